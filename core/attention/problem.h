@@ -1,0 +1,59 @@
+#pragma once
+
+#include "core/attention/mask.h"
+#include "core/tensor/dims.h"
+#include "core/tensor/tensor.h"
+#include "core/trace/stage.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headscope {
+
+/// The projections of one layer, acting from the right (Y = X W + b, W stored (d_in, d_out)). Head h owns
+/// columns [h dk, (h+1) dk) of W_Q, the columns of its key/value head in W_K and W_V, and rows [h dv, (h+1)
+/// dv) of W_O. Biases may be null.
+struct Weights {
+    TensorPtr W_Q; ///< (D, H dk)
+    TensorPtr W_K; ///< (Dkv, Hkv dk)
+    TensorPtr W_V; ///< (Dkv, Hkv dv)
+    TensorPtr W_O; ///< (H dv, D)
+    TensorPtr b_Q; ///< (H dk)
+    TensorPtr b_K; ///< (Hkv dk)
+    TensorPtr b_V; ///< (Hkv dv)
+    TensorPtr b_O; ///< (D)
+};
+
+/// Everything that decides the numbers of one run. A small value: tensors are shared and never changed.
+struct Problem {
+    Dims dims;
+    TensorPtr x;    ///< (B, Tq, D)
+    TensorPtr x_kv; ///< (B, Tk, Dkv); null in self-attention
+    Weights weights;
+    Mask mask;
+    std::vector<float> gains;           ///< one per head, multiplying head_out before concat; empty: all 1
+    float temperature = 1.0F;           ///< the scaled scores are divided by it; > 0
+    std::vector<std::string> tokens;    ///< Tq labels, or empty
+    std::vector<std::string> kv_tokens; ///< Tk labels when x_kv is given, or empty
+
+    bool cross() const { return x_kv != nullptr; }
+    float gain(std::int64_t h) const { return gains.empty() ? 1.0F : gains[static_cast<std::size_t>(h)]; }
+    /// The tensor a user owns by its name: x, x_kv, W_*, b_*; null for stages, mask, gain and absent biases.
+    const Tensor* input(TensorId id) const;
+    /// Label of query i or key j: the token, or its number when there are no tokens.
+    std::string query_label(std::int64_t i) const;
+    std::string key_label(std::int64_t j) const;
+};
+
+/// Reads the sizes off the tensors: dk = W_Q columns / H, dv = W_V columns / Hkv. Hkv absent: H.
+/// Throws Error(input) naming the tensor when a size is missing, zero or does not divide.
+Dims infer_dims(const TensorPtr& x, const TensorPtr& x_kv, const Weights& weights, std::int64_t H,
+                std::optional<std::int64_t> Hkv);
+
+/// Throws Error(input) with one sentence that names the first tensor at fault, what it has and what it should
+/// have: shapes against dims, H divisible by Hkv, empty inputs, NaN or infinity in x, weights or biases,
+/// gains, temperature, token counts, masks.
+void validate(const Problem& problem);
+
+} // namespace headscope

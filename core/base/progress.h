@@ -1,0 +1,31 @@
+#pragma once
+
+#include "core/base/error.h"
+
+#include <atomic>
+
+namespace headscope {
+
+/// Shared between the thread that works and the one that watches. Every member may be used from any thread.
+class Progress {
+public:
+    /// Asks the worker to stop at its next check.
+    void cancel() noexcept { cancelled_.store(true, std::memory_order_relaxed); }
+    bool cancelled() const noexcept { return cancelled_.load(std::memory_order_relaxed); }
+
+    /// Throws Error(cancelled) once cancel() has been called. Workers call it between tiles of work.
+    void check() const {
+        if (cancelled())
+            throw Error(ErrorKind::cancelled, "cancelled");
+    }
+
+    /// Share of the work that is done, in [0, 1].
+    void report(float fraction) noexcept { fraction_.store(fraction, std::memory_order_relaxed); }
+    float fraction() const noexcept { return fraction_.load(std::memory_order_relaxed); }
+
+private:
+    std::atomic<bool> cancelled_{false};
+    std::atomic<float> fraction_{0.0F};
+};
+
+} // namespace headscope

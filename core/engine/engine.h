@@ -1,0 +1,49 @@
+#pragma once
+
+#include "core/attention/problem.h"
+#include "core/base/progress.h"
+#include "core/trace/trace.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace headscope {
+
+/// Something that turns a problem into a trace. An engine is used by one thread at a time.
+class Engine {
+public:
+    Engine() = default;
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
+    virtual ~Engine() = default;
+
+    /// As on the badge and in metadata: "cpu".
+    virtual std::string name() const = 0;
+
+    /// Computes the wanted stages. Throws Error(input) for an invalid problem (see validate) and for scores
+    /// that leave float32's range; Error(cancelled) once progress is cancelled.
+    virtual Trace run(const Problem& problem, StageSet wanted, Progress& progress) = 0;
+
+    /// All stages, nothing to cancel.
+    Trace run(const Problem& problem) {
+        Progress progress;
+        return run(problem, StageSet::all(), progress);
+    }
+};
+
+/// One engine that this machine offers.
+struct Device {
+    std::string id;     ///< what --device takes: "cpu"
+    std::string name;   ///< of the processor
+    std::string detail; ///< limits, in one line
+};
+
+/// What there is, the choice of `auto` first.
+std::vector<Device> devices();
+
+/// id: "auto" or an id of devices(). Throws Error(machine) naming what there is when the id is not among
+/// them.
+std::unique_ptr<Engine> make_engine(const std::string& id);
+
+} // namespace headscope

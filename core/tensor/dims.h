@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace headscope {
+
+/// The sizes that describe one multi-head attention problem. These names are the only ones used for
+/// dimensions anywhere in the program.
+struct Dims {
+    std::int64_t B = 1;   ///< batch
+    std::int64_t Tq = 0;  ///< query tokens
+    std::int64_t Tk = 0;  ///< key tokens; equals Tq in self-attention
+    std::int64_t D = 0;   ///< d_model: width of x and of the output
+    std::int64_t Dkv = 0; ///< width of the key/value source; equals D in self-attention
+    std::int64_t H = 0;   ///< query heads
+    std::int64_t Hkv =
+        0; ///< key/value heads; divides H (H: multi-head, 1: multi-query, between: grouped-query)
+    std::int64_t dk = 0; ///< width of one query/key head
+    std::int64_t dv = 0; ///< width of one value head
+
+    /// The key/value head that query head h reads: floor(h / (H / Hkv)).
+    std::int64_t kv_head(std::int64_t h) const { return h / (H / Hkv); }
+    bool operator==(const Dims&) const = default;
+};
+
+/// One axis of a named tensor: a dimension or a product of two.
+enum class Axis : std::uint8_t { none, B, Tq, Tk, D, Dkv, H, Hkv, dk, dv, H_dk, Hkv_dk, Hkv_dv, H_dv };
+
+std::int64_t extent(Axis axis, const Dims& dims);
+/// As shown to people: "Tq", "H·dk".
+std::string axis_name(Axis axis);
+
+} // namespace headscope

@@ -1,0 +1,29 @@
+#include "core/tensor/shape.h"
+
+#include "core/base/error.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+namespace headscope {
+
+Shape::Shape(std::initializer_list<std::int64_t> extents) : rank_(static_cast<int>(extents.size())) {
+    if (rank_ > max_rank)
+        throw Error(ErrorKind::internal,
+                    "a shape of rank " + std::to_string(rank_) + " was asked for; at most 4 axes are known");
+    std::copy(extents.begin(), extents.end(), extents_.begin());
+}
+
+std::int64_t Shape::count() const {
+    return std::accumulate(begin(), end(), std::int64_t{1}, std::multiplies<>());
+}
+
+std::string Shape::text() const {
+    std::string out = "(";
+    for (int axis = 0; axis < rank_; ++axis)
+        out += (axis > 0 ? ", " : "") + std::to_string((*this)[axis]);
+    return out + ")";
+}
+
+} // namespace headscope

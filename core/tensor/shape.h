@@ -1,0 +1,36 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+namespace headscope {
+
+/// The extents of a row-major tensor, outermost first. Rank 0 to 4; every extent is >= 0.
+class Shape {
+public:
+    static constexpr int max_rank = 4;
+
+    Shape() = default;
+    Shape(std::initializer_list<std::int64_t> extents);
+
+    int rank() const { return rank_; }
+    std::int64_t operator[](int axis) const { return extents_[static_cast<std::size_t>(axis)]; }
+    /// Extent counted from the innermost axis: back(0) is the last.
+    std::int64_t back(int axis) const { return (*this)[rank_ - 1 - axis]; }
+    /// Number of elements; 1 for rank 0.
+    std::int64_t count() const;
+    /// As written in messages and exports: "(1, 4, 8)".
+    std::string text() const;
+
+    const std::int64_t* begin() const { return extents_.data(); }
+    const std::int64_t* end() const { return extents_.data() + rank_; }
+    bool operator==(const Shape&) const = default;
+
+private:
+    std::array<std::int64_t, max_rank> extents_{};
+    int rank_ = 0;
+};
+
+} // namespace headscope

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "core/tensor/shape.h"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace headscope {
+
+/// A dense row-major float32 tensor that owns its numbers. Built once, then shared as TensorPtr and never
+/// changed, so that any thread may read it without a lock.
+class Tensor {
+public:
+    /// Numbers are left uninitialised; the maker fills them before sharing. 64-byte aligned.
+    explicit Tensor(const Shape& shape);
+    Tensor(const Shape& shape, float value);
+    /// Throws Error(internal) when the number of values is not shape.count().
+    Tensor(const Shape& shape, std::span<const float> values);
+
+    const Shape& shape() const { return shape_; }
+    std::int64_t count() const { return count_; }
+    float* data() { return data_.get(); }
+    const float* data() const { return data_.get(); }
+    std::span<const float> values() const { return {data_.get(), static_cast<std::size_t>(count_)}; }
+    std::span<float> values() { return {data_.get(), static_cast<std::size_t>(count_)}; }
+
+    /// Offset of an element; missing leading indices are not allowed.
+    std::int64_t offset(std::int64_t i) const { return i; }
+    std::int64_t offset(std::int64_t i, std::int64_t j) const { return i * shape_[1] + j; }
+    std::int64_t offset(std::int64_t i, std::int64_t j, std::int64_t k) const {
+        return (i * shape_[1] + j) * shape_[2] + k;
+    }
+    std::int64_t offset(std::int64_t i, std::int64_t j, std::int64_t k, std::int64_t l) const {
+        return ((i * shape_[1] + j) * shape_[2] + k) * shape_[3] + l;
+    }
+    template<class... Index>
+    float at(Index... index) const {
+        return data_[static_cast<std::size_t>(offset(static_cast<std::int64_t>(index)...))];
+    }
+    template<class... Index>
+    float& at(Index... index) {
+        return data_[static_cast<std::size_t>(offset(static_cast<std::int64_t>(index)...))];
+    }
+
+private:
+    struct Free {
+        void operator()(float* data) const;
+    };
+    Shape shape_;
+    std::int64_t count_ = 0;
+    std::unique_ptr<float[], Free> data_;
+};
+
+using TensorPtr = std::shared_ptr<const Tensor>;
+
+/// The commonest way to make one by hand.
+TensorPtr make_tensor(const Shape& shape, std::span<const float> values);
+
+} // namespace headscope

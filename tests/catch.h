@@ -1,0 +1,4 @@
+#pragma once
+
+// The one place that knows Catch2's version.
+#include <catch2/catch.hpp>

@@ -1,0 +1,59 @@
+#include "core/trace/stage.h"
+#include "tests/catch.h"
+
+#include <set>
+
+using namespace headscope;
+
+namespace {
+constexpr Dims dims{.B = 2, .Tq = 3, .Tk = 5, .D = 8, .Dkv = 6, .H = 4, .Hkv = 2, .dk = 3, .dv = 2};
+}
+
+TEST_CASE("the stage table lists every tensor once, in the order of its ids") {
+    std::set<std::string_view> names;
+    for (int id = 0; id < tensor_count; ++id) {
+        const TensorInfo& info = tensor_info(static_cast<TensorId>(id));
+        CHECK(static_cast<int>(info.id) == id);
+        CHECK(names.insert(info.name).second);
+        CHECK(find_tensor(info.name) == info.id);
+        CHECK(find_stage(info.name).has_value() == is_stage(info.id));
+    }
+    CHECK_FALSE(find_tensor("nonsense").has_value());
+}
+
+TEST_CASE("a stage's inputs come before it or belong to the user") {
+    for (const TensorInfo& info : stage_table())
+        for (const TensorId input : info.reads()) {
+            INFO(info.name << " reads " << tensor_info(input).name);
+            CHECK((!is_stage(input) || input < info.id));
+        }
+}
+
+TEST_CASE("every span of the index map lies inside the tensor that it reads") {
+    for (const TensorInfo& info : stage_table()) {
+        const Shape shape = info.shape(dims);
+        Index last{};
+        for (int axis = 0; axis < shape.rank(); ++axis)
+            last[static_cast<std::size_t>(axis)] = shape[axis] - 1;
+        for (const Index& at : {Index{}, last})
+            for (const ReadSpan& span : cells_read(info.id, dims, at, true)) {
+                const Shape source = tensor_info(span.source).shape(dims);
+                INFO(info.name << " reads " << tensor_info(span.source).name);
+                for (int axis = 0; axis < source.rank(); ++axis) {
+                    const auto begin = span.first[static_cast<std::size_t>(axis)];
+                    CHECK(begin >= 0);
+                    CHECK(begin + (axis == span.axis ? span.count : 1) <= source[axis]);
+                }
+            }
+    }
+}
+
+TEST_CASE("the index map pairs the factors of a product and follows grouped heads") {
+    const auto scores = cells_read(TensorId::scores, dims, {1, 3, 2, 4}, false);
+    REQUIRE(scores.size() == 2);
+    CHECK(scores[0].first == Index{1, 3, 2, 0});
+    CHECK(scores[1].first == Index{1, 1, 4, 0});
+    CHECK(scores[0].count == scores[1].count);
+    const auto concat = cells_read(TensorId::concat, dims, {0, 2, 5, 0}, false);
+    CHECK(concat[0].first == Index{0, 2, 2, 1});
+}

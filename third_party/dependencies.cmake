@@ -1,0 +1,45 @@
+# Finds what third_party/install.sh installed. No sources are downloaded or kept here.
+function(need_hint package)
+  message(FATAL_ERROR "${package} was not found. Run third_party/install.sh, or install it by hand.")
+endfunction()
+
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+find_package(nlohmann_json 3 REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(glfw3 3.3 REQUIRED)
+find_package(Freetype REQUIRED)
+
+function(pkg_target target)
+  string(REPLACE "::" "_" prefix ${target})
+  pkg_check_modules(${prefix} REQUIRED IMPORTED_TARGET ${ARGN})
+  add_library(${target} INTERFACE IMPORTED GLOBAL)
+  target_link_libraries(${target} INTERFACE PkgConfig::${prefix})
+endfunction()
+
+pkg_target(epoxy::epoxy epoxy)
+pkg_target(egl::egl egl)
+pkg_target(fontconfig::fontconfig fontconfig)
+pkg_target(utf8proc::utf8proc libutf8proc)
+pkg_target(pango::cairo cairo cairo-pdf cairo-svg pangocairo)
+
+find_path(STB_INCLUDE stb_image_write.h PATH_SUFFIXES stb)
+find_library(STB_LIBRARY stb)
+if(NOT STB_INCLUDE OR NOT STB_LIBRARY)
+  need_hint(libstb-dev)
+endif()
+add_library(stb::stb INTERFACE IMPORTED GLOBAL)
+target_include_directories(stb::stb SYSTEM INTERFACE ${STB_INCLUDE})
+target_link_libraries(stb::stb INTERFACE ${STB_LIBRARY})
+
+find_path(IMGUI_INCLUDE imgui.h PATH_SUFFIXES imgui)
+find_library(IMGUI_LIBRARY imgui)
+if(NOT IMGUI_INCLUDE OR NOT IMGUI_LIBRARY)
+  need_hint(libimgui-dev)
+endif()
+add_library(imgui::imgui STATIC IMPORTED GLOBAL)
+set_target_properties(imgui::imgui PROPERTIES
+  IMPORTED_LOCATION ${IMGUI_LIBRARY}
+  INTERFACE_INCLUDE_DIRECTORIES ${IMGUI_INCLUDE}
+  INTERFACE_LINK_LIBRARIES "glfw;Freetype::Freetype;stb::stb;dl")
