@@ -1,0 +1,30 @@
+#pragma once
+
+#include "app/views/surface.h"
+
+#include <cstdint>
+#include <string>
+
+namespace headscope {
+
+/// What runs inside the shell: the whole program's user interface, with no knowledge of windows or GL.
+class Ui {
+public:
+    Ui() = default;
+    Ui(const Ui&) = delete;
+    Ui& operator=(const Ui&) = delete;
+    virtual ~Ui() = default;
+
+    /// Builds one frame between ImGui::NewFrame and ImGui::Render. `now` counts seconds from program start.
+    virtual void frame(Surface& surface, double now) = 0;
+    /// Whether another frame must follow at once (an animation runs, a job is out, text is being edited).
+    virtual bool animating() const = 0;
+    /// The user's zoom (Ctrl +/-), 1 to 2, and the colour that the window is cleared to.
+    virtual float zoom() const = 0;
+    virtual Color background() const = 0;
+    virtual std::string title() const = 0;
+    /// Set once when the user asked to quit.
+    virtual bool quitting() const = 0;
+};
+
+} // namespace headscope

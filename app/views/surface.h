@@ -1,0 +1,34 @@
+#pragma once
+
+#include "core/io/scene.h"
+
+#include <imgui.h>
+
+namespace headscope {
+
+/// What the views need of the shell to put a scene on screen.
+class Surface {
+public:
+    Surface() = default;
+    Surface(const Surface&) = delete;
+    Surface& operator=(const Surface&) = delete;
+    virtual ~Surface() = default;
+
+    /// The baked font nearest to `size` logical pixels. Never null.
+    virtual ImFont* font(Font role, float size) = 0;
+    /// Physical pixels per logical pixel (monitor scale times the user's zoom).
+    virtual float scale() const = 0;
+    /// The texture that holds a grid's pixels, made or found by its key; 0 where there is no GL (tests).
+    virtual ImTextureID texture(const GridItem& grid) = 0;
+    /// Says that `text` is about to be shown, so that glyphs which no baked font has are there from the next frame on.
+    virtual void need_glyphs(std::string_view text) = 0;
+};
+
+/// Paints a scene with its origin at (x, y) physical pixels of the current ImGui window. Rectangles and lines are
+/// snapped to physical pixels.
+void paint(const Scene& scene, float x, float y, Surface& surface, ImDrawList& list);
+
+/// Text widths as paint() sets them.
+TextMeasure surface_measure(Surface& surface);
+
+} // namespace headscope
