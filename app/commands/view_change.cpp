@@ -1,0 +1,152 @@
+#include "app/commands/command.h"
+
+#include "core/base/overloaded.h"
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+constexpr double slide_seconds = 0.4;
+constexpr double stage_dwell_seconds = 2.4;
+constexpr double shortest_row_seconds = 0.12;
+constexpr double longest_row_seconds = 0.8;
+
+void go_to(ViewState& view, StageGroup group, std::int64_t row) {
+    if (group != view.group) {
+        view.selected.reset();
+        if (group == StageGroup::split) {
+            view.apart = 0.0F;
+            view.apart_target = 1.0F;
+        }
+        if (group == StageGroup::concat) {
+            view.joined = 0.0F;
+            view.joined_target = 1.0F;
+        }
+    } else if (row != view.row && row >= 0) {
+        view.selected.reset();
+    }
+    view.group = group;
+    view.row = row;
+    view.hover.reset();
+}
+
+void step_stage(ViewState& view, int by) {
+    const int target = std::clamp(static_cast<int>(view.group) + by, 0, group_count - 1);
+    go_to(view, static_cast<StageGroup>(target), -1);
+}
+
+void step_row(ViewState& view, int by, const Dims& dims) {
+    const std::int64_t rows = dims.Tq;
+    std::int64_t row = view.row + by;
+    if (row >= rows)
+        row = -1;
+    if (row < -1)
+        row = rows - 1;
+    go_to(view, view.group, row);
+}
+
+/// One tick of playback: the rows of a stage one after the other, the whole of it, then the next stage.
+double play_on(ViewState& view, const Dims& dims) {
+    const std::int64_t rows = dims.Tq;
+    const double row_seconds =
+        std::clamp(4.0 / static_cast<double>(rows), shortest_row_seconds, longest_row_seconds);
+    const bool stepped = view.group >= StageGroup::scores;
+    if (stepped && view.row >= 0) {
+        step_row(view, 1, dims);
+        return view.row < 0 ? stage_dwell_seconds : row_seconds;
+    }
+    if (view.group == StageGroup::output) {
+        view.playing = false;
+        return 0;
+    }
+    step_stage(view, 1);
+    if (view.group >= StageGroup::scores) {
+        view.row = 0;
+        return row_seconds;
+    }
+    return stage_dwell_seconds;
+}
+
+void slide(float& value, float target, double seconds) {
+    const auto step = static_cast<float>(seconds / slide_seconds);
+    value = value < target ? std::min(target, value + step) : std::max(target, value - step);
+}
+
+} // namespace
+
+void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
+    std::visit(Overloaded{[&](const GoTo& c) { go_to(view, c.group, c.row); },
+                          [&](const StepStage& c) { step_stage(view, c.by); },
+                          [&](const StepRow& c) { step_row(view, c.by, dims); },
+                          [&](const TogglePlay&) {
+                              if (!view.playing && view.group == StageGroup::output && view.row < 0)
+                                  go_to(view, StageGroup::x, -1);
+                              view.playing = !view.playing;
+                              view.next_step_at = -1.0;
+                          },
+                          [&](const SetSpeed& c) { view.speed = std::clamp(c.speed, 0.25F, 8.0F); },
+                          [&](const PickHead& c) { view.head = c.head; },
+                          [&](const CompareWith& c) { view.other = c.head; },
+                          [&](const ShowWeightsAs& c) { view.weights_view = c.view; },
+                          [&](const ShowHeads& c) { view.heads_view = c.view; },
+                          [&](const ShowProjection& c) { view.projection = c.projection; },
+                          [&](const SetApart& c) { view.apart_target = c.apart ? 1.0F : 0.0F; },
+                          [&](const SetJoined& c) { view.joined_target = c.joined ? 1.0F : 0.0F; },
+                          [&](const Select& c) { view.selected = c.cell; },
+                          [&](const SetColourMap& c) { view.colour_map = c.map; },
+                          [&](const SetSameScale& c) { view.same_scale = c.same; },
+                          [&](const ShowNumbers& c) { view.numbers = c.numbers; },
+                          [&](const ShowBatch& c) { view.batch = c.batch; },
+                          [&](const SetDark& c) { view.dark = c.dark; },
+                          [&](const SetZoom& c) { view.zoom = std::clamp(c.zoom, 1.0F, 2.0F); },
+                          [&](const OpenLeft& c) { view.left_open = c.open; },
+                          [&](const OpenInspector& c) { view.inspector_open = c.open; },
+                          [&](const ShowTab& c) {
+                              view.tab = c.tab;
+                              view.left_open = true;
+                          },
+                          [&](const ShowHelp& c) { view.help_open = c.open; }},
+               change);
+    clamp_to(view, dims);
+}
+
+void clamp_to(ViewState& view, const Dims& dims) {
+    view.head = std::clamp<std::int64_t>(view.head, 0, dims.H - 1);
+    view.other = std::clamp<std::int64_t>(view.other, 0, dims.H - 1);
+    if (view.other == view.head && dims.H > 1)
+        view.other = (view.head + 1) % dims.H;
+    if (dims.H == 1 && view.heads_view == HeadsView::difference)
+        view.heads_view = HeadsView::each;
+    view.batch = std::clamp<std::int64_t>(view.batch, 0, dims.B - 1);
+    view.row = std::clamp<std::int64_t>(view.row, -1, dims.Tq - 1);
+    const auto outside = [&](const std::optional<CellAddress>& cell) {
+        if (!cell)
+            return false;
+        const Shape shape = tensor_info(cell->tensor).shape(dims);
+        for (int axis = 0; axis < shape.rank(); ++axis)
+            if (cell->at[static_cast<std::size_t>(axis)] >= shape[axis])
+                return true;
+        return false;
+    };
+    if (outside(view.hover))
+        view.hover.reset();
+    if (outside(view.selected))
+        view.selected.reset();
+}
+
+bool advance(ViewState& view, double now, double seconds_since_last, const Dims& dims) {
+    slide(view.apart, view.apart_target, seconds_since_last);
+    slide(view.joined, view.joined_target, seconds_since_last);
+    const bool sliding = view.apart != view.apart_target || view.joined != view.joined_target;
+    if (!view.playing)
+        return sliding;
+    if (view.next_step_at < 0)
+        view.next_step_at = now + stage_dwell_seconds / 2 / view.speed;
+    if (now >= view.next_step_at)
+        view.next_step_at = now + play_on(view, dims) / view.speed;
+    return sliding || view.playing;
+}
+
+} // namespace headscope

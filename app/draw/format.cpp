@@ -1,0 +1,123 @@
+#include "app/draw/format.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+namespace headscope {
+
+namespace {
+
+constexpr std::string_view minus = "−";
+
+std::string plain(double magnitude, int decimals) {
+    std::array<char, 400> buffer{};
+    std::snprintf(buffer.data(), buffer.size(), "%.*f", decimals, magnitude);
+    return buffer.data();
+}
+
+bool all_zero(std::string_view digits) {
+    return digits.find_first_not_of("0.") == std::string_view::npos;
+}
+
+std::string with_unit(double value, const char* unit) {
+    return plain(value, value < 9.95 ? 1 : 0) + " " + unit;
+}
+
+/// The value as it reads when printed with that many decimals, in units of the last printed digit.
+double printed_units(double value, int decimals) {
+    return std::round(value * std::pow(10.0, decimals));
+}
+
+} // namespace
+
+std::string number(double value, int decimals) {
+    if (std::isnan(value))
+        return "NaN";
+    if (std::isinf(value))
+        return std::string(value < 0 ? minus : "") + "∞";
+    if (std::abs(value) >= 1e7) {
+        std::array<char, 64> buffer{};
+        std::snprintf(buffer.data(), buffer.size(), "%.*e", decimals, std::abs(value));
+        return std::string(value < 0 ? minus : "") + buffer.data();
+    }
+    const std::string digits = plain(std::abs(value), decimals);
+    return std::string(value < 0 && !all_zero(digits) ? minus : "") + digits;
+}
+
+std::string signed_number(double value, int decimals) {
+    const std::string text = number(value, decimals);
+    return value > 0 && !all_zero(text) ? "+" + text : text;
+}
+
+std::string grouped(std::int64_t count) {
+    std::string digits = std::to_string(std::abs(count));
+    for (auto place = static_cast<std::ptrdiff_t>(digits.size()) - 3; place > 0; place -= 3)
+        digits.insert(static_cast<std::size_t>(place), ",");
+    return std::string(count < 0 ? minus : "") + digits;
+}
+
+std::string flops_text(std::int64_t flops) {
+    const auto value = static_cast<double>(flops);
+    if (value < 1e3)
+        return grouped(flops) + " FLOP";
+    if (value < 1e6)
+        return with_unit(value / 1e3, "kFLOP");
+    if (value < 1e9)
+        return with_unit(value / 1e6, "MFLOP");
+    return value < 1e12 ? with_unit(value / 1e9, "GFLOP") : with_unit(value / 1e12, "TFLOP");
+}
+
+std::string bytes_text(std::int64_t bytes) {
+    const auto value = static_cast<double>(bytes);
+    if (value < 1e3)
+        return grouped(bytes) + " B";
+    if (value < 1e6)
+        return with_unit(value / 1e3, "kB");
+    return value < 1e9 ? with_unit(value / 1e6, "MB") : with_unit(value / 1e9, "GB");
+}
+
+std::string time_text(double seconds) {
+    if (seconds < 1e-3)
+        return with_unit(seconds * 1e6, "µs");
+    return seconds < 1.0 ? with_unit(seconds * 1e3, "ms") : with_unit(seconds, "s");
+}
+
+SumFormat sum_format(const std::vector<double>& terms, double total) {
+    for (int decimals = 2; decimals <= 4; ++decimals) {
+        double sum = 0;
+        for (const double term : terms)
+            sum += printed_units(term, decimals);
+        if (sum == printed_units(total, decimals))
+            return {decimals, false};
+    }
+    return {4, true};
+}
+
+int columns(std::string_view utf8) {
+    return static_cast<int>(
+        std::ranges::count_if(utf8, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+std::string shortened(std::string_view utf8, int most) {
+    const int length = columns(utf8);
+    if (length <= most)
+        return std::string(utf8);
+    const int tail = (most - 1) / 2;
+    const int head = most - 1 - tail;
+    std::string out;
+    int place = 0;
+    for (std::size_t i = 0; i < utf8.size(); ++i) {
+        const bool starts = (static_cast<unsigned char>(utf8[i]) & 0xC0U) != 0x80U;
+        place += starts ? 1 : 0;
+        if (starts && place == head + 1)
+            out += "…";
+        if (place <= head || place > length - tail)
+            out += utf8[i];
+    }
+    return out;
+}
+
+} // namespace headscope

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "app/draw/picture.h"
+
+#include <functional>
+
+namespace headscope {
+
+/// How the cells of a matrix are coloured.
+enum class CellFill : std::uint8_t {
+    owned, ///< flat tint of the head that owns the cell, neutral where none does; numbers carry a small bar
+    heat,  ///< by value on a ramp from `low` to `high`
+    diverging ///< by value on the diverging map, symmetric about zero: [-high, high]
+};
+
+/// What to draw as a matrix, and where.
+struct MatrixSpec {
+    TensorId tensor = TensorId::x;
+    Index origin{};
+    int row_axis = 0, col_axis = 0;
+    std::int64_t rows = 0, cols = 0;
+    float x = 0, y = 0;
+    float cell_w = 42, cell_h = 30; ///< pitch
+    CellFill fill = CellFill::owned;
+    const Ramp* ramp = nullptr; ///< for heat
+    std::string map = "head";   ///< its name
+    float low = 0, high = 1;    ///< ends of the colours; for owned cells the bar of `high` fills half a cell
+    int decimals = 2;           ///< at most
+    bool plus = false;          ///< positive numbers carry a sign (differences)
+    /// The head that owns a cell, or -1; only for owned cells. Default: none.
+    std::function<std::int64_t(std::int64_t row, std::int64_t col)> owner;
+    /// The number shown; default: the tensor's own.
+    std::function<float(std::int64_t row, std::int64_t col)> value;
+    /// A bar of several pieces under the number, one per head, instead of one piece.
+    std::function<float(std::int64_t row, std::int64_t col, std::int64_t head)> share;
+    std::int64_t rows_done = -1; ///< rows from here on are not computed yet and stay blank; -1: all are
+};
+
+/// Draws the cells, adds the grid to the picture and returns it. Cells too small for the widest number carry
+/// none; cells under `texture_below` pixels become one image.
+MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const MatrixSpec& spec);
+inline constexpr float texture_below = 12.0F;
+
+/// Token labels left of a grid (ending 12 left of it) and above it (10 above). The label of the row or column
+/// that is spoken of is bold. Every n-th is left out where they would touch; long words lose their middle and
+/// tell all on hover. `keys` says whether they are key tokens.
+void draw_row_labels(Picture& picture, const DrawContext& context, const MatrixGrid& grid, bool keys);
+void draw_column_labels(Picture& picture, const DrawContext& context, const MatrixGrid& grid, bool keys);
+/// Room that row labels need, in pixels.
+float row_label_width(const DrawContext& context, bool keys);
+
+/// The 4-high bar in a head's colour above a matrix; an outline when the head is ablated.
+void draw_head_bar(Picture& picture, const DrawContext& context, std::int64_t head, float x, float y,
+                   float width);
+/// Bars above the columns of a matrix that several heads own, one per head (or per key/value head).
+void draw_head_bars(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
+                    std::int64_t head_width, bool kv);
+
+/// Largest finite |value| of a tensor in one batch entry; at least 1e-6.
+float largest_magnitude(const Shown& shown, TensorId id, std::int64_t batch);
+
+/// A colour scale with its ends and what it measures. `masked`: adds the hatched sample.
+void draw_legend(Picture& picture, const DrawContext& context, float x, float y, float width,
+                 const Ramp& ramp, float low, float high, const std::string& what, bool masked);
+
+/// The row and the column of the cell that is spoken of, and, through the index map, the cells that it reads,
+/// in every grid of the picture. Drawn last.
+void draw_outlines(Picture& picture, const DrawContext& context);
+
+} // namespace headscope

@@ -1,0 +1,164 @@
+#include "app/draw/format.h"
+#include "app/draw/matrix.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+constexpr float label_size = 13.5F;
+constexpr float label_gap_left = 12.0F;
+constexpr float label_gap_above = 10.0F;
+constexpr int longest_label = 10;
+
+const std::vector<std::string>& labels_of(const Problem& problem, bool keys) {
+    return keys && problem.cross() ? problem.kv_tokens : problem.tokens;
+}
+
+std::string label_text(const Problem& problem, bool keys, std::int64_t i) {
+    return shortened(keys ? problem.key_label(i) : problem.query_label(i), longest_label);
+}
+
+/// The row or column of the spoken-of cell in a grid, following what it reads; -1 when it has none there.
+std::int64_t spoken_line(const DrawContext& context, const MatrixGrid& grid, bool column) {
+    const auto cell = spoken_of(context.shown, context.view);
+    if (!cell)
+        return -1;
+    if (cell->tensor == grid.tensor)
+        if (const auto place = grid.find(cell->at))
+            return column ? place->second : place->first;
+    for (const ReadSpan& span :
+         cells_read(cell->tensor, context.dims(), cell->at, context.shown.problem().cross())) {
+        if (span.source != grid.tensor)
+            continue;
+        const auto place = grid.find(span.first);
+        const int along = column ? grid.col_axis : grid.row_axis;
+        if (place && (span.count == 1 || span.axis != along))
+            return column ? place->second : place->first;
+    }
+    return -1;
+}
+
+void add_label(Picture& picture, const DrawContext& context, Point at, const std::string& full, Align align,
+               bool bold, float size, const Rect& area, float angle) {
+    const std::string text = shortened(full, longest_label);
+    picture.scene.add(TextItem{at, text, bold ? Font::ui_semibold : Font::ui, size,
+                               bold ? context.theme.ink : context.theme.text, align, angle});
+    if (text != full)
+        picture.tips.push_back({area, full});
+}
+
+} // namespace
+
+float row_label_width(const DrawContext& context, bool keys) {
+    const Problem& problem = context.shown.problem();
+    const auto count = keys ? problem.dims.Tk : problem.dims.Tq;
+    float widest = 24.0F;
+    for (std::int64_t i = 0; i < count; ++i)
+        widest =
+            std::max(widest, context.measure(label_text(problem, keys, i), Font::ui_semibold, label_size));
+    return widest + label_gap_left;
+}
+
+void draw_row_labels(Picture& picture, const DrawContext& context, const MatrixGrid& grid, bool keys) {
+    const Problem& problem = context.shown.problem();
+    const float size = grid.pitch_y < 17.0F ? 12.0F : label_size;
+    const auto every = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(14.0F / grid.pitch_y)));
+    const std::int64_t spoken = spoken_line(context, grid, false);
+    for (std::int64_t i = 0; i < grid.rows; ++i) {
+        const bool near_spoken = spoken >= 0 && i != spoken && std::abs(i - spoken) < every;
+        if (i != spoken && (i % every != 0 || near_spoken))
+            continue;
+        const Rect row = grid.cell(i, 0);
+        const float center = row.y + row.h / 2;
+        add_label(picture, context, {grid.area.x - label_gap_left, baseline_for(center, size)},
+                  keys ? problem.key_label(i) : problem.query_label(i), Align::right, i == spoken, size,
+                  {grid.area.x - 100, row.y, 88, grid.pitch_y}, 0);
+    }
+}
+
+void draw_column_labels(Picture& picture, const DrawContext& context, const MatrixGrid& grid, bool keys) {
+    const Problem& problem = context.shown.problem();
+    float widest = 0;
+    for (std::int64_t j = 0; j < grid.cols; ++j)
+        widest =
+            std::max(widest, context.measure(label_text(problem, keys, j), Font::ui_semibold, label_size));
+    const bool turned = widest + 6.0F > grid.pitch_x;
+    const float size = turned ? 12.0F : label_size;
+    const auto every =
+        turned ? std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(14.0F / grid.pitch_x)))
+               : std::int64_t{1};
+    const std::int64_t spoken = spoken_line(context, grid, true);
+    for (std::int64_t j = 0; j < grid.cols; ++j) {
+        const bool near_spoken = spoken >= 0 && j != spoken && std::abs(j - spoken) < every;
+        if (j != spoken && (j % every != 0 || near_spoken))
+            continue;
+        const Rect top = grid.cell(0, j);
+        const float center = top.x + top.w / 2;
+        const Point at =
+            turned ? Point{center + 3.0F, grid.area.y - 6.0F} : Point{center, grid.area.y - label_gap_above};
+        add_label(picture, context, at, keys ? problem.key_label(j) : problem.query_label(j),
+                  turned ? Align::left : Align::center, j == spoken, size,
+                  {top.x, grid.area.y - 30, top.w, 28}, turned ? -60.0F : 0.0F);
+    }
+}
+
+void draw_head_bar(Picture& picture, const DrawContext& context, std::int64_t head, float x, float y,
+                   float width) {
+    const Color color = context.theme.head(head, context.dims().H).colour;
+    if (context.shown.problem().gain(head) == 0.0F)
+        picture.scene.add(RectItem{.area = {x, y, width, 4}, .stroke = color});
+    else
+        picture.scene.add(RectItem{.area = {x, y, width, 4}, .fill = color});
+}
+
+void draw_head_bars(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
+                    std::int64_t head_width, bool kv) {
+    const Dims& dims = context.dims();
+    const std::int64_t heads = kv ? dims.Hkv : dims.H;
+    const std::int64_t shared = kv ? dims.H / dims.Hkv : 1;
+    for (std::int64_t g = 0; g < heads; ++g) {
+        const float x = grid.area.x + grid.pitch_x * static_cast<float>(g * head_width);
+        const float width = grid.pitch_x * static_cast<float>(head_width) - (g + 1 < heads ? 1.0F : grid.gap);
+        // A key/value head that several query heads share carries the colours of all of them.
+        for (std::int64_t s = 0; s < shared; ++s) {
+            const float piece = width / static_cast<float>(shared);
+            draw_head_bar(picture, context, g * shared + s, x + piece * static_cast<float>(s),
+                          grid.area.y - 8, piece);
+        }
+    }
+}
+
+void draw_legend(Picture& picture, const DrawContext& context, float x, float y, float width,
+                 const Ramp& ramp, float low, float high, const std::string& what, bool masked) {
+    const Theme& theme = context.theme;
+    auto pixels = std::make_shared<std::vector<Color>>(ramp.begin(), ramp.end());
+    std::uint64_t key = 1469598103934665603ULL;
+    for (const Color pixel : *pixels)
+        key = (key ^ pixel) * 1099511628211ULL;
+    const Rect bar{x, y, width, 10};
+    picture.scene.add(GridItem{.area = bar, .cols = 256, .rows = 1, .pixels = std::move(pixels), .key = key});
+    picture.scene.add(RectItem{.area = bar, .stroke = theme.line2});
+    const int decimals = high - low >= 20 ? 0 : high - low >= 2 ? 1 : 2;
+    const auto mark = [&](float at, float value, Align align) {
+        std::string text = number(value, value == std::round(value) ? 0 : decimals);
+        picture.scene.add(TextItem{{at, y + 25}, std::move(text), Font::mono, 12, theme.muted, align});
+    };
+    mark(x, low, Align::left);
+    mark(x + width / 2, (low + high) / 2, Align::center);
+    mark(x + width, high, Align::right);
+    float after = x + width + 16;
+    picture.scene.add(TextItem{{after, baseline_for(y + 5, 12.5F)}, what, Font::ui, 12.5F, theme.muted});
+    if (masked) {
+        after += context.measure(what, Font::ui, 12.5F) + 20;
+        const Rect sample{after, y - 2, 14, 14};
+        picture.scene.add(RectItem{.area = sample, .fill = theme.panel, .stroke = theme.line2});
+        picture.scene.add(LineItem{{sample.x, sample.bottom()}, {sample.right(), sample.y}, theme.line2, 1});
+        picture.scene.add(
+            TextItem{{after + 20, baseline_for(y + 5, 12.5F)}, "masked", Font::ui, 12.5F, theme.muted});
+    }
+}
+
+} // namespace headscope

@@ -1,0 +1,110 @@
+#include "app/draw/matrix.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+Rect around(const MatrixGrid& grid, std::int64_t row, std::int64_t col, std::int64_t rows,
+            std::int64_t cols) {
+    const Rect first = grid.cell(row, col), last = grid.cell(row + rows - 1, col + cols - 1);
+    return {first.x, first.y, last.right() - first.x, last.bottom() - first.y};
+}
+
+Rect grown(const Rect& area, float by) {
+    return {area.x - by, area.y - by, area.w + 2 * by, area.h + 2 * by};
+}
+
+void outline_cell(Picture& picture, const Theme& theme, const Rect& cell) {
+    picture.scene.add(RectItem{.area = grown(cell, 2.25F), .stroke = theme.canvas, .stroke_width = 4.5F});
+    picture.scene.add(RectItem{.area = grown(cell, 1.25F), .stroke = theme.ink, .stroke_width = 2.5F});
+}
+
+void outline_run(Picture& picture, const Theme& theme, const Rect& run) {
+    picture.scene.add(RectItem{.area = grown(run, 0.75F), .stroke = theme.ink, .stroke_width = 1.5F});
+}
+
+/// The cell elsewhere that holds the same number: split and concat only move numbers.
+std::optional<CellAddress> same_number(const CellAddress& cell, const Dims& dims) {
+    const Index& at = cell.at;
+    switch (cell.tensor) {
+    case TensorId::q:
+        return CellAddress{TensorId::q_heads, {at[0], at[2] / dims.dk, at[1], at[2] % dims.dk}};
+    case TensorId::k:
+        return CellAddress{TensorId::k_heads, {at[0], at[2] / dims.dk, at[1], at[2] % dims.dk}};
+    case TensorId::v:
+        return CellAddress{TensorId::v_heads, {at[0], at[2] / dims.dv, at[1], at[2] % dims.dv}};
+    case TensorId::head_out:
+        return CellAddress{TensorId::concat, {at[0], at[2], at[1] * dims.dv + at[3], 0}};
+    default:
+        return std::nullopt;
+    }
+}
+
+void outline_in(Picture& picture, const DrawContext& context, const MatrixGrid& grid, const CellAddress& cell,
+                bool with_lines) {
+    if (grid.tensor != cell.tensor)
+        return;
+    const auto place = grid.find(cell.at);
+    if (!place)
+        return;
+    if (with_lines) {
+        outline_run(picture, context.theme, around(grid, place->first, 0, 1, grid.cols));
+        outline_run(picture, context.theme, around(grid, 0, place->second, grid.rows, 1));
+    }
+    outline_cell(picture, context.theme, grid.cell(place->first, place->second));
+}
+
+void outline_span(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
+                  const ReadSpan& span) {
+    if (grid.tensor != span.source || (span.axis != grid.row_axis && span.axis != grid.col_axis))
+        return;
+    // The part of the run that this grid shows: a grid may hold one head's columns only.
+    const auto axis = static_cast<std::size_t>(span.axis);
+    const bool down = span.axis == grid.row_axis;
+    const std::int64_t grid_begin = grid.origin[axis], grid_end = grid_begin + (down ? grid.rows : grid.cols);
+    const std::int64_t begin = std::max(span.first[axis], grid_begin);
+    const std::int64_t end = std::min(span.first[axis] + span.count, grid_end);
+    if (begin >= end)
+        return;
+    Index first = span.first;
+    first[axis] = begin;
+    const auto place = grid.find(first);
+    if (!place)
+        return;
+    if (span.count == 1) {
+        outline_cell(picture, context.theme, grid.cell(place->first, place->second));
+        return;
+    }
+    outline_run(picture, context.theme,
+                down ? around(grid, place->first, place->second, end - begin, 1)
+                     : around(grid, place->first, place->second, 1, end - begin));
+}
+
+} // namespace
+
+void draw_outlines(Picture& picture, const DrawContext& context) {
+    const auto cell = spoken_of(context.shown, context.view);
+    if (!cell)
+        return;
+    const Dims& dims = context.dims();
+    const auto reads = cells_read(cell->tensor, dims, cell->at, context.shown.problem().cross());
+    const auto twin = same_number(*cell, dims);
+    // By value: outlines are added to the picture whose grids are walked.
+    const std::vector<MatrixGrid> grids = picture.grids;
+    for (const MatrixGrid& grid : grids) {
+        for (const ReadSpan& span : reads)
+            outline_span(picture, context, grid, span);
+        if (twin)
+            outline_in(picture, context, grid, *twin, false);
+        if (cell->tensor == TensorId::output && grid.tensor == TensorId::contributions)
+            for (std::int64_t h = 0; h < dims.H; ++h)
+                outline_in(picture, context, grid,
+                           {TensorId::contributions, {cell->at[0], h, cell->at[1], cell->at[2]}}, false);
+    }
+    for (const MatrixGrid& grid : grids)
+        outline_in(picture, context, grid, *cell, grid.heatmap);
+}
+
+} // namespace headscope

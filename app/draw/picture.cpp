@@ -1,0 +1,180 @@
+#include "app/draw/picture.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+std::int64_t flat_offset(const Shape& shape, const Index& at) {
+    std::int64_t offset = 0;
+    for (int axis = 0; axis < shape.rank(); ++axis)
+        offset = offset * shape[axis] + at[static_cast<std::size_t>(axis)];
+    return offset;
+}
+
+/// The stage that a stop of the strip speaks of when nothing is pointed at.
+TensorId default_tensor(const ViewState& view) {
+    if (view.group != StageGroup::qkv)
+        return group_info(view.group).main;
+    switch (view.projection) {
+    case Projection::q:
+        return TensorId::q;
+    case Projection::k:
+        return TensorId::k;
+    case Projection::v:
+        return TensorId::v;
+    }
+    return TensorId::q;
+}
+
+/// The largest number of a row along the tensor's last axis, within the columns of the head in focus.
+CellAddress largest_of_row(const Shown& shown, const ViewState& view, TensorId id, std::int64_t row) {
+    const TensorInfo& info = tensor_info(id);
+    const Dims& dims = shown.dims();
+    Index at{view.batch, row, 0, 0};
+    if (info.rank() == 4)
+        at = {view.batch, info.axes[1] == Axis::Hkv ? dims.kv_head(view.head) : view.head, row, 0};
+    const auto last = static_cast<std::size_t>(info.rank() - 1);
+    std::int64_t begin = 0, end = extent(info.axes[last], dims);
+    if (info.axes[last] == Axis::H_dk) {
+        begin = view.head * dims.dk;
+        end = begin + dims.dk;
+    } else if (info.axes[last] == Axis::H_dv) {
+        begin = view.head * dims.dv;
+        end = begin + dims.dv;
+    }
+    const bool by_size = info.operation != Operation::softmax && info.operation != Operation::mask &&
+                         info.operation != Operation::scale && info.operation != Operation::dot_product;
+    CellAddress best{id, at};
+    best.at[last] = begin;
+    float largest = -INFINITY;
+    for (std::int64_t c = begin; c < end; ++c) {
+        at[last] = c;
+        const float value = shown.value({id, at});
+        const float rank = by_size ? std::abs(value) : value;
+        if (rank > largest) {
+            largest = rank;
+            best.at = at;
+        }
+    }
+    return best;
+}
+
+std::string word_label(const std::vector<std::string>& tokens, std::int64_t i) {
+    if (tokens.empty())
+        return std::to_string(i);
+    const std::string& word = tokens[static_cast<std::size_t>(i)];
+    return std::ranges::count(tokens, word) == 1 ? word : word + "@" + std::to_string(i);
+}
+
+Rect moved(Rect area, float dx, float dy) {
+    area.x += dx;
+    area.y += dy;
+    return area;
+}
+
+} // namespace
+
+const Tensor* Shown::tensor(TensorId id) const {
+    return is_stage(id) ? trace->stage(id) : problem().input(id);
+}
+
+float Shown::value(const CellAddress& cell) const {
+    const Tensor& source = *tensor(cell.tensor);
+    return source.data()[flat_offset(source.shape(), cell.at)];
+}
+
+Rect MatrixGrid::cell(std::int64_t row, std::int64_t col) const {
+    return {area.x + pitch_x * static_cast<float>(col), area.y + pitch_y * static_cast<float>(row),
+            pitch_x - gap, pitch_y - gap};
+}
+
+Index MatrixGrid::index(std::int64_t row, std::int64_t col) const {
+    Index out = origin;
+    out[static_cast<std::size_t>(row_axis)] += row;
+    out[static_cast<std::size_t>(col_axis)] += col;
+    return out;
+}
+
+std::optional<CellAddress> MatrixGrid::at(float x, float y) const {
+    if (!area.contains(x, y))
+        return std::nullopt;
+    const auto col = std::min(static_cast<std::int64_t>((x - area.x) / pitch_x), cols - 1);
+    const auto row = std::min(static_cast<std::int64_t>((y - area.y) / pitch_y), rows - 1);
+    return CellAddress{tensor, index(row, col)};
+}
+
+std::optional<std::pair<std::int64_t, std::int64_t>> MatrixGrid::find(const Index& wanted) const {
+    const auto row = wanted[static_cast<std::size_t>(row_axis)] - origin[static_cast<std::size_t>(row_axis)];
+    const auto col = wanted[static_cast<std::size_t>(col_axis)] - origin[static_cast<std::size_t>(col_axis)];
+    if (row < 0 || row >= rows || col < 0 || col >= cols || index(row, col) != wanted)
+        return std::nullopt;
+    return std::pair(row, col);
+}
+
+void Picture::append(const Picture& other, float dx, float dy) {
+    scene.append(other.scene, dx, dy);
+    for (MatrixGrid grid : other.grids) {
+        grid.area = moved(grid.area, dx, dy);
+        grids.push_back(std::move(grid));
+    }
+    for (Hotspot spot : other.hotspots) {
+        spot.area = moved(spot.area, dx, dy);
+        hotspots.push_back(std::move(spot));
+    }
+    for (const Tip& tip : other.tips)
+        tips.push_back({moved(tip.area, dx, dy), tip.text});
+}
+
+std::optional<CellAddress> spoken_of(const Shown& shown, const ViewState& view) {
+    if (const auto focus = view.focus(); focus && shown.tensor(focus->tensor) != nullptr)
+        return focus;
+    const TensorId id = default_tensor(view);
+    if (shown.trace == nullptr || shown.tensor(id) == nullptr)
+        return std::nullopt;
+    const bool over_keys = tensor_info(id).axes[1] == Axis::Tk;
+    const std::int64_t rows = over_keys ? shown.dims().Tk : shown.dims().Tq;
+    const std::int64_t row =
+        view.row >= 0 ? std::min(view.row, rows - 1) : std::min<std::int64_t>(2, rows - 1);
+    return largest_of_row(shown, view, id, row);
+}
+
+std::string query_word(const Problem& problem, std::int64_t i) {
+    return word_label(problem.tokens, i);
+}
+
+std::string key_word(const Problem& problem, std::int64_t j) {
+    return word_label(problem.cross() ? problem.kv_tokens : problem.tokens, j);
+}
+
+std::string address_text(const Shown& shown, const CellAddress& cell) {
+    const TensorInfo& info = tensor_info(cell.tensor);
+    const Problem& problem = shown.problem();
+    std::string heads, inner;
+    for (int axis = 0; axis < info.rank(); ++axis) {
+        const std::int64_t i = cell.at[static_cast<std::size_t>(axis)];
+        switch (info.axes[static_cast<std::size_t>(axis)]) {
+        case Axis::B:
+            if (problem.dims.B > 1)
+                heads += "[b " + std::to_string(i) + "]";
+            break;
+        case Axis::H:
+        case Axis::Hkv:
+            heads += "[" + std::to_string(i) + "]";
+            break;
+        case Axis::Tq:
+            inner += (inner.empty() ? "" : ", ") + query_word(problem, i);
+            break;
+        case Axis::Tk:
+            inner += (inner.empty() ? "" : ", ") + key_word(problem, i);
+            break;
+        default:
+            inner += (inner.empty() ? "" : ", ") + std::to_string(i);
+        }
+    }
+    return std::string(info.name) + heads + (inner.empty() ? "" : "[" + inner + "]");
+}
+
+} // namespace headscope

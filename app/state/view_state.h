@@ -1,0 +1,61 @@
+#pragma once
+
+#include "core/trace/stage.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace headscope {
+
+/// The address of one cell on screen.
+struct CellAddress {
+    TensorId tensor = TensorId::x;
+    Index at{};
+    bool operator==(const CellAddress&) const = default;
+};
+
+enum class WeightsView : std::uint8_t { heatmap, arcs, text, graph };
+enum class HeadsView : std::uint8_t { each, difference, mean };
+enum class LeftTab : std::uint8_t { guide, tensors, heads };
+enum class ColourMap : std::uint8_t { head, neutral, viridis, cividis, magma };
+enum class Projection : std::uint8_t { q, k, v };
+
+/// What is looked at and how. Never undone, never saved in a project.
+struct ViewState {
+    StageGroup group = StageGroup::weights;
+    std::int64_t row = -1;  ///< the query row being stepped through; -1: the whole stage
+    std::int64_t head = 0;  ///< the head in focus
+    std::int64_t other = 1; ///< the head it is compared with
+    std::int64_t batch = 0; ///< the batch entry shown
+    WeightsView weights_view = WeightsView::heatmap;
+    HeadsView heads_view = HeadsView::each;
+    Projection projection = Projection::q;
+    ColourMap colour_map = ColourMap::head;
+    bool same_scale = true;
+    bool numbers = true;
+    std::optional<CellAddress> hover;
+    std::optional<CellAddress> selected;
+
+    float apart = 1.0F;        ///< split: 0 together, 1 apart
+    float apart_target = 1.0F; ///< where `apart` slides to
+    float joined = 1.0F;       ///< concat: 0 apart, 1 joined
+    float joined_target = 1.0F;
+
+    bool playing = false;
+    float speed = 1.0F;         ///< 0.5, 1, 2 or 4
+    double next_step_at = -1.0; ///< when playing: seconds from program start; negative: not set
+
+    bool dark = false;
+    float zoom = 1.0F;                  ///< 1 to 2
+    std::optional<bool> left_open;      ///< as the user chose; empty: by the room there is
+    std::optional<bool> inspector_open; ///< likewise
+    float left_width = 312, inspector_width = 328;
+    LeftTab tab = LeftTab::guide;
+    bool help_open = false;
+
+    /// What the inspector speaks of: the hovered cell, else the selected one.
+    std::optional<CellAddress> focus() const { return hover ? hover : selected; }
+};
+
+} // namespace headscope
