@@ -11,7 +11,8 @@ namespace headscope {
 namespace {
 
 std::string reason(const std::vector<Device>& found) {
-    return found.size() == 1 ? "it is the only one that this machine offers" : "it is the fastest here";
+    return found.size() == 1 ? "it is the only one that this machine offers"
+                             : "real graphics processors come before the CPU";
 }
 
 std::string as_json(const std::vector<Device>& found) {
