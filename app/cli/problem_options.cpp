@@ -99,7 +99,8 @@ void ProblemOptions::add_to(CLI::App& command) {
         ->capture_default_str();
 }
 
-void ProblemOptions::check_sources() const {
+void ProblemOptions::check_usage() const {
+    std::ranges::for_each(gains_, parse_gain);
     if (case_path_) {
         if (sentence_)
             fail_usage("a sentence and --case were given; give one of them");
@@ -147,26 +148,31 @@ Problem ProblemOptions::from_case() const {
                       .mask = mask_ ? parse_mask(*mask_) : Mask{}});
 }
 
+ProblemOptions::Gain ProblemOptions::parse_gain(const std::string& text) {
+    const auto equals = text.find('=');
+    const auto head = parse_number<std::int64_t>(std::string_view(text).substr(0, equals));
+    const auto factor = equals == std::string::npos
+                            ? std::nullopt
+                            : parse_number<float>(std::string_view(text).substr(equals + 1));
+    if (!head || !factor)
+        fail_usage("--gain " + text + " is not of the form h=g; write for example --gain 2=0.5");
+    return {*head, *factor};
+}
+
 void ProblemOptions::change_gains(Problem& problem) const {
     if (!gains_.empty() && problem.gains.empty())
         problem.gains.assign(static_cast<std::size_t>(problem.dims.H), 1.0F);
     for (const std::string& text : gains_) {
-        const auto equals = text.find('=');
-        const auto head = parse_number<std::int64_t>(std::string_view(text).substr(0, equals));
-        const auto gain = equals == std::string::npos
-                              ? std::nullopt
-                              : parse_number<float>(std::string_view(text).substr(equals + 1));
-        if (!head || !gain)
-            fail_usage("--gain " + text + " is not of the form h=g; write for example --gain 2=0.5");
-        if (*head < 0 || *head >= problem.dims.H)
-            fail_input("--gain " + text + ": there is no head " + std::to_string(*head) +
+        const Gain gain = parse_gain(text);
+        if (gain.head < 0 || gain.head >= problem.dims.H)
+            fail_input("--gain " + text + ": there is no head " + std::to_string(gain.head) +
                        "; heads are numbered 0 to " + std::to_string(problem.dims.H - 1));
-        problem.gains[static_cast<std::size_t>(*head)] = *gain;
+        problem.gains[static_cast<std::size_t>(gain.head)] = gain.factor;
     }
 }
 
 ChosenProblem ProblemOptions::read() const {
-    check_sources();
+    check_usage();
     ChosenProblem chosen = case_path_ ? ChosenProblem{from_case(), {}, {}, {}} : from_sentence();
     change_gains(chosen.problem);
     if (temperature_)

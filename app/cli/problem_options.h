@@ -31,10 +31,17 @@ public:
     ChosenProblem read() const;
 
 private:
-    void check_sources() const;
+    /// What is wrong without a look at any file.
+    void check_usage() const;
     ChosenProblem from_sentence() const;
     Problem from_case() const;
     void change_gains(Problem& problem) const;
+
+    struct Gain {
+        std::int64_t head;
+        float factor;
+    };
+    static Gain parse_gain(const std::string& text);
 
     std::optional<std::string> sentence_, preset_, case_path_, weights_path_, mask_;
     std::optional<std::int64_t> H_, Hkv_;

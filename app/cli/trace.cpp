@@ -52,6 +52,7 @@ void run_trace(const TraceOptions& options) {
     TraceExport wanted{.format = choose_format(options), .head = options.head};
     if (options.stages)
         wanted.stages = parse_stages(*options.stages);
+    check_target(wanted, options.out);
     const ChosenProblem chosen = options.problem.read();
     const std::unique_ptr<Engine> engine = make_engine(chosen.device);
     Progress progress;

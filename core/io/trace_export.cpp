@@ -30,6 +30,15 @@ std::string safetensors_bytes(const nlohmann::ordered_json& metadata,
     return writer.bytes();
 }
 
+std::ptrdiff_t count_of(const StageSet& stages) {
+    return std::ranges::count_if(stage_table(), [&](const TensorInfo& info) { return stages.has(info.id); });
+}
+
+[[noreturn]] void refuse_several(std::ptrdiff_t stages) {
+    throw Error(ErrorKind::usage, "one .npy file holds one stage, not " + std::to_string(stages) +
+                                      "; name one stage, a folder for all of them, or another format");
+}
+
 /// What export_trace itself puts into a folder, so that it may be replaced.
 bool is_own_file(const std::string& name) {
     constexpr std::string_view suffix = ".npy";
@@ -40,9 +49,6 @@ bool is_own_file(const std::string& name) {
 
 void export_npy_folder(const nlohmann::ordered_json& metadata, const std::vector<SelectedStage>& stages,
                        const std::string& path) {
-    if (path == "-" || trace_format_of_path(path) == TraceFormat::npy)
-        throw Error(ErrorKind::usage, "one .npy file holds one stage, not " + std::to_string(stages.size()) +
-                                          "; name one stage, a folder for all of them, or another format");
     write_folder_atomically(path, is_own_file, [&](const std::string& folder) {
         for (const SelectedStage& stage : stages)
             write_file_atomically(folder + "/" + std::string(stage.info->name) + ".npy",
@@ -63,6 +69,13 @@ std::optional<TraceFormat> trace_format_of_path(std::string_view path) {
     return dot == std::string_view::npos ? std::nullopt : find_trace_format(path.substr(dot + 1));
 }
 
+void check_target(const TraceExport& wanted, const std::string& path) {
+    const auto count = count_of(wanted.stages);
+    if (wanted.format == TraceFormat::npy && count != 1 &&
+        (path == "-" || trace_format_of_path(path) == TraceFormat::npy))
+        refuse_several(count);
+}
+
 std::string trace_bytes(const Problem& problem, const Trace& trace, const TraceExport& wanted) {
     const auto stages = select_stages(trace, wanted);
     switch (wanted.format) {
@@ -72,9 +85,7 @@ std::string trace_bytes(const Problem& problem, const Trace& trace, const TraceE
         return json_bytes(trace_metadata(problem, trace), stages);
     case TraceFormat::npy:
         if (stages.size() != 1)
-            throw Error(ErrorKind::usage, "one .npy file holds one stage, not " +
-                                              std::to_string(stages.size()) +
-                                              "; name one stage or another format");
+            refuse_several(count_of(wanted.stages));
         return npy_bytes(*stages.front().tensor);
     case TraceFormat::safetensors:
         break;
@@ -84,9 +95,9 @@ std::string trace_bytes(const Problem& problem, const Trace& trace, const TraceE
 
 void export_trace(const Problem& problem, const Trace& trace, const TraceExport& wanted,
                   const std::string& path) {
-    if (wanted.format == TraceFormat::npy)
-        if (const auto stages = select_stages(trace, wanted); stages.size() != 1)
-            return export_npy_folder(trace_metadata(problem, trace), stages, path);
+    check_target(wanted, path);
+    if (wanted.format == TraceFormat::npy && count_of(wanted.stages) != 1)
+        return export_npy_folder(trace_metadata(problem, trace), select_stages(trace, wanted), path);
     write_file_atomically(path, trace_bytes(problem, trace, wanted));
 }
 

@@ -17,12 +17,15 @@ struct TraceExport {
     StageSet stages = StageSet::all();
     /// Keeps this head alone in the stages that have a head axis (there with extent 1; k_heads and v_heads:
     /// the head's key/value head). In [0, H).
-    std::optional<std::int64_t> head;
+    std::optional<std::int64_t> head = std::nullopt;
 };
 
 /// By its name ("safetensors", "npy", "csv", "json") or by the suffix of a path; nothing when it is none.
 std::optional<TraceFormat> find_trace_format(std::string_view name);
 std::optional<TraceFormat> trace_format_of_path(std::string_view path);
+
+/// Throws Error(usage) when `path` cannot hold what is wanted: a .npy file or "-" for several stages as npy.
+void check_target(const TraceExport& wanted, const std::string& path);
 
 /// The stages of a trace, named as in the stage table and with its shapes, as the bytes of one file.
 ///   safetensors: F32 tensors; metadata tokens, kv_tokens (lists), config, device, fully_masked_rows,

@@ -1,5 +1,6 @@
 #include "core/base/file.h"
 #include "core/checkpoint/safetensors.h"
+#include "core/trace/stage.h"
 #include "tests/app/cli/run_program.h"
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"

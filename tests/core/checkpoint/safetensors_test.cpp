@@ -135,8 +135,8 @@ TEST_CASE("F64 is rounded to the nearest float32, and special values pass") {
 }
 
 TEST_CASE("what is written reads back the same, from aligned bytes that depend on the content alone") {
-    rc::prop("round trip", [](const std::vector<float>& floats, const std::vector<bool>& flags,
-                              const std::vector<std::int64_t>& integers, const std::string& name) {
+    CHECK(rc::check("round trip", [](const std::vector<float>& floats, const std::vector<bool>& flags,
+                                     const std::vector<std::int64_t>& integers, const std::string& name) {
         RC_PRE(name != "__metadata__");
         const auto valid = [](const std::string& text) {
             return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 128; });
@@ -168,7 +168,7 @@ TEST_CASE("what is written reads back the same, from aligned bytes that depend o
         RC_ASSERT(std::memcmp(read->data(), tensor->data(), floats.size() * sizeof(float)) == 0);
         RC_ASSERT(file.bools(name + "2")->values == bools->values);
         RC_ASSERT(file.integers(name + "3") == integers);
-    });
+    }));
 }
 
 TEST_CASE("the same name twice is our own fault") {
