@@ -28,11 +28,11 @@ struct MatrixSpec {
     int decimals = 2;           ///< at most
     bool plus = false;          ///< positive numbers carry a sign (differences)
     /// The head that owns a cell, or -1; only for owned cells. Default: none.
-    std::function<std::int64_t(std::int64_t row, std::int64_t col)> owner;
+    std::function<std::int64_t(std::int64_t row, std::int64_t col)> owner = {};
     /// The number shown; default: the tensor's own.
-    std::function<float(std::int64_t row, std::int64_t col)> value;
+    std::function<float(std::int64_t row, std::int64_t col)> value = {};
     /// A bar of several pieces under the number, one per head, instead of one piece.
-    std::function<float(std::int64_t row, std::int64_t col, std::int64_t head)> share;
+    std::function<float(std::int64_t row, std::int64_t col, std::int64_t head)> share = {};
     std::int64_t rows_done = -1; ///< rows from here on are not computed yet and stay blank; -1: all are
 };
 

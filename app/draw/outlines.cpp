@@ -92,7 +92,8 @@ void draw_outlines(Picture& picture, const DrawContext& context) {
     const auto reads = cells_read(cell->tensor, dims, cell->at, context.shown.problem().cross());
     const auto twin = same_number(*cell, dims);
     // By value: outlines are added to the picture whose grids are walked.
-    const std::vector<MatrixGrid> grids = picture.grids;
+    std::vector<MatrixGrid> grids = picture.grids;
+    std::erase_if(grids, [](const MatrixGrid& grid) { return !grid.outlined; });
     for (const MatrixGrid& grid : grids) {
         for (const ReadSpan& span : reads)
             outline_span(picture, context, grid, span);

@@ -40,6 +40,7 @@ struct MatrixGrid {
     bool heatmap = false;           ///< cells are coloured by value
     std::string map;                ///< name of the colour map: "head", "diverging", ...
     float low = 0, high = 0;        ///< values at the ends of the colour map
+    bool outlined = true;           ///< takes part in outlines and hovering
     bool actual = true;             ///< cells show the tensor's own values, not a difference or a mean
 
     Rect cell(std::int64_t row, std::int64_t col) const;

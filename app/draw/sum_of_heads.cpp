@@ -1,0 +1,129 @@
+#include "app/draw/controls.h"
+#include "app/draw/format.h"
+#include "app/draw/product.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+constexpr float sign_gap = 36.0F;
+
+float figure_limit(const Shown& shown, std::int64_t batch) {
+    return std::max(largest_magnitude(shown, TensorId::contributions, batch),
+                    largest_magnitude(shown, TensorId::output, batch));
+}
+
+MatrixSpec sized(MatrixSpec spec, float x, float y, float cell_w, float cell_h, float limit) {
+    spec.x = x;
+    spec.y = y;
+    spec.cell_w = cell_w;
+    spec.cell_h = cell_h;
+    spec.high = limit;
+    return spec;
+}
+
+} // namespace
+
+float draw_sum_of_heads(Picture& picture, const DrawContext& context, const Rect& room) {
+    const Dims& dims = context.dims();
+    const Theme& theme = context.theme;
+    const std::int64_t b = context.view.batch;
+    const bool bias = context.shown.tensor(TensorId::b_O) != nullptr;
+    const std::string formula = "contributions[h] = head_out[h] · W_O[rows of h]";
+    const float title = draw_text(picture, context, room.x, room.y + 16, "The same output, as a sum",
+                                  Font::ui_semibold, 17, theme.ink);
+    if (title + 20 + context.measure(formula, Font::mono, 12.5F) < room.w)
+        draw_text(picture, context, room.x + title + 16, room.y + 16, formula, Font::mono, 12.5F,
+                  theme.muted);
+
+    const float labels = row_label_width(context, false);
+    const std::int64_t pieces = dims.H + 1;
+    // As few lines as still give cells that show something.
+    std::int64_t per_line = pieces;
+    float cell_w = 0;
+    for (; per_line >= 1; --per_line) {
+        const auto n = static_cast<float>(per_line);
+        cell_w = std::floor((room.w - labels - (n - 1) * sign_gap) / n / static_cast<float>(dims.D));
+        if (cell_w >= 3.0F || per_line == 1)
+            break;
+    }
+    cell_w = std::clamp(cell_w, 2.0F, 42.0F);
+    const auto lines = static_cast<float>((pieces + per_line - 1) / per_line);
+    const float line_fixed = 52.0F;
+    const float cell_h =
+        std::clamp(std::floor((room.h - 34 - 24 - lines * line_fixed) / lines / static_cast<float>(dims.Tq)),
+                   4.0F, 30.0F);
+    const float limit = figure_limit(context.shown, b);
+    const float width = cell_w * static_cast<float>(dims.D);
+    const float line_height = line_fixed + cell_h * static_cast<float>(dims.Tq);
+
+    for (std::int64_t piece = 0; piece < pieces; ++piece) {
+        const auto col = static_cast<float>(piece % per_line), line = static_cast<float>(piece / per_line);
+        const float x = room.x + labels + col * (width + sign_gap);
+        const float y = room.y + 34 + line * line_height + 34;
+        const bool last = piece == dims.H;
+        MatrixSpec spec;
+        if (last) {
+            spec = {.tensor = TensorId::output,
+                    .origin = {b, 0, 0, 0},
+                    .row_axis = 1,
+                    .col_axis = 2,
+                    .rows = dims.Tq,
+                    .cols = dims.D};
+            const Shown& shown = context.shown;
+            spec.share = [&shown, b](std::int64_t row, std::int64_t c, std::int64_t h) {
+                return shown.value({TensorId::contributions, {b, h, row, c}});
+            };
+        } else {
+            spec = {.tensor = TensorId::contributions,
+                    .origin = {b, piece, 0, 0},
+                    .row_axis = 2,
+                    .col_axis = 3,
+                    .rows = dims.Tq,
+                    .cols = dims.D,
+                    .owner = [piece](std::int64_t, std::int64_t) { return piece; }};
+        }
+        const MatrixGrid grid = draw_matrix(picture, context, sized(spec, x, y, cell_w, cell_h, limit));
+        const std::string name = last ? "output" : "contributions[" + std::to_string(piece) + "]";
+        const bool fits = context.measure(name, Font::mono, 13) <= width + sign_gap - 8;
+        draw_text(picture, context, x, y - 14,
+                  fits   ? name
+                  : last ? "output"
+                         : "[" + std::to_string(piece) + "]",
+                  Font::mono, 13, theme.ink);
+        if (last)
+            picture.scene.add(RectItem{.area = {x, y - 8, width - 1, 4}, .fill = theme.line2});
+        else
+            draw_head_bar(picture, context, piece, x, y - 8, width - 1);
+        if (piece % per_line == 0)
+            draw_row_labels(picture, context, grid, false);
+        if (piece > 0)
+            draw_text(picture, context, x - sign_gap / 2 - (piece % per_line == 0 ? labels - 24 : 0),
+                      baseline_for(grid.area.y + grid.area.h / 2, 17), last ? "=" : "+", Font::ui, 17,
+                      theme.muted, Align::center);
+    }
+    const float below = room.y + 34 + lines * line_height;
+    std::string note;
+    if (cell_w >= 24 && cell_h >= 24)
+        note = "bar under a number: its size, from zero in the middle of the cell; in output, one piece per "
+               "head. "
+               "Full half cell = " +
+               number(limit, 2);
+    if (bias)
+        note = "output also holds b_O, the same in every row" + std::string(note.empty() ? "" : ". ") + note;
+    if (!note.empty())
+        return draw_paragraph(picture, context, room.x + labels, below + 8, room.w - labels, note, Font::ui,
+                              12.5F, 17, theme.muted) -
+               room.y;
+    if (cell_w < texture_below || cell_h < texture_below) {
+        draw_legend(picture, context, room.x + labels, below, 160, theme.diverging, -limit, limit, "value",
+                    false);
+        return below + 34 - room.y;
+    }
+    return below - room.y;
+}
+
+} // namespace headscope

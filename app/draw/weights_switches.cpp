@@ -1,0 +1,68 @@
+#include "app/draw/controls.h"
+#include "app/draw/pages.h"
+
+namespace headscope {
+
+namespace {
+
+Segment view_segment(const ViewState& view, const char* label, WeightsView as) {
+    return {label, ViewChange(ShowWeightsAs{as}), view.weights_view == as, {}};
+}
+
+Segment heads_segment(const ViewState& view, const std::string& label, HeadsView as, const char* tip) {
+    return {label, ViewChange(ShowHeads{as}), view.heads_view == as, tip};
+}
+
+} // namespace
+
+void draw_weights_switches(Picture& picture, const DrawContext& context) {
+    const ViewState& view = context.view;
+    const bool weights = view.group == StageGroup::weights;
+    float right = context.width - canvas_pad;
+    if (weights) {
+        const std::vector<Segment> ways{view_segment(view, "Heatmap", WeightsView::heatmap),
+                                        view_segment(view, "Arcs", WeightsView::arcs),
+                                        view_segment(view, "Text", WeightsView::text),
+                                        view_segment(view, "Graph", WeightsView::graph)};
+        right -= segmented_width(context, ways);
+        draw_segmented(picture, context, right, 28, ways);
+        right -= 12;
+    }
+    const std::int64_t H = context.dims().H;
+    if (H > 1) {
+        const std::string pair = std::to_string(view.head) + " − " + std::to_string(view.other);
+        std::vector<Segment> heads{
+            heads_segment(view, "Each head", HeadsView::each, "One map per head"),
+            heads_segment(view, pair, HeadsView::difference,
+                          "The difference of two heads; press a number to pick the first")};
+        if (weights)
+            heads.push_back(heads_segment(view, "Mean", HeadsView::mean, "The average over all heads"));
+        else if (view.heads_view == HeadsView::mean)
+            heads.push_back(heads_segment(view, "Mean", HeadsView::mean, "The average over all heads"));
+        right -= segmented_width(context, heads);
+        draw_segmented(picture, context, right, 28, heads);
+    }
+    const bool map_page = !weights || view.weights_view == WeightsView::heatmap;
+    if (map_page && H > 1 && view.heads_view == HeadsView::each) {
+        const std::string label = view.same_scale ? "Same scale" : "Own scale";
+        const float width = context.measure(label, Font::ui_medium, 12.5F) + 16;
+        draw_text_button(picture, context, context.width - canvas_pad - width, 62, label, !view.same_scale,
+                         ViewChange(SetSameScale{!view.same_scale}),
+                         view.same_scale ? "Give each head its own colour scale"
+                                         : "Use one colour scale for all heads");
+    }
+    if (view.heads_view == HeadsView::difference && H > 2) {
+        float x = context.width - canvas_pad;
+        for (std::int64_t h = H - 1; h >= 0 && h > H - 17; --h) {
+            if (h == view.head)
+                continue;
+            const std::string label = "− " + std::to_string(h);
+            x -= context.measure(label, Font::ui_medium, 12.5F) + 16;
+            draw_text_button(picture, context, x, 62, label, h == view.other, ViewChange(CompareWith{h}),
+                             "Subtract head " + std::to_string(h));
+            x -= 4;
+        }
+    }
+}
+
+} // namespace headscope
