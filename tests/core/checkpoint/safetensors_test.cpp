@@ -161,6 +161,7 @@ TEST_CASE("what is written reads back the same, from aligned bytes that depend o
 
         const Safetensors file = Safetensors::from_bytes(bytes, "file");
         RC_ASSERT(file.metadata().at("text") == name);
+        RC_ASSERT(file.find(name + "3")->begin == 0U); // the widest type is the first
         const TensorPtr read = file.tensor(name + "1");
         RC_ASSERT(read->shape() == tensor->shape());
         RC_ASSERT(std::memcmp(read->data(), tensor->data(), floats.size() * sizeof(float)) == 0);
