@@ -47,7 +47,7 @@ nlohmann::json parse_json(std::string_view text, const std::string& what) {
     try {
         return nlohmann::json::parse(text, watch);
     } catch (const nlohmann::json::exception& fault) {
-        fail_input(what + " is not valid JSON: " + reason(fault));
+        fail_input(what + " is not valid JSON: " + reason(fault) + "; correct it");
     }
 }
 
