@@ -35,7 +35,8 @@ Softmax softmax_of(const Shown& shown, const Index& at) {
     if (!std::ranges::binary_search(kept, spoken))
         kept.insert(std::ranges::upper_bound(kept, spoken), spoken);
     Softmax out;
-    Line rest{.key = "… " + grouped(static_cast<std::int64_t>(s.size() - kept.size())) + " more", .rest = true};
+    Line rest{.key = "… " + grouped(static_cast<std::int64_t>(s.size() - kept.size())) + " more",
+              .rest = true};
     for (std::size_t j = 0; j < s.size(); ++j) {
         const Line line{.key = key_word(shown.problem(), static_cast<std::int64_t>(j)),
                         .s = s[j],
@@ -71,7 +72,8 @@ void write_softmax(Sheet& sheet, const Softmax& softmax, const SumFormat& exp, c
     const auto wide = [&](const std::string& text) {
         return sheet.context.measure(text, Font::mono_semibold, Sheet::text_size) + 14;
     };
-    float s_width = wide("s"), exp_width = wide(about(exp.approximate) + number(softmax.exp_sum, exp.decimals));
+    float s_width = wide("s"),
+          exp_width = wide(about(exp.approximate) + number(softmax.exp_sum, exp.decimals));
     for (const Line& line : softmax.lines) {
         s_width = std::max(s_width, wide(number(line.s, 2)));
         exp_width = std::max(exp_width, wide(number(line.exp, exp.decimals)));
@@ -94,8 +96,8 @@ void write_softmax(Sheet& sheet, const Softmax& softmax, const SumFormat& exp, c
     for (const Line& line : softmax.lines) {
         if (line.spoken) {
             const float x = sheet.left - 10;
-            sheet.picture.scene.add(
-                RectItem{.area = {x, sheet.y, sheet.right + 10 - x, Sheet::row_height}, .fill = theme.highlight});
+            sheet.picture.scene.add(RectItem{.area = {x, sheet.y, sheet.right + 10 - x, Sheet::row_height},
+                                             .fill = theme.highlight});
             sheet.picture.scene.add(
                 RectItem{.area = {x, sheet.y, 3, Sheet::row_height}, .fill = bar_color(sheet.context, head)});
         }
@@ -142,8 +144,8 @@ int add_scale(Sheet& sheet, const Index& at) {
     const double root = std::sqrt(static_cast<double>(shown.dims().dk));
     const auto temperature = static_cast<double>(problem.temperature);
     sheet.section("Scale", tempered ? "÷ √dk ÷ temperature" : "÷ √dk");
-    const SumFormat format = step_format(
-        {from}, to, [&](const std::vector<double>& n) { return n[0] / root / temperature; });
+    const SumFormat format =
+        step_format({from}, to, [&](const std::vector<double>& n) { return n[0] / root / temperature; });
     sheet.arithmetic(number(from, format.decimals) + " ÷ √" + std::to_string(shown.dims().dk) +
                          (tempered ? " ÷ " + number(temperature, 2) : ""),
                      about(format.approximate) + number(to, format.decimals));
@@ -177,10 +179,10 @@ int add_mask(Sheet& sheet, const Index& at) {
         return 2;
     }
     const SumFormat format = sum_format({from, add}, to);
-    sheet.arithmetic(number(from, format.decimals) +
-                         (add == 0 ? " stays"
-                                   : (add < 0 ? " − " : " + ") + number(std::abs(add), format.decimals)),
-                     about(format.approximate) + number(to, format.decimals));
+    sheet.arithmetic(
+        number(from, format.decimals) +
+            (add == 0 ? " stays" : (add < 0 ? " − " : " + ") + number(std::abs(add), format.decimals)),
+        about(format.approximate) + number(to, format.decimals));
     return format.decimals;
 }
 
@@ -188,19 +190,20 @@ int add_softmax(Sheet& sheet, const Index& at) {
     const Shown& shown = sheet.context.shown;
     sheet.section("Softmax", "exp(s − max) ÷ sum");
     if (fully_masked(*shown.trace, at[0], at[1], at[2])) {
-        sheet.paragraph("No key is allowed in this row, so there is nothing to share out. By definition every "
-                        "weight is 0, and so is what the head passes on.",
-                        sheet.context.theme.text);
+        sheet.paragraph(
+            "No key is allowed in this row, so there is nothing to share out. By definition every "
+            "weight is 0, and so is what the head passes on.",
+            sheet.context.theme.text);
         return 2;
     }
     const Softmax softmax = softmax_of(shown, at);
     const SumFormat exp = sum_format(column(softmax, &Line::exp), softmax.exp_sum);
     const SumFormat weight = sum_format(column(softmax, &Line::weight), softmax.weight_sum);
     write_softmax(sheet, softmax, exp, weight, at[1]);
-    const SumFormat last =
-        step_format({softmax.spoken.exp, softmax.exp_sum}, softmax.spoken.weight,
-                    [](const std::vector<double>& n) { return n[0] / n[1]; });
-    sheet.arithmetic(number(softmax.spoken.exp, last.decimals) + " ÷ " + number(softmax.exp_sum, last.decimals),
+    const SumFormat last = step_format({softmax.spoken.exp, softmax.exp_sum}, softmax.spoken.weight,
+                                       [](const std::vector<double>& n) { return n[0] / n[1]; });
+    sheet.arithmetic(number(softmax.spoken.exp, last.decimals) + " ÷ " +
+                         number(softmax.exp_sum, last.decimals),
                      about(last.approximate) + number(softmax.spoken.weight, last.decimals));
     return weight.decimals;
 }
@@ -243,8 +246,8 @@ void add_comparison(Sheet& sheet, const CellAddress& cell) {
     sheet.row("Head " + std::to_string(cell.at[1]), number(own, format.decimals));
     sheet.row("Head " + std::to_string(twin.at[1]), number(other, format.decimals));
     if (finite)
-        sheet.row("difference",
-                  about(format.approximate) + signed_number(own - other, format.decimals), true);
+        sheet.row("difference", about(format.approximate) + signed_number(own - other, format.decimals),
+                  true);
     else
         sheet.paragraph("Where a key is masked there is no difference to take.", sheet.context.theme.muted);
 }

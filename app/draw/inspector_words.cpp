@@ -49,26 +49,28 @@ std::string distance_words(const Problem& problem, const Index& at) {
 
 std::string rule_words(const Problem& problem, const MaskRule& rule, const Index& at, bool allowed) {
     const std::string key = plain_key(problem, at[3]);
-    return std::visit(
-        Overloaded{[&](const CausalMask&) { return "causal: " + distance_words(problem, at); },
-                   [&](const KeyPaddingMask&) {
-                       return "padding: " + key + (allowed ? " is a real token" : " is padding");
-                   },
-                   [&](const SlidingWindowCausalMask& r) {
-                       return "causal window of " + std::to_string(r.window) + ": " + distance_words(problem, at);
-                   },
-                   [&](const SlidingWindowSymmetricMask& r) {
-                       return "window of ±" + std::to_string(r.half_width) + ": " + distance_words(problem, at);
-                   },
-                   [&](const ExplicitMask&) {
-                       return "explicit mask: " + plain_query(problem, at[2]) + (allowed ? " may" : " may not") +
-                              " read " + key;
-                   },
-                   [&](const AdditiveMask&) {
-                       return std::string(allowed ? "additive mask: added to the score"
-                                                  : "additive mask: −∞ here, which forbids");
-                   }},
-        rule);
+    return std::visit(Overloaded{[&](const CausalMask&) { return "causal: " + distance_words(problem, at); },
+                                 [&](const KeyPaddingMask&) {
+                                     return "padding: " + key +
+                                            (allowed ? " is a real token" : " is padding");
+                                 },
+                                 [&](const SlidingWindowCausalMask& r) {
+                                     return "causal window of " + std::to_string(r.window) + ": " +
+                                            distance_words(problem, at);
+                                 },
+                                 [&](const SlidingWindowSymmetricMask& r) {
+                                     return "window of ±" + std::to_string(r.half_width) + ": " +
+                                            distance_words(problem, at);
+                                 },
+                                 [&](const ExplicitMask&) {
+                                     return "explicit mask: " + plain_query(problem, at[2]) +
+                                            (allowed ? " may" : " may not") + " read " + key;
+                                 },
+                                 [&](const AdditiveMask&) {
+                                     return std::string(allowed ? "additive mask: added to the score"
+                                                                : "additive mask: −∞ here, which forbids");
+                                 }},
+                      rule);
 }
 
 } // namespace
@@ -124,7 +126,8 @@ std::string caption_of(const Shown& shown, const CellAddress& cell) {
     case TensorId::weights:
         return "of all that " + q(2) + " reads in " + say_head(at[1]);
     case TensorId::weights_mean:
-        return "of all that " + q(1) + " reads, averaged over " + (dims.H == 1 ? "1 head" : n(dims.H) + " heads");
+        return "of all that " + q(1) + " reads, averaged over " +
+               (dims.H == 1 ? "1 head" : n(dims.H) + " heads");
     case TensorId::head_out:
         return "value feature " + n(at[3]) + " as " + q(2) + " reads it in " + say_head(at[1]);
     case TensorId::concat:

@@ -38,10 +38,10 @@ std::vector<Term> only_largest(const std::vector<Term>& terms, std::size_t most)
             rest += terms[i].value;
         }
     }
-    out.push_back({.label = "… " + grouped(static_cast<std::int64_t>(terms.size() - kept.size())) +
-                            " more, together",
-                   .factors = {},
-                   .value = rest});
+    out.push_back(
+        {.label = "… " + grouped(static_cast<std::int64_t>(terms.size() - kept.size())) + " more, together",
+         .factors = {},
+         .value = rest});
     return out;
 }
 
@@ -64,12 +64,11 @@ TermTable shortened_table(TermTable table) {
             rest -= sizes[g];
             shown.push_back(table.groups[g]);
         }
-        table.others.insert(
-            table.others.begin(),
-            {.label = "… " + grouped(static_cast<std::int64_t>(sizes.size() - kept.size())) +
-                      " more heads, together",
-             .factors = {},
-             .value = rest});
+        table.others.insert(table.others.begin(),
+                            {.label = "… " + grouped(static_cast<std::int64_t>(sizes.size() - kept.size())) +
+                                      " more heads, together",
+                             .factors = {},
+                             .value = rest});
         table.groups = std::move(shown);
     }
     for (TermGroup& group : table.groups)
@@ -160,7 +159,8 @@ private:
                     continue;
                 const Font font = table_.words ? Font::ui : Font::mono;
                 c.label = std::max(c.label, std::min(widest_label, wide(term.label, font)));
-                c.first = std::max({c.first, heading_width(1), wide(number((*term.factors)[0], factor_decimals))});
+                c.first =
+                    std::max({c.first, heading_width(1), wide(number((*term.factors)[0], factor_decimals))});
                 c.second =
                     std::max({c.second, heading_width(2), wide(number((*term.factors)[1], factor_decimals))});
             }
@@ -178,7 +178,8 @@ private:
         while (decimals < 4 && !holds(table_, decimals))
             ++decimals;
         for (; decimals >= 0; --decimals) {
-            for (int factor_decimals = decimals; factor_decimals >= std::min(decimals, 1); --factor_decimals) {
+            for (int factor_decimals = decimals; factor_decimals >= std::min(decimals, 1);
+                 --factor_decimals) {
                 columns_ = measured(decimals, factor_decimals);
                 if (columns_.taken() <= sheet_.width())
                     return;
@@ -256,8 +257,8 @@ private:
 
     void write_plain(const Term& term, Font font) {
         const Theme& theme = sheet_.context.theme;
-        const float taken = sheet_.put(sheet_.right, text(term.value, columns_.decimals), sheet_.width(), font,
-                                       Sheet::text_size, theme.text, Align::right);
+        const float taken = sheet_.put(sheet_.right, text(term.value, columns_.decimals), sheet_.width(),
+                                       font, Sheet::text_size, theme.text, Align::right);
         float x = sheet_.left;
         if (term.head >= 0) {
             sheet_.picture.scene.add(RectItem{.area = {x, sheet_.y + Sheet::row_height / 2 - 5, 10, 10},
