@@ -1,9 +1,86 @@
 #include "app/cli/cli.h"
 
+#include "app/cli/subcommands.h"
+#include "core/base/error.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <new>
+
 namespace headscope {
 
-int run_command_line(int, char**) {
-    return 0;
+namespace {
+
+constexpr int wrong_usage = 2, internal_fault = 4;
+
+int exit_code(ErrorKind kind) {
+    switch (kind) {
+    case ErrorKind::input:
+    case ErrorKind::cancelled:
+        return 1;
+    case ErrorKind::usage:
+        return wrong_usage;
+    case ErrorKind::machine:
+        return 3;
+    case ErrorKind::internal:
+        break;
+    }
+    return internal_fault;
+}
+
+/// One line, whatever names of files and tensors hold.
+int report(std::string sentence, int code) {
+    std::ranges::replace_if(
+        sentence, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, ' ');
+    std::cerr << "headscope: " << sentence << '\n';
+    return code;
+}
+
+void describe(CLI::App& program) {
+    program.set_version_flag("--version", "headscope " HEADSCOPE_VERSION);
+    program.require_subcommand(0, 1);
+    program.footer(
+        "Exit codes: 0 done, 1 the input is at fault, 2 wrong usage, 3 this machine lacks something "
+        "that was demanded, 4 internal fault.");
+    add_trace(program);
+    add_devices(program);
+}
+
+/// The sub-command that was being read, for pointing at its help.
+std::string command_of(const CLI::App& program) {
+    const auto used = program.get_subcommands();
+    return used.empty() ? "headscope" : "headscope " + used.front()->get_name();
+}
+
+int parse_and_run(CLI::App& program, int argc, char** argv) {
+    try {
+        program.parse(argc, argv);
+        if (program.get_subcommands().empty())
+            throw Error(ErrorKind::usage, "name a sub-command; headscope --help lists them");
+        return 0;
+    } catch (const CLI::Success& help) {
+        return program.exit(help);
+    } catch (const CLI::ParseError& fault) {
+        return report(std::string(fault.what()) + "; see " + command_of(program) + " --help", wrong_usage);
+    }
+}
+
+} // namespace
+
+int run_command_line(int argc, char** argv) {
+    try {
+        CLI::App program("See, step through and edit multi-head attention", "headscope");
+        describe(program);
+        return parse_and_run(program, argc, argv);
+    } catch (const Error& fault) {
+        return report(fault.what(), exit_code(fault.kind()));
+    } catch (const std::bad_alloc&) {
+        return report("this machine has too little free memory for the problem; make it smaller",
+                      exit_code(ErrorKind::machine));
+    } catch (const std::exception& fault) {
+        return report(std::string("internal fault: ") + fault.what() + "; please report it", internal_fault);
+    }
 }
 
 } // namespace headscope

@@ -5,9 +5,9 @@
 #include <fontconfig/fontconfig.h>
 #include <ft2build.h>
 #include FT_FREETYPE_H
-#include FT_ADVANCES_H
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -45,7 +45,7 @@ FontChoice choice_of(FcPattern& pattern) {
 
 } // namespace
 
-FontFile::FontFile(const std::string& path, int index) : path_(path), index_(index) {
+FontFile::FontFile(const std::string& path, int index) {
     std::ifstream file(path, std::ios::binary);
     bytes_.assign(std::istreambuf_iterator<char>(file), {});
     FT_Face face = nullptr;
@@ -54,9 +54,6 @@ FontFile::FontFile(const std::string& path, int index) : path_(path), index_(ind
         throw Error(ErrorKind::machine,
                     "the font file " + path + " can't be read: install the package of the font again");
     face_ = face;
-    if (face->units_per_EM > 0)
-        line_height_ =
-            static_cast<float>(face->ascender - face->descender) / static_cast<float>(face->units_per_EM);
 }
 
 FontFile::~FontFile() {
@@ -67,13 +64,27 @@ bool FontFile::has(char32_t code_point) const {
     return FT_Get_Char_Index(static_cast<FT_Face>(face_), code_point) != 0;
 }
 
-float FontFile::advance(char32_t code_point) const {
+void FontFile::set_size(float pixels) {
+    FT_Set_Char_Size(static_cast<FT_Face>(face_), 0, std::lround(pixels * 64), 72, 72);
+}
+
+GlyphBitmap FontFile::render(char32_t code_point) {
     const auto face = static_cast<FT_Face>(face_);
     const FT_UInt glyph = FT_Get_Char_Index(face, code_point);
-    FT_Fixed units = 0;
-    if (glyph == 0 || FT_Get_Advance(face, glyph, FT_LOAD_NO_SCALE, &units) != 0)
-        return 0;
-    return static_cast<float>(units) / static_cast<float>(face->units_per_EM);
+    if (glyph == 0 || FT_Load_Glyph(face, glyph, FT_LOAD_TARGET_LIGHT | FT_LOAD_NO_BITMAP) != 0)
+        return {};
+    const FT_GlyphSlot slot = face->glyph;
+    GlyphBitmap drawn;
+    drawn.advance = static_cast<float>(slot->linearHoriAdvance) / 65536.0F;
+    if (slot->format == FT_GLYPH_FORMAT_OUTLINE && FT_Render_Glyph(slot, FT_RENDER_MODE_NORMAL) == 0) {
+        drawn.width = static_cast<int>(slot->bitmap.width);
+        drawn.height = static_cast<int>(slot->bitmap.rows);
+        drawn.left = slot->bitmap_left;
+        drawn.top = slot->bitmap_top;
+        drawn.pitch = slot->bitmap.pitch;
+        drawn.pixels = slot->bitmap.buffer;
+    }
+    return drawn;
 }
 
 FontChoice match_font(const std::string& family, int weight, bool monospace) {

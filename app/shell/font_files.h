@@ -7,6 +7,15 @@
 
 namespace headscope {
 
+/// One drawn character: a grey picture and where it stands relative to the pen on the baseline, in pixels.
+struct GlyphBitmap {
+    int width = 0, height = 0;
+    int left = 0, top = 0; ///< from the pen to the left edge, from the baseline up to the top edge
+    int pitch = 0;         ///< bytes from row to row
+    float advance = 0;     ///< how far the pen moves on, unrounded
+    const std::uint8_t* pixels = nullptr;
+};
+
 /// A font file in memory and which characters it has.
 class FontFile {
 public:
@@ -17,20 +26,15 @@ public:
     FontFile& operator=(const FontFile&) = delete;
 
     bool has(char32_t code_point) const;
-    /// Ascender to descender in em: what ImGui's builder takes as the size is this times the em size.
-    float line_height() const { return line_height_; }
-    /// Unhinted advance in em; 0 for a character that it lacks.
-    float advance(char32_t code_point) const;
-    std::vector<char>& bytes() { return bytes_; }
-    int index() const { return index_; }
-    const std::string& path() const { return path_; }
+    /// Sets the em size that render() draws at, in pixels.
+    void set_size(float pixels);
+    /// Draws a character, hinted vertically only. Empty for one that the font lacks; valid until the next
+    /// call.
+    GlyphBitmap render(char32_t code_point);
 
 private:
-    std::string path_;
-    int index_;
     std::vector<char> bytes_;
     void* face_ = nullptr;
-    float line_height_ = 1;
 };
 
 struct FontChoice {

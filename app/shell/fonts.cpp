@@ -1,16 +1,15 @@
 #include "app/shell/fonts.h"
 
+#include "app/shell/font_bake.h"
 #include "app/shell/font_files.h"
 #include "core/base/error.h"
 
-#include <imgui_freetype.h>
 #include <utf8proc.h>
 
 #include <algorithm>
 #include <array>
 #include <bitset>
 #include <cmath>
-#include <cstring>
 #include <map>
 #include <vector>
 
@@ -60,38 +59,19 @@ void each_code_point(std::string_view text, Visit visit) {
     }
 }
 
-// ImGui wants pairs of first and last, ended by 0.
-ImVector<ImWchar> ranges_of(const std::bitset<plane>& set) {
-    ImVector<ImWchar> ranges;
-    for (std::size_t c = 1; c < plane; ++c) {
-        if (!set[c])
-            continue;
-        ranges.push_back(static_cast<ImWchar>(c));
-        while (c + 1 < plane && set[c + 1])
-            ++c;
-        ranges.push_back(static_cast<ImWchar>(c));
-    }
-    ranges.push_back(0);
-    return ranges;
-}
-
 } // namespace
 
 struct FontBook::Impl {
-    struct Source {
-        std::unique_ptr<FontFile> file;
-        ImVector<ImWchar> ranges;
-    };
     struct Baked {
         float size = 0; // logical
         ImFont* font = nullptr;
     };
 
     ImFontAtlas atlas;
-    std::array<Source, faces.size()> own;
-    Source behind;                // DejaVu Sans
-    std::vector<Source> fallback; // each with only its own characters
-    std::map<std::string, std::bitset<plane>> fallback_set;
+    std::array<std::unique_ptr<FontFile>, faces.size()> own;
+    std::unique_ptr<FontFile> behind; // DejaVu Sans
+    std::map<std::pair<std::string, int>, std::unique_ptr<FontFile>> others;
+    std::map<char32_t, FontFile*> other_for; // what neither our own fonts nor DejaVu Sans have
     std::bitset<plane> wanted, nowhere, baked_set;
     std::array<std::vector<Baked>, faces.size()> baked;
     float scale = 0;
@@ -99,8 +79,8 @@ struct FontBook::Impl {
 
     Impl() {
         for (std::size_t i = 0; i < faces.size(); ++i)
-            own[i].file = open(match_font(faces[i].family, faces[i].weight, faces[i].monospace));
-        behind.file = open(match_font("DejaVu Sans", 400, false));
+            own[i] = open(match_font(faces[i].family, faces[i].weight, faces[i].monospace));
+        behind = open(match_font("DejaVu Sans", 400, false));
         for (std::size_t c = 0x20; c < 0x100; ++c)
             if (c < 0x7F || c >= 0xA0)
                 wanted.set(c);
@@ -111,83 +91,62 @@ struct FontBook::Impl {
         return std::make_unique<FontFile>(choice.path, choice.index);
     }
 
-    bool in_own_faces(char32_t c) const {
-        return behind.file->has(c) ||
-               std::ranges::all_of(own, [&](const Source& source) { return source.file->has(c); });
+    bool in_own_fonts(char32_t c) const {
+        return behind->has(c) || std::ranges::all_of(own, [&](const auto& file) { return file->has(c); });
     }
 
     // Finds a font for each wanted character that is neither in our own fonts nor known to be nowhere.
     void look_up() {
         std::vector<char32_t> unknown;
-        for (std::size_t c = 0; c < plane; ++c)
-            if (wanted[c] && !baked_set[c] && !nowhere[c] && !in_own_faces(static_cast<char32_t>(c)))
-                unknown.push_back(static_cast<char32_t>(c));
+        for (char32_t c = 0; c < plane; ++c)
+            if (wanted[c] && !baked_set[c] && !in_own_fonts(c))
+                unknown.push_back(c);
         if (unknown.empty())
             return;
         for (const char32_t c : unknown)
             nowhere.set(c);
         for (const Fallback& found : find_fallbacks(unknown)) {
-            const std::string name = found.file.path + ':' + std::to_string(found.file.index);
-            auto& set = fallback_set[name];
-            if (set.none())
-                fallback.push_back({open(found.file), {}});
+            auto& file = others[{found.file.path, found.file.index}];
+            if (!file)
+                file = open(found.file);
             for (const char32_t c : found.code_points) {
-                set.set(c);
+                if (!file->has(c))
+                    continue;
+                other_for[c] = file.get();
                 nowhere.reset(c);
             }
         }
-        for (Source& source : fallback)
-            source.ranges =
-                ranges_of(fallback_set[source.file->path() + ':' + std::to_string(source.file->index())]);
     }
 
-    ImFont* add(Source& source, float pixels, bool merge) {
-        ImFontConfig config;
-        config.FontDataOwnedByAtlas = false;
-        config.FontNo = source.file->index();
-        config.MergeMode = merge;
-        config.OversampleH = 1;
-        return atlas.AddFontFromMemoryTTF(source.file->bytes().data(),
-                                          static_cast<int>(source.file->bytes().size()),
-                                          pixels * source.file->line_height(), &config, source.ranges.Data);
-    }
-
-    // Gives every glyph its place in a line one em high with the baseline where capitals stand in the middle.
-    static void set_line(ImFont& font, float pixels) {
-        const float baseline = std::round(baseline_for(pixels / 2, pixels));
-        const float shift = baseline - std::round(font.Ascent);
-        for (ImFontGlyph& glyph : font.Glyphs) {
-            glyph.Y0 += shift;
-            glyph.Y1 += shift;
-        }
-        font.FontSize = pixels;
-        font.Ascent = baseline;
-        font.Descent = baseline - pixels;
+    FontFile* file_for(std::size_t role, char32_t c) const {
+        if (own[role]->has(c))
+            return own[role].get();
+        if (behind->has(c))
+            return behind.get();
+        const auto other = other_for.find(c);
+        return other == other_for.end() ? nullptr : other->second;
     }
 
     void bake() {
-        atlas.Clear();
-        atlas.Flags = ImFontAtlasFlags_NoMouseCursors;
-        atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
-        atlas.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
-        atlas.TexDesiredWidth = 2048;
-        const ImVector<ImWchar> ranges = ranges_of(wanted);
-        behind.ranges = ranges;
+        std::vector<FontWish> wishes;
         for (std::size_t role = 0; role < faces.size(); ++role) {
-            own[role].ranges = ranges;
-            baked[role].clear();
+            FontWish wish;
+            for (char32_t c = 0; c < plane; ++c)
+                if (wanted[c])
+                    if (FontFile* file = file_for(role, c))
+                        wish.glyphs.push_back({c, file});
             for (const float size : sizes[role]) {
-                baked[role].push_back({size, add(own[role], size * scale, false)});
-                add(behind, size * scale, true);
-                for (Source& source : fallback)
-                    add(source, size * scale, true);
+                wish.pixels = size * scale;
+                wishes.push_back(wish);
             }
         }
-        if (!atlas.Build())
-            throw Error(ErrorKind::machine, "the fonts of this system can't be drawn by FreeType");
-        for (const auto& role : baked)
-            for (const Baked& one : role)
-                set_line(*one.font, one.size * scale);
+        bake_fonts(atlas, wishes);
+        auto made = wishes.cbegin();
+        for (std::size_t role = 0; role < faces.size(); ++role) {
+            baked[role].clear();
+            for (const float size : sizes[role])
+                baked[role].push_back({size, (made++)->made});
+        }
         baked_set = wanted;
         fresh = true;
     }
