@@ -26,7 +26,7 @@ bool compares_heads(TensorId id) {
 int add_score_steps(Sheet& sheet, const CellAddress& cell) {
     int decimals = add_dot_product(sheet, cell.at);
     if (cell.tensor >= TensorId::scaled)
-        decimals = add_scale(sheet, cell.at);
+        decimals = add_scale(sheet, cell.at, decimals);
     if (cell.tensor >= TensorId::masked)
         decimals = std::max(add_mask(sheet, cell.at), cell.tensor == TensorId::masked ? decimals : 0);
     if (cell.tensor == TensorId::weights)

@@ -113,16 +113,17 @@ int add_value_sum(Sheet& sheet, const CellAddress& cell) {
 
 int add_contribution(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
-    const std::int64_t h = cell.at[1];
+    const std::int64_t h = cell.at[1], dv = shown.dims().dv;
     const auto reads = reads_of(shown, cell);
     const float gain = shown.problem().gain(h);
     const auto total = static_cast<double>(shown.value(cell));
-    sheet.section("Term by term", "head_out · W_O[rows, " + std::to_string(cell.at[3]) + "]");
+    sheet.section("Term by term", "head_out · W_O[" + std::to_string(h * dv) + ":" +
+                                      std::to_string((h + 1) * dv) + ", " + std::to_string(cell.at[3]) + "]");
     if (fully_masked(*shown.trace, cell.at[0], h, cell.at[2]))
         sheet.paragraph("No key is allowed here, so the head has nothing to add.", sheet.context.theme.text);
     TermTable table{.columns = {"row", "head_out", "W_O", "product"},
                     .groups = {{.terms = product_terms(numbers_of(shown, reads[0]),
-                                                       numbers_of(shown, reads[1]), h, h * shown.dims().dv),
+                                                       numbers_of(shown, reads[1]), h, h * dv),
                                 .name = {}}},
                     .others = {},
                     .name = address_text(shown, cell),
@@ -134,10 +135,11 @@ int add_contribution(Sheet& sheet, const CellAddress& cell) {
         sum += term.value;
     table.name = "sum";
     table.total = sum;
-    draw_terms(sheet, table);
+    const int decimals = draw_terms(sheet, table);
     sheet.section("Gain", "× gain of " + say_head(h));
-    const SumFormat format = step_format({sum, static_cast<double>(gain)}, total,
-                                         [](const std::vector<double>& n) { return n[0] * n[1]; });
+    const SumFormat format = step_format(
+        {sum, static_cast<double>(gain)}, total, [](const std::vector<double>& n) { return n[0] * n[1]; },
+        decimals);
     sheet.arithmetic(number(sum, format.decimals) + " × " +
                          number(static_cast<double>(gain), format.decimals),
                      about(format.approximate) + number(total, format.decimals));

@@ -21,7 +21,8 @@ int add_contribution(Sheet& sheet, const CellAddress& cell);
 int add_shares(Sheet& sheet, const CellAddress& cell);
 int add_output_terms(Sheet& sheet, const CellAddress& cell);
 
-int add_scale(Sheet& sheet, const Index& at);
+/// `fewest` decimals: those of the dot product above it.
+int add_scale(Sheet& sheet, const Index& at, int fewest);
 int add_mask(Sheet& sheet, const Index& at);
 int add_softmax(Sheet& sheet, const Index& at);
 /// The average over heads: weights_mean.

@@ -135,7 +135,7 @@ std::string mask_name(const Problem& problem, const std::vector<RuleSays>& rules
 
 } // namespace
 
-int add_scale(Sheet& sheet, const Index& at) {
+int add_scale(Sheet& sheet, const Index& at, int fewest) {
     const Shown& shown = sheet.context.shown;
     const Problem& problem = shown.problem();
     const bool tempered = problem.temperature != 1.0F;
@@ -144,8 +144,8 @@ int add_scale(Sheet& sheet, const Index& at) {
     const double root = std::sqrt(static_cast<double>(shown.dims().dk));
     const auto temperature = static_cast<double>(problem.temperature);
     sheet.section("Scale", tempered ? "÷ √dk ÷ temperature" : "÷ √dk");
-    const SumFormat format =
-        step_format({from}, to, [&](const std::vector<double>& n) { return n[0] / root / temperature; });
+    const SumFormat format = step_format(
+        {from}, to, [&](const std::vector<double>& n) { return n[0] / root / temperature; }, fewest);
     sheet.arithmetic(number(from, format.decimals) + " ÷ √" + std::to_string(shown.dims().dk) +
                          (tempered ? " ÷ " + number(temperature, 2) : ""),
                      about(format.approximate) + number(to, format.decimals));
@@ -220,14 +220,15 @@ int add_mean(Sheet& sheet, const CellAddress& cell) {
                          .head = h});
     const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
     sheet.section("Average over heads", "sum ÷ H");
-    draw_terms(sheet, {.columns = {},
-                       .groups = {{.terms = std::move(terms), .name = {}}},
-                       .others = {},
-                       .name = "sum",
-                       .total = sum});
+    const int decimals = draw_terms(sheet, {.columns = {},
+                                            .groups = {{.terms = std::move(terms), .name = {}}},
+                                            .others = {},
+                                            .name = "sum",
+                                            .total = sum});
     const auto mean = static_cast<double>(shown.value(cell));
     const SumFormat format = step_format(
-        {sum}, mean, [&](const std::vector<double>& n) { return n[0] / static_cast<double>(dims.H); });
+        {sum}, mean, [&](const std::vector<double>& n) { return n[0] / static_cast<double>(dims.H); },
+        decimals);
     sheet.arithmetic(number(sum, format.decimals) + " ÷ " + std::to_string(dims.H),
                      about(format.approximate) + number(mean, format.decimals));
     return format.decimals;

@@ -32,8 +32,14 @@ void Sheet::section(const std::string& name, const std::string& formula) {
     draw_hairline(picture, context, left, y, width());
     y += 8;
     const float taken = put(left, name, width(), Font::ui_semibold, 13.5F, context.theme.ink);
-    if (!formula.empty() && width() - taken > 3 * gap)
-        put(right, formula, width() - taken - gap, Font::mono, 12.5F, context.theme.muted, Align::right);
+    const bool beside = taken + gap + context.measure(formula, Font::mono, text_size) <= width();
+    if (beside)
+        put(right, formula, width(), Font::mono, text_size, context.theme.muted, Align::right);
+    y += row_height;
+    if (beside)
+        return;
+    y -= 4;
+    put(left, formula, width(), Font::mono, text_size, context.theme.muted);
     y += row_height;
 }
 

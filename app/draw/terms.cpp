@@ -9,7 +9,7 @@ namespace headscope {
 namespace {
 
 constexpr float gap = 10.0F;
-constexpr float times_width = 16.0F;
+constexpr float times_width = 24.0F;
 constexpr float narrowest_bar = 24.0F;
 constexpr float widest_bar = 96.0F;
 constexpr float widest_label = 72.0F;
@@ -221,6 +221,7 @@ private:
                                               .fill = bar_color(sheet_.context, group.head)});
         write_total(group.name, group.subtotal,
                     !adds_up(values_of(group.terms), group.subtotal, columns_.decimals), Font::ui);
+        sheet_.y += 4;
     }
 
     void write_product(const Term& term) {
@@ -232,8 +233,8 @@ private:
             sheet_.put(x, digits, sheet_.width(), Font::mono, Sheet::text_size, color, Align::right);
         };
         right_number(first_edge(), number((*term.factors)[0], columns_.factor_decimals));
-        sheet_.put(first_edge() + times_width / 2, "×", times_width, Font::mono, 12, theme.muted,
-                   Align::center);
+        sheet_.put(first_edge() + times_width / 2 - 1, "×", times_width, Font::mono, Sheet::text_size,
+                   theme.muted, Align::center);
         right_number(second_edge(), number((*term.factors)[1], columns_.factor_decimals));
         right_number(sheet_.right, text(term.value, columns_.decimals));
         bar(term);
@@ -305,8 +306,8 @@ std::vector<std::size_t> largest_places(const std::vector<double>& numbers, std:
 }
 
 SumFormat step_format(const std::vector<double>& from, double to,
-                      const std::function<double(const std::vector<double>&)>& step) {
-    for (int decimals = 2; decimals <= 4; ++decimals) {
+                      const std::function<double(const std::vector<double>&)>& step, int fewest) {
+    for (int decimals = fewest; decimals <= 4; ++decimals) {
         std::vector<double> printed;
         for (const double value : from)
             printed.push_back(as_printed(value, decimals));
