@@ -363,8 +363,10 @@ GuideText say_output(const Speaker& s) {
                                        std::string(bias ? " plus its bias" : "") + ": the heads stay apart."
                                  : "Every output column is concat times a column of W_O" +
                                        std::string(bias ? ", plus a bias" : "") + ". It takes a part from " +
-                                       (s.dims.H == 1 ? "the one head." : "all " + n(s.dims.H) + " heads."));
-    out.paragraphs.push_back("The largest number for " + s.query() + " is " +
+                                       (s.dims.H == 1   ? "the one head."
+                                        : s.dims.H == 2 ? "both heads."
+                                                        : "all " + n(s.dims.H) + " heads."));
+    out.paragraphs.push_back("The largest number for " + s.query() + ", by size, is " +
                              number(s.at(TensorId::output, {s.b, s.i, d}), 2) + ", in column " + n(d) +
                              "; head " + n(s.h) + " has a share of " +
                              number(s.at(TensorId::contributions, {s.b, s.h, s.i, d}), 2) + " in it.");

@@ -28,9 +28,9 @@ int add_score_steps(Sheet& sheet, const CellAddress& cell) {
     if (cell.tensor >= TensorId::scaled)
         decimals = add_scale(sheet, cell.at, decimals);
     if (cell.tensor >= TensorId::masked)
-        decimals = std::max(add_mask(sheet, cell.at), cell.tensor == TensorId::masked ? decimals : 0);
+        decimals = add_mask(sheet, cell.at, decimals);
     if (cell.tensor == TensorId::weights)
-        decimals = add_softmax(sheet, cell.at);
+        decimals = add_softmax(sheet, cell.at, decimals);
     return decimals;
 }
 
@@ -68,6 +68,7 @@ void write_head(Sheet& sheet, const CellAddress& cell, int decimals) {
     sheet.put(sheet.left, address_text(context.shown, cell), sheet.width(), Font::mono, 14,
               context.theme.ink);
     const auto value = static_cast<double>(context.shown.value(cell));
+    decimals = std::max(decimals, 2);
     std::string text = number(value, decimals);
     while (decimals > 0 && context.measure(text, Font::ui_semibold, value_size) > sheet.width())
         text = number(value, --decimals);

@@ -28,7 +28,7 @@ std::string name_of(TensorId id) {
 std::string row_text(const Shown& shown, TensorId id, std::int64_t row) {
     const bool keys = tensor_info(id).axes[1] == Axis::Tk;
     const std::string word = keys ? key_word(shown.problem(), row) : query_word(shown.problem(), row);
-    return name_of(id) + "[" + shortened(word, 10) + "]";
+    return name_of(id) + "[" + shortened(word, 8) + "]";
 }
 
 std::optional<Term> bias_term(const Shown& shown, const ReadSpan& bias) {
@@ -79,8 +79,8 @@ int add_dot_product(Sheet& sheet, const Index& at) {
     const Shown& shown = sheet.context.shown;
     const CellAddress cell{TensorId::scores, at};
     const auto reads = reads_of(shown, cell);
-    sheet.section("Dot product", "q[" + shortened(query_word(shown.problem(), at[2]), 10) + "] · k[" +
-                                     shortened(key_word(shown.problem(), at[3]), 10) + "]");
+    sheet.section("Dot product", "q[" + shortened(query_word(shown.problem(), at[2]), 8) + "] · k[" +
+                                     shortened(key_word(shown.problem(), at[3]), 8) + "]");
     return draw_terms(
         sheet,
         {.columns = {"d", "q", "k", "q·k"},

@@ -29,7 +29,7 @@ public:
         if (high_ - low_ <= 0)
             return;
         zero_ = sheet.left + static_cast<float>(-low_ / (high_ - low_)) * sheet.width();
-        sheet.y += 2;
+        sheet.y += 4;
         float left = zero_, right = zero_;
         for (const Piece& piece : pieces) {
             const float length = pixels(std::abs(piece.value));

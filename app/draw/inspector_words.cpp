@@ -4,6 +4,7 @@
 #include "core/base/overloaded.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace headscope {
@@ -63,8 +64,7 @@ std::string rule_words(const Problem& problem, const MaskRule& rule, const Index
                                             distance_words(problem, at);
                                  },
                                  [&](const ExplicitMask&) {
-                                     return "explicit mask: " + plain_query(problem, at[2]) +
-                                            (allowed ? " may" : " may not") + " read " + key;
+                                     return "explicit mask: " + plain_query(problem, at[2]) + " reads " + key;
                                  },
                                  [&](const AdditiveMask&) {
                                      return std::string(allowed ? "additive mask: added to the score"
@@ -204,7 +204,9 @@ std::vector<RuleSays> rules_on(const Problem& problem, const Index& at) {
 }
 
 bool fully_masked(const Trace& trace, std::int64_t b, std::int64_t h, std::int64_t i) {
-    return std::ranges::find(trace.fully_masked, MaskedRow{b, h, i}) != trace.fully_masked.end();
+    return std::ranges::binary_search(trace.fully_masked, std::array{b, h, i}, {}, [](const MaskedRow& row) {
+        return std::array{row.b, row.h, row.i};
+    });
 }
 
 } // namespace headscope

@@ -12,6 +12,8 @@ namespace headscope {
 namespace {
 
 constexpr float entry_height = 44.0F;
+/// The panel is drawn every frame: larger tensors are not searched for their smallest and largest number.
+constexpr std::int64_t most_searched = 1 << 18;
 
 /// The stop of the strip at which an input is read first.
 StageGroup read_at(TensorId id) {
@@ -38,6 +40,8 @@ std::string axes_text(const TensorInfo& info) {
 }
 
 std::string range_text(const Tensor& tensor) {
+    if (tensor.count() > most_searched)
+        return "";
     float low = INFINITY, high = -INFINITY;
     bool forbidden = false;
     for (const float value : tensor.values()) {
@@ -55,7 +59,7 @@ std::string range_text(const Tensor& tensor) {
 }
 
 struct Entry {
-    std::string name, range, shape;
+    std::string name, range, shape, memory;
     StageGroup group;
     bool on;
 };
@@ -75,7 +79,11 @@ void draw_entry(Sheet& sheet, const Entry& entry) {
     if (room > 40)
         sheet.put(sheet.right, entry.range, room, Font::mono, 12, theme.text, Align::right);
     sheet.y = top + 18;
-    sheet.put(sheet.left, entry.shape, sheet.width(), Font::mono, 12, theme.muted);
+    const float memory =
+        entry.memory.empty()
+            ? 0.0F
+            : sheet.put(sheet.right, entry.memory, 80, Font::mono, 12, theme.muted, Align::right) + 10;
+    sheet.put(sheet.left, entry.shape, sheet.width() - memory, Font::mono, 12, theme.muted);
     sheet.y = top + entry_height;
     sheet.picture.hotspots.push_back({area, entry.name, ViewChange{GoTo{entry.group}},
                                       "Go to " + std::string(group_info(entry.group).title)});
@@ -90,6 +98,7 @@ void draw_tensor(Sheet& sheet, TensorId id) {
     draw_entry(sheet, {.name = std::string(info.name),
                        .range = range_text(*tensor),
                        .shape = axes_text(info) + " = " + tensor->shape().text(),
+                       .memory = bytes_text(tensor->count() * static_cast<std::int64_t>(sizeof(float))),
                        .group = is_stage(id) ? info.group : read_at(id),
                        .on = is_stage(id) && info.group == context.view.group});
 }
@@ -143,11 +152,13 @@ Picture draw_tensors(const DrawContext& context) {
                {.name = "mask",
                 .range = problem.mask.empty() ? "none" : "",
                 .shape = problem.mask.empty() ? "every token reads every key" : mask_words(problem.mask),
+                .memory = "",
                 .group = StageGroup::masked,
                 .on = false});
     draw_entry(sheet, {.name = "gain",
                        .range = "",
                        .shape = "one per head: " + gain_words(problem.gains),
+                       .memory = "",
                        .group = StageGroup::concat,
                        .on = false});
     sheet.y += 14;
