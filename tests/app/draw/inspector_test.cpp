@@ -137,15 +137,15 @@ void check_layout(const Picture& picture, float width) {
             boxes.emplace_back(box_of(*text, measure), text->text);
     for (std::size_t a = 0; a < boxes.size(); ++a) {
         const auto& [box, text] = boxes[a];
-        INFO(text << " at " << box.x << ", " << box.y << " wide " << box.w << " in " << width);
-        CHECK((box.x >= 0 && box.right() <= width + 0.5F && box.y >= 0 &&
-               box.bottom() <= picture.scene.height));
+        if (box.x < 0 || box.right() > width + 0.5F || box.y < 0 || box.bottom() > picture.scene.height)
+            FAIL_CHECK("“" << text << "” sticks out: " << box.x << " to " << box.right() << " of " << width);
         for (std::size_t b = a + 1; b < boxes.size(); ++b) {
             const Rect& other = boxes[b].first;
             const bool apart = box.right() <= other.x + 0.5F || other.right() <= box.x + 0.5F ||
                                box.bottom() <= other.y + 0.5F || other.bottom() <= box.y + 0.5F;
-            INFO("and " << boxes[b].second << " at " << other.x << ", " << other.y);
-            CHECK(apart);
+            if (!apart)
+                FAIL_CHECK("“" << text << "” and “" << boxes[b].second << "” overlap at " << box.x << ", "
+                               << box.y);
         }
     }
 }
@@ -347,7 +347,10 @@ TEST_CASE("a row without keys, a gain of 0 and the bias that is left are said pl
     const Shown shown = make_shown(wish);
     REQUIRE(shown.trace->fully_masked.size() == 2);
     const auto says = [&](TensorId id, const Index& at, const std::string& words) {
-        return all_text(inspect(shown, {id, at}, 420)).find(words) != std::string::npos;
+        // Paragraphs are wrapped: line breaks count as spaces.
+        std::string text = all_text(inspect(shown, {id, at}, 420));
+        std::ranges::replace(text, '\n', ' ');
+        return text.find(words) != std::string::npos;
     };
     CHECK(says(TensorId::weights, {0, 0, 1, 0}, "No key is allowed in this row"));
     CHECK_FALSE(says(TensorId::weights, {0, 0, 2, 0}, "No key is allowed in this row"));
