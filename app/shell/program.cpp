@@ -223,7 +223,9 @@ void Program::frame(Surface& surface, double now) {
         narrow_for_ = measured_for;
         canvas_too_narrow_ = false;
     }
-    if (!canvas_too_narrow_ && !state_.view.left_open && canvas_.scene.width > places.canvas.w + 1) {
+    const float wanted = std::max(canvas_.scene.width, canvas_.wanted_width);
+    const float folded = places.canvas.w + places.left.w - rail_width;
+    if (!canvas_too_narrow_ && !state_.view.left_open && wanted > places.canvas.w + 1 && wanted <= folded) {
         canvas_too_narrow_ = true;
         moving_ = true;
     }

@@ -33,6 +33,7 @@ void scrolled(const char* id, const Rect& area, const ViewTools& tools, std::opt
         kept->append(picture, (at.x - window.x) / scale, (at.y - window.y) / scale);
         kept->scene.width = picture.scene.width;
         kept->scene.height = picture.scene.height;
+        kept->wanted_width = picture.wanted_width;
     }
     ImGui::EndChild();
 }

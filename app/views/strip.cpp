@@ -10,7 +10,7 @@ void view_strip(const AppState& state, const Rect& area, const ViewTools& tools)
     const float scale = tools.surface.scale();
     Picture picture;
     picture.scene.add(RectItem{.area = {0, 0, area.w, area.h}, .fill = theme.canvas});
-    picture.scene.add(LineItem{{0, area.h}, {area.w, area.h}, theme.line, 1});
+    picture.scene.add(LineItem{{0, area.h - 0.5F}, {area.w, area.h - 0.5F}, theme.line, 1});
     float widths = 0;
     for (int g = 0; g < group_count; ++g)
         widths += tools.measure(group_info(static_cast<StageGroup>(g)).label, Font::ui_semibold, 13);

@@ -165,7 +165,7 @@ void view_toolbar(AppState& state, const Rect& area, const ViewTools& tools) {
     const Theme& theme = tools.theme;
     Picture picture;
     picture.scene.add(RectItem{.area = area, .fill = theme.panel});
-    picture.scene.add(LineItem{{0, area.bottom()}, {area.w, area.bottom()}, theme.line, 1});
+    picture.scene.add(LineItem{{0, area.bottom() - 0.5F}, {area.w, area.bottom() - 0.5F}, theme.line, 1});
     icon_buttons(state, picture, tools, area.w - 16);
     float badge = 0;
     engine_badge(state, picture, tools, area.w - 16 - 80, badge);
