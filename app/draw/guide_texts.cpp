@@ -146,7 +146,7 @@ GuideText say_scores(const Speaker& s) {
     const auto value = [&](std::int64_t j) { return number(row[static_cast<std::size_t>(j)], 2); };
     GuideText out{.heading = "Every query meets every key", .paragraphs = {}, .try_it = {}};
     out.paragraphs.push_back(
-        "A score is a dot product: the query of one token times the key of another, over " +
+        "A score is a dot product: one token’s query times another’s key, over " +
         (s.dims.dk == 1 ? "the 1 column of a head." : "the " + count(s.dims.dk, "column") + " of a head."));
     if (s.dims.Tk == 1)
         out.paragraphs.push_back("There is one key, so " + s.query() + " has one score in " + say_head(s.h) +
@@ -251,8 +251,8 @@ GuideText say_weights(const Speaker& s) {
                   .try_it =
                       "Press the down arrow key to go through the rows one by one. Where does each token "
                       "look?"};
-    out.paragraphs.push_back("Each row is one query token. A softmax turns its scores into weights: never "
-                             "negative, and together 1.");
+    out.paragraphs.push_back("Each row is one query token. A softmax turns its scores into weights that are "
+                             "never negative and add up to 1.");
     out.paragraphs.push_back(reading(s));
     const auto& roles = s.shown.document->head_roles;
     const auto h = static_cast<std::size_t>(s.h);
@@ -277,7 +277,7 @@ GuideText say_head_out(const Speaker& s) {
     const double weight = weights[static_cast<std::size_t>(j)];
     const double value = s.at(TensorId::v_heads, {s.b, s.dims.kv_head(s.h), j, 0});
     GuideText out{.heading = "Values, mixed by the weights", .paragraphs = {}, .try_it = {}};
-    out.paragraphs.push_back("The weights say how much of each token’s value to take. A head mixes " +
+    out.paragraphs.push_back("The weights say how much of each value to take. A head mixes " +
                              count(s.dims.Tk, "row") + " of values into one row of " +
                              count(s.dims.dv, "number") + ".");
     if (s.nothing_read(s.h))
@@ -291,9 +291,7 @@ GuideText say_head_out(const Speaker& s) {
                                  s.key(j) + " brings " + number(weight, format.decimals) + " × " +
                                  number(value, format.decimals) + (format.approximate ? " ≈ " : " = ") +
                                  number(weight * value, format.decimals) + ".");
-        out.paragraphs.push_back(
-            "The nearer one weight comes to 1, the nearer the result comes to that token’s "
-            "value.");
+        out.paragraphs.push_back("The nearer one weight is to 1, the nearer the result is to that value.");
     }
     out.try_it = "Point at a number: the inspector lists what each key brings.";
     return out;

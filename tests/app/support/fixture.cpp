@@ -283,7 +283,7 @@ TextMeasure approximate_measure() {
             if ((byte & 0xC0U) == 0x80U)
                 continue;
             const bool mono = font == Font::mono || font == Font::mono_semibold;
-            width += byte >= 0xE3U ? 1.0F : mono ? 0.6F : font == Font::ui ? 0.54F : 0.57F;
+            width += byte >= 0xE3U ? 1.0F : mono ? 0.6F : font == Font::ui ? 0.5F : 0.54F;
         }
         return width * size;
     };
