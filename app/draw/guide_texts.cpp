@@ -251,12 +251,13 @@ GuideText say_weights(const Speaker& s) {
                   .try_it =
                       "Press the down arrow key to go through the rows one by one. Where does each token "
                       "look?"};
-    out.paragraphs.push_back("Each row is one query token. A softmax turns its scores into weights that are "
-                             "never negative and add up to 1.");
+    out.paragraphs.push_back(
+        "Each row is one query token. A softmax turns its scores into weights that add up "
+        "to 1.");
     out.paragraphs.push_back(reading(s));
     const auto& roles = s.shown.document->head_roles;
     const auto h = static_cast<std::size_t>(s.h);
-    const bool measured = h < s.shown.metrics.size() && !s.shown.metrics[h].label.empty();
+    const bool measured = s.b == 0 && h < s.shown.metrics.size() && !s.shown.metrics[h].label.empty();
     if (h < roles.size() && !roles[h].empty())
         out.paragraphs.push_back("This head was built for: " + shortened(roles[h], 40) + ".");
     else if (measured)

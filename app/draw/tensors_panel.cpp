@@ -79,14 +79,13 @@ void draw_entry(Sheet& sheet, const Entry& entry) {
     if (room > 40)
         sheet.put(sheet.right, entry.range, room, Font::mono, 12, theme.text, Align::right);
     sheet.y = top + 18;
-    const float memory =
-        entry.memory.empty()
-            ? 0.0F
-            : sheet.put(sheet.right, entry.memory, 80, Font::mono, 12, theme.muted, Align::right) + 10;
-    sheet.put(sheet.left, entry.shape, sheet.width() - memory, Font::mono, 12, theme.muted);
+    const float shape = sheet.put(sheet.left, entry.shape, sheet.width(), Font::mono, 12, theme.muted);
+    if (shape + 12 + sheet.context.measure(entry.memory, Font::mono, 12) <= sheet.width())
+        sheet.put(sheet.right, entry.memory, sheet.width(), Font::mono, 12, theme.muted, Align::right);
     sheet.y = top + entry_height;
     sheet.picture.hotspots.push_back({area, entry.name, ViewChange{GoTo{entry.group}},
-                                      "Go to " + std::string(group_info(entry.group).title)});
+                                      (entry.memory.empty() ? "" : entry.memory + ". ") + "Go to " +
+                                          std::string(group_info(entry.group).title)});
 }
 
 void draw_tensor(Sheet& sheet, TensorId id) {
