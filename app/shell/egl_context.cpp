@@ -1,0 +1,63 @@
+#include "app/shell/egl_context.h"
+
+#include "core/base/error.h"
+
+#include <EGL/egl.h>
+#include <EGL/eglext.h>
+
+#include <array>
+#include <cstring>
+
+namespace headscope {
+
+void fail_offscreen(const std::string& what) {
+    throw Error(ErrorKind::machine,
+                "the window can't be drawn without a display because " + what +
+                    ": install libegl1, libegl-mesa0 and libgl1-mesa-dri, or draw one stage with "
+                    "`headscope render --stage`");
+}
+
+EglContext::EglContext() {
+    const char* client = eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
+    if (client == nullptr || std::strstr(client, "EGL_MESA_platform_surfaceless") == nullptr)
+        fail_offscreen("EGL has no surfaceless platform here");
+    const auto get_display =
+        reinterpret_cast<PFNEGLGETPLATFORMDISPLAYEXTPROC>(eglGetProcAddress("eglGetPlatformDisplayEXT"));
+    display_ = get_display == nullptr
+                   ? EGL_NO_DISPLAY
+                   : get_display(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
+    if (display_ == EGL_NO_DISPLAY || !eglInitialize(display_, nullptr, nullptr))
+        fail_offscreen("EGL could not be started");
+    eglBindAPI(EGL_OPENGL_API);
+    constexpr std::array<EGLint, 3> config_wish = {EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_NONE};
+    constexpr std::array<EGLint, 7> context_wish = {EGL_CONTEXT_MAJOR_VERSION,
+                                                    3,
+                                                    EGL_CONTEXT_MINOR_VERSION,
+                                                    3,
+                                                    EGL_CONTEXT_OPENGL_PROFILE_MASK,
+                                                    EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+                                                    EGL_NONE};
+    EGLConfig config = nullptr;
+    EGLint count = 0;
+    // Without a surface the configuration hardly matters; drivers that list none take none.
+    if (!eglChooseConfig(display_, config_wish.data(), &config, 1, &count) || count == 0)
+        config = nullptr;
+    context_ = eglCreateContext(display_, config, EGL_NO_CONTEXT, context_wish.data());
+    if (context_ == EGL_NO_CONTEXT || !eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, context_)) {
+        close();
+        fail_offscreen("this driver offers no OpenGL 3.3");
+    }
+}
+
+EglContext::~EglContext() {
+    close();
+}
+
+void EglContext::close() {
+    eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+    if (context_ != EGL_NO_CONTEXT)
+        eglDestroyContext(display_, context_);
+    eglTerminate(display_);
+}
+
+} // namespace headscope

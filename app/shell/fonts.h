@@ -1,0 +1,51 @@
+#pragma once
+
+#include "core/io/scene.h"
+
+#include <imgui.h>
+
+#include <memory>
+#include <string_view>
+
+namespace headscope {
+
+/// The fonts of the program, baked into one ImGui atlas: Inter and JetBrains Mono in the weights and sizes of
+/// the design, behind them DejaVu Sans, behind it whatever font of the system has a character that was asked
+/// for. Only characters that were needed so far are baked.
+///
+/// ImFont::FontSize is the em size in physical pixels, as designers and style sheets count it, and
+/// ImFont::Ascent the whole number of pixels from the top of a line to its baseline, chosen so that capitals
+/// stand in the middle.
+///
+/// Needs no ImGui context; used by one thread at a time.
+class FontBook {
+public:
+    /// Finds and reads the font files through fontconfig. Throws Error(machine) when the system has no font
+    /// at all.
+    FontBook();
+    ~FontBook();
+    FontBook(const FontBook&) = delete;
+    FontBook& operator=(const FontBook&) = delete;
+
+    /// Bakes the atlas when `scale` (physical per logical pixel, above 0) changed or characters were asked
+    /// for since the last time; called between frames. Every ImFont given out before is then dead. True when
+    /// it baked.
+    bool refresh(float scale);
+
+    /// Notes the characters of a UTF-8 text. What lies beyond U+FFFF or is in no font shows as U+FFFD.
+    void need(std::string_view text);
+    /// Whether refresh() has characters to add.
+    bool stale() const;
+    /// Whether a font of this system shows this character (and not U+FFFD); true only after refresh().
+    bool has(char32_t code_point) const;
+
+    /// The baked font of a role nearest to `size` logical pixels. Valid until the next refresh() that bakes.
+    ImFont* font(Font role, float size) const;
+    ImFontAtlas& atlas() const;
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+} // namespace headscope

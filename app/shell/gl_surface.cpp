@@ -1,0 +1,34 @@
+#include "app/shell/gl_surface.h"
+
+#include <backends/imgui_impl_opengl3.h>
+#include <epoxy/gl.h>
+
+namespace headscope {
+
+void GlSurface::draw(Ui& ui, int width, int height, float monitor_scale, double now,
+                     const std::function<void()>& fill_input) {
+    ImGuiIO& io = ImGui::GetIO();
+    scale_ = monitor_scale * ui.zoom();
+    const bool uploaded = io.Fonts->TexID != nullptr;
+    if (fonts_.refresh(scale_) && uploaded) {
+        ImGui_ImplOpenGL3_DestroyFontsTexture();
+        ImGui_ImplOpenGL3_CreateFontsTexture();
+    }
+    io.FontDefault = fonts_.font(Font::ui, 13);
+    ImGui_ImplOpenGL3_NewFrame();
+    io.DisplaySize = {static_cast<float>(width), static_cast<float>(height)};
+    io.DisplayFramebufferScale = {1, 1};
+    fill_input();
+    ImGui::NewFrame();
+    ui.frame(*this, now);
+    ImGui::Render();
+
+    const ImVec4 clear = ImGui::ColorConvertU32ToFloat4(ui.background());
+    glViewport(0, 0, width, height);
+    glClearColor(clear.x, clear.y, clear.z, 1);
+    glClear(GL_COLOR_BUFFER_BIT);
+    ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+    textures_.end_frame();
+}
+
+} // namespace headscope

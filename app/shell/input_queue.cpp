@@ -1,0 +1,124 @@
+#include "app/shell/input_queue.h"
+
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+#include <bitset>
+
+namespace headscope {
+namespace {
+
+bool is_modifier(int key) {
+    return key >= GLFW_KEY_LEFT_SHIFT && key <= GLFW_KEY_RIGHT_SUPER;
+}
+
+// What the frame has taken so far, and which events no longer fit in.
+struct Taken {
+    bool moved = false, button = false, scrolled = false, pressed = false, editing_key = false, text = false;
+    std::bitset<512> keys;
+
+    // Whatever acts at once, and would act differently after the mouse or a modifier changed.
+    bool acted() const { return button || scrolled || pressed || text; }
+
+    bool fits(const MouseMoved&) const { return !acted(); }
+    bool fits(const MouseLeft&) const { return !acted() && !moved; }
+    bool fits(const MouseButton&) const { return !acted(); }
+    bool fits(const MouseScrolled&) const { return !button && !pressed && !text; }
+    bool fits(const KeyChanged& event) const {
+        if (keys[static_cast<std::size_t>(event.key)])
+            return false;
+        if (is_modifier(event.key))
+            return !acted();
+        // A release acts on nothing; a press after text is in order, since ImGui reads text first.
+        return !event.down || (!pressed && !button && !scrolled);
+    }
+    // ImGui reads text before keys: what was typed after Backspace must not be there when Backspace acts.
+    bool fits(const CharacterTyped&) const { return !editing_key && !button && !scrolled; }
+    bool fits(const FocusChanged&) const { return !acted() && !moved && keys.none(); }
+
+    void note(const MouseMoved&) { moved = true; }
+    void note(const MouseLeft&) { moved = true; }
+    void note(const MouseButton&) { button = true; }
+    void note(const MouseScrolled&) { scrolled = true; }
+    void note(const KeyChanged& event) {
+        keys.set(static_cast<std::size_t>(event.key));
+        if (event.down && !is_modifier(event.key)) {
+            pressed = true;
+            editing_key = editing_key || event.key >= GLFW_KEY_ESCAPE;
+        }
+    }
+    void note(const CharacterTyped&) { text = true; }
+    void note(const FocusChanged&) {}
+};
+
+bool known(const InputEvent& event) {
+    if (const auto* key = std::get_if<KeyChanged>(&event))
+        return key->key >= 0 && key->key < 512;
+    if (const auto* button = std::get_if<MouseButton>(&event))
+        return button->button >= 0 && button->button < 5;
+    return true;
+}
+
+} // namespace
+
+bool InputQueue::holding() const {
+    return std::ranges::find(buttons_, true) != buttons_.end() ||
+           std::ranges::find(keys_, true) != keys_.end();
+}
+
+void InputQueue::apply(ImGuiIO& io) {
+    struct Apply {
+        InputQueue& queue;
+        ImGuiIO& io;
+        void operator()(const MouseMoved& event) const {
+            queue.mouse_ = {event.x, event.y};
+            queue.inside_ = true;
+        }
+        void operator()(const MouseLeft&) const { queue.inside_ = false; }
+        void operator()(const MouseButton& event) const {
+            queue.buttons_[static_cast<std::size_t>(event.button)] = event.down;
+        }
+        void operator()(const MouseScrolled& event) const {
+            io.MouseWheelH += event.x;
+            io.MouseWheel += event.y;
+        }
+        void operator()(const KeyChanged& event) const {
+            queue.keys_[static_cast<std::size_t>(event.key)] = event.down;
+        }
+        void operator()(const CharacterTyped& event) const { io.AddInputCharacter(event.code_point); }
+        void operator()(const FocusChanged& event) const {
+            io.AddFocusEvent(event.focused);
+            if (event.focused)
+                return;
+            queue.keys_.fill(false);
+            queue.buttons_.fill(false);
+        }
+    };
+
+    Taken taken;
+    while (!waiting_.empty()) {
+        const InputEvent event = waiting_.front();
+        if (known(event)) {
+            if (!std::visit([&](const auto& e) { return taken.fits(e); }, event))
+                break;
+            std::visit([&](const auto& e) { taken.note(e); }, event);
+            std::visit(Apply{*this, io}, event);
+        }
+        waiting_.pop_front();
+    }
+
+    // A drag goes on outside the window.
+    const bool dragging = std::ranges::find(buttons_, true) != buttons_.end();
+    io.MousePos = inside_ || dragging ? mouse_ : ImVec2(-FLT_MAX, -FLT_MAX);
+    std::ranges::copy(buttons_, io.MouseDown);
+    std::ranges::copy(keys_, io.KeysDown);
+    const auto held = [&](int left, int right) {
+        return keys_[static_cast<std::size_t>(left)] || keys_[static_cast<std::size_t>(right)];
+    };
+    io.KeyCtrl = held(GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL);
+    io.KeyShift = held(GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT);
+    io.KeyAlt = held(GLFW_KEY_LEFT_ALT, GLFW_KEY_RIGHT_ALT);
+    io.KeySuper = held(GLFW_KEY_LEFT_SUPER, GLFW_KEY_RIGHT_SUPER);
+}
+
+} // namespace headscope

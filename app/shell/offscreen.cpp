@@ -1,0 +1,127 @@
+#include "app/shell/offscreen.h"
+
+#include "app/shell/egl_context.h"
+#include "app/shell/gl_surface.h"
+#include "core/base/error.h"
+
+#include <backends/imgui_impl_opengl3.h>
+#include <epoxy/gl.h>
+#include <stb_image_write.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace headscope {
+namespace {
+
+constexpr int largest_side = 16384;
+
+class Framebuffer {
+public:
+    Framebuffer(int width, int height) : width_(width), height_(height) {
+        GLint largest = 0;
+        glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &largest);
+        if (width > largest || height > largest)
+            fail_offscreen("the driver draws at most " + std::to_string(largest) + " pixels a side");
+        glGenFramebuffers(1, &frame_);
+        glGenRenderbuffers(1, &color_);
+        glBindRenderbuffer(GL_RENDERBUFFER, color_);
+        glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, width, height);
+        glBindFramebuffer(GL_FRAMEBUFFER, frame_);
+        glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, color_);
+        if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE)
+            fail_offscreen("the driver can't make a framebuffer of this size");
+    }
+    ~Framebuffer() {
+        glDeleteRenderbuffers(1, &color_);
+        glDeleteFramebuffers(1, &frame_);
+    }
+    Framebuffer(const Framebuffer&) = delete;
+    Framebuffer& operator=(const Framebuffer&) = delete;
+
+    Image read() const {
+        Image image{width_, height_,
+                    std::vector<std::uint8_t>(static_cast<std::size_t>(width_) * height_ * 4)};
+        glPixelStorei(GL_PACK_ALIGNMENT, 1);
+        glReadPixels(0, 0, width_, height_, GL_RGBA, GL_UNSIGNED_BYTE, image.rgba.data());
+        // GL's first row is the lowest one; and a window is opaque whatever blending left in alpha.
+        const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(width_) * 4;
+        for (auto low = image.rgba.begin(), high = image.rgba.end() - row; low < high;
+             low += row, high -= row)
+            std::swap_ranges(low, low + row, high);
+        for (std::size_t i = 3; i < image.rgba.size(); i += 4)
+            image.rgba[i] = 255;
+        return image;
+    }
+
+private:
+    int width_, height_;
+    GLuint frame_ = 0, color_ = 0;
+};
+
+// An ImGui context with the OpenGL 3 back end and no window.
+class Session {
+public:
+    explicit Session(FontBook& fonts)
+        : before_(ImGui::GetCurrentContext()), own_(ImGui::CreateContext(&fonts.atlas())) {
+        ImGui::SetCurrentContext(own_);
+        ImGui::GetIO().IniFilename = nullptr;
+        ImGui_ImplOpenGL3_Init("#version 330 core");
+    }
+    ~Session() {
+        ImGui_ImplOpenGL3_Shutdown();
+        ImGui::DestroyContext(own_);
+        ImGui::SetCurrentContext(before_);
+    }
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+private:
+    ImGuiContext* before_;
+    ImGuiContext* own_;
+};
+
+int pixels(int logical, float scale) {
+    const float side = std::round(static_cast<float>(logical) * scale);
+    if (!(side >= 1 && side <= largest_side))
+        fail_input("a picture of " + std::to_string(logical) + " pixels a side at scale " +
+                   std::to_string(scale) + " can't be drawn: it must have 1 to 16,384 pixels a side");
+    return static_cast<int>(side);
+}
+
+} // namespace
+
+Image render_offscreen(Ui& ui, int width, int height, float scale, const OffscreenOptions& options) {
+    const int pixel_width = pixels(width, scale), pixel_height = pixels(height, scale);
+    const EglContext context;
+    const Framebuffer target(pixel_width, pixel_height);
+    FontBook fonts;
+    fonts.refresh(scale * ui.zoom());
+    const Session session(fonts);
+    GlSurface surface(fonts);
+    constexpr int extra = 3; // a glyph asked for in the last frame is there in the next
+    constexpr float step = 1.0F / 60;
+    for (int frame = 0; frame < options.frames || (surface.incomplete() && frame < options.frames + extra);
+         ++frame)
+        surface.draw(ui, pixel_width, pixel_height, scale, static_cast<double>(step) * frame, [&] {
+            ImGuiIO& io = ImGui::GetIO();
+            io.DeltaTime = step;
+            io.MousePos = options.mouse ? ImVec2(options.mouse->x * scale, options.mouse->y * scale)
+                                        : ImVec2(-FLT_MAX, -FLT_MAX);
+        });
+    return target.read();
+}
+
+std::string png_bytes(const Image& image) {
+    std::string bytes;
+    const auto append = [](void* to, void* data, int size) {
+        static_cast<std::string*>(to)->append(static_cast<const char*>(data), static_cast<std::size_t>(size));
+    };
+    if (stbi_write_png_to_func(append, &bytes, image.width, image.height, 4, image.rgba.data(),
+                               image.width * 4) == 0)
+        throw Error(ErrorKind::internal, "the picture could not be packed as PNG");
+    return bytes;
+}
+
+} // namespace headscope

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "core/io/scene.h"
+
+#include <imgui.h>
+
+#include <cstdint>
+#include <unordered_map>
+
+namespace headscope {
+
+/// The GL textures of the grids on screen, by key. Needs its GL context current in every call, also when
+/// destroyed.
+class TextureCache {
+public:
+    TextureCache() = default;
+    ~TextureCache();
+    TextureCache(const TextureCache&) = delete;
+    TextureCache& operator=(const TextureCache&) = delete;
+
+    /// The texture that holds the pixels, made when its key is new. A key of 0 stands for no key: the pixels
+    /// themselves are then compared by hash. 0 for an empty grid or one that is larger than GL allows.
+    ImTextureID find(const GridItem& grid);
+
+    /// Frees what was not asked for in the last `unused_frames` calls of this function.
+    void end_frame(int unused_frames = 120);
+
+private:
+    struct Entry {
+        unsigned name = 0;
+        std::int64_t used = 0;
+    };
+    std::unordered_map<std::uint64_t, Entry> entries_;
+    std::int64_t frame_ = 0;
+};
+
+} // namespace headscope

@@ -1,0 +1,319 @@
+#include "app/shell/window.h"
+
+#include "app/shell/gl_surface.h"
+#include "app/shell/input_queue.h"
+#include "app/shell/window_state.h"
+#include "core/base/error.h"
+
+#include <backends/imgui_impl_glfw.h>
+#include <backends/imgui_impl_opengl3.h>
+#include <epoxy/gl.h>
+
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <future>
+#include <memory>
+#include <mutex>
+
+namespace headscope {
+namespace {
+
+constexpr double frame_time = 1.0 / 60;
+constexpr double blink_time = 0.1; // between frames while a text cursor blinks and nothing else happens
+constexpr double idle_time = 0.5;  // between looks at whether the Ui wants to move
+
+std::mutex open_mutex; // guards `open` against a wake_window() while the window closes
+bool open = false;
+std::atomic<bool> woken{false};
+
+std::string glfw_reason() {
+    const char* text = nullptr;
+    glfwGetError(&text);
+    std::string reason = text == nullptr ? "" : text;
+    reason.erase(reason.find_last_not_of(' ') + 1);
+    return reason.empty() ? reason : " (GLFW says \"" + reason + "\")";
+}
+
+class Glfw {
+public:
+    Glfw() {
+        if (glfwInit() == GLFW_FALSE)
+            throw Error(ErrorKind::machine,
+                        "no window can be opened because there is no display" + glfw_reason() +
+                            ": start Headscope on a desktop, or make pictures without one with "
+                            "`headscope render`");
+        const std::lock_guard lock(open_mutex);
+        open = true;
+    }
+    ~Glfw() {
+        {
+            const std::lock_guard lock(open_mutex);
+            open = false;
+        }
+        glfwTerminate();
+    }
+    Glfw(const Glfw&) = delete;
+    Glfw& operator=(const Glfw&) = delete;
+};
+
+float monitor_scale() {
+    float x = 1, y = 1;
+    if (GLFWmonitor* monitor = glfwGetPrimaryMonitor())
+        glfwGetMonitorContentScale(monitor, &x, &y);
+    return std::max(x, 0.5F);
+}
+
+// The number of window-system units per physical pixel differs between systems: X11 counts pixels, Wayland
+// and macOS logical ones. Everything in here counts physical pixels.
+float units_per_logical(GLFWwindow* window) {
+    int width = 0, pixels = 0, ignored = 0;
+    float scale = 1, ignored_scale = 1;
+    glfwGetWindowSize(window, &width, &ignored);
+    glfwGetFramebufferSize(window, &pixels, &ignored);
+    glfwGetWindowContentScale(window, &scale, &ignored_scale);
+    return pixels > 0 ? scale * static_cast<float>(width) / static_cast<float>(pixels) : scale;
+}
+
+// On layouts such as AZERTY or QWERTZ, Ctrl+Z means the key that types a z.
+int translated(int key, int scancode) {
+    if (key < GLFW_KEY_SPACE || key > GLFW_KEY_WORLD_2)
+        return key;
+    const char* name = glfwGetKeyName(key, scancode);
+    return name != nullptr && name[0] >= 'a' && name[0] <= 'z' && name[1] == '\0'
+               ? GLFW_KEY_A + (name[0] - 'a')
+               : key;
+}
+
+class Window {
+public:
+    Window(Ui& ui, const WindowOptions& options) : ui_(ui), options_(options) {
+        // Fonts need no GL: they bake while the driver loads, which takes about as long.
+        auto fonts = std::async(std::launch::async, [scale = monitor_scale() * ui.zoom()] {
+            auto book = std::make_unique<FontBook>();
+            book->refresh(scale);
+            return book;
+        });
+        make_window();
+        fonts_ = fonts.get();
+        imgui_ = ImGui::CreateContext(&fonts_->atlas());
+        ImGui::GetIO().IniFilename = nullptr;
+        ImGui_ImplGlfw_InitForOpenGL(window_, false);
+        ImGui_ImplOpenGL3_Init("#version 330 core");
+        surface_ = std::make_unique<GlSurface>(*fonts_);
+        listen();
+    }
+
+    ~Window() {
+        surface_.reset();
+        if (imgui_ != nullptr) {
+            ImGui_ImplOpenGL3_Shutdown();
+            ImGui_ImplGlfw_Shutdown();
+            ImGui::DestroyContext(imgui_);
+        }
+        glfwDestroyWindow(window_);
+    }
+    Window(const Window&) = delete;
+    Window& operator=(const Window&) = delete;
+
+    void run() {
+        while (glfwWindowShouldClose(window_) == GLFW_FALSE && !ui_.quitting()) {
+            wait();
+            if (woken.exchange(false))
+                touch();
+            if (due())
+                draw();
+        }
+        remember();
+    }
+
+private:
+    static Window& of(GLFWwindow* window) { return *static_cast<Window*>(glfwGetWindowUserPointer(window)); }
+
+    void make_window() {
+        glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+        glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+        glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+        glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
+        glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+        glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
+        const WindowState state = read_window_state(window_state_path());
+        glfwWindowHint(GLFW_MAXIMIZED, state.maximized ? GLFW_TRUE : GLFW_FALSE);
+        int width = state.width, height = state.height;
+        if (GLFWmonitor* monitor = glfwGetPrimaryMonitor()) {
+            int x = 0, y = 0, room_x = 0, room_y = 0;
+            glfwGetMonitorWorkarea(monitor, &x, &y, &room_x, &room_y);
+            const float scale = monitor_scale();
+            if (room_x > 0 && room_y > 0) {
+                width = std::min(width, static_cast<int>(static_cast<float>(room_x) / scale));
+                height = std::min(height, static_cast<int>(static_cast<float>(room_y) / scale));
+            }
+        }
+        title_ = ui_.title();
+        glfwWindowHintString(GLFW_X11_CLASS_NAME, "headscope");
+        window_ = glfwCreateWindow(std::max(width, smallest_width), std::max(height, smallest_height),
+                                   title_.c_str(), nullptr, nullptr);
+        if (window_ == nullptr)
+            throw Error(ErrorKind::machine,
+                        "no window can be opened because the graphics driver offers no OpenGL 3.3" +
+                            glfw_reason() +
+                            ": install or update the driver (Debian: libgl1-mesa-dri), or make "
+                            "pictures without one with `headscope render`");
+        const float units = units_per_logical(window_);
+        glfwSetWindowSizeLimits(window_, static_cast<int>(smallest_width * units),
+                                static_cast<int>(smallest_height * units), GLFW_DONT_CARE, GLFW_DONT_CARE);
+        glfwMakeContextCurrent(window_);
+        glfwSwapInterval(1);
+    }
+
+    void listen() {
+        glfwSetWindowUserPointer(window_, this);
+        glfwSetCursorPosCallback(window_, [](GLFWwindow* w, double x, double y) { of(w).mouse_at(x, y); });
+        glfwSetCursorEnterCallback(window_, [](GLFWwindow* w, int entered) {
+            if (entered == GLFW_FALSE)
+                return of(w).take(MouseLeft{});
+            double x = 0, y = 0;
+            glfwGetCursorPos(w, &x, &y);
+            of(w).mouse_at(x, y);
+        });
+        glfwSetMouseButtonCallback(window_, [](GLFWwindow* w, int button, int action, int) {
+            of(w).take(MouseButton{button, action != GLFW_RELEASE});
+        });
+        glfwSetScrollCallback(window_, [](GLFWwindow* w, double x, double y) {
+            of(w).take(MouseScrolled{static_cast<float>(x), static_cast<float>(y)});
+        });
+        glfwSetKeyCallback(window_, [](GLFWwindow* w, int key, int scancode, int action, int) {
+            // ImGui repeats held keys by itself.
+            if (action != GLFW_REPEAT && key != GLFW_KEY_UNKNOWN)
+                of(w).take(KeyChanged{translated(key, scancode), action == GLFW_PRESS});
+        });
+        glfwSetCharCallback(window_, [](GLFWwindow* w, unsigned int c) { of(w).take(CharacterTyped{c}); });
+        glfwSetWindowFocusCallback(
+            window_, [](GLFWwindow* w, int focused) { of(w).take(FocusChanged{focused == GLFW_TRUE}); });
+        glfwSetDropCallback(window_, [](GLFWwindow* w, int count, const char** paths) {
+            of(w).touch();
+            if (of(w).options_.on_drop)
+                of(w).options_.on_drop({paths, paths + count});
+        });
+        glfwSetWindowRefreshCallback(window_, [](GLFWwindow* w) { of(w).touch(); });
+        glfwSetFramebufferSizeCallback(window_, [](GLFWwindow* w, int, int) { of(w).touch(); });
+        glfwSetWindowContentScaleCallback(window_, [](GLFWwindow* w, float, float) { of(w).touch(); });
+    }
+
+    void take(const InputEvent& event) {
+        input_.push(event);
+        touch();
+    }
+
+    void mouse_at(double x, double y) {
+        int width = 0, pixels = 0, ignored = 0;
+        glfwGetWindowSize(window_, &width, &ignored);
+        glfwGetFramebufferSize(window_, &pixels, &ignored);
+        const double ratio = width > 0 ? static_cast<double>(pixels) / width : 1;
+        take(MouseMoved{static_cast<float>(x * ratio), static_cast<float>(y * ratio)});
+    }
+
+    // An event may change what shows one or two frames later (a popup opens, a list finds its size).
+    void touch() { frames_left_ = 3; }
+
+    bool moving() const {
+        return frames_left_ > 0 || !input_.empty() || input_.holding() || ui_.animating() ||
+               surface_->incomplete() || (item_active_ && !typing_);
+    }
+
+    bool due() const { return moving() || (typing_ && glfwGetTime() - drawn_at_ >= blink_time); }
+
+    // Lets events in until the next frame may be drawn: at most 60 a second even where the swap interval does
+    // nothing.
+    void wait() {
+        glfwPollEvents();
+        if (!moving()) {
+            glfwWaitEventsTimeout(typing_ ? blink_time : idle_time);
+            return;
+        }
+        for (double rest = drawn_at_ + frame_time - glfwGetTime(); rest > 0.0005;
+             rest = drawn_at_ + frame_time - glfwGetTime())
+            glfwWaitEventsTimeout(rest);
+    }
+
+    void draw() {
+        drawn_at_ = glfwGetTime();
+        int width = 0, height = 0;
+        glfwGetFramebufferSize(window_, &width, &height);
+        frames_left_ = std::max(0, frames_left_ - 1);
+        if (width <= 0 || height <= 0) { // minimised
+            frames_left_ = 0;
+            glfwWaitEventsTimeout(idle_time);
+            return;
+        }
+        float scale = 1, ignored = 1;
+        glfwGetWindowContentScale(window_, &scale, &ignored);
+        ImGui_ImplGlfw_NewFrame();
+        surface_->draw(ui_, width, height, scale, seconds_since_start(),
+                       [&] { input_.apply(ImGui::GetIO()); });
+        glfwSwapBuffers(window_);
+        item_active_ = ImGui::IsAnyItemActive();
+        typing_ = item_active_ && ImGui::GetIO().WantTextInput;
+        if (const std::string title = ui_.title(); title != title_) {
+            title_ = title;
+            glfwSetWindowTitle(window_, title.c_str());
+        }
+        if (!shown_)
+            show();
+    }
+
+    // The window shows itself with its first picture in it, not black.
+    void show() {
+        shown_ = true;
+        glfwShowWindow(window_);
+        glfwSwapBuffers(window_);
+        touch();
+        if (options_.on_first_frame)
+            options_.on_first_frame(seconds_since_start() * 1000);
+    }
+
+    void remember() const {
+        WindowState state = read_window_state(window_state_path());
+        state.maximized = glfwGetWindowAttrib(window_, GLFW_MAXIMIZED) == GLFW_TRUE;
+        if (!state.maximized) { // else the size to return to is the one remembered before
+            int width = 0, height = 0;
+            glfwGetWindowSize(window_, &width, &height);
+            const float units = units_per_logical(window_);
+            state.width = static_cast<int>(std::lround(static_cast<float>(width) / units));
+            state.height = static_cast<int>(std::lround(static_cast<float>(height) / units));
+        }
+        write_window_state(window_state_path(), state);
+    }
+
+    Ui& ui_;
+    const WindowOptions& options_;
+    GLFWwindow* window_ = nullptr;
+    std::unique_ptr<FontBook> fonts_;
+    ImGuiContext* imgui_ = nullptr;
+    std::unique_ptr<GlSurface> surface_;
+    InputQueue input_;
+    std::string title_;
+    int frames_left_ = 3;
+    double drawn_at_ = -1;
+    bool item_active_ = false, typing_ = false, shown_ = false;
+};
+
+} // namespace
+
+int run_window(Ui& ui, const WindowOptions& options) {
+    const Glfw glfw;
+    Window(ui, options).run();
+    return 0;
+}
+
+void wake_window() {
+    woken.store(true);
+    const std::lock_guard lock(open_mutex);
+    if (open)
+        glfwPostEmptyEvent();
+}
+
+} // namespace headscope

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "app/shell/ui.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace headscope {
+
+struct WindowOptions {
+    /// Paths of files dropped on the window.
+    std::function<void(const std::vector<std::string>& paths)> on_drop;
+    /// Called once, when the first frame stands on screen, with the milliseconds since the process started
+    /// (the kernel counts process starts in steps of 10).
+    std::function<void(double milliseconds)> on_first_frame;
+};
+
+/// Opens the window, runs the Ui in it until the user closes it or the Ui wants to quit, and returns 0.
+/// Frames are drawn only after input, while the Ui is animating or after wake_window(). Called from the main
+/// thread, at most once at a time. Throws Error(machine) without a display or without OpenGL 3.3.
+int run_window(Ui& ui, const WindowOptions& options = {});
+
+/// Has the open window draw soon, for example because a job has finished. From any thread; nothing without a
+/// window.
+void wake_window();
+
+/// Seconds since the process started.
+double seconds_since_start();
+
+} // namespace headscope
