@@ -60,6 +60,7 @@ void draw_track(Picture& picture, const Reading& reading, std::int64_t i, std::i
 struct Column {
     float top = 0, pitch = 0;
     float center(std::int64_t n) const { return top + pitch * (static_cast<float>(n) + 0.5F); }
+    float bottom(std::int64_t count) const { return top + pitch * static_cast<float>(count); }
 };
 
 Column column_of(std::int64_t count, float top, float room) {
@@ -98,7 +99,7 @@ float draw_arc_columns(Picture& picture, const Reading& reading, const Rect& are
     const Column key_rows = column_of(dims.Tk, top, area.bottom() - top);
     const float height = std::min(26.0F, std::min(query_rows.pitch, key_rows.pitch) - 2);
     const float size = height < 22 ? 12.5F : 13.5F;
-    draw_links(picture, reading, links_of(reading, spoken.row), end, [&](const Link& link) {
+    draw_links(picture, reading, links_of(reading, spoken.row), end, false, [&](const Link& link) {
         const float from = query_rows.center(link.i), to = key_rows.center(link.j);
         return CurveItem{.from = {left + 3, from},
                          .control_from = {left + between * 0.42F, from},
@@ -115,7 +116,7 @@ float draw_arc_columns(Picture& picture, const Reading& reading, const Rect& are
                       j == spoken.key && !nothing ? WordState::marked : WordState::plain, size, Align::left);
         draw_track(picture, reading, spoken.row, j, track, center);
     }
-    float bottom = std::max(query_rows.center(dims.Tq), key_rows.center(dims.Tk));
+    float bottom = std::max(query_rows.bottom(dims.Tq), key_rows.bottom(dims.Tk));
     if (nothing) {
         bottom = draw_paragraph(picture, context, area.x, bottom + 12, width,
                                 reads_nothing_text(context, spoken.row) + ".", Font::ui, 13.5F, 20,

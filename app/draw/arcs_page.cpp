@@ -15,10 +15,10 @@ namespace {
 constexpr float top = 96.0F;
 constexpr float title_height = 34.0F;
 constexpr float word_height = 26.0F;
-constexpr float gauge_height = 28.0F;
-constexpr float foot = 72.0F; ///< legend below the figures
-constexpr float figure_gap = 20.0F;
-constexpr float least_figure = 170.0F;
+constexpr float vessel_height = 38.0F; ///< and the number below
+constexpr float foot = 84.0F;          ///< legend below the figures
+constexpr float figure_gap = 16.0F;
+constexpr float least_figure = 150.0F;
 constexpr std::int64_t most_figures = 4;
 
 /// The sentence on one line: where each token stands.
@@ -49,7 +49,7 @@ Line line_of(const DrawContext& context, float left, float room) {
         for (float& width : line.widths)
             width += wider;
         natural += wider * count;
-        const float gap = gaps > 0 ? std::min((room - natural) / gaps, 110.0F) : 0;
+        const float gap = gaps > 0 ? std::min((room - natural) / gaps, 200.0F) : 0;
         line.size = size;
         line.begin = left + (room - natural - gap * gaps) / 2;
         float x = line.begin;
@@ -63,24 +63,43 @@ Line line_of(const DrawContext& context, float left, float room) {
     return {};
 }
 
-CurveItem arc(const Line& line, const Link& link, float base, float room) {
+/// The longest arc that any row that is spoken of may have, in pixels; it does not depend on the row, so that
+/// arcs keep their place.
+float longest_arc(const Reading& reading, const Line& line) {
+    const Dims& dims = reading.context().dims();
+    const float least = link_thresholds(dims).spoken;
+    float longest = 60;
+    for (std::int64_t i = 0; i < dims.Tq; ++i)
+        for (std::int64_t j = 0; j < dims.Tk; ++j)
+            if (std::abs(reading.at(i, j)) >= least && !reading.masked(i, j))
+                longest = std::max(longest, std::abs(line.centers[static_cast<std::size_t>(i)] -
+                                                     line.centers[static_cast<std::size_t>(j)]));
+    return longest;
+}
+
+/// How high arcs are: the longest fills the room.
+struct Rise {
+    float base = 0, room = 0, longest = 0;
+};
+
+CurveItem arc(const Line& line, const Link& link, const Rise& rise) {
     const float from = line.centers[static_cast<std::size_t>(link.i)];
+    const float base = rise.base;
     if (link.i == link.j) {
-        const float rise = std::min(38.0F, room / 0.75F);
+        const float up = std::min(40.0F, rise.room / 0.75F);
         return {.from = {from - 6, base},
-                .control_from = {from - 24, base - rise},
-                .control_to = {from + 24, base - rise},
+                .control_from = {from - 26, base - up},
+                .control_to = {from + 26, base - up},
                 .to = {from + 6, base}};
     }
     // It arrives on the query's side of the key, so that two words that read each other have two arcs.
     const float side = link.i > link.j ? 1.0F : -1.0F;
     const float to = line.centers[static_cast<std::size_t>(link.j)] + side * 9;
-    const float span = std::max(line.end - line.begin, 1.0F);
-    const float rise =
-        std::max(room * std::pow(std::abs(to - from) / span, 0.8F), std::min(30.0F, room)) / 0.75F;
+    const float share = std::min(std::abs(to - from) / rise.longest, 1.0F);
+    const float up = std::max(rise.room * std::pow(share, 0.8F), std::min(34.0F, rise.room)) / 0.75F;
     return {.from = {from, base},
-            .control_from = {from, base - rise},
-            .control_to = {to, base - rise},
+            .control_from = {from, base - up},
+            .control_to = {to, base - up},
             .to = {to, base}};
 }
 
@@ -91,11 +110,14 @@ float draw_line_figure(Picture& picture, const Reading& reading, const Line& lin
     const SpokenPlace spoken = spoken_place(context);
     const bool nothing = reading.reads_nothing(spoken.row);
     draw_figure_title(picture, reading, area.x, area.y, area.w);
-    const float below = word_height + 2 + gauge_height;
-    const float room = std::clamp(area.h - title_height - below - 8, 24.0F, 0.34F * area.w);
+    const float below = word_height + 2 + vessel_height;
+    const float longest = longest_arc(reading, line);
+    const float room =
+        std::min(std::max(area.h - title_height - below - 8, 24.0F), std::max(0.42F * longest, 44.0F));
     const float base = area.y + title_height + 8 + room;
-    draw_links(picture, reading, links_of(reading, spoken.row), end,
-               [&](const Link& link) { return arc(line, link, base - 1, room); });
+    draw_links(picture, reading, links_of(reading, spoken.row), end, true, [&](const Link& link) {
+        return arc(line, link, {base - 1, room, longest});
+    });
     for (std::int64_t j = 0; j < context.dims().Tk; ++j) {
         const float width = line.widths[static_cast<std::size_t>(j)];
         const float x = line.centers[static_cast<std::size_t>(j)] - width / 2;
@@ -103,11 +125,11 @@ float draw_line_figure(Picture& picture, const Reading& reading, const Line& lin
                                 : j == spoken.key && !nothing ? WordState::marked
                                                               : WordState::plain;
         draw_query_word(picture, context, {x, base, width, word_height}, j, reading.head(), state, line.size);
-        draw_gauge(picture, reading, spoken.row, j, {x, base + word_height + 2, width, gauge_height});
+        draw_vessel(picture, reading, spoken.row, j, {x, base + word_height + 2, width, vessel_height});
     }
     if (nothing)
-        draw_text(picture, context, area.x, base - 10, reads_nothing_text(context, spoken.row), Font::ui,
-                  13.5F, context.theme.text);
+        draw_text(picture, context, area.x, base + below - 4, reads_nothing_text(context, spoken.row),
+                  Font::ui, 13.5F, context.theme.text);
     return base + below;
 }
 
@@ -118,9 +140,7 @@ Picture draw_arcs_page(const DrawContext& context) {
     picture.scene.width = context.width;
     picture.scene.height = context.height;
     const Reading focus = reading_in_focus(context);
-    const bool difference = focus.kind() == HeadsView::difference;
-    draw_page_head(picture, context, "Attention weights",
-                   difference ? "" : "an arc from each query to what it reads");
+    draw_page_head(picture, context, "Attention weights", weights_formula(context));
     draw_weights_switches(picture, context);
 
     std::vector<Reading> figures = readings_of(context);
@@ -156,8 +176,10 @@ Picture draw_arcs_page(const DrawContext& context) {
             x += figure + beside;
         }
     }
+    const std::string fill = focus.kind() == HeadsView::difference ? "difference" : "weight";
     picture.scene.height =
-        std::max(picture.scene.height, draw_link_legend(picture, focus, bottom, end, true) + 16);
+        std::max(picture.scene.height,
+                 std::ceil(draw_link_legend(picture, focus, bottom, end, "fill = " + fill)) + 16);
     return picture;
 }
 

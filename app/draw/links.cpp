@@ -8,6 +8,7 @@ namespace headscope {
 namespace {
 
 constexpr float thinnest = 0.8F, thickest = 4.0F;
+constexpr float shortest_numbered = 64.0F;
 constexpr float handle_side = 12.0F;
 constexpr std::uint32_t faint_light = 84, faint_dark = 110;
 
@@ -17,6 +18,16 @@ bool overlap(const Rect& a, const Rect& b) {
 
 Rect square_at(Point center, float side) {
     return {center.x - side / 2, center.y - side / 2, side, side};
+}
+
+/// A line from a word to itself is hovered as a whole.
+Rect box_of(const CurveItem& loop) {
+    const Point top = on_curve(loop, 0.5F), left = on_curve(loop, 0.25F), right = on_curve(loop, 0.75F);
+    const auto [x0, x1] = std::minmax({loop.from.x, loop.to.x, top.x, left.x, right.x});
+    const auto [y0, y1] = std::minmax({loop.from.y, loop.to.y, top.y, left.y, right.y});
+    // So much larger that its outline does not cover the line.
+    constexpr float room = 5;
+    return {x0 - room, y0 - room, x1 - x0 + 2 * room, y1 - y0 + 2 * room};
 }
 
 /// A place on the curve that no other line's place covers, as near to its middle as there is one.
@@ -77,14 +88,15 @@ float link_width(float value, float end) {
 }
 
 void draw_links(Picture& picture, const Reading& reading, const std::vector<Link>& links, float end,
-                const std::function<CurveItem(const Link&)>& path) {
+                bool loops, const std::function<CurveItem(const Link&)>& path) {
     const DrawContext& context = reading.context();
     const std::uint32_t faint = context.theme.dark ? faint_dark : faint_light;
     std::vector<CurveItem> curves;
     std::vector<Rect> handles;
     for (const Link& link : links) {
         curves.push_back(path(link));
-        handles.push_back(free_place(curves.back(), handles));
+        handles.push_back(link.i == link.j && loops ? box_of(curves.back())
+                                                    : free_place(curves.back(), handles));
     }
     for (const bool strong : {false, true})
         for (std::size_t n = 0; n < links.size(); ++n)
@@ -98,7 +110,11 @@ void draw_links(Picture& picture, const Reading& reading, const std::vector<Link
     for (std::size_t n = 0; n < links.size(); ++n) {
         const Link& link = links[n];
         // A mean or a difference is no cell of the trace: its line is found by row and key.
-        const bool here = link.i == spoken.row && link.j == spoken.key &&
+        const bool loop = link.i == link.j && loops;
+        const float chord = std::hypot(curves[n].to.x - curves[n].from.x, curves[n].to.y - curves[n].from.y);
+        // The number of a short line would cover its words.
+        const bool here = !loop && chord > shortest_numbered && link.i == spoken.row &&
+                          link.j == spoken.key &&
                           (reading.kind() != HeadsView::each || reading.address(link.i, link.j) == cell);
         if (here)
             draw_plate(picture, reading, link, handles[n], end);

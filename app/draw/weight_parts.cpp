@@ -78,11 +78,47 @@ LegendEntry line_entry(Picture& picture, Color color, float width, std::string t
             std::move(text)};
 }
 
+std::string quoted_query(const DrawContext& context, std::int64_t i) {
+    return "“" + shortened(context.shown.problem().query_label(i), longest_word) + "”";
+}
+
+struct Filled {
+    float top = 0;
+    Color color = 0;
+};
+
+/// Full at a weight, or at a difference, of 1.
+Filled fill_vessel(Picture& picture, const Reading& reading, float value, const Rect& area) {
+    const float size = std::min(std::abs(value), 1.0F);
+    // The palest colours would not be seen against the empty part.
+    const float height = std::max(size * area.h, 2.0F);
+    const bool difference = reading.kind() == HeadsView::difference;
+    const Filled filled{area.bottom() - height, difference ? reading.line_color(value)
+                                                           : reading.cell_color(std::max(size, 0.15F), 1)};
+    picture.scene.add(RectItem{.area = area, .fill = reading.context().theme.panel});
+    picture.scene.add(RectItem{.area = {area.x, filled.top, area.w, height}, .fill = filled.color});
+    return filled;
+}
+
 } // namespace
 
 std::string reads_nothing_text(const DrawContext& context, std::int64_t i) {
-    const std::string word = shortened(context.shown.problem().query_label(i), longest_word);
-    return word + " may attend to nothing: its weights are 0";
+    return quoted_query(context, i) + " may attend to nothing: its weights are 0";
+}
+
+std::string weights_formula(const DrawContext& context) {
+    switch (context.view.heads_view) {
+    case HeadsView::each:
+        return std::string(tensor_info(TensorId::weights).formula);
+    case HeadsView::mean:
+        return std::string(tensor_info(TensorId::weights_mean).formula);
+    case HeadsView::difference:
+        // The heads to choose from take the whole line when there are many.
+        return context.dims().H > 8 ? ""
+                                    : "weights[" + std::to_string(context.view.head) + "] − weights[" +
+                                          std::to_string(context.view.other) + "]";
+    }
+    return {};
 }
 
 void draw_hatched(Picture& picture, const Theme& theme, const Rect& area) {
@@ -117,36 +153,38 @@ void draw_gauge(Picture& picture, const Reading& reading, std::int64_t i, std::i
     const std::string label = shortened(word, longest_word);
     if (label != word)
         picture.tips.push_back({area, word});
+    reading.add_cell(picture, i, j, area, 1);
     const float baseline = area.bottom() - 0.27F * area.h;
     if (reading.masked(i, j)) {
         draw_hatched(picture, theme, area);
-        if (!label.empty())
-            draw_text(picture, context, area.x + 10, baseline, label, Font::ui, word_size, theme.muted);
-        reading.add_cell(picture, i, j, area, 1);
+        draw_text(picture, context, area.x + 10, baseline, label, Font::ui, word_size, theme.muted);
         return;
     }
-    const float value = reading.at(i, j), size = std::min(std::abs(value), 1.0F);
-    const float filled = std::max(size * area.h, 2.0F);
-    // The palest colours would not be seen against the empty part.
-    const float shade = reading.kind() == HeadsView::difference ? std::copysign(std::max(size, 0.3F), value)
-                                                                : std::max(size, 0.15F);
-    const Color fill = reading.cell_color(shade, 1);
-    picture.scene.add(RectItem{.area = area, .fill = theme.panel});
-    picture.scene.add(RectItem{.area = {area.x, area.bottom() - filled, area.w, filled}, .fill = fill});
-    const bool covered = area.bottom() - filled <= baseline - 0.7F * word_size;
-    const Color ink = covered ? text_on(fill) : theme.ink;
-    const std::string text = reading.text(value);
-    if (label.empty()) {
-        draw_text(picture, context, area.x + area.w / 2, baseline, text, Font::mono, number_size, ink,
-                  Align::center);
-    } else {
-        const bool bold = j == reading.largest(i);
-        draw_text(picture, context, area.x + 10, baseline, label, bold ? Font::ui_semibold : Font::ui,
-                  word_size, ink);
-        draw_text(picture, context, area.right() - 10, baseline, text,
-                  bold ? Font::mono_semibold : Font::mono, number_size, ink, Align::right);
-    }
+    const float value = reading.at(i, j);
+    const Filled filled = fill_vessel(picture, reading, value, area);
+    const Color ink = filled.top <= baseline - 0.7F * word_size ? text_on(filled.color) : theme.ink;
+    const bool bold = j == reading.largest(i);
+    draw_text(picture, context, area.x + 10, baseline, label, bold ? Font::ui_semibold : Font::ui, word_size,
+              ink);
+    draw_text(picture, context, area.right() - 10, baseline, reading.text(value),
+              bold ? Font::mono_semibold : Font::mono, number_size, ink, Align::right);
+}
+
+void draw_vessel(Picture& picture, const Reading& reading, std::int64_t i, std::int64_t j, const Rect& area) {
+    const DrawContext& context = reading.context();
+    const Theme& theme = context.theme;
+    const Rect vessel{area.x, area.y, area.w, area.h - 18};
     reading.add_cell(picture, i, j, area, 1);
+    if (reading.masked(i, j)) {
+        draw_hatched(picture, theme, vessel);
+        return;
+    }
+    const float value = reading.at(i, j);
+    fill_vessel(picture, reading, value, vessel);
+    const bool bold = j == reading.largest(i);
+    draw_text(picture, context, area.x + area.w / 2, area.bottom() - 4, reading.text(value),
+              bold ? Font::mono_semibold : Font::mono, number_size, bold ? theme.ink : theme.text,
+              Align::center);
 }
 
 void draw_figure_title(Picture& picture, const Reading& reading, float x, float y, float width) {
@@ -184,14 +222,14 @@ float draw_head_buttons(Picture& picture, const DrawContext& context, float x, f
     return y + 28;
 }
 
-float draw_link_legend(Picture& picture, const Reading& reading, float y, float end, bool gauges) {
+float draw_link_legend(Picture& picture, const Reading& reading, float y, float end,
+                       const std::string& fills) {
     const DrawContext& context = reading.context();
     const Theme& theme = context.theme;
     const LinkThresholds least = link_thresholds(context.dims());
     const bool difference = reading.kind() == HeadsView::difference;
     const std::string what = difference ? "differences" : "weights";
-    const std::string word =
-        shortened(context.shown.problem().query_label(spoken_place(context).row), longest_word);
+    const std::string word = quoted_query(context, spoken_place(context).row);
     std::vector<LegendEntry> entries;
     if (difference) {
         entries.push_back(line_entry(picture, reading.line_color(1), 3,
@@ -201,17 +239,19 @@ float draw_link_legend(Picture& picture, const Reading& reading, float y, float 
     }
     const Color sample = difference ? theme.ink : reading.line_color(1);
     entries.push_back(line_entry(picture, sample, link_width(least.spoken, end), number(least.spoken, 2)));
-    entries.push_back(line_entry(picture, sample, link_width(end, end),
-                                 number(end, 2) + (difference ? " of difference" : " of weight")));
+    entries.push_back(
+        line_entry(picture, sample, link_width(end, end),
+                   number(end, 2) + ", line width = " + (difference ? "difference" : "weight")));
     if (least.spoken == least.others)
-        entries.push_back({0, {}, what + " of " + number(least.spoken, 2) + " and more; other words' faint"});
+        entries.push_back({0, {}, what + " of " + number(least.spoken, 2) + " and more"});
     else
         entries.push_back({0,
                            {},
-                           word + ": " + what + " of " + number(least.spoken, 2) +
-                               " and more; other words (faint): " + number(least.others, 2) + " and more"});
-    if (gauges)
-        entries.push_back({0, {}, difference ? "fill = size of the difference" : "fill = weight"});
+                           what + " of " + number(least.spoken, 2) + " and more for " + word + ", of " +
+                               number(least.others, 2) + " and more for others"});
+    entries.push_back({0, {}, "full colour: " + word + ", faint: other queries"});
+    if (!fills.empty())
+        entries.push_back({0, {}, fills});
     if (any_masked({reading}))
         entries.push_back({14,
                            [&picture, &theme](float x, float center) {
