@@ -20,12 +20,13 @@ public:
     virtual float scale() const = 0;
     /// The texture that holds a grid's pixels, made or found by its key; 0 where there is no GL (tests).
     virtual ImTextureID texture(const GridItem& grid) = 0;
-    /// Says that `text` is about to be shown, so that glyphs which no baked font has are there from the next frame on.
+    /// Says that `text` is about to be shown, so that glyphs which no baked font has are there from the next
+    /// frame on.
     virtual void need_glyphs(std::string_view text) = 0;
 };
 
-/// Paints a scene with its origin at (x, y) physical pixels of the current ImGui window. Rectangles and lines are
-/// snapped to physical pixels.
+/// Paints a scene with its origin at (x, y) physical pixels of the current ImGui window. Rectangles and lines
+/// are snapped to physical pixels.
 void paint(const Scene& scene, float x, float y, Surface& surface, ImDrawList& list);
 
 /// Text widths as paint() sets them.
