@@ -54,7 +54,8 @@ int report(const std::string& sentence, int code) {
     return code;
 }
 
-void describe(CLI::App& program) {
+/// Returns what a call without a sub-command does.
+std::function<int()> describe(CLI::App& program) {
     program.set_version_flag("--version", "headscope " HEADSCOPE_VERSION);
     program.require_subcommand(0, 1);
     program.footer(
@@ -62,6 +63,9 @@ void describe(CLI::App& program) {
         "that was demanded, 4 internal fault.");
     add_trace(program);
     add_devices(program);
+    add_render(program);
+    add_bench(program);
+    return add_window(program);
 }
 
 /// The sub-command that was being read, for pointing at its help.
@@ -70,12 +74,10 @@ std::string command_of(const CLI::App& program) {
     return used.empty() ? "headscope" : "headscope " + used.front()->get_name();
 }
 
-int parse_and_run(CLI::App& program, int argc, char** argv) {
+int parse_and_run(CLI::App& program, const std::function<int()>& open_window, int argc, char** argv) {
     try {
         program.parse(argc, argv);
-        if (program.get_subcommands().empty())
-            throw Error(ErrorKind::usage, "name a sub-command; headscope --help lists them");
-        return 0;
+        return program.get_subcommands().empty() ? open_window() : 0;
     } catch (const CLI::Success& help) {
         return program.exit(help);
     } catch (const CLI::ParseError& fault) {
@@ -88,8 +90,8 @@ int parse_and_run(CLI::App& program, int argc, char** argv) {
 int run_command_line(int argc, char** argv) {
     try {
         CLI::App program("See, step through and edit multi-head attention", "headscope");
-        describe(program);
-        return parse_and_run(program, argc, argv);
+        const std::function<int()> open_window = describe(program);
+        return parse_and_run(program, open_window, argc, argv);
     } catch (const Error& fault) {
         return report(fault.what(), exit_code(fault.kind()));
     } catch (const std::bad_alloc&) {
