@@ -99,10 +99,10 @@ std::optional<WordEntry> by_shape(const std::string& word) {
         std::string_view text;
         WordClass word_class;
     };
-    static constexpr Ending endings[] = {{"ly", WordClass::adverb},      {"ness", WordClass::noun},
-                                         {"ment", WordClass::noun},      {"tion", WordClass::noun},
-                                         {"ous", WordClass::adjective}, {"ful", WordClass::adjective},
-                                         {"less", WordClass::adjective}};
+    static constexpr Ending endings[] = {
+        {"ly", WordClass::adverb},      {"ness", WordClass::noun},     {"ment", WordClass::noun},
+        {"tion", WordClass::noun},      {"ous", WordClass::adjective}, {"ful", WordClass::adjective},
+        {"less", WordClass::adjective}, {"ed", WordClass::verb},       {"ing", WordClass::verb}};
     if (word.size() >= 6)
         for (const Ending& ending : endings)
             if (word.ends_with(ending.text))
@@ -120,7 +120,8 @@ bool sole_mark(std::string_view word) {
     const auto* property = utf8proc_get_property(c);
     const bool pictograph = property->boundclass == UTF8PROC_BOUNDCLASS_EXTENDED_PICTOGRAPHIC ||
                             property->boundclass == UTF8PROC_BOUNDCLASS_REGIONAL_INDICATOR;
-    return !pictograph && property->category >= UTF8PROC_CATEGORY_PC && property->category <= UTF8PROC_CATEGORY_SO;
+    return !pictograph && property->category >= UTF8PROC_CATEGORY_PC &&
+           property->category <= UTF8PROC_CATEGORY_SO;
 }
 
 bool all_digits(std::string_view word) {

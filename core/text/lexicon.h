@@ -52,11 +52,11 @@ struct LexiconLine {
 std::vector<LexiconLine> parse_lexicon(std::string_view text);
 
 /// Looks a word up without regard to case (U+2019 reads as an apostrophe). For a word that is not listed:
-/// digits are a numeral; a possessive of a listed word is a determiner; a listed stem with -s, -es, -ies, -ed,
-/// -ing keeps its class, with -er, -est it stays an adjective, with -ly it becomes an adverb; a hyphenated word
-/// reads as its last part; the endings -ly (adverb), -ness, -ment, -tion (noun), -ous, -ful, -less (adjective)
-/// are believed of any word of six letters or more; a sole mark is punctuation. Else: unknown, the rarest band.
-/// May be called from any thread. Throws only Error(input) for a damaged lexicon.
+/// digits are a numeral; a possessive of a listed word is a determiner; a listed stem with -s, -es, -ies,
+/// -ed, -ing keeps its class, with -er, -est it stays an adjective, with -ly it becomes an adverb; a
+/// hyphenated word reads as its last part; the endings -ly (adverb), -ness, -ment, -tion (noun), -ous, -ful,
+/// -less (adjective) are believed of any word of six letters or more; a sole mark is punctuation. Else:
+/// unknown, the rarest band. May be called from any thread. Throws only Error(input) for a damaged lexicon.
 WordEntry look_up(std::string_view word);
 
 /// `width` numbers in [-1, 1), decided by the lower-case word and the seed alone; the same on every machine.

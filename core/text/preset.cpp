@@ -87,7 +87,7 @@ constexpr std::array<PresetInfo, 4> infos = {{
     {"cat-sleeps", "Cat sleeps", "Two words small enough to compute by hand; every weight is an identity.",
      "Cat sleeps", 4, 2, 2, true},
     {"eight-experts", "Eight experts", "Eight built heads, each with a job that shows in any sentence.",
-     "The animal didn't cross the street because it was too tired.", 64, 8, 256, false},
+     "The animal didn't cross the street because it was too tired.", 64, 8, 128, false},
     {"random", "Random", "Weights drawn by a seed, as they are before any training.",
      "The cat sat on the mat and looked at the moon.", 32, 4, 256, false},
 }};

@@ -15,17 +15,17 @@ namespace headscope::preset {
 
 /// One sine/cosine pair of position columns of x, and the two dimensions of a head that compare them.
 struct Wave {
-    double period = 1;        ///< in tokens
-    std::int64_t column = 0;  ///< of x: sin(2 pi t / period); the cosine stands in the column after
-    double cosine = 0;        ///< share of cos(2 pi d / period) in the scaled score, d = query - key position
-    double sine = 0;          ///< share of sin(2 pi d / period); positive prefers keys before the query
+    double period = 1;       ///< in tokens
+    std::int64_t column = 0; ///< of x: sin(2 pi t / period); the cosine stands in the column after
+    double cosine = 0;       ///< share of cos(2 pi d / period) in the scaled score, d = query - key position
+    double sine = 0;         ///< share of sin(2 pi d / period); positive prefers keys before the query
 };
 
 /// Writes sin and cos of every position into columns wave.column and wave.column + 1 of x (1, T, D).
 void write_positions(Tensor& x, const Wave& wave);
 
-/// Lets two dimensions of a head, from W column `at` on, add wave.cosine cos + wave.sine sin of the distance to
-/// its scaled scores. `key_gain` is what W_K gets; W_Q gets the rest, rotated.
+/// Lets two dimensions of a head, from W column `at` on, add wave.cosine cos + wave.sine sin of the distance
+/// to its scaled scores. `key_gain` is what W_K gets; W_Q gets the rest, rotated.
 void compare_positions(Tensor& W_Q, Tensor& W_K, const Wave& wave, std::int64_t at, std::int64_t dk,
                        double key_gain);
 

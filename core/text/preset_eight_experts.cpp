@@ -19,7 +19,7 @@ constexpr std::int64_t first_token = constant + 1;
 constexpr std::int64_t rarity = constant + 2;
 constexpr std::int64_t refers_to = constant + 3;
 constexpr std::int64_t positions = constant + 4;
-constexpr std::array<double, 4> periods = {5, 7, 10, 32};
+constexpr std::array<double, 4> periods = {5, 10, 32, 128};
 constexpr std::int64_t word_columns = positions + 2 * static_cast<std::int64_t>(periods.size());
 constexpr float word_size = 0.5F;
 
@@ -63,19 +63,19 @@ private:
 
 /// Heads 0 and 1: the token `shift` places before.
 void neighbour(const Head& head, double shift) {
-    constexpr double gain = 6;
+    constexpr double gain = 5;
     for (std::size_t i = 0; i < periods.size(); ++i)
         head.compare(2 * static_cast<std::int64_t>(i), peak_at(wave(i), shift, gain));
 }
 
 /// Heads 2 and 3: the nearest noun before (direction 1) or after (direction -1). Numerically fitted so that
-/// within 24 tokens on the right side every step further costs at least 1.3 up to the sixth, and the wrong side
-/// costs more than any of those six; it spans 39.
+/// within 24 tokens on the right side every step further costs at least 1.3 up to the sixth, and the wrong
+/// side costs more than any of those six; it spans 39.
 void nearest(const Head& head, double direction) {
     constexpr double steepness = 1.3;
     head.compare(2, wave(0, steepness * 1.858, direction * steepness * 1.505));
-    head.compare(4, wave(2, steepness * 0.673, direction * steepness * 4.799));
-    head.compare(6, wave(3, steepness * 7.990, direction * steepness * 3.579));
+    head.compare(4, wave(1, steepness * 0.673, direction * steepness * 4.799));
+    head.compare(6, wave(2, steepness * 7.990, direction * steepness * 3.579));
 }
 
 void verb_to_subject(const Head& head) {
@@ -83,7 +83,7 @@ void verb_to_subject(const Head& head) {
     head.ask(0, column(WordClass::verb), gain);
     head.offer(0, column(WordClass::noun), 1);
     head.offer(0, column(WordClass::pronoun), 1);
-    head.offer(0, column(WordClass::unknown), 0.8);
+    head.offer(0, column(WordClass::unknown), 0.97);
     head.rest(1, WordClass::verb, gain);
     nearest(head, 1);
 }
@@ -92,13 +92,13 @@ void determiner_to_noun(const Head& head) {
     constexpr double gain = 46;
     head.ask(0, column(WordClass::determiner), gain);
     head.offer(0, column(WordClass::noun), 1);
-    head.offer(0, column(WordClass::unknown), 0.8);
+    head.offer(0, column(WordClass::unknown), 0.97);
     head.rest(1, WordClass::determiner, gain);
     nearest(head, -1);
 }
 
-/// Sixteen categories as the eight unit vectors and their negatives: a word scores `gain` with its own category,
-/// minus `gain` with one other and 0 with the rest.
+/// Sixteen categories as the eight unit vectors and their negatives: a word scores `gain` with its own
+/// category, minus `gain` with one other and 0 with the rest.
 void same_category(const Head& head) {
     constexpr double gain = 5;
     for (std::int64_t c = 0; c < static_cast<std::int64_t>(word_category_count); ++c) {
@@ -112,19 +112,19 @@ void pronoun_to_noun(const Head& head) {
     constexpr double gain = 50;
     head.ask(0, column(WordClass::pronoun), gain);
     head.offer(0, column(WordClass::noun), 1);
-    head.offer(0, column(WordClass::unknown), 0.9);
+    head.offer(0, column(WordClass::unknown), 0.97);
     head.rest(1, WordClass::pronoun, gain);
     // Words for a person want a person, "it" wants none and rather an animal than a place or a time.
-    constexpr double match = 6;
+    constexpr double match = 10;
     head.ask(2, refers_to, match);
     for (std::int64_t c = 0; c < static_cast<std::int64_t>(word_category_count); ++c)
-        head.offer(2, category_columns + c, c == person ? 1 : c == animal ? -1 : c == thing ? -0.7 : -0.3);
-    head.compare(4, wave(2, 3.14, 1.89));
-    head.compare(6, wave(3, 12.25, 14.31));
+        head.offer(2, category_columns + c, c == person ? 1 : c == animal ? -1 : c == thing ? -0.9 : -0.3);
+    head.compare(4, wave(1, 3.14, 1.89));
+    head.compare(6, wave(2, 12.25, 14.31));
 }
 
 void rare_word(const Head& head) {
-    constexpr double gain = 8;
+    constexpr double gain = 10;
     head.ask(0, constant, gain);
     head.offer(0, rarity, 1);
 }

@@ -16,14 +16,14 @@ enum : std::int64_t { noun_like, verb_like, modifier, adverb_like, slow, fast = 
 constexpr Wave slow_wave{.period = 128, .column = slow};
 constexpr Wave fast_wave{.period = 12, .column = fast};
 
-/// The four class columns. A word is found as a noun or a verb by its first two numbers, and looks for a noun or
-/// a verb by all four; small equal numbers cancel and look for nothing.
+/// The four class columns. A word is found as a noun or a verb by its first two numbers, and looks for a noun
+/// or a verb by all four; small equal numbers cancel and look for nothing.
 std::array<float, 4> class_features(WordClass word_class) {
     switch (word_class) {
     case WordClass::noun:
         return {1, 0, 0, 0};
     case WordClass::pronoun:
-        return {0.9F, 0, 0, 0.1F};
+        return {1, 0, 0, 0.1F};
     case WordClass::verb:
         return {0, 1, 0, 0};
     case WordClass::auxiliary:
@@ -45,15 +45,15 @@ std::array<float, 4> class_features(WordClass word_class) {
     case WordClass::punctuation:
         return {0, 0, 0, 0};
     case WordClass::unknown:
-        return {0.6F, 0, 0, 0};
+        return {0.8F, 0, 0, 0};
     }
     return {};
 }
 
 // Scaled-score gains; assets/manual/presets.md tells what each does.
-constexpr float class_gain = 3.6F;
-constexpr float lean_gain = 3.0F;
-constexpr double near_gain = 1.2;
+constexpr float class_gain = 4.0F;
+constexpr float lean_gain = 5.0F;
+constexpr double near_gain = 50;
 constexpr double previous_slow_gain = 20;
 constexpr double previous_fast_gain = 16;
 constexpr float quarter_turn = 0.70710678F; ///< sine and cosine of 45 degrees
@@ -67,12 +67,12 @@ void look_for_class(Tensor& W_Q, Tensor& W_K) {
     W_Q.at(noun_like, 1) = -2;
     W_Q.at(verb_like, 1) = -2;
     W_Q.at(adverb_like, 1) = -2;
-    W_Q.at(modifier, 1) = 1;
+    W_Q.at(modifier, 1) = 2;
     W_K.at(verb_like, 1) = -class_gain;
     // Dimension 1 also leans: a growing number of position makes what asks with minus prefer earlier words.
     W_K.at(slow, 1) = lean_gain * quarter_turn;
     W_K.at(slow + 1, 1) = -lean_gain * quarter_turn;
-    compare_positions(W_Q, W_K, peak_at(fast_wave, 0, near_gain), 2, dk, 1.5);
+    compare_positions(W_Q, W_K, peak_at(slow_wave, 0, near_gain), 2, dk, 5);
 }
 
 void look_back(Tensor& W_Q, Tensor& W_K) {

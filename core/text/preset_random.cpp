@@ -27,8 +27,9 @@ PresetProblem random(const std::vector<Word>& words, std::uint64_t seed) {
     const auto T = std::ssize(words);
     auto x = std::make_shared<Tensor>(Shape{1, T, D}, 0.0F);
     for (std::int64_t column = 0; column < D; column += 2)
-        write_positions(*x, {.period = 2 * std::numbers::pi * std::pow(longest_period, static_cast<double>(column) / D),
-                             .column = column});
+        write_positions(
+            *x, {.period = 2 * std::numbers::pi * std::pow(longest_period, static_cast<double>(column) / D),
+                 .column = column});
     for (std::int64_t t = 0; t < T; ++t) {
         const auto word = word_vector(words[static_cast<std::size_t>(t)].text, D, seed);
         for (std::int64_t column = 0; column < D; ++column)

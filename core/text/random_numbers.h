@@ -18,7 +18,9 @@ public:
         return z ^ (z >> 31U);
     }
     /// Uniform in [-1, 1), a multiple of 2^-23: exact in float.
-    float uniform() { return static_cast<float>(static_cast<std::int64_t>(next() >> 40U) - (1 << 23)) * 0x1p-23F; }
+    float uniform() {
+        return static_cast<float>(static_cast<std::int64_t>(next() >> 40U) - (1 << 23)) * 0x1p-23F;
+    }
 
 private:
     std::uint64_t state_;

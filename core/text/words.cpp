@@ -102,7 +102,8 @@ std::string composed(std::string_view text) {
                                      static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
     const std::unique_ptr<utf8proc_uint8_t, void (*)(void*)> owner(bytes, &std::free);
     if (length < 0)
-        throw Error(ErrorKind::internal, std::string("a word could not be composed: ") + utf8proc_errmsg(length));
+        throw Error(ErrorKind::internal,
+                    std::string("a word could not be composed: ") + utf8proc_errmsg(length));
     return {reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(length)};
 }
 
@@ -117,8 +118,8 @@ std::vector<Word> split_words(std::string_view sentence) {
         std::size_t letters = clusters[at].letters;
         if (kind(at) == Kind::letter) {
             for (++at;; ++at) {
-                const bool joint = (kind(at) == Kind::joiner || kind(at) == Kind::format) &&
-                                   kind(at + 1) == Kind::letter;
+                const bool joint =
+                    (kind(at) == Kind::joiner || kind(at) == Kind::format) && kind(at + 1) == Kind::letter;
                 if (kind(at) != Kind::letter && !joint)
                     break;
                 letters += clusters[at].letters;

@@ -9,7 +9,8 @@ namespace headscope::testing {
 
 using Rows = std::vector<std::vector<double>>;
 
-/// softmax(q k^T / sqrt(dk)) of one head of an unmasked self-attention problem, in double, from the definition.
+/// softmax(q k^T / sqrt(dk)) of one head of an unmasked self-attention problem, in double, from the
+/// definition.
 inline Rows weights_of(const Problem& problem, std::int64_t h) {
     const Dims& n = problem.dims;
     const auto project = [&](const Tensor& W, std::int64_t t, std::int64_t d) {
