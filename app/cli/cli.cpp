@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <iostream>
 #include <new>
+#include <string>
+#include <string_view>
+#include <utf8proc.h>
 
 namespace headscope {
 
@@ -29,11 +32,25 @@ int exit_code(ErrorKind kind) {
     return internal_fault;
 }
 
-/// One line, whatever names of files and tensors hold.
-int report(std::string sentence, int code) {
-    std::ranges::replace_if(
-        sentence, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, ' ');
-    std::cerr << "headscope: " << sentence << '\n';
+/// One line of UTF-8, whatever bytes the names of files and tensors hold.
+std::string printable(std::string_view text) {
+    std::string out;
+    while (!text.empty()) {
+        utf8proc_int32_t letter = 0;
+        const auto length = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                             static_cast<utf8proc_ssize_t>(text.size()), &letter);
+        const auto used = static_cast<std::size_t>(std::max<utf8proc_ssize_t>(length, 1));
+        const bool control = letter < ' ' || letter == '\x7f';
+        out += length < 0 ? std::string_view("\uFFFD")
+               : control  ? std::string_view(" ")
+                          : text.substr(0, used);
+        text.remove_prefix(used);
+    }
+    return out;
+}
+
+int report(const std::string& sentence, int code) {
+    std::cerr << "headscope: " << printable(sentence) << '\n';
     return code;
 }
 

@@ -27,9 +27,9 @@ TEST_CASE("a glyph is as large and as wide as its font says", "[fonts]") {
     const ImFont& font = *book.font(Font::mono, 15);
     CHECK(font.GetCharAdvance('0') == Approx(9)); // 0.6 em
     const ImFontGlyph& letter = *font.FindGlyph('H');
-    CHECK(letter.Y1 == font.Ascent);                             // stands on the baseline
+    CHECK(letter.Y1 == font.Ascent);                               // stands on the baseline
     CHECK(letter.Y1 - letter.Y0 == Approx(0.73 * 15).margin(1.5)); // capitals of 0.73 em
-    CHECK(std::abs((letter.Y0 + letter.Y1) / 2 - 7.5F) <= 1);    // in the middle of the line
+    CHECK(std::abs((letter.Y0 + letter.Y1) / 2 - 7.5F) <= 1);      // in the middle of the line
 }
 
 TEST_CASE("characters are there once they were needed", "[fonts]") {
