@@ -1,6 +1,7 @@
 #include "app/draw/format.h"
 #include "app/draw/guide_texts.h"
 #include "app/draw/panels.h"
+#include "core/engine/engine.h"
 #include "tests/app/support/fixture.h"
 #include "tests/catch.h"
 
@@ -296,4 +297,25 @@ TEST_CASE("the guide does not follow the pointer", "[guide]") {
     const std::string before = joined(guide_text(shown, view));
     view.hover = CellAddress{TensorId::weights, {0, 1, 0, 3}};
     CHECK(joined(guide_text(shown, view)) == before);
+}
+
+TEST_CASE("the first lesson's guide fits the narrow panel and reads as built", "[guide]") {
+    Recipe recipe;
+    recipe.sentence = "The cat sat down";
+    Shown shown;
+    shown.document = make_document(recipe, 1);
+    shown.trace = std::make_shared<const Trace>(make_engine("cpu")->run(shown.problem()));
+    const TextMeasure measure = approximate_measure();
+    for (int group = 0; group < group_count; ++group) {
+        const ViewState view = at_stage(group);
+        CHECK(draw_guide({shown, view, theme(false), measure, 312, 560}).scene.height == 560.0F);
+    }
+    // The verb has found its subject, and head 1 the word before.
+    const int weights = static_cast<int>(StageGroup::weights);
+    CHECK(
+        joined(guide_text(shown, at_stage(weights, 2, 0))).find("in head 0. It gives “cat” a weight of 0.") !=
+        std::string::npos);
+    CHECK(
+        joined(guide_text(shown, at_stage(weights, 3, 1))).find("in head 1. It gives “sat” a weight of 0.") !=
+        std::string::npos);
 }
