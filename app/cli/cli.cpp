@@ -1,9 +1,103 @@
 #include "app/cli/cli.h"
 
+#include "app/cli/subcommands.h"
+#include "core/base/error.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <new>
+#include <string>
+#include <string_view>
+#include <utf8proc.h>
+
 namespace headscope {
 
-int run_command_line(int, char**) {
-    return 0;
+namespace {
+
+constexpr int wrong_usage = 2, internal_fault = 4;
+
+int exit_code(ErrorKind kind) {
+    switch (kind) {
+    case ErrorKind::input:
+    case ErrorKind::cancelled:
+        return 1;
+    case ErrorKind::usage:
+        return wrong_usage;
+    case ErrorKind::machine:
+        return 3;
+    case ErrorKind::internal:
+        break;
+    }
+    return internal_fault;
+}
+
+/// One line of UTF-8, whatever bytes the names of files and tensors hold.
+std::string printable(std::string_view text) {
+    std::string out;
+    while (!text.empty()) {
+        utf8proc_int32_t letter = 0;
+        const auto length = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                             static_cast<utf8proc_ssize_t>(text.size()), &letter);
+        const auto used = static_cast<std::size_t>(std::max<utf8proc_ssize_t>(length, 1));
+        const bool control = letter < ' ' || letter == '\x7f';
+        out += length < 0 ? std::string_view("\uFFFD")
+               : control  ? std::string_view(" ")
+                          : text.substr(0, used);
+        text.remove_prefix(used);
+    }
+    return out;
+}
+
+int report(const std::string& sentence, int code) {
+    std::cerr << "headscope: " << printable(sentence) << '\n';
+    return code;
+}
+
+void describe(CLI::App& program) {
+    program.set_version_flag("--version", "headscope " HEADSCOPE_VERSION);
+    program.require_subcommand(0, 1);
+    program.footer(
+        "Exit codes: 0 done, 1 the input is at fault, 2 wrong usage, 3 this machine lacks something "
+        "that was demanded, 4 internal fault.");
+    add_trace(program);
+    add_devices(program);
+}
+
+/// The sub-command that was being read, for pointing at its help.
+std::string command_of(const CLI::App& program) {
+    const auto used = program.get_subcommands();
+    return used.empty() ? "headscope" : "headscope " + used.front()->get_name();
+}
+
+int parse_and_run(CLI::App& program, int argc, char** argv) {
+    try {
+        program.parse(argc, argv);
+        if (program.get_subcommands().empty())
+            throw Error(ErrorKind::usage, "name a sub-command; headscope --help lists them");
+        return 0;
+    } catch (const CLI::Success& help) {
+        return program.exit(help);
+    } catch (const CLI::ParseError& fault) {
+        return report(std::string(fault.what()) + "; see " + command_of(program) + " --help", wrong_usage);
+    }
+}
+
+} // namespace
+
+int run_command_line(int argc, char** argv) {
+    try {
+        CLI::App program("See, step through and edit multi-head attention", "headscope");
+        describe(program);
+        return parse_and_run(program, argc, argv);
+    } catch (const Error& fault) {
+        return report(fault.what(), exit_code(fault.kind()));
+    } catch (const std::bad_alloc&) {
+        return report("this machine has too little free memory for the problem; make it smaller",
+                      exit_code(ErrorKind::machine));
+    } catch (const std::exception& fault) {
+        return report(std::string("internal fault: ") + fault.what() + "; please report it", internal_fault);
+    }
 }
 
 } // namespace headscope

@@ -18,6 +18,15 @@ std::string plain(double magnitude, int decimals) {
     return buffer.data();
 }
 
+/// The digits of a magnitude: fixed point, or with an exponent where that would be too long to read.
+std::string digits_of(double magnitude, int decimals) {
+    if (magnitude < 1e7)
+        return plain(magnitude, decimals);
+    std::array<char, 64> buffer{};
+    std::snprintf(buffer.data(), buffer.size(), "%.*e", decimals, magnitude);
+    return buffer.data();
+}
+
 bool all_zero(std::string_view digits) {
     return digits.find_first_not_of("0.") == std::string_view::npos;
 }
@@ -26,9 +35,10 @@ std::string with_unit(double value, const char* unit) {
     return plain(value, value < 9.95 ? 1 : 0) + " " + unit;
 }
 
-/// The value as it reads when printed with that many decimals, in units of the last printed digit.
+/// The value as printed, in units of the last printed digit: a whole number. From the digits themselves, since
+/// multiplying and rounding does not agree with printf on ties such as 1.125.
 double printed_units(double value, int decimals) {
-    return std::round(value * std::pow(10.0, decimals));
+    return std::round(as_printed(value, decimals) * std::pow(10.0, decimals));
 }
 
 } // namespace
@@ -38,12 +48,7 @@ std::string number(double value, int decimals) {
         return "NaN";
     if (std::isinf(value))
         return std::string(value < 0 ? minus : "") + "∞";
-    if (std::abs(value) >= 1e7) {
-        std::array<char, 64> buffer{};
-        std::snprintf(buffer.data(), buffer.size(), "%.*e", decimals, std::abs(value));
-        return std::string(value < 0 ? minus : "") + buffer.data();
-    }
-    const std::string digits = plain(std::abs(value), decimals);
+    const std::string digits = digits_of(std::abs(value), decimals);
     return std::string(value < 0 && !all_zero(digits) ? minus : "") + digits;
 }
 
@@ -85,14 +90,21 @@ std::string time_text(double seconds) {
     return seconds < 1.0 ? with_unit(seconds * 1e3, "ms") : with_unit(seconds, "s");
 }
 
+double as_printed(double value, int decimals) {
+    return std::copysign(std::strtod(digits_of(std::abs(value), decimals).c_str(), nullptr), value);
+}
+
+bool adds_up(const std::vector<double>& terms, double total, int decimals) {
+    double sum = 0;
+    for (const double term : terms)
+        sum += printed_units(term, decimals);
+    return sum == printed_units(total, decimals);
+}
+
 SumFormat sum_format(const std::vector<double>& terms, double total) {
-    for (int decimals = 2; decimals <= 4; ++decimals) {
-        double sum = 0;
-        for (const double term : terms)
-            sum += printed_units(term, decimals);
-        if (sum == printed_units(total, decimals))
+    for (int decimals = 2; decimals <= 4; ++decimals)
+        if (adds_up(terms, total, decimals))
             return {decimals, false};
-    }
     return {4, true};
 }
 

@@ -29,6 +29,11 @@ struct SumFormat {
 };
 SumFormat sum_format(const std::vector<double>& terms, double total);
 
+/// Whether the terms as printed add up to the total as printed.
+bool adds_up(const std::vector<double>& terms, double total, int decimals);
+/// The number that number() prints, which differs from the value by its rounding.
+double as_printed(double value, int decimals);
+
 /// Number of code points, which is the number of columns in a monospaced font for the text of numbers.
 int columns(std::string_view utf8);
 

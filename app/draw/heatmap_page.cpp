@@ -63,8 +63,8 @@ struct Plan {
     bool captions = true;
 };
 
-float header_height(bool turned, bool captions) {
-    return 30.0F + (captions ? 24.0F : 0.0F) + (turned ? 66.0F : 26.0F);
+float header_height(const DrawContext& context, float cell, bool captions) {
+    return 30.0F + (captions ? 24.0F : 0.0F) + column_label_height(context, cell, true);
 }
 
 /// As many maps side by side as give the largest cells.
@@ -79,14 +79,13 @@ Plan plan_maps(const DrawContext& context, std::int64_t maps, float width, float
         const auto count = static_cast<float>(n);
         const float lines = std::ceil(static_cast<float>(maps) / count);
         const float cell_w = (width - count * beside - (count - 1) * 24.0F) / count / cols;
-        const bool turned = cell_w < label_width;
-        const float head = header_height(turned, captions);
+        const float head = header_height(context, cell_w, captions);
         const float cell_h = (height - lines * (head + legend_height)) / lines / rows;
         const float cell = std::floor(std::min({largest_cell, cell_w, cell_h}));
         if (cell >= best.cell) {
             best.per_row = n;
             best.cell = cell;
-            best.head_height = header_height(cell < label_width, captions);
+            best.head_height = header_height(context, cell, captions);
             best.captions = captions;
             const float spare = width - count * (beside + cell * cols);
             best.gap = n > 1 ? std::clamp(spare / (count - 1), 16.0F, widest_gap) : 32.0F;

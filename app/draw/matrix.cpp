@@ -80,6 +80,19 @@ void draw_value_bar(Picture& picture, const DrawContext& context, const MatrixSp
     picture.scene.add(RectItem{.area = {middle - 0.5F, y - 1.0F, 1.0F, 5.0F}, .fill = context.theme.muted});
 }
 
+std::vector<float> values_of(const DrawContext& context, const MatrixSpec& spec) {
+    std::vector<float> values;
+    values.reserve(static_cast<std::size_t>(spec.rows * spec.cols));
+    for (std::int64_t row = 0; row < spec.rows; ++row)
+        for (std::int64_t col = 0; col < spec.cols; ++col) {
+            Index at = spec.origin;
+            at[static_cast<std::size_t>(spec.row_axis)] += row;
+            at[static_cast<std::size_t>(spec.col_axis)] += col;
+            values.push_back(spec.value ? spec.value(row, col) : context.shown.value({spec.tensor, at}));
+        }
+    return values;
+}
+
 void draw_masked(Picture& picture, const Theme& theme, const Rect& cell) {
     picture.scene.add(RectItem{.area = cell, .fill = theme.panel});
     picture.scene.add(LineItem{{cell.x, cell.bottom()}, {cell.right(), cell.y}, theme.line2, 1});
@@ -94,10 +107,6 @@ std::uint64_t hash_of(const std::vector<Color>& pixels) {
 
 void draw_as_image(Picture& picture, const DrawContext& context, const MatrixSpec& spec,
                    const MatrixGrid& grid, const std::vector<float>& values, std::int64_t done) {
-    // Cells this small cannot carry a number or a bar, so that an owned matrix shows size and sign by colour.
-    MatrixSpec coloured = spec;
-    if (spec.fill == CellFill::owned)
-        coloured.fill = CellFill::diverging;
     auto pixels = std::make_shared<std::vector<Color>>(values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
         const auto row = static_cast<std::int64_t>(i) / spec.cols,
@@ -107,7 +116,7 @@ void draw_as_image(Picture& picture, const DrawContext& context, const MatrixSpe
         else if (std::isinf(values[i]))
             (*pixels)[i] = (row + col) % 2 == 0 ? context.theme.panel : context.theme.line;
         else
-            (*pixels)[i] = fill_of(coloured, context, row, col, values[i]);
+            (*pixels)[i] = fill_of(spec, context, row, col, values[i]);
     }
     const std::uint64_t key = hash_of(*pixels);
     picture.scene.add(GridItem{.area = grid.area,
@@ -119,8 +128,15 @@ void draw_as_image(Picture& picture, const DrawContext& context, const MatrixSpe
 
 } // namespace
 
-MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const MatrixSpec& spec) {
+MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const MatrixSpec& given) {
+    MatrixSpec spec = given;
     const bool image = std::min(spec.cell_w, spec.cell_h) < texture_below;
+    const bool bars = spec.fill == CellFill::owned && spec.cell_h >= 24.0F && spec.cell_w >= 24.0F;
+    const std::vector<float> values = values_of(context, spec);
+    const Numbers numbers = image ? Numbers{} : fit_numbers(spec, values, context.view.numbers);
+    // Without a number or a bar, size and sign can only be told by colour.
+    if (spec.fill == CellFill::owned && !bars && !numbers.shown())
+        spec.fill = CellFill::diverging;
     MatrixGrid grid{.tensor = spec.tensor,
                     .origin = spec.origin,
                     .row_axis = spec.row_axis,
@@ -139,12 +155,6 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
                     .low = spec.fill == CellFill::diverging ? -spec.high : spec.low,
                     .high = spec.high,
                     .actual = !spec.value};
-    std::vector<float> values;
-    values.reserve(static_cast<std::size_t>(spec.rows * spec.cols));
-    for (std::int64_t row = 0; row < spec.rows; ++row)
-        for (std::int64_t col = 0; col < spec.cols; ++col)
-            values.push_back(spec.value ? spec.value(row, col)
-                                        : context.shown.value({spec.tensor, grid.index(row, col)}));
 
     const std::int64_t done = spec.rows_done < 0 ? spec.rows : spec.rows_done;
     if (image) {
@@ -152,8 +162,6 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
         picture.grids.push_back(grid);
         return grid;
     }
-    const Numbers numbers = fit_numbers(spec, values, context.view.numbers);
-    const bool bars = spec.fill == CellFill::owned && spec.cell_h >= 24.0F && spec.cell_w >= 24.0F;
     for (std::int64_t row = 0; row < spec.rows; ++row)
         for (std::int64_t col = 0; col < spec.cols; ++col) {
             const float value = values[static_cast<std::size_t>(row * spec.cols + col)];

@@ -46,6 +46,9 @@ inline constexpr float texture_below = 12.0F;
 /// tell all on hover. `keys` says whether they are key tokens.
 void draw_row_labels(Picture& picture, const DrawContext& context, const MatrixGrid& grid, bool keys);
 void draw_column_labels(Picture& picture, const DrawContext& context, const MatrixGrid& grid, bool keys);
+/// Whether the labels above columns of that pitch have to be turned, and the room that they need then or now.
+bool column_labels_turned(const DrawContext& context, float pitch, bool keys);
+float column_label_height(const DrawContext& context, float pitch, bool keys);
 /// Room that row labels need, in pixels.
 float row_label_width(const DrawContext& context, bool keys);
 

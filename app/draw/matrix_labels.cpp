@@ -9,13 +9,10 @@ namespace headscope {
 namespace {
 
 constexpr float label_size = 13.5F;
+constexpr float turned_size = 12.0F;
 constexpr float label_gap_left = 12.0F;
 constexpr float label_gap_above = 10.0F;
 constexpr int longest_label = 10;
-
-const std::vector<std::string>& labels_of(const Problem& problem, bool keys) {
-    return keys && problem.cross() ? problem.kv_tokens : problem.tokens;
-}
 
 std::string label_text(const Problem& problem, bool keys, std::int64_t i) {
     return shortened(keys ? problem.key_label(i) : problem.query_label(i), longest_label);
@@ -39,6 +36,15 @@ std::int64_t spoken_line(const DrawContext& context, const MatrixGrid& grid, boo
             return column ? place->second : place->first;
     }
     return -1;
+}
+
+float widest_label(const DrawContext& context, bool keys) {
+    const Problem& problem = context.shown.problem();
+    const auto count = keys ? problem.dims.Tk : problem.dims.Tq;
+    float widest = 0;
+    for (std::int64_t i = 0; i < count; ++i)
+        widest = std::max(widest, context.measure(label_text(problem, keys, i), Font::ui_semibold, label_size));
+    return widest;
 }
 
 void add_label(Picture& picture, const DrawContext& context, Point at, const std::string& full, Align align,
@@ -79,14 +85,20 @@ void draw_row_labels(Picture& picture, const DrawContext& context, const MatrixG
     }
 }
 
+bool column_labels_turned(const DrawContext& context, float pitch, bool keys) {
+    return widest_label(context, keys) + 6.0F > pitch;
+}
+
+float column_label_height(const DrawContext& context, float pitch, bool keys) {
+    if (!column_labels_turned(context, pitch, keys))
+        return 26.0F;
+    return 14.0F + 0.87F * widest_label(context, keys) * turned_size / label_size;
+}
+
 void draw_column_labels(Picture& picture, const DrawContext& context, const MatrixGrid& grid, bool keys) {
     const Problem& problem = context.shown.problem();
-    float widest = 0;
-    for (std::int64_t j = 0; j < grid.cols; ++j)
-        widest =
-            std::max(widest, context.measure(label_text(problem, keys, j), Font::ui_semibold, label_size));
-    const bool turned = widest + 6.0F > grid.pitch_x;
-    const float size = turned ? 12.0F : label_size;
+    const bool turned = column_labels_turned(context, grid.pitch_x, keys);
+    const float size = turned ? turned_size : label_size;
     const auto every =
         turned ? std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(14.0F / grid.pitch_x)))
                : std::int64_t{1};

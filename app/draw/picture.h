@@ -71,6 +71,7 @@ struct Picture {
     std::vector<MatrixGrid> grids;
     std::vector<Hotspot> hotspots;
     std::vector<Tip> tips;
+    float wanted_width = 0; ///< with this much room all its numbers could be printed; 0: they are
 
     /// Appends another picture, moved by (dx, dy).
     void append(const Picture& other, float dx, float dy);

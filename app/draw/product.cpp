@@ -10,7 +10,7 @@ namespace headscope {
 
 namespace {
 
-constexpr float widest_cell = 42.0F, highest_cell = 30.0F, smallest_cell = 3.0F;
+constexpr float highest_cell = 30.0F, smallest_cell = 3.0F;
 constexpr float factor_gap = 40.0F;  ///< between the left factor and the result
 constexpr float name_height = 22.0F; ///< above a matrix: its name
 constexpr float bar_height = 12.0F;  ///< above a matrix: the bars of its heads
@@ -22,9 +22,7 @@ bool has_bias(const DrawContext& context, const ProductSpec& spec) {
 }
 
 float token_header(const DrawContext& context, const ProductSpec& spec, float cell_w) {
-    if (!spec.left_token_columns)
-        return 0;
-    return cell_w < row_label_width(context, true) ? 66.0F : 22.0F;
+    return spec.left_token_columns ? column_label_height(context, cell_w, true) : 0.0F;
 }
 
 float head_label_width(const DrawContext& context, const ProductSpec& spec) {
@@ -109,9 +107,7 @@ void draw_bias(Picture& picture, const DrawContext& context, const ProductSpec& 
 } // namespace
 
 float product_height(const DrawContext& context, const ProductSpec& spec, float cell_h) {
-    const float left_header = token_header(context, spec, widest_cell);
-    return name_height + bar_height + cell_h * static_cast<float>(spec.right.rows) + between +
-           left_header * 0.3F + cell_h * static_cast<float>(spec.result.rows) +
+    return name_height + bar_height + cell_h * static_cast<float>(spec.right.rows) + between + cell_h * static_cast<float>(spec.result.rows) +
            (has_bias(context, spec) ? bias_height + 12 : 0.0F) + 8;
 }
 
@@ -129,16 +125,18 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
     float cell_w = std::floor((room.w - labels - factor_gap) / (left_cols + result_cols));
     if (left_cols * cell_w + factor_gap < right_labels)
         cell_w = std::floor((room.w - labels - right_labels) / std::max(result_cols, 1.0F));
-    cell_w = std::clamp(cell_w, smallest_cell, widest_cell);
+    cell_w = std::clamp(cell_w, smallest_cell, spec.widest_cell);
     const float fixed = product_height(context, spec, 0);
     const float cell_h =
         std::clamp(std::floor((room.h - fixed) / (right_rows + rows)), smallest_cell, highest_cell);
 
-    const float left_x = room.x + labels;
-    const float result_x = std::max(left_x + left_cols * cell_w + factor_gap, room.x + labels + right_labels);
+    const float to_result = labels + std::max(left_cols * cell_w + factor_gap, right_labels);
+    const float spare = std::max(room.w - to_result - result_cols * cell_w, 0.0F);
+    const float left_x = room.x + spare / 2 + labels;
+    const float result_x = room.x + spare / 2 + to_result;
     const float right_y = room.y + name_height + bar_height;
     const float header = token_header(context, spec, cell_w);
-    const float result_y = right_y + right_rows * cell_h + between + header * 0.3F;
+    const float result_y = right_y + right_rows * cell_h + between;
 
     ProductLayout layout;
     layout.right = place(picture, context, spec.right, result_x, right_y, cell_w, cell_h);

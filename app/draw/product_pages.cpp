@@ -67,7 +67,7 @@ void draw_head_switch(Picture& picture, const DrawContext& context) {
 
 /// The scale of colours, where cells are too small for numbers.
 float draw_small_cell_legend(Picture& picture, const DrawContext& context, const MatrixGrid& grid, float y) {
-    if (std::min(grid.pitch_x, grid.pitch_y) >= texture_below)
+    if (!grid.heatmap)
         return y;
     draw_legend(picture, context, grid.area.x, y + 16, 160, context.theme.diverging, -grid.high, grid.high,
                 std::string(tensor_info(grid.tensor).name), false);
@@ -153,6 +153,7 @@ Picture draw_head_out_page(const DrawContext& context) {
     product.left_shape = "Tq × Tk";
     product.right_shape = "Tk × dv";
     product.result_shape = "Tq × dv";
+    product.widest_cell = 64;
     product.left_token_columns = true;
     product.right_token_rows = true;
     product.left_head_cols = product.right_head_cols = product.result_head_cols = -1;
@@ -166,8 +167,7 @@ Picture draw_head_out_page(const DrawContext& context) {
     draw_legend(picture, context, layout.left.area.x, layout.left.area.bottom() + 16, 140, ramp, 0, 1,
                 "weight", !context.shown.problem().mask.empty());
     float end = layout.area.bottom() + 56;
-    if (std::min(layout.result.pitch_x, layout.result.pitch_y) < texture_below)
-        draw_small_cell_legend(picture, context, layout.result, layout.result.area.bottom() + 40);
+    draw_small_cell_legend(picture, context, layout.result, layout.result.area.bottom() + 40);
     finish(picture, context, layout.area, end);
     return picture;
 }

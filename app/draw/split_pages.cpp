@@ -127,9 +127,8 @@ void draw_joined(Picture& picture, const DrawContext& context, const Slices& s, 
         draw_row_labels(picture, context, grid, s.keys);
 }
 
-float small_cell_legend(Picture& picture, const DrawContext& context, const Cells& cells, float x, float y,
-                        float limit) {
-    if (std::min(cells.w, cells.h) >= texture_below)
+float small_cell_legend(Picture& picture, const DrawContext& context, float x, float y, float limit) {
+    if (!picture.grids.back().heatmap)
         return y;
     draw_legend(picture, context, x, y, 160, context.theme.diverging, -limit, limit, "value", false);
     return y + 40;
@@ -175,7 +174,7 @@ Picture draw_split_page(const DrawContext& context) {
         draw_blocks(picture, context, s, right, y, cells, apart, false);
         y += height + 14;
     }
-    y = small_cell_legend(picture, context, cells, left, y + 8,
+    y = small_cell_legend(picture, context, left, y + 8,
                           largest_magnitude(context.shown, TensorId::q, context.view.batch));
     draw_text(
         picture, context, left, y + 14,
@@ -251,7 +250,7 @@ Picture draw_concat_page(const DrawContext& context) {
     }
     draw_text(picture, context, left, y - 30, "concat", Font::ui_semibold, 15, context.theme.ink);
     y += height + 20;
-    y = small_cell_legend(picture, context, cells, left, y,
+    y = small_cell_legend(picture, context, left, y,
                           largest_magnitude(context.shown, TensorId::concat, context.view.batch));
     picture.scene.width = std::max(context.width, left + blocks_width(s, cells, 1) + canvas_pad);
     picture.scene.height = std::max(context.height, y + 8);

@@ -10,6 +10,8 @@ namespace headscope {
 namespace {
 
 constexpr float sign_gap = 36.0F;
+constexpr float readable_cell = 36.0F;               ///< wide enough for one decimal
+constexpr std::int64_t most_readable_columns = 32; ///< with more, no window shows all numbers
 
 float figure_limit(const Shown& shown, std::int64_t batch) {
     return std::max(largest_magnitude(shown, TensorId::contributions, batch),
@@ -51,6 +53,9 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const Rect
             break;
     }
     cell_w = std::clamp(cell_w, 2.0F, 42.0F);
+    if (cell_w < readable_cell && pieces * dims.D <= most_readable_columns)
+        picture.wanted_width = 2 * canvas_pad + labels + static_cast<float>(pieces - 1) * sign_gap +
+                               readable_cell * static_cast<float>(pieces * dims.D);
     const auto lines = static_cast<float>((pieces + per_line - 1) / per_line);
     const float line_fixed = 52.0F;
     const float cell_h =
@@ -105,9 +110,10 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const Rect
                       baseline_for(grid.area.y + grid.area.h / 2, 17), last ? "=" : "+", Font::ui, 17,
                       theme.muted, Align::center);
     }
+    const bool by_colour = picture.grids.back().heatmap;
     const float below = room.y + 34 + lines * line_height;
     std::string note;
-    if (cell_w >= 24 && cell_h >= 24)
+    if (!by_colour)
         note = "bar under a number: its size, from zero in the middle of the cell; in output, one piece per "
                "head. "
                "Full half cell = " +
@@ -118,7 +124,7 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const Rect
         return draw_paragraph(picture, context, room.x + labels, below + 8, room.w - labels, note, Font::ui,
                               12.5F, 17, theme.muted) -
                room.y;
-    if (cell_w < texture_below || cell_h < texture_below) {
+    if (by_colour) {
         draw_legend(picture, context, room.x + labels, below, 160, theme.diverging, -limit, limit, "value",
                     false);
         return below + 34 - room.y;

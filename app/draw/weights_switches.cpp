@@ -30,7 +30,7 @@ void draw_weights_switches(Picture& picture, const DrawContext& context) {
     }
     const std::int64_t H = context.dims().H;
     if (H > 1) {
-        const std::string pair = std::to_string(view.head) + " − " + std::to_string(view.other);
+        const std::string pair = "Head " + std::to_string(view.head) + " − " + std::to_string(view.other);
         std::vector<Segment> heads{
             heads_segment(view, "Each head", HeadsView::each, "One map per head"),
             heads_segment(view, pair, HeadsView::difference,

@@ -64,11 +64,11 @@ float draw_source(Picture& picture, const DrawContext& context, const Source& so
         }
     draw_row_labels(picture, context, grid, source.keys);
     float end = grid.area.bottom() + 20;
-    if (cell_w < texture_below || cell_h < texture_below) {
+    if (grid.heatmap) {
         draw_legend(picture, context, grid.area.x, end, 160, theme.diverging, -spec.high, spec.high, "value",
                     false);
         end += 40;
-    } else if (cell_w >= 24 && cell_h >= 24) {
+    } else {
         end =
             draw_paragraph(picture, context, grid.area.x, end + 6, std::max(grid.area.w, 320.0F),
                            "The bar under a number shows its size and, left or right of the tick, its sign.",

@@ -10,8 +10,8 @@
 
 namespace headscope {
 
-/// A picture as plain data: what is drawn where, in logical pixels, y down, later items over earlier ones. The window
-/// paints it, core/io/figure.h writes it to a file, and tests read it.
+/// A picture as plain data: what is drawn where, in logical pixels, y down, later items over earlier ones.
+/// The window paints it, core/io/figure.h writes it to a file, and tests read it.
 
 /// 0xAABBGGRR, as the window's draw lists want it.
 using Color = std::uint32_t;

@@ -16,7 +16,8 @@ struct AppState {
     std::string sentence; ///< as it stands in the field, valid or not
     std::string error;    ///< one sentence about what was typed or chosen last; empty when all is well
     std::string device_name, device_detail;
-    bool running = false; ///< a run is out
+    bool running = false;        ///< a run is out
+    bool focus_sentence = false; ///< the sentence field takes the keyboard in the next frame
 };
 
 } // namespace headscope

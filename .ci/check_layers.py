@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Fails when a source includes something that its layer may not know. The layers and their order stand here once."""
+import pathlib
+import re
+import subprocess
+import sys
+
+# Each folder may include itself and the ones named.
+CORE = {
+    "core/base": [],
+    "core/tensor": ["core/base"],
+    "core/trace": ["core/base", "core/tensor"],
+    "core/attention": ["core/base", "core/tensor", "core/trace"],
+    "core/text": ["core/base", "core/tensor", "core/trace", "core/attention"],
+}
+CORE["core/engine"] = [*CORE["core/text"], "core/text"]
+CORE["core/checkpoint"] = [*CORE["core/text"], "core/text"]
+CORE["core/analysis"] = [*CORE["core/engine"], "core/engine", "core/checkpoint"]
+CORE["core/io"] = [*CORE["core/analysis"]]
+ALL_CORE = list(CORE)
+APP = {"app/state": ALL_CORE}
+APP["app/commands"] = [*ALL_CORE, "app/state"]
+APP["app/jobs"] = [*APP["app/commands"], "app/commands"]
+APP["app/draw"] = [*APP["app/commands"], "app/commands"]
+APP["app/views"] = [*APP["app/draw"], "app/draw"]
+APP["app/shell"] = [*APP["app/views"], "app/views", "app/jobs"]
+APP["app/cli"] = [*APP["app/shell"], "app/shell"]
+LAYERS = {**CORE, **APP}
+
+# Third parties, and the only folders that may name them.
+THIRD_PARTIES = [
+    (r"imgui|imstb", ["app/views", "app/shell"]),
+    (r"GLFW/|epoxy/|EGL/|GL/", ["app/shell"]),
+    (r"Eigen/", ["core/engine/cpu", "core/analysis", "core/checkpoint"]),
+    (r"vulkan/", ["core/engine/vulkan"]),
+    (r"CLI/", ["app/cli"]),
+    (r"cairo|pango", ["core/io"]),
+    (r"utf8proc", ["core/text", "app/draw", "app/shell", "core/checkpoint"]),
+]
+HIDDEN_FROM_HEADERS = r"Eigen/|vulkan/|nlohmann/json\.hpp|CLI/|cairo|pango"
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
+
+
+def layer_of(path):
+    matches = [folder for folder in LAYERS if path.startswith(folder + "/")]
+    return max(matches, key=len, default=None)
+
+
+def faults_of(path, text):
+    layer = layer_of(path)
+    for included in INCLUDE.findall(text):
+        target = layer_of(included)
+        if target and layer and target != layer and target not in LAYERS[layer]:
+            yield f"{path} includes {included}: {layer} may not look into {target}"
+        if path.startswith("core/engine/cpu/") and included.startswith("core/engine/vulkan/") or (
+            path.startswith("core/engine/vulkan/") and included.startswith("core/engine/cpu/")
+        ):
+            yield f"{path} includes {included}: the engines do not know each other"
+        for pattern, folders in THIRD_PARTIES:
+            if re.match(pattern, included) and not any(path.startswith(folder + "/") for folder in folders):
+                yield f"{path} includes {included}: only {', '.join(folders)} may"
+        if path.endswith(".h") and re.match(HIDDEN_FROM_HEADERS, included):
+            yield f"{path} includes {included}: it may not show in a header"
+
+
+def main():
+    names = subprocess.run(["git", "ls-files", "core", "app"], check=True, capture_output=True, text=True).stdout.split()
+    sources = [name for name in names if name.endswith((".h", ".cpp")) and pathlib.Path(name).exists()]
+    faults = [fault for name in sources for fault in faults_of(name, pathlib.Path(name).read_text(encoding="utf-8"))]
+    print("\n".join(faults) if faults else f"layers: clean ({len(sources)} files)")
+    return 1 if faults or not sources else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

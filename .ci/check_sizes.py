@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+"""Headers stay under 150 lines and sources under 500, unless the first lines of the file say why it is longer."""
+import pathlib
+import subprocess
+import sys
+
+LIMITS = {".h": 150, ".cpp": 500, ".comp": 500}
+REASON = "Longer than"
+
+
+def main():
+    names = subprocess.run(["git", "ls-files", "core", "app", "tests", "assets"], check=True, capture_output=True,
+                           text=True).stdout.split("\n")
+    faults = []
+    for name in filter(None, names):
+        path = pathlib.Path(name)
+        limit = LIMITS.get(path.suffix)
+        if limit is None or not path.exists():
+            continue
+        lines = path.read_text(encoding="utf-8").split("\n")
+        if len(lines) > limit and REASON not in "\n".join(lines[:12]):
+            faults.append(f"{name} has {len(lines)} lines; the limit is {limit}")
+    print("\n".join(faults) if faults else "sizes: clean")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,185 @@
+#include "app/cli/problem_options.h"
+
+#include "core/attention/regroup.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/io/case_file.h"
+#include "core/io/mask_json.h"
+#include "core/text/preset.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+
+namespace headscope {
+
+namespace {
+
+constexpr const char* default_preset = "first-lesson";
+
+[[noreturn]] void fail_usage(const std::string& sentence) {
+    throw Error(ErrorKind::usage, sentence);
+}
+
+/// The whole text as a number, or nothing.
+template<class Number>
+std::optional<Number> parse_number(std::string_view text) {
+    Number number{};
+    const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
+    return result.ec == std::errc() && result.ptr == text.data() + text.size() ? std::optional(number)
+                                                                               : std::nullopt;
+}
+
+/// auto, cpu, vulkan or vulkan:N; whether this machine has it is for make_engine to say.
+std::string check_device(const std::string& id) {
+    constexpr std::string_view numbered = "vulkan:";
+    const bool known = id == "auto" || id == "cpu" || id == "vulkan" ||
+                       (id.starts_with(numbered) && parse_number<unsigned>(id.substr(numbered.size())));
+    return known ? "" : "unknown device " + id + ", use auto, cpu, vulkan or vulkan:N";
+}
+
+std::string preset_names() {
+    std::string names;
+    for (const PresetInfo& preset : presets())
+        names += (names.empty() ? "" : ", ") + std::string(preset.id);
+    return names;
+}
+
+/// The words of a file or pipe end with a line end that is not part of the sentence.
+std::string read_sentence(const std::string& sentence) {
+    if (sentence != "-")
+        return sentence;
+    std::string text = read_file("-");
+    while (text.ends_with('\n') || text.ends_with('\r'))
+        text.pop_back();
+    return text;
+}
+
+const PresetInfo* find_preset(std::string_view id) {
+    const auto row = std::ranges::find(presets(), id, &PresetInfo::id);
+    return row == presets().end() ? nullptr : &*row;
+}
+
+} // namespace
+
+void ProblemOptions::add_to(CLI::App& command) {
+    const std::string sentence = "A sentence", tensors = "A tensor file", changes = "Changes";
+    command.add_option("SENTENCE", sentence_, "a sentence to attend over; - reads it from standard input");
+    command.add_option("--preset", preset_, "embeddings and weights for the sentence: " + preset_names())
+        ->group(sentence);
+    command.add_option("--seed", seed_, "for random weights and the vectors of unknown words (default 1)")
+        ->group(sentence);
+    command
+        .add_option("--case", case_path_,
+                    "a .safetensors file with X, optional X_kv, W_Q W_K W_V W_O, optional b_Q b_K b_V b_O, "
+                    "mask.allowed and mask.add")
+        ->group(tensors);
+    command.add_option("--weights", weights_path_, "a second file for the W and b that the first lacks")
+        ->group(tensors);
+    command
+        .add_option("--heads", H_,
+                    "number of query heads H; with a sentence it regroups the preset's weights")
+        ->group(changes);
+    command.add_option("--kv-heads", Hkv_, "number of key/value heads Hkv, a divisor of H (default: H)")
+        ->group(changes);
+    command
+        .add_option("--mask", mask_,
+                    "causal, none or a list such as [{\"kind\":\"sliding_window_causal\",\"window\":4}]; "
+                    "combined with "
+                    "the masks of the file")
+        ->group(changes);
+    command.add_option("--gain", gains_, "h=g multiplies the output of head h by g; 0 switches it off")
+        ->allow_extra_args(false)
+        ->group(changes);
+    command.add_option("--temperature", temperature_, "divides the scaled scores (default 1)")
+        ->group(changes);
+    command.add_option("--device", device_, "auto, cpu, vulkan or vulkan:N")
+        ->envname("HEADSCOPE_DEVICE")
+        ->check(check_device)
+        ->capture_default_str();
+}
+
+void ProblemOptions::check_usage() const {
+    std::ranges::for_each(gains_, parse_gain);
+    if (case_path_) {
+        if (sentence_)
+            fail_usage("a sentence and --case were given; give one of them");
+        if (preset_ || seed_)
+            fail_usage("--preset and --seed go with a sentence, not with --case; leave them out");
+        if (!H_)
+            fail_usage("--case needs the number of heads; add --heads H");
+    } else {
+        if (weights_path_)
+            fail_usage("--weights goes with --case; add --case FILE");
+        if (!sentence_ && !preset_)
+            fail_usage("nothing to run; give a sentence, --preset NAME or --case FILE --heads H");
+    }
+}
+
+ChosenProblem ProblemOptions::from_sentence() const {
+    const std::string id = preset_.value_or(default_preset);
+    const PresetInfo* preset = find_preset(id);
+    const std::string own(preset == nullptr ? std::string_view() : preset->sentence);
+    PresetProblem built = build_preset(id, sentence_ ? read_sentence(*sentence_) : own, seed_.value_or(1));
+    ChosenProblem chosen{
+        std::move(built.problem), std::move(built.head_roles), std::move(built.feature_names), {}};
+    if (H_ && *H_ != chosen.problem.dims.H) {
+        chosen.problem = with_heads(chosen.problem, *H_);
+        chosen.head_roles.clear();
+    }
+    if (Hkv_ && *Hkv_ != chosen.problem.dims.Hkv)
+        chosen.problem = with_kv_heads(chosen.problem, *Hkv_);
+    if (mask_) {
+        const Mask more = parse_mask(*mask_);
+        for (std::size_t i = 0; i < more.size(); ++i)
+            if (const auto* rule = std::get_if<AdditiveMask>(&more[i]);
+                rule != nullptr && rule->add == nullptr)
+                fail_input("mask rule " + std::to_string(i) + " (\"additive\") has no \"add\"; add it");
+        chosen.problem.mask.insert(chosen.problem.mask.end(), more.begin(), more.end());
+    }
+    return chosen;
+}
+
+Problem ProblemOptions::from_case() const {
+    return load_case({.path = *case_path_,
+                      .H = *H_,
+                      .Hkv = Hkv_,
+                      .weights_path = weights_path_,
+                      .mask = mask_ ? parse_mask(*mask_) : Mask{}});
+}
+
+ProblemOptions::Gain ProblemOptions::parse_gain(const std::string& text) {
+    const auto equals = text.find('=');
+    const auto head = parse_number<std::int64_t>(std::string_view(text).substr(0, equals));
+    const auto factor = equals == std::string::npos
+                            ? std::nullopt
+                            : parse_number<float>(std::string_view(text).substr(equals + 1));
+    if (!head || !factor)
+        fail_usage("--gain " + text + " is not of the form h=g; write for example --gain 2=0.5");
+    return {*head, *factor};
+}
+
+void ProblemOptions::change_gains(Problem& problem) const {
+    if (!gains_.empty() && problem.gains.empty())
+        problem.gains.assign(static_cast<std::size_t>(problem.dims.H), 1.0F);
+    for (const std::string& text : gains_) {
+        const Gain gain = parse_gain(text);
+        if (gain.head < 0 || gain.head >= problem.dims.H)
+            fail_input("--gain " + text + ": there is no head " + std::to_string(gain.head) +
+                       "; heads are numbered 0 to " + std::to_string(problem.dims.H - 1));
+        problem.gains[static_cast<std::size_t>(gain.head)] = gain.factor;
+    }
+}
+
+ChosenProblem ProblemOptions::read() const {
+    check_usage();
+    ChosenProblem chosen = case_path_ ? ChosenProblem{from_case(), {}, {}, {}} : from_sentence();
+    change_gains(chosen.problem);
+    if (temperature_)
+        chosen.problem.temperature = *temperature_;
+    validate(chosen.problem);
+    chosen.device = device_;
+    return chosen;
+}
+
+} // namespace headscope

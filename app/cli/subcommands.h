@@ -1,0 +1,15 @@
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace headscope {
+
+// Each adds one sub-command, which runs while the arguments are parsed and throws Error when it cannot do
+// what was asked. A new one is a file beside these and a line in cli.cpp.
+
+void add_trace(CLI::App& program);
+void add_devices(CLI::App& program);
+
+} // namespace headscope

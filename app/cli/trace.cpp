@@ -1,0 +1,82 @@
+#include "app/cli/problem_options.h"
+#include "app/cli/subcommands.h"
+#include "core/base/error.h"
+#include "core/engine/engine.h"
+#include "core/io/trace_export.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+namespace headscope {
+
+namespace {
+
+struct TraceOptions {
+    ProblemOptions problem;
+    std::optional<std::string> stages, format;
+    std::optional<std::int64_t> head;
+    std::string out;
+};
+
+std::string stage_names() {
+    std::string names;
+    for (const TensorInfo& info : stage_table())
+        names += (names.empty() ? "" : ", ") + std::string(info.name);
+    return names;
+}
+
+/// A comma list of stage names.
+StageSet parse_stages(const std::string& list) {
+    StageSet stages;
+    for (std::size_t begin = 0; begin <= list.size();) {
+        const std::size_t end = std::min(list.find(',', begin), list.size());
+        const std::string name = CLI::detail::trim_copy(list.substr(begin, end - begin));
+        const auto stage = find_stage(name);
+        if (!stage)
+            fail_input("there is no stage \"" + name + "\"; the stages are " + stage_names());
+        stages = stages.with(*stage);
+        begin = end + 1;
+    }
+    return stages;
+}
+
+/// What --format says, else the suffix; a pipe gets text.
+TraceFormat choose_format(const TraceOptions& options) {
+    if (options.format)
+        return *find_trace_format(*options.format);
+    return options.out == "-" ? TraceFormat::json
+                              : trace_format_of_path(options.out).value_or(TraceFormat::safetensors);
+}
+
+void run_trace(const TraceOptions& options) {
+    TraceExport wanted{.format = choose_format(options), .head = options.head};
+    if (options.stages)
+        wanted.stages = parse_stages(*options.stages);
+    check_target(wanted, options.out);
+    const ChosenProblem chosen = options.problem.read();
+    const std::unique_ptr<Engine> engine = make_engine(chosen.device);
+    Progress progress;
+    const Trace trace = engine->run(chosen.problem, wanted.stages, progress);
+    export_trace(chosen.problem, trace, wanted, options.out);
+}
+
+} // namespace
+
+void add_trace(CLI::App& program) {
+    CLI::App& command = *program.add_subcommand("trace", "run one problem and write its stages");
+    const auto options = std::make_shared<TraceOptions>();
+    options->problem.add_to(command);
+    command.add_option("--stages", options->stages, "a comma list (default: all) of " + stage_names());
+    command.add_option("--head", options->head, "keep one head of the stages that have a head axis");
+    command
+        .add_option("--format", options->format,
+                    "safetensors, npy, csv or json (default: the suffix of OUT; json for -)")
+        ->check(CLI::IsMember({"safetensors", "npy", "csv", "json"}));
+    command
+        .add_option("-o,--output", options->out,
+                    "the file to write, - for standard output; a folder for npy with several stages")
+        ->required();
+    command.callback([options] { run_trace(*options); });
+}
+
+} // namespace headscope

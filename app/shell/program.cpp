@@ -1,0 +1,270 @@
+#include "app/shell/program.h"
+
+#include "core/base/error.h"
+#include "core/text/preset.h"
+
+#include <GLFW/glfw3.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+constexpr float smallest_canvas = 640.0F;
+constexpr float comfortable_canvas = 800.0F; ///< the inspector opens by itself only when this much is left
+
+void set_style(const Theme& theme, float scale) {
+    ImGuiStyle& style = ImGui::GetStyle();
+    style.WindowPadding = {0, 0};
+    style.WindowBorderSize = 0;
+    style.WindowRounding = 0;
+    style.ChildBorderSize = 0;
+    style.PopupBorderSize = std::max(std::floor(scale), 1.0F);
+    style.PopupRounding = 6 * scale;
+    style.FrameRounding = 4 * scale;
+    style.ItemSpacing = {0, 0};
+    style.ScrollbarSize = 10 * scale;
+    style.ScrollbarRounding = 5 * scale;
+    const auto set = [&](ImGuiCol id, Color color) { style.Colors[id] = ImGui::ColorConvertU32ToFloat4(color); };
+    set(ImGuiCol_WindowBg, theme.canvas);
+    set(ImGuiCol_ChildBg, 0);
+    set(ImGuiCol_PopupBg, theme.raise);
+    set(ImGuiCol_Border, theme.line2);
+    set(ImGuiCol_Text, theme.ink);
+    set(ImGuiCol_TextDisabled, theme.muted);
+    set(ImGuiCol_TextSelectedBg, with_alpha(theme.muted, 90));
+    set(ImGuiCol_Header, theme.highlight);
+    set(ImGuiCol_HeaderHovered, theme.highlight);
+    set(ImGuiCol_HeaderActive, theme.highlight);
+    set(ImGuiCol_ScrollbarBg, 0);
+    set(ImGuiCol_ScrollbarGrab, theme.line2);
+    set(ImGuiCol_ScrollbarGrabHovered, theme.muted);
+    set(ImGuiCol_ScrollbarGrabActive, theme.muted);
+    set(ImGuiCol_NavHighlight, 0);
+}
+
+nlohmann::json rect_json(const Rect& area, float scale) {
+    return {area.x * scale, area.y * scale, area.w * scale, area.h * scale};
+}
+
+} // namespace
+
+Program::Program(const Options& options) : runner_(make_engine(options.device), options.wake) {
+    Recipe recipe = options.recipe;
+    const auto row = std::ranges::find(presets(), std::string_view(recipe.preset), &PresetInfo::id);
+    if (recipe.sentence.empty() && row != presets().end())
+        recipe.sentence = row->sentence;
+    state_.document = make_document(recipe, 1);
+    state_.sentence = recipe.sentence;
+    const std::vector<Device> all = devices();
+    const auto device = std::ranges::find(all, options.device, &Device::id);
+    const Device& used = device == all.end() ? all.front() : *device;
+    state_.device_name = used.id == "cpu" ? "CPU" : used.name;
+    state_.device_detail = used.name + ", " + used.detail;
+    clamp_to(state_.view, state_.document->problem.dims);
+    runner_.submit(state_.document);
+}
+
+void Program::act(const Action& action) {
+    if (const auto* change = std::get_if<ViewChange>(&action)) {
+        headscope::apply(state_.view, *change, state_.document->problem.dims);
+        return;
+    }
+    const Command& command = std::get<Command>(action);
+    try {
+        DocumentPtr next = headscope::apply(state_.document, command);
+        const std::int64_t old_rows = state_.document->problem.dims.Tq;
+        state_.document = std::move(next);
+        state_.error.clear();
+        if (!std::holds_alternative<SetSentence>(command))
+            state_.sentence = state_.document->recipe.sentence;
+        if (state_.document->problem.dims.Tq != old_rows)
+            state_.view.row = -1;
+        clamp_to(state_.view, state_.document->problem.dims);
+        runner_.submit(state_.document);
+    } catch (const Error& fault) {
+        state_.error = fault.what();
+    }
+}
+
+void Program::take_results() {
+    std::optional<RunResult> result = runner_.poll();
+    state_.running = runner_.busy();
+    if (!result)
+        return;
+    if (result->trace == nullptr) {
+        state_.error = result->error;
+        return;
+    }
+    state_.shown = {result->document, result->trace, std::move(result->metrics)};
+    clamp_to(state_.view, state_.shown.dims());
+}
+
+void Program::settle() {
+    runner_.wait();
+    take_results();
+}
+
+bool Program::animating() const {
+    return moving_ || runner_.busy();
+}
+
+Color Program::background() const {
+    return theme(state_.view.dark).canvas;
+}
+
+std::string Program::title() const {
+    const std::string& sentence = state_.document->recipe.sentence;
+    return (sentence.empty() ? state_.document->title : sentence) + " · Headscope";
+}
+
+Program::Layout Program::layout(float width, float height) {
+    const ViewState& view = state_.view;
+    Layout out;
+    out.toolbar = {0, 0, width, toolbar_height};
+    out.bottom = {0, height - bottom_height, width, bottom_height};
+    const float top = toolbar_height, middle = height - toolbar_height - bottom_height;
+    const float room = width - view.left_width - view.inspector_width;
+    out.inspector_open = view.inspector_open.value_or(room >= comfortable_canvas);
+    const float beside = out.inspector_open ? view.inspector_width : rail_width;
+    out.left_open = view.left_open.value_or(width - view.left_width - beside >= smallest_canvas && !canvas_too_narrow_);
+    // A canvas narrower than it may ever be folds what was opened, the inspector first.
+    const auto canvas_width = [&] {
+        return width - (out.left_open ? view.left_width : rail_width) -
+               (out.inspector_open ? view.inspector_width : rail_width);
+    };
+    if (canvas_width() < 480)
+        out.inspector_open = false;
+    if (canvas_width() < 480)
+        out.left_open = false;
+    const float left = out.left_open ? view.left_width : rail_width;
+    const float right = out.inspector_open ? view.inspector_width : rail_width;
+    out.left = {0, top, left, middle};
+    out.inspector = {width - right, top, right, middle};
+    out.canvas_head = {left, top, width - left - right, strip_height};
+    out.canvas = {left, top + strip_height, width - left - right, middle - strip_height};
+    return out;
+}
+
+void Program::splitters(const Layout& layout, float width, const ViewTools& tools) {
+    const float scale = tools.surface.scale();
+    const ImVec2 origin = ImGui::GetWindowPos();
+    const auto drag = [&](const char* id, float x, float& size, float direction, float low, float high) {
+        ImGui::SetCursorScreenPos({origin.x + (x - 3) * scale, origin.y + (toolbar_height + strip_height) * scale});
+        ImGui::InvisibleButton(id, {6 * scale, (layout.left.h - strip_height) * scale});
+        if (ImGui::IsItemHovered() || ImGui::IsItemActive())
+            ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+        if (ImGui::IsItemActive()) {
+            const float mouse = (ImGui::GetIO().MousePos.x - origin.x) / scale;
+            size = std::clamp(direction > 0 ? mouse : width - mouse, low, high);
+        }
+    };
+    if (layout.left_open)
+        drag("left edge", layout.left.right(), state_.view.left_width, 1, 280, 480);
+    if (layout.inspector_open)
+        drag("inspector edge", layout.inspector.x, state_.view.inspector_width, -1, 280, 420);
+}
+
+void Program::frame(Surface& surface, double now) {
+    take_results();
+    const double since = last_frame_ < 0 ? 0 : std::min(now - last_frame_, 0.1);
+    last_frame_ = now;
+    moving_ = advance(state_.view, now, since, state_.document->problem.dims);
+
+    const float scale = surface.scale();
+    const Theme& colours = theme(state_.view.dark);
+    set_style(colours, scale);
+    const TextMeasure measure = surface_measure(surface);
+    std::vector<Action> actions;
+    const Sink send = [&actions](const Action& action) { actions.push_back(action); };
+    const ViewTools tools{surface, focus_, colours, measure, send};
+
+    const ImVec2 size = ImGui::GetIO().DisplaySize;
+    const float width = size.x / scale, height = size.y / scale;
+    const Layout places = layout(width, height);
+    focus_.begin_frame();
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
+        focus_.clear();
+    quitting_ = handle_shortcuts(state_, focus_, send) || quitting_;
+    if (ImGui::IsKeyPressed(GLFW_KEY_LEFT_BRACKET, false) && !ImGui::GetIO().WantTextInput)
+        send(ViewChange(OpenLeft{!places.left_open}));
+    if (ImGui::IsKeyPressed(GLFW_KEY_RIGHT_BRACKET, false) && !ImGui::GetIO().WantTextInput)
+        send(ViewChange(OpenInspector{!places.inspector_open}));
+
+    ImGui::SetNextWindowPos({0, 0});
+    ImGui::SetNextWindowSize(size);
+    ImGui::Begin("Headscope", nullptr,
+                 ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+                     ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoScrollWithMouse);
+    std::optional<CellAddress> hovered;
+    view_toolbar(state_, places.toolbar, tools);
+    if (state_.shown.trace != nullptr)
+        view_strip(state_, places.canvas_head, tools);
+    view_canvas(state_, places.canvas, tools, hovered, canvas_);
+    view_left_panel(state_, places.left, places.left_open, tools);
+    view_inspector(state_, places.inspector, places.inspector_open, tools);
+    view_bottom_bar(state_, places.bottom, tools);
+    splitters(places, width, tools);
+    if (state_.view.help_open)
+        view_help(state_, {0, 0, width, height}, tools);
+    focus_.draw(colours.ink, scale);
+    ImGui::End();
+
+    if (hovered != state_.view.hover) {
+        state_.view.hover = hovered;
+        moving_ = true;
+    }
+    // The figure needs more than the canvas beside an open left panel: the panel folds, unless the user opened it.
+    const std::uint64_t measured_for = state_.document->revision * 64 + static_cast<std::uint64_t>(state_.view.group);
+    if (measured_for != narrow_for_) {
+        narrow_for_ = measured_for;
+        canvas_too_narrow_ = false;
+    }
+    const float wanted = std::max(canvas_.scene.width, canvas_.wanted_width);
+    const float folded = places.canvas.w + places.left.w - rail_width;
+    if (!canvas_too_narrow_ && !state_.view.left_open && wanted > places.canvas.w + 1 && wanted <= folded) {
+        canvas_too_narrow_ = true;
+        moving_ = true;
+    }
+    for (const Action& action : actions) {
+        act(action);
+        moving_ = true;
+    }
+}
+
+std::string Program::report(float scale) const {
+    nlohmann::json out;
+    const Shown& shown = state_.shown;
+    out["revision"] = shown.document == nullptr ? 0 : shown.document->revision;
+    out["settled"] = !animating() && shown.document == state_.document;
+    out["sentence"] = state_.document->recipe.sentence;
+    out["preset"] = state_.document->recipe.preset;
+    out["tokens"] = state_.document->problem.tokens;
+    out["stage"] = group_info(state_.view.group).label;
+    out["row"] = state_.view.row;
+    out["error"] = state_.error;
+    out["dark"] = state_.view.dark;
+    out["playing"] = state_.view.playing;
+    auto& grids = out["grids"] = nlohmann::json::array();
+    for (const MatrixGrid& grid : canvas_.grids)
+        grids.push_back({{"tensor", tensor_info(grid.tensor).name},
+                         {"origin", grid.origin},
+                         {"row_axis", grid.row_axis},
+                         {"col_axis", grid.col_axis},
+                         {"rows", grid.rows},
+                         {"cols", grid.cols},
+                         {"area", rect_json(grid.area, scale)},
+                         {"pitch", {grid.pitch_x * scale, grid.pitch_y * scale}},
+                         {"gap", grid.gap * scale},
+                         {"heatmap", grid.heatmap},
+                         {"map", grid.map},
+                         {"low", grid.low},
+                         {"high", grid.high},
+                         {"actual", grid.actual}});
+    return out.dump();
+}
+
+} // namespace headscope

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "app/jobs/runner.h"
+#include "app/shell/ui.h"
+#include "app/views/views.h"
+
+#include <string>
+
+namespace headscope {
+
+/// The whole program inside its window: state, jobs and views. Used by one thread.
+class Program : public Ui {
+public:
+    struct Options {
+        Recipe recipe;
+        std::string device = "auto";
+        std::function<void()> wake; ///< called from the worker's thread when a result waits; may be empty
+    };
+    /// Throws what make_document and make_engine throw.
+    explicit Program(const Options& options);
+
+    void frame(Surface& surface, double now) override;
+    bool animating() const override;
+    float zoom() const override { return state_.view.zoom; }
+    Color background() const override;
+    std::string title() const override;
+    bool quitting() const override { return quitting_; }
+
+    /// Does what the user would have done; a command that fails leaves the document and sets the error.
+    void act(const Action& action);
+    /// Blocks until the newest document's trace is there. For pictures and tests.
+    void settle();
+    const AppState& state() const { return state_; }
+    AppState& state() { return state_; }
+    /// The canvas as it was last drawn, in logical pixels of the window.
+    const Picture& canvas() const { return canvas_; }
+    /// What is on screen as JSON: stage, row, sentence, revision, and where each matrix stands. For programs that
+    /// drive the window from outside; described in assets/manual/automation.md.
+    std::string report(float scale) const;
+
+private:
+    struct Layout {
+        Rect toolbar, left, canvas_head, canvas, inspector, bottom;
+        bool left_open = true, inspector_open = true;
+    };
+    Layout layout(float width, float height);
+    void take_results();
+    void splitters(const Layout& layout, float width, const ViewTools& tools);
+
+    AppState state_;
+    Runner runner_;
+    FocusRing focus_;
+    Picture canvas_;
+    double last_frame_ = -1;
+    bool moving_ = false;
+    bool quitting_ = false;
+    bool canvas_too_narrow_ = false; ///< the figure did not fit beside the open left panel
+    std::uint64_t narrow_for_ = 0;   ///< what it was measured for
+};
+
+/// Turns key presses of this frame into actions. Called once a frame, outside text fields. True when the user asked to
+/// quit.
+bool handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send);
+
+} // namespace headscope

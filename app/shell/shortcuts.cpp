@@ -1,0 +1,113 @@
+#include "app/shell/program.h"
+
+#include <GLFW/glfw3.h>
+
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+bool pressed(int key, bool repeat = false) {
+    return ImGui::IsKeyPressed(key, repeat);
+}
+
+void zoom_keys(const AppState& state, const Sink& send) {
+    const float zoom = state.view.zoom;
+    if (pressed(GLFW_KEY_EQUAL) || pressed(GLFW_KEY_KP_ADD))
+        send(ViewChange(SetZoom{std::round((zoom + 0.1F) * 10) / 10}));
+    if (pressed(GLFW_KEY_MINUS) || pressed(GLFW_KEY_KP_SUBTRACT))
+        send(ViewChange(SetZoom{std::round((zoom - 0.1F) * 10) / 10}));
+    if (pressed(GLFW_KEY_0) || pressed(GLFW_KEY_KP_0))
+        send(ViewChange(SetZoom{1.0F}));
+}
+
+void step_keys(const Sink& send) {
+    if (pressed(GLFW_KEY_RIGHT, true))
+        send(ViewChange(StepStage{1}));
+    if (pressed(GLFW_KEY_LEFT, true))
+        send(ViewChange(StepStage{-1}));
+    if (pressed(GLFW_KEY_DOWN, true))
+        send(ViewChange(StepRow{1}));
+    if (pressed(GLFW_KEY_UP, true))
+        send(ViewChange(StepRow{-1}));
+    if (pressed(GLFW_KEY_SPACE))
+        send(ViewChange(TogglePlay{}));
+    if (pressed(GLFW_KEY_HOME))
+        send(ViewChange(GoTo{StageGroup::x}));
+    if (pressed(GLFW_KEY_END))
+        send(ViewChange(GoTo{StageGroup::output}));
+}
+
+void view_keys(const AppState& state, const Sink& send) {
+    const ViewState& view = state.view;
+    for (int digit = 0; digit < 9; ++digit)
+        if (pressed(GLFW_KEY_1 + digit) || pressed(GLFW_KEY_KP_1 + digit))
+            send(ViewChange(PickHead{digit}));
+    const std::pair<int, WeightsView> ways[] = {{GLFW_KEY_A, WeightsView::arcs},
+                                                {GLFW_KEY_T, WeightsView::text},
+                                                {GLFW_KEY_G, WeightsView::graph},
+                                                {GLFW_KEY_W, WeightsView::heatmap}};
+    for (const auto& [key, way] : ways)
+        if (pressed(key)) {
+            send(ViewChange(GoTo{StageGroup::weights, view.group == StageGroup::weights ? view.row : -1}));
+            send(ViewChange(ShowWeightsAs{way}));
+        }
+    const std::pair<int, HeadsView> heads[] = {
+        {GLFW_KEY_E, HeadsView::each}, {GLFW_KEY_D, HeadsView::difference}, {GLFW_KEY_M, HeadsView::mean}};
+    for (const auto& [key, what] : heads)
+        if (pressed(key))
+            send(ViewChange(ShowHeads{what}));
+    const std::pair<int, Projection> projections[] = {
+        {GLFW_KEY_Q, Projection::q}, {GLFW_KEY_K, Projection::k}, {GLFW_KEY_V, Projection::v}};
+    for (const auto& [key, projection] : projections)
+        if (pressed(key)) {
+            send(ViewChange(GoTo{StageGroup::qkv, view.group == StageGroup::qkv ? view.row : -1}));
+            send(ViewChange(ShowProjection{projection}));
+        }
+    if (pressed(GLFW_KEY_S) && view.group == StageGroup::concat)
+        send(ViewChange(SetJoined{view.joined_target < 0.5F}));
+    else if (pressed(GLFW_KEY_S))
+        send(ViewChange(SetApart{view.apart_target < 0.5F}));
+    if (pressed(GLFW_KEY_N))
+        send(ViewChange(ShowNumbers{!view.numbers}));
+    if (pressed(GLFW_KEY_O))
+        send(ViewChange(SetSameScale{!view.same_scale}));
+    if (pressed(GLFW_KEY_C))
+        send(ViewChange(SetColourMap{static_cast<ColourMap>((static_cast<int>(view.colour_map) + 1) % 5)}));
+    if (pressed(GLFW_KEY_L))
+        send(ViewChange(SetDark{!view.dark}));
+}
+
+} // namespace
+
+bool handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send) {
+    const ImGuiIO& io = ImGui::GetIO();
+    if (io.KeyCtrl) {
+        zoom_keys(state, send);
+        return pressed(GLFW_KEY_Q);
+    }
+    if (pressed(GLFW_KEY_F1))
+        send(ViewChange(ShowHelp{!state.view.help_open}));
+    if (pressed(GLFW_KEY_ESCAPE)) {
+        focus.clear();
+        if (state.view.help_open)
+            send(ViewChange(ShowHelp{false}));
+        else
+            send(ViewChange(Select{std::nullopt}));
+    }
+    if (io.WantTextInput || io.KeyAlt || state.view.help_open ||
+        ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel))
+        return false;
+    if (pressed(GLFW_KEY_TAB, true))
+        focus.move(io.KeyShift ? -1 : 1);
+    if (focus.visible() && (pressed(GLFW_KEY_ENTER) || pressed(GLFW_KEY_KP_ENTER)))
+        focus.activate();
+    if (pressed(GLFW_KEY_SLASH))
+        state.focus_sentence = true;
+    step_keys(send);
+    view_keys(state, send);
+    return false;
+}
+
+} // namespace headscope

@@ -1,0 +1,62 @@
+#include "app/state/preferences.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+void read_float(const nlohmann::json& json, const char* key, float low, float high, float& into) {
+    if (const auto at = json.find(key); at != json.end() && at->is_number())
+        into = std::clamp(at->get<float>(), low, high);
+}
+
+void read_bool(const nlohmann::json& json, const char* key, bool& into) {
+    if (const auto at = json.find(key); at != json.end() && at->is_boolean())
+        into = at->get<bool>();
+}
+
+void read_choice(const nlohmann::json& json, const char* key, std::optional<bool>& into) {
+    if (const auto at = json.find(key); at != json.end() && at->is_boolean())
+        into = at->get<bool>();
+}
+
+} // namespace
+
+std::string preferences_json(const ViewState& view) {
+    nlohmann::json json{{"dark", view.dark},
+                        {"zoom", view.zoom},
+                        {"left_width", view.left_width},
+                        {"inspector_width", view.inspector_width},
+                        {"numbers", view.numbers},
+                        {"same_scale", view.same_scale},
+                        {"colour_map", static_cast<int>(view.colour_map)},
+                        {"speed", view.speed}};
+    if (view.left_open)
+        json["left_open"] = *view.left_open;
+    if (view.inspector_open)
+        json["inspector_open"] = *view.inspector_open;
+    return json.dump(2) + "\n";
+}
+
+void read_preferences(const std::string& text, ViewState& view) {
+    const auto json = nlohmann::json::parse(text, nullptr, false);
+    if (!json.is_object())
+        return;
+    read_bool(json, "dark", view.dark);
+    read_float(json, "zoom", 1, 2, view.zoom);
+    read_float(json, "left_width", 280, 480, view.left_width);
+    read_float(json, "inspector_width", 280, 420, view.inspector_width);
+    read_bool(json, "numbers", view.numbers);
+    read_bool(json, "same_scale", view.same_scale);
+    read_float(json, "speed", 0.25F, 8, view.speed);
+    float map = static_cast<float>(view.colour_map);
+    read_float(json, "colour_map", 0, 4, map);
+    view.colour_map = static_cast<ColourMap>(static_cast<int>(map));
+    read_choice(json, "left_open", view.left_open);
+    read_choice(json, "inspector_open", view.inspector_open);
+}
+
+} // namespace headscope

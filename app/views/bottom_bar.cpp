@@ -1,0 +1,194 @@
+#include "app/draw/format.h"
+#include "app/views/views.h"
+#include "core/attention/cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+enum class Icon { first, back, play, pause, next, last };
+
+void draw_icon(Scene& scene, Icon icon, Point center, Color color) {
+    const auto triangle = [&](float x, float side) {
+        scene.add(PolygonItem{{{x - 4 * side, center.y - 5}, {x + 4 * side, center.y}, {x - 4 * side, center.y + 5}}, color});
+    };
+    const auto bar = [&](float x) { scene.add(RectItem{.area = {x - 1, center.y - 6, 2, 12}, .fill = color}); };
+    switch (icon) {
+    case Icon::first:
+        bar(center.x - 6);
+        triangle(center.x + 1, -1);
+        break;
+    case Icon::back: triangle(center.x, -1); break;
+    case Icon::play: triangle(center.x + 1, 1.2F); break;
+    case Icon::pause:
+        scene.add(RectItem{.area = {center.x - 5, center.y - 6, 3.5F, 12}, .fill = color});
+        scene.add(RectItem{.area = {center.x + 1.5F, center.y - 6, 3.5F, 12}, .fill = color});
+        break;
+    case Icon::next: triangle(center.x, 1); break;
+    case Icon::last:
+        triangle(center.x - 1, 1);
+        bar(center.x + 6);
+        break;
+    }
+}
+
+PolygonItem disc(Point center, float radius, Color color) {
+    PolygonItem item{{}, color};
+    constexpr int corners = 40;
+    for (int i = 0; i < corners; ++i) {
+        const float angle = 6.2831853F * static_cast<float>(i) / corners;
+        item.points.push_back({center.x + radius * std::cos(angle), center.y + radius * std::sin(angle)});
+    }
+    return item;
+}
+
+struct Status {
+    std::string text;
+    float width = 0;
+};
+
+/// As much of the sizes as there is room for.
+Status status_of(const AppState& state, float room, const ViewTools& tools) {
+    const Dims& d = state.shown.dims();
+    const Problem& problem = state.shown.problem();
+    const Cost cost = cost_of(d, problem.weights.b_Q != nullptr || problem.weights.b_O != nullptr);
+    std::string sizes = d.Tq == d.Tk ? "T " + std::to_string(d.Tq)
+                                     : "Tq " + std::to_string(d.Tq) + "  Tk " + std::to_string(d.Tk);
+    sizes += "  D " + std::to_string(d.D) + "  H " + std::to_string(d.H);
+    if (d.Hkv != d.H)
+        sizes += "  Hkv " + std::to_string(d.Hkv);
+    sizes += "  dk " + std::to_string(d.dk);
+    if (d.dv != d.dk)
+        sizes += "  dv " + std::to_string(d.dv);
+    if (d.B > 1)
+        sizes = "B " + std::to_string(d.B) + "  " + sizes;
+    for (const std::string& text : {sizes + "  ·  " + grouped(cost.parameters) + " parameters  ·  " + flops_text(cost.flops()),
+                                    sizes + "  ·  " + grouped(cost.parameters) + " parameters", sizes})
+        if (const float width = tools.measure(text, Font::ui, 13); width <= room)
+            return {text, width};
+    return {};
+}
+
+std::string place_text(const AppState& state) {
+    std::string text(group_info(state.view.group).label);
+    if (state.view.row >= 0)
+        text += " · row " + shortened(query_word(state.shown.problem(), state.view.row), 12);
+    return text;
+}
+
+void speed_choice(const AppState& state, Picture& picture, const Rect& area, const ViewTools& tools) {
+    const float speed = state.view.speed;
+    const std::string text = (speed < 1 ? number(speed, 1) : std::to_string(static_cast<int>(speed))) + "×";
+    picture.scene.add(RectItem{.area = area, .fill = tools.theme.raise, .stroke = tools.theme.line2, .radius = 6});
+    picture.scene.add(TextItem{{area.x + area.w / 2, baseline_for(area.y + area.h / 2, 13)}, text, Font::ui_medium, 13,
+                               tools.theme.ink, Align::center});
+    const float next = speed >= 4 ? 0.5F : speed * 2;
+    picture.hotspots.push_back({area, "speed", ViewChange(SetSpeed{next}), "Playback speed; click for the next one"});
+}
+
+/// The track with its ticks and handle; dragging it goes to the stage and row under the mouse.
+void scrubber(const AppState& state, const Rect& track, const ViewTools& tools) {
+    const float scale = tools.surface.scale();
+    const ImVec2 origin = ImGui::GetWindowPos();
+    const Theme& theme = tools.theme;
+    const float step = track.w / static_cast<float>(group_count - 1);
+    const float y = track.y + track.h / 2;
+    const Dims& dims = state.shown.dims();
+    const float handle = track.x + step * scrubber_place(state.view, dims);
+    Scene scene;
+    scene.add(RectItem{.area = {track.x, y - 1, track.w, 2}, .fill = theme.line2});
+    scene.add(RectItem{.area = {track.x, y - 1, handle - track.x, 2}, .fill = theme.ink});
+    for (int g = 0; g < group_count; ++g) {
+        const float x = track.x + step * static_cast<float>(g);
+        scene.add(RectItem{.area = {x - 1, y - 5, 2, 10}, .fill = x <= handle + 0.5F ? theme.ink : theme.line2});
+    }
+    scene.add(disc({handle, y}, 6.5F, theme.ink));
+    const std::string text = place_text(state);
+    const float half = tools.measure(text, Font::ui_semibold, 12.5F) / 2;
+    tools.surface.need_glyphs(text);
+    const float text_x = std::clamp(handle, track.x + half - 4, std::max(track.right() - half + 4, track.x + half - 4));
+    scene.add(TextItem{{text_x, y - 13}, text, Font::ui_semibold, 12.5F, theme.ink, Align::center});
+    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+
+    const Rect place{origin.x + (track.x - 8) * scale, origin.y + (y - 12) * scale, (track.w + 16) * scale, 24 * scale};
+    ImGui::SetCursorScreenPos({place.x, place.y});
+    ImGui::InvisibleButton("scrubber", {place.w, place.h});
+    if (!ImGui::IsItemActive())
+        return;
+    const float mouse = (ImGui::GetIO().MousePos.x - origin.x) / scale;
+    const GoTo target = scrubber_target(std::clamp((mouse - track.x) / step, 0.0F, static_cast<float>(group_count - 1)), dims);
+    if (target.group != state.view.group || target.row != state.view.row)
+        tools.send(ViewChange(target));
+}
+
+} // namespace
+
+float scrubber_place(const ViewState& view, const Dims& dims) {
+    const auto stage = static_cast<float>(view.group);
+    if (view.row < 0 || stage == 0)
+        return stage;
+    return stage - 1 + static_cast<float>(view.row + 1) / static_cast<float>(dims.Tq + 1);
+}
+
+GoTo scrubber_target(float place, const Dims& dims) {
+    const float nearest = std::round(place);
+    if (std::abs(place - nearest) < 0.12F || place <= 0)
+        return {static_cast<StageGroup>(nearest), -1};
+    const float stage = std::ceil(place);
+    const float share = place - (stage - 1);
+    const auto row = static_cast<std::int64_t>(share * static_cast<float>(dims.Tq));
+    return {static_cast<StageGroup>(stage), std::clamp<std::int64_t>(row, 0, dims.Tq - 1)};
+}
+
+void view_bottom_bar(const AppState& state, const Rect& area, const ViewTools& tools) {
+    if (state.shown.trace == nullptr)
+        return;
+    const ImVec2 origin = ImGui::GetWindowPos();
+    const Theme& theme = tools.theme;
+    Picture picture;
+    picture.scene.add(RectItem{.area = area, .fill = theme.panel});
+    picture.scene.add(LineItem{{0, area.y}, {area.w, area.y}, theme.line, 1});
+    const float y = area.y + area.h / 2;
+    const bool playing = state.view.playing;
+    struct Button {
+        Icon icon;
+        const char* label;
+        Action action;
+        const char* tip;
+    };
+    const Button buttons[] = {{Icon::first, "first", ViewChange(GoTo{StageGroup::x}), "First stage (Home)"},
+                              {Icon::back, "back", ViewChange(StepStage{-1}), "Stage before (←)"},
+                              {playing ? Icon::pause : Icon::play, "play", ViewChange(TogglePlay{}),
+                               playing ? "Pause (space)" : "Play (space)"},
+                              {Icon::next, "next", ViewChange(StepStage{1}), "Next stage (→)"},
+                              {Icon::last, "last", ViewChange(GoTo{StageGroup::output}), "Last stage (End)"}};
+    float x = 32;
+    for (const Button& button : buttons) {
+        const bool play = std::string_view(button.label) == "play";
+        x += play ? 8.0F : 0.0F;
+        if (play)
+            picture.scene.add(disc({x, y}, 17, theme.ink));
+        draw_icon(picture.scene, button.icon, {x, y}, play ? theme.canvas : theme.ink);
+        picture.hotspots.push_back({{x - 17, y - 17, 34, 34}, button.label, button.action, button.tip});
+        x += play ? 42.0F : 34.0F;
+    }
+    const float left = x + 6;
+    const Status status = status_of(state, area.w - left - 24 - 360, tools);
+    const float status_x = area.w - 24 - status.width;
+    if (!status.text.empty()) {
+        picture.scene.add(LineItem{{status_x - 20, y - 12}, {status_x - 20, y + 12}, theme.line2, 1});
+        picture.scene.add(TextItem{{status_x, baseline_for(y, 13)}, status.text, Font::ui, 13, theme.text});
+        picture.tips.push_back({{status_x, area.y, status.width, area.h},
+                                "Parameters are the numbers in W_Q, W_K, W_V, W_O and biases. One multiply-add is 2 FLOP: "
+                                "projections and attention, softmax not counted."});
+    }
+    const float speed_x = status_x - 40 - 44;
+    speed_choice(state, picture, {speed_x, y - 14, 44, 28}, tools);
+    show_picture(picture, origin.x, origin.y, tools, nullptr);
+    scrubber(state, {left, area.y, std::max(speed_x - 24 - left, 60.0F), area.h}, tools);
+}
+
+} // namespace headscope

@@ -1,0 +1,207 @@
+#include "app/draw/format.h"
+#include "app/views/views.h"
+#include "core/text/preset.h"
+
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+struct Field {
+    std::string caption, value;
+    std::vector<Choice> choices;
+};
+
+Field preset_field(const AppState& state) {
+    Field field{"preset", state.document->title, {}};
+    for (const PresetInfo& info : presets())
+        field.choices.push_back({std::string(info.title), Command(SetPreset{std::string(info.id)}),
+                                 state.document->recipe.base == nullptr && info.id == state.document->recipe.preset,
+                                 std::string(info.description)});
+    return field;
+}
+
+Field mask_field(const AppState& state) {
+    const MaskChoice now = state.document->recipe.mask;
+    const auto choice = [&](const char* label, MaskChoice mask, const char* tip) {
+        return Choice{label, Command(SetMask{mask}), now == mask, tip};
+    };
+    Field field{"mask", "", {choice("none", MaskChoice::none, "Every token may read every token"),
+                             choice("causal", MaskChoice::causal, "A token reads itself and what came before"),
+                             choice("causal window 3", MaskChoice::causal_window, "The token itself and the two before it"),
+                             choice("neighbours", MaskChoice::symmetric_window, "One token to either side")}};
+    const auto on = std::ranges::find(field.choices, true, &Choice::on);
+    field.value = on->label;
+    if (!state.document->recipe.extra_mask.empty() ||
+        (state.document->recipe.base != nullptr && !state.document->recipe.base->mask.empty()))
+        field.value = field.value == "none" ? "from the file" : field.value + " + file";
+    return field;
+}
+
+Field heads_field(const AppState& state) {
+    const Dims& dims = state.document->problem.dims;
+    Field field{"H", std::to_string(dims.H), {}};
+    const std::int64_t width = dims.H * dims.dk;
+    for (std::int64_t H = 1; H <= std::min<std::int64_t>(width, 64); ++H) {
+        const bool even = width % H == 0 && (dims.H * dims.dv) % H == 0;
+        if (!even || (width > 64 && (H & (H - 1)) != 0 && H != dims.H))
+            continue;
+        field.choices.push_back({std::to_string(H) + (H == 1 ? " head" : " heads"), Command(SetHeads{H}), H == dims.H,
+                                 "The same W columns dealt to " + std::to_string(H) + " heads of width " +
+                                     std::to_string(width / H)});
+    }
+    return field;
+}
+
+Field variant_field(const AppState& state) {
+    const Dims& dims = state.document->problem.dims;
+    Field field{"variant", dims.Hkv == dims.H ? "MHA" : dims.Hkv == 1 ? "MQA" : "GQA " + std::to_string(dims.Hkv), {}};
+    for (std::int64_t Hkv = dims.H; Hkv >= 1; --Hkv) {
+        if (dims.H % Hkv != 0)
+            continue;
+        const std::string count = std::to_string(Hkv);
+        std::string label = Hkv == dims.H ? "MHA: " + count + " key/value heads"
+                            : Hkv == 1    ? "MQA: one key/value head"
+                                          : "GQA: " + count + " key/value heads";
+        field.choices.push_back({std::move(label), Command(SetKvHeads{Hkv}), Hkv == dims.Hkv,
+                                 Hkv == dims.H ? "Every query head has its own keys and values"
+                                               : "The K and V weights of each group are averaged"});
+        if (Hkv == 1)
+            break;
+    }
+    return field;
+}
+
+/// The sentence field; returns the logical width it took.
+void sentence_field(AppState& state, const Rect& area, const ViewTools& tools) {
+    const float scale = tools.surface.scale();
+    const Theme& theme = tools.theme;
+    const ImVec2 origin = ImGui::GetWindowPos();
+    Scene scene;
+    scene.add(RectItem{.area = area,
+                       .fill = theme.raise,
+                       .stroke = state.error.empty() ? theme.line2 : theme.bad,
+                       .stroke_width = state.error.empty() ? 1.0F : 2.0F,
+                       .radius = 6});
+    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    tools.surface.need_glyphs(state.sentence);
+    ImGui::PushFont(tools.surface.font(Font::ui, 14.5F));
+    ImGui::SetCursorScreenPos({origin.x + (area.x + 6) * scale, origin.y + area.y * scale});
+    ImGui::SetNextItemWidth((area.w - 12) * scale);
+    const float text_height = ImGui::GetFontSize();
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {6 * scale, (area.h * scale - text_height) / 2});
+    for (const ImGuiCol color : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive})
+        ImGui::PushStyleColor(color, ImVec4(0, 0, 0, 0));
+    const auto& recipe = state.document->recipe;
+    const auto preset = std::ranges::find(presets(), std::string_view(recipe.preset), &PresetInfo::id);
+    const bool fixed = recipe.base != nullptr || (preset != presets().end() && preset->fixed_sentence);
+    ImGui::BeginDisabled(fixed);
+    if (state.focus_sentence)
+        ImGui::SetKeyboardFocusHere();
+    state.focus_sentence = false;
+    if (ImGui::InputTextWithHint("##sentence", "Type a sentence", &state.sentence))
+        tools.send(Command(SetSentence{state.sentence}));
+    ImGui::EndDisabled();
+    ImGui::PopStyleColor(3);
+    ImGui::PopStyleVar();
+    ImGui::PopFont();
+    if (fixed && ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
+        show_tip(recipe.base != nullptr ? "These tokens come from a file." : "The sentence is part of this preset.", tools);
+    if (!state.error.empty() && ImGui::IsItemHovered())
+        show_tip(state.error, tools);
+}
+
+void engine_badge(const AppState& state, Picture& picture, const ViewTools& tools, float right, float& width) {
+    const std::string name = state.device_name;
+    const std::string time = state.shown.trace == nullptr ? "" : time_text(state.shown.trace->seconds);
+    const float name_width = tools.measure(name, Font::ui_medium, 13), time_width = tools.measure(time, Font::mono, 12.5F);
+    const float caption = tools.measure("engine", Font::ui, 13);
+    // Wide enough for any time, so that the badge stands still while numbers change.
+    width = caption + name_width + std::max(time_width, tools.measure("000.0 ms", Font::mono, 12.5F)) + 42;
+    const Theme& theme = tools.theme;
+    const Rect area{right - width, 10, width, 32};
+    picture.scene.add(RectItem{.area = area, .stroke = theme.line, .radius = 6});
+    const float baseline = baseline_for(26, 13);
+    picture.scene.add(TextItem{{area.x + 12, baseline}, "engine", Font::ui, 13, theme.muted});
+    picture.scene.add(TextItem{{area.x + 12 + caption + 7, baseline}, name, Font::ui_medium, 13, theme.ink});
+    picture.scene.add(TextItem{{area.right() - 12, baseline}, time, Font::mono, 12.5F, theme.muted, Align::right});
+    picture.tips.push_back({area, "Time of the last run, all stages. " + state.device_detail});
+}
+
+void icon_buttons(const AppState& state, Picture& picture, const ViewTools& tools, float right) {
+    const Theme& theme = tools.theme;
+    const Rect help{right - 32, 10, 32, 32}, contrast{right - 72, 10, 32, 32};
+    for (const Rect& area : {help, contrast})
+        picture.scene.add(RectItem{.area = area, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
+    picture.scene.add(TextItem{{help.x + 16, baseline_for(26, 14)}, "?", Font::ui_semibold, 14, theme.ink, Align::center});
+    const Point center{contrast.x + 16, 26};
+    PolygonItem disc, half;
+    constexpr int corners = 32;
+    for (int i = 0; i < corners; ++i) {
+        const float angle = 6.2831853F * static_cast<float>(i) / corners;
+        disc.points.push_back({center.x + 7 * std::cos(angle), center.y + 7 * std::sin(angle)});
+    }
+    for (int i = 0; i <= corners / 2; ++i) {
+        const float angle = 1.5707963F + 3.1415927F * static_cast<float>(i) / (corners / 2.0F);
+        half.points.push_back({center.x + 5.5F * std::cos(angle), center.y + 5.5F * std::sin(angle)});
+    }
+    disc.fill = theme.ink;
+    half.fill = theme.raise;
+    picture.scene.add(std::move(disc));
+    picture.scene.add(std::move(half));
+    picture.hotspots.push_back({contrast, "theme", ViewChange(SetDark{!state.view.dark}),
+                                state.view.dark ? "Light theme" : "Dark theme"});
+    picture.hotspots.push_back({help, "help", ViewChange(ShowHelp{true}), "Keyboard (F1)"});
+}
+
+} // namespace
+
+void view_toolbar(AppState& state, const Rect& area, const ViewTools& tools) {
+    const ImVec2 origin = ImGui::GetWindowPos();
+    const Theme& theme = tools.theme;
+    Picture picture;
+    picture.scene.add(RectItem{.area = area, .fill = theme.panel});
+    picture.scene.add(LineItem{{0, area.bottom() - 0.5F}, {area.w, area.bottom() - 0.5F}, theme.line, 1});
+    icon_buttons(state, picture, tools, area.w - 16);
+    float badge = 0;
+    engine_badge(state, picture, tools, area.w - 16 - 80, badge);
+    show_picture(picture, origin.x, origin.y, tools, nullptr);
+
+    // Fields that do not fit move, from the last one on, into one list.
+    std::vector<Field> fields{preset_field(state), mask_field(state), heads_field(state), variant_field(state)};
+    const float right = area.w - 16 - 80 - badge - 16;
+    const float smallest_sentence = 240;
+    const auto fields_width = [&](std::size_t count) {
+        float width = 0;
+        for (std::size_t i = 0; i < count; ++i)
+            width += combo_width(fields[i].caption, fields[i].value, tools) + 8;
+        return width + (count < fields.size() ? combo_width("", "more", tools) + 8 : 0.0F);
+    };
+    std::size_t count = fields.size();
+    while (count > 0 && 16 + smallest_sentence + 12 + fields_width(count) > right)
+        --count;
+    const float sentence = std::clamp(right - 28 - fields_width(count), smallest_sentence,
+                                      tools.measure(state.sentence, Font::ui, 14.5F) > 340 ? 620.0F : 392.0F);
+    sentence_field(state, {16, 10, sentence, 32}, tools);
+    float x = 16 + sentence + 12;
+    for (std::size_t i = 0; i < count; ++i) {
+        const float width = combo_width(fields[i].caption, fields[i].value, tools);
+        combo(fields[i].caption, fields[i].value, {x, 10, width, 32}, fields[i].choices, tools);
+        x += width + 8;
+    }
+    if (count < fields.size()) {
+        std::vector<Choice> rest;
+        for (std::size_t i = count; i < fields.size(); ++i)
+            for (Choice choice : fields[i].choices) {
+                choice.label = fields[i].caption + "  " + choice.label;
+                rest.push_back(std::move(choice));
+            }
+        combo("", "more", {x, 10, combo_width("", "more", tools), 32}, rest, tools);
+    }
+}
+
+} // namespace headscope

@@ -1,0 +1,183 @@
+#include "app/views/widgets.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+ImVec4 as_vec4(Color color) {
+    return ImGui::ColorConvertU32ToFloat4(color);
+}
+
+bool mouse_in(const Rect& area, float x, float y, float scale) {
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    return area.contains((mouse.x - x) / scale, (mouse.y - y) / scale);
+}
+
+Rect physical(const Rect& area, float x, float y, float scale) {
+    return {x + area.x * scale, y + area.y * scale, area.w * scale, area.h * scale};
+}
+
+/// The rows of an open drop-down; the keyboard's row is kept in ImGui's storage of the popup.
+void popup_rows(const std::vector<Choice>& choices, const ViewTools& tools) {
+    ImGuiStorage* storage = ImGui::GetStateStorage();
+    const ImGuiID key = ImGui::GetID("row");
+    int row = storage->GetInt(key, -1);
+    const int count = static_cast<int>(choices.size());
+    const int* keys = ImGui::GetIO().KeyMap;
+    if (ImGui::IsKeyPressed(keys[ImGuiKey_DownArrow]))
+        row = std::min(row + 1, count - 1);
+    if (ImGui::IsKeyPressed(keys[ImGuiKey_UpArrow]))
+        row = std::max(row - 1, 0);
+    storage->SetInt(key, row);
+    const bool enter = ImGui::IsKeyPressed(keys[ImGuiKey_Enter], false);
+    if (ImGui::IsKeyPressed(keys[ImGuiKey_Escape], false))
+        ImGui::CloseCurrentPopup();
+    for (int i = 0; i < count; ++i) {
+        const Choice& choice = choices[static_cast<std::size_t>(i)];
+        tools.surface.need_glyphs(choice.label);
+        const bool chosen = ImGui::Selectable((choice.on ? "✓  " + choice.label : "     " + choice.label).c_str(), i == row);
+        if (ImGui::IsItemHovered() && !choice.tip.empty())
+            show_tip(choice.tip, tools);
+        if (chosen || (enter && i == row)) {
+            tools.send(choice.action);
+            ImGui::CloseCurrentPopup();
+        }
+    }
+}
+
+} // namespace
+
+void FocusRing::begin_frame() {
+    previous_count_ = count_;
+    count_ = 0;
+    activated_now_ = activate_;
+    activate_ = false;
+    if (move_ != 0 && previous_count_ > 0) {
+        index_ = index_ < 0 ? (move_ > 0 ? 0 : previous_count_ - 1)
+                            : (index_ + move_ + previous_count_) % previous_count_;
+    }
+    move_ = 0;
+    if (index_ >= previous_count_)
+        index_ = -1;
+}
+
+bool FocusRing::offer(const Rect& area) {
+    const bool mine = count_++ == index_;
+    if (mine)
+        focused_ = area;
+    return mine && activated_now_;
+}
+
+void FocusRing::draw(Color color, float scale) const {
+    if (index_ < 0)
+        return;
+    const float grow = 3 * scale;
+    ImGui::GetForegroundDrawList()->AddRect({focused_.x - grow, focused_.y - grow},
+                                            {focused_.right() + grow, focused_.bottom() + grow}, color, 5 * scale, 0,
+                                            2 * scale);
+}
+
+void show_tip(const std::string& text, const ViewTools& tools) {
+    tools.surface.need_glyphs(text);
+    const float scale = tools.surface.scale();
+    ImGui::PushStyleColor(ImGuiCol_PopupBg, as_vec4(tools.theme.ink));
+    ImGui::PushStyleColor(ImGuiCol_Text, as_vec4(tools.theme.canvas));
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {8 * scale, 5 * scale});
+    ImGui::PushFont(tools.surface.font(Font::ui, 13));
+    ImGui::BeginTooltip();
+    ImGui::PushTextWrapPos(320 * scale);
+    ImGui::TextUnformatted(text.c_str());
+    ImGui::PopTextWrapPos();
+    ImGui::EndTooltip();
+    ImGui::PopFont();
+    ImGui::PopStyleVar();
+    ImGui::PopStyleColor(2);
+}
+
+void show_picture(const Picture& picture, float x, float y, const ViewTools& tools,
+                  std::optional<CellAddress>* hovered) {
+    const float scale = tools.surface.scale();
+    paint(picture.scene, x, y, tools.surface, *ImGui::GetWindowDrawList());
+    bool on_hotspot = false;
+    for (const Hotspot& spot : picture.hotspots) {
+        const Rect area = physical(spot.area, x, y, scale);
+        if (area.w < 1 || area.h < 1)
+            continue;
+        ImGui::SetCursorScreenPos({area.x, area.y});
+        const bool clicked = ImGui::InvisibleButton(spot.label.c_str(), {area.w, area.h});
+        if (tools.focus.offer(area) || clicked)
+            tools.send(spot.action);
+        if (ImGui::IsItemHovered()) {
+            on_hotspot = true;
+            ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+            if (!spot.tip.empty())
+                show_tip(spot.tip, tools);
+        }
+    }
+    if (on_hotspot || !ImGui::IsWindowHovered())
+        return;
+    for (const Tip& tip : picture.tips)
+        if (mouse_in(tip.area, x, y, scale))
+            show_tip(tip.text, tools);
+    if (hovered == nullptr)
+        return;
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    for (const MatrixGrid& grid : picture.grids) {
+        const auto cell = grid.outlined ? grid.at((mouse.x - x) / scale, (mouse.y - y) / scale) : std::nullopt;
+        if (!cell)
+            continue;
+        *hovered = cell;
+        if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
+            tools.send(ViewChange(Select{cell}));
+        return;
+    }
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
+        tools.send(ViewChange(Select{std::nullopt}));
+}
+
+float combo_width(const std::string& caption, const std::string& value, const ViewTools& tools) {
+    const float before = caption.empty() ? 0.0F : tools.measure(caption, Font::ui, 13) + 7;
+    return before + tools.measure(value, Font::ui_medium, 13) + 46;
+}
+
+void combo(const std::string& caption, const std::string& value, const Rect& area, const std::vector<Choice>& choices,
+           const ViewTools& tools) {
+    const float scale = tools.surface.scale();
+    const ImVec2 origin = ImGui::GetWindowPos();
+    const Theme& theme = tools.theme;
+    Scene scene;
+    scene.add(RectItem{.area = area, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
+    float x = area.x + 12;
+    const float baseline = baseline_for(area.y + area.h / 2, 13);
+    if (!caption.empty()) {
+        scene.add(TextItem{{x, baseline}, caption, Font::ui, 13, theme.muted});
+        x += tools.measure(caption, Font::ui, 13) + 7;
+    }
+    scene.add(TextItem{{x, baseline}, value, Font::ui_medium, 13, theme.ink});
+    const Point chevron{area.right() - 16, area.y + area.h / 2 + 2};
+    scene.add(LineItem{{chevron.x - 4, chevron.y - 4}, chevron, theme.muted, 1.5F});
+    scene.add(LineItem{chevron, {chevron.x + 4, chevron.y - 4}, theme.muted, 1.5F});
+    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+
+    const std::string id = caption.empty() ? value : caption;
+    const Rect place = physical(area, origin.x, origin.y, scale);
+    ImGui::SetCursorScreenPos({place.x, place.y});
+    const bool clicked = ImGui::InvisibleButton(id.c_str(), {place.w, place.h});
+    const std::string popup = id + " list";
+    if (clicked || tools.focus.offer(place))
+        ImGui::OpenPopup(popup.c_str());
+    ImGui::SetNextWindowPos({place.x, place.bottom() + 4 * scale});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {8 * scale, 8 * scale});
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {8 * scale, 10 * scale});
+    ImGui::PushFont(tools.surface.font(Font::ui_medium, 13));
+    if (ImGui::BeginPopup(popup.c_str())) {
+        popup_rows(choices, tools);
+        ImGui::EndPopup();
+    }
+    ImGui::PopFont();
+    ImGui::PopStyleVar(2);
+}
+
+} // namespace headscope

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "app/commands/command.h"
+#include "app/draw/picture.h"
+#include "app/views/surface.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headscope {
+
+/// Where views send what the user did.
+using Sink = std::function<void(const Action&)>;
+
+/// Keyboard focus over everything that can be clicked: Tab walks, Enter does what a click does. Places register in
+/// drawing order in every frame.
+class FocusRing {
+public:
+    void begin_frame();
+    /// Registers a place (physical pixels). True when Enter was pressed on it.
+    bool offer(const Rect& area);
+    void move(int by) { move_ += by; }
+    void activate() { activate_ = true; }
+    void clear() { index_ = -1; }
+    bool visible() const { return index_ >= 0; }
+    /// Drawn last, over everything.
+    void draw(Color color, float scale) const;
+
+private:
+    int index_ = -1, count_ = 0, previous_count_ = 0, move_ = 0;
+    bool activate_ = false, activated_now_ = false;
+    Rect focused_{};
+};
+
+/// What every view is given to draw with.
+struct ViewTools {
+    Surface& surface;
+    FocusRing& focus;
+    const Theme& theme;
+    const TextMeasure& measure;
+    const Sink& send;
+};
+
+/// Paints a picture with its origin at the given physical pixel of the current ImGui window and makes its hotspots,
+/// tips and (with `hovered`) its cells react. A hovered cell is written to `hovered`; a click selects it.
+void show_picture(const Picture& picture, float x, float y, const ViewTools& tools,
+                  std::optional<CellAddress>* hovered);
+
+/// One line of a drop-down list.
+struct Choice {
+    std::string label;
+    Action action;
+    bool on = false;
+    std::string tip;
+};
+
+/// A drop-down: caption, value and a chevron in a bordered field at `area` (logical pixels of the current window).
+void combo(const std::string& caption, const std::string& value, const Rect& area, const std::vector<Choice>& choices,
+           const ViewTools& tools);
+/// Width that combo() wants.
+float combo_width(const std::string& caption, const std::string& value, const ViewTools& tools);
+
+/// A tooltip of at most 320 logical pixels, in the theme's colours.
+void show_tip(const std::string& text, const ViewTools& tools);
+
+} // namespace headscope

@@ -1,0 +1,100 @@
+#include "core/analysis/head_metrics.h"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+constexpr float label_from = 0.5F; ///< a head is called by a pattern that holds at least half of its weight
+
+/// An average over the rows that have the cell in question.
+struct Average {
+    double sum = 0;
+    int count = 0;
+    void add(float value) {
+        sum += static_cast<double>(value);
+        ++count;
+    }
+    float value() const { return count == 0 ? 0.0F : static_cast<float>(sum / count); }
+};
+
+float entropy_of(const float* row, std::int64_t count) {
+    double entropy = 0;
+    for (std::int64_t j = 0; j < count; ++j)
+        if (row[j] > 0)
+            entropy -= static_cast<double>(row[j]) * std::log(static_cast<double>(row[j]));
+    return static_cast<float>(entropy);
+}
+
+std::string label_of(const HeadMetrics& m) {
+    struct Named {
+        float score;
+        const char* name;
+    };
+    const std::array named{Named{m.previous_token, "previous token"}, Named{m.next_token, "next token"},
+                           Named{m.itself, "itself"}, Named{m.first_token, "first token"}};
+    const Named& best = *std::ranges::max_element(named, {}, &Named::score);
+    return best.score >= label_from ? best.name : "";
+}
+
+HeadMetrics metrics_of(const Trace& trace, std::int64_t b, std::int64_t h) {
+    const Tensor& weights = *trace.stage(TensorId::weights);
+    const Dims& d = trace.dims;
+    const bool square = d.Tq == d.Tk;
+    Average entropy, largest, previous, next, itself, first;
+    for (std::int64_t i = 0; i < d.Tq; ++i) {
+        if (std::ranges::find(trace.fully_masked, MaskedRow{b, h, i}) != trace.fully_masked.end())
+            continue;
+        const float* row = weights.data() + weights.offset(b, h, i, 0);
+        entropy.add(entropy_of(row, d.Tk));
+        largest.add(*std::max_element(row, row + d.Tk));
+        if (!square || d.Tq < 2)
+            continue;
+        itself.add(row[i]);
+        if (i > 0) {
+            previous.add(row[i - 1]);
+            first.add(row[0]);
+        }
+        if (i + 1 < d.Tk)
+            next.add(row[i + 1]);
+    }
+    HeadMetrics m;
+    m.entropy = entropy.value();
+    m.largest = largest.value();
+    m.previous_token = previous.value();
+    m.next_token = next.value();
+    m.itself = itself.value();
+    m.first_token = first.value();
+    m.label = label_of(m);
+    return m;
+}
+
+} // namespace
+
+std::vector<HeadMetrics> head_metrics(const Trace& trace, std::int64_t b) {
+    std::vector<HeadMetrics> all;
+    for (std::int64_t h = 0; h < trace.dims.H; ++h)
+        all.push_back(metrics_of(trace, b, h));
+    const Tensor* contributions = trace.stage(TensorId::contributions);
+    if (contributions == nullptr)
+        return all;
+    const std::int64_t cells = trace.dims.Tq * trace.dims.D;
+    float total = 0;
+    for (std::int64_t h = 0; h < trace.dims.H; ++h) {
+        auto& share = all[static_cast<std::size_t>(h)].output_share;
+        share = Eigen::Map<const Eigen::VectorXf>(contributions->data() + contributions->offset(b, h, 0, 0),
+                                                  cells)
+                    .stableNorm();
+        total += share;
+    }
+    if (total > 0)
+        for (HeadMetrics& m : all)
+            m.output_share /= total;
+    return all;
+}
+
+} // namespace headscope

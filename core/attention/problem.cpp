@@ -1,0 +1,192 @@
+#include "core/attention/problem.h"
+
+#include "core/base/error.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+std::string name_of(TensorId id) {
+    switch (id) {
+    case TensorId::x:
+        return "X";
+    case TensorId::x_kv:
+        return "X_kv";
+    default:
+        return std::string(tensor_info(id).name);
+    }
+}
+
+/// "W_Q has shape (8, 6); it should have (D, H·dk) = (8, 8)".
+void check_shape(const Problem& problem, TensorId id, bool required) {
+    const Tensor* tensor = problem.input(id);
+    if (tensor == nullptr) {
+        if (required)
+            fail_input(name_of(id) + " is missing; give a tensor of shape " +
+                       tensor_info(id).shape(problem.dims).text());
+        return;
+    }
+    const TensorInfo& info = tensor_info(id);
+    const Shape wanted = info.shape(problem.dims);
+    if (tensor->shape() == wanted)
+        return;
+    std::string axes;
+    for (int axis = 0; axis < info.rank(); ++axis)
+        axes += (axis > 0 ? ", " : "") + axis_name(info.axes[static_cast<std::size_t>(axis)]);
+    fail_input(name_of(id) + " has shape " + tensor->shape().text() + "; it should have (" + axes +
+               ") = " + wanted.text());
+}
+
+void check_finite(const Problem& problem, TensorId id) {
+    const Tensor* tensor = problem.input(id);
+    if (tensor == nullptr)
+        return;
+    const auto values = tensor->values();
+    const auto bad = std::ranges::find_if(values, [](float v) { return !std::isfinite(v); });
+    if (bad == values.end())
+        return;
+    std::int64_t offset = bad - values.begin();
+    std::string place;
+    for (int axis = tensor->shape().rank() - 1; axis >= 0; --axis) {
+        place = std::to_string(offset % tensor->shape()[axis]) + (place.empty() ? "" : ", ") + place;
+        offset /= tensor->shape()[axis];
+    }
+    fail_input(name_of(id) + "[" + place + "] is " + (std::isnan(*bad) ? "NaN" : "infinite") +
+               "; every number of " + name_of(id) + " should be finite");
+}
+
+void check_positive(const char* name, std::int64_t value) {
+    if (value < 1)
+        fail_input(std::string(name) + " is " + std::to_string(value) + "; it should be at least 1");
+}
+
+void check_dims(const Dims& d) {
+    check_positive("B", d.B);
+    check_positive("the number of query tokens Tq", d.Tq);
+    check_positive("the number of key tokens Tk", d.Tk);
+    check_positive("D", d.D);
+    check_positive("Dkv", d.Dkv);
+    check_positive("H", d.H);
+    check_positive("Hkv", d.Hkv);
+    check_positive("dk", d.dk);
+    check_positive("dv", d.dv);
+    if (d.H % d.Hkv != 0)
+        fail_input("H is " + std::to_string(d.H) + " and Hkv is " + std::to_string(d.Hkv) +
+                   "; Hkv should divide H");
+}
+
+void check_count(const char* what, std::size_t has, std::int64_t wants) {
+    if (has != 0 && static_cast<std::int64_t>(has) != wants)
+        fail_input(std::string("there are ") + std::to_string(has) + " " + what + "; there should be " +
+                   std::to_string(wants));
+}
+
+/// Extent of an axis of a tensor, checked to be there.
+std::int64_t extent_of(const TensorPtr& tensor, const char* name, int rank, int axis) {
+    if (tensor == nullptr)
+        fail_input(std::string(name) + " is missing; give a tensor with " + std::to_string(rank) + " axes");
+    if (tensor->shape().rank() != rank)
+        fail_input(std::string(name) + " has shape " + tensor->shape().text() + "; it should have " +
+                   std::to_string(rank) + " axes");
+    if (tensor->count() == 0)
+        fail_input(std::string(name) + " has shape " + tensor->shape().text() +
+                   " and so no number; no extent should be 0");
+    return tensor->shape()[axis];
+}
+
+std::int64_t divided(const char* name, std::int64_t columns, const char* by_name, std::int64_t by) {
+    if (columns % by != 0)
+        fail_input(std::string(name) + " has " + std::to_string(columns) + " columns, which " + by_name +
+                   " = " + std::to_string(by) + " heads do not divide; the columns should be a multiple of " +
+                   by_name);
+    return columns / by;
+}
+
+} // namespace
+
+const Tensor* Problem::input(TensorId id) const {
+    switch (id) {
+    case TensorId::x:
+        return x.get();
+    case TensorId::x_kv:
+        return x_kv.get();
+    case TensorId::W_Q:
+        return weights.W_Q.get();
+    case TensorId::W_K:
+        return weights.W_K.get();
+    case TensorId::W_V:
+        return weights.W_V.get();
+    case TensorId::W_O:
+        return weights.W_O.get();
+    case TensorId::b_Q:
+        return weights.b_Q.get();
+    case TensorId::b_K:
+        return weights.b_K.get();
+    case TensorId::b_V:
+        return weights.b_V.get();
+    case TensorId::b_O:
+        return weights.b_O.get();
+    default:
+        return nullptr;
+    }
+}
+
+std::string Problem::query_label(std::int64_t i) const {
+    return tokens.empty() ? std::to_string(i) : tokens[static_cast<std::size_t>(i)];
+}
+
+std::string Problem::key_label(std::int64_t j) const {
+    const auto& labels = cross() ? kv_tokens : tokens;
+    return labels.empty() ? std::to_string(j) : labels[static_cast<std::size_t>(j)];
+}
+
+Dims infer_dims(const TensorPtr& x, const TensorPtr& x_kv, const Weights& weights, std::int64_t H,
+                std::optional<std::int64_t> Hkv) {
+    Dims d;
+    d.B = extent_of(x, "X", 3, 0);
+    d.Tq = extent_of(x, "X", 3, 1);
+    d.D = extent_of(x, "X", 3, 2);
+    const TensorPtr& source = x_kv != nullptr ? x_kv : x;
+    d.Tk = extent_of(source, "X_kv", 3, 1);
+    d.Dkv = extent_of(source, "X_kv", 3, 2);
+    d.H = H;
+    d.Hkv = Hkv.value_or(H);
+    check_positive("H", d.H);
+    check_positive("Hkv", d.Hkv);
+    if (d.H % d.Hkv != 0)
+        fail_input("H is " + std::to_string(d.H) + " and Hkv is " + std::to_string(d.Hkv) +
+                   "; Hkv should divide H");
+    d.dk = divided("W_Q", extent_of(weights.W_Q, "W_Q", 2, 1), "H", d.H);
+    d.dv = divided("W_V", extent_of(weights.W_V, "W_V", 2, 1), "Hkv", d.Hkv);
+    return d;
+}
+
+void validate(const Problem& problem) {
+    using enum TensorId;
+    check_dims(problem.dims);
+    for (const TensorId id : {x, W_Q, W_K, W_V, W_O})
+        check_shape(problem, id, true);
+    for (const TensorId id : {x_kv, b_Q, b_K, b_V, b_O})
+        check_shape(problem, id, false);
+    const Dims& d = problem.dims;
+    if (!problem.cross() && (d.Tq != d.Tk || d.D != d.Dkv))
+        fail_input("X_kv is missing, and X has " + Shape({d.Tq, d.D}).text() +
+                   " where keys and values should have (Tk, Dkv) = " + Shape({d.Tk, d.Dkv}).text() +
+                   "; give X_kv, or make them equal");
+    for (const TensorId id : {x, x_kv, W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O})
+        check_finite(problem, id);
+    check_count("gains", problem.gains.size(), d.H);
+    for (std::size_t h = 0; h < problem.gains.size(); ++h)
+        if (!std::isfinite(problem.gains[h]))
+            fail_input("the gain of head " + std::to_string(h) + " is not a finite number; give one");
+    if (!std::isfinite(problem.temperature) || problem.temperature <= 0)
+        fail_input("the temperature is " + std::to_string(problem.temperature) + "; it should be above 0");
+    check_count("tokens", problem.tokens.size(), d.Tq);
+    check_count("key tokens", problem.kv_tokens.size(), d.Tk);
+    [[maybe_unused]] const MaskRows rows(problem.mask, d);
+}
+
+} // namespace headscope

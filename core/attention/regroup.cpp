@@ -1,0 +1,62 @@
+#include "core/attention/regroup.h"
+
+#include "core/base/error.h"
+
+namespace headscope {
+
+namespace {
+
+/// Averages `group` neighbouring blocks of `width` columns. A bias is a tensor of one row.
+TensorPtr mean_of_blocks(const TensorPtr& tensor, std::int64_t width, std::int64_t group) {
+    if (tensor == nullptr)
+        return nullptr;
+    const bool bias = tensor->shape().rank() == 1;
+    const std::int64_t rows = bias ? 1 : tensor->shape()[0], cols = tensor->shape().back(0);
+    const std::int64_t kept = cols / group;
+    Tensor out(bias ? Shape{kept} : Shape{rows, kept});
+    for (std::int64_t row = 0; row < rows; ++row)
+        for (std::int64_t col = 0; col < kept; ++col) {
+            const std::int64_t first = row * cols + col / width * width * group + col % width;
+            double sum = 0;
+            for (std::int64_t g = 0; g < group; ++g)
+                sum += tensor->data()[first + g * width];
+            out.data()[row * kept + col] = static_cast<float>(sum / static_cast<double>(group));
+        }
+    return std::make_shared<const Tensor>(std::move(out));
+}
+
+} // namespace
+
+Problem with_heads(const Problem& problem, std::int64_t H) {
+    const Dims& d = problem.dims;
+    if (d.Hkv != d.H)
+        fail_input(
+            "the weights have " + std::to_string(d.Hkv) + " key/value heads for " + std::to_string(d.H) +
+            " query heads and cannot be dealt anew; go back to one key/value head per query head first");
+    if (H < 1 || (d.H * d.dk) % H != 0 || (d.H * d.dv) % H != 0)
+        fail_input("H = " + std::to_string(H) + " does not divide the width " + std::to_string(d.H * d.dk) +
+                   " of Q; choose a divisor of it");
+    Problem out = problem;
+    out.dims.H = out.dims.Hkv = H;
+    out.dims.dk = d.H * d.dk / H;
+    out.dims.dv = d.H * d.dv / H;
+    out.gains.clear();
+    return out;
+}
+
+Problem with_kv_heads(const Problem& problem, std::int64_t Hkv) {
+    const Dims& d = problem.dims;
+    if (Hkv < 1 || d.Hkv % Hkv != 0)
+        fail_input("Hkv = " + std::to_string(Hkv) + " does not divide the " + std::to_string(d.Hkv) +
+                   " key/value heads there are; choose a divisor of it");
+    Problem out = problem;
+    const std::int64_t group = d.Hkv / Hkv;
+    out.dims.Hkv = Hkv;
+    out.weights.W_K = mean_of_blocks(problem.weights.W_K, d.dk, group);
+    out.weights.b_K = mean_of_blocks(problem.weights.b_K, d.dk, group);
+    out.weights.W_V = mean_of_blocks(problem.weights.W_V, d.dv, group);
+    out.weights.b_V = mean_of_blocks(problem.weights.b_V, d.dv, group);
+    return out;
+}
+
+} // namespace headscope

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "core/attention/problem.h"
+
+namespace headscope {
+
+/// The same weights dealt to H heads: W_Q, W_K, W_V and W_O stay as they are, dk and dv become H·dk / H and
+/// H·dv / H of the new H. Gains are forgotten. Throws Error(input) when H does not divide those widths, and
+/// when the problem's key/value heads are already fewer than its query heads.
+Problem with_heads(const Problem& problem, std::int64_t H);
+
+/// Fewer key/value heads: the K and V columns (and biases) of each group of heads are averaged, as Ainslie et
+/// al. 2023, "GQA: Training Generalized Multi-Query Transformer Models", section 2.1, make them from a
+/// multi-head model. Throws Error(input) when Hkv does not divide the problem's number of key/value heads.
+Problem with_kv_heads(const Problem& problem, std::int64_t Hkv);
+
+} // namespace headscope

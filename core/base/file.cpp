@@ -1,0 +1,234 @@
+#include "core/base/file.h"
+
+#include "core/base/error.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+namespace headscope {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string advice(int error) {
+    switch (error) {
+    case ENOENT:
+        return "check the spelling and that its folder exists";
+    case EACCES:
+    case EPERM:
+        return "change its permissions or use another place";
+    case EROFS:
+        return "use a folder that can be written to";
+    case ENOSPC:
+    case EDQUOT:
+        return "free some space or use another place";
+    case EFBIG:
+        return "use a file system without that limit";
+    default:
+        return "use another path";
+    }
+}
+
+[[noreturn]] void fail(const std::string& verb, const std::string& path, int error) {
+    fail_input("cannot " + verb + " " + path + ": " + std::generic_category().message(error) + "; " +
+               advice(error));
+}
+
+/// A file descriptor that closes itself.
+class File {
+public:
+    explicit File(int descriptor) : descriptor_(descriptor) {}
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+    ~File() { close(); }
+
+    int get() const { return descriptor_; }
+    bool open() const { return descriptor_ >= 0; }
+    /// errno of a failed close, else 0. The descriptor is gone either way.
+    int close() {
+        const int descriptor = std::exchange(descriptor_, -1);
+        return descriptor < 0 || ::close(descriptor) == 0 ? 0 : errno;
+    }
+
+private:
+    int descriptor_;
+};
+
+std::string read_all(int descriptor, const std::string& path) {
+    struct stat status {};
+    std::string bytes;
+    if (::fstat(descriptor, &status) == 0) {
+        if (S_ISDIR(status.st_mode))
+            fail_input("cannot read " + path + ": it is a folder; name a file in it");
+        if (S_ISREG(status.st_mode))
+            bytes.reserve(static_cast<std::size_t>(status.st_size) + 1);
+    }
+    constexpr std::size_t smallest = 4096, chunk = std::size_t{1} << 20;
+    for (std::size_t size = 0;;) {
+        const std::size_t room = bytes.capacity() - size;
+        bytes.resize(size + (room > 0 ? std::min(chunk, room) : std::max(size, smallest)));
+        const ssize_t got = ::read(descriptor, bytes.data() + size, bytes.size() - size);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            fail("read", path, errno);
+        size += static_cast<std::size_t>(got);
+        if (got == 0) {
+            bytes.resize(size);
+            return bytes;
+        }
+    }
+}
+
+/// errno of a failed write, else 0.
+int write_all(int descriptor, std::string_view bytes) {
+    while (!bytes.empty()) {
+        const ssize_t wrote = ::write(descriptor, bytes.data(), bytes.size());
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote < 0)
+            return errno;
+        bytes.remove_prefix(static_cast<std::size_t>(wrote));
+    }
+    return 0;
+}
+
+/// A name beside `path` that nothing has.
+std::string temporary_name(const fs::path& path, int attempt) {
+    std::string name = ".";
+    name +=
+        path.filename().string() + "." + std::to_string(::getpid()) + "." + std::to_string(attempt) + ".tmp";
+    return (path.parent_path() / name).string();
+}
+
+constexpr int attempts = 100;
+
+void write_directly(const std::string& path, std::string_view bytes) {
+    File file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!file.open())
+        fail("write", path, errno);
+    if (const int error = write_all(file.get(), bytes); error != 0)
+        fail("write", path, error);
+    if (const int error = file.close(); error != 0)
+        fail("write", path, error);
+}
+
+/// Gives the temporary file its content and its final name, or throws and leaves nothing behind.
+void fill_and_rename(int descriptor, const std::string& temporary, const std::string& target,
+                     std::string_view bytes, const std::string& path) {
+    File file(descriptor);
+    int error = write_all(file.get(), bytes);
+    if (error == 0 && ::fsync(file.get()) != 0 && errno != EINVAL)
+        error = errno;
+    if (const int closing = file.close(); error == 0)
+        error = closing;
+    if (error == 0 && ::rename(temporary.c_str(), target.c_str()) != 0)
+        error = errno;
+    if (error != 0) {
+        ::unlink(temporary.c_str());
+        fail("write", path, error);
+    }
+}
+
+} // namespace
+
+std::string read_file(const std::string& path) {
+    if (path == "-")
+        return read_all(STDIN_FILENO, "standard input");
+    const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file.open())
+        fail("read", path, errno);
+    return read_all(file.get(), path);
+}
+
+void write_file_atomically(const std::string& path, std::string_view bytes) {
+    if (path == "-") {
+        if (const int error = write_all(STDOUT_FILENO, bytes); error != 0)
+            fail("write", "standard output", error);
+        return;
+    }
+    struct stat status {};
+    const bool exists = ::stat(path.c_str(), &status) == 0;
+    if (exists && S_ISDIR(status.st_mode))
+        fail_input("cannot write " + path + ": it is a folder; name a file in it");
+    if (exists && !S_ISREG(status.st_mode))
+        return write_directly(path, bytes);
+    if (exists && ::access(path.c_str(), W_OK) != 0)
+        fail("write", path, errno);
+
+    std::error_code unresolved;
+    const fs::path resolved = exists ? fs::canonical(path, unresolved) : fs::path(path);
+    const fs::path target = unresolved ? fs::path(path) : resolved;
+    for (int attempt = 0; attempt < attempts; ++attempt) {
+        const std::string temporary = temporary_name(target, attempt);
+        const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (descriptor < 0 && errno == EEXIST)
+            continue;
+        if (descriptor < 0)
+            fail("write", path, errno);
+        if (exists)
+            static_cast<void>(::fchmod(descriptor, status.st_mode & 07777U));
+        return fill_and_rename(descriptor, temporary, target.string(), bytes, path);
+    }
+    fail("write", path, EEXIST);
+}
+
+void write_folder_atomically(const std::string& path,
+                             const std::function<bool(const std::string&)>& replaceable,
+                             const std::function<void(const std::string&)>& fill) {
+    fs::path target = fs::path(path).lexically_normal();
+    if (!target.has_filename())
+        target = target.parent_path();
+    std::error_code error;
+    const fs::file_status status = fs::status(target, error);
+    const bool exists = fs::exists(status);
+    if (exists && !fs::is_directory(status))
+        fail_input("cannot write the folder " + path + ": a file has that name; use another one");
+    if (exists)
+        for (const fs::directory_entry& entry : fs::directory_iterator(target, error))
+            if (!replaceable(entry.path().filename().string()))
+                fail_input("cannot replace the folder " + path + ": it holds " +
+                           entry.path().filename().string() +
+                           ", which is not of this kind; name a new folder");
+    if (error && exists)
+        fail("write the folder", path, error.value());
+
+    for (int attempt = 0; attempt < attempts; ++attempt) {
+        const fs::path temporary = temporary_name(target, attempt);
+        const fs::path old = temporary.string() + ".old";
+        if (!fs::create_directory(temporary, error) && !error)
+            continue;
+        if (error)
+            fail("write the folder", path, error.value());
+        try {
+            fill(temporary.string());
+            if (exists)
+                fs::rename(target, old);
+            try {
+                fs::rename(temporary, target);
+            } catch (const fs::filesystem_error&) {
+                if (exists)
+                    fs::rename(old, target, error);
+                throw;
+            }
+        } catch (const fs::filesystem_error& fault) {
+            fs::remove_all(temporary, error);
+            fail("write the folder", path, fault.code().value());
+        } catch (...) {
+            fs::remove_all(temporary, error);
+            throw;
+        }
+        fs::remove_all(old, error);
+        return;
+    }
+    fail("write the folder", path, EEXIST);
+}
+
+} // namespace headscope

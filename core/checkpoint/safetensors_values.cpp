@@ -1,0 +1,117 @@
+#include "core/base/error.h"
+#include "core/checkpoint/safetensors.h"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+// Numbers are copied out as they lie in the file, which is little-endian.
+static_assert(std::endian::native == std::endian::little, "safetensors needs byte swapping on this machine");
+
+namespace headscope {
+
+namespace {
+
+/// Calls `use(index, number)` for each number; the bytes may lie at any address.
+template<class Number, class Use>
+void each(std::string_view bytes, Use use) {
+    for (std::size_t i = 0; i < bytes.size() / sizeof(Number); ++i) {
+        Number number;
+        std::memcpy(&number, bytes.data() + i * sizeof(Number), sizeof(Number));
+        use(i, number);
+    }
+}
+
+} // namespace
+
+Shape Safetensors::shape_of(const SafetensorsEntry& entry) const {
+    const auto& e = entry.extents;
+    switch (e.size()) {
+    case 0:
+        return {};
+    case 1:
+        return {e[0]};
+    case 2:
+        return {e[0], e[1]};
+    case 3:
+        return {e[0], e[1], e[2]};
+    case 4:
+        return {e[0], e[1], e[2], e[3]};
+    default:
+        fail_input(source_ + ": tensor " + entry.name + " has " + std::to_string(e.size()) + " axes " +
+                   entry.shape_text() + "; at most 4 can be used here");
+    }
+}
+
+std::string_view Safetensors::bytes_of(const SafetensorsEntry& entry) const {
+    return std::string_view(*file_).substr(data_ + entry.begin, entry.end - entry.begin);
+}
+
+void Safetensors::refuse_dtype(const SafetensorsEntry& entry, const std::string& wanted) const {
+    fail_input(source_ + ": tensor " + entry.name + " is " + entry.dtype + "; store it as " + wanted);
+}
+
+TensorPtr Safetensors::tensor(std::string_view name) const {
+    const SafetensorsEntry& entry = need(name);
+    const std::string_view bytes = bytes_of(entry);
+    auto out = std::make_shared<Tensor>(shape_of(entry));
+    float* to = out->data();
+    if (entry.dtype == "F32")
+        std::ranges::copy(bytes, reinterpret_cast<char*>(to));
+    else if (entry.dtype == "F16")
+        each<std::uint16_t>(bytes, [to](std::size_t i, std::uint16_t bits) {
+            to[i] = static_cast<float>(std::bit_cast<Eigen::half>(bits));
+        });
+    else if (entry.dtype == "BF16")
+        each<std::uint16_t>(bytes, [to](std::size_t i, std::uint16_t bits) {
+            to[i] = std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U);
+        });
+    else if (entry.dtype == "F64")
+        each<double>(bytes, [&](std::size_t i, double number) {
+            if (std::isfinite(number) && std::abs(number) > std::numeric_limits<float>::max())
+                fail_input(source_ + ": number " + std::to_string(i) + " of tensor " + entry.name + " is " +
+                           std::to_string(number) + ", which float32 cannot hold; scale the tensor down");
+            to[i] = static_cast<float>(number);
+        });
+    else
+        refuse_dtype(entry, "F32, F16, BF16 or F64");
+    return out;
+}
+
+BoolTensorPtr Safetensors::bools(std::string_view name) const {
+    const SafetensorsEntry& entry = need(name);
+    if (entry.dtype != "BOOL" && entry.dtype != "U8")
+        refuse_dtype(entry, "BOOL");
+    auto out = std::make_shared<BoolTensor>();
+    out->shape = shape_of(entry);
+    const std::string_view bytes = bytes_of(entry);
+    out->values.assign(bytes.begin(), bytes.end());
+    if (const auto odd = std::ranges::find_if(out->values, [](std::uint8_t byte) { return byte > 1; });
+        odd != out->values.end())
+        fail_input(source_ + ": number " + std::to_string(odd - out->values.begin()) + " of tensor " +
+                   entry.name + " is " + std::to_string(*odd) + "; it should be 0 or 1");
+    return out;
+}
+
+std::vector<std::int64_t> Safetensors::integers(std::string_view name) const {
+    const SafetensorsEntry& entry = need(name);
+    const std::string_view bytes = bytes_of(entry);
+    std::vector<std::int64_t> out;
+    const auto append = [&out](std::size_t, auto number) {
+        out.push_back(static_cast<std::int64_t>(number));
+    };
+    if (entry.dtype == "I64")
+        each<std::int64_t>(bytes, append);
+    else if (entry.dtype == "I32")
+        each<std::int32_t>(bytes, append);
+    else if (entry.dtype == "U8")
+        each<std::uint8_t>(bytes, append);
+    else
+        refuse_dtype(entry, "I64");
+    return out;
+}
+
+} // namespace headscope

@@ -1,0 +1,164 @@
+#include "core/engine/cpu/reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace headscope {
+
+namespace {
+
+using Index64 = std::int64_t;
+
+/// A tensor in double precision with up to four axes.
+class Doubles {
+public:
+    explicit Doubles(const Shape& shape)
+        : shape_(shape), values_(static_cast<std::size_t>(shape.count()), 0.0) {}
+    explicit Doubles(const Tensor& tensor)
+        : shape_(tensor.shape()), values_(tensor.values().begin(), tensor.values().end()) {}
+
+    double& operator()(Index64 i, Index64 j = 0) {
+        return values_[static_cast<std::size_t>(i * shape_.back(0) + j)];
+    }
+    double& operator()(Index64 i, Index64 j, Index64 k) { return (*this)(i * shape_.back(1) + j, k); }
+    double& operator()(Index64 i, Index64 j, Index64 k, Index64 l) {
+        return (*this)(i * shape_.back(2) + j, k, l);
+    }
+    double operator()(Index64 i, Index64 j) const {
+        return values_[static_cast<std::size_t>(i * shape_.back(0) + j)];
+    }
+    double operator()(Index64 i, Index64 j, Index64 k) const { return (*this)(i * shape_.back(1) + j, k); }
+    double operator()(Index64 i, Index64 j, Index64 k, Index64 l) const {
+        return (*this)(i * shape_.back(2) + j, k, l);
+    }
+    TensorPtr rounded() const {
+        Tensor out(shape_);
+        std::ranges::transform(values_, out.data(), [](double value) { return static_cast<float>(value); });
+        return std::make_shared<const Tensor>(std::move(out));
+    }
+
+private:
+    Shape shape_;
+    std::vector<double> values_;
+};
+
+/// Y = X W + b for every batch entry.
+Doubles project(const Tensor& x, const Tensor& W, const Tensor* b) {
+    const Doubles X(x), weights(W);
+    Doubles Y({x.shape()[0], x.shape()[1], W.shape()[1]});
+    for (Index64 n = 0; n < x.shape()[0]; ++n)
+        for (Index64 i = 0; i < x.shape()[1]; ++i)
+            for (Index64 c = 0; c < W.shape()[1]; ++c) {
+                double sum = b == nullptr ? 0.0 : static_cast<double>(b->at(c));
+                for (Index64 d = 0; d < W.shape()[0]; ++d)
+                    sum += X(n, i, d) * weights(d, c);
+                Y(n, i, c) = sum;
+            }
+    return Y;
+}
+
+/// heads[h] = Y[:, h·width : (h+1)·width].
+Doubles split(const Doubles& Y, Index64 B, Index64 heads, Index64 T, Index64 width) {
+    Doubles out({B, heads, T, width});
+    for (Index64 b = 0; b < B; ++b)
+        for (Index64 h = 0; h < heads; ++h)
+            for (Index64 i = 0; i < T; ++i)
+                for (Index64 c = 0; c < width; ++c)
+                    out(b, h, i, c) = Y(b, i, h * width + c);
+    return out;
+}
+
+} // namespace
+
+Trace reference_trace(const Problem& problem) {
+    using enum TensorId;
+    validate(problem);
+    const Dims& d = problem.dims;
+    const Weights& w = problem.weights;
+    const Tensor& source = problem.cross() ? *problem.x_kv : *problem.x;
+    const MaskRows mask_rows(problem.mask, d);
+    Trace trace{.dims = d, .stages = {}, .fully_masked = {}, .device = "reference", .seconds = 0};
+
+    const Doubles Q = project(*problem.x, *w.W_Q, w.b_Q.get());
+    const Doubles K = project(source, *w.W_K, w.b_K.get());
+    const Doubles V = project(source, *w.W_V, w.b_V.get());
+    const Doubles Qh = split(Q, d.B, d.H, d.Tq, d.dk);
+    const Doubles Kh = split(K, d.B, d.Hkv, d.Tk, d.dk);
+    const Doubles Vh = split(V, d.B, d.Hkv, d.Tk, d.dv);
+    const Doubles W_O_(*w.W_O);
+
+    const auto made = [&](TensorId id) { return Doubles(tensor_info(id).shape(d)); };
+    Doubles S = made(scores), scaled_scores = made(scaled), S_masked = made(masked),
+            A = made(TensorId::weights), mean = made(weights_mean), O = made(head_out), joined = made(concat),
+            C = made(contributions), Y = made(output);
+    const double scale = std::sqrt(static_cast<double>(d.dk)) * static_cast<double>(problem.temperature);
+    constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
+
+    for (Index64 b = 0; b < d.B; ++b)
+        for (Index64 h = 0; h < d.H; ++h)
+            for (Index64 i = 0; i < d.Tq; ++i) {
+                const Index64 g = d.kv_head(h);
+                const MaskRow row = mask_rows.row(b, h, i);
+                double largest = minus_infinity;
+                for (Index64 j = 0; j < d.Tk; ++j) {
+                    double dot = 0;
+                    for (Index64 c = 0; c < d.dk; ++c)
+                        dot += Qh(b, h, i, c) * Kh(b, g, j, c);
+                    S(b, h, i, j) = dot;
+                    scaled_scores(b, h, i, j) = dot / scale;
+                    const double added = row.add == nullptr ? 0.0 : static_cast<double>(row.add[j]);
+                    S_masked(b, h, i, j) =
+                        mask_rows.allows(b, h, i, j) ? dot / scale + added : minus_infinity;
+                    largest = std::max(largest, S_masked(b, h, i, j));
+                }
+                const bool nothing_allowed = largest == minus_infinity;
+                if (nothing_allowed)
+                    trace.fully_masked.push_back({b, h, i});
+                double sum = 0;
+                for (Index64 j = 0; j < d.Tk; ++j)
+                    sum += nothing_allowed ? 0.0 : std::exp(S_masked(b, h, i, j) - largest);
+                for (Index64 j = 0; j < d.Tk; ++j) {
+                    A(b, h, i, j) = nothing_allowed ? 0.0 : std::exp(S_masked(b, h, i, j) - largest) / sum;
+                    mean(b, i, j) += A(b, h, i, j) / static_cast<double>(d.H);
+                }
+                const double gain_h = static_cast<double>(problem.gain(h));
+                for (Index64 c = 0; c < d.dv; ++c) {
+                    for (Index64 j = 0; j < d.Tk; ++j)
+                        O(b, h, i, c) += A(b, h, i, j) * Vh(b, g, j, c);
+                    joined(b, i, h * d.dv + c) = gain_h * O(b, h, i, c);
+                }
+                for (Index64 m = 0; m < d.D; ++m)
+                    for (Index64 c = 0; c < d.dv; ++c)
+                        C(b, h, i, m) += gain_h * O(b, h, i, c) * W_O_(h * d.dv + c, m);
+            }
+    for (Index64 b = 0; b < d.B; ++b)
+        for (Index64 i = 0; i < d.Tq; ++i)
+            for (Index64 m = 0; m < d.D; ++m) {
+                double sum = w.b_O == nullptr ? 0.0 : static_cast<double>(w.b_O->at(m));
+                for (Index64 c = 0; c < d.H * d.dv; ++c)
+                    sum += joined(b, i, c) * W_O_(c, m);
+                Y(b, i, m) = sum;
+            }
+
+    trace.slot(x) = problem.x;
+    trace.slot(q) = Q.rounded();
+    trace.slot(k) = K.rounded();
+    trace.slot(v) = V.rounded();
+    trace.slot(q_heads) = Qh.rounded();
+    trace.slot(k_heads) = Kh.rounded();
+    trace.slot(v_heads) = Vh.rounded();
+    trace.slot(scores) = S.rounded();
+    trace.slot(scaled) = scaled_scores.rounded();
+    trace.slot(masked) = S_masked.rounded();
+    trace.slot(TensorId::weights) = A.rounded();
+    trace.slot(weights_mean) = mean.rounded();
+    trace.slot(head_out) = O.rounded();
+    trace.slot(concat) = joined.rounded();
+    trace.slot(contributions) = C.rounded();
+    trace.slot(output) = Y.rounded();
+    return trace;
+}
+
+} // namespace headscope

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace headscope {
+
+/// A few threads that sleep until there is work. (OpenMP's spin, and collapse when software GL wants the
+/// cores.) Used by one thread at a time.
+class WorkerPool {
+public:
+    /// threads: how many work at once, the caller included; >= 1. They start with the first large run.
+    explicit WorkerPool(int threads) : threads_(threads) {}
+    ~WorkerPool();
+    WorkerPool(const WorkerPool&) = delete;
+    WorkerPool& operator=(const WorkerPool&) = delete;
+
+    /// Calls task(index, worker) for every index in [0, count); worker < threads() tells scratch memory
+    /// apart. Rethrows the first exception, after all workers have stopped.
+    void run(std::int64_t count, const std::function<void(std::int64_t index, int worker)>& task);
+    int threads() const { return threads_; }
+
+private:
+    void start();
+    void work(int worker);
+    void take_tasks(int worker);
+
+    int threads_;
+    std::vector<std::thread> workers_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    const std::function<void(std::int64_t, int)>* task_ = nullptr;
+    std::int64_t count_ = 0;
+    std::atomic<std::int64_t> next_{0};
+    std::uint64_t round_ = 0;
+    int active_ = 0;
+    bool stopping_ = false;
+    std::exception_ptr fault_;
+};
+
+} // namespace headscope

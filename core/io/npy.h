@@ -1,0 +1,13 @@
+#pragma once
+
+#include "core/tensor/tensor.h"
+
+#include <string>
+
+namespace headscope {
+
+/// The bytes of a NumPy .npy file, version 1.0, float32, row-major
+/// (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html).
+std::string npy_bytes(const Tensor& tensor);
+
+} // namespace headscope

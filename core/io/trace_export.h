@@ -1,0 +1,49 @@
+#pragma once
+
+#include "core/attention/problem.h"
+#include "core/trace/trace.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace headscope {
+
+enum class TraceFormat { safetensors, npy, csv, json };
+
+struct TraceExport {
+    TraceFormat format = TraceFormat::safetensors;
+    StageSet stages = StageSet::all();
+    /// Keeps this head alone in the stages that have a head axis (there with extent 1; k_heads and v_heads:
+    /// the head's key/value head). In [0, H).
+    std::optional<std::int64_t> head = std::nullopt;
+};
+
+/// By its name ("safetensors", "npy", "csv", "json") or by the suffix of a path; nothing when it is none.
+std::optional<TraceFormat> find_trace_format(std::string_view name);
+std::optional<TraceFormat> trace_format_of_path(std::string_view path);
+
+/// Throws Error(usage) when `path` cannot hold what is wanted: a .npy file or "-" for several stages as npy.
+void check_target(const TraceExport& wanted, const std::string& path);
+
+/// The stages of a trace, named as in the stage table and with its shapes, as the bytes of one file.
+///   safetensors: F32 tensors; metadata tokens, kv_tokens (lists), config, device, fully_masked_rows,
+///                fully_masked_head_rows as JSON text
+///   json:        the same metadata as members, then "stages": {NAME: {"shape": [...], "values": nested
+///   lists}};
+///                shortest digits that give back the float32; minus infinity is "-inf"
+///   csv:         stage,b,h,i,j,value, one number a line; h is empty in stages without heads
+///   npy:         one stage, no metadata
+/// fully_masked_rows lists [b, i] that may attend to nothing in any head, fully_masked_head_rows [b, h, i]
+/// the others, and is left out when there are none. Throws Error(input) for a head out of range, and
+/// Error(usage) for npy with several stages. The trace must hold the stages that are asked for, else
+/// Error(internal).
+std::string trace_bytes(const Problem& problem, const Trace& trace, const TraceExport& wanted);
+
+/// Writes those bytes to a file, whole or not at all ("-": standard output). npy with several stages makes
+/// `path` a folder that holds STAGE.npy for each and trace.json with the metadata.
+void export_trace(const Problem& problem, const Trace& trace, const TraceExport& wanted,
+                  const std::string& path);
+
+} // namespace headscope

@@ -1,0 +1,46 @@
+#include "tests/app/cli/run_program.h"
+
+#include "core/base/file.h"
+#include "tests/temporary_folder.h"
+
+#include <cstdlib>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace headscope::test {
+
+ProgramRun run_program(const std::vector<std::string>& arguments, const std::string& input,
+                       const std::map<std::string, std::string>& environment) {
+    const TemporaryFolder folder;
+    const std::string in = folder.file("in"), out = folder.file("out"), err = folder.file("err");
+    write_file_atomically(in, input);
+    std::vector<std::string> words{HEADSCOPE_PROGRAM};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<char*> argv;
+    for (std::string& word : words)
+        argv.push_back(word.data());
+    argv.push_back(nullptr);
+
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        for (const auto& [name, value] : environment)
+            ::setenv(name.c_str(), value.c_str(), 1);
+        constexpr int create = O_WRONLY | O_CREAT | O_TRUNC, mode = 0600;
+        ::dup2(::open(in.c_str(), O_RDONLY), STDIN_FILENO);
+        ::dup2(::open(out.c_str(), create, mode), STDOUT_FILENO);
+        ::dup2(::open(err.c_str(), create, mode), STDERR_FILENO);
+        ::execv(argv.front(), argv.data());
+        ::_exit(127);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    ProgramRun run;
+    run.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    run.out = read_file(out);
+    run.err = read_file(err);
+    return run;
+}
+
+} // namespace headscope::test

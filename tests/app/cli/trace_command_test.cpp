@@ -1,0 +1,238 @@
+#include "core/base/file.h"
+#include "core/checkpoint/safetensors.h"
+#include "core/trace/stage.h"
+#include "tests/app/cli/run_program.h"
+#include "tests/catch.h"
+#include "tests/temporary_folder.h"
+
+#include <algorithm>
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <sys/resource.h>
+
+using namespace headscope;
+using namespace headscope::test;
+using Catch::Matchers::Contains;
+using nlohmann::json;
+
+namespace {
+
+const std::string cases = TEST_DATA "/mha/";
+
+std::vector<std::string> case_arguments(const std::string& name, const std::string& heads) {
+    return {"trace", "--case", cases + name + ".safetensors", "--heads", heads};
+}
+
+std::vector<std::string> operator+(std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+}
+
+/// What every failure looks like: the code, nothing on stdout, one line on stderr.
+void check_failure(const ProgramRun& run, int code, const std::string& part) {
+    INFO(run.err);
+    CHECK(run.code == code);
+    CHECK(run.out.empty());
+    CHECK_THAT(run.err, Catch::StartsWith("headscope: ") && Contains(part));
+    CHECK(std::ranges::count(run.err, '\n') == 1);
+}
+
+json trace_json(const std::vector<std::string>& arguments) {
+    const ProgramRun run = run_program(arguments + std::vector<std::string>{"-o", "-"});
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    CHECK(run.err.empty());
+    return json::parse(run.out);
+}
+
+} // namespace
+
+TEST_CASE("every sub-command has help, and the program a version") {
+    for (const std::vector<std::string>& arguments :
+         std::vector<std::vector<std::string>>{{"--help"}, {"trace", "--help"}, {"devices", "--help"}}) {
+        const ProgramRun run = run_program(arguments);
+        CHECK(run.code == 0);
+        CHECK(run.err.empty());
+        CHECK_THAT(run.out, Contains("--help"));
+    }
+    CHECK(run_program({"--version"}).out == "headscope " HEADSCOPE_VERSION "\n");
+}
+
+TEST_CASE("wrong usage exits with 2 and says where the help is") {
+    check_failure(run_program({"trace", "a cat", "--nonsense", "-o", "-"}), 2, "headscope trace --help");
+    check_failure(run_program({"trace", "a cat"}), 2, "--output");
+    check_failure(run_program({"trace", "-o", "-"}), 2, "nothing to run");
+    check_failure(run_program({"trace", "a", "cat", "-o", "-"}), 2, "cat");
+    check_failure(run_program({"trace", "a cat", "--format", "png", "-o", "-"}), 2, "png");
+    check_failure(run_program({"trace", "a cat", "--heads", "two", "-o", "-"}), 2, "two");
+    check_failure(run_program({"trace", "a cat", "--gain", "0", "-o", "-"}), 2, "h=g");
+    check_failure(run_program({"trace", "a cat", "--gain", "0=x", "-o", "-"}), 2, "h=g");
+    check_failure(run_program({"trace", "a cat", "--device", "abacus", "-o", "-"}), 2, "abacus");
+    check_failure(run_program({"trace", "a cat", "--weights", "w.safetensors", "-o", "-"}), 2, "--case");
+    check_failure(run_program({"trace", "a cat", "--format", "npy", "-o", "-"}), 2, "one stage");
+    const auto with_case = case_arguments("s1_none_bias", "2");
+    check_failure(run_program(with_case + std::vector<std::string>{"a cat", "-o", "-"}), 2,
+                  "give one of them");
+    check_failure(run_program(with_case + std::vector<std::string>{"--seed", "2", "-o", "-"}), 2, "--seed");
+    check_failure(run_program({"trace", "--case", cases + "s1_none_bias.safetensors", "-o", "-"}), 2,
+                  "--heads");
+}
+
+TEST_CASE("input at fault exits with 1 and names what it is") {
+    const std::vector<std::string> out{"-o", "-"};
+    check_failure(run_program({"trace", "--case", "nowhere.safetensors", "--heads", "2", "-o", "-"}), 1,
+                  "nowhere");
+    check_failure(run_program(case_arguments("s1_none_bias", "3") + out), 1, "W_Q");
+    check_failure(run_program(case_arguments("s1_none_bias", "0") + out), 1, "H");
+    check_failure(run_program(case_arguments("s1_none_bias", "-2") + out), 1, "H");
+    check_failure(
+        run_program(case_arguments("s1_none_bias", "2") + std::vector<std::string>{"--kv-heads", "0"} + out),
+        1, "Hkv");
+    const auto fault = [&](const std::vector<std::string>& more, const std::string& part) {
+        check_failure(run_program(case_arguments("s1_none_bias", "2") + more + out), 1, part);
+    };
+    fault({"--stages", "weights,wieghts"}, "there is no stage \"wieghts\"");
+    fault({"--stages", ""}, "there is no stage");
+    fault({"--head", "2"}, "numbered 0 to 1");
+    fault({"--head", "-1"}, "numbered 0 to 1");
+    fault({"--gain", "2=1"}, "numbered 0 to 1");
+    fault({"--gain", "0=nan"}, "gain");
+    fault({"--temperature", "0"}, "temperature");
+    fault({"--mask", "causl"}, "causl");
+    fault({"--mask", R"([{"kind":"explicit","allowed":[[1,0]]}])"}, "(1, 2)");
+    fault({"--mask", R"([{"kind":"additive"}])"}, "mask.add");
+    fault({"--weights", "nowhere.safetensors"}, "nowhere");
+    check_failure(run_program({"trace", "a cat", "--preset", "dog", "-o", "-"}), 1, "dog");
+    check_failure(run_program({"trace", "", "-o", "-"}), 1, "");
+    check_failure(run_program({"trace", "a \xff cat", "-o", "-"}), 1, "UTF-8");
+    check_failure(run_program({"trace", "a cat", "--mask", R"([{"kind":"additive"}])", "-o", "-"}), 1,
+                  "\"add\"");
+}
+
+TEST_CASE("an error is one line of UTF-8, whatever the name of the file") {
+    const ProgramRun run = run_program({"trace", "--case", "a\xff\nb\xc3\x9f", "--heads", "2", "-o", "-"});
+    CHECK(run.code == 1);
+    CHECK_THAT(run.err, Catch::StartsWith("headscope: cannot read a\uFFFD b\u00DF: No such file"));
+    CHECK(std::ranges::count(run.err, '\n') == 1);
+}
+
+TEST_CASE("what the machine lacks exits with 3") {
+    const std::vector<std::string> ask{"trace", "a cat", "-o", "-"};
+    check_failure(run_program(ask + std::vector<std::string>{"--device", "vulkan:77"}), 3, "vulkan:77");
+    check_failure(run_program(ask, "", {{"HEADSCOPE_DEVICE", "vulkan:77"}}), 3, "vulkan:77");
+    CHECK(run_program(ask + std::vector<std::string>{"--device", "cpu"}, "",
+                      {{"HEADSCOPE_DEVICE", "vulkan:77"}})
+              .code == 0);
+}
+
+TEST_CASE("output is written whole or not at all") {
+    const TemporaryFolder folder;
+    const auto arguments = case_arguments("s3_causal_bias", "8");
+    const std::string path = folder.file("out.safetensors");
+    check_failure(run_program(arguments + std::vector<std::string>{"-o", folder.file("no/out")}), 1,
+                  "No such file");
+    check_failure(run_program(arguments + std::vector<std::string>{"-o", folder.file("")}), 1,
+                  "it is a folder");
+    check_failure(run_program(arguments + std::vector<std::string>{"-o", "/dev/full"}), 1, "No space left");
+    CHECK(folder.entries() == 0);
+
+    // A limit on the size of files stands for a full disk: the old file survives.
+    write_file_atomically(path, "old");
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+    const rlimit small{100'000, before.rlim_max};
+    REQUIRE(::signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
+    const ProgramRun full = run_program(arguments + std::vector<std::string>{"-o", path});
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
+    REQUIRE(::signal(SIGXFSZ, SIG_DFL) != SIG_ERR);
+    check_failure(full, 1, path);
+    CHECK(read_file(path) == "old");
+    CHECK(folder.entries() == 1);
+
+    CHECK(run_program(arguments + std::vector<std::string>{"-o", path}).code == 0);
+    CHECK(Safetensors::open(path).entries().size() == stage_count);
+    CHECK(folder.entries() == 1);
+}
+
+TEST_CASE("a sentence is traced with the words as tokens") {
+    const json trace =
+        trace_json({"trace", "The cat sat down", "--preset", "first-lesson", "--stages", "weights"});
+    CHECK(trace["tokens"].size() == 4);
+    CHECK(trace["stages"].size() == 1);
+    const json& shape = trace["stages"]["weights"]["shape"];
+    CHECK(shape[2] == 4);
+    CHECK(shape[3] == 4);
+    const ProgramRun piped =
+        run_program({"trace", "-", "--stages", "weights", "-o", "-"}, "The cat sat down\n");
+    REQUIRE(piped.code == 0);
+    CHECK(json::parse(piped.out)["stages"] == trace["stages"]);
+    // A sentence may be the name of a sub-command.
+    CHECK(trace_json({"trace", "devices", "--stages", "x"})["tokens"] == json({"devices"}));
+}
+
+TEST_CASE("masks, gains, heads and temperature of the command line take effect") {
+    const std::vector<std::string> sentence{"trace", "The cat sat down"};
+    const auto causal = trace_json(sentence + std::vector<std::string>{"--mask", "causal"});
+    CHECK(causal["stages"]["weights"]["values"][0][0][0][1] == 0.0);
+    CHECK(causal["stages"]["masked"]["values"][0][0][0][1] == "-inf");
+    CHECK(causal["config"]["mask"].back() == json::parse(R"({"kind":"causal"})"));
+
+    const auto blind = trace_json(
+        sentence + std::vector<std::string>{"--mask", R"([{"kind":"key_padding","key_valid":[0,0,0,0]}])",
+                                            "--stages", "weights"});
+    CHECK(blind["fully_masked_rows"] == json::parse("[[0,0],[0,1],[0,2],[0,3]]"));
+
+    const auto two = case_arguments("s1_none_bias", "2");
+    const auto plain = trace_json(two),
+               off = trace_json(two + std::vector<std::string>{"--gain", "1=0", "--gain", "0=2"});
+    CHECK(off["config"]["gains"] == json({2, 0}));
+    CHECK(off["stages"]["head_out"] == plain["stages"]["head_out"]);
+    for (std::size_t column = 0; column < 8; ++column) {
+        const float was = plain["stages"]["concat"]["values"][0][0][column].get<float>();
+        CHECK(off["stages"]["concat"]["values"][0][0][column].get<float>() == (column < 4 ? 2 * was : 0.0F));
+    }
+    const auto warm = trace_json(two + std::vector<std::string>{"--temperature", "4", "--stages", "scaled"});
+    const float cold = plain["stages"]["scaled"]["values"][0][1][2][3].get<float>();
+    CHECK(warm["stages"]["scaled"]["values"][0][1][2][3].get<float>() == Approx(cold / 4));
+    CHECK(trace_json(sentence +
+                     std::vector<std::string>{"--heads", "1", "--stages", "weights"})["config"]["H"] == 1);
+}
+
+TEST_CASE("one head keeps its axis") {
+    const auto arguments =
+        case_arguments("gqa_h8_kv2_causal", "8") + std::vector<std::string>{"--kv-heads", "2"};
+    const auto all = trace_json(arguments),
+               one = trace_json(arguments + std::vector<std::string>{"--head", "5"});
+    CHECK(one["stages"]["weights"]["shape"] == json({1, 1, 6, 6}));
+    CHECK(one["stages"]["weights"]["values"][0][0] == all["stages"]["weights"]["values"][0][5]);
+    CHECK(one["stages"]["k_heads"]["values"][0][0] == all["stages"]["k_heads"]["values"][0][1]);
+    CHECK(one["stages"]["output"] == all["stages"]["output"]);
+}
+
+TEST_CASE("a matrix is a batch of one, and a second file gives the weights") {
+    const TemporaryFolder folder;
+    const Safetensors given = Safetensors::open(cases + "s1_none_bias.safetensors");
+    SafetensorsWriter tokens, weights;
+    const TensorPtr x = given.tensor("X");
+    tokens.add("X", make_tensor({x->shape()[1], x->shape()[2]}, x->values()));
+    for (const SafetensorsEntry& entry : given.entries())
+        if (entry.name.starts_with("W_") || entry.name.starts_with("b_"))
+            weights.add(entry.name, given.tensor(entry.name));
+    write_file_atomically(folder.file("x"), tokens.bytes());
+    write_file_atomically(folder.file("w"), weights.bytes());
+    const auto split =
+        trace_json({"trace", "--case", folder.file("x"), "--weights", folder.file("w"), "--heads", "2"});
+    CHECK(split["stages"] == trace_json(case_arguments("s1_none_bias", "2"))["stages"]);
+    check_failure(run_program({"trace", "--case", folder.file("x"), "--heads", "2", "-o", "-"}), 1,
+                  "no tensor W_Q");
+}
+
+TEST_CASE("devices lists what there is, and what auto takes") {
+    const ProgramRun text = run_program({"devices"});
+    CHECK(text.code == 0);
+    CHECK_THAT(text.out, Contains("cpu") && Contains("auto takes "));
+    const json parsed = json::parse(run_program({"devices", "--json"}).out);
+    CHECK(parsed["devices"].size() >= 1);
+    CHECK(parsed["auto"] == parsed["devices"][0]["id"]);
+}

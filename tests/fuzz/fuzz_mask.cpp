@@ -1,0 +1,49 @@
+#include "core/base/error.h"
+#include "core/io/mask_json.h"
+#include "tests/fuzz/target.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+using namespace headscope;
+
+namespace {
+
+bool lacks_numbers(const MaskRule& rule) {
+    const auto* additive = std::get_if<AdditiveMask>(&rule);
+    return additive != nullptr && additive->add == nullptr;
+}
+
+/// A mask that was accepted can be described, and used by a problem or refused by it.
+void use(const Mask& mask) {
+    if (std::ranges::any_of(mask, lacks_numbers))
+        return;
+    if (describe_mask(mask).empty())
+        std::abort();
+    const Dims dims{.B = 2, .Tq = 2, .Tk = 3, .D = 4, .Dkv = 4, .H = 2, .Hkv = 1, .dk = 2, .dv = 2};
+    const MaskRows rows(mask, dims);
+    for (std::int64_t b = 0; b < dims.B; ++b)
+        for (std::int64_t h = 0; h < dims.H; ++h)
+            for (std::int64_t i = 0; i < dims.Tq; ++i) {
+                const MaskRow row = rows.row(b, h, i);
+                if (row.begin < 0 || row.begin > row.end || row.end > dims.Tk)
+                    std::abort();
+                for (std::int64_t j = 0; j < dims.Tk; ++j)
+                    static_cast<void>(rows.allows(b, h, i, j));
+            }
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    try {
+        use(parse_mask(std::string_view(reinterpret_cast<const char*>(data), size)));
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::input)
+            std::abort();
+    }
+    return 0;
+}
+
+void repair(std::string&) {}

@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""Writes the small files that the parsers are tested and fuzzed with: tests/data/corpus/{safetensors,mask}.
+
+A name that begins with good_ must be accepted, one with bad_ must be refused with an input error. Standard
+library alone, so that the files owe nothing to the program that reads them. Run it from anywhere.
+"""
+import json
+import pathlib
+import struct
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent / "data" / "corpus"
+
+
+def safetensors(header, data=b"", length=None):
+    text = header if isinstance(header, bytes) else json.dumps(header, separators=(",", ":")).encode()
+    return struct.pack("<Q", len(text) if length is None else length) + text + data
+
+
+def entry(dtype, shape, begin, end):
+    return {"dtype": dtype, "shape": shape, "data_offsets": [begin, end]}
+
+
+F32 = struct.pack("<4f", 1.5, -2.0, float("inf"), 1e-40)
+good = {
+    "empty": safetensors({}),
+    "padded": safetensors(b'{"a":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}}   ', F32),
+    "metadata": safetensors({"__metadata__": {"tokens": '["a"]'}, "a": entry("F32", [4], 0, 16)}, F32),
+    "all_types": safetensors(
+        {
+            "f64": entry("F64", [2], 0, 16),
+            "i64": entry("I64", [1], 16, 24),
+            "f32": entry("F32", [1], 24, 28),
+            "i32": entry("I32", [1], 28, 32),
+            "f16": entry("F16", [3], 32, 38),
+            "bf16": entry("BF16", [2], 38, 42),
+            "u8": entry("U8", [2], 42, 44),
+            "bool": entry("BOOL", [1, 3], 44, 47),
+            "i8": entry("I8", [1], 47, 48),
+        },
+        struct.pack("<2dqfi", 0.1, -1e300, -(2**62), 0.25, -7)
+        + struct.pack("<3e", 1.0, 6e-8, -65504.0)
+        + struct.pack("<2H", 0x3F80, 0xFF80)
+        + bytes([0, 200, 1, 0, 1, 255]),
+    ),
+    "scalar": safetensors({"s": entry("F32", [], 0, 4)}, F32[:4]),
+    "zero_extent": safetensors({"z": entry("F32", [0, 3], 0, 0), "a": entry("F32", [1], 0, 4)}, F32[:4]),
+    "rank_8": safetensors({"r": entry("F32", [1, 1, 1, 1, 1, 1, 2, 2], 0, 16)}, F32),
+    "unaligned": safetensors({"b": entry("BOOL", [1], 0, 1), "f": entry("F32", [1], 1, 5)}, b"\x01" + F32[:4]),
+    "unicode_name": safetensors({"größe\n": entry("F32", [1], 0, 4)}, F32[:4]),
+}
+deep = b"[" * 5000 + b"]" * 5000
+bad = {
+    "nothing": b"",
+    "seven_bytes": b"\x02\0\0\0\0\0\0",
+    "no_header": struct.pack("<Q", 0),
+    "length_beyond_file": safetensors({}, length=3),
+    "length_huge": safetensors({}, length=2**64 - 1),
+    "length_wraps": safetensors({}, length=2**64 - 6),
+    "length_short": safetensors({"a": entry("F32", [1], 0, 4)}, F32[:4], length=10),
+    "not_an_object": safetensors(b"[]"),
+    "leading_blank": safetensors(b" {}"),
+    "text_after": safetensors(b"{}{}"),
+    "cut_json": safetensors(b'{"a":{"dtype":"F32"'),
+    "bad_utf8": safetensors(b'{"\xff\xfe":{}}'),
+    "nul_inside": safetensors(b'{"a":\0}'),
+    "deep": safetensors(b'{"a":' + deep + b"}"),
+    "deep_metadata": safetensors(b'{"__metadata__":' + deep + b"}"),
+    "duplicate": safetensors(
+        b'{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}',
+        F32[:4],
+    ),
+    "duplicate_field": safetensors(b'{"a":{"dtype":"F32","shape":[1],"shape":[2],"data_offsets":[0,8]}}', F32[:8]),
+    "metadata_number": safetensors({"__metadata__": {"n": 1}}),
+    "metadata_list": safetensors({"__metadata__": []}),
+    "no_dtype": safetensors({"a": {"shape": [1], "data_offsets": [0, 4]}}, F32[:4]),
+    "no_shape": safetensors({"a": {"dtype": "F32", "data_offsets": [0, 4]}}, F32[:4]),
+    "no_offsets": safetensors({"a": {"dtype": "F32", "shape": [1]}}, F32[:4]),
+    "entry_is_number": safetensors({"a": 3}),
+    "unknown_dtype": safetensors({"a": entry("F33", [1], 0, 4)}, F32[:4]),
+    "dtype_number": safetensors({"a": {"dtype": 5, "shape": [1], "data_offsets": [0, 4]}}, F32[:4]),
+    "shape_negative": safetensors({"a": entry("F32", [-1], 0, 4)}, F32[:4]),
+    "shape_fraction": safetensors({"a": entry("F32", [1.0], 0, 4)}, F32[:4]),
+    "shape_string": safetensors({"a": entry("F32", "1", 0, 4)}, F32[:4]),
+    "shape_huge": safetensors({"a": entry("F32", [2**64 - 1], 0, 4)}, F32[:4]),
+    "shape_overflows": safetensors({"a": entry("F32", [2**32, 2**32], 0, 0)}),
+    "shape_overflows_width": safetensors({"a": entry("F32", [2**62], 0, 0)}),
+    "shape_overflows_with_zero": safetensors({"a": entry("F32", [2**40, 2**40, 0], 0, 0)}),
+    "shape_overflows_after_zero": safetensors({"a": entry("F32", [0, 2**40, 2**40], 0, 0)}),
+    "rank_9": safetensors({"a": entry("F32", [1] * 9, 0, 4)}, F32[:4]),
+    "offsets_reversed": safetensors({"a": entry("F32", [1], 4, 0)}, F32[:4]),
+    "offsets_beyond": safetensors({"a": entry("F32", [2], 0, 8)}, F32[:4]),
+    "offsets_huge": safetensors({"a": entry("F32", [1], 2**64 - 4, 2**64 - 1)}, F32[:4]),
+    "offsets_three": safetensors({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4, 4]}}, F32[:4]),
+    "offsets_fraction": safetensors({"a": entry("F32", [1], 0.0, 4.0)}, F32[:4]),
+    "size_too_small": safetensors({"a": entry("F32", [2], 0, 4)}, F32[:4]),
+    "size_too_large": safetensors({"a": entry("F32", [1], 0, 8)}, F32[:8]),
+    "overlap": safetensors({"a": entry("F32", [2], 0, 8), "b": entry("F32", [2], 4, 12)}, F32[:12]),
+    "same_bytes_twice": safetensors({"a": entry("F32", [1], 0, 4), "b": entry("F32", [1], 0, 4)}, F32[:4]),
+    "gap": safetensors({"a": entry("F32", [1], 0, 4), "b": entry("F32", [1], 8, 12)}, F32[:12]),
+    "gap_at_front": safetensors({"a": entry("F32", [1], 4, 8)}, F32[:8]),
+    "bytes_after": safetensors({"a": entry("F32", [1], 0, 4)}, F32[:8]),
+    "number_overflow": safetensors(b'{"a":{"dtype":"F32","shape":[1e999],"data_offsets":[0,4]}}', F32[:4]),
+    "pickle": b"\x80\x02}q\x00(X\x01\x00\x00\x00aq\x01K\x01u.",
+    "torch_zip": b"PK\x03\x04\x00\x00\x08\x08\x00\x00archive/data.pkl",
+    "numpy": b"\x93NUMPY\x01\x00v\x00{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }",
+    "git_lfs": b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 4\n",
+}
+good_masks = {
+    "word": "causal",
+    "none": " none\n",
+    "empty_list": "[]",
+    "one_object": '{"kind":"causal"}',
+    "all_kinds": '[{"kind":"causal"},{"kind":"key_padding","key_valid":[[1,1,0],[1,0,0]]},'
+    '{"kind":"sliding_window_causal","window":4},{"kind":"sliding_window_symmetric","half_width":0},'
+    '{"kind":"explicit","allowed":[[1,0,1],[true,false,1],[1,1,1]]}]',
+    "padding_flat": '[{"kind":"key_padding","key_valid":[1,true,0]}]',
+    "explicit_3": '[{"kind":"explicit","allowed":[[[1,0]],[[0,1]]]}]',
+    "explicit_4": '[{"kind":"explicit","allowed":[[[[1,0],[0,1]]]]}]',
+    "additive": '[{"kind":"additive","add":[[0,-1.5],["-inf",2e-3]]}]',
+    "additive_elsewhere": '[{"kind":"additive","shape":"Tq,Tk","seed":5001}]',
+    "window_largest": '[{"kind":"sliding_window_causal","window":2147483647}]',
+}
+bad_masks = {
+    "empty": "",
+    "blank": " \n",
+    "unknown_word": "causl",
+    "number": "3",
+    "cut": '[{"kind":"causal"}',
+    "trailing_comma": '[{"kind":"causal"},]',
+    "word_in_list": '["causal"]',
+    "no_kind": '[{"window":3}]',
+    "kind_number": '[{"kind":1}]',
+    "unknown_kind": '[{"kind":"causal"},{"kind":"diagonal"}]',
+    "duplicate_key": '[{"kind":"causal","kind":"causal"}]',
+    "field_of_another": '[{"kind":"causal","window":3}]',
+    "window_missing": '[{"kind":"sliding_window_causal"}]',
+    "window_zero": '[{"kind":"sliding_window_causal","window":0}]',
+    "window_negative": '[{"kind":"sliding_window_causal","window":-1}]',
+    "window_fraction": '[{"kind":"sliding_window_causal","window":1.5}]',
+    "window_huge": '[{"kind":"sliding_window_causal","window":2147483648}]',
+    "window_wraps": '[{"kind":"sliding_window_causal","window":18446744073709551615}]',
+    "window_beyond_64_bits": '[{"kind":"sliding_window_causal","window":99999999999999999999}]',
+    "window_string": '[{"kind":"sliding_window_causal","window":"4"}]',
+    "half_width_negative": '[{"kind":"sliding_window_symmetric","half_width":-1}]',
+    "padding_3_levels": '[{"kind":"key_padding","key_valid":[[[1]]]}]',
+    "padding_ragged": '[{"kind":"key_padding","key_valid":[[1,1],[1]]}]',
+    "padding_two": '[{"kind":"key_padding","key_valid":[[1,2]]}]',
+    "padding_null": '[{"kind":"key_padding","key_valid":[[1,null]]}]',
+    "padding_object": '[{"kind":"key_padding","key_valid":{}}]',
+    "explicit_missing": '[{"kind":"explicit"}]',
+    "explicit_1_level": '[{"kind":"explicit","allowed":[1,0]}]',
+    "explicit_5_levels": '[{"kind":"explicit","allowed":[[[[[1]]]]]}]',
+    "explicit_ragged_depth": '[{"kind":"explicit","allowed":[[1,0],1]}]',
+    "explicit_ragged_deeper": '[{"kind":"explicit","allowed":[[1,[0]],[1,1]]}]',
+    "explicit_empty": '[{"kind":"explicit","allowed":[]}]',
+    "explicit_empty_rows": '[{"kind":"explicit","allowed":[[],[]]}]',
+    "explicit_string": '[{"kind":"explicit","allowed":"all"}]',
+    "additive_too_large": '[{"kind":"additive","add":[[1e39]]}]',
+    "additive_overflow": '[{"kind":"additive","add":[[1e999]]}]',
+    "additive_infinity_literal": '[{"kind":"additive","add":[[-Infinity]]}]',
+    "additive_string": '[{"kind":"additive","add":[["0"]]}]',
+    "additive_scalar": '[{"kind":"additive","add":0}]',
+    "deep": '[{"kind":"explicit","allowed":' + "[" * 3000 + "]" * 3000 + "}]",
+}
+
+
+def write(folder, prefix, files, suffix):
+    for name, content in files.items():
+        path = ROOT / folder / f"{prefix}_{name}.{suffix}"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+if __name__ == "__main__":
+    for folder in ("safetensors", "mask"):
+        (ROOT / folder).mkdir(parents=True, exist_ok=True)
+        for old in (ROOT / folder).iterdir():
+            old.unlink()
+    write("safetensors", "good", good, "safetensors")
+    write("safetensors", "bad", bad, "safetensors")
+    write("mask", "good", good_masks, "json")
+    write("mask", "bad", bad_masks, "json")
