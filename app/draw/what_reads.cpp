@@ -37,28 +37,63 @@ void in_order_of_heads(std::vector<Reading>& rows, std::size_t first) {
     std::ranges::sort(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.end(), {}, &Reading::head);
 }
 
-float least_chip(const DrawContext& context) {
-    const Problem& problem = context.shown.problem();
-    float widest = 20;
-    for (std::int64_t j = 0; j < problem.dims.Tk; ++j)
-        widest = std::max(
-            widest, context.measure(shortened(problem.key_label(j), longest_word), Font::ui_semibold, 13.5F));
+/// Room that the chip of a key needs.
+float least_chip(const DrawContext& context, std::int64_t j) {
+    const std::string word = shortened(context.shown.problem().key_label(j), longest_word);
     const bool difference = context.view.heads_view == HeadsView::difference;
-    return 20 + widest + 10 + context.measure(difference ? "+0.00" : "0.00", Font::mono_semibold, 12);
+    return 30 + context.measure(word, Font::ui_semibold, 13.5F) +
+           context.measure(difference ? "+0.00" : "0.00", Font::mono_semibold, 12);
 }
 
-/// The keys that a row shows, in sentence order: all, or those that are read most.
-std::vector<std::int64_t> keys_shown(const Reading& reading, std::int64_t row, std::int64_t most) {
+/// The keys from the one that is read most to the least; masked ones last.
+std::vector<std::int64_t> by_weight(const Reading& reading, std::int64_t row) {
     std::vector<std::int64_t> keys(static_cast<std::size_t>(reading.context().dims().Tk));
     std::iota(keys.begin(), keys.end(), 0);
-    if (most >= static_cast<std::int64_t>(keys.size()))
-        return keys;
     std::ranges::stable_sort(keys, std::ranges::greater{}, [&](std::int64_t j) {
         return reading.masked(row, j) ? -1.0F : std::abs(reading.at(row, j));
     });
-    keys.resize(static_cast<std::size_t>(most));
-    std::ranges::sort(keys);
     return keys;
+}
+
+/// How many keys fit in every row when each row shows those that it reads most; at least one.
+std::size_t keys_that_fit(const DrawContext& context, const std::vector<Reading>& rows, std::int64_t row,
+                          float room, float gap) {
+    auto fit = static_cast<std::size_t>(context.dims().Tk);
+    for (const Reading& reading : rows) {
+        float width = -gap;
+        std::size_t count = 0;
+        for (const std::int64_t j : by_weight(reading, row)) {
+            width += gap + least_chip(context, j);
+            if (width > room)
+                break;
+            ++count;
+        }
+        fit = std::min(fit, count);
+    }
+    return std::max<std::size_t>(fit, 1);
+}
+
+/// One chip per key, in the order of the sentence; all equally wide where the words allow it.
+void draw_chips(Picture& picture, const Reading& reading, std::int64_t row, std::size_t count,
+                const Rect& area, float gap) {
+    const DrawContext& context = reading.context();
+    std::vector<std::int64_t> keys = by_weight(reading, row);
+    keys.resize(count);
+    std::ranges::sort(keys);
+    std::vector<float> widths;
+    for (const std::int64_t j : keys)
+        widths.push_back(least_chip(context, j));
+    const auto chips = static_cast<float>(count);
+    const float even = std::min(widest_chip, (area.w + gap) / chips - gap);
+    const float spare = area.w - gap * (chips - 1) - std::accumulate(widths.begin(), widths.end(), 0.0F);
+    const bool equal = *std::ranges::max_element(widths) <= even;
+    float x = area.x;
+    for (std::size_t n = 0; n < count; ++n) {
+        const float width = equal ? even : widths[n] + std::max(spare, 0.0F) / chips;
+        draw_gauge(picture, reading, row, keys[n], {x, area.y, width, area.h},
+                   context.shown.problem().key_label(keys[n]));
+        x += width + gap;
+    }
 }
 
 void draw_row_head(Picture& picture, const Reading& reading, float y) {
@@ -118,16 +153,13 @@ float draw_what_row_reads(Picture& picture, const DrawContext& context, float y,
     const float left = canvas_pad + label_width;
     const float room = context.width - canvas_pad - left;
     const float gap = dims.Tk > 5 ? 6.0F : 16.0F;
-    const auto fit =
-        std::max<std::int64_t>(1, static_cast<std::int64_t>((room + gap) / (least_chip(context) + gap)));
-    const std::int64_t keys = std::min(fit, dims.Tk);
-    const float chip = std::min(widest_chip, (room + gap) / static_cast<float>(keys) - gap);
+    const std::size_t keys = keys_that_fit(context, rows, row, room, gap);
 
     std::string note;
     if (count < all_rows)
         note += std::to_string(count) + " of " + std::to_string(all_rows) +
                 (context.view.heads_view == HeadsView::each ? " heads, " : " rows, ");
-    if (keys < dims.Tk)
+    if (keys < static_cast<std::size_t>(dims.Tk))
         note += "the largest " + std::to_string(keys) + " of " + std::to_string(dims.Tk) + " keys, ";
     note += context.view.heads_view == HeadsView::difference ? "bar height = weight or difference"
                                                              : "bar height = weight";
@@ -145,12 +177,7 @@ float draw_what_row_reads(Picture& picture, const DrawContext& context, float y,
             draw_text(picture, context, left, baseline_for(line + chip_height / 2, 13.5F),
                       reads_nothing_text(context, row), Font::ui, 13.5F, context.theme.text);
         } else {
-            float x = left;
-            for (const std::int64_t j : keys_shown(reading, row, keys)) {
-                draw_gauge(picture, reading, row, j, {x, line, chip, chip_height},
-                           context.shown.problem().key_label(j));
-                x += chip + gap;
-            }
+            draw_chips(picture, reading, row, keys, {left, line, room, chip_height}, gap);
         }
         line += pitch;
     }
