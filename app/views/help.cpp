@@ -24,7 +24,7 @@ constexpr Shortcut shortcuts[] = {
     {"C", "next colour map"},
     {"[  ]", "fold or show the left panel, the inspector"},
     {"/", "type a sentence"},
-    {"Tab  Enter", "walk through everything that can be clicked, and click it"},
+    {"Tab  Enter", "walk through all controls, press one"},
     {"Ctrl +  Ctrl −  Ctrl 0", "larger, smaller, 100 %"},
     {"L", "light or dark theme"},
     {"Esc", "let go of the selection, close this"},
