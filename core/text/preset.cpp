@@ -30,7 +30,7 @@ void compare_positions(Tensor& W_Q, Tensor& W_K, const Wave& wave, std::int64_t 
     const std::int64_t sine = wave.column;
     const std::int64_t cosine = wave.column + 1;
     W_Q.at(sine, at) = a;
-    W_Q.at(cosine, at) = -b;
+    W_Q.at(cosine, at) = 0.0F - b; // never -0
     W_Q.at(sine, at + 1) = b;
     W_Q.at(cosine, at + 1) = a;
     W_K.at(sine, at) = static_cast<float>(key_gain);

@@ -66,6 +66,7 @@ TEST_CASE("text is composed and byte ranges point into the sentence as given") {
     CHECK(sentence.substr(words[0].begin, words[0].end - words[0].begin) == "cafe\xCC\x81");
     CHECK(sentence.substr(words[1].begin, words[1].end - words[1].begin) == "fin");
     CHECK(texts("\xCC\x81 x") == Texts{"\xCC\x81", "x"});
+    CHECK(texts("a \xCC\x81 b") == Texts{"a", "\xCC\x81", "b"});
 }
 
 TEST_CASE("an emoji stands alone with everything that belongs to it") {
