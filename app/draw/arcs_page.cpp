@@ -71,7 +71,7 @@ float longest_arc(const Reading& reading, const Line& line) {
     float longest = 60;
     for (std::int64_t i = 0; i < dims.Tq; ++i)
         for (std::int64_t j = 0; j < dims.Tk; ++j)
-            if (std::abs(reading.at(i, j)) >= least && !reading.masked(i, j))
+            if (std::abs(reading.at(i, j)) >= least)
                 longest = std::max(longest, std::abs(line.centers[static_cast<std::size_t>(i)] -
                                                      line.centers[static_cast<std::size_t>(j)]));
     return longest;

@@ -26,7 +26,7 @@ Rect box_of(const CurveItem& loop) {
     const auto [x0, x1] = std::minmax({loop.from.x, loop.to.x, top.x, left.x, right.x});
     const auto [y0, y1] = std::minmax({loop.from.y, loop.to.y, top.y, left.y, right.y});
     // So much larger that its outline does not cover the line.
-    constexpr float room = 5;
+    constexpr float room = 4;
     return {x0 - room, y0 - room, x1 - x0 + 2 * room, y1 - y0 + 2 * room};
 }
 

@@ -217,7 +217,7 @@ std::vector<Link> links_of(const Reading& reading, std::int64_t spoken_row) {
             const float value = reading.at(i, j);
             // 1/Tk in float may fall short of the threshold that it is compared with.
             const auto reaches = [&](float threshold) { return std::abs(value) >= threshold - 1e-6F; };
-            if (reading.masked(i, j) || !reaches(strong ? least.spoken : least.others))
+            if (!reaches(strong ? least.spoken : least.others))
                 continue;
             (reaches(least.others) ? lasting : extra).push_back({i, j, value, strong});
         }

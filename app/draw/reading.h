@@ -77,8 +77,8 @@ struct LinkThresholds {
 };
 LinkThresholds link_thresholds(const Dims& dims);
 
-/// The lines of a figure, none for masked keys nor for rows that are still to come while rows are stepped
-/// through. Those that are there whichever row is spoken of come first.
+/// The lines of a figure, none for masked keys (their weights are 0) nor for rows that are still to come
+/// while rows are stepped through. Those that are there whichever row is spoken of come first.
 std::vector<Link> links_of(const Reading& reading, std::int64_t spoken_row);
 
 } // namespace headscope
