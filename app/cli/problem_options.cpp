@@ -54,7 +54,8 @@ const PresetInfo* find_preset(std::string_view id) {
 
 } // namespace
 
-void ProblemOptions::add_to(CLI::App& command) {
+void ProblemOptions::add_to(CLI::App& command, bool needed) {
+    needed_ = needed;
     const std::string sentence = "A sentence", tensors = "A tensor file", changes = "Changes";
     command.add_option("SENTENCE", sentence_, "a sentence to attend over; - reads it from standard input");
     command.add_option("--preset", preset_, "embeddings and weights for the sentence: " + preset_names())
@@ -114,7 +115,7 @@ void ProblemOptions::check_usage() const {
     } else {
         if (weights_path_)
             fail_usage("--weights goes with --case; add --case FILE");
-        if (!sentence_ && !preset_)
+        if (needed_ && !sentence_ && !preset_)
             fail_usage("nothing to run; give a sentence, --preset NAME or --case FILE --heads H");
     }
 }

@@ -17,7 +17,8 @@ namespace headscope {
 /// that runs one. Lives as long as the App that it was added to.
 class ProblemOptions {
 public:
-    void add_to(CLI::App& command);
+    /// With `needed` off, a call that names no problem gets the first lesson.
+    void add_to(CLI::App& command, bool needed = true);
     /// The document that was asked for, its problem validated. Throws Error(usage) when the options
     /// contradict each other, Error(input) when what they name is at fault.
     DocumentPtr read() const;
@@ -43,6 +44,7 @@ private:
     std::optional<float> temperature_;
     std::vector<std::string> gains_; ///< "h=g"
     std::string device_ = "auto";
+    bool needed_ = true;
 };
 
 /// --device, for a command that runs an engine: auto, cpu, vulkan or vulkan:N; HEADSCOPE_DEVICE says it too.

@@ -103,8 +103,13 @@ std::string render_stage(const RenderOptions& options, const DocumentPtr& docume
     const ViewState view = view_of(options, document->problem.dims);
     const TextMeasure measure = figure_measure();
     const Theme& colours = theme(view.dark);
-    Picture picture = draw_canvas(
-        {shown, view, colours, measure, static_cast<float>(size.width), static_cast<float>(size.height)});
+    DrawContext context{shown, view, colours, measure, static_cast<float>(size.width),
+                        static_cast<float>(size.height), false};
+    Picture picture = draw_canvas(context);
+    if (!options.size && picture.wanted_width > context.width) {
+        context.width = picture.wanted_width;
+        picture = draw_canvas(context);
+    }
     return draw_figure(picture.scene, format, options.scale, colours.canvas);
 }
 
@@ -124,7 +129,7 @@ void add_render(CLI::App& program) {
     CLI::App& command =
         *program.add_subcommand("render", "draw a stage or the whole window, with no display");
     const auto options = std::make_shared<RenderOptions>();
-    options->problem.add_to(command);
+    options->problem.add_to(command, false);
     command.add_option("--stage", options->stage,
                        "the stage to draw, by its name in trace (default: weights)");
     command.add_flag("--window", options->window, "the whole program as it would look (PNG only)");

@@ -21,6 +21,8 @@ float segmented_width(const DrawContext& context, const std::vector<Segment>& se
 
 void draw_segmented(Picture& picture, const DrawContext& context, float x, float y,
                     const std::vector<Segment>& segments) {
+    if (!context.controls)
+        return;
     const Theme& theme = context.theme;
     picture.scene.add(RectItem{.area = {x, y, segmented_width(context, segments), segment_height},
                                .fill = theme.panel,
@@ -42,6 +44,8 @@ void draw_segmented(Picture& picture, const DrawContext& context, float x, float
 
 void draw_button(Picture& picture, const DrawContext& context, const Rect& area, const std::string& label,
                  const Action& action, bool primary, const std::string& tip) {
+    if (!context.controls)
+        return;
     const Theme& theme = context.theme;
     picture.scene.add(RectItem{.area = area,
                                .fill = primary ? theme.ink : theme.raise,
@@ -56,6 +60,8 @@ float draw_text_button(Picture& picture, const DrawContext& context, float x, fl
                        const std::string& label, bool on, const Action& action, const std::string& tip) {
     const Theme& theme = context.theme;
     const float width = context.measure(label, Font::ui_medium, 12.5F) + 16;
+    if (!context.controls)
+        return width;
     const Rect area{x, y, width, 24};
     picture.scene.add(RectItem{.area = area,
                                .fill = on ? theme.highlight : theme.raise,

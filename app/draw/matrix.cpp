@@ -193,6 +193,10 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
     return grid;
 }
 
+int decimals_shown(const DrawContext& context, const MatrixSpec& spec) {
+    return std::max(fit_numbers(spec, values_of(context, spec), context.view.numbers).decimals, 0);
+}
+
 float largest_magnitude(const Shown& shown, TensorId id, std::int64_t batch) {
     const Tensor& tensor = *shown.tensor(id);
     auto values = tensor.values();

@@ -41,6 +41,9 @@ struct MatrixSpec {
 MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const MatrixSpec& spec);
 inline constexpr float texture_below = 12.0F;
 
+/// How many decimals the numbers of that matrix get at its cell size; 0 when none are printed.
+int decimals_shown(const DrawContext& context, const MatrixSpec& spec);
+
 /// Token labels left of a grid (ending 12 left of it) and above it (10 above). The label of the row or column
 /// that is spoken of is bold. Every n-th is left out where they would touch; long words lose their middle and
 /// tell all on hover. `keys` says whether they are key tokens.

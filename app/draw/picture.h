@@ -84,6 +84,7 @@ struct DrawContext {
     const Theme& theme;
     const TextMeasure& measure;
     float width = 0, height = 0; ///< the room there is
+    bool controls = true;        ///< off: a figure for paper, without switches and buttons
 
     const Dims& dims() const { return shown.dims(); }
 };

@@ -93,10 +93,13 @@ void draw_block_name(Picture& picture, const DrawContext& context, const Slices&
 void draw_blocks(Picture& picture, const DrawContext& context, const Slices& s, float x, float y,
                  const Cells& cells, float apart, bool labels) {
     const float width = cells.w * static_cast<float>(s.width);
+    // The same number looks the same in every place: the blocks print as many decimals as the joined matrix.
+    const int decimals = decimals_shown(context, at(joined_spec(context, s), x, y, cells.w, cells.h));
     for (std::int64_t g = 0; g < s.heads; ++g) {
         const float block_x = std::round(x + static_cast<float>(g) * (width + cells.gap * apart));
-        const MatrixGrid grid =
-            draw_matrix(picture, context, at(block_spec(context, s, g), block_x, y, cells.w, cells.h));
+        MatrixSpec block = at(block_spec(context, s, g), block_x, y, cells.w, cells.h);
+        block.decimals = decimals;
+        const MatrixGrid grid = draw_matrix(picture, context, block);
         for (std::int64_t q = 0; q < s.shared; ++q) {
             const float piece = (width - 1) / static_cast<float>(s.shared);
             draw_head_bar(picture, context, g * s.shared + q, block_x + piece * static_cast<float>(q), y - 8,
@@ -229,6 +232,7 @@ Picture draw_concat_page(const DrawContext& context) {
     const float apart = 1.0F - ease(context.view.joined);
     const float width = cells.w * static_cast<float>(s.width);
     MatrixSpec spec = joined_spec(context, s);
+    spec.decimals = decimals_shown(context, at(spec, left, y, cells.w, cells.h));
     spec.rows_done = context.view.row >= 0 ? context.view.row + 1 : -1;
     for (std::int64_t h = 0; h < dims.H; ++h) {
         MatrixSpec part = spec;

@@ -39,7 +39,7 @@ void scrolled(const char* id, const Rect& area, const ViewTools& tools, std::opt
 }
 
 DrawContext context_of(const AppState& state, const ViewTools& tools, float width, float height) {
-    return {state.shown, state.view, tools.theme, tools.measure, width, height};
+    return {state.shown, state.view, tools.theme, tools.measure, width, height, true};
 }
 
 void draw_panel_back(const Rect& area, const ViewTools& tools, bool border_right) {
