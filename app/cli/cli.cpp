@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <iostream>
 #include <new>
+#include <string>
+#include <string_view>
+#include <utf8proc.h>
 
 namespace headscope {
 
@@ -29,15 +32,30 @@ int exit_code(ErrorKind kind) {
     return internal_fault;
 }
 
-/// One line, whatever names of files and tensors hold.
-int report(std::string sentence, int code) {
-    std::ranges::replace_if(
-        sentence, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, ' ');
-    std::cerr << "headscope: " << sentence << '\n';
+/// One line of UTF-8, whatever bytes the names of files and tensors hold.
+std::string printable(std::string_view text) {
+    std::string out;
+    while (!text.empty()) {
+        utf8proc_int32_t letter = 0;
+        const auto length = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                             static_cast<utf8proc_ssize_t>(text.size()), &letter);
+        const auto used = static_cast<std::size_t>(std::max<utf8proc_ssize_t>(length, 1));
+        const bool control = letter < ' ' || letter == '\x7f';
+        out += length < 0 ? std::string_view("\uFFFD")
+               : control  ? std::string_view(" ")
+                          : text.substr(0, used);
+        text.remove_prefix(used);
+    }
+    return out;
+}
+
+int report(const std::string& sentence, int code) {
+    std::cerr << "headscope: " << printable(sentence) << '\n';
     return code;
 }
 
-void describe(CLI::App& program) {
+/// Returns what a call without a sub-command does.
+std::function<int()> describe(CLI::App& program) {
     program.set_version_flag("--version", "headscope " HEADSCOPE_VERSION);
     program.require_subcommand(0, 1);
     program.footer(
@@ -45,6 +63,9 @@ void describe(CLI::App& program) {
         "that was demanded, 4 internal fault.");
     add_trace(program);
     add_devices(program);
+    add_render(program);
+    add_bench(program);
+    return add_window(program);
 }
 
 /// The sub-command that was being read, for pointing at its help.
@@ -53,12 +74,10 @@ std::string command_of(const CLI::App& program) {
     return used.empty() ? "headscope" : "headscope " + used.front()->get_name();
 }
 
-int parse_and_run(CLI::App& program, int argc, char** argv) {
+int parse_and_run(CLI::App& program, const std::function<int()>& open_window, int argc, char** argv) {
     try {
         program.parse(argc, argv);
-        if (program.get_subcommands().empty())
-            throw Error(ErrorKind::usage, "name a sub-command; headscope --help lists them");
-        return 0;
+        return program.get_subcommands().empty() ? open_window() : 0;
     } catch (const CLI::Success& help) {
         return program.exit(help);
     } catch (const CLI::ParseError& fault) {
@@ -71,8 +90,8 @@ int parse_and_run(CLI::App& program, int argc, char** argv) {
 int run_command_line(int argc, char** argv) {
     try {
         CLI::App program("See, step through and edit multi-head attention", "headscope");
-        describe(program);
-        return parse_and_run(program, argc, argv);
+        const std::function<int()> open_window = describe(program);
+        return parse_and_run(program, open_window, argc, argv);
     } catch (const Error& fault) {
         return report(fault.what(), exit_code(fault.kind()));
     } catch (const std::bad_alloc&) {

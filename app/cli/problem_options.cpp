@@ -1,6 +1,5 @@
 #include "app/cli/problem_options.h"
 
-#include "core/attention/regroup.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/io/case_file.h"
@@ -36,13 +35,6 @@ std::string check_device(const std::string& id) {
     const bool known = id == "auto" || id == "cpu" || id == "vulkan" ||
                        (id.starts_with(numbered) && parse_number<unsigned>(id.substr(numbered.size())));
     return known ? "" : "unknown device " + id + ", use auto, cpu, vulkan or vulkan:N";
-}
-
-std::string preset_names() {
-    std::string names;
-    for (const PresetInfo& preset : presets())
-        names += (names.empty() ? "" : ", ") + std::string(preset.id);
-    return names;
 }
 
 /// The words of a file or pipe end with a line end that is not part of the sentence.
@@ -93,10 +85,21 @@ void ProblemOptions::add_to(CLI::App& command) {
         ->group(changes);
     command.add_option("--temperature", temperature_, "divides the scaled scores (default 1)")
         ->group(changes);
-    command.add_option("--device", device_, "auto, cpu, vulkan or vulkan:N")
+    add_device_option(command, device_);
+}
+
+void add_device_option(CLI::App& command, std::string& device) {
+    command.add_option("--device", device, "auto, cpu, vulkan or vulkan:N")
         ->envname("HEADSCOPE_DEVICE")
         ->check(check_device)
         ->capture_default_str();
+}
+
+std::string preset_names() {
+    std::string names;
+    for (const PresetInfo& preset : presets())
+        names += (names.empty() ? "" : ", ") + std::string(preset.id);
+    return names;
 }
 
 void ProblemOptions::check_usage() const {
@@ -116,36 +119,37 @@ void ProblemOptions::check_usage() const {
     }
 }
 
-ChosenProblem ProblemOptions::from_sentence() const {
-    const std::string id = preset_.value_or(default_preset);
-    const PresetInfo* preset = find_preset(id);
-    const std::string own(preset == nullptr ? std::string_view() : preset->sentence);
-    PresetProblem built = build_preset(id, sentence_ ? read_sentence(*sentence_) : own, seed_.value_or(1));
-    ChosenProblem chosen{
-        std::move(built.problem), std::move(built.head_roles), std::move(built.feature_names), {}};
-    if (H_ && *H_ != chosen.problem.dims.H) {
-        chosen.problem = with_heads(chosen.problem, *H_);
-        chosen.head_roles.clear();
-    }
-    if (Hkv_ && *Hkv_ != chosen.problem.dims.Hkv)
-        chosen.problem = with_kv_heads(chosen.problem, *Hkv_);
+Recipe ProblemOptions::from_sentence() const {
+    Recipe recipe;
+    recipe.preset = preset_.value_or(default_preset);
+    const PresetInfo* preset = find_preset(recipe.preset);
+    if (sentence_)
+        recipe.sentence = read_sentence(*sentence_);
+    else if (preset != nullptr)
+        recipe.sentence = preset->sentence;
+    recipe.seed = seed_.value_or(1);
+    recipe.H = H_.value_or(0);
+    recipe.Hkv = Hkv_.value_or(0);
+    if ((H_ && *H_ < 1) || (Hkv_ && *Hkv_ < 1))
+        fail_input("--heads and --kv-heads are numbers of heads; give at least 1");
     if (mask_) {
-        const Mask more = parse_mask(*mask_);
-        for (std::size_t i = 0; i < more.size(); ++i)
-            if (const auto* rule = std::get_if<AdditiveMask>(&more[i]);
+        recipe.extra_mask = parse_mask(*mask_);
+        for (std::size_t i = 0; i < recipe.extra_mask.size(); ++i)
+            if (const auto* rule = std::get_if<AdditiveMask>(&recipe.extra_mask[i]);
                 rule != nullptr && rule->add == nullptr)
                 fail_input("mask rule " + std::to_string(i) + " (\"additive\") has no \"add\"; add it");
-        chosen.problem.mask.insert(chosen.problem.mask.end(), more.begin(), more.end());
     }
-    return chosen;
+    return recipe;
 }
 
-Problem ProblemOptions::from_case() const {
-    return load_case({.path = *case_path_,
-                      .H = *H_,
-                      .Hkv = Hkv_,
-                      .weights_path = weights_path_,
-                      .mask = mask_ ? parse_mask(*mask_) : Mask{}});
+Recipe ProblemOptions::from_case() const {
+    Recipe recipe;
+    recipe.base = std::make_shared<const Problem>(load_case({.path = *case_path_,
+                                                             .H = *H_,
+                                                             .Hkv = Hkv_,
+                                                             .weights_path = weights_path_,
+                                                             .mask = mask_ ? parse_mask(*mask_) : Mask{}}));
+    return recipe;
 }
 
 ProblemOptions::Gain ProblemOptions::parse_gain(const std::string& text) {
@@ -159,27 +163,29 @@ ProblemOptions::Gain ProblemOptions::parse_gain(const std::string& text) {
     return {*head, *factor};
 }
 
-void ProblemOptions::change_gains(Problem& problem) const {
-    if (!gains_.empty() && problem.gains.empty())
-        problem.gains.assign(static_cast<std::size_t>(problem.dims.H), 1.0F);
+std::vector<float> ProblemOptions::changed_gains(const Problem& problem) const {
+    std::vector<float> changed = problem.gains;
+    if (changed.empty())
+        changed.assign(static_cast<std::size_t>(problem.dims.H), 1.0F);
     for (const std::string& text : gains_) {
         const Gain gain = parse_gain(text);
         if (gain.head < 0 || gain.head >= problem.dims.H)
             fail_input("--gain " + text + ": there is no head " + std::to_string(gain.head) +
                        "; heads are numbered 0 to " + std::to_string(problem.dims.H - 1));
-        problem.gains[static_cast<std::size_t>(gain.head)] = gain.factor;
+        changed[static_cast<std::size_t>(gain.head)] = gain.factor;
     }
+    return changed;
 }
 
-ChosenProblem ProblemOptions::read() const {
+DocumentPtr ProblemOptions::read() const {
     check_usage();
-    ChosenProblem chosen = case_path_ ? ChosenProblem{from_case(), {}, {}, {}} : from_sentence();
-    change_gains(chosen.problem);
-    if (temperature_)
-        chosen.problem.temperature = *temperature_;
-    validate(chosen.problem);
-    chosen.device = device_;
-    return chosen;
+    Recipe recipe = case_path_ ? from_case() : from_sentence();
+    recipe.temperature = temperature_.value_or(1.0F);
+    DocumentPtr document = make_document(recipe, 1);
+    if (gains_.empty())
+        return document;
+    recipe.gains = changed_gains(document->problem);
+    return make_document(recipe, 1);
 }
 
 } // namespace headscope

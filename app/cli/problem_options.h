@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/attention/problem.h"
+#include "app/state/document.h"
 
 #include <cstdint>
 #include <optional>
@@ -13,29 +13,23 @@ class App;
 
 namespace headscope {
 
-/// A problem as the command line asked for it.
-struct ChosenProblem {
-    Problem problem;                        ///< validated
-    std::vector<std::string> head_roles;    ///< of a preset, one per head; empty otherwise
-    std::vector<std::string> feature_names; ///< of a preset, one per column of x; empty otherwise
-    std::string device;                     ///< for make_engine
-};
-
 /// The options that say where a problem comes from and what to change in it, the same for every sub-command
 /// that runs one. Lives as long as the App that it was added to.
 class ProblemOptions {
 public:
     void add_to(CLI::App& command);
-    /// Throws Error(usage) when the options contradict each other, Error(input) when what they name is at
-    /// fault.
-    ChosenProblem read() const;
+    /// The document that was asked for, its problem validated. Throws Error(usage) when the options
+    /// contradict each other, Error(input) when what they name is at fault.
+    DocumentPtr read() const;
+    /// For make_engine.
+    const std::string& device() const { return device_; }
 
 private:
     /// What is wrong without a look at any file.
     void check_usage() const;
-    ChosenProblem from_sentence() const;
-    Problem from_case() const;
-    void change_gains(Problem& problem) const;
+    Recipe from_sentence() const;
+    Recipe from_case() const;
+    std::vector<float> changed_gains(const Problem& problem) const;
 
     struct Gain {
         std::int64_t head;
@@ -50,5 +44,11 @@ private:
     std::vector<std::string> gains_; ///< "h=g"
     std::string device_ = "auto";
 };
+
+/// --device, for a command that runs an engine: auto, cpu, vulkan or vulkan:N; HEADSCOPE_DEVICE says it too.
+void add_device_option(CLI::App& command, std::string& device);
+
+/// The names of all presets, for help texts: "first-lesson, cat-sleeps, ...".
+std::string preset_names();
 
 } // namespace headscope

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 namespace CLI {
 class App;
 }
@@ -11,5 +13,10 @@ namespace headscope {
 
 void add_trace(CLI::App& program);
 void add_devices(CLI::App& program);
+void add_render(CLI::App& program);
+void add_bench(CLI::App& program);
+
+/// The options of the window itself, for a call without a sub-command. Returns what opens it.
+std::function<int()> add_window(CLI::App& program);
 
 } // namespace headscope

@@ -53,11 +53,11 @@ void run_trace(const TraceOptions& options) {
     if (options.stages)
         wanted.stages = parse_stages(*options.stages);
     check_target(wanted, options.out);
-    const ChosenProblem chosen = options.problem.read();
-    const std::unique_ptr<Engine> engine = make_engine(chosen.device);
+    const DocumentPtr document = options.problem.read();
+    const std::unique_ptr<Engine> engine = make_engine(options.problem.device());
     Progress progress;
-    const Trace trace = engine->run(chosen.problem, wanted.stages, progress);
-    export_trace(chosen.problem, trace, wanted, options.out);
+    const Trace trace = engine->run(document->problem, wanted.stages, progress);
+    export_trace(document->problem, trace, wanted, options.out);
 }
 
 } // namespace

@@ -35,8 +35,8 @@ std::string with_unit(double value, const char* unit) {
     return plain(value, value < 9.95 ? 1 : 0) + " " + unit;
 }
 
-/// The value as printed, in units of the last printed digit: a whole number. From the digits themselves, since
-/// multiplying and rounding does not agree with printf on ties such as 1.125.
+/// The value as printed, in units of the last printed digit: a whole number. From the digits themselves,
+/// since multiplying and rounding does not agree with printf on ties such as 1.125.
 double printed_units(double value, int decimals) {
     return std::round(as_printed(value, decimals) * std::pow(10.0, decimals));
 }

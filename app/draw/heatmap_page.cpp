@@ -35,12 +35,17 @@ Range range_of(const DrawContext& context, TensorId id, std::int64_t first_head,
     const Tensor& tensor = *context.shown.tensor(id);
     const auto per_head = static_cast<std::size_t>(dims.Tq * dims.Tk);
     const auto begin = static_cast<std::size_t>(context.view.batch * dims.H + first_head) * per_head;
-    Range range{0, 1e-6F};
+    Range range{INFINITY, -INFINITY};
     for (const float value : tensor.values().subspan(begin, per_head * static_cast<std::size_t>(heads)))
         if (std::isfinite(value)) {
             range.low = std::min(range.low, value);
             range.high = std::max(range.high, value);
         }
+    // Weights are shares and start at zero; scores have no zero point that means anything to the softmax.
+    if (id == TensorId::weights)
+        range.low = 0;
+    if (range.low >= range.high)
+        return {std::min(range.low, 0.0F), std::max({range.high, 0.0F, range.low + 1e-6F})};
     return range;
 }
 

@@ -18,18 +18,19 @@ bool all_read(const Shown& shown, const CellAddress& cell) {
 }
 
 bool compares_heads(TensorId id) {
-    return id == TensorId::scores || id == TensorId::scaled || id == TensorId::masked || id == TensorId::weights;
+    return id == TensorId::scores || id == TensorId::scaled || id == TensorId::masked ||
+           id == TensorId::weights;
 }
 
 /// The steps from the dot product to the stage of the cell.
 int add_score_steps(Sheet& sheet, const CellAddress& cell) {
     int decimals = add_dot_product(sheet, cell.at);
     if (cell.tensor >= TensorId::scaled)
-        decimals = add_scale(sheet, cell.at);
+        decimals = add_scale(sheet, cell.at, decimals);
     if (cell.tensor >= TensorId::masked)
-        decimals = std::max(add_mask(sheet, cell.at), cell.tensor == TensorId::masked ? decimals : 0);
+        decimals = add_mask(sheet, cell.at, decimals);
     if (cell.tensor == TensorId::weights)
-        decimals = add_softmax(sheet, cell.at);
+        decimals = add_softmax(sheet, cell.at, decimals);
     return decimals;
 }
 
@@ -64,8 +65,10 @@ void write_head(Sheet& sheet, const CellAddress& cell, int decimals) {
     const DrawContext& context = sheet.context;
     constexpr float value_size = 34.0F, caption_size = 12.5F;
     sheet.y = 18;
-    sheet.put(sheet.left, address_text(context.shown, cell), sheet.width(), Font::mono, 14, context.theme.ink);
+    sheet.put(sheet.left, address_text(context.shown, cell), sheet.width(), Font::mono, 14,
+              context.theme.ink);
     const auto value = static_cast<double>(context.shown.value(cell));
+    decimals = std::max(decimals, 2);
     std::string text = number(value, decimals);
     while (decimals > 0 && context.measure(text, Font::ui_semibold, value_size) > sheet.width())
         text = number(value, --decimals);
@@ -104,7 +107,8 @@ Picture draw_inspector(const DrawContext& context) {
             add_comparison(body, *cell);
     } else {
         body.section("Not computed");
-        body.paragraph("The stages that this number follows from are not part of this trace.", context.theme.text);
+        body.paragraph("The stages that this number follows from are not part of this trace.",
+                       context.theme.text);
     }
     write_head(head, *cell, decimals);
     const float below = head.y;

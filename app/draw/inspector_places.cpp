@@ -52,7 +52,8 @@ int add_split(Sheet& sheet, const CellAddress& cell, const CellAddress& source) 
     sheet.place("place", n(cell.at[3]),
                 "of " + n(width) + " in " + name_of(cell.tensor) + "[" + n(cell.at[1]) + "]");
     add_shape(sheet, source.tensor, cell.tensor);
-    sheet.paragraph("numbers moved: " + grouped(tensor_info(cell.tensor).shape(dims).count()) + ", changed: 0",
+    sheet.paragraph("numbers moved: " + grouped(tensor_info(cell.tensor).shape(dims).count()) +
+                        ", changed: 0",
                     sheet.context.theme.muted);
     return decimals;
 }
@@ -144,7 +145,8 @@ void add_input_places(Sheet& sheet, const CellAddress& cell) {
     if (cell.tensor == TensorId::b_O)
         sheet.place("head", "none", "shared by all heads");
     else
-        add_owner(sheet, cell.tensor, cell.tensor == TensorId::W_O ? cell.at[0] : cell.at[static_cast<std::size_t>(last)]);
+        add_owner(sheet, cell.tensor,
+                  cell.tensor == TensorId::W_O ? cell.at[0] : cell.at[static_cast<std::size_t>(last)]);
 }
 
 std::vector<Reader> readers_of_input(const Dims& dims, const CellAddress& cell) {
@@ -186,7 +188,8 @@ int add_given(Sheet& sheet, const CellAddress& cell) {
     else
         add_input_places(sheet, cell);
     sheet.section("Read by");
-    for (const Reader& reader : token ? readers_of_token(shown, cell) : readers_of_input(shown.dims(), cell)) {
+    for (const Reader& reader :
+         token ? readers_of_token(shown, cell) : readers_of_input(shown.dims(), cell)) {
         const float taken = sheet.put(sheet.left, reader.address, sheet.width(), Font::mono, Sheet::text_size,
                                       sheet.context.theme.ink);
         if (!reader.who.empty() && sheet.width() - taken > 40)

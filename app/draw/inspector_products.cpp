@@ -28,7 +28,7 @@ std::string name_of(TensorId id) {
 std::string row_text(const Shown& shown, TensorId id, std::int64_t row) {
     const bool keys = tensor_info(id).axes[1] == Axis::Tk;
     const std::string word = keys ? key_word(shown.problem(), row) : query_word(shown.problem(), row);
-    return name_of(id) + "[" + shortened(word, 10) + "]";
+    return name_of(id) + "[" + shortened(word, 8) + "]";
 }
 
 std::optional<Term> bias_term(const Shown& shown, const ReadSpan& bias) {
@@ -64,8 +64,8 @@ int add_projection(Sheet& sheet, const CellAddress& cell, const std::string& nam
     sheet.section(name, row_text(shown, reads[0].source, cell.at[1]) + " · " + W + "[:, " +
                             std::to_string(cell.at[2]) + "]" + bias);
     TermTable table{.columns = {"d", left, W, "product"},
-                    .groups = {{.terms = product_terms(numbers_of(shown, reads[0]), numbers_of(shown, reads[1]),
-                                                       owner_of(shown, cell)),
+                    .groups = {{.terms = product_terms(numbers_of(shown, reads[0]),
+                                                       numbers_of(shown, reads[1]), owner_of(shown, cell)),
                                 .name = {}}},
                     .others = {},
                     .name = address_text(shown, cell),
@@ -79,16 +79,16 @@ int add_dot_product(Sheet& sheet, const Index& at) {
     const Shown& shown = sheet.context.shown;
     const CellAddress cell{TensorId::scores, at};
     const auto reads = reads_of(shown, cell);
-    sheet.section("Dot product", "q[" + shortened(query_word(shown.problem(), at[2]), 10) + "] · k[" +
-                                     shortened(key_word(shown.problem(), at[3]), 10) + "]");
+    sheet.section("Dot product", "q[" + shortened(query_word(shown.problem(), at[2]), 8) + "] · k[" +
+                                     shortened(key_word(shown.problem(), at[3]), 8) + "]");
     return draw_terms(
-        sheet, {.columns = {"d", "q", "k", "q·k"},
-                .groups = {{.terms = product_terms(numbers_of(shown, reads[0]), numbers_of(shown, reads[1]),
-                                                   at[1]),
-                            .name = {}}},
-                .others = {},
-                .name = address_text(shown, cell),
-                .total = static_cast<double>(shown.value(cell))});
+        sheet,
+        {.columns = {"d", "q", "k", "q·k"},
+         .groups = {{.terms = product_terms(numbers_of(shown, reads[0]), numbers_of(shown, reads[1]), at[1]),
+                     .name = {}}},
+         .others = {},
+         .name = address_text(shown, cell),
+         .total = static_cast<double>(shown.value(cell))});
 }
 
 int add_value_sum(Sheet& sheet, const CellAddress& cell) {
@@ -113,16 +113,17 @@ int add_value_sum(Sheet& sheet, const CellAddress& cell) {
 
 int add_contribution(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
-    const std::int64_t h = cell.at[1];
+    const std::int64_t h = cell.at[1], dv = shown.dims().dv;
     const auto reads = reads_of(shown, cell);
     const float gain = shown.problem().gain(h);
     const auto total = static_cast<double>(shown.value(cell));
-    sheet.section("Term by term", "head_out · W_O[rows, " + std::to_string(cell.at[3]) + "]");
+    sheet.section("Term by term", "head_out · W_O[" + std::to_string(h * dv) + ":" +
+                                      std::to_string((h + 1) * dv) + ", " + std::to_string(cell.at[3]) + "]");
     if (fully_masked(*shown.trace, cell.at[0], h, cell.at[2]))
         sheet.paragraph("No key is allowed here, so the head has nothing to add.", sheet.context.theme.text);
     TermTable table{.columns = {"row", "head_out", "W_O", "product"},
-                    .groups = {{.terms = product_terms(numbers_of(shown, reads[0]), numbers_of(shown, reads[1]), h,
-                                                       h * shown.dims().dv),
+                    .groups = {{.terms = product_terms(numbers_of(shown, reads[0]),
+                                                       numbers_of(shown, reads[1]), h, h * dv),
                                 .name = {}}},
                     .others = {},
                     .name = address_text(shown, cell),
@@ -134,11 +135,13 @@ int add_contribution(Sheet& sheet, const CellAddress& cell) {
         sum += term.value;
     table.name = "sum";
     table.total = sum;
-    draw_terms(sheet, table);
+    const int decimals = draw_terms(sheet, table);
     sheet.section("Gain", "× gain of " + say_head(h));
-    const SumFormat format = step_format({sum, static_cast<double>(gain)}, total,
-                                         [](const std::vector<double>& n) { return n[0] * n[1]; });
-    sheet.arithmetic(number(sum, format.decimals) + " × " + number(static_cast<double>(gain), format.decimals),
+    const SumFormat format = step_format(
+        {sum, static_cast<double>(gain)}, total, [](const std::vector<double>& n) { return n[0] * n[1]; },
+        decimals);
+    sheet.arithmetic(number(sum, format.decimals) + " × " +
+                         number(static_cast<double>(gain), format.decimals),
                      about(format.approximate) + number(total, format.decimals));
     return format.decimals;
 }
@@ -156,7 +159,8 @@ int add_output_terms(Sheet& sheet, const CellAddress& cell) {
                     .name = address_text(shown, cell),
                     .total = static_cast<double>(shown.value(cell))};
     for (std::int64_t h = 0; h < dims.H; ++h) {
-        const auto begin = static_cast<std::ptrdiff_t>(h * dims.dv), width = static_cast<std::ptrdiff_t>(dims.dv);
+        const auto begin = static_cast<std::ptrdiff_t>(h * dims.dv),
+                   width = static_cast<std::ptrdiff_t>(dims.dv);
         const auto of_head = [&](const std::vector<double>& all) {
             return std::vector<double>(all.begin() + begin, all.begin() + begin + width);
         };

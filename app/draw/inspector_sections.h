@@ -21,9 +21,10 @@ int add_contribution(Sheet& sheet, const CellAddress& cell);
 int add_shares(Sheet& sheet, const CellAddress& cell);
 int add_output_terms(Sheet& sheet, const CellAddress& cell);
 
-int add_scale(Sheet& sheet, const Index& at);
-int add_mask(Sheet& sheet, const Index& at);
-int add_softmax(Sheet& sheet, const Index& at);
+// `fewest` and `score_decimals`: decimals of the step above, which they continue.
+int add_scale(Sheet& sheet, const Index& at, int fewest);
+int add_mask(Sheet& sheet, const Index& at, int fewest);
+int add_softmax(Sheet& sheet, const Index& at, int score_decimals);
 /// The average over heads: weights_mean.
 int add_mean(Sheet& sheet, const CellAddress& cell);
 /// A cell of scores to weights beside the same cell of the head it is compared with.

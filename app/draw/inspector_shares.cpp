@@ -29,7 +29,7 @@ public:
         if (high_ - low_ <= 0)
             return;
         zero_ = sheet.left + static_cast<float>(-low_ / (high_ - low_)) * sheet.width();
-        sheet.y += 2;
+        sheet.y += 4;
         float left = zero_, right = zero_;
         for (const Piece& piece : pieces) {
             const float length = pixels(std::abs(piece.value));
@@ -44,9 +44,7 @@ public:
     }
 
 private:
-    float pixels(double value) const {
-        return static_cast<float>(value / (high_ - low_)) * sheet_.width();
-    }
+    float pixels(double value) const { return static_cast<float>(value / (high_ - low_)) * sheet_.width(); }
 
     void draw_piece(const Piece& piece, float x, float length) {
         const Color fill = piece.head < 0 ? theme_.line2 : bar_color(sheet_.context, piece.head);
@@ -56,8 +54,8 @@ private:
             draw_text(sheet_.picture, sheet_.context, x + length / 2,
                       baseline_for(sheet_.y + bar_height / 2, 12.5F), piece.label, Font::ui_semibold, 12.5F,
                       text_on(fill), Align::center);
-        sheet_.picture.tips.push_back({area, (piece.head < 0 ? "b_O " : "Head " + piece.label + " ") +
-                                                 signed_number(piece.value, 3)});
+        sheet_.picture.tips.push_back(
+            {area, (piece.head < 0 ? "b_O " : "Head " + piece.label + " ") + signed_number(piece.value, 3)});
     }
 
     void draw_marks(double total) {
@@ -73,8 +71,8 @@ private:
                   Align::center);
         const float zero_label = std::clamp(zero_, sheet_.left + 4, sheet_.right - 4);
         if (std::abs(label - zero_label) > wide / 2 + 14)
-            draw_text(sheet_.picture, sheet_.context, zero_label, bottom + 26, "0", Font::mono, 12, theme_.muted,
-                      Align::center);
+            draw_text(sheet_.picture, sheet_.context, zero_label, bottom + 26, "0", Font::mono, 12,
+                      theme_.muted, Align::center);
     }
 
     Sheet& sheet_;
@@ -99,7 +97,8 @@ int add_shares(Sheet& sheet, const CellAddress& cell) {
         const bool empty = fully_masked(*shown.trace, cell.at[0], h, cell.at[1]);
         nothing_read = nothing_read && empty;
         const char* why = shown.problem().gain(h) == 0.0F ? ", gain 0" : empty ? ", reads nothing" : "";
-        shares.push_back({.label = "Head " + std::to_string(h) + why, .factors = {}, .value = value, .head = h});
+        shares.push_back(
+            {.label = "Head " + std::to_string(h) + why, .factors = {}, .value = value, .head = h});
     }
     std::vector<Term> bias;
     if (const Tensor* b_O = shown.problem().weights.b_O.get()) {

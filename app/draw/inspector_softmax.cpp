@@ -10,6 +10,8 @@ namespace headscope {
 
 namespace {
 
+constexpr float narrowest_key = 30.0F, widest_key = 56.0F;
+
 /// One line of the softmax table; the last one may stand for all keys that are not listed.
 struct Line {
     std::string key;
@@ -35,7 +37,8 @@ Softmax softmax_of(const Shown& shown, const Index& at) {
     if (!std::ranges::binary_search(kept, spoken))
         kept.insert(std::ranges::upper_bound(kept, spoken), spoken);
     Softmax out;
-    Line rest{.key = "… " + grouped(static_cast<std::int64_t>(s.size() - kept.size())) + " more", .rest = true};
+    Line rest{.key = "… " + grouped(static_cast<std::int64_t>(s.size() - kept.size())) + " more",
+              .rest = true};
     for (std::size_t j = 0; j < s.size(); ++j) {
         const Line line{.key = key_word(shown.problem(), static_cast<std::int64_t>(j)),
                         .s = s[j],
@@ -66,20 +69,30 @@ std::vector<double> column(const Softmax& softmax, double Line::*member) {
 }
 
 void write_softmax(Sheet& sheet, const Softmax& softmax, const SumFormat& exp, const SumFormat& weight,
-                   std::int64_t head) {
+                   int score_decimals, std::int64_t head) {
     const Theme& theme = sheet.context.theme;
     const auto wide = [&](const std::string& text) {
         return sheet.context.measure(text, Font::mono_semibold, Sheet::text_size) + 14;
     };
-    float s_width = wide("s"), exp_width = wide(about(exp.approximate) + number(softmax.exp_sum, exp.decimals));
-    for (const Line& line : softmax.lines) {
-        s_width = std::max(s_width, wide(number(line.s, 2)));
+    float exp_width = wide(about(exp.approximate) + number(softmax.exp_sum, exp.decimals));
+    for (const Line& line : softmax.lines)
         exp_width = std::max(exp_width, wide(number(line.exp, exp.decimals)));
-    }
     const float weight_width =
         std::max(wide("weight"), wide(about(weight.approximate) + number(1, weight.decimals)));
+    const auto score_width = [&] {
+        float width = wide("s");
+        for (const Line& line : softmax.lines)
+            width = std::max(width, wide(number(line.s, score_decimals)));
+        return width;
+    };
+    // Huge scores give up decimals before the keys lose their names.
+    float s_width = score_width();
+    while (score_decimals > 0 && sheet.width() - s_width - exp_width - weight_width < narrowest_key) {
+        --score_decimals;
+        s_width = score_width();
+    }
     // The numbers spread over the room that there is, so that the columns stay apart at any width.
-    const float spare = std::max(0.0F, sheet.width() - s_width - exp_width - weight_width - 56) / 4;
+    const float spare = std::max(0.0F, sheet.width() - s_width - exp_width - weight_width - widest_key) / 4;
     const float exp_edge = sheet.right - weight_width - spare, s_edge = exp_edge - exp_width - spare;
     const float key_room = std::max(16.0F, s_edge - s_width - sheet.left);
     sheet.y -= 2;
@@ -94,8 +107,8 @@ void write_softmax(Sheet& sheet, const Softmax& softmax, const SumFormat& exp, c
     for (const Line& line : softmax.lines) {
         if (line.spoken) {
             const float x = sheet.left - 10;
-            sheet.picture.scene.add(
-                RectItem{.area = {x, sheet.y, sheet.right + 10 - x, Sheet::row_height}, .fill = theme.highlight});
+            sheet.picture.scene.add(RectItem{.area = {x, sheet.y, sheet.right + 10 - x, Sheet::row_height},
+                                             .fill = theme.highlight});
             sheet.picture.scene.add(
                 RectItem{.area = {x, sheet.y, 3, Sheet::row_height}, .fill = bar_color(sheet.context, head)});
         }
@@ -109,7 +122,7 @@ void write_softmax(Sheet& sheet, const Softmax& softmax, const SumFormat& exp, c
                   : line.spoken ? theme.ink
                                 : theme.text);
         if (!line.rest)
-            cell(s_edge, number(line.s, 2), false);
+            cell(s_edge, number(line.s, score_decimals), false);
         cell(exp_edge, number(line.exp, exp.decimals), false);
         cell(sheet.right, number(line.weight, weight.decimals), line.spoken);
         sheet.y += Sheet::row_height;
@@ -133,7 +146,7 @@ std::string mask_name(const Problem& problem, const std::vector<RuleSays>& rules
 
 } // namespace
 
-int add_scale(Sheet& sheet, const Index& at) {
+int add_scale(Sheet& sheet, const Index& at, int fewest) {
     const Shown& shown = sheet.context.shown;
     const Problem& problem = shown.problem();
     const bool tempered = problem.temperature != 1.0F;
@@ -143,20 +156,20 @@ int add_scale(Sheet& sheet, const Index& at) {
     const auto temperature = static_cast<double>(problem.temperature);
     sheet.section("Scale", tempered ? "÷ √dk ÷ temperature" : "÷ √dk");
     const SumFormat format = step_format(
-        {from}, to, [&](const std::vector<double>& n) { return n[0] / root / temperature; });
+        {from}, to, [&](const std::vector<double>& n) { return n[0] / root / temperature; }, fewest);
     sheet.arithmetic(number(from, format.decimals) + " ÷ √" + std::to_string(shown.dims().dk) +
                          (tempered ? " ÷ " + number(temperature, 2) : ""),
                      about(format.approximate) + number(to, format.decimals));
     return format.decimals;
 }
 
-int add_mask(Sheet& sheet, const Index& at) {
+int add_mask(Sheet& sheet, const Index& at, int fewest) {
     const Shown& shown = sheet.context.shown;
     const Theme& theme = sheet.context.theme;
     const std::vector<RuleSays> rules = rules_on(shown.problem(), at);
     sheet.section("Mask", mask_name(shown.problem(), rules));
     if (rules.empty())
-        return 2;
+        return fewest;
     double add = 0;
     for (const RuleSays& rule : rules) {
         const std::string verdict = rule.adds      ? signed_number(rule.add, 2)
@@ -173,34 +186,36 @@ int add_mask(Sheet& sheet, const Index& at) {
     const auto from = static_cast<double>(shown.value({TensorId::scaled, at}));
     const auto to = static_cast<double>(shown.value({TensorId::masked, at}));
     if (std::isinf(to)) {
-        sheet.arithmetic(number(from, 2) + " becomes", number(to, 2));
-        return 2;
+        sheet.arithmetic(number(from, fewest) + " becomes", number(to, 2));
+        return fewest;
     }
-    const SumFormat format = sum_format({from, add}, to);
-    sheet.arithmetic(number(from, format.decimals) +
-                         (add == 0 ? " stays"
-                                   : (add < 0 ? " − " : " + ") + number(std::abs(add), format.decimals)),
-                     about(format.approximate) + number(to, format.decimals));
+    const SumFormat format = step_format(
+        {from, add}, to, [](const std::vector<double>& n) { return n[0] + n[1]; }, fewest);
+    sheet.arithmetic(
+        number(from, format.decimals) +
+            (add == 0 ? " stays" : (add < 0 ? " − " : " + ") + number(std::abs(add), format.decimals)),
+        about(format.approximate) + number(to, format.decimals));
     return format.decimals;
 }
 
-int add_softmax(Sheet& sheet, const Index& at) {
+int add_softmax(Sheet& sheet, const Index& at, int score_decimals) {
     const Shown& shown = sheet.context.shown;
     sheet.section("Softmax", "exp(s − max) ÷ sum");
     if (fully_masked(*shown.trace, at[0], at[1], at[2])) {
-        sheet.paragraph("No key is allowed in this row, so there is nothing to share out. By definition every "
-                        "weight is 0, and so is what the head passes on.",
-                        sheet.context.theme.text);
+        sheet.paragraph(
+            "No key is allowed in this row, so there is nothing to share out. By definition every "
+            "weight is 0, and so is what the head passes on.",
+            sheet.context.theme.text);
         return 2;
     }
     const Softmax softmax = softmax_of(shown, at);
     const SumFormat exp = sum_format(column(softmax, &Line::exp), softmax.exp_sum);
     const SumFormat weight = sum_format(column(softmax, &Line::weight), softmax.weight_sum);
-    write_softmax(sheet, softmax, exp, weight, at[1]);
-    const SumFormat last =
-        step_format({softmax.spoken.exp, softmax.exp_sum}, softmax.spoken.weight,
-                    [](const std::vector<double>& n) { return n[0] / n[1]; });
-    sheet.arithmetic(number(softmax.spoken.exp, last.decimals) + " ÷ " + number(softmax.exp_sum, last.decimals),
+    write_softmax(sheet, softmax, exp, weight, score_decimals, at[1]);
+    const SumFormat last = step_format({softmax.spoken.exp, softmax.exp_sum}, softmax.spoken.weight,
+                                       [](const std::vector<double>& n) { return n[0] / n[1]; });
+    sheet.arithmetic(number(softmax.spoken.exp, last.decimals) + " ÷ " +
+                         number(softmax.exp_sum, last.decimals),
                      about(last.approximate) + number(softmax.spoken.weight, last.decimals));
     return weight.decimals;
 }
@@ -217,14 +232,15 @@ int add_mean(Sheet& sheet, const CellAddress& cell) {
                          .head = h});
     const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
     sheet.section("Average over heads", "sum ÷ H");
-    draw_terms(sheet, {.columns = {},
-                       .groups = {{.terms = std::move(terms), .name = {}}},
-                       .others = {},
-                       .name = "sum",
-                       .total = sum});
+    const int decimals = draw_terms(sheet, {.columns = {},
+                                            .groups = {{.terms = std::move(terms), .name = {}}},
+                                            .others = {},
+                                            .name = "sum",
+                                            .total = sum});
     const auto mean = static_cast<double>(shown.value(cell));
     const SumFormat format = step_format(
-        {sum}, mean, [&](const std::vector<double>& n) { return n[0] / static_cast<double>(dims.H); });
+        {sum}, mean, [&](const std::vector<double>& n) { return n[0] / static_cast<double>(dims.H); },
+        decimals);
     sheet.arithmetic(number(sum, format.decimals) + " ÷ " + std::to_string(dims.H),
                      about(format.approximate) + number(mean, format.decimals));
     return format.decimals;
@@ -243,8 +259,8 @@ void add_comparison(Sheet& sheet, const CellAddress& cell) {
     sheet.row("Head " + std::to_string(cell.at[1]), number(own, format.decimals));
     sheet.row("Head " + std::to_string(twin.at[1]), number(other, format.decimals));
     if (finite)
-        sheet.row("difference",
-                  about(format.approximate) + signed_number(own - other, format.decimals), true);
+        sheet.row("difference", about(format.approximate) + signed_number(own - other, format.decimals),
+                  true);
     else
         sheet.paragraph("Where a key is masked there is no difference to take.", sheet.context.theme.muted);
 }

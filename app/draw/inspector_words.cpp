@@ -4,6 +4,7 @@
 #include "core/base/overloaded.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace headscope {
@@ -49,26 +50,27 @@ std::string distance_words(const Problem& problem, const Index& at) {
 
 std::string rule_words(const Problem& problem, const MaskRule& rule, const Index& at, bool allowed) {
     const std::string key = plain_key(problem, at[3]);
-    return std::visit(
-        Overloaded{[&](const CausalMask&) { return "causal: " + distance_words(problem, at); },
-                   [&](const KeyPaddingMask&) {
-                       return "padding: " + key + (allowed ? " is a real token" : " is padding");
-                   },
-                   [&](const SlidingWindowCausalMask& r) {
-                       return "causal window of " + std::to_string(r.window) + ": " + distance_words(problem, at);
-                   },
-                   [&](const SlidingWindowSymmetricMask& r) {
-                       return "window of ±" + std::to_string(r.half_width) + ": " + distance_words(problem, at);
-                   },
-                   [&](const ExplicitMask&) {
-                       return "explicit mask: " + plain_query(problem, at[2]) + (allowed ? " may" : " may not") +
-                              " read " + key;
-                   },
-                   [&](const AdditiveMask&) {
-                       return std::string(allowed ? "additive mask: added to the score"
-                                                  : "additive mask: −∞ here, which forbids");
-                   }},
-        rule);
+    return std::visit(Overloaded{[&](const CausalMask&) { return "causal: " + distance_words(problem, at); },
+                                 [&](const KeyPaddingMask&) {
+                                     return "padding: " + key +
+                                            (allowed ? " is a real token" : " is padding");
+                                 },
+                                 [&](const SlidingWindowCausalMask& r) {
+                                     return "causal window of " + std::to_string(r.window) + ": " +
+                                            distance_words(problem, at);
+                                 },
+                                 [&](const SlidingWindowSymmetricMask& r) {
+                                     return "window of ±" + std::to_string(r.half_width) + ": " +
+                                            distance_words(problem, at);
+                                 },
+                                 [&](const ExplicitMask&) {
+                                     return "explicit mask: " + plain_query(problem, at[2]) + " reads " + key;
+                                 },
+                                 [&](const AdditiveMask&) {
+                                     return std::string(allowed ? "additive mask: added to the score"
+                                                                : "additive mask: −∞ here, which forbids");
+                                 }},
+                      rule);
 }
 
 } // namespace
@@ -124,7 +126,8 @@ std::string caption_of(const Shown& shown, const CellAddress& cell) {
     case TensorId::weights:
         return "of all that " + q(2) + " reads in " + say_head(at[1]);
     case TensorId::weights_mean:
-        return "of all that " + q(1) + " reads, averaged over " + (dims.H == 1 ? "1 head" : n(dims.H) + " heads");
+        return "of all that " + q(1) + " reads, averaged over " +
+               (dims.H == 1 ? "1 head" : n(dims.H) + " heads");
     case TensorId::head_out:
         return "value feature " + n(at[3]) + " as " + q(2) + " reads it in " + say_head(at[1]);
     case TensorId::concat:
@@ -201,7 +204,9 @@ std::vector<RuleSays> rules_on(const Problem& problem, const Index& at) {
 }
 
 bool fully_masked(const Trace& trace, std::int64_t b, std::int64_t h, std::int64_t i) {
-    return std::ranges::find(trace.fully_masked, MaskedRow{b, h, i}) != trace.fully_masked.end();
+    return std::ranges::binary_search(trace.fully_masked, std::array{b, h, i}, {}, [](const MaskedRow& row) {
+        return std::array{row.b, row.h, row.i};
+    });
 }
 
 } // namespace headscope

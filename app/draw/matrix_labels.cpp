@@ -43,7 +43,8 @@ float widest_label(const DrawContext& context, bool keys) {
     const auto count = keys ? problem.dims.Tk : problem.dims.Tq;
     float widest = 0;
     for (std::int64_t i = 0; i < count; ++i)
-        widest = std::max(widest, context.measure(label_text(problem, keys, i), Font::ui_semibold, label_size));
+        widest =
+            std::max(widest, context.measure(label_text(problem, keys, i), Font::ui_semibold, label_size));
     return widest;
 }
 

@@ -107,7 +107,8 @@ void draw_bias(Picture& picture, const DrawContext& context, const ProductSpec& 
 } // namespace
 
 float product_height(const DrawContext& context, const ProductSpec& spec, float cell_h) {
-    return name_height + bar_height + cell_h * static_cast<float>(spec.right.rows) + between + cell_h * static_cast<float>(spec.result.rows) +
+    return name_height + bar_height + cell_h * static_cast<float>(spec.right.rows) + between +
+           cell_h * static_cast<float>(spec.result.rows) +
            (has_bias(context, spec) ? bias_height + 12 : 0.0F) + 8;
 }
 

@@ -12,9 +12,9 @@ struct ProductSpec {
     MatrixSpec left, right, result; ///< positions and cell sizes are decided by draw_product
     std::string left_name = {}, right_name = {}, result_name = {};
     std::string left_shape = {}, right_shape = {},
-                result_shape = {}; ///< small, at the right end of each name
-    float widest_cell = 42; ///< cells are at most this wide
-    bool left_keys = false; ///< the left factor's rows are key tokens
+                result_shape = {};    ///< small, at the right end of each name
+    float widest_cell = 42;           ///< cells are at most this wide
+    bool left_keys = false;           ///< the left factor's rows are key tokens
     bool left_token_columns = false;  ///< its columns are key tokens, as in weights
     bool right_token_rows = false;    ///< the right factor's rows are key tokens
     std::int64_t right_row_heads = 0; ///< the right factor's rows belong to heads, this many rows each; 0: no

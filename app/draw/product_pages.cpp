@@ -150,7 +150,6 @@ Picture draw_head_out_page(const DrawContext& context) {
     product.left_name = head_name("weights", h);
     product.right_name = head_name("v_heads", g);
     product.result_name = head_name("head_out", h);
-    product.left_shape = "Tq × Tk";
     product.right_shape = "Tk × dv";
     product.result_shape = "Tq × dv";
     product.widest_cell = 64;

@@ -32,20 +32,27 @@ void Sheet::section(const std::string& name, const std::string& formula) {
     draw_hairline(picture, context, left, y, width());
     y += 8;
     const float taken = put(left, name, width(), Font::ui_semibold, 13.5F, context.theme.ink);
-    if (!formula.empty() && width() - taken > 3 * gap)
-        put(right, formula, width() - taken - gap, Font::mono, 12.5F, context.theme.muted, Align::right);
+    const bool beside = taken + gap + context.measure(formula, Font::mono, text_size) <= width();
+    if (beside)
+        put(right, formula, width(), Font::mono, text_size, context.theme.muted, Align::right);
+    y += row_height;
+    if (beside)
+        return;
+    y -= 4;
+    put(left, formula, width(), Font::mono, text_size, context.theme.muted);
     y += row_height;
 }
 
 void Sheet::paragraph(const std::string& text, Color color) {
     constexpr float line = 20.0F;
-    const float next = draw_paragraph(picture, context, left, y + 16, width(), text, Font::ui, 13, line, color);
+    const float next =
+        draw_paragraph(picture, context, left, y + 16, width(), text, Font::ui, 13, line, color);
     y = next - 16 + 4;
 }
 
 void Sheet::row(const std::string& words, const std::string& result, bool strong) {
-    const float taken = put(right, result, width() * 0.6F, strong ? Font::mono_semibold : Font::mono, text_size,
-                            strong ? context.theme.ink : context.theme.text, Align::right);
+    const float taken = put(right, result, width() * 0.6F, strong ? Font::mono_semibold : Font::mono,
+                            text_size, strong ? context.theme.ink : context.theme.text, Align::right);
     put(left, words, width() - taken - gap, Font::ui, text_size, context.theme.text);
     y += row_height;
 }
@@ -60,8 +67,8 @@ void Sheet::place(const std::string& name, const std::string& value, const std::
 }
 
 void Sheet::arithmetic(const std::string& expression, const std::string& result) {
-    const float taken = put(right, result, width() * 0.5F, Font::mono_semibold, text_size, context.theme.ink,
-                            Align::right);
+    const float taken =
+        put(right, result, width() * 0.5F, Font::mono_semibold, text_size, context.theme.ink, Align::right);
     put(left, expression, width() - taken - gap, Font::mono, text_size, context.theme.text);
     y += row_height;
 }

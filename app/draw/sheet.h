@@ -28,7 +28,7 @@ public:
     /// Baseline of a row that begins at `y`.
     float baseline(float size = text_size) const { return baseline_for(y + row_height / 2, size); }
 
-    /// A hairline, the name at the left and a formula at the right.
+    /// A hairline, the name at the left and a formula at the right, or below where there is no room.
     void section(const std::string& name, const std::string& formula = {});
     /// Words over the whole width, wrapped.
     void paragraph(const std::string& text, Color color);

@@ -10,7 +10,7 @@ namespace headscope {
 namespace {
 
 constexpr float sign_gap = 36.0F;
-constexpr float readable_cell = 36.0F;               ///< wide enough for one decimal
+constexpr float readable_cell = 36.0F;             ///< wide enough for one decimal
 constexpr std::int64_t most_readable_columns = 32; ///< with more, no window shows all numbers
 
 float figure_limit(const Shown& shown, std::int64_t batch) {

@@ -9,7 +9,7 @@ namespace headscope {
 namespace {
 
 constexpr float gap = 10.0F;
-constexpr float times_width = 16.0F;
+constexpr float times_width = 24.0F;
 constexpr float narrowest_bar = 24.0F;
 constexpr float widest_bar = 96.0F;
 constexpr float widest_label = 72.0F;
@@ -38,10 +38,10 @@ std::vector<Term> only_largest(const std::vector<Term>& terms, std::size_t most)
             rest += terms[i].value;
         }
     }
-    out.push_back({.label = "… " + grouped(static_cast<std::int64_t>(terms.size() - kept.size())) +
-                            " more, together",
-                   .factors = {},
-                   .value = rest});
+    out.push_back(
+        {.label = "… " + grouped(static_cast<std::int64_t>(terms.size() - kept.size())) + " more, together",
+         .factors = {},
+         .value = rest});
     return out;
 }
 
@@ -64,12 +64,11 @@ TermTable shortened_table(TermTable table) {
             rest -= sizes[g];
             shown.push_back(table.groups[g]);
         }
-        table.others.insert(
-            table.others.begin(),
-            {.label = "… " + grouped(static_cast<std::int64_t>(sizes.size() - kept.size())) +
-                      " more heads, together",
-             .factors = {},
-             .value = rest});
+        table.others.insert(table.others.begin(),
+                            {.label = "… " + grouped(static_cast<std::int64_t>(sizes.size() - kept.size())) +
+                                      " more heads, together",
+                             .factors = {},
+                             .value = rest});
         table.groups = std::move(shown);
     }
     for (TermGroup& group : table.groups)
@@ -100,15 +99,16 @@ bool holds(const TermTable& table, int decimals) {
     return groups && (table.name.empty() || adds_up(parts_of_total(table), table.total, decimals));
 }
 
-/// Where the columns stand, for given decimals.
+/// Where the columns stand, for given decimals of the two factors and of the result.
 struct Columns {
-    int decimals = 2, factor_decimals = 2;
-    float label = 0, first = 0, second = 0, result = 0; ///< widths
-    float bar = 0;                                      ///< 0: none
+    std::array<int, 3> decimals{2, 2, 2};
+    std::array<float, 3> numbers{}; ///< widths of the two factors and of the result
+    float label = 0;
+    float bar = 0; ///< 0: none
 
-    bool factors() const { return first > 0; }
+    bool factors() const { return numbers[0] > 0; }
     float taken() const {
-        return label + result + gap + (factors() ? first + second + times_width + gap : 0);
+        return label + numbers[2] + gap + (factors() ? numbers[0] + numbers[1] + times_width + gap : 0);
     }
 };
 
@@ -128,11 +128,11 @@ public:
         for (const Term& term : table_.others)
             write_plain(term, Font::mono);
         if (!table_.name.empty()) {
-            sheet_.rule(columns_.result + 8);
+            sheet_.rule(columns_.numbers[2] + 8);
             write_total(table_.name, table_.total,
-                        !adds_up(parts_of_total(table_), table_.total, columns_.decimals), Font::mono);
+                        !adds_up(parts_of_total(table_), table_.total, columns_.decimals[2]), Font::mono);
         }
-        return columns_.decimals;
+        return columns_.decimals[2];
     }
 
 private:
@@ -144,51 +144,59 @@ private:
         return sheet_.context.measure(words, font, Sheet::text_size);
     }
 
-    Columns measured(int decimals, int factor_decimals) const {
-        Columns c{.decimals = decimals, .factor_decimals = factor_decimals};
-        const float head = 12.0F;
+    Columns measured(const std::array<int, 3>& decimals) const {
+        Columns c{.decimals = decimals};
         const auto heading_width = [&](std::size_t i) {
-            return sheet_.context.measure(table_.columns[i], Font::mono, head);
+            return sheet_.context.measure(table_.columns[i], Font::mono, 12.0F);
         };
+        const auto widen = [](float& width, float by) { width = std::max(width, by); };
         c.label = heading_width(0);
-        c.result = std::max(heading_width(3), wide(text(table_.total, decimals), Font::mono_semibold));
+        c.numbers[2] = heading_width(3);
+        widen(c.numbers[2], wide(text(table_.total, decimals[2]), Font::mono_semibold));
         for (const TermGroup& group : table_.groups) {
-            c.result = std::max(c.result, wide(text(group.subtotal, decimals), Font::mono_semibold));
+            widen(c.numbers[2], wide(text(group.subtotal, decimals[2]), Font::mono_semibold));
             for (const Term& term : group.terms) {
-                c.result = std::max(c.result, wide(text(term.value, decimals)));
+                widen(c.numbers[2], wide(text(term.value, decimals[2])));
                 if (!term.factors)
                     continue;
-                const Font font = table_.words ? Font::ui : Font::mono;
-                c.label = std::max(c.label, std::min(widest_label, wide(term.label, font)));
-                c.first = std::max({c.first, heading_width(1), wide(number((*term.factors)[0], factor_decimals))});
-                c.second =
-                    std::max({c.second, heading_width(2), wide(number((*term.factors)[1], factor_decimals))});
+                widen(c.label,
+                      std::min(widest_label, wide(term.label, table_.words ? Font::ui : Font::mono)));
+                for (const std::size_t f : {0U, 1U}) {
+                    widen(c.numbers[f], heading_width(f + 1));
+                    widen(c.numbers[f], wide(number((*term.factors)[f], decimals[f])));
+                }
             }
         }
         for (const Term& term : table_.others)
-            c.result = std::max(c.result, wide(text(term.value, decimals)));
+            widen(c.numbers[2], wide(text(term.value, decimals[2])));
         const float room = sheet_.width() - c.taken() - gap;
         c.bar = c.factors() && room >= narrowest_bar ? std::min(room, widest_bar) : 0;
         return c;
     }
 
-    /// The most decimals, from the fewest that hold, with which the row fits; the factors give way first.
+    /// The fewest decimals with which the sums hold; where the row is then too wide, the widest column gives
+    /// up one decimal after the other.
     void choose_columns() {
-        int decimals = 2;
-        while (decimals < 4 && !holds(table_, decimals))
-            ++decimals;
-        for (; decimals >= 0; --decimals) {
-            for (int factor_decimals = decimals; factor_decimals >= std::min(decimals, 1); --factor_decimals) {
-                columns_ = measured(decimals, factor_decimals);
-                if (columns_.taken() <= sheet_.width())
-                    return;
-            }
+        int fewest = 2;
+        while (fewest < 4 && !holds(table_, fewest))
+            ++fewest;
+        std::array<int, 3> decimals{fewest, fewest, fewest};
+        columns_ = measured(decimals);
+        while (columns_.taken() > sheet_.width()) {
+            std::size_t widest = 3;
+            for (std::size_t c = 0; c < 3; ++c)
+                if (decimals[c] > 0 && (widest == 3 || columns_.numbers[c] > columns_.numbers[widest]))
+                    widest = c;
+            if (widest == 3)
+                break;
+            --decimals[widest];
+            columns_ = measured(decimals);
         }
-        columns_.label = std::max(0.0F, columns_.label - (columns_.taken() - sheet_.width()));
+        columns_.label = std::max(0.0F, columns_.label - std::max(0.0F, columns_.taken() - sheet_.width()));
     }
 
-    float first_edge() const { return sheet_.left + columns_.label + gap + columns_.first; }
-    float second_edge() const { return first_edge() + times_width + columns_.second; }
+    float first_edge() const { return sheet_.left + columns_.label + gap + columns_.numbers[0]; }
+    float second_edge() const { return first_edge() + times_width + columns_.numbers[1]; }
 
     void heading() {
         if (table_.columns[3].empty())
@@ -219,7 +227,8 @@ private:
             sheet_.picture.scene.add(RectItem{.area = {sheet_.left - 10, top + 3, 3, sheet_.y - top - 6},
                                               .fill = bar_color(sheet_.context, group.head)});
         write_total(group.name, group.subtotal,
-                    !adds_up(values_of(group.terms), group.subtotal, columns_.decimals), Font::ui);
+                    !adds_up(values_of(group.terms), group.subtotal, columns_.decimals[2]), Font::ui);
+        sheet_.y += 4;
     }
 
     void write_product(const Term& term) {
@@ -230,11 +239,11 @@ private:
         const auto right_number = [&](float x, const std::string& digits) {
             sheet_.put(x, digits, sheet_.width(), Font::mono, Sheet::text_size, color, Align::right);
         };
-        right_number(first_edge(), number((*term.factors)[0], columns_.factor_decimals));
-        sheet_.put(first_edge() + times_width / 2, "×", times_width, Font::mono, 12, theme.muted,
-                   Align::center);
-        right_number(second_edge(), number((*term.factors)[1], columns_.factor_decimals));
-        right_number(sheet_.right, text(term.value, columns_.decimals));
+        right_number(first_edge(), number((*term.factors)[0], columns_.decimals[0]));
+        sheet_.put(first_edge() + times_width / 2 - 1, "×", times_width, Font::mono, Sheet::text_size,
+                   theme.muted, Align::center);
+        right_number(second_edge(), number((*term.factors)[1], columns_.decimals[1]));
+        right_number(sheet_.right, text(term.value, columns_.decimals[2]));
         bar(term);
         sheet_.y += Sheet::row_height;
     }
@@ -242,7 +251,7 @@ private:
     void bar(const Term& term) {
         if (columns_.bar == 0)
             return;
-        const float middle = sheet_.right - columns_.result - gap - columns_.bar / 2;
+        const float middle = sheet_.right - columns_.numbers[2] - gap - columns_.bar / 2;
         const float center = sheet_.y + Sheet::row_height / 2;
         const float length =
             largest_ > 0 ? static_cast<float>(std::abs(term.value) / largest_) * columns_.bar / 2 : 0.0F;
@@ -256,8 +265,8 @@ private:
 
     void write_plain(const Term& term, Font font) {
         const Theme& theme = sheet_.context.theme;
-        const float taken = sheet_.put(sheet_.right, text(term.value, columns_.decimals), sheet_.width(), font,
-                                       Sheet::text_size, theme.text, Align::right);
+        const float taken = sheet_.put(sheet_.right, text(term.value, columns_.decimals[2]), sheet_.width(),
+                                       font, Sheet::text_size, theme.text, Align::right);
         float x = sheet_.left;
         if (term.head >= 0) {
             sheet_.picture.scene.add(RectItem{.area = {x, sheet_.y + Sheet::row_height / 2 - 5, 10, 10},
@@ -272,7 +281,7 @@ private:
     void write_total(const std::string& name, double total, bool approximate, Font name_font) {
         const Theme& theme = sheet_.context.theme;
         const float taken =
-            sheet_.put(sheet_.right, about(approximate) + text(total, columns_.decimals), sheet_.width(),
+            sheet_.put(sheet_.right, about(approximate) + text(total, columns_.decimals[2]), sheet_.width(),
                        Font::mono_semibold, Sheet::text_size, theme.ink, Align::right);
         sheet_.put(sheet_.left, name, sheet_.width() - taken - gap, name_font, Sheet::text_size,
                    name_font == Font::ui ? theme.text : theme.muted);
@@ -304,8 +313,8 @@ std::vector<std::size_t> largest_places(const std::vector<double>& numbers, std:
 }
 
 SumFormat step_format(const std::vector<double>& from, double to,
-                      const std::function<double(const std::vector<double>&)>& step) {
-    for (int decimals = 2; decimals <= 4; ++decimals) {
+                      const std::function<double(const std::vector<double>&)>& step, int fewest) {
+    for (int decimals = fewest; decimals <= 4; ++decimals) {
         std::vector<double> printed;
         for (const double value : from)
             printed.push_back(as_printed(value, decimals));

@@ -47,10 +47,10 @@ int draw_terms(Sheet& sheet, const TermTable& table);
 /// The places of the `most` largest numbers by size, in ascending order.
 std::vector<std::size_t> largest_places(const std::vector<double>& numbers, std::size_t most);
 
-/// Decimals (2 to 4) at which `step` takes the numbers as printed to the result as printed; with 4 it may
-/// not, and then the line is to be written with "≈".
+/// Decimals (`fewest` to 4) at which `step` takes the numbers as printed to the result as printed; with 4 it
+/// may not, and then the line is to be written with "≈".
 SumFormat step_format(const std::vector<double>& from, double to,
-                      const std::function<double(const std::vector<double>&)>& step);
+                      const std::function<double(const std::vector<double>&)>& step, int fewest = 2);
 
 /// "≈ " where a printed line does not hold exactly.
 std::string about(bool approximate);

@@ -19,6 +19,9 @@ void draw_weights_switches(Picture& picture, const DrawContext& context) {
     const ViewState& view = context.view;
     const bool weights = view.group == StageGroup::weights;
     float right = context.width - canvas_pad;
+    float heads_y = 28;
+    const float title_end =
+        canvas_pad + context.measure(tensor_info(group_info(view.group).main).title, Font::ui_semibold, 22) + 24;
     if (weights) {
         const std::vector<Segment> ways{view_segment(view, "Heatmap", WeightsView::heatmap),
                                         view_segment(view, "Arcs", WeightsView::arcs),
@@ -39,11 +42,16 @@ void draw_weights_switches(Picture& picture, const DrawContext& context) {
             heads.push_back(heads_segment(view, "Mean", HeadsView::mean, "The average over all heads"));
         else if (view.heads_view == HeadsView::mean)
             heads.push_back(heads_segment(view, "Mean", HeadsView::mean, "The average over all heads"));
+        // Where both switches do not fit beside the title, the heads' one goes below.
+        if (right - segmented_width(context, heads) < title_end) {
+            right = context.width - canvas_pad;
+            heads_y = 62;
+        }
         right -= segmented_width(context, heads);
-        draw_segmented(picture, context, right, 28, heads);
+        draw_segmented(picture, context, right, heads_y, heads);
     }
     const bool map_page = !weights || view.weights_view == WeightsView::heatmap;
-    if (map_page && H > 1 && view.heads_view == HeadsView::each) {
+    if (map_page && H > 1 && view.heads_view == HeadsView::each && heads_y < 62) {
         const std::string label = view.same_scale ? "Same scale" : "Own scale";
         const float width = context.measure(label, Font::ui_medium, 12.5F) + 16;
         draw_text_button(picture, context, context.width - canvas_pad - width, 62, label, !view.same_scale,
@@ -51,7 +59,7 @@ void draw_weights_switches(Picture& picture, const DrawContext& context) {
                          view.same_scale ? "Give each head its own colour scale"
                                          : "Use one colour scale for all heads");
     }
-    if (view.heads_view == HeadsView::difference && H > 2) {
+    if (view.heads_view == HeadsView::difference && H > 2 && heads_y < 62) {
         float x = context.width - canvas_pad;
         for (std::int64_t h = H - 1; h >= 0 && h > H - 17; --h) {
             if (h == view.head)

@@ -17,17 +17,30 @@ void fail_offscreen(const std::string& what) {
                     "`headscope render --stage`");
 }
 
-EglContext::EglContext() {
-    const char* client = eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
-    if (client == nullptr || std::strstr(client, "EGL_MESA_platform_surfaceless") == nullptr)
-        fail_offscreen("EGL has no surfaceless platform here");
-    const auto get_display =
-        reinterpret_cast<PFNEGLGETPLATFORMDISPLAYEXTPROC>(eglGetProcAddress("eglGetPlatformDisplayEXT"));
-    display_ = get_display == nullptr
-                   ? EGL_NO_DISPLAY
-                   : get_display(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
-    if (display_ == EGL_NO_DISPLAY || !eglInitialize(display_, nullptr, nullptr))
-        fail_offscreen("EGL could not be started");
+namespace {
+
+// One for the process and never closed: EGL hands out the same display every time, and loading the driver is
+// the slow part.
+EGLDisplay surfaceless_display() {
+    static const EGLDisplay display = [] {
+        const char* client = eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
+        if (client == nullptr || std::strstr(client, "EGL_MESA_platform_surfaceless") == nullptr)
+            fail_offscreen("EGL has no surfaceless platform here");
+        const auto get_display =
+            reinterpret_cast<PFNEGLGETPLATFORMDISPLAYEXTPROC>(eglGetProcAddress("eglGetPlatformDisplayEXT"));
+        const EGLDisplay found =
+            get_display == nullptr ? EGL_NO_DISPLAY
+                                   : get_display(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
+        if (found == EGL_NO_DISPLAY || !eglInitialize(found, nullptr, nullptr))
+            fail_offscreen("EGL could not be started");
+        return found;
+    }();
+    return display;
+}
+
+} // namespace
+
+EglContext::EglContext() : display_(surfaceless_display()) {
     eglBindAPI(EGL_OPENGL_API);
     constexpr std::array<EGLint, 3> config_wish = {EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_NONE};
     constexpr std::array<EGLint, 7> context_wish = {EGL_CONTEXT_MAJOR_VERSION,
@@ -57,7 +70,6 @@ void EglContext::close() {
     eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
     if (context_ != EGL_NO_CONTEXT)
         eglDestroyContext(display_, context_);
-    eglTerminate(display_);
 }
 
 } // namespace headscope

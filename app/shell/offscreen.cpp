@@ -42,7 +42,8 @@ public:
 
     Image read() const {
         Image image{width_, height_,
-                    std::vector<std::uint8_t>(static_cast<std::size_t>(width_) * height_ * 4)};
+                    std::vector<std::uint8_t>(static_cast<std::size_t>(width_) *
+                                              static_cast<std::size_t>(height_) * 4)};
         glPixelStorei(GL_PACK_ALIGNMENT, 1);
         glReadPixels(0, 0, width_, height_, GL_RGBA, GL_UNSIGNED_BYTE, image.rgba.data());
         // GL's first row is the lowest one; and a window is opaque whatever blending left in alpha.

@@ -28,7 +28,9 @@ void set_style(const Theme& theme, float scale) {
     style.ItemSpacing = {0, 0};
     style.ScrollbarSize = 10 * scale;
     style.ScrollbarRounding = 5 * scale;
-    const auto set = [&](ImGuiCol id, Color color) { style.Colors[id] = ImGui::ColorConvertU32ToFloat4(color); };
+    const auto set = [&](ImGuiCol id, Color color) {
+        style.Colors[id] = ImGui::ColorConvertU32ToFloat4(color);
+    };
     set(ImGuiCol_WindowBg, theme.canvas);
     set(ImGuiCol_ChildBg, 0);
     set(ImGuiCol_PopupBg, theme.raise);
@@ -130,7 +132,8 @@ Program::Layout Program::layout(float width, float height) {
     const float room = width - view.left_width - view.inspector_width;
     out.inspector_open = view.inspector_open.value_or(room >= comfortable_canvas);
     const float beside = out.inspector_open ? view.inspector_width : rail_width;
-    out.left_open = view.left_open.value_or(width - view.left_width - beside >= smallest_canvas && !canvas_too_narrow_);
+    out.left_open =
+        view.left_open.value_or(width - view.left_width - beside >= smallest_canvas && !canvas_too_narrow_);
     // A canvas narrower than it may ever be folds what was opened, the inspector first.
     const auto canvas_width = [&] {
         return width - (out.left_open ? view.left_width : rail_width) -
@@ -153,7 +156,8 @@ void Program::splitters(const Layout& layout, float width, const ViewTools& tool
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();
     const auto drag = [&](const char* id, float x, float& size, float direction, float low, float high) {
-        ImGui::SetCursorScreenPos({origin.x + (x - 3) * scale, origin.y + (toolbar_height + strip_height) * scale});
+        ImGui::SetCursorScreenPos(
+            {origin.x + (x - 3) * scale, origin.y + (toolbar_height + strip_height) * scale});
         ImGui::InvisibleButton(id, {6 * scale, (layout.left.h - strip_height) * scale});
         if (ImGui::IsItemHovered() || ImGui::IsItemActive())
             ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
@@ -217,8 +221,10 @@ void Program::frame(Surface& surface, double now) {
         state_.view.hover = hovered;
         moving_ = true;
     }
-    // The figure needs more than the canvas beside an open left panel: the panel folds, unless the user opened it.
-    const std::uint64_t measured_for = state_.document->revision * 64 + static_cast<std::uint64_t>(state_.view.group);
+    // The figure needs more than the canvas beside an open left panel: the panel folds, unless the user
+    // opened it.
+    const std::uint64_t measured_for =
+        state_.document->revision * 64 + static_cast<std::uint64_t>(state_.view.group);
     if (measured_for != narrow_for_) {
         narrow_for_ = measured_for;
         canvas_too_narrow_ = false;

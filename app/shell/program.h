@@ -34,8 +34,8 @@ public:
     AppState& state() { return state_; }
     /// The canvas as it was last drawn, in logical pixels of the window.
     const Picture& canvas() const { return canvas_; }
-    /// What is on screen as JSON: stage, row, sentence, revision, and where each matrix stands. For programs that
-    /// drive the window from outside; described in assets/manual/automation.md.
+    /// What is on screen as JSON: stage, row, sentence, revision, and where each matrix stands. For programs
+    /// that drive the window from outside; described in assets/manual/automation.md.
     std::string report(float scale) const;
 
 private:
@@ -58,8 +58,8 @@ private:
     std::uint64_t narrow_for_ = 0;   ///< what it was measured for
 };
 
-/// Turns key presses of this frame into actions. Called once a frame, outside text fields. True when the user asked to
-/// quit.
+/// Turns key presses of this frame into actions. Called once a frame, outside text fields. True when the user
+/// asked to quit.
 bool handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send);
 
 } // namespace headscope

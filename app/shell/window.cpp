@@ -263,6 +263,8 @@ private:
         }
         if (!shown_)
             show();
+        if (options_.on_frame)
+            options_.on_frame(surface_->scale());
     }
 
     // The window shows itself with its first picture in it, not black.

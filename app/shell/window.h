@@ -14,6 +14,8 @@ struct WindowOptions {
     /// Called once, when the first frame stands on screen, with the milliseconds since the process started
     /// (the kernel counts process starts in steps of 10).
     std::function<void(double milliseconds)> on_first_frame;
+    /// Called after every frame with the physical pixels per logical pixel.
+    std::function<void(float scale)> on_frame;
 };
 
 /// Opens the window, runs the Ui in it until the user closes it or the Ui wants to quit, and returns 0.

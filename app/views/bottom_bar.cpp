@@ -13,21 +13,30 @@ enum class Icon { first, back, play, pause, next, last };
 
 void draw_icon(Scene& scene, Icon icon, Point center, Color color) {
     const auto triangle = [&](float x, float side) {
-        scene.add(PolygonItem{{{x - 4 * side, center.y - 5}, {x + 4 * side, center.y}, {x - 4 * side, center.y + 5}}, color});
+        scene.add(PolygonItem{
+            {{x - 4 * side, center.y - 5}, {x + 4 * side, center.y}, {x - 4 * side, center.y + 5}}, color});
     };
-    const auto bar = [&](float x) { scene.add(RectItem{.area = {x - 1, center.y - 6, 2, 12}, .fill = color}); };
+    const auto bar = [&](float x) {
+        scene.add(RectItem{.area = {x - 1, center.y - 6, 2, 12}, .fill = color});
+    };
     switch (icon) {
     case Icon::first:
         bar(center.x - 6);
         triangle(center.x + 1, -1);
         break;
-    case Icon::back: triangle(center.x, -1); break;
-    case Icon::play: triangle(center.x + 1, 1.2F); break;
+    case Icon::back:
+        triangle(center.x, -1);
+        break;
+    case Icon::play:
+        triangle(center.x + 1, 1.2F);
+        break;
     case Icon::pause:
         scene.add(RectItem{.area = {center.x - 5, center.y - 6, 3.5F, 12}, .fill = color});
         scene.add(RectItem{.area = {center.x + 1.5F, center.y - 6, 3.5F, 12}, .fill = color});
         break;
-    case Icon::next: triangle(center.x, 1); break;
+    case Icon::next:
+        triangle(center.x, 1);
+        break;
     case Icon::last:
         triangle(center.x - 1, 1);
         bar(center.x + 6);
@@ -65,8 +74,9 @@ Status status_of(const AppState& state, float room, const ViewTools& tools) {
         sizes += "  dv " + std::to_string(d.dv);
     if (d.B > 1)
         sizes = "B " + std::to_string(d.B) + "  " + sizes;
-    for (const std::string& text : {sizes + "  ·  " + grouped(cost.parameters) + " parameters  ·  " + flops_text(cost.flops()),
-                                    sizes + "  ·  " + grouped(cost.parameters) + " parameters", sizes})
+    for (const std::string& text :
+         {sizes + "  ·  " + grouped(cost.parameters) + " parameters  ·  " + flops_text(cost.flops()),
+          sizes + "  ·  " + grouped(cost.parameters) + " parameters", sizes})
         if (const float width = tools.measure(text, Font::ui, 13); width <= room)
             return {text, width};
     return {};
@@ -82,11 +92,17 @@ std::string place_text(const AppState& state) {
 void speed_choice(const AppState& state, Picture& picture, const Rect& area, const ViewTools& tools) {
     const float speed = state.view.speed;
     const std::string text = (speed < 1 ? number(speed, 1) : std::to_string(static_cast<int>(speed))) + "×";
-    picture.scene.add(RectItem{.area = area, .fill = tools.theme.raise, .stroke = tools.theme.line2, .radius = 6});
-    picture.scene.add(TextItem{{area.x + area.w / 2, baseline_for(area.y + area.h / 2, 13)}, text, Font::ui_medium, 13,
-                               tools.theme.ink, Align::center});
+    picture.scene.add(
+        RectItem{.area = area, .fill = tools.theme.raise, .stroke = tools.theme.line2, .radius = 6});
+    picture.scene.add(TextItem{{area.x + area.w / 2, baseline_for(area.y + area.h / 2, 13)},
+                               text,
+                               Font::ui_medium,
+                               13,
+                               tools.theme.ink,
+                               Align::center});
     const float next = speed >= 4 ? 0.5F : speed * 2;
-    picture.hotspots.push_back({area, "speed", ViewChange(SetSpeed{next}), "Playback speed; click for the next one"});
+    picture.hotspots.push_back(
+        {area, "speed", ViewChange(SetSpeed{next}), "Playback speed; click for the next one"});
 }
 
 /// The track with its ticks and handle; dragging it goes to the stage and row under the mouse.
@@ -103,23 +119,27 @@ void scrubber(const AppState& state, const Rect& track, const ViewTools& tools) 
     scene.add(RectItem{.area = {track.x, y - 1, handle - track.x, 2}, .fill = theme.ink});
     for (int g = 0; g < group_count; ++g) {
         const float x = track.x + step * static_cast<float>(g);
-        scene.add(RectItem{.area = {x - 1, y - 5, 2, 10}, .fill = x <= handle + 0.5F ? theme.ink : theme.line2});
+        scene.add(
+            RectItem{.area = {x - 1, y - 5, 2, 10}, .fill = x <= handle + 0.5F ? theme.ink : theme.line2});
     }
     scene.add(disc({handle, y}, 6.5F, theme.ink));
     const std::string text = place_text(state);
     const float half = tools.measure(text, Font::ui_semibold, 12.5F) / 2;
     tools.surface.need_glyphs(text);
-    const float text_x = std::clamp(handle, track.x + half - 4, std::max(track.right() - half + 4, track.x + half - 4));
+    const float text_x =
+        std::clamp(handle, track.x + half - 4, std::max(track.right() - half + 4, track.x + half - 4));
     scene.add(TextItem{{text_x, y - 13}, text, Font::ui_semibold, 12.5F, theme.ink, Align::center});
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
 
-    const Rect place{origin.x + (track.x - 8) * scale, origin.y + (y - 12) * scale, (track.w + 16) * scale, 24 * scale};
+    const Rect place{origin.x + (track.x - 8) * scale, origin.y + (y - 12) * scale, (track.w + 16) * scale,
+                     24 * scale};
     ImGui::SetCursorScreenPos({place.x, place.y});
     ImGui::InvisibleButton("scrubber", {place.w, place.h});
     if (!ImGui::IsItemActive())
         return;
     const float mouse = (ImGui::GetIO().MousePos.x - origin.x) / scale;
-    const GoTo target = scrubber_target(std::clamp((mouse - track.x) / step, 0.0F, static_cast<float>(group_count - 1)), dims);
+    const GoTo target = scrubber_target(
+        std::clamp((mouse - track.x) / step, 0.0F, static_cast<float>(group_count - 1)), dims);
     if (target.group != state.view.group || target.row != state.view.row)
         tools.send(ViewChange(target));
 }
@@ -181,9 +201,10 @@ void view_bottom_bar(const AppState& state, const Rect& area, const ViewTools& t
     if (!status.text.empty()) {
         picture.scene.add(LineItem{{status_x - 20, y - 12}, {status_x - 20, y + 12}, theme.line2, 1});
         picture.scene.add(TextItem{{status_x, baseline_for(y, 13)}, status.text, Font::ui, 13, theme.text});
-        picture.tips.push_back({{status_x, area.y, status.width, area.h},
-                                "Parameters are the numbers in W_Q, W_K, W_V, W_O and biases. One multiply-add is 2 FLOP: "
-                                "projections and attention, softmax not counted."});
+        picture.tips.push_back(
+            {{status_x, area.y, status.width, area.h},
+             "Parameters are the numbers in W_Q, W_K, W_V, W_O and biases. One multiply-add is 2 FLOP: "
+             "projections and attention, softmax not counted."});
     }
     const float speed_x = status_x - 40 - 44;
     speed_choice(state, picture, {speed_x, y - 14, 44, 28}, tools);

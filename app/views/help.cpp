@@ -24,7 +24,7 @@ constexpr Shortcut shortcuts[] = {
     {"C", "next colour map"},
     {"[  ]", "fold or show the left panel, the inspector"},
     {"/", "type a sentence"},
-    {"Tab  Enter", "walk through everything that can be clicked, and click it"},
+    {"Tab  Enter", "walk through all controls, press one"},
     {"Ctrl +  Ctrl −  Ctrl 0", "larger, smaller, 100 %"},
     {"L", "light or dark theme"},
     {"Esc", "let go of the selection, close this"},
@@ -45,17 +45,24 @@ void view_help(const AppState&, const Rect& area, const ViewTools& tools) {
     ImGui::SetNextWindowSize({area.w * scale, area.h * scale});
     ImGui::SetNextWindowFocus();
     ImGui::PushStyleColor(ImGuiCol_WindowBg, ImVec4(0, 0, 0, 0.35F));
-    ImGui::Begin("keyboard", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings);
+    ImGui::Begin("keyboard", nullptr,
+                 ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings);
     Picture picture;
     picture.scene.add(RectItem{.area = card, .fill = theme.raise, .stroke = theme.line2, .radius = 8});
     picture.scene.add(TextItem{{card.x + 28, card.y + 42}, "Keyboard", Font::ui_semibold, 20, theme.ink});
-    picture.scene.add(TextItem{{card.right() - 28, card.y + 42}, "Headscope " HEADSCOPE_VERSION, Font::ui, 12.5F, theme.muted,
+    picture.scene.add(TextItem{{card.right() - 28, card.y + 42},
+                               "Headscope " HEADSCOPE_VERSION,
+                               Font::ui,
+                               12.5F,
+                               theme.muted,
                                Align::right});
     float y = card.y + 58;
     for (const Shortcut& shortcut : shortcuts) {
         picture.scene.add(LineItem{{card.x + 28, y}, {card.right() - 28, y}, theme.line, 1});
-        picture.scene.add(TextItem{{card.x + 28, baseline_for(y + row / 2, 13)}, shortcut.keys, Font::ui_semibold, 13, theme.ink});
-        picture.scene.add(TextItem{{card.x + 200, baseline_for(y + row / 2, 13)}, shortcut.what, Font::ui, 13, theme.text});
+        picture.scene.add(TextItem{
+            {card.x + 28, baseline_for(y + row / 2, 13)}, shortcut.keys, Font::ui_semibold, 13, theme.ink});
+        picture.scene.add(
+            TextItem{{card.x + 200, baseline_for(y + row / 2, 13)}, shortcut.what, Font::ui, 13, theme.text});
         y += row;
     }
     show_picture(picture, origin.x, origin.y, tools, nullptr);

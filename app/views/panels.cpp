@@ -1,6 +1,6 @@
+#include "app/draw/panels.h"
 #include "app/draw/controls.h"
 #include "app/draw/pages.h"
-#include "app/draw/panels.h"
 #include "app/views/views.h"
 
 #include <algorithm>
@@ -52,7 +52,8 @@ void draw_panel_back(const Rect& area, const ViewTools& tools, bool border_right
 }
 
 /// A folded panel: a chevron and the name of what is behind it.
-void view_rail(const Rect& area, const std::string& name, bool opens_right, const Action& open, const ViewTools& tools) {
+void view_rail(const Rect& area, const std::string& name, bool opens_right, const Action& open,
+               const ViewTools& tools) {
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
     Picture picture;
@@ -60,7 +61,8 @@ void view_rail(const Rect& area, const std::string& name, bool opens_right, cons
     const float back = opens_right ? -7.0F : 7.0F;
     picture.scene.add(LineItem{{tip.x + back, tip.y - 7}, tip, theme.ink, 2});
     picture.scene.add(LineItem{tip, {tip.x + back, tip.y + 7}, theme.ink, 2});
-    picture.scene.add(TextItem{{area.x + rail_width / 2 - 5, area.y + 60}, name, Font::ui, 13, theme.text, Align::left, 90});
+    picture.scene.add(TextItem{
+        {area.x + rail_width / 2 - 5, area.y + 60}, name, Font::ui, 13, theme.text, Align::left, 90});
     picture.hotspots.push_back({area, "open " + name, open, "Show the " + name + " panel"});
     show_picture(picture, origin.x, origin.y, tools, nullptr);
 }
@@ -69,7 +71,8 @@ float header_tabs(const AppState& state, const Rect& area, const ViewTools& tool
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
     Picture picture;
-    picture.scene.add(LineItem{{area.x, area.y + strip_height}, {area.right(), area.y + strip_height}, theme.line, 1});
+    picture.scene.add(
+        LineItem{{area.x, area.y + strip_height}, {area.right(), area.y + strip_height}, theme.line, 1});
     float x = area.x + panel_pad;
     const std::pair<const char*, LeftTab> tabs[] = {
         {"Guide", LeftTab::guide}, {"Tensors", LeftTab::tensors}, {"Heads", LeftTab::heads}};
@@ -83,30 +86,31 @@ float header_tabs(const AppState& state, const Rect& area, const ViewTools& tool
                                    on ? theme.ink : theme.muted});
         if (on)
             picture.scene.add(RectItem{.area = {x, area.y + strip_height - 2, width, 2}, .fill = theme.ink});
-        picture.hotspots.push_back({{x - 8, area.y, width + 16, strip_height}, label, ViewChange(ShowTab{tab}), {}});
+        picture.hotspots.push_back(
+            {{x - 8, area.y, width + 16, strip_height}, label, ViewChange(ShowTab{tab}), {}});
         x += width + 28;
     }
     const Point tip{area.right() - 26, area.y + 22};
     picture.scene.add(LineItem{{tip.x + 5, tip.y - 5}, tip, theme.muted, 1.5F});
     picture.scene.add(LineItem{tip, {tip.x + 5, tip.y + 5}, theme.muted, 1.5F});
-    picture.hotspots.push_back({{tip.x - 10, area.y + 6, 26, 32}, "fold left", ViewChange(OpenLeft{false}), "Fold this panel"});
+    picture.hotspots.push_back(
+        {{tip.x - 10, area.y + 6, 26, 32}, "fold left", ViewChange(OpenLeft{false}), "Fold this panel"});
     show_picture(picture, origin.x, origin.y, tools, nullptr);
     return strip_height;
 }
 
 } // namespace
 
-void view_canvas(const AppState& state, const Rect& area, const ViewTools& tools, std::optional<CellAddress>& hovered,
-                 Picture& kept) {
+void view_canvas(const AppState& state, const Rect& area, const ViewTools& tools,
+                 std::optional<CellAddress>& hovered, Picture& kept) {
     const ImVec2 origin = ImGui::GetWindowPos();
     Scene back;
     back.add(RectItem{.area = area, .fill = tools.theme.canvas});
     paint(back, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     if (state.shown.trace == nullptr)
         return;
-    scrolled("canvas", area, tools, &hovered, &kept, [&](float width, float height) {
-        return draw_canvas(context_of(state, tools, width, height));
-    });
+    scrolled("canvas", area, tools, &hovered, &kept,
+             [&](float width, float height) { return draw_canvas(context_of(state, tools, width, height)); });
     if (state.error.empty())
         return;
     // What was typed last could not be used: said where the user looks, over the last valid picture.
@@ -115,8 +119,10 @@ void view_canvas(const AppState& state, const Rect& area, const ViewTools& tools
     const Theme& theme = tools.theme;
     const float width = std::min(area.w - 40, 560.0F);
     Picture text;
-    const float end = draw_paragraph(text, context, 46, 27, width - 62, state.error, Font::ui, 13.5F, 20, theme.ink);
-    notice.scene.add(RectItem{.area = {0, 0, width, end}, .fill = theme.bad_back, .stroke = theme.bad, .radius = 6});
+    const float end =
+        draw_paragraph(text, context, 46, 27, width - 62, state.error, Font::ui, 13.5F, 20, theme.ink);
+    notice.scene.add(
+        RectItem{.area = {0, 0, width, end}, .fill = theme.bad_back, .stroke = theme.bad, .radius = 6});
     notice.scene.add(TextItem{{18, 28}, "⚠", Font::ui_semibold, 15, theme.bad});
     notice.append(text, 0, 0);
     const float scale = tools.surface.scale();
@@ -140,15 +146,19 @@ void view_left_panel(const AppState& state, const Rect& area, bool open, const V
     const Rect inner{area.x, area.y + header, area.w - 1, area.h - header};
     // A region of its own for each tab, so that each keeps its scroll position.
     const char* ids[] = {"guide", "tensors", "heads"};
-    scrolled(ids[static_cast<std::size_t>(state.view.tab)], inner, tools, nullptr, nullptr, [&](float width, float height) {
-        const DrawContext context = context_of(state, tools, width, height);
-        switch (state.view.tab) {
-        case LeftTab::guide: return draw_guide(context);
-        case LeftTab::tensors: return draw_tensors(context);
-        case LeftTab::heads: return draw_heads(context);
-        }
-        return Picture{};
-    });
+    scrolled(ids[static_cast<std::size_t>(state.view.tab)], inner, tools, nullptr, nullptr,
+             [&](float width, float height) {
+                 const DrawContext context = context_of(state, tools, width, height);
+                 switch (state.view.tab) {
+                 case LeftTab::guide:
+                     return draw_guide(context);
+                 case LeftTab::tensors:
+                     return draw_tensors(context);
+                 case LeftTab::heads:
+                     return draw_heads(context);
+                 }
+                 return Picture{};
+             });
 }
 
 void view_inspector(const AppState& state, const Rect& area, bool open, const ViewTools& tools) {
@@ -160,18 +170,27 @@ void view_inspector(const AppState& state, const Rect& area, bool open, const Vi
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
     Picture header;
-    header.scene.add(TextItem{{area.x + panel_pad, baseline_for(area.y + strip_height / 2 - 1, 13)}, "Inspector",
-                              Font::ui_semibold, 13, theme.ink});
-    header.scene.add(LineItem{{area.x, area.y + strip_height}, {area.right(), area.y + strip_height}, theme.line, 1});
+    header.scene.add(TextItem{{area.x + panel_pad, baseline_for(area.y + strip_height / 2 - 1, 13)},
+                              "Inspector",
+                              Font::ui_semibold,
+                              13,
+                              theme.ink});
+    header.scene.add(
+        LineItem{{area.x, area.y + strip_height}, {area.right(), area.y + strip_height}, theme.line, 1});
     const Point tip{area.right() - 22, area.y + 22};
     header.scene.add(LineItem{{tip.x - 5, tip.y - 5}, tip, theme.muted, 1.5F});
     header.scene.add(LineItem{tip, {tip.x - 5, tip.y + 5}, theme.muted, 1.5F});
-    header.hotspots.push_back({{tip.x - 16, area.y + 6, 26, 32}, "fold inspector", ViewChange(OpenInspector{false}), "Fold this panel"});
+    header.hotspots.push_back({{tip.x - 16, area.y + 6, 26, 32},
+                               "fold inspector",
+                               ViewChange(OpenInspector{false}),
+                               "Fold this panel"});
     show_picture(header, origin.x, origin.y, tools, nullptr);
     if (state.shown.trace == nullptr)
         return;
-    scrolled("inspector", {area.x + 1, area.y + strip_height, area.w - 1, area.h - strip_height}, tools, nullptr, nullptr,
-             [&](float width, float height) { return draw_inspector(context_of(state, tools, width, height)); });
+    scrolled("inspector", {area.x + 1, area.y + strip_height, area.w - 1, area.h - strip_height}, tools,
+             nullptr, nullptr, [&](float width, float height) {
+                 return draw_inspector(context_of(state, tools, width, height));
+             });
 }
 
 } // namespace headscope

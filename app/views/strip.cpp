@@ -34,7 +34,8 @@ void view_strip(const AppState& state, const Rect& area, const ViewTools& tools)
                                    Align::center});
         if (on)
             picture.scene.add(RectItem{.area = {x, area.h - 2, width, 2}, .fill = theme.ink});
-        picture.hotspots.push_back({place, "stage " + label, ViewChange(GoTo{group}), std::string(info.title)});
+        picture.hotspots.push_back(
+            {place, "stage " + label, ViewChange(GoTo{group}), std::string(info.title)});
         x += width;
         if (g + 1 < group_count && gap >= 24) {
             const Point tip{x + gap / 2 + 2, area.h / 2};

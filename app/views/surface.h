@@ -14,7 +14,8 @@ public:
     Surface& operator=(const Surface&) = delete;
     virtual ~Surface() = default;
 
-    /// The baked font nearest to `size` logical pixels. Never null.
+    /// The baked font nearest to `size` logical pixels. Its FontSize is the em size in physical pixels. Never
+    /// null, and dead after this frame.
     virtual ImFont* font(Font role, float size) = 0;
     /// Physical pixels per logical pixel (monitor scale times the user's zoom).
     virtual float scale() const = 0;

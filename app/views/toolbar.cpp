@@ -19,9 +19,10 @@ struct Field {
 Field preset_field(const AppState& state) {
     Field field{"preset", state.document->title, {}};
     for (const PresetInfo& info : presets())
-        field.choices.push_back({std::string(info.title), Command(SetPreset{std::string(info.id)}),
-                                 state.document->recipe.base == nullptr && info.id == state.document->recipe.preset,
-                                 std::string(info.description)});
+        field.choices.push_back(
+            {std::string(info.title), Command(SetPreset{std::string(info.id)}),
+             state.document->recipe.base == nullptr && info.id == state.document->recipe.preset,
+             std::string(info.description)});
     return field;
 }
 
@@ -30,10 +31,13 @@ Field mask_field(const AppState& state) {
     const auto choice = [&](const char* label, MaskChoice mask, const char* tip) {
         return Choice{label, Command(SetMask{mask}), now == mask, tip};
     };
-    Field field{"mask", "", {choice("none", MaskChoice::none, "Every token may read every token"),
-                             choice("causal", MaskChoice::causal, "A token reads itself and what came before"),
-                             choice("causal window 3", MaskChoice::causal_window, "The token itself and the two before it"),
-                             choice("neighbours", MaskChoice::symmetric_window, "One token to either side")}};
+    Field field{
+        "mask",
+        "",
+        {choice("none", MaskChoice::none, "Every token may read every token"),
+         choice("causal", MaskChoice::causal, "A token reads itself and what came before"),
+         choice("causal window 3", MaskChoice::causal_window, "The token itself and the two before it"),
+         choice("neighbours", MaskChoice::symmetric_window, "One token to either side")}};
     const auto on = std::ranges::find(field.choices, true, &Choice::on);
     field.value = on->label;
     if (!state.document->recipe.extra_mask.empty() ||
@@ -50,7 +54,8 @@ Field heads_field(const AppState& state) {
         const bool even = width % H == 0 && (dims.H * dims.dv) % H == 0;
         if (!even || (width > 64 && (H & (H - 1)) != 0 && H != dims.H))
             continue;
-        field.choices.push_back({std::to_string(H) + (H == 1 ? " head" : " heads"), Command(SetHeads{H}), H == dims.H,
+        field.choices.push_back({std::to_string(H) + (H == 1 ? " head" : " heads"), Command(SetHeads{H}),
+                                 H == dims.H,
                                  "The same W columns dealt to " + std::to_string(H) + " heads of width " +
                                      std::to_string(width / H)});
     }
@@ -59,7 +64,11 @@ Field heads_field(const AppState& state) {
 
 Field variant_field(const AppState& state) {
     const Dims& dims = state.document->problem.dims;
-    Field field{"variant", dims.Hkv == dims.H ? "MHA" : dims.Hkv == 1 ? "MQA" : "GQA " + std::to_string(dims.Hkv), {}};
+    Field field{"variant",
+                dims.Hkv == dims.H ? "MHA"
+                : dims.Hkv == 1    ? "MQA"
+                                   : "GQA " + std::to_string(dims.Hkv),
+                {}};
     for (std::int64_t Hkv = dims.H; Hkv >= 1; --Hkv) {
         if (dims.H % Hkv != 0)
             continue;
@@ -110,15 +119,19 @@ void sentence_field(AppState& state, const Rect& area, const ViewTools& tools) {
     ImGui::PopStyleVar();
     ImGui::PopFont();
     if (fixed && ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
-        show_tip(recipe.base != nullptr ? "These tokens come from a file." : "The sentence is part of this preset.", tools);
+        show_tip(recipe.base != nullptr ? "These tokens come from a file."
+                                        : "The sentence is part of this preset.",
+                 tools);
     if (!state.error.empty() && ImGui::IsItemHovered())
         show_tip(state.error, tools);
 }
 
-void engine_badge(const AppState& state, Picture& picture, const ViewTools& tools, float right, float& width) {
+void engine_badge(const AppState& state, Picture& picture, const ViewTools& tools, float right,
+                  float& width) {
     const std::string name = state.device_name;
     const std::string time = state.shown.trace == nullptr ? "" : time_text(state.shown.trace->seconds);
-    const float name_width = tools.measure(name, Font::ui_medium, 13), time_width = tools.measure(time, Font::mono, 12.5F);
+    const float name_width = tools.measure(name, Font::ui_medium, 13),
+                time_width = tools.measure(time, Font::mono, 12.5F);
     const float caption = tools.measure("engine", Font::ui, 13);
     // Wide enough for any time, so that the badge stands still while numbers change.
     width = caption + name_width + std::max(time_width, tools.measure("000.0 ms", Font::mono, 12.5F)) + 42;
@@ -128,7 +141,8 @@ void engine_badge(const AppState& state, Picture& picture, const ViewTools& tool
     const float baseline = baseline_for(26, 13);
     picture.scene.add(TextItem{{area.x + 12, baseline}, "engine", Font::ui, 13, theme.muted});
     picture.scene.add(TextItem{{area.x + 12 + caption + 7, baseline}, name, Font::ui_medium, 13, theme.ink});
-    picture.scene.add(TextItem{{area.right() - 12, baseline}, time, Font::mono, 12.5F, theme.muted, Align::right});
+    picture.scene.add(
+        TextItem{{area.right() - 12, baseline}, time, Font::mono, 12.5F, theme.muted, Align::right});
     picture.tips.push_back({area, "Time of the last run, all stages. " + state.device_detail});
 }
 
@@ -137,7 +151,8 @@ void icon_buttons(const AppState& state, Picture& picture, const ViewTools& tool
     const Rect help{right - 32, 10, 32, 32}, contrast{right - 72, 10, 32, 32};
     for (const Rect& area : {help, contrast})
         picture.scene.add(RectItem{.area = area, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
-    picture.scene.add(TextItem{{help.x + 16, baseline_for(26, 14)}, "?", Font::ui_semibold, 14, theme.ink, Align::center});
+    picture.scene.add(
+        TextItem{{help.x + 16, baseline_for(26, 14)}, "?", Font::ui_semibold, 14, theme.ink, Align::center});
     const Point center{contrast.x + 16, 26};
     PolygonItem disc, half;
     constexpr int corners = 32;
@@ -172,7 +187,8 @@ void view_toolbar(AppState& state, const Rect& area, const ViewTools& tools) {
     show_picture(picture, origin.x, origin.y, tools, nullptr);
 
     // Fields that do not fit move, from the last one on, into one list.
-    std::vector<Field> fields{preset_field(state), mask_field(state), heads_field(state), variant_field(state)};
+    std::vector<Field> fields{preset_field(state), mask_field(state), heads_field(state),
+                              variant_field(state)};
     const float right = area.w - 16 - 80 - badge - 16;
     const float smallest_sentence = 240;
     const auto fields_width = [&](std::size_t count) {

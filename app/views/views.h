@@ -5,16 +5,16 @@
 
 namespace headscope {
 
-// One function per panel. Each draws into a place of the window given in logical pixels, reads the state and sends
-// actions; none computes or changes anything else. `area` is relative to the window.
+// One function per panel. Each draws into a place of the window given in logical pixels, reads the state and
+// sends actions; none computes or changes anything else. `area` is relative to the window.
 
 /// The sentence and everything that decides the problem; the engine badge, theme and help.
 void view_toolbar(AppState& state, const Rect& area, const ViewTools& tools);
 /// The strip of stages.
 void view_strip(const AppState& state, const Rect& area, const ViewTools& tools);
 /// The canvas. Writes the cell under the mouse to `hovered`, and keeps the picture for reports and tests.
-void view_canvas(const AppState& state, const Rect& area, const ViewTools& tools, std::optional<CellAddress>& hovered,
-                 Picture& kept);
+void view_canvas(const AppState& state, const Rect& area, const ViewTools& tools,
+                 std::optional<CellAddress>& hovered, Picture& kept);
 /// Guide, tensors and heads; or the rail that opens it again.
 void view_left_panel(const AppState& state, const Rect& area, bool open, const ViewTools& tools);
 /// The arithmetic of the cell that is spoken of; or its rail.
@@ -27,7 +27,8 @@ void view_help(const AppState& state, const Rect& area, const ViewTools& tools);
 inline constexpr float toolbar_height = 52, strip_height = 44, bottom_height = 56, rail_width = 44;
 inline constexpr float panel_pad = 24;
 
-/// The scrubber's place for a view, in stages: 6 is the whole of stage 6; between 5 and 6 lie the rows of stage 6.
+/// The scrubber's place for a view, in stages: 6 is the whole of stage 6; between 5 and 6 lie the rows of
+/// stage 6.
 float scrubber_place(const ViewState& view, const Dims& dims);
 /// And the stage and row at a place.
 GoTo scrubber_target(float place, const Dims& dims);

@@ -37,7 +37,8 @@ void popup_rows(const std::vector<Choice>& choices, const ViewTools& tools) {
     for (int i = 0; i < count; ++i) {
         const Choice& choice = choices[static_cast<std::size_t>(i)];
         tools.surface.need_glyphs(choice.label);
-        const bool chosen = ImGui::Selectable((choice.on ? "✓  " + choice.label : "     " + choice.label).c_str(), i == row);
+        const bool chosen =
+            ImGui::Selectable((choice.on ? "✓  " + choice.label : "     " + choice.label).c_str(), i == row);
         if (ImGui::IsItemHovered() && !choice.tip.empty())
             show_tip(choice.tip, tools);
         if (chosen || (enter && i == row)) {
@@ -75,8 +76,8 @@ void FocusRing::draw(Color color, float scale) const {
         return;
     const float grow = 3 * scale;
     ImGui::GetForegroundDrawList()->AddRect({focused_.x - grow, focused_.y - grow},
-                                            {focused_.right() + grow, focused_.bottom() + grow}, color, 5 * scale, 0,
-                                            2 * scale);
+                                            {focused_.right() + grow, focused_.bottom() + grow}, color,
+                                            5 * scale, 0, 2 * scale);
 }
 
 void show_tip(const std::string& text, const ViewTools& tools) {
@@ -125,7 +126,8 @@ void show_picture(const Picture& picture, float x, float y, const ViewTools& too
         return;
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     for (const MatrixGrid& grid : picture.grids) {
-        const auto cell = grid.outlined ? grid.at((mouse.x - x) / scale, (mouse.y - y) / scale) : std::nullopt;
+        const auto cell =
+            grid.outlined ? grid.at((mouse.x - x) / scale, (mouse.y - y) / scale) : std::nullopt;
         if (!cell)
             continue;
         *hovered = cell;
@@ -142,8 +144,8 @@ float combo_width(const std::string& caption, const std::string& value, const Vi
     return before + tools.measure(value, Font::ui_medium, 13) + 46;
 }
 
-void combo(const std::string& caption, const std::string& value, const Rect& area, const std::vector<Choice>& choices,
-           const ViewTools& tools) {
+void combo(const std::string& caption, const std::string& value, const Rect& area,
+           const std::vector<Choice>& choices, const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;

@@ -14,8 +14,8 @@ namespace headscope {
 /// Where views send what the user did.
 using Sink = std::function<void(const Action&)>;
 
-/// Keyboard focus over everything that can be clicked: Tab walks, Enter does what a click does. Places register in
-/// drawing order in every frame.
+/// Keyboard focus over everything that can be clicked: Tab walks, Enter does what a click does. Places
+/// register in drawing order in every frame.
 class FocusRing {
 public:
     void begin_frame();
@@ -43,8 +43,9 @@ struct ViewTools {
     const Sink& send;
 };
 
-/// Paints a picture with its origin at the given physical pixel of the current ImGui window and makes its hotspots,
-/// tips and (with `hovered`) its cells react. A hovered cell is written to `hovered`; a click selects it.
+/// Paints a picture with its origin at the given physical pixel of the current ImGui window and makes its
+/// hotspots, tips and (with `hovered`) its cells react. A hovered cell is written to `hovered`; a click
+/// selects it.
 void show_picture(const Picture& picture, float x, float y, const ViewTools& tools,
                   std::optional<CellAddress>* hovered);
 
@@ -56,9 +57,10 @@ struct Choice {
     std::string tip;
 };
 
-/// A drop-down: caption, value and a chevron in a bordered field at `area` (logical pixels of the current window).
-void combo(const std::string& caption, const std::string& value, const Rect& area, const std::vector<Choice>& choices,
-           const ViewTools& tools);
+/// A drop-down: caption, value and a chevron in a bordered field at `area` (logical pixels of the current
+/// window).
+void combo(const std::string& caption, const std::string& value, const Rect& area,
+           const std::vector<Choice>& choices, const ViewTools& tools);
 /// Width that combo() wants.
 float combo_width(const std::string& caption, const std::string& value, const ViewTools& tools);
 

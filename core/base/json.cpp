@@ -31,7 +31,8 @@ nlohmann::json parse_json(std::string_view text, const std::string& what) {
     using Event = nlohmann::json::parse_event_t;
     std::vector<std::set<std::string>> keys;
     const auto watch = [&](int depth, Event event, nlohmann::json& value) {
-        if (depth > max_depth)
+        const bool opens = event == Event::object_start || event == Event::array_start;
+        if (opens && depth >= max_depth)
             fail_input(what + " is nested more than " + std::to_string(max_depth) +
                        " levels deep; flatten it");
         if (event == Event::object_start)
@@ -46,7 +47,7 @@ nlohmann::json parse_json(std::string_view text, const std::string& what) {
     try {
         return nlohmann::json::parse(text, watch);
     } catch (const nlohmann::json::exception& fault) {
-        fail_input(what + " is not valid JSON: " + reason(fault));
+        fail_input(what + " is not valid JSON: " + reason(fault) + "; correct it");
     }
 }
 

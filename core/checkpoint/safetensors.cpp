@@ -131,6 +131,7 @@ SafetensorsEntry read_entry(const std::string& name, const json& value, std::siz
 void check_layout(const std::vector<SafetensorsEntry>& entries, std::size_t data_bytes,
                   const std::string& source) {
     std::vector<const SafetensorsEntry*> in_file;
+    in_file.reserve(entries.size());
     for (const SafetensorsEntry& entry : entries)
         in_file.push_back(&entry);
     std::ranges::sort(in_file, {}, [](const auto* entry) { return std::pair(entry->begin, entry->end); });

@@ -4,6 +4,8 @@
 #include "core/io/mask_json.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -25,14 +27,24 @@ TensorPtr take_head(const Tensor& tensor, std::int64_t head) {
     return out;
 }
 
+/// The number with the fewest digits that is this float32: 0.1 stays 0.1 in JSON.
+double shortest(float number) {
+    std::array<char, 32> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+    double value = number;
+    std::from_chars(digits.data(), end, value);
+    return value;
+}
+
 ordered_json config_of(const Problem& problem) {
     const Dims& d = problem.dims;
     ordered_json config = {{"B", d.B}, {"Tq", d.Tq},   {"Tk", d.Tk}, {"D", d.D},  {"Dkv", d.Dkv},
                            {"H", d.H}, {"Hkv", d.Hkv}, {"dk", d.dk}, {"dv", d.dv}};
     config["mask"] = ordered_json::parse(describe_mask(problem.mask));
-    config["gains"] =
-        problem.gains.empty() ? std::vector<float>(static_cast<std::size_t>(d.H), 1.0F) : problem.gains;
-    config["temperature"] = problem.temperature;
+    config["gains"] = ordered_json::array();
+    for (std::int64_t h = 0; h < d.H; ++h)
+        config["gains"].push_back(shortest(problem.gain(h)));
+    config["temperature"] = shortest(problem.temperature);
     return config;
 }
 

@@ -85,6 +85,7 @@ bad = {
     "shape_overflows": safetensors({"a": entry("F32", [2**32, 2**32], 0, 0)}),
     "shape_overflows_width": safetensors({"a": entry("F32", [2**62], 0, 0)}),
     "shape_overflows_with_zero": safetensors({"a": entry("F32", [2**40, 2**40, 0], 0, 0)}),
+    "shape_overflows_after_zero": safetensors({"a": entry("F32", [0, 2**40, 2**40], 0, 0)}),
     "rank_9": safetensors({"a": entry("F32", [1] * 9, 0, 4)}, F32[:4]),
     "offsets_reversed": safetensors({"a": entry("F32", [1], 4, 0)}, F32[:4]),
     "offsets_beyond": safetensors({"a": entry("F32", [2], 0, 8)}, F32[:4]),

@@ -77,6 +77,7 @@ TEST_CASE("safetensors hold every stage by its name and shape, and the metadata"
     CHECK(config["Hkv"] == 2);
     CHECK(config["mask"] == json::parse(R"([{"kind":"causal"}])"));
     CHECK(config["gains"] == json({1, 1, 1, 1}));
+    CHECK(config["temperature"] == 0.1);
 }
 
 TEST_CASE("one head is cut out of the stages that have heads, and of no other") {

@@ -1,0 +1,148 @@
+#include "app/cli/problem_options.h"
+#include "app/cli/subcommands.h"
+#include "app/draw/pages.h"
+#include "app/shell/offscreen.h"
+#include "app/shell/program.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/engine/engine.h"
+#include "core/io/figure.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+namespace headscope {
+
+namespace {
+
+struct RenderOptions {
+    ProblemOptions problem;
+    std::optional<std::string> stage, size;
+    std::string theme = "light", weights_view = "heatmap", heads = "each", out;
+    std::int64_t head = 0;
+    std::optional<std::int64_t> row;
+    float scale = 1.0F;
+    bool window = false;
+};
+
+struct Size {
+    int width, height;
+};
+
+Size parse_size(const RenderOptions& options) {
+    if (!options.size)
+        return options.window ? Size{1600, 1000} : Size{960, 848};
+    int width = 0, height = 0;
+    char cross = 0, rest = 0;
+    if (std::sscanf(options.size->c_str(), "%d%c%d%c", &width, &cross, &height, &rest) != 3 || cross != 'x' ||
+        width < 200 || height < 200 || width > 16384 || height > 16384)
+        throw Error(ErrorKind::usage,
+                    "--size " + *options.size +
+                        " is not WIDTHxHEIGHT with each from 200 to 16384; write for example 1600x1000");
+    return {width, height};
+}
+
+/// Where on the strip a stage is seen, and how.
+void show_stage(ViewState& view, const std::string& name) {
+    const auto id = find_stage(name);
+    if (!id) {
+        std::string names;
+        for (const TensorInfo& info : stage_table())
+            names += (names.empty() ? "" : ", ") + std::string(info.name);
+        fail_input("there is no stage \"" + name + "\"; the stages are " + names);
+    }
+    view.group = tensor_info(*id).group;
+    if (*id == TensorId::k)
+        view.projection = Projection::k;
+    if (*id == TensorId::v)
+        view.projection = Projection::v;
+    if (*id == TensorId::weights_mean)
+        view.heads_view = HeadsView::mean;
+}
+
+ViewState view_of(const RenderOptions& options, const Dims& dims) {
+    ViewState view;
+    show_stage(view, options.stage.value_or("weights"));
+    view.dark = options.theme == "dark";
+    if (options.head < 0 || options.head >= dims.H)
+        fail_input("--head " + std::to_string(options.head) +
+                   ": there is no such head; heads are numbered 0 to " + std::to_string(dims.H - 1));
+    view.head = options.head;
+    if (options.row && (*options.row < 0 || *options.row >= dims.Tq))
+        fail_input("--row " + std::to_string(*options.row) +
+                   ": there is no such row; rows are numbered 0 to " + std::to_string(dims.Tq - 1));
+    view.row = options.row.value_or(-1);
+    constexpr std::string_view ways[] = {"heatmap", "arcs", "text", "graph"};
+    view.weights_view =
+        static_cast<WeightsView>(std::ranges::find(ways, options.weights_view) - std::begin(ways));
+    constexpr std::string_view heads[] = {"each", "difference", "mean"};
+    if (options.heads != "each")
+        view.heads_view = static_cast<HeadsView>(std::ranges::find(heads, options.heads) - std::begin(heads));
+    clamp_to(view, dims);
+    return view;
+}
+
+std::string render_window(const RenderOptions& options, const DocumentPtr& document, Size size,
+                          FigureFormat format) {
+    if (format != FigureFormat::png)
+        throw Error(ErrorKind::usage,
+                    "--window is drawn as pixels; give the output a name that ends in .png");
+    Program program({.recipe = document->recipe, .device = options.problem.device(), .wake = {}});
+    program.state().view = view_of(options, document->problem.dims);
+    program.settle();
+    if (!program.state().error.empty())
+        fail_input(program.state().error);
+    return png_bytes(render_offscreen(program, size.width, size.height, options.scale));
+}
+
+std::string render_stage(const RenderOptions& options, const DocumentPtr& document, Size size,
+                         FigureFormat format) {
+    const std::unique_ptr<Engine> engine = make_engine(options.problem.device());
+    const auto trace = std::make_shared<const Trace>(static_cast<Engine&>(*engine).run(document->problem));
+    const Shown shown{document, trace, head_metrics(*trace, 0)};
+    const ViewState view = view_of(options, document->problem.dims);
+    const TextMeasure measure = figure_measure();
+    const Theme& colours = theme(view.dark);
+    Picture picture = draw_canvas(
+        {shown, view, colours, measure, static_cast<float>(size.width), static_cast<float>(size.height)});
+    return draw_figure(picture.scene, format, options.scale, colours.canvas);
+}
+
+void run_render(const RenderOptions& options) {
+    const Size size = parse_size(options);
+    const FigureFormat format = options.out == "-" ? FigureFormat::png : figure_format(options.out);
+    if (options.scale < 0.5F || options.scale > 8.0F)
+        throw Error(ErrorKind::usage, "--scale must be from 0.5 to 8");
+    const DocumentPtr document = options.problem.read();
+    write_file_atomically(options.out, options.window ? render_window(options, document, size, format)
+                                                      : render_stage(options, document, size, format));
+}
+
+} // namespace
+
+void add_render(CLI::App& program) {
+    CLI::App& command =
+        *program.add_subcommand("render", "draw a stage or the whole window, with no display");
+    const auto options = std::make_shared<RenderOptions>();
+    options->problem.add_to(command);
+    command.add_option("--stage", options->stage,
+                       "the stage to draw, by its name in trace (default: weights)");
+    command.add_flag("--window", options->window, "the whole program as it would look (PNG only)");
+    command.add_option("--size", options->size,
+                       "WIDTHxHEIGHT in logical pixels (default 960x848; 1600x1000 with --window)");
+    command.add_option("--theme", options->theme, "light or dark")->check(CLI::IsMember({"light", "dark"}));
+    command.add_option("--scale", options->scale, "pixels of a PNG per logical pixel (default 1)");
+    command.add_option("--head", options->head, "the head in focus (default 0)");
+    command.add_option("--row", options->row, "stop at this query row");
+    command.add_option("--view", options->weights_view, "weights as heatmap, arcs, text or graph")
+        ->check(CLI::IsMember({"heatmap", "arcs", "text", "graph"}));
+    command.add_option("--show-heads", options->heads, "each head, the difference of two, or their mean")
+        ->check(CLI::IsMember({"each", "difference", "mean"}));
+    command
+        .add_option("-o,--output", options->out,
+                    "the .png, .svg or .pdf file to write; - for a PNG on standard output")
+        ->required();
+    command.callback([options] { run_render(*options); });
+}
+
+} // namespace headscope

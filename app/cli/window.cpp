@@ -1,0 +1,85 @@
+#include "app/shell/window.h"
+#include "app/cli/problem_options.h"
+#include "app/cli/subcommands.h"
+#include "app/shell/program.h"
+#include "app/shell/window_state.h"
+#include "app/state/preferences.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+
+namespace headscope {
+
+namespace {
+
+struct Options {
+    std::optional<std::string> sentence, preset, report;
+    std::string device = "auto";
+};
+
+/// Beside the file that remembers the window's size; empty when there is no such folder.
+std::filesystem::path preferences_path() {
+    const std::filesystem::path window = window_state_path();
+    return window.empty() ? window : window.parent_path() / "view.json";
+}
+
+std::string read_if_there(const std::filesystem::path& path) {
+    std::error_code none;
+    if (path.empty() || !std::filesystem::is_regular_file(path, none))
+        return {};
+    try {
+        return read_file(path.string());
+    } catch (const Error&) {
+        return {}; // a view that cannot be remembered is no reason not to start
+    }
+}
+
+void remember(const std::filesystem::path& path, const ViewState& view) {
+    if (path.empty())
+        return;
+    try {
+        std::filesystem::create_directories(path.parent_path());
+        write_file_atomically(path.string(), preferences_json(view));
+    } catch (const std::exception&) {
+        // A full disk or a read-only home loses the panel widths, nothing the user made.
+    }
+}
+
+int open_window(const Options& options) {
+    Recipe recipe;
+    recipe.preset = options.preset.value_or(recipe.preset);
+    recipe.sentence = options.sentence.value_or("");
+    Program program({.recipe = recipe, .device = options.device, .wake = wake_window});
+    const std::filesystem::path preferences = preferences_path();
+    read_preferences(read_if_there(preferences), program.state().view);
+    WindowOptions window;
+    std::string reported;
+    if (options.report)
+        window.on_frame = [&](float scale) {
+            if (std::string report = program.report(scale); report != reported) {
+                write_file_atomically(*options.report, report);
+                reported = std::move(report);
+            }
+        };
+    const int code = run_window(program, window);
+    remember(preferences, program.state().view);
+    return code;
+}
+
+} // namespace
+
+std::function<int()> add_window(CLI::App& program) {
+    const auto options = std::make_shared<Options>();
+    program.add_option("--sentence", options->sentence, "the sentence that the window opens with");
+    program.add_option("--preset", options->preset, "embeddings and weights for it: " + preset_names());
+    program.add_option(
+        "--report", options->report,
+        "keep FILE up to date with what is on screen, as JSON, for programs that drive the window");
+    add_device_option(program, options->device);
+    return [options] { return open_window(*options); };
+}
+
+} // namespace headscope

@@ -1,0 +1,24 @@
+#include "core/io/plain_text.h"
+
+#include <utf8proc.h>
+
+namespace headscope {
+
+std::string plain_text(std::string_view text) {
+    constexpr std::string_view replacement = "\xEF\xBF\xBD";
+    std::string out;
+    out.reserve(text.size());
+    while (!text.empty()) {
+        utf8proc_int32_t code_point = -1;
+        const auto used = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                           static_cast<utf8proc_ssize_t>(text.size()), &code_point);
+        const bool shown = used > 0 && code_point >= 0x20 && (code_point < 0x7F || code_point > 0x9F) &&
+                           (code_point & 0xFFFE) != 0xFFFE;
+        const auto length = used > 0 ? static_cast<std::size_t>(used) : 1;
+        out += shown ? text.substr(0, length) : replacement;
+        text.remove_prefix(length);
+    }
+    return out;
+}
+
+} // namespace headscope

@@ -1,0 +1,210 @@
+#include "core/text/lexicon.h"
+
+#include "core/base/assets.h"
+#include "core/base/error.h"
+#include "core/text/random_numbers.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+namespace headscope {
+
+namespace {
+
+constexpr std::array<std::string_view, word_class_count> class_names = {
+    "noun",        "pronoun",     "verb",     "auxiliary", "adjective",   "adverb", "determiner",
+    "preposition", "conjunction", "particle", "numeral",   "punctuation", "unknown"};
+constexpr std::array<std::string_view, word_category_count> category_names = {
+    "person", "animal", "place",  "nature", "water", "money",   "food", "time",
+    "body",   "thing",  "motion", "speech", "mind",  "feeling", "size", "colour"};
+
+using Table = std::unordered_map<std::string, WordEntry>;
+
+const Table& table() {
+    static const Table rows = [] {
+        Table made;
+        for (auto& line : parse_lexicon(asset("lexicon.tsv")))
+            made.emplace(std::move(line.word), line.entry);
+        return made;
+    }();
+    return rows;
+}
+
+std::string lower_case(std::string_view word) {
+    std::string out;
+    const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(word.data());
+    for (std::size_t at = 0; at < word.size();) {
+        utf8proc_int32_t c = 0;
+        const auto length = utf8proc_iterate(bytes + at, static_cast<utf8proc_ssize_t>(word.size() - at), &c);
+        if (length <= 0)
+            return std::string(word);
+        utf8proc_uint8_t encoded[4];
+        const auto size = utf8proc_encode_char(c == 0x2019 ? '\'' : utf8proc_tolower(c), encoded);
+        out.append(reinterpret_cast<const char*>(encoded), static_cast<std::size_t>(size));
+        at += static_cast<std::size_t>(length);
+    }
+    return out;
+}
+
+/// The entry of a listed word that belongs to one of the wanted classes.
+std::optional<WordEntry> listed(const std::string& word, std::initializer_list<WordClass> wanted) {
+    const auto row = table().find(word);
+    if (row == table().end() || std::ranges::find(wanted, row->second.word_class) == wanted.end())
+        return std::nullopt;
+    return row->second;
+}
+
+/// The listed stem of word = stem + ending, where the stem may have lost an e, doubled its last letter or
+/// turned y into i.
+std::optional<WordEntry> stem_entry(const std::string& word, std::string_view ending,
+                                    std::initializer_list<WordClass> wanted) {
+    if (!word.ends_with(ending) || word.size() < ending.size() + 2)
+        return std::nullopt;
+    const std::string stem = word.substr(0, word.size() - ending.size());
+    if (auto entry = listed(stem, wanted))
+        return entry;
+    if (auto entry = listed(stem + "e", wanted))
+        return entry;
+    if (stem.ends_with('i'))
+        return listed(stem.substr(0, stem.size() - 1) + "y", wanted);
+    if (stem[stem.size() - 1] == stem[stem.size() - 2])
+        return listed(stem.substr(0, stem.size() - 1), wanted);
+    return std::nullopt;
+}
+
+std::optional<WordEntry> inflected(const std::string& word) {
+    using enum WordClass;
+    for (const std::string_view ending : {"'s", "s'"})
+        if (auto entry = stem_entry(word, ending, {noun, pronoun}))
+            return WordEntry{determiner, entry->category, entry->band};
+    for (const std::string_view ending : {"s", "es"})
+        if (auto entry = stem_entry(word, ending, {noun, verb}))
+            return entry;
+    for (const std::string_view ending : {"ed", "ing"})
+        if (auto entry = stem_entry(word, ending, {verb}))
+            return entry;
+    for (const std::string_view ending : {"er", "est"})
+        if (auto entry = stem_entry(word, ending, {adjective}))
+            return entry;
+    if (auto entry = stem_entry(word, "ly", {adjective}))
+        return WordEntry{adverb, entry->category, entry->band};
+    return std::nullopt;
+}
+
+std::optional<WordEntry> by_shape(const std::string& word) {
+    struct Ending {
+        std::string_view text;
+        WordClass word_class;
+    };
+    static constexpr Ending endings[] = {
+        {"ly", WordClass::adverb},      {"ness", WordClass::noun},     {"ment", WordClass::noun},
+        {"tion", WordClass::noun},      {"ous", WordClass::adjective}, {"ful", WordClass::adjective},
+        {"less", WordClass::adjective}, {"ed", WordClass::verb},       {"ing", WordClass::verb}};
+    if (word.size() >= 6)
+        for (const Ending& ending : endings)
+            if (word.ends_with(ending.text))
+                return WordEntry{ending.word_class, -1, rarest_band};
+    return std::nullopt;
+}
+
+/// A single code point that is neither letter, mark nor number, and no emoji.
+bool sole_mark(std::string_view word) {
+    utf8proc_int32_t c = 0;
+    const auto length = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(word.data()),
+                                         static_cast<utf8proc_ssize_t>(word.size()), &c);
+    if (length <= 0 || static_cast<std::size_t>(length) != word.size())
+        return false;
+    const auto* property = utf8proc_get_property(c);
+    const bool pictograph = property->boundclass == UTF8PROC_BOUNDCLASS_EXTENDED_PICTOGRAPHIC ||
+                            property->boundclass == UTF8PROC_BOUNDCLASS_REGIONAL_INDICATOR;
+    return !pictograph && property->category >= UTF8PROC_CATEGORY_PC &&
+           property->category <= UTF8PROC_CATEGORY_SO;
+}
+
+bool all_digits(std::string_view word) {
+    return !word.empty() && std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+[[noreturn]] void fail_line(std::size_t number, const std::string& what) {
+    fail_input("line " + std::to_string(number) + " of lexicon.tsv " + what +
+               "; it should be word, class, category, band (0 to 4), separated by tabs");
+}
+
+} // namespace
+
+std::span<const std::string_view, word_class_count> word_class_names() {
+    return class_names;
+}
+
+std::span<const std::string_view, word_category_count> word_category_names() {
+    return category_names;
+}
+
+std::vector<LexiconLine> parse_lexicon(std::string_view text) {
+    std::vector<LexiconLine> lines;
+    std::unordered_map<std::string, std::size_t> seen;
+    for (std::size_t at = 0, number = 1; at < text.size(); ++number) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        const std::string_view line = text.substr(at, end - at);
+        at = end + 1;
+        if (line.starts_with("# "))
+            continue;
+        std::array<std::string_view, 4> fields;
+        std::size_t begin = 0;
+        for (std::size_t f = 0; f < fields.size(); ++f) {
+            const std::size_t tab = f + 1 < fields.size() ? line.find('\t', begin) : line.size();
+            if (tab == std::string_view::npos)
+                fail_line(number, "has " + std::to_string(f + 1) + " fields");
+            fields[f] = line.substr(begin, tab - begin);
+            begin = tab + 1;
+        }
+        const auto word_class = std::ranges::find(class_names, fields[1]);
+        const auto category = std::ranges::find(category_names, fields[2]);
+        if (fields[0].empty())
+            fail_line(number, "has no word");
+        if (word_class == class_names.end())
+            fail_line(number, "has the unknown class \"" + std::string(fields[1]) + "\"");
+        if (category == category_names.end() && fields[2] != "-")
+            fail_line(number, "has the unknown category \"" + std::string(fields[2]) + "\"");
+        if (fields[3].size() != 1 || fields[3][0] < '0' || fields[3][0] > '0' + rarest_band)
+            fail_line(number, "has the band \"" + std::string(fields[3]) + "\"");
+        LexiconLine row{lower_case(fields[0]),
+                        {static_cast<WordClass>(word_class - class_names.begin()),
+                         fields[2] == "-" ? -1 : static_cast<int>(category - category_names.begin()),
+                         fields[3][0] - '0'}};
+        if (const auto [first, added] = seen.emplace(row.word, number); !added)
+            fail_line(number, "has \"" + row.word + "\", already on line " + std::to_string(first->second));
+        lines.push_back(std::move(row));
+    }
+    return lines;
+}
+
+WordEntry look_up(std::string_view given) {
+    const std::string word = lower_case(given);
+    if (const auto row = table().find(word); row != table().end())
+        return row->second;
+    if (all_digits(word))
+        return {WordClass::numeral, -1, 2};
+    if (sole_mark(word))
+        return {WordClass::punctuation, -1, 0};
+    if (auto entry = inflected(word))
+        return *entry;
+    if (const auto hyphen = word.rfind('-'); hyphen != std::string::npos && hyphen + 1 < word.size())
+        return look_up(std::string_view(word).substr(hyphen + 1));
+    return by_shape(word).value_or(WordEntry{});
+}
+
+std::vector<float> word_vector(std::string_view word, std::size_t width, std::uint64_t seed) {
+    std::uint64_t hash = 0xCBF29CE484222325U; // FNV-1a
+    for (const char c : lower_case(word))
+        hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
+    RandomNumbers numbers(hash ^ RandomNumbers(seed).next());
+    std::vector<float> out(width);
+    std::ranges::generate(out, [&] { return numbers.uniform(); });
+    return out;
+}
+
+} // namespace headscope

@@ -1,0 +1,138 @@
+#include "core/text/preset.h"
+
+#include "core/base/error.h"
+#include "core/text/preset_build.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+namespace headscope {
+
+namespace preset {
+
+void write_positions(Tensor& x, const Wave& wave) {
+    for (std::int64_t t = 0; t < x.shape()[1]; ++t) {
+        const double angle = 2 * std::numbers::pi * static_cast<double>(t) / wave.period;
+        x.at(0, t, wave.column) = static_cast<float>(std::sin(angle));
+        x.at(0, t, wave.column + 1) = static_cast<float>(std::cos(angle));
+    }
+}
+
+void compare_positions(Tensor& W_Q, Tensor& W_K, const Wave& wave, std::int64_t at, std::int64_t dk,
+                       double key_gain) {
+    // With s, c the sine and cosine of a position: cos d = c_i c_j + s_i s_j and sin d = s_i c_j - c_i s_j.
+    const double query_gain = std::sqrt(static_cast<double>(dk)) / key_gain;
+    const auto a = static_cast<float>(query_gain * wave.cosine);
+    const auto b = static_cast<float>(query_gain * wave.sine);
+    const std::int64_t sine = wave.column;
+    const std::int64_t cosine = wave.column + 1;
+    W_Q.at(sine, at) = a;
+    W_Q.at(cosine, at) = 0.0F - b; // never -0
+    W_Q.at(sine, at + 1) = b;
+    W_Q.at(cosine, at + 1) = a;
+    W_K.at(sine, at) = static_cast<float>(key_gain);
+    W_K.at(cosine, at + 1) = static_cast<float>(key_gain);
+}
+
+Wave peak_at(Wave wave, double shift, double gain) {
+    const double angle = 2 * std::numbers::pi * shift / wave.period;
+    wave.cosine = gain * std::cos(angle);
+    wave.sine = gain * std::sin(angle);
+    return wave;
+}
+
+TensorPtr mixing_matrix(std::int64_t n) {
+    auto matrix = std::make_shared<Tensor>(Shape{n, n});
+    const auto size = static_cast<double>(n);
+    for (std::int64_t r = 0; r < n; ++r)
+        for (std::int64_t c = 0; c < n; ++c)
+            matrix->at(r, c) = static_cast<float>(
+                std::sqrt(2 / size) * std::cos(std::numbers::pi / size * (static_cast<double>(r) + 0.5) *
+                                               (static_cast<double>(c) + 0.5)));
+    return matrix;
+}
+
+Weights make_weights(TensorPtr W_Q, TensorPtr W_K, TensorPtr W_V, TensorPtr W_O) {
+    Weights weights;
+    weights.W_Q = std::move(W_Q);
+    weights.W_K = std::move(W_K);
+    weights.W_V = std::move(W_V);
+    weights.W_O = std::move(W_O);
+    return weights;
+}
+
+Problem make_problem(const std::vector<Word>& words, std::int64_t H, TensorPtr x, Weights weights) {
+    Problem problem;
+    const std::int64_t T = x->shape()[1];
+    const std::int64_t D = x->shape()[2];
+    problem.dims = {.B = 1, .Tq = T, .Tk = T, .D = D, .Dkv = D, .H = H, .Hkv = H, .dk = D / H, .dv = D / H};
+    problem.x = std::move(x);
+    problem.weights = std::move(weights);
+    for (const Word& word : words)
+        problem.tokens.push_back(word.text);
+    return problem;
+}
+
+} // namespace preset
+
+namespace {
+
+constexpr std::array<PresetInfo, 4> infos = {{
+    {"first-lesson", "First lesson",
+     "Two built heads: one finds the class of word that each word needs, one finds the word before.",
+     "The cat sat down", 8, 2, 64, false},
+    {"cat-sleeps", "Cat sleeps", "Two words small enough to compute by hand; every weight is an identity.",
+     "Cat sleeps", 4, 2, 2, true},
+    {"eight-experts", "Eight experts", "Eight built heads, each with a job that shows in any sentence.",
+     "The animal didn't cross the street because it was too tired.", 64, 8, 128, false},
+    {"random", "Random", "Weights drawn by a seed, as they are before any training.",
+     "The cat sat on the mat and looked at the moon.", 32, 4, 256, false},
+}};
+
+const PresetInfo& info_of(std::string_view id) {
+    const auto info = std::ranges::find(infos, id, &PresetInfo::id);
+    if (info != infos.end())
+        return *info;
+    std::string known;
+    for (const PresetInfo& one : infos)
+        known += (known.empty() ? "" : ", ") + std::string(one.id);
+    fail_input("there is no preset \"" + std::string(id) + "\"; choose one of " + known);
+}
+
+std::vector<Word> words_for(const PresetInfo& info, std::string_view sentence) {
+    std::vector<Word> words = split_words(sentence);
+    if (info.fixed_sentence) {
+        const std::vector<Word> own = split_words(info.sentence);
+        if (!std::ranges::equal(words, own, {}, &Word::text, &Word::text))
+            fail_input("the sentence \"" + std::string(info.sentence) + "\" is part of the preset " +
+                       std::string(info.id) + "; choose another preset for a sentence of " +
+                       std::to_string(words.size()) + " tokens of your own");
+    } else if (std::ssize(words) > info.max_tokens)
+        fail_input("the sentence has " + std::to_string(words.size()) + " tokens, and the preset " +
+                   std::string(info.id) + " takes at most " + std::to_string(info.max_tokens) +
+                   ": shorten it or choose another preset");
+    return words;
+}
+
+} // namespace
+
+std::span<const PresetInfo> presets() {
+    return infos;
+}
+
+PresetProblem build_preset(std::string_view id, std::string_view sentence, std::uint64_t seed) {
+    const PresetInfo& info = info_of(id);
+    const std::vector<Word> words = words_for(info, sentence);
+    if (info.id == "first-lesson")
+        return preset::first_lesson(words);
+    if (info.id == "cat-sleeps")
+        return preset::cat_sleeps(words);
+    if (info.id == "eight-experts")
+        return preset::eight_experts(words, seed);
+    return preset::random(words, seed);
+}
+
+} // namespace headscope

@@ -1,0 +1,17 @@
+#include "core/text/preset_build.h"
+
+namespace headscope::preset {
+
+PresetProblem cat_sleeps(const std::vector<Word>& words) {
+    constexpr float x[] = {1, 2, 0, 0, //
+                           0, 0, 1, 2};
+    auto identity = std::make_shared<Tensor>(Shape{4, 4}, 0.0F);
+    for (std::int64_t i = 0; i < 4; ++i)
+        identity->at(i, i) = 1;
+    const Weights weights = make_weights(identity, identity, identity, identity);
+    return {make_problem(words, 2, make_tensor({1, 2, 4}, x), weights),
+            {"columns 0 and 1", "columns 2 and 3"},
+            {}};
+}
+
+} // namespace headscope::preset

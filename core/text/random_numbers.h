@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+
+namespace headscope {
+
+/// splitmix64 (Steele, Lea and Flood 2014): a counter stepped by the golden ratio and mixed. Unlike the
+/// distributions of the standard library its numbers are the same on every machine. For one thread.
+class RandomNumbers {
+public:
+    explicit RandomNumbers(std::uint64_t seed) : state_(seed) {}
+
+    std::uint64_t next() {
+        state_ += 0x9E3779B97F4A7C15U;
+        std::uint64_t z = state_;
+        z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
+        z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
+        return z ^ (z >> 31U);
+    }
+    /// Uniform in [-1, 1), a multiple of 2^-23: exact in float.
+    float uniform() {
+        return static_cast<float>(static_cast<std::int64_t>(next() >> 40U) - (1 << 23)) * 0x1p-23F;
+    }
+
+private:
+    std::uint64_t state_;
+};
+
+} // namespace headscope

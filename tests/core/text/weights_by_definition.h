@@ -1,0 +1,51 @@
+#pragma once
+
+#include "core/attention/problem.h"
+
+#include <cmath>
+#include <vector>
+
+namespace headscope::testing {
+
+using Rows = std::vector<std::vector<double>>;
+
+/// softmax(q k^T / sqrt(dk)) of one head of an unmasked self-attention problem, in double, from the
+/// definition.
+inline Rows weights_of(const Problem& problem, std::int64_t h) {
+    const Dims& n = problem.dims;
+    const auto project = [&](const Tensor& W, std::int64_t t, std::int64_t d) {
+        double sum = 0;
+        for (std::int64_t i = 0; i < n.D; ++i)
+            sum += static_cast<double>(problem.x->at(0, t, i)) * static_cast<double>(W.at(i, h * n.dk + d));
+        return sum;
+    };
+    Rows q, k, rows;
+    for (std::int64_t t = 0; t < n.Tq; ++t) {
+        q.emplace_back();
+        k.emplace_back();
+        for (std::int64_t d = 0; d < n.dk; ++d) {
+            q.back().push_back(project(*problem.weights.W_Q, t, d));
+            k.back().push_back(project(*problem.weights.W_K, t, d));
+        }
+    }
+    for (const auto& query : q) {
+        std::vector<double> row;
+        double largest = -INFINITY;
+        for (const auto& key : k) {
+            double dot = 0;
+            for (std::size_t d = 0; d < key.size(); ++d)
+                dot += query[d] * key[d];
+            row.push_back(dot / std::sqrt(static_cast<double>(n.dk)));
+            largest = std::max(largest, row.back());
+        }
+        double sum = 0;
+        for (double& score : row)
+            sum += score = std::exp(score - largest);
+        for (double& weight : row)
+            weight /= sum;
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+} // namespace headscope::testing

@@ -1,0 +1,67 @@
+#pragma once
+
+#include "app/shell/input_queue.h"
+#include "app/shell/ui.h"
+#include "tests/gui/support/null_surface.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace headscope::test {
+
+/// Runs a Ui frame by frame with no display and acts on it as a user does, through the same input queue as
+/// the real window. Positions are in physical pixels. One at a time: it owns the ImGui context.
+class Driver {
+public:
+    explicit Driver(Ui& ui, float width = 1600, float height = 1000, float scale = 1);
+    ~Driver();
+    Driver(const Driver&) = delete;
+    Driver& operator=(const Driver&) = delete;
+
+    /// Draws frames, 1/60 s apart, with no new input.
+    void wait(int frames = 1);
+    /// Draws until `done` holds. Says whether it did within `frames`.
+    template<class Done>
+    bool wait_until(Done done, int frames = 600) {
+        for (; frames > 0 && !done(); --frames)
+            wait();
+        return done();
+    }
+    /// Draws until all input so far has reached the Ui, then one frame more.
+    void settle();
+
+    void move(float x, float y);
+    void press(int button = 0);
+    void release(int button = 0);
+    void click(float x, float y, int button = 0);
+    void double_click(float x, float y);
+    void drag(float from_x, float from_y, float to_x, float to_y, int steps = 8);
+    void scroll(float lines, float columns = 0);
+    /// GLFW_KEY_*, held for one frame, with the GLFW_MOD_* bits.
+    void key(int key, int modifiers = 0);
+    void hold(int key, bool down);
+    void type(std::string_view utf8);
+    void resize(float width, float height);
+
+    /// Where the widget with this label was drawn in the last frame; the label as the code gives it, "##"
+    /// part included. `path` names the windows and PushID strings around it, outermost first, joined by '/'.
+    /// Without a path any item whose label was drawn directly in a window matches.
+    std::optional<Rect> find(const std::string& path) const;
+    /// Clicks the middle of a widget. Says whether it was there.
+    bool click_item(const std::string& path);
+
+    NullSurface& surface() { return surface_; }
+    double now() const { return now_; }
+    std::string clipboard;
+
+private:
+    Ui& ui_;
+    NullSurface surface_;
+    ImGuiContext* context_;
+    InputQueue input_;
+    float width_, height_, scale_;
+    double now_ = 0;
+};
+
+} // namespace headscope::test

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "app/shell/fonts.h"
+#include "app/views/surface.h"
+
+namespace headscope::test {
+
+/// A Surface with the program's fonts and no GL: every texture is 0.
+class NullSurface final : public Surface {
+public:
+    explicit NullSurface(float scale = 1) : scale_(scale) { fonts_.refresh(scale); }
+
+    /// Between frames: bakes what was asked for.
+    void refresh(float scale) {
+        scale_ = scale;
+        fonts_.refresh(scale);
+    }
+    FontBook& fonts() { return fonts_; }
+
+    ImFont* font(Font role, float size) override { return fonts_.font(role, size); }
+    float scale() const override { return scale_; }
+    ImTextureID texture(const GridItem&) override { return nullptr; }
+    void need_glyphs(std::string_view text) override { fonts_.need(text); }
+
+private:
+    FontBook fonts_;
+    float scale_;
+};
+
+} // namespace headscope::test
