@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tuple>
 
 namespace headscope {
 
@@ -47,7 +48,8 @@ HeadMetrics metrics_of(const Trace& trace, std::int64_t b, std::int64_t h) {
     const bool square = d.Tq == d.Tk;
     Average entropy, largest, previous, next, itself, first;
     for (std::int64_t i = 0; i < d.Tq; ++i) {
-        if (std::ranges::find(trace.fully_masked, MaskedRow{b, h, i}) != trace.fully_masked.end())
+        if (std::ranges::binary_search(trace.fully_masked, std::tuple(b, h, i), {},
+                                       [](const MaskedRow& row) { return std::tuple(row.b, row.h, row.i); }))
             continue;
         const float* row = weights.data() + weights.offset(b, h, i, 0);
         entropy.add(entropy_of(row, d.Tk));
@@ -83,17 +85,16 @@ std::vector<HeadMetrics> head_metrics(const Trace& trace, std::int64_t b) {
     if (contributions == nullptr)
         return all;
     const std::int64_t cells = trace.dims.Tq * trace.dims.D;
-    float total = 0;
-    for (std::int64_t h = 0; h < trace.dims.H; ++h) {
-        auto& share = all[static_cast<std::size_t>(h)].output_share;
-        share = Eigen::Map<const Eigen::VectorXf>(contributions->data() + contributions->offset(b, h, 0, 0),
-                                                  cells)
-                    .stableNorm();
-        total += share;
-    }
-    if (total > 0)
-        for (HeadMetrics& m : all)
-            m.output_share /= total;
+    // In double precision neither the squares nor the sum of float32 numbers overflow.
+    Eigen::ArrayXd norms(trace.dims.H);
+    for (std::int64_t h = 0; h < trace.dims.H; ++h)
+        norms[h] = Eigen::Map<const Eigen::VectorXf>(
+                       contributions->data() + contributions->offset(b, h, 0, 0), cells)
+                       .cast<double>()
+                       .norm();
+    if (const double total = norms.sum(); total > 0)
+        for (std::int64_t h = 0; h < trace.dims.H; ++h)
+            all[static_cast<std::size_t>(h)].output_share = static_cast<float>(norms[h] / total);
     return all;
 }
 

@@ -162,6 +162,8 @@ MaskRows::MaskRows(const Mask& mask, const Dims& dims)
                        },
                        [](const auto&) {}},
             rule);
+    if (std::ranges::any_of(add_, [](float v) { return std::isnan(v) || (std::isinf(v) && v > 0); }))
+        fail_input("the additive masks together leave float32's range; make their numbers smaller");
     const auto strides = [](const Broadcast& s) {
         return Strides{s.b == 1 ? 0 : s.h * s.i * s.j, s.h == 1 ? 0 : s.i * s.j, s.i == 1 ? 0 : s.j};
     };

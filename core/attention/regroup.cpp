@@ -33,9 +33,13 @@ Problem with_heads(const Problem& problem, std::int64_t H) {
         fail_input(
             "the weights have " + std::to_string(d.Hkv) + " key/value heads for " + std::to_string(d.H) +
             " query heads and cannot be dealt anew; go back to one key/value head per query head first");
-    if (H < 1 || (d.H * d.dk) % H != 0 || (d.H * d.dv) % H != 0)
-        fail_input("H = " + std::to_string(H) + " does not divide the width " + std::to_string(d.H * d.dk) +
-                   " of Q; choose a divisor of it");
+    const auto check = [H](std::int64_t width, const char* what) {
+        if (H < 1 || width % H != 0)
+            fail_input("H = " + std::to_string(H) + " does not divide the width " + std::to_string(width) +
+                       " of " + what + "; choose a divisor of it");
+    };
+    check(d.H * d.dk, "Q");
+    check(d.H * d.dv, "V");
     Problem out = problem;
     out.dims.H = out.dims.Hkv = H;
     out.dims.dk = d.H * d.dk / H;

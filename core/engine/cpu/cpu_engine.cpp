@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 namespace headscope {
 
@@ -62,7 +63,14 @@ private:
     void for_tasks(std::int64_t count, const std::function<void(std::int64_t, int)>& task);
     void attend(std::int64_t b, std::int64_t h, std::int64_t first, std::int64_t rows, Scratch& scratch);
     void softmax_row(std::int64_t b, std::int64_t h, std::int64_t i, float* row, Scratch& scratch);
-    [[noreturn]] void fail_range(std::int64_t b, std::int64_t h, std::int64_t i, const float* row) const;
+    template<class Tile>
+    void check_scores(const Tile& tile, std::int64_t b, std::int64_t h, std::int64_t first,
+                      const char* remedy) const;
+    template<class Tile>
+    void check_values(const Tile& tile, std::int64_t b, std::int64_t h, std::int64_t first, const char* what,
+                      const char* remedy) const;
+    [[noreturn]] void fail_range(const std::string& what, std::int64_t b, std::int64_t h, std::int64_t i,
+                                 const char* remedy) const;
     void keep(TensorId id, std::int64_t b, std::int64_t h, std::int64_t first, const Matrix& tile,
               std::int64_t rows);
     void average_heads();
@@ -135,12 +143,31 @@ void Run::split(TensorId joined, TensorId heads) {
                 view(from, from.offset(b, 0, h * width), T, width, count * width);
 }
 
-void Run::fail_range(std::int64_t b, std::int64_t h, std::int64_t i, const float* row) const {
-    const auto* const bad = std::find_if(row, row + d_.Tk, [](float v) { return !std::isfinite(v); });
-    const std::int64_t j = bad == row + d_.Tk ? 0 : bad - row;
-    fail_input("the score of head " + std::to_string(h) + " for query " + std::to_string(i) + " and key " +
-               std::to_string(j) + (d_.B > 1 ? " in batch entry " + std::to_string(b) : "") +
-               " leaves float32's range; make X, W_Q or W_K smaller");
+void Run::fail_range(const std::string& what, std::int64_t b, std::int64_t h, std::int64_t i,
+                     const char* remedy) const {
+    fail_input("the " + what + " of head " + std::to_string(h) + " for query " + std::to_string(i) +
+               (d_.B > 1 ? " in batch entry " + std::to_string(b) : "") + " leaves float32's range; " +
+               remedy);
+}
+
+template<class Tile>
+void Run::check_scores(const Tile& tile, std::int64_t b, std::int64_t h, std::int64_t first,
+                       const char* remedy) const {
+    for (std::int64_t r = 0; r < tile.rows(); ++r)
+        if (!tile.row(r).allFinite()) {
+            const float* const row = tile.row(r).data();
+            const auto* const bad =
+                std::find_if(row, row + tile.cols(), [](float v) { return !std::isfinite(v); });
+            fail_range("score of key " + std::to_string(bad - row), b, h, first + r, remedy);
+        }
+}
+
+template<class Tile>
+void Run::check_values(const Tile& tile, std::int64_t b, std::int64_t h, std::int64_t first, const char* what,
+                       const char* remedy) const {
+    for (std::int64_t r = 0; r < tile.rows(); ++r)
+        if (!tile.row(r).allFinite())
+            fail_range(what, b, h, first + r, remedy);
 }
 
 void Run::keep(TensorId id, std::int64_t b, std::int64_t h, std::int64_t first, const Matrix& tile,
@@ -156,6 +183,9 @@ void Run::keep(TensorId id, std::int64_t b, std::int64_t h, std::int64_t first, 
 void Run::softmax_row(std::int64_t b, std::int64_t h, std::int64_t i, float* row, Scratch& scratch) {
     RowView s(row, d_.Tk);
     const float largest = s.maxCoeff();
+    if (largest == -minus_infinity)
+        fail_range("masked score of key " + std::to_string(std::max_element(row, row + d_.Tk) - row), b, h, i,
+                   "make the additive mask smaller");
     if (largest == minus_infinity) {
         s.setZero();
         scratch.fully_masked.push_back({b, h, i});
@@ -175,15 +205,11 @@ void Run::attend(std::int64_t b, std::int64_t h, std::int64_t first, std::int64_
     auto S = tile.topRows(rows);
     S.noalias() = view(Q, Q.offset(b, first, h * d_.dk), rows, d_.dk, q_width) *
                   view(K, K.offset(b, 0, g * d_.dk), d_.Tk, d_.dk, k_width).transpose();
-    for (std::int64_t r = 0; r < rows; ++r)
-        if (!S.row(r).allFinite())
-            fail_range(b, h, first + r, S.row(r).data());
+    check_scores(S, b, h, first, "make X, W_Q or W_K smaller");
     keep(scores, b, h, first, tile, rows);
     S /= std::sqrt(static_cast<float>(d_.dk)) * problem_.temperature;
     if (problem_.temperature < 1.0F)
-        for (std::int64_t r = 0; r < rows; ++r)
-            if (!S.row(r).allFinite())
-                fail_range(b, h, first + r, S.row(r).data());
+        check_scores(S, b, h, first, "raise the temperature, or make X, W_Q or W_K smaller");
     keep(scaled, b, h, first, tile, rows);
     if (!mask_.empty())
         for (std::int64_t r = 0; r < rows; ++r) {
@@ -207,12 +233,14 @@ void Run::attend(std::int64_t b, std::int64_t h, std::int64_t first, std::int64_
     O.noalias() = S * view(V, V.offset(b, 0, g * d_.dv), d_.Tk, d_.dv, v_width);
     keep(head_out, b, h, first, scratch.out, rows);
     O *= problem_.gain(h);
+    check_values(O, b, h, first, "output", "make X, W_V or the gain smaller");
     if (Tensor* joined = made(concat))
         view(*joined, joined->offset(b, first, h * d_.dv), rows, d_.dv, d_.H * d_.dv) = O;
     if (wants(contributions)) {
         Tensor& C = *made(contributions);
-        view(C, C.offset(b, h, first, 0), rows, d_.D, d_.D).noalias() =
-            O * view(*problem_.weights.W_O, h * d_.dv * d_.D, d_.dv, d_.D, d_.D);
+        View part = view(C, C.offset(b, h, first, 0), rows, d_.D, d_.D);
+        part.noalias() = O * view(*problem_.weights.W_O, h * d_.dv * d_.D, d_.dv, d_.D, d_.D);
+        check_values(part, b, h, first, "contribution", "make X, W_V, W_O or the gain smaller");
     }
 }
 
@@ -243,6 +271,7 @@ Trace Run::compute() {
     const Tensor& source = problem_.cross() ? *problem_.x_kv : *problem_.x;
     const Weights& w = problem_.weights;
     const bool rows = wants_rows();
+    progress_.check();
     if (rows || wants(q) || wants(q_heads))
         project(*problem_.x, w.W_Q, w.b_Q, q);
     if (rows || wants(k) || wants(k_heads))

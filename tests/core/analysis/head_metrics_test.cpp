@@ -1,0 +1,105 @@
+#include "core/analysis/head_metrics.h"
+#include "tests/catch.h"
+
+#include <cmath>
+
+using namespace headscope;
+
+namespace {
+
+/// A trace of one head with these weights, row by row.
+Trace with_weights(std::int64_t Tq, std::int64_t Tk, const std::vector<float>& weights) {
+    Trace trace;
+    trace.dims = {.B = 1, .Tq = Tq, .Tk = Tk, .D = 1, .Dkv = 1, .H = 1, .Hkv = 1, .dk = 1, .dv = 1};
+    trace.slot(TensorId::weights) = make_tensor({1, 1, Tq, Tk}, weights);
+    return trace;
+}
+
+HeadMetrics only(const Trace& trace) {
+    const auto all = head_metrics(trace, 0);
+    REQUIRE(all.size() == 1);
+    return all.front();
+}
+
+} // namespace
+
+TEST_CASE("a head that reads all keys alike has the entropy ln Tk and no label") {
+    const HeadMetrics m = only(with_weights(4, 4, std::vector<float>(16, 0.25F)));
+    CHECK(m.entropy == Approx(std::log(4.0)));
+    CHECK(m.largest == 0.25F);
+    CHECK(m.previous_token == 0.25F);
+    CHECK(m.next_token == 0.25F);
+    CHECK(m.itself == 0.25F);
+    CHECK(m.first_token == 0.25F);
+    CHECK(m.label.empty());
+    CHECK(m.output_share == 0.0F);
+}
+
+TEST_CASE("positions are scored over the rows that have them, and name the head") {
+    const HeadMetrics previous = only(with_weights(3, 3, {1, 0, 0, 0.75F, 0.25F, 0, 0, 0.5F, 0.5F}));
+    CHECK(previous.previous_token == Approx((0.75 + 0.5) / 2));
+    CHECK(previous.itself == Approx((1 + 0.25 + 0.5) / 3));
+    CHECK(previous.next_token == 0.0F);
+    CHECK(previous.first_token == Approx(0.75 / 2));
+    CHECK(previous.largest == Approx((1 + 0.75 + 0.5) / 3));
+    CHECK(previous.label == "previous token");
+    CHECK(only(with_weights(3, 3, {1, 0, 0, 0, 1, 0, 0, 0, 1})).label == "itself");
+    const HeadMetrics next = only(with_weights(3, 3, {0, 1, 0, 0, 0, 1, 1, 0, 0}));
+    CHECK(next.label == "next token");
+    CHECK(next.next_token == 1.0F);
+    CHECK(next.entropy == 0.0F);
+    CHECK(only(with_weights(4, 4, {1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0})).label == "first token");
+}
+
+TEST_CASE("fully masked rows are left out of every average") {
+    Trace trace = with_weights(3, 3, {0, 0, 0, 0, 0, 0, 0.5F, 0.5F, 0});
+    trace.fully_masked = {{0, 0, 0}, {0, 0, 1}};
+    const HeadMetrics m = only(trace);
+    CHECK(m.entropy == Approx(std::log(2.0)));
+    CHECK(m.largest == 0.5F);
+    CHECK(m.previous_token == 0.5F);
+    CHECK(m.itself == 0.0F);
+    CHECK(m.first_token == 0.5F);
+    trace.fully_masked.push_back({0, 0, 2});
+    CHECK(only(trace).largest == 0.0F);
+    CHECK(only(trace).entropy == 0.0F);
+}
+
+TEST_CASE("positions mean nothing between sequences of different lengths") {
+    const HeadMetrics m = only(with_weights(2, 3, {1, 0, 0, 0, 1, 0}));
+    CHECK(m.largest == 1.0F);
+    CHECK(m.previous_token == 0.0F);
+    CHECK(m.next_token == 0.0F);
+    CHECK(m.itself == 0.0F);
+    CHECK(m.first_token == 0.0F);
+    CHECK(m.label.empty());
+}
+
+TEST_CASE("metrics belong to the batch entry and the head asked for; shares add up to 1") {
+    Trace trace;
+    trace.dims = {.B = 2, .Tq = 2, .Tk = 2, .D = 2, .Dkv = 2, .H = 2, .Hkv = 2, .dk = 1, .dv = 1};
+    trace.slot(TensorId::weights) =
+        make_tensor({2, 2, 2, 2}, std::vector<float>{0, 1, 1, 0, 0.5F, 0.5F, 0.5F, 0.5F, //
+                                                     1, 0, 0, 1, 0, 0, 0.25F, 0.75F});
+    trace.slot(TensorId::contributions) =
+        make_tensor({2, 2, 2, 2}, std::vector<float>{9, 9, 9, 9, 9, 9, 9, 9, //
+                                                     3, 0, 0, 4, 0, 15, 0, 0});
+    trace.fully_masked = {{1, 1, 0}};
+    const auto m = head_metrics(trace, 1);
+    REQUIRE(m.size() == 2);
+    CHECK(m[0].itself == 1.0F);
+    CHECK(m[1].itself == 0.75F);
+    CHECK(m[0].output_share == Approx(0.25));
+    CHECK(m[1].output_share == Approx(0.75));
+    CHECK(head_metrics(trace, 0)[1].largest == 0.5F);
+}
+
+TEST_CASE("shares of contributions near the end of float32's range stay shares, and of nothing are 0") {
+    Trace trace = with_weights(1, 1, {1});
+    trace.dims.H = 2;
+    trace.slot(TensorId::weights) = make_tensor({1, 2, 1, 1}, std::vector<float>{1, 1});
+    trace.slot(TensorId::contributions) = make_tensor({1, 2, 1, 1}, std::vector<float>{3e38F, -3e38F});
+    CHECK(head_metrics(trace, 0)[1].output_share == Approx(0.5));
+    trace.slot(TensorId::contributions) = make_tensor({1, 2, 1, 1}, std::vector<float>{0, 0});
+    CHECK(head_metrics(trace, 0)[1].output_share == 0.0F);
+}
