@@ -35,6 +35,7 @@ THIRD_PARTIES = [
     (r"vulkan/", ["core/engine/vulkan"]),
     (r"CLI/", ["app/cli"]),
     (r"cairo|pango", ["core/io"]),
+    (r"pcre2", ["core/text"]),
     (r"utf8proc", ["core/text", "app/draw", "app/shell", "core/checkpoint"]),
 ]
 HIDDEN_FROM_HEADERS = r"Eigen/|vulkan/|nlohmann/json\.hpp|CLI/|cairo|pango"
