@@ -2,6 +2,7 @@
 
 #include "app/cli/subcommands.h"
 #include "core/base/error.h"
+#include "core/text/plain_text.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -9,7 +10,6 @@
 #include <new>
 #include <string>
 #include <string_view>
-#include <utf8proc.h>
 
 namespace headscope {
 
@@ -32,25 +32,9 @@ int exit_code(ErrorKind kind) {
     return internal_fault;
 }
 
-/// One line of UTF-8, whatever bytes the names of files and tensors hold.
-std::string printable(std::string_view text) {
-    std::string out;
-    while (!text.empty()) {
-        utf8proc_int32_t letter = 0;
-        const auto length = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                                             static_cast<utf8proc_ssize_t>(text.size()), &letter);
-        const auto used = static_cast<std::size_t>(std::max<utf8proc_ssize_t>(length, 1));
-        const bool control = letter < ' ' || letter == '\x7f';
-        out += length < 0 ? std::string_view("\uFFFD")
-               : control  ? std::string_view(" ")
-                          : text.substr(0, used);
-        text.remove_prefix(used);
-    }
-    return out;
-}
-
+/// One line, whatever bytes the names of files and tensors hold.
 int report(const std::string& sentence, int code) {
-    std::cerr << "headscope: " << printable(sentence) << '\n';
+    std::cerr << "headscope: " << plain_text(sentence) << '\n';
     return code;
 }
 

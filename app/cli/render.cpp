@@ -103,8 +103,9 @@ std::string render_stage(const RenderOptions& options, const DocumentPtr& docume
     const ViewState view = view_of(options, document->problem.dims);
     const TextMeasure measure = figure_measure();
     const Theme& colours = theme(view.dark);
-    DrawContext context{shown, view, colours, measure, static_cast<float>(size.width),
-                        static_cast<float>(size.height), false};
+    DrawContext context{
+        shown, view, colours, measure, static_cast<float>(size.width), static_cast<float>(size.height),
+        false};
     Picture picture = draw_canvas(context);
     if (!options.size && picture.wanted_width > context.width) {
         context.width = picture.wanted_width;

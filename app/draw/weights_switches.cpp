@@ -21,7 +21,8 @@ void draw_weights_switches(Picture& picture, const DrawContext& context) {
     float right = context.width - canvas_pad;
     float heads_y = 28;
     const float title_end =
-        canvas_pad + context.measure(tensor_info(group_info(view.group).main).title, Font::ui_semibold, 22) + 24;
+        canvas_pad + context.measure(tensor_info(group_info(view.group).main).title, Font::ui_semibold, 22) +
+        24;
     if (weights) {
         const std::vector<Segment> ways{view_segment(view, "Heatmap", WeightsView::heatmap),
                                         view_segment(view, "Arcs", WeightsView::arcs),

@@ -1,8 +1,8 @@
 #include "core/io/figure.h"
 
 #include "core/base/error.h"
-#include "core/io/plain_text.h"
 #include "core/io/svg.h"
+#include "core/text/plain_text.h"
 
 #include <cairo-pdf.h>
 #include <pango/pangocairo.h>

@@ -1,6 +1,6 @@
 #include "core/io/svg.h"
 
-#include "core/io/plain_text.h"
+#include "core/text/plain_text.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #include "core/io/figure.h"
 
 #include "core/base/error.h"
-#include "core/io/plain_text.h"
+#include "core/text/plain_text.h"
 #include "tests/catch.h"
 
 #include <stb_image.h>

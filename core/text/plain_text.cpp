@@ -1,4 +1,4 @@
-#include "core/io/plain_text.h"
+#include "core/text/plain_text.h"
 
 #include <utf8proc.h>
 
