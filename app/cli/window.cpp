@@ -54,6 +54,7 @@ int open_window(const Options& options) {
     recipe.sentence = options.sentence.value_or("");
     Program program({.recipe = recipe, .device = options.device, .wake = wake_window});
     const std::filesystem::path preferences = preferences_path();
+    program.state().view.group = StageGroup::x; // a walk begins at its beginning
     read_preferences(read_if_there(preferences), program.state().view);
     WindowOptions window;
     std::string reported;

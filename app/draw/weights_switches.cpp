@@ -13,6 +13,26 @@ Segment heads_segment(const ViewState& view, const std::string& label, HeadsView
     return {label, ViewChange(ShowHeads{as}), view.heads_view == as, tip};
 }
 
+/// Right-aligned, from the right: one or several scales, and which colours.
+void draw_colour_buttons(Picture& picture, const DrawContext& context) {
+    const ViewState& view = context.view;
+    float right = context.width - canvas_pad;
+    const auto add = [&](const std::string& label, bool on, const Action& action, const std::string& tip) {
+        right -= context.measure(label, Font::ui_medium, 12.5F) + 16;
+        draw_text_button(picture, context, right, 62, label, on, action, tip);
+        right -= 8;
+    };
+    if (context.dims().H > 1)
+        add(view.same_scale ? "Same scale" : "Own scale", !view.same_scale,
+            ViewChange(SetSameScale{!view.same_scale}),
+            view.same_scale ? "Give each head its own colour scale" : "Use one colour scale for all heads");
+    constexpr const char* names[] = {"by head", "neutral", "viridis", "cividis", "magma"};
+    const auto map = static_cast<std::size_t>(view.colour_map);
+    add(std::string("Colours ") + names[map], view.colour_map != ColourMap::head,
+        ViewChange(SetColourMap{static_cast<ColourMap>((map + 1) % std::size(names))}),
+        "Take the next colour map");
+}
+
 } // namespace
 
 void draw_weights_switches(Picture& picture, const DrawContext& context) {
@@ -52,14 +72,8 @@ void draw_weights_switches(Picture& picture, const DrawContext& context) {
         draw_segmented(picture, context, right, heads_y, heads);
     }
     const bool map_page = !weights || view.weights_view == WeightsView::heatmap;
-    if (map_page && H > 1 && view.heads_view == HeadsView::each && heads_y < 62) {
-        const std::string label = view.same_scale ? "Same scale" : "Own scale";
-        const float width = context.measure(label, Font::ui_medium, 12.5F) + 16;
-        draw_text_button(picture, context, context.width - canvas_pad - width, 62, label, !view.same_scale,
-                         ViewChange(SetSameScale{!view.same_scale}),
-                         view.same_scale ? "Give each head its own colour scale"
-                                         : "Use one colour scale for all heads");
-    }
+    if (map_page && view.heads_view == HeadsView::each && heads_y < 62)
+        draw_colour_buttons(picture, context);
     if (view.heads_view == HeadsView::difference && H > 2 && heads_y < 62) {
         float x = context.width - canvas_pad;
         for (std::int64_t h = H - 1; h >= 0 && h > H - 17; --h) {

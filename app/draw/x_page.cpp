@@ -1,4 +1,5 @@
 #include "app/draw/controls.h"
+#include "app/draw/format.h"
 #include "app/draw/matrix.h"
 #include "app/draw/pages.h"
 
@@ -14,6 +15,18 @@ struct Source {
     std::string name, what;
     bool keys;
 };
+
+/// "sat: token 2, x = (0.00, 1.00, ...)", at most 8 numbers of it.
+std::string token_tip(const DrawContext& context, const Source& source, std::int64_t row, std::int64_t cols) {
+    constexpr std::int64_t most = 8;
+    const Problem& problem = context.shown.problem();
+    std::string tip = source.keys ? problem.key_label(row) : problem.query_label(row);
+    tip += ": token " + std::to_string(row) + ", vector (";
+    for (std::int64_t c = 0; c < std::min(cols, most); ++c)
+        tip += (c > 0 ? ", " : "") +
+               number(context.shown.value({source.tensor, {context.view.batch, row, c, 0}}), 2);
+    return tip + (cols > most ? ", …)" : ")");
+}
 
 /// X (or X_kv) with its tokens at the left and the meaning of its columns above. Returns where it ends.
 float draw_source(Picture& picture, const DrawContext& context, const Source& source, float y, float height) {
@@ -63,6 +76,10 @@ float draw_source(Picture& picture, const DrawContext& context, const Source& so
                       12, theme.muted, Align::center);
         }
     draw_row_labels(picture, context, grid, source.keys);
+    for (std::int64_t row = 0; row < rows; ++row) {
+        const Rect cell = grid.cell(row, 0);
+        picture.tips.push_back({{canvas_pad, cell.y, labels, cell_h}, token_tip(context, source, row, cols)});
+    }
     float end = grid.area.bottom() + 20;
     if (grid.heatmap) {
         draw_legend(picture, context, grid.area.x, end, 160, theme.diverging, -spec.high, spec.high, "value",
