@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/commands/view_change.h"
 #include "app/state/document.h"
 #include "app/state/view_state.h"
 
@@ -32,99 +33,49 @@ struct SetSeed {
     std::uint64_t seed;
 };
 
+/// One number of x, x_kv, a weight or a bias.
+struct EditCell {
+    CellAddress cell;
+    float value;
+};
+/// 1: untouched, 0: ablated; 0 to 2 on screen.
+struct SetGain {
+    std::int64_t head;
+    float gain;
+};
+struct SetTemperature {
+    float temperature;
+};
+/// Everything as the preset or the file gave it: edits, gains and temperature are dropped.
+struct ResetEdits {};
+
 /// Everything the user can do to the document.
-using Command =
-    std::variant<SetSentence, SetPreset, SetMask, SetHeads, SetKvHeads, SetIdentityOutput, SetSeed>;
+using Command = std::variant<SetSentence, SetPreset, SetMask, SetHeads, SetKvHeads, SetIdentityOutput,
+                             SetSeed, EditCell, SetGain, SetTemperature, ResetEdits>;
+
+/// How history names a command: what it does, and from which value to which.
+struct CommandName {
+    std::string label, detail;
+};
+CommandName name_of(const Document& before, const Command& command);
+
+/// What was typed into the number field for a cell.
+struct TypedNumber {
+    CellAddress cell;
+    std::string text;
+};
+/// The command that typed text asks for. Throws Error(input) saying what is no number.
+EditCell parse_edit(const TypedNumber& typed);
+
+/// Back (-1) or forth (+1) through the states of the document.
+struct MoveInHistory {
+    std::int64_t by;
+};
 
 /// The document after a command. Throws Error(input) with the sentence to show; the old document stays valid.
 DocumentPtr apply(const DocumentPtr& document, const Command& command);
 
-struct GoTo {
-    StageGroup group;
-    std::int64_t row = -1;
-};
-/// The next (+1) or previous (-1) stage of the strip.
-struct StepStage {
-    int by;
-};
-/// The next or previous query row inside a stage; past the last row, the whole stage again.
-struct StepRow {
-    int by;
-};
-struct TogglePlay {};
-struct SetSpeed {
-    float speed;
-};
-struct PickHead {
-    std::int64_t head;
-};
-struct CompareWith {
-    std::int64_t head;
-};
-struct ShowWeightsAs {
-    WeightsView view;
-};
-struct ShowHeads {
-    HeadsView view;
-};
-struct ShowProjection {
-    Projection projection;
-};
-struct SetApart {
-    bool apart;
-};
-struct SetJoined {
-    bool joined;
-};
-struct Select {
-    std::optional<CellAddress> cell;
-};
-struct SetColourMap {
-    ColourMap map;
-};
-struct SetSameScale {
-    bool same;
-};
-struct ShowNumbers {
-    bool numbers;
-};
-struct ShowBatch {
-    std::int64_t batch;
-};
-struct SetDark {
-    bool dark;
-};
-struct SetZoom {
-    float zoom;
-};
-struct OpenLeft {
-    bool open;
-};
-struct OpenInspector {
-    bool open;
-};
-struct ShowTab {
-    LeftTab tab;
-};
-struct ShowHelp {
-    bool open;
-};
-
-/// Everything the user can do to the view.
-using ViewChange =
-    std::variant<GoTo, StepStage, StepRow, TogglePlay, SetSpeed, PickHead, CompareWith, ShowWeightsAs,
-                 ShowHeads, ShowProjection, SetApart, SetJoined, Select, SetColourMap, SetSameScale,
-                 ShowNumbers, ShowBatch, SetDark, SetZoom, OpenLeft, OpenInspector, ShowTab, ShowHelp>;
-
-/// Changes the view; indices that the problem does not have are clamped.
-void apply(ViewState& view, const ViewChange& change, const Dims& dims);
-
-/// Brings every index of the view inside a problem's sizes, after the document changed.
-void clamp_to(ViewState& view, const Dims& dims);
-
-/// Moves animations and playback on to `now` (seconds from program start). True while something moves.
-bool advance(ViewState& view, double now, double seconds_since_last, const Dims& dims);
-
-using Action = std::variant<Command, ViewChange>;
+/// Everything that can come of a click or a key.
+using Action = std::variant<Command, ViewChange, MoveInHistory, TypedNumber>;
 
 } // namespace headscope

@@ -1,4 +1,4 @@
-#include "app/commands/command.h"
+#include "app/commands/view_change.h"
 
 #include "core/base/overloaded.h"
 #include <algorithm>
@@ -107,7 +107,8 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                               view.tab = c.tab;
                               view.left_open = true;
                           },
-                          [&](const ShowHelp& c) { view.help_open = c.open; }},
+                          [&](const ShowHelp& c) { view.help_open = c.open; },
+                          [&](const BeginDrag& c) { view.drag = c.drag; }},
                change);
     clamp_to(view, dims);
 }

@@ -1,5 +1,8 @@
+#include "app/draw/format.h"
 #include "app/draw/matrix.h"
 #include "app/draw/pages.h"
+
+#include <algorithm>
 
 namespace headscope {
 
@@ -42,11 +45,34 @@ Picture draw_page(const DrawContext& context) {
     return {};
 }
 
+/// "1.00 → 1.70" above the number that is being dragged, out of the way of the column below it.
+void draw_drag_tag(Picture& picture, const DrawContext& context) {
+    const auto& drag = context.view.drag;
+    if (!drag || !drag->moved)
+        return;
+    for (const MatrixGrid& grid : picture.grids) {
+        const auto place = grid.tensor == drag->cell.tensor ? grid.find(drag->cell.at) : std::nullopt;
+        if (!place)
+            continue;
+        const Rect cell = grid.cell(place->first, place->second);
+        const std::string text = number(static_cast<double>(drag->start_value), 2) + " → " +
+                                 number(static_cast<double>(context.shown.value(drag->cell)), 2);
+        const float width = context.measure(text, Font::mono, 13) + 20;
+        const Rect tag{std::max(cell.x + cell.w / 2 - width / 2, 4.0F), cell.y - 36, width, 28};
+        picture.scene.add(
+            RectItem{.area = tag, .fill = context.theme.raise, .stroke = context.theme.ink, .radius = 5});
+        picture.scene.add(
+            TextItem{{tag.x + 10, baseline_for(tag.y + 14, 13)}, text, Font::mono, 13, context.theme.ink});
+        return;
+    }
+}
+
 } // namespace
 
 Picture draw_canvas(const DrawContext& context) {
     Picture picture = draw_page(context);
     draw_outlines(picture, context);
+    draw_drag_tag(picture, context);
     return picture;
 }
 

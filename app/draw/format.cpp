@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -50,6 +51,12 @@ std::string number(double value, int decimals) {
         return std::string(value < 0 ? minus : "") + "∞";
     const std::string digits = digits_of(std::abs(value), decimals);
     return std::string(value < 0 && !all_zero(digits) ? minus : "") + digits;
+}
+
+std::string shortest_number(float value) {
+    std::array<char, 64> buffer{};
+    const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+    return {buffer.data(), result.ptr};
 }
 
 std::string signed_number(double value, int decimals) {

@@ -21,6 +21,9 @@ std::string bytes_text(std::int64_t bytes);
 /// A time in the unit that fits: "12 µs", "0.42 ms".
 std::string time_text(double seconds);
 
+/// The fewest digits that read back as the same float32, with an ASCII minus: what a number field holds.
+std::string shortest_number(float value);
+
 /// The fewest decimals (2 to 4) with which the printed terms add up to the printed total, and whether even 4
 /// did not suffice (then the total is to be written with ≈).
 struct SumFormat {

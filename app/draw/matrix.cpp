@@ -13,6 +13,7 @@ namespace {
 constexpr float digit_width = 0.6F; ///< of a monospaced digit, in ems
 constexpr float smallest_text = 12.0F;
 constexpr float number_margin = 3.0F;
+constexpr float corner = 9.0F; ///< mark of an edited cell
 
 /// The numbers of a matrix as text: all of them, or none when the widest does not fit.
 struct Numbers {
@@ -91,6 +92,17 @@ std::vector<float> values_of(const DrawContext& context, const MatrixSpec& spec)
             values.push_back(spec.value ? spec.value(row, col) : context.shown.value({spec.tensor, at}));
         }
     return values;
+}
+
+bool is_edited_cell(const DrawContext& context, TensorId id, const Index& at) {
+    const Document& document = *context.shown.document;
+    if (!document.recipe.edits.contains(id))
+        return false;
+    const Shape& shape = document.problem.input(id)->shape();
+    std::int64_t offset = 0;
+    for (int axis = 0; axis < shape.rank(); ++axis)
+        offset = offset * shape[axis] + at[static_cast<std::size_t>(axis)];
+    return is_edited(document, id, offset);
 }
 
 void draw_masked(Picture& picture, const Theme& theme, const Rect& cell) {
@@ -186,6 +198,11 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
                                            ink,
                                            Align::center});
             }
+            if (grid.actual && is_edited_cell(context, spec.tensor, grid.index(row, col)))
+                picture.scene.add(PolygonItem{{{cell.right() - corner, cell.y},
+                                               {cell.right(), cell.y},
+                                               {cell.right(), cell.y + corner}},
+                                              context.theme.ink});
             if (bars)
                 draw_value_bar(picture, context, spec, cell, row, col, value);
         }

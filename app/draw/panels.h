@@ -18,4 +18,7 @@ Picture draw_tensors(const DrawContext& context);
 /// What each head measurably does on this sentence; a click puts the head in focus.
 Picture draw_heads(const DrawContext& context);
 
+/// Gains, temperature, the history of edits, undo and redo.
+Picture draw_edit(const DrawContext& context);
+
 } // namespace headscope

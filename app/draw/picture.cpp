@@ -124,6 +124,10 @@ void Picture::append(const Picture& other, float dx, float dy) {
         spot.area = moved(spot.area, dx, dy);
         hotspots.push_back(std::move(spot));
     }
+    for (Slider slider : other.sliders) {
+        slider.track = moved(slider.track, dx, dy);
+        sliders.push_back(std::move(slider));
+    }
     for (const Tip& tip : other.tips)
         tips.push_back({moved(tip.area, dx, dy), tip.text});
 }

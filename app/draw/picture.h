@@ -6,8 +6,10 @@
 #include "core/io/scene.h"
 #include "core/trace/trace.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -59,6 +61,17 @@ struct Hotspot {
     std::string tip; ///< shown on hover; may be empty
 };
 
+/// A place that is dragged along its track to choose a number.
+struct Slider {
+    Rect track;
+    std::string label; ///< unique in its picture
+    float low = 0, high = 1;
+    float value = 0;
+    float rest = 0; ///< where a double click puts it
+    std::function<Action(float)> action;
+    std::string tip;
+};
+
 /// A place that explains itself on hover.
 struct Tip {
     Rect area;
@@ -70,11 +83,17 @@ struct Picture {
     Scene scene;
     std::vector<MatrixGrid> grids;
     std::vector<Hotspot> hotspots;
+    std::vector<Slider> sliders;
     std::vector<Tip> tips;
     float wanted_width = 0; ///< with this much room all its numbers could be printed; 0: they are
 
     /// Appends another picture, moved by (dx, dy).
     void append(const Picture& other, float dx, float dy);
+};
+
+/// One step of the document's history.
+struct HistoryLine {
+    std::string label, detail;
 };
 
 /// What every drawing function is given.
@@ -83,8 +102,10 @@ struct DrawContext {
     const ViewState& view;
     const Theme& theme;
     const TextMeasure& measure;
-    float width = 0, height = 0; ///< the room there is
-    bool controls = true;        ///< off: a figure for paper, without switches and buttons
+    float width = 0, height = 0;               ///< the room there is
+    bool controls = true;                      ///< off: a figure for paper, without switches and buttons
+    std::span<const HistoryLine> history = {}; ///< of the document, oldest first
+    std::size_t history_position = 0;          ///< the line that is on screen
 
     const Dims& dims() const { return shown.dims(); }
 };

@@ -1,6 +1,8 @@
 #include "app/shell/program.h"
 
+#include "app/draw/matrix.h"
 #include "core/base/error.h"
+#include "core/base/overloaded.h"
 #include "core/text/preset.h"
 
 #include <GLFW/glfw3.h>
@@ -66,30 +68,51 @@ Program::Program(const Options& options) : runner_(make_engine(options.device), 
     const Device& used = device == all.end() ? all.front() : *device;
     state_.device_name = used.id == "cpu" ? "CPU" : used.name;
     state_.device_detail = used.name + ", " + used.detail;
-    clamp_to(state_.view, state_.document->problem.dims);
-    runner_.submit(state_.document);
+    history_.emplace(state_.document);
+    document_changed();
 }
 
 void Program::act(const Action& action) {
-    if (const auto* change = std::get_if<ViewChange>(&action)) {
-        headscope::apply(state_.view, *change, state_.document->problem.dims);
-        return;
-    }
-    const Command& command = std::get<Command>(action);
     try {
-        DocumentPtr next = headscope::apply(state_.document, command);
-        const std::int64_t old_rows = state_.document->problem.dims.Tq;
-        state_.document = std::move(next);
-        state_.error.clear();
-        if (!std::holds_alternative<SetSentence>(command))
-            state_.sentence = state_.document->recipe.sentence;
-        if (state_.document->problem.dims.Tq != old_rows)
-            state_.view.row = -1;
-        clamp_to(state_.view, state_.document->problem.dims);
-        runner_.submit(state_.document);
+        std::visit(Overloaded{[&](const ViewChange& change) {
+                                  headscope::apply(state_.view, change, state_.document->problem.dims);
+                              },
+                              [&](const Command& command) { run_command(command); },
+                              [&](const MoveInHistory& move) { restore(move.by); },
+                              [&](const TypedNumber& typed) { run_command(parse_edit(typed)); }},
+                   action);
     } catch (const Error& fault) {
         state_.error = fault.what();
     }
+}
+
+void Program::run_command(const Command& command) {
+    CommandName name = name_of(*state_.document, command);
+    DocumentPtr next = headscope::apply(state_.document, command);
+    history_->push({next, std::move(name.label), std::move(name.detail), gesture_});
+    state_.document = std::move(next);
+    if (!std::holds_alternative<SetSentence>(command))
+        state_.sentence = state_.document->recipe.sentence;
+    document_changed();
+}
+
+void Program::restore(std::int64_t by) {
+    state_.document = history_->move(by);
+    state_.sentence = state_.document->recipe.sentence;
+    document_changed();
+}
+
+void Program::document_changed() {
+    state_.error.clear();
+    const Dims& dims = state_.document->problem.dims;
+    if (state_.view.row >= dims.Tq)
+        state_.view.row = -1;
+    clamp_to(state_.view, dims);
+    state_.history.clear();
+    for (const History::State& state : history_->states())
+        state_.history.push_back({state.label, state.detail});
+    state_.history_position = history_->position();
+    runner_.submit(state_.document);
 }
 
 void Program::take_results() {
@@ -184,12 +207,17 @@ void Program::frame(Surface& surface, double now) {
     const TextMeasure measure = surface_measure(surface);
     std::vector<Action> actions;
     const Sink send = [&actions](const Action& action) { actions.push_back(action); };
-    const ViewTools tools{surface, focus_, colours, measure, send};
+    const ViewTools tools{surface, focus_,
+                          colours, measure,
+                          send,    [this](const CellAddress& cell) { return state_.shown.value(cell); }};
 
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     const float width = size.x / scale, height = size.y / scale;
     const Layout places = layout(width, height);
     focus_.begin_frame();
+    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && !ImGui::GetIO().WantTextInput)
+        ++gesture_;
+    drag_number(surface, send);
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
         focus_.clear();
     quitting_ = handle_shortcuts(state_, focus_, send) || quitting_;
@@ -239,6 +267,33 @@ void Program::frame(Surface& surface, double now) {
         act(action);
         moving_ = true;
     }
+}
+
+void Program::drag_number(const Surface& surface, const Sink& send) {
+    if (!state_.view.drag)
+        return;
+    CellDrag& drag = *state_.view.drag;
+    const ImGuiIO& io = ImGui::GetIO();
+    const bool cancelled = ImGui::IsKeyPressed(GLFW_KEY_ESCAPE, false);
+    if (cancelled && drag.moved)
+        send(Command(EditCell{drag.cell, drag.start_value}));
+    if (cancelled || !ImGui::IsMouseDown(ImGuiMouseButton_Left)) {
+        state_.view.drag.reset();
+        moving_ = true;
+        return;
+    }
+    constexpr float threshold = 3; // a click that trembles is no drag
+    const float way = io.MousePos.x / surface.scale() - drag.start_x;
+    drag.moved = drag.moved || std::abs(way) >= threshold;
+    if (!drag.moved || state_.shown.tensor(drag.cell.tensor) == nullptr)
+        return;
+    const float grain =
+        (io.KeyShift ? 0.1F : 1.0F) *
+        (largest_magnitude(state_.shown, drag.cell.tensor, state_.view.batch) > 8.0F ? 0.1F : 0.01F);
+    const float value = std::round((drag.start_value + way * grain) / grain) * grain;
+    if (value != drag.value)
+        send(Command(EditCell{drag.cell, value}));
+    drag.value = value;
 }
 
 std::string Program::report(float scale) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/commands/history.h"
 #include "app/jobs/runner.h"
 #include "app/shell/ui.h"
 #include "app/views/views.h"
@@ -45,9 +46,16 @@ private:
     };
     Layout layout(float width, float height);
     void take_results();
+    void run_command(const Command& command);
+    void restore(std::int64_t by);
+    void document_changed();
+    /// Follows a number that is being dragged.
+    void drag_number(const Surface& surface, const Sink& send);
     void splitters(const Layout& layout, float width, const ViewTools& tools);
 
     AppState state_;
+    std::optional<History> history_; ///< always there after construction
+    std::uint64_t gesture_ = 1;      ///< one stretch of holding the mouse or typing
     Runner runner_;
     FocusRing focus_;
     Picture canvas_;

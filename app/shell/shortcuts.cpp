@@ -85,6 +85,10 @@ bool handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send) {
     const ImGuiIO& io = ImGui::GetIO();
     if (io.KeyCtrl) {
         zoom_keys(state, send);
+        if (pressed(GLFW_KEY_Z, true) && !io.WantTextInput)
+            send(MoveInHistory{io.KeyShift ? 1 : -1});
+        if (pressed(GLFW_KEY_Y, true) && !io.WantTextInput)
+            send(MoveInHistory{1});
         return pressed(GLFW_KEY_Q);
     }
     if (pressed(GLFW_KEY_F1))

@@ -39,6 +39,51 @@ void add_mask(Mask& mask, MaskChoice choice) {
     }
 }
 
+/// The slot of an input tensor.
+TensorPtr* slot_of(Problem& problem, TensorId id) {
+    Weights& w = problem.weights;
+    switch (id) {
+    case TensorId::x:
+        return &problem.x;
+    case TensorId::x_kv:
+        return &problem.x_kv;
+    case TensorId::W_Q:
+        return &w.W_Q;
+    case TensorId::W_K:
+        return &w.W_K;
+    case TensorId::W_V:
+        return &w.W_V;
+    case TensorId::W_O:
+        return &w.W_O;
+    case TensorId::b_Q:
+        return &w.b_Q;
+    case TensorId::b_K:
+        return &w.b_K;
+    case TensorId::b_V:
+        return &w.b_V;
+    case TensorId::b_O:
+        return &w.b_O;
+    default:
+        return nullptr;
+    }
+}
+
+/// Lays the recipe's edits, gains and temperature over the unedited problem.
+void finish(Document& document) {
+    const Recipe& recipe = document.recipe;
+    Problem& problem = document.problem;
+    problem = *document.unedited;
+    for (const auto& [id, tensor] : recipe.edits)
+        if (TensorPtr* slot = slot_of(problem, id); slot != nullptr &&
+                                                    !(id == TensorId::W_O && recipe.identity_W_O) &&
+                                                    *slot != nullptr && (*slot)->shape() == tensor->shape())
+            *slot = tensor;
+    if (static_cast<std::int64_t>(recipe.gains.size()) == problem.dims.H)
+        problem.gains = recipe.gains;
+    problem.temperature = recipe.temperature;
+    validate(problem);
+}
+
 } // namespace
 
 DocumentPtr make_document(const Recipe& recipe, std::uint64_t revision) {
@@ -56,7 +101,7 @@ DocumentPtr make_document(const Recipe& recipe, std::uint64_t revision) {
         const auto row = std::ranges::find(presets(), std::string_view(recipe.preset), &PresetInfo::id);
         document->title = row->title;
     }
-    Problem& problem = document->problem;
+    Problem problem = std::move(document->problem);
     if (recipe.H != 0 && recipe.H != problem.dims.H) {
         problem = with_heads(problem, recipe.H);
         document->head_roles.clear();
@@ -69,11 +114,24 @@ DocumentPtr make_document(const Recipe& recipe, std::uint64_t revision) {
         problem = with_identity_output(std::move(problem));
     problem.mask.insert(problem.mask.end(), recipe.extra_mask.begin(), recipe.extra_mask.end());
     add_mask(problem.mask, recipe.mask);
-    if (!recipe.gains.empty())
-        problem.gains = recipe.gains;
-    problem.temperature = recipe.temperature;
-    validate(problem);
+    document->unedited = std::make_shared<const Problem>(std::move(problem));
+    finish(*document);
     return document;
+}
+
+DocumentPtr edit_document(const Document& document, const Recipe& recipe) {
+    auto edited = std::make_shared<Document>(document);
+    edited->recipe = recipe;
+    ++edited->revision;
+    finish(*edited);
+    return edited;
+}
+
+bool is_edited(const Document& document, TensorId tensor, std::int64_t offset) {
+    if (!document.recipe.edits.contains(tensor))
+        return false;
+    const Tensor *now = document.problem.input(tensor), *before = document.unedited->input(tensor);
+    return now != before && now->data()[offset] != before->data()[offset];
 }
 
 } // namespace headscope

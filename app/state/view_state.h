@@ -17,9 +17,18 @@ struct CellAddress {
 
 enum class WeightsView : std::uint8_t { heatmap, arcs, text, graph };
 enum class HeadsView : std::uint8_t { each, difference, mean };
-enum class LeftTab : std::uint8_t { guide, tensors, heads };
+enum class LeftTab : std::uint8_t { guide, tensors, heads, edit };
 enum class ColourMap : std::uint8_t { head, neutral, viridis, cividis, magma };
 enum class Projection : std::uint8_t { q, k, v };
+
+/// A number being dragged sideways.
+struct CellDrag {
+    CellAddress cell;
+    float start_value = 0;
+    float start_x = 0; ///< logical pixels of the window
+    bool moved = false;
+    float value = start_value; ///< as it was last sent
+};
 
 /// What is looked at and how. Never undone, never saved in a project.
 struct ViewState {
@@ -36,6 +45,7 @@ struct ViewState {
     bool numbers = true;
     std::optional<CellAddress> hover;
     std::optional<CellAddress> selected;
+    std::optional<CellDrag> drag;
 
     float apart = 1.0F;        ///< split: 0 together, 1 apart
     float apart_target = 1.0F; ///< where `apart` slides to
@@ -55,7 +65,7 @@ struct ViewState {
     bool help_open = false;
 
     /// What the inspector speaks of: the hovered cell, else the selected one.
-    std::optional<CellAddress> focus() const { return hover ? hover : selected; }
+    std::optional<CellAddress> focus() const { return drag ? drag->cell : hover ? hover : selected; }
 };
 
 } // namespace headscope

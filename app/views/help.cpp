@@ -25,6 +25,7 @@ constexpr Shortcut shortcuts[] = {
     {"[  ]", "fold or show the left panel, the inspector"},
     {"/", "type a sentence"},
     {"Tab  Enter", "walk through all controls, press one"},
+    {"Ctrl Z  Ctrl Shift Z", "undo, redo"},
     {"Ctrl +  Ctrl −  Ctrl 0", "larger, smaller, 100 %"},
     {"L", "light or dark theme"},
     {"Esc", "let go of the selection, close this"},

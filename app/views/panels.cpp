@@ -1,7 +1,10 @@
 #include "app/draw/panels.h"
 #include "app/draw/controls.h"
+#include "app/draw/format.h"
 #include "app/draw/pages.h"
 #include "app/views/views.h"
+
+#include <imgui_stdlib.h>
 
 #include <algorithm>
 
@@ -39,7 +42,8 @@ void scrolled(const char* id, const Rect& area, const ViewTools& tools, std::opt
 }
 
 DrawContext context_of(const AppState& state, const ViewTools& tools, float width, float height) {
-    return {state.shown, state.view, tools.theme, tools.measure, width, height, true};
+    return {state.shown, state.view, tools.theme,   tools.measure,         width,
+            height,      true,       state.history, state.history_position};
 }
 
 void draw_panel_back(const Rect& area, const ViewTools& tools, bool border_right) {
@@ -74,8 +78,10 @@ float header_tabs(const AppState& state, const Rect& area, const ViewTools& tool
     picture.scene.add(
         LineItem{{area.x, area.y + strip_height}, {area.right(), area.y + strip_height}, theme.line, 1});
     float x = area.x + panel_pad;
-    const std::pair<const char*, LeftTab> tabs[] = {
-        {"Guide", LeftTab::guide}, {"Tensors", LeftTab::tensors}, {"Heads", LeftTab::heads}};
+    const std::pair<const char*, LeftTab> tabs[] = {{"Guide", LeftTab::guide},
+                                                    {"Tensors", LeftTab::tensors},
+                                                    {"Heads", LeftTab::heads},
+                                                    {"Edit", LeftTab::edit}};
     for (const auto& [label, tab] : tabs) {
         const bool on = state.view.tab == tab;
         const float width = tools.measure(label, Font::ui_semibold, 13);
@@ -88,7 +94,7 @@ float header_tabs(const AppState& state, const Rect& area, const ViewTools& tool
             picture.scene.add(RectItem{.area = {x, area.y + strip_height - 2, width, 2}, .fill = theme.ink});
         picture.hotspots.push_back(
             {{x - 8, area.y, width + 16, strip_height}, label, ViewChange(ShowTab{tab}), {}});
-        x += width + 28;
+        x += width + 22;
     }
     const Point tip{area.right() - 26, area.y + 22};
     picture.scene.add(LineItem{{tip.x + 5, tip.y - 5}, tip, theme.muted, 1.5F});
@@ -97,6 +103,47 @@ float header_tabs(const AppState& state, const Rect& area, const ViewTools& tool
         {{tip.x - 10, area.y + 6, 26, 32}, "fold left", ViewChange(OpenLeft{false}), "Fold this panel"});
     show_picture(picture, origin.x, origin.y, tools, nullptr);
     return strip_height;
+}
+
+/// Where the selected number can be typed, when it is one that the user owns. Returns the height it takes.
+float number_field(AppState& state, const Rect& area, const ViewTools& tools) {
+    const auto cell = state.view.drag ? std::optional(state.view.drag->cell) : state.view.selected;
+    const bool owned = cell && (cell->tensor == TensorId::x || !is_stage(cell->tensor)) &&
+                       state.shown.tensor(cell->tensor) != nullptr;
+    if (!owned) {
+        state.edit_cell.reset();
+        return 0;
+    }
+    constexpr float height = 58;
+    const float scale = tools.surface.scale();
+    const ImVec2 origin = ImGui::GetWindowPos();
+    const Theme& theme = tools.theme;
+    const Rect box{area.x + panel_pad, area.y + 14, area.w - 2 * panel_pad, 34};
+    Scene scene;
+    scene.add(
+        RectItem{.area = box, .fill = theme.raise, .stroke = theme.ink, .stroke_width = 1.5F, .radius = 6});
+    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    ImGui::PushFont(tools.surface.font(Font::mono, 15));
+    ImGui::SetCursorScreenPos({origin.x + (box.x + 6) * scale, origin.y + box.y * scale});
+    ImGui::SetNextItemWidth((box.w - 12) * scale);
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {6 * scale, (box.h * scale - ImGui::GetFontSize()) / 2});
+    for (const ImGuiCol colour : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive})
+        ImGui::PushStyleColor(colour, ImVec4(0, 0, 0, 0));
+    const bool entered =
+        ImGui::InputText("##number", &state.edit_text,
+                         ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+    if (!ImGui::IsItemActive() && !entered) {
+        state.edit_text = shortest_number(state.shown.value(*cell));
+        state.edit_cell = cell;
+    }
+    if (ImGui::IsItemHovered() && !ImGui::IsItemActive())
+        show_tip("Type a number and press Enter, or drag the cell sideways.", tools);
+    ImGui::PopStyleColor(3);
+    ImGui::PopStyleVar();
+    ImGui::PopFont();
+    if (entered)
+        tools.send(TypedNumber{*cell, state.edit_text});
+    return height;
 }
 
 } // namespace
@@ -145,7 +192,7 @@ void view_left_panel(const AppState& state, const Rect& area, bool open, const V
         return;
     const Rect inner{area.x, area.y + header, area.w - 1, area.h - header};
     // A region of its own for each tab, so that each keeps its scroll position.
-    const char* ids[] = {"guide", "tensors", "heads"};
+    const char* ids[] = {"guide", "tensors", "heads", "edit"};
     scrolled(ids[static_cast<std::size_t>(state.view.tab)], inner, tools, nullptr, nullptr,
              [&](float width, float height) {
                  const DrawContext context = context_of(state, tools, width, height);
@@ -156,12 +203,14 @@ void view_left_panel(const AppState& state, const Rect& area, bool open, const V
                      return draw_tensors(context);
                  case LeftTab::heads:
                      return draw_heads(context);
+                 case LeftTab::edit:
+                     return draw_edit(context);
                  }
                  return Picture{};
              });
 }
 
-void view_inspector(const AppState& state, const Rect& area, bool open, const ViewTools& tools) {
+void view_inspector(AppState& state, const Rect& area, bool open, const ViewTools& tools) {
     draw_panel_back(area, tools, false);
     if (!open) {
         view_rail(area, "Inspector", false, ViewChange(OpenInspector{true}), tools);
@@ -187,10 +236,11 @@ void view_inspector(const AppState& state, const Rect& area, bool open, const Vi
     show_picture(header, origin.x, origin.y, tools, nullptr);
     if (state.shown.trace == nullptr)
         return;
-    scrolled("inspector", {area.x + 1, area.y + strip_height, area.w - 1, area.h - strip_height}, tools,
-             nullptr, nullptr, [&](float width, float height) {
-                 return draw_inspector(context_of(state, tools, width, height));
-             });
+    const float field = number_field(state, {area.x + 1, area.y + strip_height, area.w - 1, 0}, tools);
+    scrolled(
+        "inspector", {area.x + 1, area.y + strip_height + field, area.w - 1, area.h - strip_height - field},
+        tools, nullptr, nullptr,
+        [&](float width, float height) { return draw_inspector(context_of(state, tools, width, height)); });
 }
 
 } // namespace headscope

@@ -16,7 +16,11 @@ struct AppState {
     std::string sentence; ///< as it stands in the field, valid or not
     std::string error;    ///< one sentence about what was typed or chosen last; empty when all is well
     std::string device_name, device_detail;
-    bool running = false;        ///< a run is out
+    bool running = false;                 ///< a run is out
+    std::string edit_text;                ///< in the inspector's number field
+    std::optional<CellAddress> edit_cell; ///< whose number that is
+    std::vector<HistoryLine> history;     ///< of the document, oldest first
+    std::size_t history_position = 0;
     bool focus_sentence = false; ///< the sentence field takes the keyboard in the next frame
 };
 

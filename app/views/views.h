@@ -18,7 +18,7 @@ void view_canvas(const AppState& state, const Rect& area, const ViewTools& tools
 /// Guide, tensors and heads; or the rail that opens it again.
 void view_left_panel(const AppState& state, const Rect& area, bool open, const ViewTools& tools);
 /// The arithmetic of the cell that is spoken of; or its rail.
-void view_inspector(const AppState& state, const Rect& area, bool open, const ViewTools& tools);
+void view_inspector(AppState& state, const Rect& area, bool open, const ViewTools& tools);
 /// Playback, scrubber, speed and the sizes of the problem.
 void view_bottom_bar(const AppState& state, const Rect& area, const ViewTools& tools);
 /// F1: the keyboard, over everything else.

@@ -1,6 +1,7 @@
 #include "app/views/widgets.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace headscope {
 
@@ -46,6 +47,32 @@ void popup_rows(const std::vector<Choice>& choices, const ViewTools& tools) {
             ImGui::CloseCurrentPopup();
         }
     }
+}
+
+/// True while the mouse is on it.
+bool show_slider(const Slider& slider, const Rect& area, const ViewTools& tools) {
+    ImGui::SetCursorScreenPos({area.x, area.y});
+    ImGui::InvisibleButton(slider.label.c_str(), {area.w, area.h});
+    const bool stepped = tools.focus.offer(area);
+    const ImGuiIO& io = ImGui::GetIO();
+    constexpr float grain = 0.01F; // what the two decimals on screen can tell apart
+    const auto send = [&](float value) {
+        value = std::clamp(std::round(value / grain) * grain, slider.low, slider.high);
+        if (value != slider.value)
+            tools.send(slider.action(value));
+    };
+    if (stepped || (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)))
+        send(slider.rest);
+    else if (ImGui::IsItemActive())
+        send(slider.low + (slider.high - slider.low) * (io.MousePos.x - area.x) / area.w);
+    else if (ImGui::IsItemHovered() && io.MouseWheel != 0)
+        send(slider.value + io.MouseWheel * 0.05F);
+    if (!ImGui::IsItemHovered())
+        return false;
+    ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+    if (!slider.tip.empty() && !ImGui::IsItemActive())
+        show_tip(slider.tip, tools);
+    return true;
 }
 
 } // namespace
@@ -117,6 +144,8 @@ void show_picture(const Picture& picture, float x, float y, const ViewTools& too
                 show_tip(spot.tip, tools);
         }
     }
+    for (const Slider& slider : picture.sliders)
+        on_hotspot = show_slider(slider, physical(slider.track, x, y, scale), tools) || on_hotspot;
     if (on_hotspot || !ImGui::IsWindowHovered())
         return;
     for (const Tip& tip : picture.tips)
@@ -131,8 +160,17 @@ void show_picture(const Picture& picture, float x, float y, const ViewTools& too
         if (!cell)
             continue;
         *hovered = cell;
-        if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
+        const bool editable =
+            tools.value && grid.actual && (cell->tensor == TensorId::x || !is_stage(cell->tensor));
+        if (editable)
+            ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+        if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
             tools.send(ViewChange(Select{cell}));
+            if (editable) {
+                const float value = tools.value(*cell);
+                tools.send(ViewChange(BeginDrag{{*cell, value, mouse.x / scale, false, value}}));
+            }
+        }
         return;
     }
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))

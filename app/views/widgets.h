@@ -41,6 +41,8 @@ struct ViewTools {
     const Theme& theme;
     const TextMeasure& measure;
     const Sink& send;
+    std::function<float(const CellAddress&)> value =
+        {}; ///< of a cell that is shown; empty: cells cannot be edited
 };
 
 /// Paints a picture with its origin at the given physical pixel of the current ImGui window and makes its

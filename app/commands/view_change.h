@@ -1,0 +1,99 @@
+#pragma once
+
+#include "app/state/view_state.h"
+
+#include <optional>
+#include <variant>
+
+namespace headscope {
+
+struct GoTo {
+    StageGroup group;
+    std::int64_t row = -1;
+};
+/// The next (+1) or previous (-1) stage of the strip.
+struct StepStage {
+    int by;
+};
+/// The next or previous query row inside a stage; past the last row, the whole stage again.
+struct StepRow {
+    int by;
+};
+struct TogglePlay {};
+struct SetSpeed {
+    float speed;
+};
+struct PickHead {
+    std::int64_t head;
+};
+struct CompareWith {
+    std::int64_t head;
+};
+struct ShowWeightsAs {
+    WeightsView view;
+};
+struct ShowHeads {
+    HeadsView view;
+};
+struct ShowProjection {
+    Projection projection;
+};
+struct SetApart {
+    bool apart;
+};
+struct SetJoined {
+    bool joined;
+};
+struct Select {
+    std::optional<CellAddress> cell;
+};
+struct SetColourMap {
+    ColourMap map;
+};
+struct SetSameScale {
+    bool same;
+};
+struct ShowNumbers {
+    bool numbers;
+};
+struct ShowBatch {
+    std::int64_t batch;
+};
+struct SetDark {
+    bool dark;
+};
+struct SetZoom {
+    float zoom;
+};
+struct OpenLeft {
+    bool open;
+};
+struct OpenInspector {
+    bool open;
+};
+struct ShowTab {
+    LeftTab tab;
+};
+struct ShowHelp {
+    bool open;
+};
+struct BeginDrag {
+    CellDrag drag;
+};
+
+/// Everything the user can do to the view.
+using ViewChange = std::variant<GoTo, StepStage, StepRow, TogglePlay, SetSpeed, PickHead, CompareWith,
+                                ShowWeightsAs, ShowHeads, ShowProjection, SetApart, SetJoined, Select,
+                                SetColourMap, SetSameScale, ShowNumbers, ShowBatch, SetDark, SetZoom,
+                                OpenLeft, OpenInspector, ShowTab, ShowHelp, BeginDrag>;
+
+/// Changes the view; indices that the problem does not have are clamped.
+void apply(ViewState& view, const ViewChange& change, const Dims& dims);
+
+/// Brings every index of the view inside a problem's sizes, after the document changed.
+void clamp_to(ViewState& view, const Dims& dims);
+
+/// Moves animations and playback on to `now` (seconds from program start). True while something moves.
+bool advance(ViewState& view, double now, double seconds_since_last, const Dims& dims);
+
+} // namespace headscope

@@ -1,0 +1,150 @@
+#include "app/draw/format.h"
+#include "app/draw/panels.h"
+#include "app/draw/sheet.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+constexpr float highest_gain = 2.0F;
+constexpr float lowest_temperature = 0.25F, highest_temperature = 4.0F;
+constexpr float history_row = 34.0F;
+
+/// A name, a value and under them a track with its knob and a tick where the value rests by itself.
+void draw_slider(Sheet& sheet, Slider slider, const std::string& name, Color colour, bool struck) {
+    const Theme& theme = sheet.context.theme;
+    Scene& scene = sheet.picture.scene;
+    const float top = sheet.y;
+    scene.add(RectItem{
+        .area = {sheet.left, top + 8, 10, 10}, .fill = struck ? Color{0} : colour, .stroke = colour});
+    const float width = sheet.put(sheet.left + 18, name, sheet.width() - 120, Font::ui_medium, 13,
+                                  struck ? theme.muted : theme.ink);
+    if (struck)
+        scene.add(LineItem{{sheet.left + 18, top + 13}, {sheet.left + 18 + width, top + 13}, theme.muted, 1});
+    sheet.put(sheet.right, number(slider.value, 2), 60, Font::mono_semibold, 13, theme.ink, Align::right);
+    if (slider.value != slider.rest)
+        sheet.put(sheet.right - 60, "was " + number(slider.rest, 2), 80, Font::mono, 12, theme.muted,
+                  Align::right);
+    const Rect track{sheet.left, top + 34, sheet.width(), 4};
+    const auto place = [&](float value) {
+        return track.x + track.w * std::clamp((value - slider.low) / (slider.high - slider.low), 0.0F, 1.0F);
+    };
+    scene.add(RectItem{.area = track, .fill = theme.line2, .radius = 2});
+    scene.add(RectItem{
+        .area = {track.x, track.y, place(slider.value) - track.x, track.h}, .fill = colour, .radius = 2});
+    scene.add(RectItem{.area = {place(slider.rest) - 0.5F, track.y - 4, 1, 12}, .fill = theme.muted});
+    const float knob = place(slider.value);
+    scene.add(RectItem{.area = {knob - 8, track.y - 6, 16, 16},
+                       .fill = theme.raise,
+                       .stroke = theme.ink,
+                       .stroke_width = 2,
+                       .radius = 8});
+    slider.track = {track.x, track.y - 10, track.w, 24};
+    sheet.picture.sliders.push_back(std::move(slider));
+    sheet.y = top + 54;
+}
+
+void draw_gains(Sheet& sheet) {
+    const DrawContext& context = sheet.context;
+    const Problem& problem = context.shown.problem();
+    sheet.section("Gain per head", "0 to 2");
+    for (std::int64_t h = 0; h < problem.dims.H; ++h) {
+        const std::string name = "Head " + std::to_string(h);
+        draw_slider(
+            sheet,
+            {.track = {},
+             .label = "gain " + std::to_string(h),
+             .low = 0,
+             .high = highest_gain,
+             .value = problem.gain(h),
+             .rest = 1,
+             .action =
+                 [h](float gain) {
+                     return Action(Command(SetGain{h, gain}));
+                 },
+             .tip = "Multiplies what the head hands to concat; 0 switches it off. Double click: back to 1"},
+            name, context.theme.head(h, problem.dims.H).colour, problem.gain(h) == 0.0F);
+    }
+}
+
+void draw_temperature(Sheet& sheet) {
+    sheet.section("Temperature", "scaled = scores ÷ (√dk · t)");
+    draw_slider(sheet,
+                {.track = {},
+                 .label = "temperature",
+                 .low = lowest_temperature,
+                 .high = highest_temperature,
+                 .value = sheet.context.shown.problem().temperature,
+                 .rest = 1,
+                 .action = [](float t) { return Action(Command(SetTemperature{t})); },
+                 .tip = "Below 1 the softmax sharpens, above 1 it spreads. Double click: back to 1"},
+                "All heads", sheet.context.theme.muted, false);
+}
+
+/// The newest steps, as many as fit above the buttons; a click goes there.
+void draw_history(Sheet& sheet, float end) {
+    const DrawContext& context = sheet.context;
+    const Theme& theme = context.theme;
+    const auto lines = context.history;
+    sheet.section("History",
+                  lines.size() < 2 ? "nothing edited yet" : std::to_string(lines.size() - 1) + " steps");
+    const auto room = static_cast<std::int64_t>(std::max((end - sheet.y) / history_row, 3.0F));
+    const auto count = static_cast<std::int64_t>(lines.size());
+    const auto position = static_cast<std::int64_t>(context.history_position);
+    const std::int64_t newest = std::min(count - 1, std::max(position + room / 3, room - 1));
+    for (std::int64_t i = newest; i >= 0 && i > newest - room; --i) {
+        const HistoryLine& line = lines[static_cast<std::size_t>(i)];
+        const bool here = i == position, undone = i > position;
+        const Rect area{sheet.left - 12, sheet.y, sheet.width() + 24, history_row};
+        if (here) {
+            sheet.picture.scene.add(RectItem{.area = area, .fill = theme.highlight});
+            sheet.picture.scene.add(RectItem{.area = {area.x, area.y, 3, area.h}, .fill = theme.ink});
+        }
+        const float top = sheet.y;
+        sheet.y = top + (history_row - Sheet::row_height) / 2;
+        const float detail = line.detail.empty() ? 0 : context.measure(line.detail, Font::mono, 12);
+        sheet.put(sheet.left, line.label, sheet.width() - detail - 12, here ? Font::ui_semibold : Font::ui,
+                  13,
+                  undone ? theme.muted
+                  : here ? theme.ink
+                         : theme.text);
+        if (!line.detail.empty())
+            sheet.put(sheet.right, line.detail, detail + 1, Font::mono, 12, theme.muted, Align::right);
+        sheet.picture.hotspots.push_back({area, "history " + std::to_string(i),
+                                          Action(MoveInHistory{i - position}),
+                                          here ? "" : "Go to this state"});
+        sheet.y = top + history_row;
+    }
+}
+
+} // namespace
+
+Picture draw_edit(const DrawContext& context) {
+    Sheet sheet(context);
+    sheet.y = 14;
+    sheet.paragraph(
+        "Drag a number of X, W_Q, W_K, W_V, W_O or a bias sideways on the canvas, or type it in the "
+        "inspector.",
+        context.theme.muted);
+    sheet.y += 4;
+    draw_gains(sheet);
+    draw_temperature(sheet);
+    const float foot = std::max(context.height - 56, sheet.y + 180);
+    draw_history(sheet, foot - 52);
+    Picture picture = sheet.finish();
+    const float width = (sheet.width() - 12) / 2;
+    draw_button(picture, context, {sheet.left, foot, width, 34}, "Undo", Action(MoveInHistory{-1}), false,
+                "Ctrl Z");
+    draw_button(picture, context, {sheet.left + width + 12, foot, width, 34}, "Redo",
+                Action(MoveInHistory{1}), false, "Ctrl Shift Z");
+    const Recipe& recipe = context.shown.document->recipe;
+    if (!recipe.edits.empty() || !recipe.gains.empty() || recipe.temperature != 1.0F)
+        draw_text_button(picture, context, sheet.left, foot - 36, "Drop all edits", false,
+                         Command(ResetEdits{}), "Everything as it was built; undo brings the edits back");
+    picture.scene.height = std::max(picture.scene.height, foot + 44);
+    return picture;
+}
+
+} // namespace headscope
