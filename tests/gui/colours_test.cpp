@@ -12,10 +12,11 @@ namespace headscope::test {
 namespace {
 
 Color pixel(const Image& image, float x, float y) {
-    const auto at = (static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width) +
-                     static_cast<std::size_t>(x)) *
-                    4;
-    return rgb(static_cast<std::uint32_t>(image.rgba[at] << 16 | image.rgba[at + 1] << 8 | image.rgba[at + 2]));
+    const auto at =
+        (static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width) + static_cast<std::size_t>(x)) *
+        4;
+    return rgb(
+        static_cast<std::uint32_t>(image.rgba[at] << 16 | image.rgba[at + 1] << 8 | image.rgba[at + 2]));
 }
 
 /// Whether an outline runs over the point or within 1.5 pixels of it.

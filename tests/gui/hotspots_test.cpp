@@ -47,8 +47,8 @@ int click_everything(Desk& desk) {
     desk.driver.wait(2);
     std::vector<ScreenItem> items;
     for (const ScreenItem& item : screen_items())
-        if (!item.label.empty() && !not_clicked().contains(item.label) && item.area.w >= 1 && item.area.h >= 1 &&
-            (item.window == "Headscope" || item.window.find('/') != std::string::npos) &&
+        if (!item.label.empty() && !not_clicked().contains(item.label) && item.area.w >= 1 &&
+            item.area.h >= 1 && (item.window == "Headscope" || item.window.find('/') != std::string::npos) &&
             !ImGui::FindWindowByID(item.id))
             items.push_back(item);
     std::set<std::pair<std::string, std::string>> names;
@@ -124,7 +124,8 @@ void check_rows(Desk& desk, const Rows& rows) {
 }
 
 TextMeasure any_measure() {
-    return [](std::string_view text, Font, float size) { return 0.6F * size * static_cast<float>(text.size()); };
+    return
+        [](std::string_view text, Font, float size) { return 0.6F * size * static_cast<float>(text.size()); };
 }
 
 } // namespace
@@ -171,8 +172,7 @@ TEST_CASE("rows of the tensors and heads panels lead where they say", "[gui][hot
     check_rows(desk, heads.hotspots);
 }
 
-TEST_CASE("Tab walks to everything that can be clicked and Enter does what a click does",
-          "[gui][hotspots]") {
+TEST_CASE("Tab walks to everything that can be clicked and Enter does what a click does", "[gui][hotspots]") {
     Desk desk("first-lesson", "", wide, high);
     const ViewState start = desk.view();
     std::set<std::string> reached;
@@ -195,8 +195,8 @@ TEST_CASE("Tab walks to everything that can be clicked and Enter does what a cli
     // At least: ten other stages, four lists, three other ways, playing, theme, help, folding both panels.
     CHECK(reached.size() > 20);
     const auto reaches = [&](const std::string& part) {
-        return std::ranges::any_of(reached,
-                                   [&](const std::string& one) { return one.find(part) != std::string::npos; });
+        return std::ranges::any_of(
+            reached, [&](const std::string& one) { return one.find(part) != std::string::npos; });
     };
     CHECK(reaches("dark 1"));
     CHECK(reaches("help 1"));

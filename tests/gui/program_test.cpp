@@ -17,8 +17,8 @@ void check_canvas(Desk& desk, const Trace& trace) {
     INFO(group_info(desk.view().group).label);
     REQUIRE_FALSE(canvas.scene.items.empty());
     REQUIRE_FALSE(canvas.grids.empty());
-    const auto region = std::ranges::find_if(
-        screen_items(), [](const ScreenItem& item) { return item.label == "canvas"; });
+    const auto region =
+        std::ranges::find_if(screen_items(), [](const ScreenItem& item) { return item.label == "canvas"; });
     for (const MatrixGrid& grid : canvas.grids) {
         const Rect first = grid.cell(0, 0);
         CHECK(first.w > 0);

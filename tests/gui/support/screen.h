@@ -24,7 +24,7 @@ struct ScreenItem {
 
 struct ScreenText {
     std::string text;
-    float x = 0, y = 0; ///< where its baseline begins, is centred or ends
+    float x = 0, y = 0;   ///< where its baseline begins, is centred or ends
     bool visible = false; ///< the baseline's point lies inside the window's clip
 };
 
