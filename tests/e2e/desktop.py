@@ -63,6 +63,7 @@ class Window:
             (folder / name).mkdir(parents=True, exist_ok=True)
         (folder / "runtime").chmod(0o700)
         self.report_path = folder / "report.json"
+        self.report_path.unlink(missing_ok=True)
         self.environment = {**clean_environment(), "DISPLAY": display.name, "HOME": str(folder / "home"),
                             "XDG_CONFIG_HOME": str(folder / "config"),
                             "XDG_RUNTIME_DIR": str(folder / "runtime")}  # fmt: skip
