@@ -2,6 +2,7 @@
 #include "app/draw/format.h"
 #include "app/draw/matrix.h"
 #include "app/draw/pages.h"
+#include "app/draw/reading.h"
 
 #include <algorithm>
 #include <cmath>
@@ -99,6 +100,15 @@ Plan plan_maps(const DrawContext& context, std::int64_t maps, float width, float
     return best;
 }
 
+/// Weights are 0 where attention is not allowed, but not every weight near 0 is forbidden.
+void hatch_forbidden(MatrixSpec& spec, const DrawContext& context, const Subject& subject, HeadsView kind,
+                     std::int64_t h) {
+    if (subject.weights && !context.shown.problem().mask.empty())
+        spec.forbidden = [reading = Reading(context, kind, h)](std::int64_t i, std::int64_t j) {
+            return reading.masked(i, j);
+        };
+}
+
 MatrixSpec map_spec(const DrawContext& context, const Subject& subject, std::int64_t h, float cell) {
     const Dims& dims = context.dims();
     MatrixSpec spec{.tensor = subject.tensor,
@@ -113,6 +123,7 @@ MatrixSpec map_spec(const DrawContext& context, const Subject& subject, std::int
                     .ramp = &context.theme.heat(h, dims.H, context.view.colour_map),
                     .low = subject.low,
                     .high = subject.high};
+    hatch_forbidden(spec, context, subject, HeadsView::each, h);
     if (context.view.row >= 0)
         spec.rows_done = context.view.row + 1;
     static constexpr const char* map_names[] = {"head", "neutral", "viridis", "cividis", "magma"};
@@ -288,6 +299,7 @@ void draw_combined(Picture& picture, const DrawContext& context, const Subject& 
     Plan plan = plan_maps(context, 1, context.width - 2 * canvas_pad, height, label_width, sums);
     plan.cell = std::max(plan.cell, 2.0F);
     MatrixSpec spec = map_spec(context, subject, a, plan.cell);
+    hatch_forbidden(spec, context, subject, context.view.heads_view, a);
     MapText text;
     if (difference) {
         spec.value = [&shown, id, b, a, other](std::int64_t i, std::int64_t j) {

@@ -110,6 +110,10 @@ void draw_masked(Picture& picture, const Theme& theme, const Rect& cell) {
     picture.scene.add(LineItem{{cell.x, cell.bottom()}, {cell.right(), cell.y}, theme.line2, 1});
 }
 
+bool is_masked(const MatrixSpec& spec, std::int64_t row, std::int64_t col, float value) {
+    return std::isinf(value) || (spec.forbidden && spec.forbidden(row, col));
+}
+
 std::uint64_t hash_of(const std::vector<Color>& pixels) {
     std::uint64_t hash = 14695981039346656037ULL;
     for (const Color pixel : pixels)
@@ -125,7 +129,7 @@ void draw_as_image(Picture& picture, const DrawContext& context, const MatrixSpe
                    col = static_cast<std::int64_t>(i) % spec.cols;
         if (row >= done)
             (*pixels)[i] = context.theme.panel;
-        else if (std::isinf(values[i]))
+        else if (is_masked(spec, row, col, values[i]))
             (*pixels)[i] = (row + col) % 2 == 0 ? context.theme.panel : context.theme.line;
         else
             (*pixels)[i] = fill_of(spec, context, row, col, values[i]);
@@ -182,7 +186,7 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
                 picture.scene.add(RectItem{.area = cell, .stroke = context.theme.line});
                 continue;
             }
-            if (std::isinf(value)) {
+            if (is_masked(spec, row, col, value)) {
                 draw_masked(picture, context.theme, cell);
                 continue;
             }

@@ -31,6 +31,8 @@ struct MatrixSpec {
     std::function<std::int64_t(std::int64_t row, std::int64_t col)> owner = {};
     /// The number shown; default: the tensor's own.
     std::function<float(std::int64_t row, std::int64_t col)> value = {};
+    /// Cells that may not be read, beside those that are minus infinity; default: none.
+    std::function<bool(std::int64_t row, std::int64_t col)> forbidden = {};
     /// A bar of several pieces under the number, one per head, instead of one piece.
     std::function<float(std::int64_t row, std::int64_t col, std::int64_t head)> share = {};
     std::int64_t rows_done = -1; ///< rows from here on are not computed yet and stay blank; -1: all are

@@ -179,15 +179,19 @@ void Program::splitters(const Layout& layout, float width, const ViewTools& tool
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();
     const auto drag = [&](const char* id, float x, float& size, float direction, float low, float high) {
+        // In a window of its own, above the panels on both sides, which would take the mouse.
+        const ImVec2 grip{6 * scale, (layout.left.h - strip_height) * scale};
         ImGui::SetCursorScreenPos(
             {origin.x + (x - 3) * scale, origin.y + (toolbar_height + strip_height) * scale});
-        ImGui::InvisibleButton(id, {6 * scale, (layout.left.h - strip_height) * scale});
+        ImGui::BeginChild(id, grip);
+        ImGui::InvisibleButton(id, grip);
         if (ImGui::IsItemHovered() || ImGui::IsItemActive())
             ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
         if (ImGui::IsItemActive()) {
             const float mouse = (ImGui::GetIO().MousePos.x - origin.x) / scale;
             size = std::clamp(direction > 0 ? mouse : width - mouse, low, high);
         }
+        ImGui::EndChild();
     };
     if (layout.left_open)
         drag("left edge", layout.left.right(), state_.view.left_width, 1, 280, 480);

@@ -153,7 +153,9 @@ private:
             }
         }
         title_ = ui_.title();
+        // GLFW takes the title for both unless both are given.
         glfwWindowHintString(GLFW_X11_CLASS_NAME, "headscope");
+        glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "headscope");
         window_ = glfwCreateWindow(std::max(width, smallest_width), std::max(height, smallest_height),
                                    title_.c_str(), nullptr, nullptr);
         if (window_ == nullptr)

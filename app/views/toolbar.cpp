@@ -112,9 +112,16 @@ void sentence_field(AppState& state, const Rect& area, const ViewTools& tools) {
     if (state.focus_sentence)
         ImGui::SetKeyboardFocusHere();
     state.focus_sentence = false;
+    // Tab walks the focus ring; ImGui's own tabbing would jump into this field and stay there.
+    ImGui::PushAllowKeyboardFocus(false);
     if (ImGui::InputTextWithHint("##sentence", "Type a sentence", &state.sentence))
         tools.send(Command(SetSentence{state.sentence}));
+    ImGui::PopAllowKeyboardFocus();
     ImGui::EndDisabled();
+    if (tools.focus.offer(
+            {origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale, area.h * scale}) &&
+        !fixed)
+        state.focus_sentence = true;
     ImGui::PopStyleColor(3);
     ImGui::PopStyleVar();
     ImGui::PopFont();

@@ -1,30 +1,13 @@
 #include "tests/gui/support/driver.h"
 
+#include "tests/gui/support/screen.h"
+
 #include <GLFW/glfw3.h>
 #include <imgui_internal.h>
 #include <utf8proc.h>
 
-#include <unordered_map>
+#include <algorithm>
 #include <utility>
-
-namespace {
-
-// Where each item of the current and the last whole frame was drawn.
-using Items = std::unordered_map<ImGuiID, ImRect>;
-Items drawing, drawn;
-
-} // namespace
-
-// The link step sends every call of ImGui::ItemAdd here, so that tests find widgets with no change to the
-// program.
-extern "C" bool __real__ZN5ImGui7ItemAddERK6ImRectjPS1_i(const ImRect& box, ImGuiID id, const ImRect* nav,
-                                                         int flags);
-extern "C" bool __wrap__ZN5ImGui7ItemAddERK6ImRectjPS1_i(const ImRect& box, ImGuiID id, const ImRect* nav,
-                                                         int flags) {
-    if (id != 0)
-        drawing[id] = box;
-    return __real__ZN5ImGui7ItemAddERK6ImRectjPS1_i(box, id, nav, flags);
-}
 
 namespace headscope::test {
 namespace {
@@ -89,11 +72,11 @@ void Driver::wait(int frames) {
         io.DisplaySize = {width_, height_};
         io.DeltaTime = static_cast<float>(step);
         input_.apply(io);
-        drawing.clear();
+        begin_recording();
         ImGui::NewFrame();
         ui_.frame(surface_, now_);
         ImGui::Render();
-        std::swap(drawing, drawn);
+        end_recording();
         now_ += step;
     }
 }
@@ -194,11 +177,8 @@ void Driver::resize(float width, float height) {
 
 std::optional<Rect> Driver::find(const std::string& path) const {
     const auto rect_of = [](ImGuiID id) -> std::optional<Rect> {
-        const auto item = drawn.find(id);
-        if (item == drawn.end())
-            return std::nullopt;
-        const ImRect& box = item->second;
-        return Rect{box.Min.x, box.Min.y, box.GetWidth(), box.GetHeight()};
+        const auto item = std::ranges::find(screen_items(), id, &ScreenItem::id);
+        return item == screen_items().end() ? std::nullopt : std::optional(item->area);
     };
     // The first part may be a window's name; ids below a window grow from its own.
     for (const ImGuiWindow* window : context_->Windows) {

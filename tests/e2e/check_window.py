@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""check_window.py PROGRAM TOKENS: uses the window as a person does and compares its pixels with the trace.
+
+Types a sentence, walks through the stages, and checks that every heatmap cell on the screen has the colour that
+the colour map gives to the value which `headscope trace` writes for it, in both themes.
+"""
+import contextlib
+import json
+import subprocess
+import sys
+import tempfile
+
+import colours
+import desktop
+from desktop import Failure
+
+SENTENCE = "The bank by the river"
+TOKENS = ["The", "bank", "by", "the", "river"]
+STAGES = ["x", "q k v", "split", "scores", "scaled", "masked", "weights", "head_out", "concat", "contributions", "output"]
+TOLERANCE = 1  # per channel
+
+
+def check(holds, text):
+    if not holds:
+        raise Failure(text)
+
+
+def trace(program, stage):
+    done = subprocess.run([program, "trace", SENTENCE, "--preset", "first-lesson", "--stages", stage, "--format",
+                           "json", "-o", "-"], check=True, capture_output=True, text=True,
+                          timeout=desktop.PATIENCE)  # fmt: skip
+    return json.loads(done.stdout)["stages"][stage]["values"]
+
+
+def type_sentence(window):
+    window.click(200, 26)
+    window.key("ctrl+a")
+    window.type(SENTENCE)
+    window.key("Return")
+    report = window.wait("the typed sentence", lambda r: r["tokens"] == TOKENS and r["settled"])
+    check(report["sentence"] == SENTENCE, f"the sentence is {report['sentence']!r}")
+    check(report["error"] == "", f"there is an error: {report['error']}")
+    check(report["revision"] > 1, "the document did not change")
+
+
+def walk(window):
+    window.key("Home")
+    for place, stage in enumerate(STAGES):
+        report = window.wait(f"stage {stage}", lambda r: r["stage"] == stage and r["settled"])
+        check(report["grids"], f"stage {stage} shows no matrix")
+        if place + 1 < len(STAGES):
+            window.key("Right")
+    window.key("Left")
+    window.wait("the stage before the last", lambda r: r["stage"] == STAGES[-2] and r["settled"])
+
+
+def faults_on_screen(window, report, values, tokens):
+    """How many cells were compared, and what differs."""
+    shot = window.screenshot()
+    compared, faults = 0, []
+    for grid in report["grids"]:
+        if not (grid["heatmap"] and grid["actual"]):
+            continue
+        check(grid["tensor"] == "weights", f"the weights stage shows a heatmap of {grid['tensor']}")
+        left, top, _, _ = grid["area"]
+        pitch_x, pitch_y = grid["pitch"]
+        head = grid["origin"][1]
+        for row in range(grid["rows"]):
+            for column in range(grid["cols"]):
+                # Outlines run along the edges of cells, never through their middle.
+                x = int(left + pitch_x * column + (pitch_x - grid["gap"]) / 2)
+                y = int(top + pitch_y * row + (pitch_y - grid["gap"]) / 2)
+                value = float(values[0][head][row][column])
+                wanted = tokens.color(grid["map"], head, report["dark"], value, grid["low"], grid["high"])
+                compared += 1
+                if abs(shot[y, x] - wanted).max() > TOLERANCE:
+                    faults.append(f"head {head} row {row} column {column}, {value:.4f}, is {shot[y, x]} at "
+                                  f"({x}, {y}) and should be {wanted}")  # fmt: skip
+    return compared, faults
+
+
+def check_colours(window, values, tokens, dark):
+    report = window.wait("the weights", lambda r: r["stage"] == "weights" and r["dark"] == dark and r["settled"])
+    cells = len(values[0]) * len(TOKENS) ** 2
+    last = []
+
+    def look():  # the report is written a moment before the server shows the picture
+        compared, last[:] = faults_on_screen(window, report, values, tokens)
+        check(compared == cells, f"{compared} cells are drawn, and {cells} were expected")
+        return not last
+
+    with contextlib.suppress(Failure):
+        desktop.wait_for("the colours", look)
+    check(not last, f"{len(last)} of {cells} cells ({'dark' if dark else 'light'}): " + "; ".join(last[:4]))
+    print(f"{'dark' if dark else 'light'}: {cells} cells have the colours of their weights")
+
+
+def use_the_window(program, tokens, display, folder):
+    with desktop.Window(program, display, folder) as window:
+        window.move(800, 20)
+        type_sentence(window)
+        print("typed and computed")
+        walk(window)
+        print("walked through", ", ".join(STAGES))
+        window.key("w")
+        window.wait("the weights", lambda r: r["stage"] == "weights" and r["settled"])
+        window.key("n")
+        window.move(800, 990)
+        window.key("Escape")
+        values = trace(program, "weights")
+        check_colours(window, values, tokens, dark=False)
+        window.key("l")
+        check_colours(window, values, tokens, dark=True)
+        window.key("ctrl+q")
+        check(window.ended() == 0, f"Ctrl+Q ended the program with {window.process.returncode}")
+    with desktop.Window(program, display, folder) as window:
+        # Theme and numbers are as they were left.
+        check(window.report()["dark"], "the theme was forgotten")
+        window.ask_to_close()
+        check(window.ended() == 0, f"closing the window ended the program with {window.process.returncode}")
+    print("ended with 0, twice")
+
+
+def check_no_display(program, folder):
+    done = subprocess.run([program], env={**desktop.clean_environment(), "HOME": folder, "XDG_RUNTIME_DIR": folder},
+                          capture_output=True, text=True, timeout=desktop.PATIENCE)  # fmt: skip
+    check(done.returncode == 3, f"without a display the program ended with {done.returncode}: {done.stderr}")
+    lines = done.stderr.strip().split("\n")
+    check(len(lines) == 1 and "headscope render" in lines[0], f"without a display it says: {done.stderr}")
+    check(done.stdout == "", f"it prints {done.stdout!r}")
+    print("without a display:", lines[0])
+
+
+def main():
+    program, tokens = sys.argv[1], colours.Tokens(sys.argv[2])
+    try:
+        with tempfile.TemporaryDirectory() as folder, desktop.Display() as display:
+            use_the_window(program, tokens, display, folder)
+            check_no_display(program, folder)
+    except Failure as fault:
+        print(f"check_window.py: {fault}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,158 @@
+"""A display of its own, the program on it, and hands and eyes: Xvfb, xdotool and ImageMagick's import."""
+import ctypes
+import json
+import os
+import pathlib
+import subprocess
+import time
+
+import numpy
+
+PATIENCE = 30  # seconds for each single wait; a loaded machine is slow, not wrong
+SIZE = (1600, 1000)
+
+
+class Failure(Exception):
+    """What was expected and did not happen."""
+
+
+def wait_for(what, look, patience=PATIENCE):
+    """Polls `look` until it returns something true and returns that."""
+    end = time.monotonic() + patience
+    while True:
+        found = look()
+        if found:
+            return found
+        if time.monotonic() > end:
+            raise Failure(f"waited {patience} s for {what}")
+        time.sleep(0.05)
+
+
+class Display:
+    """An Xvfb on a free display number, gone at the end."""
+
+    def __enter__(self):
+        reader, writer = os.pipe()
+        self.server = subprocess.Popen(
+            ["Xvfb", "-displayfd", str(writer), "-screen", "0", f"{SIZE[0]}x{SIZE[1]}x24", "-nolisten", "tcp"],
+            pass_fds=[writer], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+        os.close(writer)
+        with os.fdopen(reader) as pipe:
+            number = pipe.readline().strip()
+        if not number:
+            self.server.wait(PATIENCE)
+            raise Failure("Xvfb did not start")
+        self.name = f":{number}"
+        return self
+
+    def __exit__(self, *_):
+        self.server.terminate()
+        try:
+            self.server.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.server.kill()
+            self.server.wait()
+
+
+class Window:
+    """The program in a clean home folder, with its report."""
+
+    def __init__(self, program, display, folder, *arguments):
+        folder = pathlib.Path(folder)
+        for name in ("home", "config", "runtime"):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        (folder / "runtime").chmod(0o700)
+        self.report_path = folder / "report.json"
+        self.report_path.unlink(missing_ok=True)
+        self.environment = {**clean_environment(), "DISPLAY": display.name, "HOME": str(folder / "home"),
+                            "XDG_CONFIG_HOME": str(folder / "config"),
+                            "XDG_RUNTIME_DIR": str(folder / "runtime")}  # fmt: skip
+        self.process = subprocess.Popen([program, "--report", str(self.report_path), *arguments],
+                                        env=self.environment)  # fmt: skip
+        self.wait("the first picture", lambda report: report["settled"])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    def report(self):
+        if not self.report_path.exists():
+            return None
+        return json.loads(self.report_path.read_text(encoding="utf-8"))
+
+    def wait(self, what, holds):
+        """The first report that `holds`."""
+
+        def look():
+            if self.process.poll() is not None:
+                raise Failure(f"the program ended with {self.process.returncode} while waiting for {what}")
+            report = self.report()
+            return report if report and holds(report) else None
+
+        try:
+            return wait_for(what, look)
+        except Failure as fault:
+            report = self.report() or {}
+            report.pop("grids", None)
+            raise Failure(f"{fault}; the last report says {report}") from None
+
+    def xdotool(self, *arguments):
+        subprocess.run(["xdotool", *map(str, arguments)], env=self.environment, check=True, timeout=PATIENCE)
+
+    def move(self, x, y):
+        self.xdotool("mousemove", int(x), int(y))
+
+    def click(self, x, y):
+        self.move(x, y)
+        self.xdotool("click", 1)
+
+    def key(self, name):
+        self.xdotool("key", name)
+
+    def type(self, text):
+        self.xdotool("type", "--delay", 15, text)
+
+    def screenshot(self):
+        """Rows x columns x red, green, blue of the whole screen."""
+        shot = subprocess.run(["import", "-silent", "-window", "root", "-depth", "8", "rgb:-"],
+                              env=self.environment, check=True, capture_output=True, timeout=PATIENCE)  # fmt: skip
+        return numpy.frombuffer(shot.stdout, numpy.uint8).reshape(SIZE[1], SIZE[0], 3).astype(int)
+
+    def ask_to_close(self):
+        """What a window manager does when the cross is clicked: WM_DELETE_WINDOW (ICCCM 4.2.8.1)."""
+        found = subprocess.run(["xdotool", "search", "--class", "headscope"], env=self.environment, check=True,
+                               capture_output=True, text=True, timeout=PATIENCE)  # fmt: skip
+        for window in found.stdout.split():
+            send_delete(self.environment["DISPLAY"], int(window))
+
+    def ended(self):
+        """The exit code, once there is one."""
+        return wait_for("the program to end", lambda: [] if self.process.poll() is None else [self.process.poll()])[0]
+
+
+class ClientMessage(ctypes.Structure):
+    _fields_ = [("type", ctypes.c_int), ("serial", ctypes.c_ulong), ("send_event", ctypes.c_int),
+                ("display", ctypes.c_void_p), ("window", ctypes.c_ulong), ("message_type", ctypes.c_ulong),
+                ("format", ctypes.c_int), ("data", ctypes.c_long * 5), ("pad", ctypes.c_long * 24)]  # fmt: skip
+
+
+def send_delete(display_name, window):
+    x11 = ctypes.CDLL("libX11.so.6")
+    x11.XOpenDisplay.restype = ctypes.c_void_p
+    x11.XInternAtom.restype = ctypes.c_ulong
+    display = ctypes.c_void_p(x11.XOpenDisplay(display_name.encode()))
+    atom = [x11.XInternAtom(display, name, 0) for name in (b"WM_PROTOCOLS", b"WM_DELETE_WINDOW")]
+    client_message = 33
+    event = ClientMessage(client_message, 0, 1, display, window, atom[0], 32, (ctypes.c_long * 5)(atom[1]))
+    x11.XSendEvent(display, ctypes.c_ulong(window), 0, ctypes.c_long(0), ctypes.byref(event))
+    x11.XCloseDisplay(display)
+
+
+def clean_environment():
+    """The caller's without what would point at another display, session or device."""
+    dropped = ("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "HEADSCOPE_DEVICE", "PYTHONPATH")
+    return {name: value for name, value in os.environ.items() if name not in dropped}

@@ -1,0 +1,135 @@
+#include "app/shell/offscreen.h"
+#include "app/shell/program.h"
+#include "tests/catch.h"
+#include "tests/gui/support/desk.h"
+
+#include <algorithm>
+#include <cmath>
+
+// Colours on screen against the numbers that they stand for, pixel by pixel.
+
+namespace headscope::test {
+namespace {
+
+Color pixel(const Image& image, float x, float y) {
+    const auto at =
+        (static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width) + static_cast<std::size_t>(x)) *
+        4;
+    return rgb(
+        static_cast<std::uint32_t>(image.rgba[at] << 16 | image.rgba[at + 1] << 8 | image.rgba[at + 2]));
+}
+
+/// Whether an outline runs over the point or within 1.5 pixels of it.
+bool under_outline(const Scene& scene, float x, float y) {
+    constexpr float near = 1.5F;
+    return std::ranges::any_of(scene.items, [&](const SceneItem& item) {
+        const auto* frame = std::get_if<RectItem>(&item);
+        if (frame == nullptr || frame->stroke >> 24 == 0 || frame->fill >> 24 != 0)
+            return false;
+        const Rect& a = frame->area;
+        const float in = frame->stroke_width + near;
+        const Rect outer{a.x - near, a.y - near, a.w + 2 * near, a.h + 2 * near};
+        const Rect inner{a.x + in, a.y + in, a.w - 2 * in, a.h - 2 * in};
+        return outer.contains(x, y) && !inner.contains(x, y);
+    });
+}
+
+const Ramp& ramp_of(const MatrixGrid& grid, const Theme& theme, const Dims& dims) {
+    if (grid.map == "diverging")
+        return theme.diverging;
+    if (grid.map == "neutral")
+        return theme.neutral;
+    REQUIRE(grid.map == "head");
+    return theme.head(grid.origin[1], dims.H).ramp;
+}
+
+struct Count {
+    int exact = 0, masked = 0, covered = 0;
+};
+
+/// Every cell of every heatmap of the weights, against a trace made without the window.
+Count check_weights(const std::string& preset, const std::string& sentence, MaskChoice mask, bool dark,
+                    float scale) {
+    Program::Options options;
+    options.recipe.preset = preset;
+    options.recipe.sentence = sentence;
+    options.recipe.mask = mask;
+    options.device = "cpu";
+    Program program(options);
+    program.state().view.numbers = false;
+    program.state().view.dark = dark;
+    program.settle();
+    const Image image = render_offscreen(program, 1600, 1000, scale);
+    const Problem& problem = program.state().document->problem;
+    const Trace trace = computed(problem);
+    const Tensor& weights = *trace.stage(TensorId::weights);
+    const MaskRows allowed(problem.mask, problem.dims);
+    const Theme& colours = theme(dark);
+    Count count;
+    for (const MatrixGrid& grid : program.canvas().grids) {
+        if (!grid.heatmap)
+            continue;
+        REQUIRE(grid.tensor == TensorId::weights);
+        CHECK(grid.low == 0);
+        CHECK(grid.high == 1);
+        const Ramp& ramp = ramp_of(grid, colours, problem.dims);
+        const bool texture = grid.gap == 0;
+        for (std::int64_t i = 0; i < grid.rows; ++i)
+            for (std::int64_t j = 0; j < grid.cols; ++j) {
+                const Rect cell = grid.cell(i, j);
+                const bool may = allowed.allows(0, grid.origin[1], i, j);
+                // A cell that may not be read is hatched: a quarter of the way in lies its ground.
+                const float part = may || texture ? 0.5F : 0.25F;
+                const float x = cell.x + cell.w * part, y = cell.y + cell.h * part;
+                REQUIRE(x < 1600);
+                REQUIRE(y < 1000);
+                if (under_outline(program.canvas().scene, x, y)) {
+                    ++count.covered;
+                    continue;
+                }
+                const Index at = grid.index(i, j);
+                const float value = weights.at(at[0], at[1], at[2], at[3]);
+                const Color seen = pixel(image, x * scale, y * scale);
+                const Color wanted = may ? ramp_color(ramp, (value - grid.low) / (grid.high - grid.low))
+                                     : texture && (i + j) % 2 != 0 ? colours.line
+                                                                   : colours.panel;
+                INFO(preset << (dark ? " dark" : " light") << " head " << grid.origin[1] << " row " << i
+                            << " column " << j << " value " << value << " at " << x << ", " << y);
+                if (seen != wanted)
+                    CHECK(seen == wanted);
+                ++(may ? count.exact : count.masked);
+            }
+    }
+    return count;
+}
+
+} // namespace
+
+TEST_CASE("cells have exactly the colours of their weights", "[gui][colours]") {
+    const bool dark = GENERATE(false, true);
+    SECTION("the first lesson") {
+        const Count count = check_weights("first-lesson", "", MaskChoice::none, dark, 1);
+        CHECK(count.exact + count.covered == 2 * 4 * 4);
+        CHECK(count.exact == 2 * 4 * 4);
+    }
+    SECTION("at one and a half times the size") {
+        CHECK(check_weights("first-lesson", "", MaskChoice::none, dark, 1.5F).exact == 2 * 4 * 4);
+    }
+    SECTION("eight heads, as textures") {
+        const Count count = check_weights("eight-experts", "", MaskChoice::none, dark, 1);
+        CHECK(count.covered * 4 < count.exact);
+        CHECK(count.exact > 8 * 12 * 12 / 2);
+    }
+    SECTION("a causal mask") {
+        const Count count = check_weights("first-lesson", "", MaskChoice::causal, dark, 1);
+        CHECK(count.exact == 2 * 10);
+        CHECK(count.masked == 2 * 6);
+    }
+    SECTION("a causal mask over eight heads") {
+        const Count count = check_weights("eight-experts", "", MaskChoice::causal, dark, 1);
+        CHECK(count.exact > 200);
+        CHECK(count.masked > 200);
+    }
+}
+
+} // namespace headscope::test

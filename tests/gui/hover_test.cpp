@@ -1,0 +1,122 @@
+#include "tests/catch.h"
+#include "tests/gui/support/desk.h"
+
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+#include <tuple>
+
+// Pointing at numbers.
+
+namespace headscope::test {
+namespace {
+
+/// Of every grid that can be pointed at: a corner, the middle and the opposite corner.
+void point_everywhere(Desk& desk) {
+    const auto grids = desk.program.canvas().grids;
+    int pointed = 0;
+    for (const MatrixGrid& grid : grids) {
+        if (!grid.outlined)
+            continue;
+        const std::tuple<std::int64_t, std::int64_t> cells[] = {
+            {0, 0}, {grid.rows / 2, grid.cols / 2}, {grid.rows - 1, grid.cols - 1}};
+        for (const auto& [row, col] : cells) {
+            const Rect cell = grid.cell(row, col);
+            const float x = cell.x + cell.w / 2, y = cell.y + cell.h / 2;
+            INFO("stage " << group_info(desk.view().group).label << ", " << tensor_info(grid.tensor).name
+                          << " row " << row << " column " << col << " at " << x << ", " << y);
+            desk.driver.move(x, y);
+            desk.driver.wait(2);
+            const CellAddress wanted{grid.tensor, grid.index(row, col)};
+            REQUIRE(grid.at(x, y) == wanted);
+            CHECK(desk.view().hover == wanted);
+            // The inspector speaks of it, by name and by its number.
+            const std::string address = address_text(desk.shown(), wanted);
+            CHECK(screen_shows(std::string(tensor_info(grid.tensor).name)));
+            CHECK(spoken_of(desk.shown(), desk.view()) == wanted);
+            ++pointed;
+            desk.driver.move(1, 1);
+            desk.driver.wait(2);
+            CHECK_FALSE(desk.view().hover);
+        }
+    }
+    CHECK(pointed > 0);
+}
+
+} // namespace
+
+TEST_CASE("the cell under the mouse is the cell that is spoken of, in every grid of every stage",
+          "[gui][hover]") {
+    Desk desk("first-lesson", "", 1900, 1400);
+    for (int group = 0; group < group_count; ++group) {
+        desk.act(ViewChange(GoTo{static_cast<StageGroup>(group)}));
+        point_everywhere(desk);
+    }
+}
+
+TEST_CASE("pointing finds the same cells at other scales", "[gui][hover]") {
+    Desk desk("first-lesson", "", 2400, 1500, 1.5F);
+    const auto grids = desk.program.canvas().grids;
+    REQUIRE_FALSE(grids.empty());
+    for (const MatrixGrid& grid : grids) {
+        desk.driver.move(1, 1); // what a row reads follows the mouse
+        desk.driver.wait(2);
+        const Rect cell = grid.cell(grid.rows - 1, grid.cols - 1);
+        desk.driver.move((cell.x + cell.w / 2) * 1.5F, (cell.y + cell.h / 2) * 1.5F);
+        desk.driver.wait(2);
+        CHECK(desk.view().hover == CellAddress{grid.tensor, grid.index(grid.rows - 1, grid.cols - 1)});
+    }
+}
+
+TEST_CASE("a click keeps a cell, the inspector and the guide show it, Esc lets it go", "[gui][hover]") {
+    Desk desk;
+    const auto grids = desk.program.canvas().grids;
+    const auto grid = std::ranges::find(grids, TensorId::weights, &MatrixGrid::tensor);
+    REQUIRE(grid != grids.end());
+    const Rect cell = grid->cell(1, 3);
+    desk.driver.click(cell.x + cell.w / 2, cell.y + cell.h / 2);
+    const CellAddress wanted{TensorId::weights, {0, 0, 1, 3}};
+    REQUIRE(desk.view().selected == wanted);
+    desk.driver.move(1, 1);
+    desk.driver.wait(2);
+    CHECK_FALSE(desk.view().hover);
+    CHECK(spoken_of(desk.shown(), desk.view()) == wanted);
+    CHECK(screen_shows("weights[0][cat, down]"));
+    desk.driver.key(GLFW_KEY_ESCAPE);
+    desk.driver.wait(2);
+    CHECK_FALSE(desk.view().selected);
+    CHECK_FALSE(screen_shows("weights[0][cat, down]"));
+    // A click beside everything lets go too.
+    desk.driver.click(cell.x + cell.w / 2, cell.y + cell.h / 2);
+    REQUIRE(desk.view().selected);
+    desk.driver.click(grid->area.x + 2, grid->area.y - 60);
+    CHECK_FALSE(desk.view().selected);
+}
+
+TEST_CASE("what is selected stays while another cell is pointed at", "[gui][hover]") {
+    Desk desk;
+    const MatrixGrid grid = desk.program.canvas().grids.front();
+    const auto middle = [&](std::int64_t row, std::int64_t col) {
+        const Rect cell = grid.cell(row, col);
+        return std::pair(cell.x + cell.w / 2, cell.y + cell.h / 2);
+    };
+    desk.driver.click(middle(0, 1).first, middle(0, 1).second);
+    desk.driver.move(middle(2, 2).first, middle(2, 2).second);
+    desk.driver.wait(2);
+    CHECK(desk.view().selected == CellAddress{grid.tensor, grid.index(0, 1)});
+    CHECK(desk.view().hover == CellAddress{grid.tensor, grid.index(2, 2)});
+    CHECK(spoken_of(desk.shown(), desk.view()) == desk.view().hover);
+}
+
+TEST_CASE("a shorter sentence drops addresses that it no longer has", "[gui][hover]") {
+    Desk desk;
+    const MatrixGrid grid = desk.program.canvas().grids.front();
+    const Rect cell = grid.cell(3, 3);
+    desk.driver.click(cell.x + cell.w / 2, cell.y + cell.h / 2);
+    REQUIRE(desk.view().selected);
+    desk.type_sentence("A cat");
+    CHECK_FALSE(desk.view().selected);
+    CHECK(desk.view().row == -1);
+}
+
+} // namespace headscope::test

@@ -1,0 +1,209 @@
+#include "core/text/preset.h"
+#include "tests/catch.h"
+#include "tests/gui/support/desk.h"
+
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+#include <cmath>
+
+// Panels, window sizes, and everything that a problem can be.
+
+namespace headscope::test {
+namespace {
+
+bool finite(const Rect& area) {
+    return std::isfinite(area.x) && std::isfinite(area.y) && std::isfinite(area.w) && std::isfinite(area.h) &&
+           area.w >= 0 && area.h >= 0;
+}
+
+/// The picture is there, belongs to the document, and lies where the canvas can show it.
+void check_picture(Desk& desk, float logical_width, float logical_height) {
+    const Picture& canvas = desk.program.canvas();
+    REQUIRE(desk.shown().document == desk.program.state().document);
+    REQUIRE_FALSE(canvas.scene.items.empty());
+    REQUIRE_FALSE(canvas.grids.empty());
+    int outside = 0;
+    for (const MatrixGrid& grid : canvas.grids) {
+        INFO(tensor_info(grid.tensor).name << " " << grid.rows << " x " << grid.cols << " at " << grid.area.x
+                                           << ", " << grid.area.y);
+        CHECK(finite(grid.area));
+        CHECK(grid.rows > 0);
+        CHECK(grid.cols > 0);
+        const Tensor* tensor = desk.shown().tensor(grid.tensor);
+        REQUIRE(tensor != nullptr);
+        const Index last = grid.index(grid.rows - 1, grid.cols - 1);
+        for (int axis = 0; axis < tensor->shape().rank(); ++axis)
+            REQUIRE(last[static_cast<std::size_t>(axis)] < tensor->shape()[axis]);
+        // What lies beyond the window must be inside what scrolls.
+        outside += grid.area.x < 0 || grid.area.y < toolbar_height;
+        outside += grid.area.right() > logical_width && canvas.scene.width < grid.area.w;
+        outside += grid.area.bottom() > logical_height && canvas.scene.height < grid.area.h;
+    }
+    CHECK(outside == 0);
+    for (const Hotspot& spot : canvas.hotspots)
+        CHECK(finite(spot.area));
+}
+
+void walk_stages(Desk& desk, float width, float height) {
+    for (int group = 0; group < group_count; ++group) {
+        desk.program.act(ViewChange(GoTo{static_cast<StageGroup>(group)}));
+        desk.driver.wait(3);
+        INFO(group_info(static_cast<StageGroup>(group)).label);
+        check_picture(desk, width, height);
+    }
+}
+
+} // namespace
+
+TEST_CASE("brackets and rails fold and open the panels", "[gui][layout]") {
+    Desk desk;
+    CHECK(desk.driver.find("Headscope/fold left"));
+    CHECK(desk.driver.find("Headscope/fold inspector"));
+    desk.driver.key(GLFW_KEY_LEFT_BRACKET);
+    desk.driver.wait(2);
+    CHECK_FALSE(desk.driver.find("Headscope/fold left"));
+    CHECK(desk.driver.find("Headscope/open Guide"));
+    desk.driver.key(GLFW_KEY_RIGHT_BRACKET);
+    desk.driver.wait(2);
+    CHECK(desk.driver.find("Headscope/open Inspector"));
+    REQUIRE(desk.click("open Inspector"));
+    REQUIRE(desk.click("open Guide"));
+    desk.driver.wait(2);
+    CHECK(desk.driver.find("Headscope/fold left"));
+    CHECK(desk.driver.find("Headscope/fold inspector"));
+}
+
+TEST_CASE("the edges of the panels are dragged, within bounds", "[gui][layout]") {
+    Desk desk;
+    const auto drag = [&](const char* edge, float by) {
+        const Rect area = *desk.driver.find(edge);
+        const float x = area.x + area.w / 2, y = area.y + area.h / 2;
+        desk.driver.drag(x, y, x + by, y);
+    };
+    drag("left edge", 60);
+    CHECK(desk.view().left_width == Approx(372).margin(1));
+    drag("left edge", 500);
+    CHECK(desk.view().left_width == 480);
+    drag("left edge", -500);
+    CHECK(desk.view().left_width == 280);
+    drag("inspector edge", -40);
+    CHECK(desk.view().inspector_width == Approx(368).margin(1));
+    drag("inspector edge", -500);
+    CHECK(desk.view().inspector_width == 420);
+    drag("inspector edge", 500);
+    CHECK(desk.view().inspector_width == 280);
+    CHECK(desk.driver.find("inspector edge")->x == Approx(1600 - 280 - 3));
+}
+
+TEST_CASE("dragging the scrubber goes to the stage and row under the mouse", "[gui][layout]") {
+    Desk desk;
+    const Dims& dims = desk.problem().dims;
+    const Rect bar = *desk.driver.find("Headscope/scrubber");
+    const float left = bar.x + 8, width = bar.w - 16, y = bar.y + bar.h / 2;
+    for (int group = 0; group < group_count; ++group) {
+        const float x = left + width * static_cast<float>(group) / static_cast<float>(group_count - 1);
+        desk.driver.drag(left + width / 2, y, x, y, 3);
+        CHECK(desk.view().group == static_cast<StageGroup>(group));
+        CHECK(desk.view().row == -1);
+    }
+    for (float place = 3.2F; place < 9.9F; place += 0.171F) {
+        const float x = std::floor(left + width * place / 10); // the mouse stands on whole pixels
+        desk.driver.drag(left, y, x, y, 2);
+        const GoTo wanted = scrubber_target((x - left) / width * 10, dims);
+        INFO(place);
+        CHECK(desk.view().group == wanted.group);
+        CHECK(desk.view().row == wanted.row);
+    }
+    desk.driver.drag(left + width / 2, y, left - 3000, y, 3);
+    CHECK(desk.view().group == StageGroup::x);
+    desk.driver.drag(left + width / 2, y, left + 9000, y, 3);
+    CHECK(desk.view().group == StageGroup::output);
+}
+
+TEST_CASE("the scrubber's handle stands where a drag to it leads", "[gui][layout]") {
+    const Dims dims{.B = 1, .Tq = 4, .Tk = 4, .D = 8, .Dkv = 8, .H = 2, .Hkv = 2, .dk = 4, .dv = 4};
+    ViewState view;
+    for (int group = 1; group < group_count; ++group)
+        for (std::int64_t row = -1; row < dims.Tq; ++row) {
+            view.group = static_cast<StageGroup>(group);
+            view.row = row;
+            const GoTo back = scrubber_target(scrubber_place(view, dims), dims);
+            INFO("stage " << group << " row " << row);
+            CHECK(back.group == view.group);
+            CHECK(back.row == view.row);
+        }
+}
+
+TEST_CASE("every preset and stage at every size of the window", "[gui][layout]") {
+    struct Size {
+        float width, height, scale;
+    };
+    const Size size = GENERATE(Size{800, 500, 1}, Size{1280, 720, 1}, Size{1600, 1000, 1},
+                               Size{1920, 1080, 1.5F}, Size{3840, 2160, 2}, Size{3840, 2160, 1});
+    INFO(size.width << " x " << size.height << " at " << size.scale);
+    for (const PresetInfo& preset : presets()) {
+        Desk desk(std::string(preset.id), "", size.width, size.height, size.scale);
+        INFO(preset.id);
+        walk_stages(desk, size.width / size.scale, size.height / size.scale);
+    }
+}
+
+TEST_CASE("every preset and stage with 1 to 64 tokens", "[gui][layout]") {
+    const std::string preset = GENERATE("first-lesson", "eight-experts", "random");
+    Desk desk(preset);
+    for (const int count : {1, 2, 3, 7, 16, 33, 64}) {
+        desk.act(Command(SetSentence{words(count)}));
+        INFO(preset << ", " << count << " tokens: " << desk.program.state().error);
+        REQUIRE(desk.problem().dims.Tq == count);
+        walk_stages(desk, 1600, 1000);
+        for (const WeightsView way : {WeightsView::arcs, WeightsView::text, WeightsView::graph}) {
+            desk.program.act(ViewChange(GoTo{StageGroup::weights}));
+            desk.program.act(ViewChange(ShowWeightsAs{way}));
+            desk.driver.wait(3);
+            CHECK_FALSE(desk.program.canvas().scene.items.empty());
+        }
+        desk.program.act(ViewChange(ShowWeightsAs{WeightsView::heatmap}));
+    }
+}
+
+TEST_CASE("every stage with fewer key/value heads and with masks", "[gui][layout]") {
+    Desk desk("eight-experts", "The cat sat on the mat .");
+    for (const std::int64_t kv_heads : {8, 4, 2, 1})
+        for (const MaskChoice mask : {MaskChoice::none, MaskChoice::causal, MaskChoice::causal_window,
+                                      MaskChoice::symmetric_window}) {
+            desk.act(Command(SetKvHeads{kv_heads}));
+            desk.act(Command(SetMask{mask}));
+            INFO(kv_heads << " key/value heads, mask " << static_cast<int>(mask));
+            REQUIRE(desk.problem().dims.Hkv == kv_heads);
+            walk_stages(desk, 1600, 1000);
+        }
+    for (const std::int64_t heads : {1, 2, 16, 64}) {
+        desk.act(Command(SetHeads{heads}));
+        INFO(heads << " heads");
+        REQUIRE(desk.problem().dims.H == heads);
+        walk_stages(desk, 1600, 1000);
+        for (const HeadsView view : {HeadsView::difference, HeadsView::mean}) {
+            desk.program.act(ViewChange(ShowHeads{view}));
+            walk_stages(desk, 1600, 1000);
+        }
+        desk.program.act(ViewChange(ShowHeads{HeadsView::each}));
+    }
+}
+
+TEST_CASE("the window is made smaller and larger under a running program", "[gui][layout]") {
+    Desk desk("eight-experts");
+    for (const auto& [width, height] : {std::pair(800.0F, 500.0F), std::pair(3840.0F, 2160.0F),
+                                        std::pair(801.0F, 1999.0F), std::pair(2999.0F, 501.0F)}) {
+        desk.driver.resize(width, height);
+        INFO(width << " x " << height);
+        walk_stages(desk, width, height);
+        // Whatever folded, the way to the last stage and the sentence are there.
+        for (const char* label : {"##sentence", "stage output", "play", "help"})
+            CHECK(desk.click(label));
+        desk.driver.key(GLFW_KEY_ESCAPE);
+        desk.program.act(ViewChange(ShowHelp{false}));
+    }
+}
+
+} // namespace headscope::test

@@ -1,0 +1,163 @@
+#include "tests/gui/support/desk.h"
+
+#include "app/draw/format.h"
+#include "core/engine/engine.h"
+#include "tests/catch.h"
+
+#include <GLFW/glfw3.h>
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <sstream>
+
+namespace headscope::test {
+namespace {
+
+Program::Options options_for(const std::string& preset, const std::string& sentence) {
+    Program::Options options;
+    options.recipe.preset = preset;
+    options.recipe.sentence = sentence;
+    options.device = "cpu";
+    return options;
+}
+
+/// Numbers of cells are set centred in mono.
+using Places = std::map<std::pair<long, long>, const TextItem*>;
+
+Places cell_texts(const Scene& scene) {
+    Places places;
+    for (const SceneItem& item : scene.items)
+        if (const auto* text = std::get_if<TextItem>(&item))
+            if (text->align == Align::center && text->font == Font::mono && text->angle == 0)
+                places[{std::lround(text->at.x * 2), std::lround(text->at.y * 2)}] = text;
+    return places;
+}
+
+const TextItem* text_in(const Places& places, const Rect& cell) {
+    const long x = std::lround((cell.x + cell.w / 2) * 2);
+    for (long near = x - 1; near <= x + 1; ++near)
+        for (auto at = places.lower_bound({near, std::lround(cell.y * 2)});
+             at != places.end() && at->first.first == near; ++at)
+            if (static_cast<float>(at->first.second) <= cell.bottom() * 2)
+                return at->second;
+    return nullptr;
+}
+
+} // namespace
+
+Desk::Desk(const std::string& preset, const std::string& sentence, float width, float height, float scale)
+    : program(options_for(preset, sentence)), driver(program, width, height, scale) {
+    settle();
+}
+
+void Desk::settle() {
+    driver.wait(2);
+    program.settle();
+    driver.wait(2);
+    driver.wait_until([&] { return view().playing || !program.animating(); });
+    driver.wait(2);
+}
+
+void Desk::act(const Action& action) {
+    program.act(action);
+    settle();
+}
+
+void Desk::type_sentence(const std::string& sentence) {
+    REQUIRE(driver.click_item("##sentence"));
+    driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
+    if (sentence.empty())
+        driver.key(GLFW_KEY_BACKSPACE);
+    driver.type(sentence);
+    driver.key(GLFW_KEY_ENTER);
+    settle();
+}
+
+bool Desk::click(const std::string& label, const std::string& window) {
+    const auto& items = screen_items();
+    const auto item = std::ranges::find_if(items, [&](const ScreenItem& one) {
+        return one.label == label && one.window.find(window) != std::string::npos && one.reachable();
+    });
+    if (item == items.end())
+        return false;
+    driver.click(item->middle_x(), item->middle_y());
+    return true;
+}
+
+std::string signature(const ViewState& view) {
+    std::ostringstream out;
+    out << "group " << int(view.group) << " row " << view.row << " head " << view.head << " other "
+        << view.other << " batch " << view.batch << " as " << int(view.weights_view) << " heads "
+        << int(view.heads_view) << " projection " << int(view.projection) << " map " << int(view.colour_map)
+        << " same " << view.same_scale << " numbers " << view.numbers << " apart " << view.apart_target
+        << " joined " << view.joined_target << " playing " << view.playing << " speed " << view.speed
+        << " dark " << view.dark << " zoom " << view.zoom << " left " << view.left_open.value_or(true)
+        << view.left_open.has_value() << " inspector " << view.inspector_open.value_or(true)
+        << view.inspector_open.has_value() << " widths " << view.left_width << ' ' << view.inspector_width
+        << " tab " << int(view.tab) << " help " << view.help_open << " selected ";
+    if (view.selected) {
+        out << int(view.selected->tensor);
+        for (const std::int64_t i : view.selected->at)
+            out << ' ' << i;
+    }
+    return out.str();
+}
+
+std::string signature(const Program& program) {
+    const AppState& state = program.state();
+    return signature(state.view) + " revision " + std::to_string(state.document->revision) + " popups " +
+           std::to_string(ImGui::GetCurrentContext()->OpenPopupStack.Size);
+}
+
+Trace computed(const Problem& problem) {
+    return static_cast<Engine&>(*make_engine("cpu")).run(problem);
+}
+
+int check_printed_numbers(const Picture& picture, const Trace& trace, const Problem& problem) {
+    const Places places = cell_texts(picture.scene);
+    int compared = 0, wrong = 0;
+    for (const MatrixGrid& grid : picture.grids) {
+        if (!grid.actual)
+            continue;
+        const Tensor* tensor = is_stage(grid.tensor) ? trace.stage(grid.tensor) : problem.input(grid.tensor);
+        REQUIRE(tensor != nullptr);
+        const Shape& shape = tensor->shape();
+        for (std::int64_t row = 0; row < grid.rows; ++row)
+            for (std::int64_t col = 0; col < grid.cols; ++col) {
+                const Index at = grid.index(row, col);
+                std::int64_t offset = 0;
+                for (int axis = 0; axis < shape.rank(); ++axis) {
+                    REQUIRE(at[static_cast<std::size_t>(axis)] < shape[axis]);
+                    offset = offset * shape[axis] + at[static_cast<std::size_t>(axis)];
+                }
+                const TextItem* text = text_in(places, grid.cell(row, col));
+                if (text == nullptr)
+                    continue;
+                const float value = tensor->data()[offset];
+                const auto point = text->text.find('.');
+                const int decimals =
+                    point == std::string::npos ? 0 : static_cast<int>(text->text.size() - point - 1);
+                ++compared;
+                if (text->text == number(value, decimals) || text->text == signed_number(value, decimals))
+                    continue;
+                if (++wrong == 1)
+                    FAIL_CHECK(tensor_info(grid.tensor).name << " row " << row << " column " << col
+                                                             << " shows " << text->text << ", is " << value);
+            }
+    }
+    CHECK(wrong == 0);
+    return compared;
+}
+
+std::string words(int count) {
+    static constexpr const char* some[] = {"the", "bank", "by", "a", "river", "cats", "sleep", "near"};
+    std::string out;
+    for (int i = 0; i < count; ++i)
+        out += (i == 0 ? "" : " ") + std::string(some[i % 8]) +
+               (i < 8 ? "" : std::string(1, static_cast<char>('a' + i / 8 % 26)));
+    return out;
+}
+
+} // namespace headscope::test

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "app/shell/program.h"
+#include "tests/gui/support/driver.h"
+#include "tests/gui/support/screen.h"
+
+#include <string>
+
+namespace headscope::test {
+
+/// The whole program with somebody in front of it.
+struct Desk {
+    explicit Desk(const std::string& preset = "first-lesson", const std::string& sentence = "",
+                  float width = 1600, float height = 1000, float scale = 1);
+
+    /// Until the newest document is computed and drawn, and nothing slides.
+    void settle();
+    /// Does it without the mouse, then settles.
+    void act(const Action& action);
+    /// Selects all of the sentence field and types over it, then Enter; settles.
+    void type_sentence(const std::string& sentence);
+    /// Clicks the first reachable item with that label in a window whose name holds `window`. Says whether it
+    /// was there.
+    bool click(const std::string& label, const std::string& window = "");
+
+    const ViewState& view() const { return program.state().view; }
+    const Shown& shown() const { return program.state().shown; }
+    const Problem& problem() const { return program.state().document->problem; }
+
+    Program program;
+    Driver driver;
+};
+
+/// Everything that a click can change, as text: the view without what slides or hovers, the document, popups.
+std::string signature(const Program& program);
+std::string signature(const ViewState& view);
+
+/// A trace of the problem made with no part of the program but the engine.
+Trace computed(const Problem& problem);
+
+/// Compares every number printed in a cell of the picture with the tensors of `trace` and `problem`, to the
+/// digits that are printed. Fails the test where they differ; returns how many it compared.
+int check_printed_numbers(const Picture& picture, const Trace& trace, const Problem& problem);
+
+/// `count` different words.
+std::string words(int count);
+
+} // namespace headscope::test
