@@ -119,6 +119,18 @@ void draw_history(Sheet& sheet, float end) {
     }
 }
 
+/// Undo or redo; without anything to undo it is only an outline.
+void draw_step(Picture& picture, const DrawContext& context, const Rect& area, const std::string& label,
+               std::int64_t by, bool possible, const std::string& keys) {
+    if (possible) {
+        draw_button(picture, context, area, label, Action(MoveInHistory{by}), false, keys);
+        return;
+    }
+    picture.scene.add(RectItem{.area = area, .stroke = context.theme.line, .radius = 6});
+    draw_text(picture, context, area.x + area.w / 2, baseline_for(area.y + area.h / 2, 13), label,
+              Font::ui_medium, 13, context.theme.line2, Align::center);
+}
+
 } // namespace
 
 Picture draw_edit(const DrawContext& context) {
@@ -135,10 +147,10 @@ Picture draw_edit(const DrawContext& context) {
     draw_history(sheet, foot - 52);
     Picture picture = sheet.finish();
     const float width = (sheet.width() - 12) / 2;
-    draw_button(picture, context, {sheet.left, foot, width, 34}, "Undo", Action(MoveInHistory{-1}), false,
-                "Ctrl Z");
-    draw_button(picture, context, {sheet.left + width + 12, foot, width, 34}, "Redo",
-                Action(MoveInHistory{1}), false, "Ctrl Shift Z");
+    draw_step(picture, context, {sheet.left, foot, width, 34}, "Undo", -1, context.history_position > 0,
+              "Ctrl Z");
+    draw_step(picture, context, {sheet.left + width + 12, foot, width, 34}, "Redo", 1,
+              context.history_position + 1 < context.history.size(), "Ctrl Shift Z");
     const Recipe& recipe = context.shown.document->recipe;
     if (!recipe.edits.empty() || !recipe.gains.empty() || recipe.temperature != 1.0F)
         draw_text_button(picture, context, sheet.left, foot - 36, "Drop all edits", false,
