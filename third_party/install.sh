@@ -4,7 +4,7 @@
 set -euo pipefail
 
 packages=(
-  build-essential g++ clang clang-format clang-tidy cmake ninja-build ccache mold git pkg-config
+  build-essential g++ clang libclang-rt-dev clang-format clang-tidy cmake ninja-build ccache mold git pkg-config
   libimgui-dev libglfw3-dev libfreetype-dev libstb-dev libgl-dev libegl-dev libepoxy-dev
   libeigen3-dev catch2 librapidcheck-dev nlohmann-json3-dev libcli11-dev
   libutf8proc-dev libpcre2-dev libfontconfig-dev libcairo2-dev libpango1.0-dev

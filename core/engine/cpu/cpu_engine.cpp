@@ -191,7 +191,7 @@ void Run::softmax_row(std::int64_t b, std::int64_t h, std::int64_t i, float* row
         scratch.fully_masked.push_back({b, h, i});
         return;
     }
-    // Eigen's exp does not reach exactly 0 at minus infinity.
+    // Eigen's exp does not reach exactly 0 at minus infinity on every instruction set.
     s = (s == minus_infinity).select(0.0F, (s - largest).exp());
     s /= s.sum();
 }

@@ -114,7 +114,8 @@ class Checker:
         if case["D"] <= 64:
             self.check_formats(case["name"], source, got, metadata)
 
-        # The mask from the manifest instead of the file, the weights from a second file: the same numbers.
+        # The mask from the manifest instead of the file, the weights from a second file: the same numbers but
+        # for rounding, as a mask in words lets an engine sum over fewer keys.
         bare = {k: v for k, v in expected.items() if k in ("X", "X_kv", "mask.add")}
         others = {k: v for k, v in expected.items() if k[:2] in ("W_", "b_")}
         write_safetensors(self.folder / "bare.safetensors", bare)
@@ -123,7 +124,8 @@ class Checker:
         self.trace(*source, "--weights", self.folder / "weights.safetensors", "--mask", json.dumps(case["mask"]), "-o", out)
         again, _ = read_safetensors(out)
         for stage, tensor in got.items():
-            same_bits(again[stage], tensor, f"{case['name']} {stage} with --mask and --weights")
+            close = numpy.allclose(again[stage], tensor, rtol=1e-6, atol=1e-6)
+            assert close, f"{case['name']}: {stage} is different with --mask and --weights"
 
 
 def main(program, data):

@@ -38,9 +38,15 @@ std::string complaint(const Problem& problem) {
 } // namespace
 
 TEST_CASE("a score beyond float32's range is refused by head and cell") {
-    const std::string text = complaint(lonely_token(1, 2, 3, 1e25F));
-    CHECK_THAT(text, Contains("head 1") && Contains("query 2") && Contains("key 2") &&
-                         Contains("batch entry 1") && Contains("float32's range"));
+    CHECK(complaint(lonely_token(1, 2, 3, 1e25F)) == "the score of key 2 of head 1 for query 2 in batch "
+                                                     "entry 1 leaves float32's range; make X, W_Q or W_K "
+                                                     "smaller");
+    Problem negative = lonely_token(0, 1, 0, 1e25F);
+    Tensor minus_identity(Shape{4, 4}, 0.0F);
+    for (std::int64_t n = 0; n < 4; ++n)
+        minus_identity.at(n, n) = -1.0F;
+    negative.weights.W_K = std::make_shared<const Tensor>(std::move(minus_identity));
+    CHECK_THAT(complaint(negative), Contains("score of key 1 of head 0 for query 1"));
     CHECK(complaint(lonely_token(1, 2, 3, 1e15F)).empty());
 }
 
@@ -116,6 +122,25 @@ TEST_CASE("a run reports its progress to the end, its device and its time") {
     CHECK(trace.device == "cpu");
     CHECK(trace.seconds > 0.0);
     CHECK(trace.dims == dims);
+}
+
+TEST_CASE("masked rows are listed in order, whichever thread found them") {
+    constexpr Dims large{
+        .B = 3, .Tq = 200, .Tk = 200, .D = 16, .Dkv = 16, .H = 8, .Hkv = 8, .dk = 16, .dv = 16};
+    Numbers numbers(4);
+    Problem problem = generate(large, {}, numbers);
+    problem.mask = {KeyPaddingMask{numbers.bools({1, large.Tk}, 0)}};
+    CpuEngine engine(3);
+    for (int round = 0; round < 10; ++round) {
+        Progress progress;
+        const Trace trace = engine.run(problem, StageSet().with(TensorId::output), progress);
+        REQUIRE(trace.fully_masked.size() == 3 * 8 * 200);
+        bool in_order = true;
+        for (std::int64_t row = 0; row < 3 * 8 * 200; ++row)
+            in_order = in_order && trace.fully_masked[static_cast<std::size_t>(row)] ==
+                                       MaskedRow{row / 1600, row / 200 % 8, row % 200};
+        CHECK(in_order);
+    }
 }
 
 TEST_CASE("a masked row is zero up to concat, and its output is b_O") {
