@@ -37,7 +37,7 @@ void check_refused(const std::string& text, const char* names) {
 
 TEST_CASE("an edit changes one number and shares every other tensor") {
     const DocumentPtr before = lesson();
-    const DocumentPtr after = apply(before, EditCell{W_O_cell(5, 1), 1.7F});
+    const DocumentPtr after = headscope::apply(before, EditCell{W_O_cell(5, 1), 1.7F});
     CHECK(after->problem.weights.W_O->at(5, 1) == 1.7F);
     CHECK(after->problem.weights.W_Q == before->problem.weights.W_Q);
     CHECK(after->problem.x == before->problem.x);
@@ -53,35 +53,35 @@ TEST_CASE("an edit changes one number and shares every other tensor") {
 }
 
 TEST_CASE("weights that were edited stay for another sentence; an edited x does not") {
-    DocumentPtr document = apply(lesson(), EditCell{W_O_cell(0, 0), 9});
-    document = apply(document, EditCell{{TensorId::x, {0, 1, 2, 0}}, 7});
+    DocumentPtr document = headscope::apply(lesson(), EditCell{W_O_cell(0, 0), 9});
+    document = headscope::apply(document, EditCell{{TensorId::x, {0, 1, 2, 0}}, 7});
     CHECK(document->problem.x->at(0, 1, 2) == 7);
-    document = apply(document, SetSentence{"A dog ran home"});
+    document = headscope::apply(document, SetSentence{"A dog ran home"});
     CHECK(document->problem.weights.W_O->at(0, 0) == 9);
     CHECK(document->problem.x->at(0, 1, 2) != 7);
-    document = apply(document, ResetEdits{});
+    document = headscope::apply(document, ResetEdits{});
     CHECK(document->problem.weights.W_O->values()[0] == lesson()->problem.weights.W_O->values()[0]);
 }
 
 TEST_CASE("W_O as identity hides its edits and gives them back") {
-    DocumentPtr document = apply(lesson(), EditCell{W_O_cell(0, 1), 3});
-    document = apply(document, SetIdentityOutput{true});
+    DocumentPtr document = headscope::apply(lesson(), EditCell{W_O_cell(0, 1), 3});
+    document = headscope::apply(document, SetIdentityOutput{true});
     CHECK(document->problem.weights.W_O->at(0, 1) == 0);
     CHECK(document->problem.weights.W_O->at(1, 1) == 1);
-    document = apply(document, SetIdentityOutput{false});
+    document = headscope::apply(document, SetIdentityOutput{false});
     CHECK(document->problem.weights.W_O->at(0, 1) == 3);
 }
 
 TEST_CASE("gains and temperature reach the problem; a head that does not exist is refused") {
-    DocumentPtr document = apply(lesson(), SetGain{1, 0.25F});
-    document = apply(document, SetTemperature{2});
+    DocumentPtr document = headscope::apply(lesson(), SetGain{1, 0.25F});
+    document = headscope::apply(document, SetTemperature{2});
     CHECK(document->problem.gain(0) == 1);
     CHECK(document->problem.gain(1) == 0.25F);
     CHECK(document->problem.temperature == 2);
-    CHECK_THROWS_AS(apply(document, SetGain{2, 1}), Error);
-    CHECK_THROWS_AS(apply(document, SetTemperature{0}), Error);
-    CHECK_THROWS_AS(apply(document, EditCell{W_O_cell(0, 0), NAN}), Error);
-    CHECK_THROWS_AS(apply(document, EditCell{{TensorId::weights, {0, 0, 0, 0}}, 1}), Error);
+    CHECK_THROWS_AS(headscope::apply(document, SetGain{2, 1}), Error);
+    CHECK_THROWS_AS(headscope::apply(document, SetTemperature{0}), Error);
+    CHECK_THROWS_AS(headscope::apply(document, EditCell{W_O_cell(0, 0), NAN}), Error);
+    CHECK_THROWS_AS(headscope::apply(document, EditCell{{TensorId::weights, {0, 0, 0, 0}}, 1}), Error);
 }
 
 TEST_CASE("typed numbers") {
@@ -102,7 +102,7 @@ TEST_CASE("one gesture is one step, and its detail tells where it began and ende
     for (const float value : {1.0F, 1.5F, 1.7F}) {
         const Command command = EditCell{W_O_cell(5, 1), value};
         CommandName name = name_of(*document, command);
-        document = apply(document, command);
+        document = headscope::apply(document, command);
         history.push({document, name.label, name.detail, 7});
     }
     REQUIRE(history.states().size() == 2);
@@ -125,7 +125,7 @@ TEST_CASE("undo and redo follow a list of values, whatever is done in whatever o
             const float value = static_cast<float>(random() % 1000) / 100;
             const Command command = EditCell{W_O_cell(2, 3), value};
             CommandName name = name_of(*document, command);
-            document = apply(document, command);
+            document = headscope::apply(document, command);
             history.push({document, name.label, name.detail, step});
             model.resize(position + 1);
             model.push_back(value);
@@ -147,7 +147,7 @@ TEST_CASE("history keeps its byte budget and never loses the current state") {
     constexpr std::size_t budget = 64 * 1024;
     History history(document, budget);
     for (std::uint64_t step = 1; step <= 10000; ++step) {
-        document = apply(document, EditCell{W_O_cell(0, 0), static_cast<float>(step)});
+        document = headscope::apply(document, EditCell{W_O_cell(0, 0), static_cast<float>(step)});
         history.push({document, "edit W_O[0, 0]", {}, step});
     }
     // It is kept within the budget at every 64th state; one state of the lesson adds 256 bytes.
