@@ -92,13 +92,8 @@ std::vector<ConformanceCase> golden_cases() {
     const std::string data = TEST_DATA;
     std::vector<ConformanceCase> cases;
     const std::string manifest = data + "/mha/manifest.json";
-<<<<<<< HEAD
     const json listed = parse_json(read_file(manifest), manifest);
     for (const json& entry : listed.at("cases"))
-=======
-    const json mha = parse_json(read_file(manifest), manifest);
-    for (const json& entry : mha.at("cases"))
->>>>>>> conform
         add_golden(cases, data + "/mha/", entry);
     const std::string cat = data + "/cat_sleeps/cat_sleeps.json";
     add_golden(cases, data + "/cat_sleeps/", parse_json(read_file(cat), cat));
