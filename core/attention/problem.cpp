@@ -87,7 +87,8 @@ void check_count(const char* what, std::size_t has, std::int64_t wants) {
 void check_rotary(const Problem& problem) {
     const Dims& d = problem.dims;
     if (problem.cross())
-        fail_input("a rotary position embedding is given together with X_kv; it goes with self-attention alone");
+        fail_input(
+            "a rotary position embedding is given together with X_kv; it goes with self-attention alone");
     if (d.dk % 2 != 0)
         fail_input("dk is " + std::to_string(d.dk) +
                    "; a rotary position embedding turns pairs of numbers, so dk should be even");

@@ -25,10 +25,10 @@ struct Weights {
     TensorPtr b_O; ///< (D)
 };
 
-/// Rotary position embedding (Su et al. 2021, "RoFormer"), in the order of Hugging Face's rotate_half: number c
-/// of a query or key head becomes y[c] cos[c] + r[c] sin[c], where r[c] = -y[c + dk/2] in the first half of the
-/// head and y[c - dk/2] in the second. q and k hold the numbers before the rotation, q_heads and k_heads those
-/// after it. Self-attention only, dk even.
+/// Rotary position embedding (Su et al. 2021, "RoFormer"), in the order of Hugging Face's rotate_half: number
+/// c of a query or key head becomes y[c] cos[c] + r[c] sin[c], where r[c] = -y[c + dk/2] in the first half of
+/// the head and y[c - dk/2] in the second. q and k hold the numbers before the rotation, q_heads and k_heads
+/// those after it. Self-attention only, dk even.
 struct Rotary {
     TensorPtr cos; ///< (B, Tq, dk), or (1, Tq, dk) for every batch entry
     TensorPtr sin; ///< same shape

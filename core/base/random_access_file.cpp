@@ -40,8 +40,8 @@ RandomAccessFile::~RandomAccessFile() {
 
 void RandomAccessFile::read(std::uint64_t begin, std::span<char> to) const {
     for (std::size_t done = 0; done < to.size();) {
-        const ssize_t got = ::pread(descriptor_, to.data() + done, to.size() - done,
-                                    static_cast<off_t>(begin + done));
+        const ssize_t got =
+            ::pread(descriptor_, to.data() + done, to.size() - done, static_cast<off_t>(begin + done));
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)

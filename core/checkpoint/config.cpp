@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/checkpoint/config_families.h"
 #include "core/checkpoint/config_reader.h"
 
 #include <algorithm>
@@ -17,48 +18,6 @@ using nlohmann::json;
 
 constexpr std::int64_t most_layers = 10'000;
 
-/// How a family spells its keys and what Hugging Face takes where they are missing. A null key: there is no
-/// such size.
-struct FamilyKeys {
-    ModelFamily family;
-    const char* name; ///< model_type
-    const char* layers;
-    const char* D;
-    const char* H;
-    const char* d_ff;
-    const char* max_positions;
-    const char* eps;
-    const char* activation;
-    std::int64_t layers_default, D_default, H_default, d_ff_default; ///< d_ff 0: 4 D
-    std::int64_t vocab_default, max_positions_default, token_types_default, pad_default;
-    double eps_default;
-    const char* activation_default;
-    bool tied_default;
-};
-
-constexpr std::array<FamilyKeys, 7> families{{
-    {ModelFamily::gpt2, "gpt2", "n_layer", "n_embd", "n_head", "n_inner", "n_positions", "layer_norm_epsilon",
-     "activation_function", 12, 768, 12, 0, 50257, 1024, 0, 0, 1e-5, "gelu_new", true},
-    {ModelFamily::bert, "bert", "num_hidden_layers", "hidden_size", "num_attention_heads",
-     "intermediate_size", "max_position_embeddings", "layer_norm_eps", "hidden_act", 12, 768, 12, 3072, 30522,
-     512, 2, 0, 1e-12, "gelu", true},
-    {ModelFamily::distilbert, "distilbert", "n_layers", "dim", "n_heads", "hidden_dim",
-     "max_position_embeddings", nullptr, "activation", 6, 768, 12, 3072, 30522, 512, 0, 0, 1e-12, "gelu",
-     true},
-    {ModelFamily::roberta, "roberta", "num_hidden_layers", "hidden_size", "num_attention_heads",
-     "intermediate_size", "max_position_embeddings", "layer_norm_eps", "hidden_act", 12, 768, 12, 3072, 50265,
-     512, 2, 1, 1e-12, "gelu", true},
-    {ModelFamily::llama, "llama", "num_hidden_layers", "hidden_size", "num_attention_heads",
-     "intermediate_size", "max_position_embeddings", "rms_norm_eps", "hidden_act", 32, 4096, 32, 11008, 32000,
-     2048, 0, 0, 1e-6, "silu", false},
-    {ModelFamily::mistral, "mistral", "num_hidden_layers", "hidden_size", "num_attention_heads",
-     "intermediate_size", "max_position_embeddings", "rms_norm_eps", "hidden_act", 32, 4096, 32, 14336, 32000,
-     131072, 0, 0, 1e-6, "silu", false},
-    {ModelFamily::qwen2, "qwen2", "num_hidden_layers", "hidden_size", "num_attention_heads",
-     "intermediate_size", "max_position_embeddings", "rms_norm_eps", "hidden_act", 32, 4096, 32, 22016,
-     151936, 32768, 0, 0, 1e-6, "silu", false},
-}};
-
 constexpr std::array<std::pair<std::string_view, Activation>, 8> activations{
     {{"gelu", Activation::gelu},
      {"gelu_python", Activation::gelu},
@@ -71,8 +30,8 @@ constexpr std::array<std::pair<std::string_view, Activation>, 8> activations{
 
 const FamilyKeys& keys_of(const ConfigReader& reader) {
     const std::string name = reader.text("model_type", "");
-    const auto row = std::ranges::find(families, name, &FamilyKeys::name);
-    if (row == families.end())
+    const auto row = std::ranges::find(family_keys(), name, &FamilyKeys::name);
+    if (row == family_keys().end())
         reader.refuse("model_type", "one of " + family_names());
     return *row;
 }
@@ -101,8 +60,8 @@ void read_heads(const ConfigReader& reader, const FamilyKeys& keys, ModelConfig&
                                                                               : config.H;
         config.Hkv = reader.size("num_key_value_heads", fallback);
         if (config.H % config.Hkv != 0)
-            reader.refuse("num_key_value_heads", "a divisor of " + std::string(keys.H) + " = " +
-                                                     std::to_string(config.H));
+            reader.refuse("num_key_value_heads",
+                          "a divisor of " + std::string(keys.H) + " = " + std::to_string(config.H));
     }
     const auto head_dim = rotary(keys.family) ? reader.integer("head_dim", 1) : std::nullopt;
     if (!head_dim && config.D % config.H != 0)
@@ -216,17 +175,6 @@ void read_biases(const ConfigReader& reader, ModelConfig& config) {
 double ModelConfig::temperature(std::int64_t l) const {
     const double unscaled = scale_by_dk ? 1.0 : 1.0 / std::sqrt(static_cast<double>(dk));
     return scale_by_layer ? unscaled * static_cast<double>(l + 1) : unscaled;
-}
-
-std::string_view family_name(ModelFamily family) {
-    return families[static_cast<std::size_t>(family)].name;
-}
-
-std::string family_names() {
-    std::string names;
-    for (const FamilyKeys& keys : families)
-        names += (names.empty() ? "" : ", ") + std::string(keys.name);
-    return names;
 }
 
 ModelConfig parse_model_config(std::string_view text, const std::string& source) {

@@ -39,19 +39,20 @@ struct ModelConfig {
     std::int64_t D = 0;
     std::int64_t H = 0;
     std::int64_t Hkv = 0;
-    std::int64_t dk = 0;            ///< also the width of a value head
-    std::int64_t d_ff = 0;          ///< width inside the MLP
-    std::int64_t vocab = 0;         ///< rows of the word embedding
-    std::int64_t max_positions = 0; ///< rows of the position table; for rotary families what it was trained on
-    std::int64_t token_types = 0;   ///< rows of the token type table; 0: there is none
-    std::int64_t pad_id = 0;        ///< RoBERTa counts positions from pad_id + 1
+    std::int64_t dk = 0;    ///< also the width of a value head
+    std::int64_t d_ff = 0;  ///< width inside the MLP
+    std::int64_t vocab = 0; ///< rows of the word embedding
+    std::int64_t max_positions =
+        0;                        ///< rows of the position table; for rotary families what it was trained on
+    std::int64_t token_types = 0; ///< rows of the token type table; 0: there is none
+    std::int64_t pad_id = 0;      ///< RoBERTa counts positions from pad_id + 1
     double norm_eps = 0.0;
     Activation activation = Activation::gelu;
     bool tied = false;               ///< the head reads the word embedding
     bool attention_bias = false;     ///< b_Q, b_K, b_V
     bool attention_out_bias = false; ///< b_O
     bool mlp_bias = false;
-    bool scale_by_dk = true;    ///< scores are divided by sqrt(dk)
+    bool scale_by_dk = true;     ///< scores are divided by sqrt(dk)
     bool scale_by_layer = false; ///< and by the number of the layer, counted from 1
     double rope_theta = 10000.0;
     RopeScaling rope_scaling;

@@ -7,8 +7,9 @@
 
 namespace headscope {
 
-/// Typed reading of the keys of one JSON object. A key that is missing or null counts as not given. Each throws
-/// Error(input) naming the key, what it has and what it should have. Refers to the object, which outlives it.
+/// Typed reading of the keys of one JSON object. A key that is missing or null counts as not given. Each
+/// throws Error(input) naming the key, what it has and what it should have. Refers to the object, which
+/// outlives it.
 class ConfigReader {
 public:
     /// Throws when `object` is no object.
@@ -19,7 +20,9 @@ public:
     bool says_null(const char* key) const;
     /// In [least, 2^31).
     std::optional<std::int64_t> integer(const char* key, std::int64_t least) const;
-    std::int64_t size(const char* key, std::int64_t fallback) const { return integer(key, 1).value_or(fallback); }
+    std::int64_t size(const char* key, std::int64_t fallback) const {
+        return integer(key, 1).value_or(fallback);
+    }
     /// Finite and above 0.
     double positive(const char* key, double fallback) const;
     bool flag(const char* key, bool fallback) const;

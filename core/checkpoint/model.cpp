@@ -115,8 +115,7 @@ void Model::match() {
     const auto collect = [&](std::span<const TensorName> rows, std::string_view before) {
         for (const TensorName& row : rows)
             for (std::int64_t l = 0; l < (is_per_layer(row.slot) ? config_.layers : 1); ++l)
-                (is_needed(row, config_) ? known : spare)
-                    .insert(name_in(files_, full_name(row, before, l)));
+                (is_needed(row, config_) ? known : spare).insert(name_in(files_, full_name(row, before, l)));
     };
     collect(map.body, prefix_);
     collect(map.head, "");
@@ -128,8 +127,8 @@ void Model::match() {
         if (known.contains(entry->name))
             continue;
         // A tied head or a switched-off bias that is stored all the same: the latter is a contradiction.
-        const bool tied_copy = spare.contains(entry->name) &&
-                               entry->name == full_name(*find_row(map.head, Slot::head), "", 0);
+        const bool tied_copy =
+            spare.contains(entry->name) && entry->name == full_name(*find_row(map.head, Slot::head), "", 0);
         const bool useless = std::ranges::any_of(map.not_needed, [&](std::string_view part) {
             return entry->name.find(part) != std::string::npos;
         });

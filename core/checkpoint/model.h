@@ -30,9 +30,9 @@ struct WeightSet {
     const TensorPtr& operator[](Slot slot) const { return tensors[static_cast<std::size_t>(slot)]; }
 };
 
-/// An opened checkpoint. Weights stay on disk: they are read, checked and brought into our layout when they are
-/// asked for, so that a model needs the memory of one layer and its embeddings. Immutable; any thread may use
-/// it.
+/// An opened checkpoint. Weights stay on disk: they are read, checked and brought into our layout when they
+/// are asked for, so that a model needs the memory of one layer and its embeddings. Immutable; any thread may
+/// use it.
 class Model {
 public:
     /// `folder` holds config.json and the tensors. Tensors that are missing, unknown or of a wrong shape go
@@ -47,8 +47,8 @@ public:
     /// Throws Error(input) naming what keeps the model from running: missing or misshapen tensors.
     void require_runnable() const;
 
-    // Each needs require_runnable() to hold, and throws Error(input) for NaN or infinite weights and for files
-    // that were cut short since they were opened.
+    // Each needs require_runnable() to hold, and throws Error(input) for NaN or infinite weights and for
+    // files that were cut short since they were opened.
     /// One tensor of the embeddings, final norm or head; null where the model has none. The head of a tied
     /// model is its word embedding.
     TensorPtr shared(Slot slot) const;

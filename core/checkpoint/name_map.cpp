@@ -98,7 +98,8 @@ constexpr std::array llama_body = std::to_array<TensorName>({
     {S::mlp_out_bias, "layers.{l}.mlp.down_proj.bias", L::vector, E::D, E::none, N::mlp_bias},
 });
 
-// The head multiplies by the transpose of a (vocab, D) table, as it lies in the file and in the word embedding.
+// The head multiplies by the transpose of a (vocab, D) table, as it lies in the file and in the word
+// embedding.
 constexpr std::array plain_head =
     std::to_array<TensorName>({{S::head, "lm_head.weight", L::table, E::vocab, E::D, N::untied}});
 
@@ -132,7 +133,8 @@ constexpr std::array roberta_head = std::to_array<TensorName>({
 } // namespace
 
 const NameMap& name_map(ModelFamily family) {
-    static const NameMap gpt2{gpt2_body, plain_head, {"transformer.", ""}, {".attn.bias", ".attn.masked_bias"}};
+    static const NameMap gpt2{
+        gpt2_body, plain_head, {"transformer.", ""}, {".attn.bias", ".attn.masked_bias"}};
     static const NameMap bert{bert_body,
                               bert_head,
                               {"bert.", ""},
@@ -140,11 +142,10 @@ const NameMap& name_map(ModelFamily family) {
                                "cls.predictions.decoder.bias"}};
     static const NameMap distilbert{
         distilbert_body, distilbert_head, {"distilbert.", ""}, {"embeddings.position_ids"}};
-    static const NameMap roberta{
-        bert_body,
-        roberta_head,
-        {"roberta.", ""},
-        {"embeddings.position_ids", "pooler.dense.", "lm_head.decoder.bias"}};
+    static const NameMap roberta{bert_body,
+                                 roberta_head,
+                                 {"roberta.", ""},
+                                 {"embeddings.position_ids", "pooler.dense.", "lm_head.decoder.bias"}};
     static const NameMap llama{llama_body, plain_head, {"model.", ""}, {"rotary_emb.inv_freq"}};
     switch (family) {
     case ModelFamily::gpt2:

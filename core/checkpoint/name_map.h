@@ -77,10 +77,11 @@ struct TensorName {
 
 /// What a family's tensors are called.
 struct NameMap {
-    std::span<const TensorName> body;          ///< names after one of `prefixes`
-    std::span<const TensorName> head;          ///< full names
-    std::vector<std::string_view> prefixes;    ///< as saved with a head, and without one
-    std::vector<std::string_view> not_needed;  ///< parts of the names of tensors that the forward pass has no use for
+    std::span<const TensorName> body;       ///< names after one of `prefixes`
+    std::span<const TensorName> head;       ///< full names
+    std::vector<std::string_view> prefixes; ///< as saved with a head, and without one
+    std::vector<std::string_view>
+        not_needed; ///< parts of the names of tensors that the forward pass has no use for
 };
 
 const NameMap& name_map(ModelFamily family);

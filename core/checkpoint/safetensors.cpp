@@ -187,8 +187,7 @@ std::string SafetensorsEntry::shape_text() const {
 
 void Safetensors::parse(std::string_view header, std::size_t data_bytes) {
     if (!header.starts_with('{'))
-        fail_input(source_ +
-                   " is no safetensors file: its header does not begin with {; name another file");
+        fail_input(source_ + " is no safetensors file: its header does not begin with {; name another file");
     const json parsed = parse_json(header, "the header of " + source_);
     for (const auto& [name, value] : parsed.items())
         if (name == "__metadata__")

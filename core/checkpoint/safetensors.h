@@ -70,7 +70,7 @@ private:
     [[noreturn]] void refuse_dtype(const SafetensorsEntry& entry, const std::string& wanted) const;
 
     std::string source_;
-    std::shared_ptr<const std::string> bytes_;      ///< the whole file, or null
+    std::shared_ptr<const std::string> bytes_;     ///< the whole file, or null
     std::shared_ptr<const RandomAccessFile> file_; ///< the file on disk, or null
     std::size_t data_ = 0;                         ///< where the tensors begin in either
     std::vector<SafetensorsEntry> entries_;

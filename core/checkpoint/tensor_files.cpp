@@ -46,7 +46,8 @@ void TensorFiles::add(const std::string& path) {
     const auto file = std::make_shared<const Safetensors>(Safetensors::open_lazily(path));
     for (const SafetensorsEntry& entry : file->entries())
         if (!places_.emplace(entry.name, Place{files_.size(), &entry}).second)
-            fail_input(path + ": tensor " + entry.name + " is in another file of the checkpoint too; keep one");
+            fail_input(path + ": tensor " + entry.name +
+                       " is in another file of the checkpoint too; keep one");
     files_.push_back(file);
 }
 

@@ -155,7 +155,8 @@ void Run::rotate(TensorId heads) {
     const std::int64_t count = Y.shape()[1], T = Y.shape()[2], width = d_.dk, half = width / 2;
     for (std::int64_t b = 0; b < d_.B; ++b) {
         const std::int64_t table = cos.shape()[0] == 1 ? 0 : cos.offset(b, 0, 0);
-        const auto C = view(cos, table, T, width, width).array(), S = view(sin, table, T, width, width).array();
+        const auto C = view(cos, table, T, width, width).array(),
+                   S = view(sin, table, T, width, width).array();
         for (std::int64_t h = 0; h < count; ++h) {
             auto heads_of = view(Y, Y.offset(b, h, 0, 0), T, width, width).array();
             const Matrix before = heads_of.matrix();
