@@ -150,9 +150,11 @@ void read_windows(const ConfigReader& reader, ModelConfig& config) {
     for (std::size_t l = 0; l < config.windows.size(); ++l) {
         bool slides = static_cast<std::int64_t>(l) >= first;
         if (types != nullptr) {
-            slides = (*types)[l] == "sliding_attention";
-            if (!slides && (*types)[l] != "full_attention")
+            const json& type = (*types)[l];
+            const std::string name = type.is_string() ? type.get<std::string>() : "";
+            if (name != "sliding_attention" && name != "full_attention")
                 reader.refuse("layer_types", wanted);
+            slides = name == "sliding_attention";
         }
         if (slides)
             config.windows[l] = window;

@@ -15,12 +15,12 @@
 namespace headscope {
 
 struct ForwardOptions {
-    StageSet stages;                   ///< to keep of each layer's attention
-    std::optional<std::int64_t> layer; ///< keep those of this layer alone; in [0, layers)
-    bool keep_problems = false;        ///< keep each kept layer's attention as a problem, weights included
+    StageSet stages{};                   ///< to keep of each layer's attention
+    std::optional<std::int64_t> layer{}; ///< keep those of this layer alone; in [0, layers)
+    bool keep_problems = false;          ///< keep each kept layer's attention as a problem, weights included
     bool logits = true;
     /// By layer: one gain per head, as in Problem.
-    std::map<std::int64_t, std::vector<float>> gains;
+    std::map<std::int64_t, std::vector<float>> gains{};
 };
 
 /// The attention of one layer.

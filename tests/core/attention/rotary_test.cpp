@@ -1,3 +1,4 @@
+#include "core/attention/regroup.h"
 #include "core/engine/cpu/cpu_engine.h"
 #include "core/engine/cpu/reference.h"
 #include "tests/catch.h"
@@ -80,7 +81,7 @@ TEST_CASE("a quarter turn moves each number to its partner half a head away") {
         CHECK(values(TensorId::k_heads) == turned);
         CHECK(values(TensorId::q) == std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8});
         CHECK(values(TensorId::v_heads) == std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8});
-        CHECK(values(TensorId::scores) == std::vector<float>{30, 8, 8, 174});
+        CHECK(values(TensorId::scores) == std::vector<float>{30, 16, 16, 174});
     }
 }
 
@@ -113,6 +114,9 @@ TEST_CASE("rotary tables that do not fit are named") {
     auto bad = std::make_shared<Tensor>(Shape{1, 70, 6}, std::numeric_limits<float>::infinity());
     problem.rotary = Rotary{random_rotary(1, 70, 6).cos, bad};
     CHECK_THAT(input_error([&] { validate(problem); }), Contains("sin") && Contains("finite"));
+    problem = grouped_problem(1);
+    problem.dims.Hkv = 4;
+    CHECK_THAT(input_error([&] { with_heads(problem, 2); }), Contains("rotary"));
     problem = grouped_problem(1);
     problem.x_kv = random_tensor({2, 70, 12}, 8);
     CHECK_THAT(input_error([&] { validate(problem); }), Contains("X_kv"));

@@ -54,7 +54,7 @@ TEST_CASE("every golden model meets Hugging Face's numbers") {
         CHECK(model.report().wrong_shape.empty());
         CHECK(model.report().unknown.empty());
         CHECK(model.report().unused.empty());
-        const ForwardResult result = run_on_cpu(model, one.inputs, {.stages = only_weights, .layer = {}});
+        const ForwardResult result = run_on_cpu(model, one.inputs, {.stages = only_weights});
         REQUIRE(static_cast<std::int64_t>(result.layers.size()) == one.L);
         for (const LayerRun& run : result.layers) {
             INFO("layer " << run.layer);
@@ -106,7 +106,7 @@ TEST_CASE("padding changes nothing for the real tokens") {
 TEST_CASE("a gain reaches its head and its layer alone") {
     const Model model = model_of("gpt2_tiny");
     const ModelInputs inputs = row({1, 2, 3, 4});
-    const ForwardOptions plain{.stages = StageSet::all(), .layer = {}};
+    const ForwardOptions plain{.stages = StageSet::all()};
     ForwardOptions muted = plain;
     muted.gains[1] = {1, 1, 0, 1};
     const auto before = run_on_cpu(model, inputs, plain), after = run_on_cpu(model, inputs, muted);
