@@ -43,8 +43,10 @@ std::vector<Placed> decompose(const AlignedText& text, bool compatibility) {
             ++first;
             continue;
         }
-        const auto last = std::find_if(first, letters.end(), [](const Placed& p) { return p.combining == 0; });
-        std::stable_sort(first, last, [](const Placed& a, const Placed& b) { return a.combining < b.combining; });
+        const auto last =
+            std::find_if(first, letters.end(), [](const Placed& p) { return p.combining == 0; });
+        std::stable_sort(first, last,
+                         [](const Placed& a, const Placed& b) { return a.combining < b.combining; });
         first = last;
     }
     return letters;

@@ -56,8 +56,8 @@ Regex::Regex(std::string_view pattern, std::string place) : place_(std::move(pla
     const auto code = std::make_shared<Code>();
     // In Ruby's flavour ^ and $ stand for every line; \C would cut characters.
     code->program.reset(pcre2_compile(units(translated), translated.size(),
-                                      PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &error,
-                                      &position, context.get()));
+                                      PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C,
+                                      &error, &position, context.get()));
     if (!code->program)
         fail_input(place_ + " is no regular expression that can be read: " + message_of(error) + " at byte " +
                    std::to_string(position) + " of " + translated + "; correct it");
@@ -84,7 +84,8 @@ std::vector<ByteRange> Regex::find_all(std::string_view text) const {
         const PCRE2_SIZE* ends = pcre2_get_ovector_pointer(data.get());
         // \K inside a look-ahead can put the begin behind the end.
         const ByteRange match{std::min(ends[0], ends[1]), ends[1]};
-        const bool after_another = match.begin == match.end && !found.empty() && found.back().end == match.end;
+        const bool after_another =
+            match.begin == match.end && !found.empty() && found.back().end == match.end;
         if (!after_another && (found.empty() || match.begin >= found.back().end))
             found.push_back(match);
         const std::size_t step = match.end > at ? 0 : letter_at(text, at).value_or(Letter{0, 1}).size;

@@ -19,8 +19,8 @@ struct ByteRange {
 /// which Hugging Face's library uses, run by PCRE2. Immutable; may be used from several threads at once.
 class Regex {
 public:
-    /// Throws Error(input) that begins with `place` for a pattern that is malformed, or that the two libraries
-    /// read differently (set operations inside a character class).
+    /// Throws Error(input) that begins with `place` for a pattern that is malformed, or that the two
+    /// libraries read differently (set operations inside a character class).
     Regex(std::string_view pattern, std::string place);
 
     /// All matches in a UTF-8 text, first to last; they do not overlap. An empty match directly after

@@ -115,7 +115,9 @@ private:
         const std::size_t end = pattern_.find('}', at_);
         const std::string_view inner =
             end == std::string_view::npos ? "" : pattern_.substr(at_ + 1, end - at_ - 1);
-        const auto digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0 || c == ','; };
+        const auto digit = [](char c) {
+            return std::isdigit(static_cast<unsigned char>(c)) != 0 || c == ',';
+        };
         const bool repeats = !inner.empty() && std::ranges::all_of(inner, digit);
         if (!repeats || end + 1 >= pattern_.size() || pattern_[end + 1] != '+') {
             out_ += pattern_[at_++];

@@ -56,10 +56,10 @@ protected:
     Tokenizer() = default;
 };
 
-/// Reads a tokenizer: a tokenizer.json; or a folder that holds one; or a folder with vocab.json and merges.txt
-/// (the GPT-2 kind) or with vocab.txt (the BERT kind), whose options come from its tokenizer_config.json.
-/// Throws Error(input) naming the file and the key for anything that is missing, malformed or of a kind that
-/// is not known.
+/// Reads a tokenizer: a tokenizer.json; or a folder that holds one; or a folder with vocab.json and
+/// merges.txt (the GPT-2 kind) or with vocab.txt (the BERT kind), whose options come from its
+/// tokenizer_config.json. Throws Error(input) naming the file and the key for anything that is missing,
+/// malformed or of a kind that is not known.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path);
 
 /// The same from the text of a tokenizer.json; `name` stands for it in messages.

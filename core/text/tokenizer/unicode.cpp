@@ -12,7 +12,9 @@ utf8proc_category_t category(char32_t letter) {
     return utf8proc_category(static_cast<utf8proc_int32_t>(letter));
 }
 
-bool between(char32_t letter, char32_t first, char32_t last) { return letter >= first && letter <= last; }
+bool between(char32_t letter, char32_t first, char32_t last) {
+    return letter >= first && letter <= last;
+}
 
 /// How many bytes of a cut or wrong character belong together: the longest start of a well-formed one.
 std::size_t maximal_part(std::string_view bytes) {
@@ -38,8 +40,9 @@ std::optional<Letter> letter_at(std::string_view text, std::size_t at) {
         return Letter{byte, 1};
     constexpr std::size_t longest = 4;
     utf8proc_int32_t value = 0;
-    const auto size = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data() + at),
-                                       static_cast<utf8proc_ssize_t>(std::min(longest, text.size() - at)), &value);
+    const auto size =
+        utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data() + at),
+                         static_cast<utf8proc_ssize_t>(std::min(longest, text.size() - at)), &value);
     if (size < 1)
         return std::nullopt;
     return Letter{static_cast<char32_t>(value), static_cast<std::size_t>(size)};
@@ -58,8 +61,8 @@ void append_utf8(std::string& out, char32_t letter) {
 }
 
 std::size_t count_letters(std::string_view utf8) {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(utf8, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
+    return static_cast<std::size_t>(std::ranges::count_if(
+        utf8, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
 }
 
 std::string to_utf8_lossy(std::string_view bytes) {
@@ -78,9 +81,9 @@ std::string to_utf8_lossy(std::string_view bytes) {
 }
 
 bool is_whitespace(char32_t letter) {
-    return between(letter, '\t', '\r') || letter == ' ' || letter == 0x85 || letter == 0xA0 || letter == 0x1680 ||
-           between(letter, 0x2000, 0x200A) || letter == 0x2028 || letter == 0x2029 || letter == 0x202F ||
-           letter == 0x205F || letter == 0x3000;
+    return between(letter, '\t', '\r') || letter == ' ' || letter == 0x85 || letter == 0xA0 ||
+           letter == 0x1680 || between(letter, 0x2000, 0x200A) || letter == 0x2028 || letter == 0x2029 ||
+           letter == 0x202F || letter == 0x205F || letter == 0x3000;
 }
 
 bool is_numeric(char32_t letter) {
@@ -101,7 +104,9 @@ bool is_mark(char32_t letter) {
     return kind == UTF8PROC_CATEGORY_MN || kind == UTF8PROC_CATEGORY_MC || kind == UTF8PROC_CATEGORY_ME;
 }
 
-bool is_nonspacing_mark(char32_t letter) { return category(letter) == UTF8PROC_CATEGORY_MN; }
+bool is_nonspacing_mark(char32_t letter) {
+    return category(letter) == UTF8PROC_CATEGORY_MN;
+}
 
 bool is_control_for_bert(char32_t letter) {
     if (letter == '\t' || letter == '\n' || letter == '\r')
@@ -111,9 +116,10 @@ bool is_control_for_bert(char32_t letter) {
 }
 
 bool is_ideograph_for_bert(char32_t letter) {
-    return between(letter, 0x4E00, 0x9FFF) || between(letter, 0x3400, 0x4DBF) || between(letter, 0x20000, 0x2A6DF) ||
-           between(letter, 0x2A700, 0x2B73F) || between(letter, 0x2B740, 0x2B81F) ||
-           between(letter, 0x2B920, 0x2CEAF) || between(letter, 0xF900, 0xFAFF) || between(letter, 0x2F800, 0x2FA1F);
+    return between(letter, 0x4E00, 0x9FFF) || between(letter, 0x3400, 0x4DBF) ||
+           between(letter, 0x20000, 0x2A6DF) || between(letter, 0x2A700, 0x2B73F) ||
+           between(letter, 0x2B740, 0x2B81F) || between(letter, 0x2B920, 0x2CEAF) ||
+           between(letter, 0xF900, 0xFAFF) || between(letter, 0x2F800, 0x2FA1F);
 }
 
 bool is_word_letter(char32_t letter) {
@@ -121,8 +127,9 @@ bool is_word_letter(char32_t letter) {
     const bool is_letter = kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_LO;
     const bool circled = between(letter, 0x24B6, 0x24E9) || between(letter, 0x1F130, 0x1F149) ||
                          between(letter, 0x1F150, 0x1F169) || between(letter, 0x1F170, 0x1F189);
-    return is_letter || circled || is_mark(letter) || kind == UTF8PROC_CATEGORY_ND || kind == UTF8PROC_CATEGORY_NL ||
-           kind == UTF8PROC_CATEGORY_PC || letter == 0x200C || letter == 0x200D;
+    return is_letter || circled || is_mark(letter) || kind == UTF8PROC_CATEGORY_ND ||
+           kind == UTF8PROC_CATEGORY_NL || kind == UTF8PROC_CATEGORY_PC || letter == 0x200C ||
+           letter == 0x200D;
 }
 
 std::u32string lower_case(char32_t letter) {

@@ -36,12 +36,12 @@ std::string to_utf8_lossy(std::string_view bytes);
 
 // Properties of code points, as the Rust library takes them from Unicode.
 
-bool is_whitespace(char32_t letter);        ///< White_Space
-bool is_numeric(char32_t letter);           ///< Nd, Nl, No
-bool is_punctuation(char32_t letter);       ///< ASCII punctuation and the categories P
-bool is_mark(char32_t letter);              ///< Mn, Mc, Me
-bool is_nonspacing_mark(char32_t letter);   ///< Mn
-bool is_control_for_bert(char32_t letter);  ///< Cc, Cf, Co but tab, newline, carriage return
+bool is_whitespace(char32_t letter);         ///< White_Space
+bool is_numeric(char32_t letter);            ///< Nd, Nl, No
+bool is_punctuation(char32_t letter);        ///< ASCII punctuation and the categories P
+bool is_mark(char32_t letter);               ///< Mn, Mc, Me
+bool is_nonspacing_mark(char32_t letter);    ///< Mn
+bool is_control_for_bert(char32_t letter);   ///< Cc, Cf, Co but tab, newline, carriage return
 bool is_ideograph_for_bert(char32_t letter); ///< the CJK blocks of Google's BERT
 /// Letters, digits, marks, connectors: what \w is in Rust's regular expressions.
 bool is_word_letter(char32_t letter);
