@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-bool exists(const fs::path& path) {
+bool is_file(const fs::path& path) {
     std::error_code ignored;
     return fs::is_regular_file(path, ignored);
 }
@@ -28,7 +28,7 @@ class Config {
 public:
     explicit Config(const fs::path& folder)
         : path_((folder / "tokenizer_config.json").string()),
-          value_(exists(path_) ? read_json(path_) : json::object()) {}
+          value_(is_file(path_) ? read_json(path_) : json::object()) {}
 
     JsonField field() const { return {value_, path_ + ":"}; }
 
@@ -154,11 +154,11 @@ std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path) {
     if (!fs::is_directory(path, ignored))
         return parse_tokenizer(read_file(path), path);
     const fs::path folder(path);
-    if (const fs::path file = folder / "tokenizer.json"; exists(file))
+    if (const fs::path file = folder / "tokenizer.json"; is_file(file))
         return parse_tokenizer(read_file(file.string()), file.string());
-    if (exists(folder / "vocab.json") && exists(folder / "merges.txt"))
+    if (is_file(folder / "vocab.json") && is_file(folder / "merges.txt"))
         return from_merges(folder);
-    if (exists(folder / "vocab.txt"))
+    if (is_file(folder / "vocab.txt"))
         return from_word_pieces(folder);
     fail_input(path +
                " has no tokenizer.json, no vocab.json with merges.txt and no vocab.txt; give a folder that "
