@@ -66,6 +66,7 @@ std::function<int()> describe(CLI::App& program) {
     add_render(program);
     add_bench(program);
     add_model(program);
+    add_tokenize(program);
     return add_window(program);
 }
 

@@ -5,6 +5,7 @@
 #include "core/checkpoint/forward.h"
 #include "core/engine/engine.h"
 #include "core/io/model_export.h"
+#include "core/text/tokenizer/tokenizer.h"
 
 #include <CLI/CLI.hpp>
 
@@ -23,6 +24,24 @@ ModelInputs inputs_of(std::vector<std::int64_t> ids) {
     return inputs;
 }
 
+ModelInputs inputs_of_text(const std::string& folder, const std::string& text) {
+    Encoding encoding = load_tokenizer(folder)->encode(text);
+    ModelInputs inputs = inputs_of({encoding.ids.begin(), encoding.ids.end()});
+    inputs.tokens = std::move(encoding.tokens);
+    return inputs;
+}
+
+/// Labels are a convenience where ids were given: a folder whose tokenizer cannot be read leaves them out.
+void add_labels(ModelInputs& inputs, const std::string& folder) {
+    try {
+        const std::unique_ptr<Tokenizer> tokenizer = load_tokenizer(folder);
+        for (const std::int64_t id : inputs.ids)
+            inputs.tokens.emplace_back(tokenizer->token_text(static_cast<TokenId>(id)));
+    } catch (const Error&) {
+        inputs.tokens.clear();
+    }
+}
+
 } // namespace
 
 void ModelOptions::add_to(CLI::App& command) {
@@ -37,12 +56,18 @@ void ModelOptions::add_to(CLI::App& command) {
                                  ->allow_extra_args(false)
                                  ->group(group)
                                  ->needs(model);
+    CLI::Option* const text =
+        command.add_option("--text", text_, "a text, cut into tokens by the tokenizer in the folder")
+            ->group(group)
+            ->needs(model)
+            ->excludes(ids);
     command
         .add_option("--inputs", inputs_path_,
                     "a .safetensors file with input_ids, optional attention_mask and token_type_ids")
         ->group(group)
         ->needs(model)
-        ->excludes(ids);
+        ->excludes(ids)
+        ->excludes(text);
     command.add_option("--layer", layer_, "keep the stages of one layer (default: all layers)")
         ->group(group)
         ->needs(model);
@@ -52,17 +77,26 @@ void ModelOptions::add_to(CLI::App& command) {
 }
 
 void ModelOptions::check_usage(const TraceExport& wanted) const {
-    if (!ids_ && !inputs_path_)
-        fail_usage("--model needs token ids; add --ids 1,2,3 or --inputs FILE.safetensors");
+    if (!ids_ && !text_ && !inputs_path_)
+        fail_usage("--model needs tokens; add --text S, --ids 1,2,3 or --inputs FILE.safetensors");
     if (wanted.format != TraceFormat::safetensors)
         fail_usage("a pass through a model is written as safetensors; add --format safetensors or name a "
                    ".safetensors file");
 }
 
+ModelInputs ModelOptions::read_inputs(const ModelConfig& config) const {
+    if (text_)
+        return inputs_of_text(*folder_, *text_);
+    ModelInputs inputs = ids_ ? inputs_of(*ids_) : read_model_inputs(Safetensors::open(*inputs_path_));
+    check_inputs(inputs, config);
+    add_labels(inputs, *folder_);
+    return inputs;
+}
+
 void ModelOptions::run(const TraceExport& wanted, const std::string& device, const std::string& out) const {
     check_usage(wanted);
     const Model model = Model::open(*folder_);
-    const ModelInputs inputs = ids_ ? inputs_of(*ids_) : read_model_inputs(Safetensors::open(*inputs_path_));
+    const ModelInputs inputs = read_inputs(model.config());
     const std::int64_t H = model.config().H;
     if (wanted.head && (*wanted.head < 0 || *wanted.head >= H))
         fail_input("there is no head " + std::to_string(*wanted.head) + "; heads are numbered 0 to " +

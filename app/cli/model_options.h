@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/checkpoint/model_inputs.h"
 #include "core/io/trace_export.h"
 
 #include <cstdint>
@@ -26,8 +27,9 @@ public:
 
 private:
     void check_usage(const TraceExport& wanted) const;
+    ModelInputs read_inputs(const ModelConfig& config) const;
 
-    std::optional<std::string> folder_, inputs_path_;
+    std::optional<std::string> folder_, text_, inputs_path_;
     std::optional<std::vector<std::int64_t>> ids_;
     std::optional<std::int64_t> layer_;
 };

@@ -85,6 +85,33 @@ TEST_CASE("faults of a model call are told with the right code") {
     check_failure({"model"}, 2, "headscope model --help");
 }
 
+TEST_CASE("a text is cut into tokens by the tokenizer beside the model") {
+    const TemporaryFolder folder;
+    for (const char* name : {"config.json", "model.safetensors"})
+        write_file_atomically(folder.file(name), read_file(models + "gpt2_tiny/" + name));
+    json vocabulary = {{"A", 0}, {"B", 1}};
+    write_file_atomically(folder.file("tokenizer.json"),
+                          json{{"version", "1.0"},
+                               {"added_tokens", json::array()},
+                               {"normalizer", nullptr},
+                               {"pre_tokenizer", nullptr},
+                               {"post_processor", nullptr},
+                               {"decoder", nullptr},
+                               {"model", {{"type", "BPE"}, {"vocab", vocabulary}, {"merges", json::array()}}}}
+                              .dump());
+    const std::string out = folder.file("out.safetensors");
+    for (const std::vector<std::string>& input :
+         std::vector<std::vector<std::string>>{{"--text", "ABBA"}, {"--ids", "0,1,1,0"}}) {
+        const ProgramRun run =
+            run_program({"trace", "--model", folder.file(""), input[0], input[1], "-o", out});
+        INFO(run.err);
+        REQUIRE(run.code == 0);
+        const Safetensors file = Safetensors::open(out);
+        CHECK(file.integers("input_ids") == std::vector<std::int64_t>{0, 1, 1, 0});
+        CHECK(json::parse(file.metadata().at("tokens")) == json{"A", "B", "B", "A"});
+    }
+}
+
 TEST_CASE("model info tells family, shapes, parameters and what does not fit") {
     const ProgramRun text = run_program({"model", "info", models + "qwen2_tiny_bf16"});
     CHECK(text.code == 0);
