@@ -16,7 +16,7 @@ namespace {
 
 TensorPtr random_tensor(const Shape& shape, unsigned seed) {
     std::mt19937 source(seed);
-    std::normal_distribution<float> normal;
+    std::normal_distribution<float> normal(0.0F, 0.5F);
     auto tensor = std::make_shared<Tensor>(shape);
     for (float& value : tensor->values())
         value = normal(source);
