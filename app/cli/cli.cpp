@@ -49,6 +49,8 @@ std::function<int()> describe(CLI::App& program) {
     add_devices(program);
     add_render(program);
     add_bench(program);
+    add_model(program);
+    add_tokenize(program);
     return add_window(program);
 }
 

@@ -15,6 +15,8 @@ void add_trace(CLI::App& program);
 void add_devices(CLI::App& program);
 void add_render(CLI::App& program);
 void add_bench(CLI::App& program);
+void add_model(CLI::App& program);
+void add_tokenize(CLI::App& program);
 
 /// The options of the window itself, for a call without a sub-command. Returns what opens it.
 std::function<int()> add_window(CLI::App& program);

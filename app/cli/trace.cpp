@@ -1,3 +1,4 @@
+#include "app/cli/model_options.h"
 #include "app/cli/problem_options.h"
 #include "app/cli/subcommands.h"
 #include "core/base/error.h"
@@ -13,6 +14,7 @@ namespace {
 
 struct TraceOptions {
     ProblemOptions problem;
+    ModelOptions model;
     std::optional<std::string> stages, format;
     std::optional<std::int64_t> head;
     std::string out;
@@ -44,14 +46,20 @@ StageSet parse_stages(const std::string& list) {
 TraceFormat choose_format(const TraceOptions& options) {
     if (options.format)
         return *find_trace_format(*options.format);
-    return options.out == "-" ? TraceFormat::json
-                              : trace_format_of_path(options.out).value_or(TraceFormat::safetensors);
+    return options.out == "-" && !options.model.given()
+               ? TraceFormat::json
+               : trace_format_of_path(options.out).value_or(TraceFormat::safetensors);
 }
 
 void run_trace(const TraceOptions& options) {
     TraceExport wanted{.format = choose_format(options), .head = options.head};
     if (options.stages)
         wanted.stages = parse_stages(*options.stages);
+    if (options.model.given()) {
+        if (!options.stages)
+            wanted.stages = StageSet().with(TensorId::weights);
+        return options.model.run(wanted, options.problem.device(), options.out);
+    }
     check_target(wanted, options.out);
     const DocumentPtr document = options.problem.read();
     const std::unique_ptr<Engine> engine = make_engine(options.problem.device());
@@ -66,7 +74,9 @@ void add_trace(CLI::App& program) {
     CLI::App& command = *program.add_subcommand("trace", "run one problem and write its stages");
     const auto options = std::make_shared<TraceOptions>();
     options->problem.add_to(command);
-    command.add_option("--stages", options->stages, "a comma list (default: all) of " + stage_names());
+    options->model.add_to(command);
+    command.add_option("--stages", options->stages,
+                       "a comma list (default: all; weights of a checkpoint) of " + stage_names());
     command.add_option("--head", options->head, "keep one head of the stages that have a head axis");
     command
         .add_option("--format", options->format,

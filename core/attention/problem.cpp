@@ -84,6 +84,31 @@ void check_count(const char* what, std::size_t has, std::int64_t wants) {
                    std::to_string(wants));
 }
 
+void check_rotary(const Problem& problem) {
+    const Dims& d = problem.dims;
+    if (problem.cross())
+        fail_input(
+            "a rotary position embedding is given together with X_kv; it goes with self-attention alone");
+    if (d.dk % 2 != 0)
+        fail_input("dk is " + std::to_string(d.dk) +
+                   "; a rotary position embedding turns pairs of numbers, so dk should be even");
+    for (const auto& [name, table] :
+         {std::pair("cos", problem.rotary->cos), std::pair("sin", problem.rotary->sin)}) {
+        const std::string what = std::string("the rotary table ") + name;
+        const Shape wanted{d.B, d.Tq, d.dk}, shared{1, d.Tq, d.dk};
+        if (table == nullptr)
+            fail_input(what + " is missing; give a tensor of shape " + shared.text());
+        if (table->shape() != wanted && table->shape() != shared)
+            fail_input(what + " has shape " + table->shape().text() +
+                       "; it should have (B, Tq, dk) = " + wanted.text() + " or " + shared.text());
+        if (!std::ranges::all_of(table->values(), [](float v) { return std::isfinite(v); }))
+            fail_input("not every number of " + what + " is finite; they should be cosines and sines");
+    }
+    if (problem.rotary->cos->shape() != problem.rotary->sin->shape())
+        fail_input("the rotary tables have shapes " + problem.rotary->cos->shape().text() + " and " +
+                   problem.rotary->sin->shape().text() + "; they should be equal");
+}
+
 /// Extent of an axis of a tensor, checked to be there.
 std::int64_t extent_of(const TensorPtr& tensor, const char* name, int rank, int axis) {
     if (tensor == nullptr)
@@ -186,6 +211,8 @@ void validate(const Problem& problem) {
         fail_input("the temperature is " + std::to_string(problem.temperature) + "; it should be above 0");
     check_count("tokens", problem.tokens.size(), d.Tq);
     check_count("key tokens", problem.kv_tokens.size(), d.Tk);
+    if (problem.rotary)
+        check_rotary(problem);
     [[maybe_unused]] const MaskRows rows(problem.mask, d);
 }
 

@@ -25,6 +25,15 @@ struct Weights {
     TensorPtr b_O; ///< (D)
 };
 
+/// Rotary position embedding (Su et al. 2021, "RoFormer"), in the order of Hugging Face's rotate_half: number
+/// c of a query or key head becomes y[c] cos[c] + r[c] sin[c], where r[c] = -y[c + dk/2] in the first half of
+/// the head and y[c - dk/2] in the second. q and k hold the numbers before the rotation, q_heads and k_heads
+/// those after it. Self-attention only, dk even.
+struct Rotary {
+    TensorPtr cos; ///< (B, Tq, dk), or (1, Tq, dk) for every batch entry
+    TensorPtr sin; ///< same shape
+};
+
 /// Everything that decides the numbers of one run. A small value: tensors are shared and never changed.
 struct Problem {
     Dims dims;
@@ -36,6 +45,7 @@ struct Problem {
     float temperature = 1.0F;           ///< the scaled scores are divided by it; > 0
     std::vector<std::string> tokens;    ///< Tq labels, or empty
     std::vector<std::string> kv_tokens; ///< Tk labels when x_kv is given, or empty
+    std::optional<Rotary> rotary{};     ///< turns q_heads and k_heads by their positions
 
     bool cross() const { return x_kv != nullptr; }
     float gain(std::int64_t h) const { return gains.empty() ? 1.0F : gains[static_cast<std::size_t>(h)]; }
@@ -53,7 +63,7 @@ Dims infer_dims(const TensorPtr& x, const TensorPtr& x_kv, const Weights& weight
 
 /// Throws Error(input) with one sentence that names the first tensor at fault, what it has and what it should
 /// have: shapes against dims, H divisible by Hkv, empty inputs, NaN or infinity in x, weights or biases,
-/// gains, temperature, token counts, masks.
+/// gains, temperature, token counts, masks, rotary tables.
 void validate(const Problem& problem);
 
 } // namespace headscope

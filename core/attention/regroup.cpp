@@ -33,6 +33,10 @@ Problem with_heads(const Problem& problem, std::int64_t H) {
         fail_input(
             "the weights have " + std::to_string(d.Hkv) + " key/value heads for " + std::to_string(d.H) +
             " query heads and cannot be dealt anew; go back to one key/value head per query head first");
+    if (problem.rotary)
+        fail_input(
+            "a rotary position embedding turns pairs inside heads of width dk = " + std::to_string(d.dk) +
+            ", so the weights cannot be dealt anew; keep H = " + std::to_string(d.H));
     const auto check = [H](std::int64_t width, const char* what) {
         if (H < 1 || width % H != 0)
             fail_input("H = " + std::to_string(H) + " does not divide the width " + std::to_string(width) +

@@ -19,13 +19,23 @@ public:
             throw Error(ErrorKind::cancelled, "cancelled");
     }
 
-    /// Share of the work that is done, in [0, 1].
-    void report(float fraction) noexcept { fraction_.store(fraction, std::memory_order_relaxed); }
+    /// Work made of several runs: what is reported from now on counts as the part [from, to] of the whole.
+    void set_part(float from, float to) noexcept {
+        from_.store(from, std::memory_order_relaxed);
+        to_.store(to, std::memory_order_relaxed);
+    }
+
+    /// Share of the work, or of its part, that is done, in [0, 1].
+    void report(float fraction) noexcept {
+        const float from = from_.load(std::memory_order_relaxed);
+        const float to = to_.load(std::memory_order_relaxed);
+        fraction_.store(from + (to - from) * fraction, std::memory_order_relaxed);
+    }
     float fraction() const noexcept { return fraction_.load(std::memory_order_relaxed); }
 
 private:
     std::atomic<bool> cancelled_{false};
-    std::atomic<float> fraction_{0.0F};
+    std::atomic<float> fraction_{0.0F}, from_{0.0F}, to_{1.0F};
 };
 
 } // namespace headscope

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/base/random_access_file.h"
 
 #include <algorithm>
 #include <array>
@@ -60,6 +61,20 @@ void refuse_other_formats(std::string_view bytes, const std::string& source) {
                             "safetensors.numpy.save_file({\"X\": numpy.load(path)}, \"out.safetensors\")");
     if (bytes.starts_with("version https://git-lfs"))
         fail_input(source + " is a Git LFS pointer, not the file itself; fetch it with git lfs pull");
+}
+
+/// Bytes of the header, from the first bytes of a file of `size` bytes.
+std::size_t header_size(std::string_view start, std::size_t size, const std::string& source) {
+    refuse_other_formats(start, source);
+    if (size < prefix)
+        fail_input(source + " has " + std::to_string(size) +
+                   " bytes, too few for a safetensors file; get it again");
+    const std::uint64_t header_bytes = little_endian(start.substr(0, prefix));
+    if (header_bytes > std::min(largest_header, size - prefix))
+        fail_input(source + " is no safetensors file, or was cut short: it speaks of a header of " +
+                   std::to_string(header_bytes) + " bytes and has " + std::to_string(size - prefix) +
+                   " after the first 8; name another file or get it again");
+    return static_cast<std::size_t>(header_bytes);
 }
 
 std::uint64_t whole_number(const json& value, const std::string& where) {
@@ -170,38 +185,46 @@ std::string SafetensorsEntry::shape_text() const {
     return text + ")";
 }
 
-Safetensors Safetensors::from_bytes(std::string bytes, std::string source) {
-    refuse_other_formats(bytes, source);
-    if (bytes.size() < prefix)
-        fail_input(source + " has " + std::to_string(bytes.size()) +
-                   " bytes, too few for a safetensors file; get it again");
-    const std::uint64_t header_bytes = little_endian(std::string_view(bytes).substr(0, prefix));
-    if (header_bytes > std::min(largest_header, bytes.size() - prefix))
-        fail_input(source + " is no safetensors file, or was cut short: it speaks of a header of " +
-                   std::to_string(header_bytes) + " bytes and has " + std::to_string(bytes.size() - prefix) +
-                   " after the first 8; name another file or get it again");
-
-    Safetensors file;
-    file.data_ = prefix + static_cast<std::size_t>(header_bytes);
-    const std::size_t data_bytes = bytes.size() - file.data_;
-    const auto header = std::string_view(bytes).substr(prefix, static_cast<std::size_t>(header_bytes));
+void Safetensors::parse(std::string_view header, std::size_t data_bytes) {
     if (!header.starts_with('{'))
-        fail_input(source + " is no safetensors file: its header does not begin with {; name another file");
-    const json parsed = parse_json(header, "the header of " + source);
+        fail_input(source_ + " is no safetensors file: its header does not begin with {; name another file");
+    const json parsed = parse_json(header, "the header of " + source_);
     for (const auto& [name, value] : parsed.items())
         if (name == "__metadata__")
-            file.metadata_ = read_metadata(value, source);
+            metadata_ = read_metadata(value, source_);
         else
-            file.entries_.push_back(read_entry(name, value, data_bytes, source));
-    std::ranges::sort(file.entries_, {}, &SafetensorsEntry::name);
-    check_layout(file.entries_, data_bytes, source);
-    file.file_ = std::make_shared<const std::string>(std::move(bytes));
+            entries_.push_back(read_entry(name, value, data_bytes, source_));
+    std::ranges::sort(entries_, {}, &SafetensorsEntry::name);
+    check_layout(entries_, data_bytes, source_);
+}
+
+Safetensors Safetensors::from_bytes(std::string bytes, std::string source) {
+    Safetensors file;
     file.source_ = std::move(source);
+    const std::size_t header_bytes = header_size(bytes, bytes.size(), file.source_);
+    file.data_ = prefix + header_bytes;
+    file.parse(std::string_view(bytes).substr(prefix, header_bytes), bytes.size() - file.data_);
+    file.bytes_ = std::make_shared<const std::string>(std::move(bytes));
     return file;
 }
 
 Safetensors Safetensors::open(const std::string& path) {
     return from_bytes(read_file(path), path == "-" ? "standard input" : path);
+}
+
+Safetensors Safetensors::open_lazily(const std::string& path) {
+    Safetensors file;
+    file.source_ = path;
+    file.file_ = std::make_shared<const RandomAccessFile>(path);
+    const auto size = static_cast<std::size_t>(file.file_->size());
+    constexpr std::size_t longest_signature = 32;
+    std::string start(std::min(size, longest_signature), '\0');
+    file.file_->read(0, start);
+    std::string header(header_size(start, size, path), '\0');
+    file.file_->read(prefix, header);
+    file.data_ = prefix + header.size();
+    file.parse(header, size - file.data_);
+    return file;
 }
 
 const SafetensorsEntry* Safetensors::find(std::string_view name) const {

@@ -13,6 +13,8 @@
 
 namespace headscope {
 
+class RandomAccessFile;
+
 // The format: 8 bytes N (little-endian), N bytes of JSON that give each tensor its dtype, shape and byte
 // range, then the bytes of the tensors without gaps (https://github.com/huggingface/safetensors, section
 // "Format").
@@ -29,14 +31,17 @@ struct SafetensorsEntry {
     std::string shape_text() const;
 };
 
-/// A file in memory that was checked as a whole when it was opened: every byte range lies inside the file and
-/// fits its shape, without overlap or gap. Immutable; any thread may read it. Copies share the bytes.
+/// A file that was checked as a whole when it was opened: every byte range lies inside the file and fits its
+/// shape, without overlap or gap. Immutable; any thread may read it. Copies share the bytes.
 class Safetensors {
 public:
     /// `source` names the bytes in messages. Throws Error(input) naming the source, the tensor and the fault.
     static Safetensors from_bytes(std::string bytes, std::string source);
     /// "-" is standard input. Throws like from_bytes, and when the file cannot be read.
     static Safetensors open(const std::string& path);
+    /// Reads the header alone; each tensor is read from the disk when it is asked for, which then also throws
+    /// Error(input) when the file was cut short since. `path` is a regular file.
+    static Safetensors open_lazily(const std::string& path);
 
     const std::string& source() const { return source_; }
     /// Ordered by name.
@@ -58,12 +63,16 @@ private:
     Safetensors() = default;
     const SafetensorsEntry& need(std::string_view name) const;
     Shape shape_of(const SafetensorsEntry& entry) const;
-    std::string_view bytes_of(const SafetensorsEntry& entry) const;
+    /// The bytes in memory, or those of the disk read into `room`.
+    std::string_view bytes_of(const SafetensorsEntry& entry, std::string& room) const;
+    void copy_bytes(const SafetensorsEntry& entry, std::span<char> to) const;
+    void parse(std::string_view header, std::size_t data_bytes);
     [[noreturn]] void refuse_dtype(const SafetensorsEntry& entry, const std::string& wanted) const;
 
     std::string source_;
-    std::shared_ptr<const std::string> file_;
-    std::size_t data_ = 0; ///< where the tensors begin in file_
+    std::shared_ptr<const std::string> bytes_;     ///< the whole file, or null
+    std::shared_ptr<const RandomAccessFile> file_; ///< the file on disk, or null
+    std::size_t data_ = 0;                         ///< where the tensors begin in either
     std::vector<SafetensorsEntry> entries_;
     std::map<std::string, std::string> metadata_;
 };

@@ -1,4 +1,5 @@
 #include "core/base/error.h"
+#include "core/base/random_access_file.h"
 #include "core/checkpoint/safetensors.h"
 
 #include <Eigen/Core>
@@ -46,8 +47,19 @@ Shape Safetensors::shape_of(const SafetensorsEntry& entry) const {
     }
 }
 
-std::string_view Safetensors::bytes_of(const SafetensorsEntry& entry) const {
-    return std::string_view(*file_).substr(data_ + entry.begin, entry.end - entry.begin);
+void Safetensors::copy_bytes(const SafetensorsEntry& entry, std::span<char> to) const {
+    if (file_ != nullptr)
+        file_->read(data_ + entry.begin, to);
+    else
+        std::ranges::copy(std::string_view(*bytes_).substr(data_ + entry.begin, to.size()), to.begin());
+}
+
+std::string_view Safetensors::bytes_of(const SafetensorsEntry& entry, std::string& room) const {
+    if (bytes_ != nullptr)
+        return std::string_view(*bytes_).substr(data_ + entry.begin, entry.end - entry.begin);
+    room.resize(entry.end - entry.begin);
+    copy_bytes(entry, room);
+    return room;
 }
 
 void Safetensors::refuse_dtype(const SafetensorsEntry& entry, const std::string& wanted) const {
@@ -56,12 +68,15 @@ void Safetensors::refuse_dtype(const SafetensorsEntry& entry, const std::string&
 
 TensorPtr Safetensors::tensor(std::string_view name) const {
     const SafetensorsEntry& entry = need(name);
-    const std::string_view bytes = bytes_of(entry);
     auto out = std::make_shared<Tensor>(shape_of(entry));
     float* to = out->data();
-    if (entry.dtype == "F32")
-        std::ranges::copy(bytes, reinterpret_cast<char*>(to));
-    else if (entry.dtype == "F16")
+    if (entry.dtype == "F32") {
+        copy_bytes(entry, {reinterpret_cast<char*>(to), entry.end - entry.begin});
+        return out;
+    }
+    std::string room;
+    const std::string_view bytes = bytes_of(entry, room);
+    if (entry.dtype == "F16")
         each<std::uint16_t>(bytes, [to](std::size_t i, std::uint16_t bits) {
             to[i] = static_cast<float>(std::bit_cast<Eigen::half>(bits));
         });
@@ -87,7 +102,8 @@ BoolTensorPtr Safetensors::bools(std::string_view name) const {
         refuse_dtype(entry, "BOOL");
     auto out = std::make_shared<BoolTensor>();
     out->shape = shape_of(entry);
-    const std::string_view bytes = bytes_of(entry);
+    std::string room;
+    const std::string_view bytes = bytes_of(entry, room);
     out->values.assign(bytes.begin(), bytes.end());
     if (const auto odd = std::ranges::find_if(out->values, [](std::uint8_t byte) { return byte > 1; });
         odd != out->values.end())
@@ -98,7 +114,8 @@ BoolTensorPtr Safetensors::bools(std::string_view name) const {
 
 std::vector<std::int64_t> Safetensors::integers(std::string_view name) const {
     const SafetensorsEntry& entry = need(name);
-    const std::string_view bytes = bytes_of(entry);
+    std::string room;
+    const std::string_view bytes = bytes_of(entry, room);
     std::vector<std::int64_t> out;
     const auto append = [&out](std::size_t, auto number) {
         out.push_back(static_cast<std::int64_t>(number));

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the small files that the parsers are tested and fuzzed with: tests/data/corpus/{safetensors,mask}.
+"""Writes the small files that the parsers are tested and fuzzed with: tests/data/corpus/{safetensors,mask,
+tokenizer}.
 
 A name that begins with good_ must be accepted, one with bad_ must be refused with an input error. Standard
 library alone, so that the files owe nothing to the program that reads them. Run it from anywhere.
@@ -164,6 +165,76 @@ bad_masks = {
 }
 
 
+def tokenizer(model, **parts):
+    return json.dumps({"model": model, **parts}, ensure_ascii=False, separators=(",", ":"))
+
+
+def typed(kind, **options):
+    return {"type": kind, **options}
+
+
+LETTERS = {letter: i for i, letter in enumerate("?abcdestI'0123\u0120\u2581")}
+BPE = typed("BPE", vocab={**LETTERS, "st": 30, "est": 31, "<0x41>": 32}, merges=["s t", ["e", "st"]])
+PIECES = typed("WordPiece", vocab={**LETTERS, "##s": 30, "##t": 31}, unk_token="?", max_input_chars_per_word=9)
+good_tokenizers = {
+    "gpt2": tokenizer(
+        BPE,
+        added_tokens=[{"id": 40, "content": "<s>", "special": True}, {"id": 41, "content": "s>1", "lstrip": True}],
+        pre_tokenizer=typed("ByteLevel", add_prefix_space=True),
+        post_processor=typed("RobertaProcessing", cls=["<s>", 40], sep=["<s>", 40]),
+        decoder=typed("ByteLevel"),
+    ),
+    "bert": tokenizer(
+        PIECES,
+        normalizer=typed("BertNormalizer"),
+        pre_tokenizer=typed("BertPreTokenizer"),
+        post_processor=typed(
+            "TemplateProcessing",
+            single=[{"SpecialToken": {"id": "C"}}, {"Sequence": {"id": "A"}}],
+            special_tokens={"C": {"ids": [40], "tokens": ["C"]}},
+        ),
+        decoder=typed("WordPiece"),
+    ),
+    "llama2": tokenizer(
+        {**BPE, "byte_fallback": True, "unk_token": "?", "fuse_unk": True},
+        normalizer=typed(
+            "Sequence",
+            normalizers=[
+                typed("NFKC"),
+                typed("Prepend", prepend="\u2581"),
+                typed("Replace", pattern={"String": " "}, content="\u2581"),
+            ],
+        ),
+        decoder=typed(
+            "Sequence",
+            decoders=[typed("ByteFallback"), typed("Fuse"), typed("Strip", content=" ", start=1, stop=0)],
+        ),
+    ),
+    "splits": tokenizer(
+        {**BPE, "ignore_merges": True},
+        normalizer=typed("Strip"),
+        pre_tokenizer=typed(
+            "Sequence",
+            pretokenizers=[
+                typed("Split", pattern={"Regex": "\\s+(?!\\S)|\\p{N}{1,3}"}, behavior="MergedWithNext"),
+                typed("Digits", individual_digits=True),
+                typed("Punctuation"),
+                typed("Metaspace", prepend_scheme="first"),
+                typed("Whitespace"),
+            ],
+        ),
+        decoder=typed("Metaspace"),
+    ),
+}
+bad_tokenizers = {
+    "no_model": "{}",
+    "unigram": tokenizer(typed("Unigram", vocab=[["a", -1.5]], unk_id=0)),
+    "merge_out_of_vocab": tokenizer({**BPE, "merges": ["x y"]}),
+    "regex": tokenizer(BPE, pre_tokenizer=typed("Split", pattern={"Regex": "("}, behavior="Removed")),
+    "id_negative": tokenizer({**BPE, "vocab": {"a": -1}, "merges": []}),
+}
+
+
 def write(folder, prefix, files, suffix):
     for name, content in files.items():
         path = ROOT / folder / f"{prefix}_{name}.{suffix}"
@@ -171,7 +242,7 @@ def write(folder, prefix, files, suffix):
 
 
 if __name__ == "__main__":
-    for folder in ("safetensors", "mask"):
+    for folder in ("safetensors", "mask", "tokenizer"):
         (ROOT / folder).mkdir(parents=True, exist_ok=True)
         for old in (ROOT / folder).iterdir():
             old.unlink()
@@ -179,3 +250,5 @@ if __name__ == "__main__":
     write("safetensors", "bad", bad, "safetensors")
     write("mask", "good", good_masks, "json")
     write("mask", "bad", bad_masks, "json")
+    write("tokenizer", "good", good_tokenizers, "json")
+    write("tokenizer", "bad", bad_tokenizers, "json")

@@ -60,6 +60,9 @@ private:
     Tensor* made(TensorId id) { return tensors_[static_cast<std::size_t>(id)].get(); }
     void project(const Tensor& x, const TensorPtr& W, const TensorPtr& b, TensorId id);
     void split(TensorId joined, TensorId heads);
+    void rotate(TensorId heads);
+    ConstView queries(std::int64_t b, std::int64_t h, std::int64_t first, std::int64_t rows);
+    ConstView keys(std::int64_t b, std::int64_t g);
     void for_tasks(std::int64_t count, const std::function<void(std::int64_t, int)>& task);
     void attend(std::int64_t b, std::int64_t h, std::int64_t first, std::int64_t rows, Scratch& scratch);
     void softmax_row(std::int64_t b, std::int64_t h, std::int64_t i, float* row, Scratch& scratch);
@@ -132,7 +135,7 @@ void Run::project(const Tensor& x, const TensorPtr& W, const TensorPtr& b, Tenso
 
 /// Head by head copies of what the engine itself reads in place.
 void Run::split(TensorId joined, TensorId heads) {
-    if (!wants(heads))
+    if (!wants(heads) && !(problem_.rotary && heads != TensorId::v_heads && wants_rows()))
         return;
     const Tensor& from = *made(joined);
     Tensor& to = make(heads);
@@ -141,6 +144,50 @@ void Run::split(TensorId joined, TensorId heads) {
         for (std::int64_t h = 0; h < count; ++h)
             view(to, to.offset(b, h, 0, 0), T, width, width) =
                 view(from, from.offset(b, 0, h * width), T, width, count * width);
+}
+
+/// Turns the numbers of each query or key by its position, in place.
+void Run::rotate(TensorId heads) {
+    if (!problem_.rotary || made(heads) == nullptr)
+        return;
+    Tensor& Y = *made(heads);
+    const Tensor &cos = *problem_.rotary->cos, &sin = *problem_.rotary->sin;
+    const std::int64_t count = Y.shape()[1], T = Y.shape()[2], width = d_.dk, half = width / 2;
+    for (std::int64_t b = 0; b < d_.B; ++b) {
+        const std::int64_t table = cos.shape()[0] == 1 ? 0 : cos.offset(b, 0, 0);
+        const auto C = view(cos, table, T, width, width).array(),
+                   S = view(sin, table, T, width, width).array();
+        for (std::int64_t h = 0; h < count; ++h) {
+            auto heads_of = view(Y, Y.offset(b, h, 0, 0), T, width, width).array();
+            const Matrix before = heads_of.matrix();
+            heads_of *= C;
+            heads_of.leftCols(half) -= before.array().rightCols(half) * S.leftCols(half);
+            heads_of.rightCols(half) += before.array().leftCols(half) * S.rightCols(half);
+        }
+    }
+    if (!view(Y, 0, 1, Y.count(), Y.count()).allFinite())
+        fail_input("a number of " + std::string(tensor_info(heads).name) +
+                   " leaves float32's range when it is rotated; make X, W_Q or W_K smaller");
+}
+
+/// (rows, dk): where they lie in q, or in the copy that was rotated.
+ConstView Run::queries(std::int64_t b, std::int64_t h, std::int64_t first, std::int64_t rows) {
+    if (problem_.rotary) {
+        const Tensor& Q = *made(TensorId::q_heads);
+        return view(Q, Q.offset(b, h, first, 0), rows, d_.dk, d_.dk);
+    }
+    const Tensor& Q = *made(TensorId::q);
+    return view(Q, Q.offset(b, first, h * d_.dk), rows, d_.dk, d_.H * d_.dk);
+}
+
+/// (Tk, dk) of a key/value head.
+ConstView Run::keys(std::int64_t b, std::int64_t g) {
+    if (problem_.rotary) {
+        const Tensor& K = *made(TensorId::k_heads);
+        return view(K, K.offset(b, g, 0, 0), d_.Tk, d_.dk, d_.dk);
+    }
+    const Tensor& K = *made(TensorId::k);
+    return view(K, K.offset(b, 0, g * d_.dk), d_.Tk, d_.dk, d_.Hkv * d_.dk);
 }
 
 void Run::fail_range(const std::string& what, std::int64_t b, std::int64_t h, std::int64_t i,
@@ -198,13 +245,11 @@ void Run::softmax_row(std::int64_t b, std::int64_t h, std::int64_t i, float* row
 
 void Run::attend(std::int64_t b, std::int64_t h, std::int64_t first, std::int64_t rows, Scratch& scratch) {
     using enum TensorId;
-    const Tensor &Q = *made(q), &K = *made(k), &V = *made(v);
-    const std::int64_t g = d_.kv_head(h);
-    const std::int64_t q_width = d_.H * d_.dk, k_width = d_.Hkv * d_.dk, v_width = d_.Hkv * d_.dv;
+    const Tensor& V = *made(v);
+    const std::int64_t g = d_.kv_head(h), v_width = d_.Hkv * d_.dv;
     Matrix& tile = scratch.scores;
     auto S = tile.topRows(rows);
-    S.noalias() = view(Q, Q.offset(b, first, h * d_.dk), rows, d_.dk, q_width) *
-                  view(K, K.offset(b, 0, g * d_.dk), d_.Tk, d_.dk, k_width).transpose();
+    S.noalias() = queries(b, h, first, rows) * keys(b, g).transpose();
     check_scores(S, b, h, first, "make X, W_Q or W_K smaller");
     keep(scores, b, h, first, tile, rows);
     S /= std::sqrt(static_cast<float>(d_.dk)) * problem_.temperature;
@@ -281,6 +326,8 @@ Trace Run::compute() {
     split(q, q_heads);
     split(k, k_heads);
     split(v, v_heads);
+    rotate(q_heads);
+    rotate(k_heads);
     if (rows) {
         const StageSet asked = wanted_;
         if (wants(weights_mean))

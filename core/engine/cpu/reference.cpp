@@ -70,6 +70,22 @@ Doubles split(const Doubles& Y, Index64 B, Index64 heads, Index64 T, Index64 wid
     return out;
 }
 
+/// Number c of a head and its partner, half a head away, are turned by the angle of the position.
+Doubles rotated(const Doubles& heads, const Rotary& rotary, Index64 B, Index64 count, Index64 T, Index64 dk) {
+    Doubles out({B, count, T, dk});
+    for (Index64 b = 0; b < B; ++b)
+        for (Index64 h = 0; h < count; ++h)
+            for (Index64 i = 0; i < T; ++i)
+                for (Index64 c = 0; c < dk; ++c) {
+                    const Index64 row = rotary.cos->shape()[0] == 1 ? 0 : b;
+                    const double partner =
+                        c < dk / 2 ? -heads(b, h, i, c + dk / 2) : heads(b, h, i, c - dk / 2);
+                    out(b, h, i, c) = heads(b, h, i, c) * static_cast<double>(rotary.cos->at(row, i, c)) +
+                                      partner * static_cast<double>(rotary.sin->at(row, i, c));
+                }
+    return out;
+}
+
 } // namespace
 
 Trace reference_trace(const Problem& problem) {
@@ -84,8 +100,12 @@ Trace reference_trace(const Problem& problem) {
     const Doubles Q = project(*problem.x, *w.W_Q, w.b_Q.get());
     const Doubles K = project(source, *w.W_K, w.b_K.get());
     const Doubles V = project(source, *w.W_V, w.b_V.get());
-    const Doubles Qh = split(Q, d.B, d.H, d.Tq, d.dk);
-    const Doubles Kh = split(K, d.B, d.Hkv, d.Tk, d.dk);
+    Doubles Qh = split(Q, d.B, d.H, d.Tq, d.dk);
+    Doubles Kh = split(K, d.B, d.Hkv, d.Tk, d.dk);
+    if (problem.rotary) {
+        Qh = rotated(Qh, *problem.rotary, d.B, d.H, d.Tq, d.dk);
+        Kh = rotated(Kh, *problem.rotary, d.B, d.Hkv, d.Tk, d.dk);
+    }
     const Doubles Vh = split(V, d.B, d.Hkv, d.Tk, d.dv);
     const Doubles W_O_(*w.W_O);
 

@@ -1,0 +1,118 @@
+#include "core/checkpoint/model.h"
+#include "app/cli/subcommands.h"
+#include "core/base/file.h"
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+namespace headscope {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+/// The files of the folder that a tokenizer is read from.
+std::vector<std::string> tokenizer_files(const std::string& folder) {
+    std::vector<std::string> found;
+    for (const char* name : {"tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt",
+                             "vocab.txt", "tokenizer.model", "special_tokens_map.json", "added_tokens.json"})
+        if (std::error_code ignored; std::filesystem::exists(std::filesystem::path(folder) / name, ignored))
+            found.emplace_back(name);
+    return found;
+}
+
+std::int64_t parameter_count(const CheckpointReport& report) {
+    std::int64_t count = 0;
+    for (const auto& [dtype, numbers] : report.parameters)
+        count += numbers;
+    return count;
+}
+
+bool runnable(const CheckpointReport& report) {
+    return report.missing.empty() && report.wrong_shape.empty();
+}
+
+ordered_json describe(const Model& model) {
+    const ModelConfig& c = model.config();
+    const CheckpointReport& report = model.report();
+    ordered_json windows = ordered_json::array();
+    for (const auto& window : c.windows)
+        windows.push_back(window ? ordered_json(*window) : ordered_json(nullptr));
+    std::vector<std::string> missing = report.missing;
+    missing.insert(missing.end(), report.head_missing.begin(), report.head_missing.end());
+    ordered_json json = {{"family", family_name(c.family)},
+                         {"layers", c.layers},
+                         {"D", c.D},
+                         {"H", c.H},
+                         {"Hkv", c.Hkv},
+                         {"dk", c.dk},
+                         {"d_ff", c.d_ff},
+                         {"vocab", c.vocab},
+                         {"max_positions", c.max_positions},
+                         {"sliding_window", windows},
+                         {"parameters", parameter_count(report)},
+                         {"parameters_by_dtype", report.parameters},
+                         {"tied", c.tied},
+                         {"head", model.has_head()},
+                         {"runnable", runnable(report)},
+                         {"tokenizer_files", tokenizer_files(model.folder())},
+                         {"missing", missing},
+                         {"wrong_shape", report.wrong_shape},
+                         {"unknown", report.unknown},
+                         {"unused", report.unused}};
+    return json;
+}
+
+std::string list(const ordered_json& names) {
+    std::string text;
+    for (const auto& name : names)
+        text += (text.empty() ? "" : ", ") + name.get<std::string>();
+    return text.empty() ? "none" : text;
+}
+
+std::string as_text(const ordered_json& info) {
+    const auto number = [&](const char* key) { return info[key].dump(); };
+    std::string dtypes;
+    for (const auto& [dtype, count] : info["parameters_by_dtype"].items())
+        dtypes += (dtypes.empty() ? "" : ", ") + count.dump() + " " + dtype;
+    std::string text;
+    text += "family: " + info["family"].get<std::string>() + "\n";
+    text += "shapes: layers " + number("layers") + ", D " + number("D") + ", H " + number("H") + ", Hkv " +
+            number("Hkv") + ", dk " + number("dk") + ", d_ff " + number("d_ff") + ", vocab " +
+            number("vocab") + ", positions " + number("max_positions") + "\n";
+    text += "parameters: " + number("parameters") + " (" + dtypes + ")\n";
+    text += std::string("word embedding and head: ") + (info["tied"] ? "one table" : "two tables") + "\n";
+    text += std::string("runs: ") + (info["runnable"] ? "yes" : "no") +
+            (info["head"] ? "" : ", without logits") + "\n";
+    text += "tokenizer: " + list(info["tokenizer_files"]) + "\n";
+    text += "missing tensors: " + list(info["missing"]) + "\n";
+    text += "tensors of a wrong shape: " + list(info["wrong_shape"]) + "\n";
+    text += "unknown tensors: " + list(info["unknown"]) + "\n";
+    text += "tensors without use here: " + list(info["unused"]) + "\n";
+    return text;
+}
+
+} // namespace
+
+void add_model(CLI::App& program) {
+    CLI::App& model = *program.add_subcommand("model", "look into a checkpoint");
+    model.require_subcommand(1);
+    CLI::App& info = *model.add_subcommand("info", "family, shapes, tokenizer, what is missing or unknown");
+    struct Options {
+        std::string folder;
+        bool json = false;
+    };
+    const auto options = std::make_shared<Options>();
+    info.add_option("DIR", options->folder, "a Hugging Face checkpoint folder")->required();
+    info.add_flag("--json", options->json, "print JSON");
+    info.callback([options] {
+        const ordered_json found = describe(Model::open(options->folder));
+        constexpr auto replace = ordered_json::error_handler_t::replace;
+        write_file_atomically("-",
+                              options->json ? found.dump(2, ' ', false, replace) + "\n" : as_text(found));
+    });
+}
+
+} // namespace headscope

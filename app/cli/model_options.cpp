@@ -1,0 +1,118 @@
+#include "app/cli/model_options.h"
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/checkpoint/forward.h"
+#include "core/engine/engine.h"
+#include "core/io/model_export.h"
+#include "core/text/tokenizer/tokenizer.h"
+
+#include <CLI/CLI.hpp>
+
+namespace headscope {
+
+namespace {
+
+[[noreturn]] void fail_usage(const std::string& sentence) {
+    throw Error(ErrorKind::usage, sentence);
+}
+
+ModelInputs inputs_of(std::vector<std::int64_t> ids) {
+    ModelInputs inputs;
+    inputs.T = static_cast<std::int64_t>(ids.size());
+    inputs.ids = std::move(ids);
+    return inputs;
+}
+
+ModelInputs inputs_of_text(const std::string& folder, const std::string& text) {
+    Encoding encoding = load_tokenizer(folder)->encode(text);
+    ModelInputs inputs = inputs_of({encoding.ids.begin(), encoding.ids.end()});
+    inputs.tokens = std::move(encoding.tokens);
+    return inputs;
+}
+
+/// Labels are a convenience where ids were given: a folder whose tokenizer cannot be read leaves them out.
+void add_labels(ModelInputs& inputs, const std::string& folder) {
+    try {
+        const std::unique_ptr<Tokenizer> tokenizer = load_tokenizer(folder);
+        for (const std::int64_t id : inputs.ids)
+            inputs.tokens.emplace_back(tokenizer->token_text(static_cast<TokenId>(id)));
+    } catch (const Error&) {
+        inputs.tokens.clear();
+    }
+}
+
+} // namespace
+
+void ModelOptions::add_to(CLI::App& command) {
+    const std::string group = "A checkpoint";
+    CLI::Option* const model =
+        command
+            .add_option("--model", folder_,
+                        "a Hugging Face checkpoint folder (config.json, model.safetensors)")
+            ->group(group);
+    CLI::Option* const ids = command.add_option("--ids", ids_, "token ids: 1,2,3")
+                                 ->delimiter(',')
+                                 ->allow_extra_args(false)
+                                 ->group(group)
+                                 ->needs(model);
+    CLI::Option* const text =
+        command.add_option("--text", text_, "a text, cut into tokens by the tokenizer in the folder")
+            ->group(group)
+            ->needs(model)
+            ->excludes(ids);
+    command
+        .add_option("--inputs", inputs_path_,
+                    "a .safetensors file with input_ids, optional attention_mask and token_type_ids")
+        ->group(group)
+        ->needs(model)
+        ->excludes(ids)
+        ->excludes(text);
+    command.add_option("--layer", layer_, "keep the stages of one layer (default: all layers)")
+        ->group(group)
+        ->needs(model);
+    for (const char* other : {"SENTENCE", "--preset", "--seed", "--case", "--weights", "--heads",
+                              "--kv-heads", "--mask", "--gain", "--temperature"})
+        model->excludes(command.get_option(other));
+}
+
+void ModelOptions::check_usage(const TraceExport& wanted) const {
+    if (!ids_ && !text_ && !inputs_path_)
+        fail_usage("--model needs tokens; add --text S, --ids 1,2,3 or --inputs FILE.safetensors");
+    if (wanted.format != TraceFormat::safetensors)
+        fail_usage("a pass through a model is written as safetensors; add --format safetensors or name a "
+                   ".safetensors file");
+}
+
+ModelInputs ModelOptions::read_inputs(const ModelConfig& config) const {
+    if (text_)
+        return inputs_of_text(*folder_, *text_);
+    ModelInputs inputs = ids_ ? inputs_of(*ids_) : read_model_inputs(Safetensors::open(*inputs_path_));
+    check_inputs(inputs, config);
+    add_labels(inputs, *folder_);
+    return inputs;
+}
+
+void ModelOptions::run(const TraceExport& wanted, const std::string& device, const std::string& out) const {
+    check_usage(wanted);
+    const Model model = Model::open(*folder_);
+    const ModelInputs inputs = read_inputs(model.config());
+    const std::int64_t H = model.config().H;
+    if (wanted.head && (*wanted.head < 0 || *wanted.head >= H))
+        fail_input("there is no head " + std::to_string(*wanted.head) + "; heads are numbered 0 to " +
+                   std::to_string(H - 1));
+    const std::unique_ptr<Engine> engine = make_engine(device);
+    ForwardOptions options;
+    options.stages = wanted.stages;
+    options.layer = layer_;
+    Progress progress;
+    const ForwardResult result = run_model(
+        model, inputs, options,
+        [&](const Problem& problem, StageSet stages, Progress& cancel) {
+            return engine->run(problem, stages, cancel);
+        },
+        progress);
+    write_file_atomically(out, model_trace_bytes(model, inputs, result, wanted));
+}
+
+} // namespace headscope

@@ -1,0 +1,101 @@
+#include "app/cli/subcommands.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/text/tokenizer/tokenizer.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace headscope {
+
+namespace {
+
+struct TokenizeOptions {
+    std::string tokenizer;
+    std::optional<std::string> text, text_file;
+    bool json = false;
+};
+
+/// One JSON string per line; a blank last line counts for nothing.
+std::vector<std::string> read_texts(const std::string& path) {
+    const std::string content = read_file(path);
+    std::vector<std::string> texts;
+    for (std::size_t begin = 0; begin < content.size();) {
+        const std::size_t end = std::min(content.find('\n', begin), content.size());
+        const std::string place = path + ", line " + std::to_string(texts.size() + 1);
+        const nlohmann::json line = parse_json(std::string_view(content).substr(begin, end - begin), place);
+        if (!line.is_string())
+            fail_input(place + " is no JSON string; write the text in quotation marks");
+        texts.push_back(line.get<std::string>());
+        begin = end + 1;
+    }
+    return texts;
+}
+
+std::string in_quotes(std::string_view text) {
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string as_json(const Encoding& encoding) {
+    nlohmann::ordered_json offsets = nlohmann::ordered_json::array();
+    for (const TextSpan& span : encoding.offsets)
+        offsets.push_back({span.begin, span.end});
+    const nlohmann::ordered_json line = {
+        {"ids", encoding.ids}, {"tokens", encoding.tokens}, {"offsets", offsets}};
+    return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+/// One line for each token: id, spelling, characters of the text.
+std::string as_text(const Encoding& encoding) {
+    constexpr std::size_t id_width = 7;
+    std::string out;
+    for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
+        const std::string id = std::to_string(encoding.ids[i]);
+        const TextSpan span = encoding.offsets[i];
+        out += std::string(id_width - std::min(id_width, id.size()), ' ') + id + "  " +
+               in_quotes(encoding.tokens[i]) + "  " + std::to_string(span.begin) + ".." +
+               std::to_string(span.end) + "\n";
+    }
+    return out;
+}
+
+void run_tokenize(const TokenizeOptions& options) {
+    if (options.text.has_value() == options.text_file.has_value())
+        throw Error(ErrorKind::usage, options.text ? "TEXT and --text-file are both given; give one of them"
+                                                   : "there is no text; give TEXT or --text-file");
+    const std::unique_ptr<Tokenizer> tokenizer = load_tokenizer(options.tokenizer);
+    const std::vector<std::string> texts =
+        options.text ? std::vector{*options.text} : read_texts(*options.text_file);
+    std::string out;
+    for (const std::string& text : texts) {
+        const Encoding encoding = tokenizer->encode(text);
+        if (options.json)
+            out += as_json(encoding);
+        else
+            out += (options.text ? "" : in_quotes(text) + "\n") + as_text(encoding);
+    }
+    write_file_atomically("-", out);
+}
+
+} // namespace
+
+void add_tokenize(CLI::App& program) {
+    CLI::App& command = *program.add_subcommand("tokenize", "show the tokens that a model's tokenizer makes");
+    const auto options = std::make_shared<TokenizeOptions>();
+    command
+        .add_option(
+            "--tokenizer", options->tokenizer,
+            "a tokenizer.json, or a folder with one, with vocab.json and merges.txt, or with vocab.txt")
+        ->required();
+    command.add_option("text", options->text, "the text to cut into tokens")->option_text("TEXT");
+    command.add_option("--text-file", options->text_file,
+                       "a file with one JSON string per line instead, - for standard input");
+    command.add_flag("--json", options->json, "print one object with ids, tokens and offsets for each text");
+    command.callback([options] { run_tokenize(*options); });
+}
+
+} // namespace headscope

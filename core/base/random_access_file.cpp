@@ -1,0 +1,57 @@
+#include "core/base/random_access_file.h"
+
+#include "core/base/error.h"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace headscope {
+
+namespace {
+
+[[noreturn]] void fail(const std::string& path, const std::string& reason) {
+    fail_input("cannot read " + path + ": " + reason + "; check the path and its permissions");
+}
+
+} // namespace
+
+RandomAccessFile::RandomAccessFile(const std::string& path) : path_(path) {
+    // O_NONBLOCK: opening a pipe that nobody writes to would wait for ever.
+    descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor_ < 0)
+        fail(path, std::generic_category().message(errno));
+    struct stat status {};
+    const int got = ::fstat(descriptor_, &status);
+    if (got == 0 && S_ISREG(status.st_mode)) {
+        size_ = static_cast<std::uint64_t>(status.st_size);
+        return;
+    }
+    const std::string reason = got != 0 ? std::generic_category().message(errno) : "it is no regular file";
+    ::close(descriptor_);
+    fail(path, reason);
+}
+
+RandomAccessFile::~RandomAccessFile() {
+    ::close(descriptor_);
+}
+
+void RandomAccessFile::read(std::uint64_t begin, std::span<char> to) const {
+    for (std::size_t done = 0; done < to.size();) {
+        const ssize_t got =
+            ::pread(descriptor_, to.data() + done, to.size() - done, static_cast<off_t>(begin + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            fail(path_, std::generic_category().message(errno));
+        if (got == 0)
+            fail_input(path_ + " ends at byte " + std::to_string(begin + done) + " and had " +
+                       std::to_string(size_) +
+                       " bytes when it was opened; it was cut short meanwhile, get it again and reopen it");
+        done += static_cast<std::size_t>(got);
+    }
+}
+
+} // namespace headscope

@@ -1,0 +1,63 @@
+#include "core/text/tokenizer/aligned_text.h"
+
+#include "core/base/error.h"
+#include "core/text/tokenizer/unicode.h"
+
+#include <limits>
+
+namespace headscope {
+
+AlignedText::AlignedText(std::string_view utf8) : bytes_(utf8) {
+    if (utf8.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
+        fail_input("the text has " + std::to_string(utf8.size()) +
+                   " bytes, and 2147483647 are the most; cut it into parts");
+    spans_.reserve(utf8.size());
+    std::int32_t position = 0;
+    for (std::size_t at = 0; at < utf8.size(); ++position) {
+        const auto letter = letter_at(utf8, at);
+        if (!letter)
+            fail_input("the text is not UTF-8 at byte " + std::to_string(at) + "; convert it to UTF-8");
+        spans_.insert(spans_.end(), letter->size, TextSpan{position, position + 1});
+        at += letter->size;
+    }
+}
+
+TextSpan AlignedText::source(std::size_t begin, std::size_t end) const {
+    if (begin < end)
+        return {spans_[begin].begin, spans_[end - 1].end};
+    if (begin > 0)
+        return {spans_[begin - 1].end, spans_[begin - 1].end};
+    return {};
+}
+
+void AlignedText::append(char32_t letter, TextSpan source) {
+    append_utf8(bytes_, letter);
+    spans_.resize(bytes_.size(), source);
+}
+
+void AlignedText::append(std::string_view utf8, TextSpan source) {
+    bytes_ += utf8;
+    spans_.resize(bytes_.size(), source);
+}
+
+void AlignedText::append(const AlignedText& other, std::size_t begin, std::size_t end) {
+    using Distance = std::ptrdiff_t;
+    bytes_.append(other.bytes_, begin, end - begin);
+    spans_.insert(spans_.end(), other.spans_.begin() + static_cast<Distance>(begin),
+                  other.spans_.begin() + static_cast<Distance>(end));
+}
+
+void AlignedText::prepend(std::string_view utf8) {
+    if (empty())
+        return;
+    bytes_.insert(0, utf8);
+    spans_.insert(spans_.begin(), utf8.size(), TextSpan(spans_.front()));
+}
+
+AlignedText AlignedText::slice(std::size_t begin, std::size_t end) const {
+    AlignedText part;
+    part.append(*this, begin, end);
+    return part;
+}
+
+} // namespace headscope

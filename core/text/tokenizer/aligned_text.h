@@ -1,0 +1,42 @@
+#pragma once
+
+#include "core/text/tokenizer/tokenizer.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headscope {
+
+/// A text on its way through the tokenizer, in UTF-8, that remembers for each of its bytes which characters
+/// of the original it came from.
+class AlignedText {
+public:
+    AlignedText() = default;
+    /// Throws Error(input) for bytes that are no UTF-8 and for more than 2^31 - 1 of them.
+    explicit AlignedText(std::string_view utf8);
+
+    const std::string& bytes() const { return bytes_; }
+    bool empty() const { return bytes_.empty(); }
+    std::size_t size() const { return bytes_.size(); }
+
+    /// The source of one byte.
+    TextSpan source(std::size_t byte) const { return spans_[byte]; }
+    /// The source of the bytes [begin, end): from the first one's to the last one's. An empty range at the
+    /// end of the source before it.
+    TextSpan source(std::size_t begin, std::size_t end) const;
+
+    void append(char32_t letter, TextSpan source);
+    void append(std::string_view utf8, TextSpan source);
+    /// The bytes [begin, end) of another text with their sources.
+    void append(const AlignedText& other, std::size_t begin, std::size_t end);
+    /// Puts a text before a text that is not empty; it takes the source of the first character.
+    void prepend(std::string_view utf8);
+    AlignedText slice(std::size_t begin, std::size_t end) const;
+
+private:
+    std::string bytes_;
+    std::vector<TextSpan> spans_; ///< one for each byte
+};
+
+} // namespace headscope

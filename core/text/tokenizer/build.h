@@ -1,0 +1,12 @@
+#pragma once
+
+#include "core/text/tokenizer/tokenizer.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace headscope {
+
+/// A tokenizer from the content of a tokenizer.json; `name` stands for the file in messages.
+std::unique_ptr<Tokenizer> build_tokenizer(const nlohmann::json& description, const std::string& name);
+
+} // namespace headscope

@@ -1,0 +1,96 @@
+#include "core/text/tokenizer/json_field.h"
+
+#include "core/base/error.h"
+#include "core/text/tokenizer/unicode.h"
+
+#include <nlohmann/json.hpp>
+
+namespace headscope {
+
+namespace {
+
+using nlohmann::json;
+
+/// A value for a message: its kind when it is a collection, else its text, cut.
+std::string shown(const json& value) {
+    if (value.is_structured())
+        return (value.is_array() ? "a list of " : "an object of ") + std::to_string(value.size());
+    constexpr std::size_t longest = 60;
+    const std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
+    return text.size() > longest ? text.substr(0, longest) + "..." : text;
+}
+
+} // namespace
+
+JsonField JsonField::at(const char* key) const {
+    if (!value_->is_object())
+        fail("it should be an object");
+    const auto found = value_->find(key);
+    if (found == value_->end())
+        fail_input(place_ + " has no \"" + key + "\"; add it");
+    return {*found, place_ + (place_.ends_with(':') ? " " : ".") + key};
+}
+
+std::optional<JsonField> JsonField::find(const char* key) const {
+    if (!value_->is_object())
+        fail("it should be an object");
+    const auto found = value_->find(key);
+    if (found == value_->end() || found->is_null())
+        return std::nullopt;
+    return at(key);
+}
+
+std::vector<JsonField> JsonField::elements() const {
+    if (!value_->is_array())
+        fail("it should be a list");
+    std::vector<JsonField> fields;
+    fields.reserve(value_->size());
+    for (const json& element : *value_)
+        fields.emplace_back(element, place_ + "[" + std::to_string(fields.size()) + "]");
+    return fields;
+}
+
+std::string JsonField::string() const {
+    if (!value_->is_string())
+        fail("it should be a string");
+    return value_->get<std::string>();
+}
+
+bool JsonField::boolean() const {
+    if (!value_->is_boolean())
+        fail("it should be true or false");
+    return value_->get<bool>();
+}
+
+std::int64_t JsonField::whole_number(std::int64_t largest) const {
+    if (!value_->is_number_unsigned() || value_->get<std::uint64_t>() > static_cast<std::uint64_t>(largest))
+        fail("it should be a whole number from 0 to " + std::to_string(largest));
+    return value_->get<std::int64_t>();
+}
+
+std::string JsonField::letter() const {
+    std::string text = string();
+    if (count_letters(text) != 1)
+        fail("it should be one character");
+    return text;
+}
+
+std::string JsonField::string_or(const char* key, std::string_view otherwise) const {
+    const auto field = find(key);
+    return field ? field->string() : std::string(otherwise);
+}
+
+bool JsonField::boolean_or(const char* key, bool otherwise) const {
+    const auto field = find(key);
+    return field ? field->boolean() : otherwise;
+}
+
+void JsonField::fail(const std::string& wanted) const {
+    fail_input(place_ + " is " + shown(*value_) + "; " + wanted);
+}
+
+void JsonField::fail_type(std::string_view what, std::string_view known) const {
+    fail("this program knows no such " + std::string(what) + ", only " + std::string(known));
+}
+
+} // namespace headscope

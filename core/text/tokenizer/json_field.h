@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headscope {
+
+/// A value of somebody else's JSON together with its place, so that every message names file and key. Refers
+/// to the JSON value, which must outlive it. All readers throw Error(input).
+class JsonField {
+public:
+    JsonField(const nlohmann::json& value, std::string place) : value_(&value), place_(std::move(place)) {}
+
+    const nlohmann::json& value() const { return *value_; }
+    /// For example `tokenizer.json: model.vocab`.
+    const std::string& place() const { return place_; }
+
+    /// A key of this object; throws when this is no object or lacks it.
+    JsonField at(const char* key) const;
+    /// The same; nothing when it is missing or null.
+    std::optional<JsonField> find(const char* key) const;
+    /// The elements of this array.
+    std::vector<JsonField> elements() const;
+
+    std::string string() const;
+    bool boolean() const;
+    /// A whole number in [0, largest].
+    std::int64_t whole_number(std::int64_t largest) const;
+    /// A string of exactly one character.
+    std::string letter() const;
+
+    std::string string_or(const char* key, std::string_view otherwise) const;
+    bool boolean_or(const char* key, bool otherwise) const;
+
+    /// Refuses this value: `<place> is <value>; <wanted>`.
+    [[noreturn]] void fail(const std::string& wanted) const;
+    /// Refuses a "type" that is not among those known.
+    [[noreturn]] void fail_type(std::string_view what, std::string_view known) const;
+
+private:
+    const nlohmann::json* value_;
+    std::string place_;
+};
+
+} // namespace headscope

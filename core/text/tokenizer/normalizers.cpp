@@ -1,0 +1,152 @@
+#include "core/text/tokenizer/normalizer.h"
+#include "core/text/tokenizer/pattern.h"
+#include "core/text/tokenizer/unicode.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+/// Calls `write(out, code point, its source)` for each code point.
+template<class Write>
+AlignedText rewritten(const AlignedText& text, const Write& write) {
+    AlignedText out;
+    for_each_letter(text.bytes(), [&](char32_t letter, std::size_t at, std::size_t) {
+        write(out, letter, text.source(at));
+    });
+    return out;
+}
+
+AlignedText without(const AlignedText& text, bool (*unwanted)(char32_t)) {
+    return rewritten(text, [&](AlignedText& out, char32_t letter, TextSpan source) {
+        if (!unwanted(letter))
+            out.append(letter, source);
+    });
+}
+
+AlignedText lower_cased(const AlignedText& text) {
+    return rewritten(text, [](AlignedText& out, char32_t letter, TextSpan source) {
+        for (const char32_t lower : lower_case(letter))
+            out.append(lower, source);
+    });
+}
+
+/// Drops what cannot be seen and makes every white space a blank.
+AlignedText cleaned(const AlignedText& text) {
+    return rewritten(text, [](AlignedText& out, char32_t letter, TextSpan source) {
+        if (letter != 0 && letter != 0xFFFD && !is_control_for_bert(letter))
+            out.append(is_whitespace(letter) ? U' ' : letter, source);
+    });
+}
+
+AlignedText with_blanks_around_ideographs(const AlignedText& text) {
+    return rewritten(text, [](AlignedText& out, char32_t letter, TextSpan source) {
+        const bool alone = is_ideograph_for_bert(letter);
+        if (alone)
+            out.append(U' ', source);
+        out.append(letter, source);
+        if (alone)
+            out.append(U' ', source);
+    });
+}
+
+Normalizer read_bert(const JsonField& field) {
+    const bool clean = field.boolean_or("clean_text", true);
+    const bool ideographs = field.boolean_or("handle_chinese_chars", true);
+    const bool lower = field.boolean_or("lowercase", true);
+    const bool strip = field.boolean_or("strip_accents", lower);
+    return [=](const AlignedText& text) {
+        AlignedText out = clean ? cleaned(text) : text;
+        if (ideographs)
+            out = with_blanks_around_ideographs(out);
+        if (strip)
+            out = without(normalized(out, NormalForm::nfd), is_nonspacing_mark);
+        return lower ? lower_cased(out) : out;
+    };
+}
+
+Normalizer read_strip(const JsonField& field) {
+    return [left = field.boolean_or("strip_left", true),
+            right = field.boolean_or("strip_right", true)](const AlignedText& text) {
+        std::size_t begin = text.size(), end = 0;
+        for_each_letter(text.bytes(), [&](char32_t letter, std::size_t at, std::size_t size) {
+            if (is_whitespace(letter))
+                return;
+            begin = std::min(begin, at);
+            end = at + size;
+        });
+        begin = left ? begin : 0;
+        return text.slice(begin, right ? std::max(begin, end) : text.size());
+    };
+}
+
+/// What replaces a match has the source of the match's last character.
+Normalizer read_replace(const JsonField& field) {
+    return [pattern = read_pattern(field.at("pattern")),
+            content = field.at("content").string()](const AlignedText& text) {
+        AlignedText out;
+        std::size_t end = 0;
+        for (const ByteRange& match : pattern(text.bytes())) {
+            out.append(text, end, match.begin);
+            out.append(content, match.end > 0 ? text.source(match.end - 1) : TextSpan{});
+            end = match.end;
+        }
+        out.append(text, end, text.size());
+        return out;
+    };
+}
+
+Normalizer read_prepend(const JsonField& field) {
+    return [prefix = field.at("prepend").string()](AlignedText text) {
+        text.prepend(prefix);
+        return text;
+    };
+}
+
+Normalizer read_sequence(const JsonField& field) {
+    std::vector<Normalizer> steps;
+    for (const JsonField& step : field.at("normalizers").elements())
+        steps.push_back(read_normalizer(step));
+    return [steps](AlignedText text) {
+        for (const Normalizer& step : steps)
+            text = step(text);
+        return text;
+    };
+}
+
+Normalizer normal_form(NormalForm form) {
+    return [form](const AlignedText& text) { return normalized(text, form); };
+}
+
+} // namespace
+
+Normalizer read_normalizer(const JsonField& field) {
+    const std::string type = field.at("type").string();
+    if (type == "Sequence")
+        return read_sequence(field);
+    if (type == "BertNormalizer")
+        return read_bert(field);
+    if (type == "NFC")
+        return normal_form(NormalForm::nfc);
+    if (type == "NFD")
+        return normal_form(NormalForm::nfd);
+    if (type == "NFKC")
+        return normal_form(NormalForm::nfkc);
+    if (type == "NFKD")
+        return normal_form(NormalForm::nfkd);
+    if (type == "Lowercase")
+        return lower_cased;
+    if (type == "StripAccents")
+        return [](const AlignedText& text) { return without(text, is_mark); };
+    if (type == "Strip")
+        return read_strip(field);
+    if (type == "Prepend")
+        return read_prepend(field);
+    if (type == "Replace")
+        return read_replace(field);
+    field.at("type").fail_type("normalizer", "BertNormalizer, NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, "
+                                             "Strip, Prepend, Replace and Sequence");
+}
+
+} // namespace headscope

@@ -1,0 +1,119 @@
+#include "core/text/tokenizer/tokenizer.h"
+
+#include "core/base/json.h"
+#include "core/text/tokenizer/added_tokens.h"
+#include "core/text/tokenizer/build.h"
+#include "core/text/tokenizer/decoder.h"
+#include "core/text/tokenizer/model.h"
+#include "core/text/tokenizer/post_processor.h"
+#include "core/text/tokenizer/pre_tokenizer.h"
+
+#include <nlohmann/json.hpp>
+
+namespace headscope {
+
+namespace {
+
+/// The tokens of the model, and the added ones that it does not have and must not see.
+struct Vocabularies {
+    std::shared_ptr<const Vocabulary> of_model;
+    std::shared_ptr<const Vocabulary> extra;
+    AddedTokens added;
+};
+
+Vocabularies read_vocabularies(const JsonField& file) {
+    auto of_model = std::make_shared<const Vocabulary>(Vocabulary::read(file.at("model").at("vocab")));
+    auto extra = std::make_shared<Vocabulary>();
+    static const nlohmann::json none = nlohmann::json::array();
+    const auto list = file.find("added_tokens");
+    AddedTokens added(list ? *list : JsonField(none, "added_tokens"), *of_model, *extra);
+    return {std::move(of_model), std::move(extra), std::move(added)};
+}
+
+/// A part of the file that may be missing or null.
+template<class Read>
+auto read_optional(const JsonField& file, const char* key, const Read& read) -> decltype(read(file)) {
+    const auto field = file.find(key);
+    return field ? read(*field) : nullptr;
+}
+
+class Pipeline final : public Tokenizer {
+public:
+    explicit Pipeline(const JsonField& file)
+        : words_(read_vocabularies(file)), normalizer_(read_optional(file, "normalizer", read_normalizer)),
+          pre_tokenizer_(read_optional(file, "pre_tokenizer", read_pre_tokenizer)),
+          model_(read_model(file.at("model"), words_.of_model)),
+          post_processor_(read_optional(file, "post_processor", read_post_processor)),
+          decoder_(read_optional(file, "decoder", read_decoder)) {
+        words_.added.prepare(normalizer_);
+    }
+
+    Encoding encode(std::string_view text) const override {
+        Encoding encoding;
+        for (const TextPart& part : words_.added.cut(AlignedText(text), normalizer_))
+            if (part.id)
+                append(encoding, *part.id, part.text.bytes(), part.text.source(0, part.text.size()));
+            else if (pre_tokenizer_)
+                for (const AlignedText& word : pre_tokenizer_(part.text))
+                    encode_word(word, encoding);
+            else
+                encode_word(part.text, encoding);
+        if (post_processor_)
+            post_processor_(encoding);
+        return encoding;
+    }
+
+    std::string decode(std::span<const TokenId> ids, bool skip_special) const override {
+        std::vector<std::string> texts;
+        for (const TokenId id : ids)
+            if (!token_text(id).empty() && !(skip_special && words_.added.is_special(id)))
+                texts.emplace_back(token_text(id));
+        if (decoder_)
+            texts = decoder_(std::move(texts));
+        std::string all;
+        for (std::size_t i = 0; i < texts.size(); ++i)
+            all += (i > 0 && !decoder_ ? " " : "") + texts[i];
+        return all;
+    }
+
+    std::size_t vocabulary_size() const override { return words_.of_model->size() + words_.extra->size(); }
+
+    std::string_view token_text(TokenId id) const override {
+        const std::string_view added = words_.extra->text(id);
+        return added.empty() ? words_.of_model->text(id) : added;
+    }
+
+private:
+    static void append(Encoding& out, TokenId id, std::string_view text, TextSpan source) {
+        out.ids.push_back(id);
+        out.tokens.emplace_back(text);
+        out.offsets.push_back(source);
+    }
+
+    void encode_word(const AlignedText& word, Encoding& out) const {
+        std::vector<WordToken> tokens;
+        model_(word.bytes(), tokens);
+        for (const WordToken& token : tokens)
+            append(out, token.id, words_.of_model->text(token.id),
+                   word.source(token.range.begin, token.range.end));
+    }
+
+    Vocabularies words_;
+    Normalizer normalizer_;
+    PreTokenizer pre_tokenizer_;
+    Model model_;
+    PostProcessor post_processor_;
+    Decoder decoder_;
+};
+
+} // namespace
+
+std::unique_ptr<Tokenizer> build_tokenizer(const nlohmann::json& description, const std::string& name) {
+    return std::make_unique<Pipeline>(JsonField(description, name + ":"));
+}
+
+std::unique_ptr<Tokenizer> parse_tokenizer(std::string_view json, const std::string& name) {
+    return build_tokenizer(parse_json(json, name), name);
+}
+
+} // namespace headscope

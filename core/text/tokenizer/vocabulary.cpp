@@ -1,0 +1,43 @@
+#include "core/text/tokenizer/vocabulary.h"
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace headscope {
+
+Vocabulary Vocabulary::read(const JsonField& field) {
+    if (!field.value().is_object())
+        field.fail("it should be an object of tokens and their ids");
+    Vocabulary vocabulary;
+    vocabulary.ids_.reserve(field.value().size());
+    vocabulary.texts_.reserve(field.value().size());
+    for (const auto& [text, id] : field.value().items()) {
+        // The place is written only when there is a fault: a name for each of 100 000 tokens costs time.
+        const bool fits = id.is_number_unsigned() &&
+                          id.get<std::uint64_t>() <= std::uint64_t{std::numeric_limits<TokenId>::max()};
+        if (!fits)
+            static_cast<void>(JsonField(id, field.place() + "[\"" + text + "\"]")
+                                  .whole_number(std::numeric_limits<TokenId>::max()));
+        vocabulary.add(text, id.get<TokenId>());
+    }
+    return vocabulary;
+}
+
+void Vocabulary::add(std::string text, TokenId id) {
+    longest_ = std::max(longest_, text.size());
+    const auto [place, is_new] = ids_.insert_or_assign(std::move(text), id);
+    texts_.insert_or_assign(id, std::string_view(place->first));
+}
+
+std::optional<TokenId> Vocabulary::find(std::string_view text) const {
+    const auto found = ids_.find(text);
+    return found == ids_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string_view Vocabulary::text(TokenId id) const {
+    const auto found = texts_.find(id);
+    return found == texts_.end() ? std::string_view() : found->second;
+}
+
+} // namespace headscope

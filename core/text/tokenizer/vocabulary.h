@@ -1,0 +1,42 @@
+#pragma once
+
+#include "core/text/tokenizer/json_field.h"
+#include "core/text/tokenizer/tokenizer.h"
+
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+namespace headscope {
+
+/// Tokens by their text and by their id. Immutable once it is shared.
+class Vocabulary {
+public:
+    Vocabulary() = default;
+    Vocabulary(Vocabulary&&) = default;
+    Vocabulary& operator=(Vocabulary&&) = default;
+
+    /// An object {"token": id}. Throws Error(input) for ids that are no whole numbers in [0, 2^31 - 1].
+    static Vocabulary read(const JsonField& field);
+
+    /// Adds a token; when the id has a text already, the new text is the one shown for it.
+    void add(std::string text, TokenId id);
+
+    std::optional<TokenId> find(std::string_view text) const;
+    /// Empty for an id without a token.
+    std::string_view text(TokenId id) const;
+    /// How many texts there are.
+    std::size_t size() const { return ids_.size(); }
+    /// The bytes of the longest text.
+    std::size_t longest() const { return longest_; }
+
+private:
+    struct Hash : std::hash<std::string_view> {
+        using is_transparent = void;
+    };
+    std::unordered_map<std::string, TokenId, Hash, std::equal_to<>> ids_;
+    std::unordered_map<TokenId, std::string_view> texts_; ///< views of the keys of ids_
+    std::size_t longest_ = 0;
+};
+
+} // namespace headscope

@@ -1,0 +1,82 @@
+#include "core/text/tokenizer/model.h"
+#include "core/text/tokenizer/unicode.h"
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace headscope {
+
+namespace {
+
+/// The longest token at every place, from the left (Wu et al. 2016, as in Google's BERT).
+class WordPiece {
+public:
+    WordPiece(const JsonField& field, std::shared_ptr<const Vocabulary> vocabulary)
+        : vocabulary_(std::move(vocabulary)), prefix_(field.string_or("continuing_subword_prefix", "##")) {
+        if (const auto most = field.find("max_input_chars_per_word"))
+            most_letters_ =
+                static_cast<std::size_t>(most->whole_number(std::numeric_limits<std::int32_t>::max()));
+        const std::string unknown = field.string_or("unk_token", "[UNK]");
+        const auto id = vocabulary_->find(unknown);
+        if (!id)
+            field.fail("its unk_token \"" + unknown + "\" should be in vocab");
+        unknown_ = *id;
+    }
+
+    void operator()(std::string_view word, std::vector<WordToken>& out) const {
+        const std::size_t before = out.size();
+        bool known = count_letters(word) <= most_letters_;
+        for (std::size_t at = 0; known && at < word.size();) {
+            const auto token = longest_at(word, at);
+            known = token.has_value();
+            if (known) {
+                out.push_back(*token);
+                at = token->range.end;
+            }
+        }
+        if (known)
+            return;
+        out.resize(before);
+        out.push_back({unknown_, {0, word.size()}});
+    }
+
+private:
+    std::optional<WordToken> longest_at(std::string_view word, std::size_t at) const {
+        std::string text = at > 0 ? prefix_ : "";
+        const std::size_t start = text.size();
+        text += word.substr(at, vocabulary_->longest());
+        for (; text.size() > start; text.pop_back())
+            if (const auto id = vocabulary_->find(text))
+                return WordToken{*id, {at, at + text.size() - start}};
+        return std::nullopt;
+    }
+
+    std::shared_ptr<const Vocabulary> vocabulary_;
+    std::string prefix_;
+    std::size_t most_letters_ = 100;
+    TokenId unknown_ = 0;
+};
+
+} // namespace
+
+Model read_word_piece(const JsonField& field, std::shared_ptr<const Vocabulary> vocabulary) {
+    return WordPiece(field, std::move(vocabulary));
+}
+
+Model read_model(const JsonField& field, std::shared_ptr<const Vocabulary> vocabulary) {
+    constexpr std::string_view known = "BPE and WordPiece";
+    const auto named = field.find("type");
+    // Files from before version 0.9 of the library name no type.
+    const std::string type = named                                    ? named->string()
+                             : field.find("merges")                   ? "BPE"
+                             : field.find("max_input_chars_per_word") ? "WordPiece"
+                                                                      : field.at("type").string();
+    if (type == "BPE")
+        return read_bpe(field, std::move(vocabulary));
+    if (type == "WordPiece")
+        return read_word_piece(field, std::move(vocabulary));
+    field.at("type").fail_type("model", known);
+}
+
+} // namespace headscope

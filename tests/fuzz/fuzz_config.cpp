@@ -1,0 +1,45 @@
+#include "core/base/error.h"
+#include "core/checkpoint/config.h"
+#include "core/checkpoint/name_map.h"
+#include "core/checkpoint/rope.h"
+#include "tests/fuzz/target.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string_view>
+
+using namespace headscope;
+
+namespace {
+
+/// What a config that was accepted promises.
+void use(const ModelConfig& config) {
+    const bool sizes = config.D > 0 && config.H > 0 && config.Hkv > 0 && config.dk > 0 && config.d_ff > 0 &&
+                       config.vocab > 0 && config.H % config.Hkv == 0 &&
+                       static_cast<std::int64_t>(config.windows.size()) == config.layers;
+    if (!sizes || !(config.norm_eps > 0) || !(config.temperature(0) > 0))
+        std::abort();
+    for (const TensorName& row : name_map(config.family).body)
+        if (is_needed(row, config) && std::ranges::min(file_extents(row, config)) < 1)
+            std::abort();
+    constexpr std::int64_t small = 1024;
+    if (config.dk <= small && config.dk % 2 == 0)
+        for (const float frequency : rotary_frequencies(config))
+            if (std::isnan(frequency))
+                std::abort();
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    try {
+        use(parse_model_config(std::string_view(reinterpret_cast<const char*>(data), size), "config.json"));
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::input)
+            std::abort();
+    }
+    return 0;
+}
+
+void repair(std::string&) {}
