@@ -36,7 +36,7 @@ std::vector<std::string> read_texts(const std::string& path) {
     return texts;
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -57,7 +57,7 @@ std::string as_text(const Encoding& encoding) {
         const std::string id = std::to_string(encoding.ids[i]);
         const TextSpan span = encoding.offsets[i];
         out += std::string(id_width - std::min(id_width, id.size()), ' ') + id + "  " +
-               quoted(encoding.tokens[i]) + "  " + std::to_string(span.begin) + ".." +
+               in_quotes(encoding.tokens[i]) + "  " + std::to_string(span.begin) + ".." +
                std::to_string(span.end) + "\n";
     }
     return out;
@@ -76,7 +76,7 @@ void run_tokenize(const TokenizeOptions& options) {
         if (options.json)
             out += as_json(encoding);
         else
-            out += (options.text ? "" : quoted(text) + "\n") + as_text(encoding);
+            out += (options.text ? "" : in_quotes(text) + "\n") + as_text(encoding);
     }
     write_file_atomically("-", out);
 }
