@@ -70,11 +70,14 @@ void TokenFinder::add(std::string text, const AddedToken& token) {
 }
 
 const AddedToken* TokenFinder::longest_at(std::string_view text, std::size_t at, std::size_t& size) const {
-    for (const std::size_t length : lengths_[static_cast<unsigned char>(text[at])])
+    for (const std::size_t length : lengths_[static_cast<unsigned char>(text[at])]) {
+        if (length > text.size() - at)
+            continue;
         if (const auto found = places_.find(text.substr(at, length)); found != places_.end()) {
             size = length;
             return &tokens_[found->second]->second;
         }
+    }
     return nullptr;
 }
 

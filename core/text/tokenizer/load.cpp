@@ -4,6 +4,7 @@
 #include "core/text/tokenizer/build.h"
 #include "core/text/tokenizer/json_field.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 

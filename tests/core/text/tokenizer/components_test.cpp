@@ -160,7 +160,7 @@ TEST_CASE("BPE merges by rank, then from the left", "[tokenizer]") {
     CHECK(build({{"model", unknown}})->encode("xyab").tokens == Words{"<u>", "ab"});
     json affixes{{"type", "BPE"},
                  {"vocab", {{"a", 0}, {"#b", 1}, {"#c.", 2}, {"ab", 3}, {"abc.", 4}}},
-                 {"merges", {{"a", "#b"}, {"ab", "#c."}}},
+                 {"merges", json::array({json::array({"a", "#b"}), json::array({"ab", "#c."})})},
                  {"continuing_subword_prefix", "#"},
                  {"end_of_word_suffix", "."}};
     CHECK(build({{"model", affixes}})->encode("abc").tokens == Words{"abc."});
@@ -176,8 +176,8 @@ TEST_CASE("added tokens are found as their options say", "[tokenizer]") {
         with_tokens["added_tokens"] = list;
         return build(with_tokens)->encode(text).tokens;
     };
-    CHECK(tokens({}, "x<m>mx") == Words{"x", "<m>m", "x"});
-    CHECK(tokens({}, "a <m> x") == Words{"a", "<m>", "x"});
+    CHECK(tokens(json::object(), "x<m>mx") == Words{"x", "<m>m", "x"});
+    CHECK(tokens(json::object(), "a <m> x") == Words{"a", "<m>", "x"});
     CHECK(tokens({{"lstrip", true}}, "a <m> x") == Words{"a", " <m>", "x"});
     CHECK(tokens({{"rstrip", true}}, "a <m> x") == Words{"a", "<m> ", "x"});
     CHECK(tokens({{"single_word", true}}, "a<m> x") == Words{"?", "x"});
