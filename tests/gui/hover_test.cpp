@@ -32,7 +32,7 @@ void point_everywhere(Desk& desk) {
             CHECK(desk.view().hover == wanted);
             // The inspector speaks of it, by name and by its number.
             const std::string address = address_text(desk.shown(), wanted);
-            CHECK(screen_shows(std::string(tensor_info(grid.tensor).name)));
+            CHECK(screen_shows(address));
             CHECK(spoken_of(desk.shown(), desk.view()) == wanted);
             ++pointed;
             desk.driver.move(1, 1);
