@@ -42,7 +42,7 @@ Field mask_field(const AppState& state) {
     field.value = on->label;
     if (!state.document->recipe.extra_mask.empty() ||
         (state.document->recipe.base != nullptr && !state.document->recipe.base->mask.empty()))
-        field.value = field.value == "none" ? "from the file" : field.value + " + file";
+        field.value = field.value == "none" ? "custom" : field.value + " + custom";
     return field;
 }
 
