@@ -67,10 +67,10 @@ TEST_CASE("a quarter turn moves each number to its partner half a head away") {
                        .b_K = nullptr,
                        .b_V = nullptr,
                        .b_O = nullptr};
-    // Token 0 stays, token 1 turns by 90 degrees.
-    problem.rotary = Rotary{make_tensor({1, 2, 4}, std::vector<float>{1, 1, 1, 1, 0, 0, 0, 0}),
-                            make_tensor({1, 2, 4}, std::vector<float>{0, 0, 0, 0, 1, 1, 1, 1})};
-    const std::vector<float> turned{1, 2, 3, 4, -7, -8, 5, 6};
+    // Token 0 turns its second pair by 90 degrees, token 1 both.
+    problem.rotary = Rotary{make_tensor({1, 2, 4}, std::vector<float>{1, 0, 1, 0, 0, 0, 0, 0}),
+                            make_tensor({1, 2, 4}, std::vector<float>{0, 1, 0, 1, 1, 1, 1, 1})};
+    const std::vector<float> turned{1, -4, 3, 2, -7, -8, 5, 6};
     CpuEngine engine(1);
     for (const Trace& trace : {engine.Engine::run(problem), reference_trace(problem)}) {
         const auto values = [&](TensorId id) {
@@ -81,7 +81,7 @@ TEST_CASE("a quarter turn moves each number to its partner half a head away") {
         CHECK(values(TensorId::k_heads) == turned);
         CHECK(values(TensorId::q) == std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8});
         CHECK(values(TensorId::v_heads) == std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8});
-        CHECK(values(TensorId::scores) == std::vector<float>{30, 16, 16, 174});
+        CHECK(values(TensorId::scores) == std::vector<float>{30, 52, 52, 174});
     }
 }
 
