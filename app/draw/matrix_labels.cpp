@@ -53,8 +53,9 @@ void add_label(Picture& picture, const DrawContext& context, Point at, const std
     const std::string text = shortened(full, longest_label);
     picture.scene.add(TextItem{at, text, bold ? Font::ui_semibold : Font::ui, size,
                                bold ? context.theme.ink : context.theme.text, align, angle});
-    if (text != full)
-        picture.tips.push_back({area, full});
+    const std::string hidden = beyond_fonts(full);
+    if (text != full || !hidden.empty())
+        picture.tips.push_back({area, hidden.empty() ? full : full + "  " + hidden});
 }
 
 } // namespace

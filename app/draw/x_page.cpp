@@ -21,6 +21,8 @@ std::string token_tip(const DrawContext& context, const Source& source, std::int
     constexpr std::int64_t most = 8;
     const Problem& problem = context.shown.problem();
     std::string tip = source.keys ? problem.key_label(row) : problem.query_label(row);
+    if (const std::string hidden = beyond_fonts(tip); !hidden.empty())
+        tip += " " + hidden;
     tip += ": token " + std::to_string(row) + ", vector (";
     for (std::int64_t c = 0; c < std::min(cols, most); ++c)
         tip += (c > 0 ? ", " : "") +
