@@ -40,7 +40,8 @@ double as_printed(double value, int decimals);
 /// Number of code points, which is the number of columns in a monospaced font for the text of numbers.
 int columns(std::string_view utf8);
 
-/// The characters that the window's fonts cannot hold (beyond U+FFFF), as "U+1F600 U+1F601"; empty when there is none.
+/// The characters that the window's fonts cannot hold (beyond U+FFFF), as "U+1F600 U+1F601"; empty when there
+/// is none.
 std::string beyond_fonts(std::string_view utf8);
 
 /// At most `most` code points: a longer text loses its middle to "…".
