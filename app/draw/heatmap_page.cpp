@@ -243,13 +243,13 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
         2, static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(dims.H) / 2.0))));
     const float pitch = board_width / static_cast<float>(columns_count);
     const auto longest = static_cast<float>(std::max(dims.Tq, dims.Tk));
-    const float cell = std::max((pitch - 12) / longest, longest > 400 ? 0.25F : 1.0F);
+    const float cell = std::clamp((pitch - 12) / longest, longest > 400 ? 0.25F : 1.0F, texture_below - 0.5F);
     draw_text(picture, context, canvas_pad, y + 14, "All heads", Font::ui_semibold, 15, theme.ink);
     const float line_height = cell * static_cast<float>(dims.Tq) + 26;
     for (std::int64_t h = 0; h < dims.H; ++h) {
         const float x = canvas_pad + pitch * static_cast<float>(h % columns_count);
         const float map_y = y + 30 + line_height * static_cast<float>(h / columns_count);
-        MatrixSpec spec = map_spec(context, subject, h, std::min(cell, texture_below - 0.5F));
+        MatrixSpec spec = map_spec(context, subject, h, cell);
         spec.x = x;
         spec.y = map_y + 18;
         const bool open = h == context.view.head;
