@@ -61,13 +61,7 @@ void add_label(Picture& picture, const DrawContext& context, Point at, const std
 } // namespace
 
 float row_label_width(const DrawContext& context, bool keys) {
-    const Problem& problem = context.shown.problem();
-    const auto count = keys ? problem.dims.Tk : problem.dims.Tq;
-    float widest = 24.0F;
-    for (std::int64_t i = 0; i < count; ++i)
-        widest =
-            std::max(widest, context.measure(label_text(problem, keys, i), Font::ui_semibold, label_size));
-    return widest + label_gap_left;
+    return std::max(widest_label(context, keys), 24.0F) + label_gap_left;
 }
 
 void draw_row_labels(Picture& picture, const DrawContext& context, const MatrixGrid& grid, bool keys) {
