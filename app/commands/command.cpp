@@ -34,13 +34,6 @@ void take_preset(Recipe& recipe, const std::string& id) {
         recipe.sentence = chosen->sentence;
 }
 
-std::int64_t offset_of(const Tensor& tensor, const Index& at) {
-    std::int64_t offset = 0;
-    for (int axis = 0; axis < tensor.shape().rank(); ++axis)
-        offset = offset * tensor.shape()[axis] + at[static_cast<std::size_t>(axis)];
-    return offset;
-}
-
 void edit_cell(Recipe& recipe, const Document& document, const EditCell& edit) {
     const Tensor* now = document.problem.input(edit.cell.tensor);
     const std::string name(tensor_info(edit.cell.tensor).name);
@@ -49,7 +42,7 @@ void edit_cell(Recipe& recipe, const Document& document, const EditCell& edit) {
     if (!std::isfinite(edit.value))
         fail_input("a number of " + name + " must be finite; type one such as 0.25");
     Tensor changed(now->shape(), now->values());
-    changed.data()[offset_of(changed, edit.cell.at)] = edit.value;
+    changed.data()[changed.shape().offset(edit.cell.at)] = edit.value;
     recipe.edits[edit.cell.tensor] = std::make_shared<const Tensor>(std::move(changed));
     if (edit.cell.tensor == TensorId::W_O)
         recipe.identity_W_O = false;
@@ -176,7 +169,7 @@ CommandName name_of(const Document& before, const Command& command) {
                    [&](const EditCell& c) {
                        const Tensor* tensor = problem.input(c.cell.tensor);
                        const float old =
-                           tensor == nullptr ? 0 : tensor->data()[offset_of(*tensor, c.cell.at)];
+                           tensor == nullptr ? 0 : tensor->data()[tensor->shape().offset(c.cell.at)];
                        return CommandName{"edit " + cell_label(problem, c.cell), from_to(old, c.value)};
                    },
                    [&](const SetGain& c) {

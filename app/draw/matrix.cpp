@@ -98,11 +98,7 @@ bool is_edited_cell(const DrawContext& context, TensorId id, const Index& at) {
     const Document& document = *context.shown.document;
     if (!document.recipe.edits.contains(id))
         return false;
-    const Shape& shape = document.problem.input(id)->shape();
-    std::int64_t offset = 0;
-    for (int axis = 0; axis < shape.rank(); ++axis)
-        offset = offset * shape[axis] + at[static_cast<std::size_t>(axis)];
-    return is_edited(document, id, offset);
+    return is_edited(document, id, document.problem.input(id)->shape().offset(at));
 }
 
 void draw_masked(Picture& picture, const Theme& theme, const Rect& cell) {

@@ -7,13 +7,6 @@ namespace headscope {
 
 namespace {
 
-std::int64_t flat_offset(const Shape& shape, const Index& at) {
-    std::int64_t offset = 0;
-    for (int axis = 0; axis < shape.rank(); ++axis)
-        offset = offset * shape[axis] + at[static_cast<std::size_t>(axis)];
-    return offset;
-}
-
 /// The stage that a stop of the strip speaks of when nothing is pointed at.
 TensorId default_tensor(const ViewState& view) {
     if (view.group != StageGroup::qkv)
@@ -83,7 +76,7 @@ const Tensor* Shown::tensor(TensorId id) const {
 
 float Shown::value(const CellAddress& cell) const {
     const Tensor& source = *tensor(cell.tensor);
-    return source.data()[flat_offset(source.shape(), cell.at)];
+    return source.data()[source.shape().offset(cell.at)];
 }
 
 Rect MatrixGrid::cell(std::int64_t row, std::int64_t col) const {

@@ -1,37 +1,13 @@
 #pragma once
 
-#include "core/attention/problem.h"
+#include "core/io/recipe.h"
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace headscope {
-
-enum class MaskChoice : std::uint8_t { none, causal, causal_window, symmetric_window };
-inline constexpr std::int64_t causal_window_width = 3; ///< keys a token may see in MaskChoice::causal_window
-inline constexpr std::int64_t symmetric_half_width =
-    1; ///< keys on either side in MaskChoice::symmetric_window
-
-/// What the user decided, from which the problem follows. Small; compared by value.
-struct Recipe {
-    std::string preset = "first-lesson";
-    std::string sentence;
-    MaskChoice mask = MaskChoice::none;
-    std::int64_t H = 0;        ///< 0: as the preset was built; else the same weights dealt to H heads
-    std::int64_t Hkv = 0;      ///< 0: one per query head; else the K and V heads are averaged to Hkv
-    std::uint64_t seed = 1;    ///< for presets that draw numbers
-    bool identity_W_O = false; ///< W_O replaced by the identity, which needs H dv = D
-    /// Tensors that the user changed (x, x_kv, W_*, b_*), whole. One whose shape the problem no longer has
-    /// (after another H, Hkv or sentence) waits until it fits again.
-    std::map<TensorId, TensorPtr> edits;
-    std::vector<float> gains; ///< one per head; empty: all 1
-    float temperature = 1.0F;
-    Mask extra_mask;                     ///< rules beside `mask`
-    std::shared_ptr<const Problem> base; ///< a problem from a file; preset and sentence then do not count
-};
 
 /// A recipe and the problem that follows from it. Immutable; shared between threads.
 struct Document {

@@ -132,31 +132,37 @@ std::int64_t divided(const char* name, std::int64_t columns, const char* by_name
 
 } // namespace
 
-const Tensor* Problem::input(TensorId id) const {
+TensorPtr* Problem::input_slot(TensorId id) {
     switch (id) {
     case TensorId::x:
-        return x.get();
+        return &x;
     case TensorId::x_kv:
-        return x_kv.get();
+        return &x_kv;
     case TensorId::W_Q:
-        return weights.W_Q.get();
+        return &weights.W_Q;
     case TensorId::W_K:
-        return weights.W_K.get();
+        return &weights.W_K;
     case TensorId::W_V:
-        return weights.W_V.get();
+        return &weights.W_V;
     case TensorId::W_O:
-        return weights.W_O.get();
+        return &weights.W_O;
     case TensorId::b_Q:
-        return weights.b_Q.get();
+        return &weights.b_Q;
     case TensorId::b_K:
-        return weights.b_K.get();
+        return &weights.b_K;
     case TensorId::b_V:
-        return weights.b_V.get();
+        return &weights.b_V;
     case TensorId::b_O:
-        return weights.b_O.get();
+        return &weights.b_O;
     default:
         return nullptr;
     }
+}
+
+const Tensor* Problem::input(TensorId id) const {
+    // The slot is only read.
+    const TensorPtr* slot = const_cast<Problem*>(this)->input_slot(id);
+    return slot == nullptr ? nullptr : slot->get();
 }
 
 std::string Problem::query_label(std::int64_t i) const {

@@ -51,6 +51,8 @@ struct Problem {
     float gain(std::int64_t h) const { return gains.empty() ? 1.0F : gains[static_cast<std::size_t>(h)]; }
     /// The tensor a user owns by its name: x, x_kv, W_*, b_*; null for stages, mask, gain and absent biases.
     const Tensor* input(TensorId id) const;
+    /// Where that tensor is held, whether or not there is one; null for stages, mask and gain.
+    TensorPtr* input_slot(TensorId id);
     /// Label of query i or key j: the token, or its number when there are no tokens.
     std::string query_label(std::int64_t i) const;
     std::string key_label(std::int64_t j) const;

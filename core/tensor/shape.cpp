@@ -19,6 +19,13 @@ std::int64_t Shape::count() const {
     return std::accumulate(begin(), end(), std::int64_t{1}, std::multiplies<>());
 }
 
+std::int64_t Shape::offset(const Index& at) const {
+    std::int64_t offset = 0;
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank_); ++axis)
+        offset = offset * extents_[axis] + at[axis];
+    return offset;
+}
+
 std::string Shape::text() const {
     std::string out = "(";
     for (int axis = 0; axis < rank_; ++axis)

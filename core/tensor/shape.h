@@ -7,6 +7,9 @@
 
 namespace headscope {
 
+/// The address of one number: one index per axis of its tensor; the rest does not count.
+using Index = std::array<std::int64_t, 4>;
+
 /// The extents of a row-major tensor, outermost first. Rank 0 to 4; every extent is >= 0.
 class Shape {
 public:
@@ -21,6 +24,8 @@ public:
     std::int64_t back(int axis) const { return (*this)[rank_ - 1 - axis]; }
     /// Number of elements; 1 for rank 0.
     std::int64_t count() const;
+    /// Where a number lies in row-major order.
+    std::int64_t offset(const Index& at) const;
     /// As written in messages and exports: "(1, 4, 8)".
     std::string text() const;
 

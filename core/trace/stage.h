@@ -111,9 +111,6 @@ std::optional<TensorId> find_tensor(std::string_view name);
 /// By its name among the stages alone.
 std::optional<TensorId> find_stage(std::string_view name);
 
-/// The address of one number: one index per axis of its tensor.
-using Index = std::array<std::int64_t, 4>;
-
 /// A straight run of cells: `count` cells from `first` along `axis`.
 struct ReadSpan {
     TensorId source;

@@ -1,4 +1,5 @@
 #include "tests/conformance/cases.h"
+#include "tests/test_data.h"
 
 #include "core/base/file.h"
 #include "core/base/json.h"
@@ -89,7 +90,7 @@ std::string failure(const ConformanceCase& one, const Tracer& tracer) {
 } // namespace
 
 std::vector<ConformanceCase> golden_cases() {
-    const std::string data = TEST_DATA;
+    const std::string data = test_data("");
     std::vector<ConformanceCase> cases;
     const std::string manifest = data + "/mha/manifest.json";
     const json listed = parse_json(read_file(manifest), manifest);

@@ -4,6 +4,7 @@
 #include "tests/catch.h"
 #include "tests/core/checkpoint/model_case.h"
 #include "tests/temporary_folder.h"
+#include "tests/test_data.h"
 
 #include <nlohmann/json.hpp>
 
@@ -14,7 +15,7 @@ using nlohmann::json;
 
 namespace {
 
-const std::string models = TEST_DATA "/models/";
+const std::string models = headscope::test_data("/models/");
 
 std::vector<std::string> trace_of(const std::string& name, const std::vector<std::string>& more) {
     std::vector<std::string> words{"trace", "--model", models + name};

@@ -1,6 +1,7 @@
 #include "core/base/file.h"
 #include "tests/app/cli/run_program.h"
 #include "tests/catch.h"
+#include "tests/test_data.h"
 
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -11,7 +12,7 @@ using nlohmann::json;
 
 namespace {
 
-const std::string folder = TEST_DATA "/tokenizers/";
+const std::string folder = headscope::test_data("/tokenizers/");
 
 } // namespace
 

@@ -4,6 +4,7 @@
 #include "tests/app/cli/run_program.h"
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
+#include "tests/test_data.h"
 
 #include <algorithm>
 #include <csignal>
@@ -17,7 +18,7 @@ using nlohmann::json;
 
 namespace {
 
-const std::string cases = TEST_DATA "/mha/";
+const std::string cases = headscope::test_data("/mha/");
 
 std::vector<std::string> case_arguments(const std::string& name, const std::string& heads) {
     return {"trace", "--case", cases + name + ".safetensors", "--heads", heads};

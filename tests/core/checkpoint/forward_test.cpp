@@ -6,6 +6,7 @@
 #include "tests/conformance/compare.h"
 #include "tests/core/checkpoint/model_case.h"
 #include "tests/support.h"
+#include "tests/test_data.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,7 +28,7 @@ ModelInputs row(std::vector<std::int64_t> ids, std::vector<std::uint8_t> mask = 
 }
 
 Model model_of(const std::string& name) {
-    return Model::open(TEST_DATA "/models/" + name);
+    return Model::open(test_data("/models/") + name);
 }
 
 /// Largest difference of the rows of `short_run` and those of `long_run` that begin `offset` tokens later.

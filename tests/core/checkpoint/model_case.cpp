@@ -3,6 +3,7 @@
 #include "core/base/file.h"
 #include "core/engine/cpu/cpu_engine.h"
 #include "tests/catch.h"
+#include "tests/test_data.h"
 
 #include <algorithm>
 #include <cmath>
@@ -65,7 +66,7 @@ double ModelCase::logits_difference(const Tensor& x) const {
 
 std::vector<std::string> model_case_names() {
     std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(TEST_DATA "/models"))
+    for (const auto& entry : std::filesystem::directory_iterator(test_data("/models")))
         if (entry.is_directory())
             names.push_back(entry.path().filename().string());
     std::ranges::sort(names);
@@ -74,7 +75,7 @@ std::vector<std::string> model_case_names() {
 
 ModelCase load_model_case(const std::string& name) {
     ModelCase one;
-    one.folder = TEST_DATA "/models/" + name;
+    one.folder = test_data("/models/") + name;
     const std::string path = one.folder + "/expected.safetensors", file = read_file(path);
     one.inputs = read_model_inputs(Safetensors::open(path));
     std::vector<std::int64_t> shape;

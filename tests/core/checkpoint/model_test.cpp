@@ -6,6 +6,7 @@
 #include "tests/core/checkpoint/model_case.h"
 #include "tests/support.h"
 #include "tests/temporary_folder.h"
+#include "tests/test_data.h"
 
 #include <filesystem>
 #include <functional>
@@ -28,7 +29,7 @@ struct Changed {
     Tensors tensors;
 
     explicit Changed(const std::string& name) {
-        const std::string folder = TEST_DATA "/models/" + name;
+        const std::string folder = test_data("/models/") + name;
         config = json::parse(read_file(folder + "/config.json"));
         const Safetensors file = Safetensors::open(folder + "/model.safetensors");
         for (const SafetensorsEntry& entry : file.entries())
@@ -75,13 +76,13 @@ std::string without_prefix(const std::string& name) {
 
 TEST_CASE("a checkpoint without prefix, with old names of gains, or in pieces is the same model") {
     for (const char* name : {"gpt2_tiny", "llama_tiny_tied"}) {
-        const auto expected = logits_of(Model::open(TEST_DATA "/models/" + std::string(name)));
+        const auto expected = logits_of(Model::open(test_data("/models/") + std::string(name)));
         Changed bare(name);
         bare.rename(without_prefix);
         const TemporaryFolder folder;
         CHECK(logits_of(bare.open(folder)) == expected);
     }
-    const auto expected = logits_of(Model::open(TEST_DATA "/models/bert_tiny"));
+    const auto expected = logits_of(Model::open(test_data("/models/bert_tiny")));
     Changed old("bert_tiny");
     old.rename([](const std::string& name) {
         if (name.ends_with("LayerNorm.weight"))

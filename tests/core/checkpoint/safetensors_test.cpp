@@ -2,6 +2,7 @@
 #include "core/base/file.h"
 #include "core/checkpoint/safetensors.h"
 #include "tests/catch.h"
+#include "tests/test_data.h"
 
 #include <cmath>
 #include <cstring>
@@ -13,7 +14,7 @@ using namespace headscope;
 
 namespace {
 
-const std::string corpus = TEST_DATA "/corpus/safetensors/";
+const std::string corpus = test_data("/corpus/safetensors/");
 
 std::string message_of(const std::string& name) {
     try {

@@ -5,6 +5,7 @@
 #include "core/io/mask_json.h"
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
+#include "tests/test_data.h"
 
 #include <algorithm>
 
@@ -13,7 +14,7 @@ using headscope::test::TemporaryFolder;
 
 namespace {
 
-const std::string given = TEST_DATA "/mha/s1_additive_nobias.safetensors";
+const std::string given = test_data("/mha/s1_additive_nobias.safetensors");
 
 /// The case above with some tensors left out.
 SafetensorsWriter without(const std::vector<std::string>& names) {

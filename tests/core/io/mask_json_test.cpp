@@ -2,6 +2,7 @@
 #include "core/base/file.h"
 #include "core/io/mask_json.h"
 #include "tests/catch.h"
+#include "tests/test_data.h"
 
 #include <cmath>
 #include <filesystem>
@@ -10,7 +11,7 @@ using namespace headscope;
 
 namespace {
 
-const std::string corpus = TEST_DATA "/corpus/mask/";
+const std::string corpus = test_data("/corpus/mask/");
 
 template<class Rule>
 Rule only(const std::string& text) {

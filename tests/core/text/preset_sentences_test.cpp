@@ -2,6 +2,7 @@
 #include "core/text/preset.h"
 #include "tests/catch.h"
 #include "tests/core/text/weights_by_definition.h"
+#include "tests/test_data.h"
 
 #include <algorithm>
 #include <array>
@@ -42,7 +43,7 @@ struct Sentence {
 
 std::vector<Sentence> table() {
     std::vector<Sentence> rows;
-    std::ifstream file(TEST_DATA "/sentences.tsv");
+    std::ifstream file(test_data("/sentences.tsv"));
     for (std::string line; std::getline(file, line);) {
         if (line.starts_with('#'))
             continue;

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "tests/catch.h"
 #include "tests/core/text/weights_by_definition.h"
+#include "tests/test_data.h"
 
 #include <nlohmann/json.hpp>
 
@@ -158,7 +159,7 @@ TEST_CASE("eight experts: the neighbours are right at every position of every le
 }
 
 TEST_CASE("cat sleeps is the worked example, number by number") {
-    const auto golden = nlohmann::json::parse(std::ifstream(TEST_DATA "/cat_sleeps/cat_sleeps.json"));
+    const auto golden = nlohmann::json::parse(std::ifstream(test_data("/cat_sleeps/cat_sleeps.json")));
     const Problem problem = build_preset("cat-sleeps", "Cat sleeps").problem;
     CHECK(problem.tokens == golden.at("tokens").get<std::vector<std::string>>());
     CHECK(problem.dims == Dims{1, 2, 2, 4, 4, 2, 2, 2, 2});

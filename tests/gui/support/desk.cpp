@@ -127,15 +127,12 @@ int check_printed_numbers(const Picture& picture, const Trace& trace, const Prob
         for (std::int64_t row = 0; row < grid.rows; ++row)
             for (std::int64_t col = 0; col < grid.cols; ++col) {
                 const Index at = grid.index(row, col);
-                std::int64_t offset = 0;
-                for (int axis = 0; axis < shape.rank(); ++axis) {
+                for (int axis = 0; axis < shape.rank(); ++axis)
                     REQUIRE(at[static_cast<std::size_t>(axis)] < shape[axis]);
-                    offset = offset * shape[axis] + at[static_cast<std::size_t>(axis)];
-                }
                 const TextItem* text = text_in(places, grid.cell(row, col));
                 if (text == nullptr)
                     continue;
-                const float value = tensor->data()[offset];
+                const float value = tensor->data()[shape.offset(at)];
                 const auto point = text->text.find('.');
                 const int decimals =
                     point == std::string::npos ? 0 : static_cast<int>(text->text.size() - point - 1);

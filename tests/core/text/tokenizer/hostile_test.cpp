@@ -5,6 +5,7 @@
 #include "tests/catch.h"
 #include "tests/support.h"
 #include "tests/temporary_folder.h"
+#include "tests/test_data.h"
 
 #include <nlohmann/json.hpp>
 
@@ -14,7 +15,7 @@ using nlohmann::json;
 
 namespace {
 
-const std::string folder = TEST_DATA "/tokenizers/";
+const std::string folder = test_data("/tokenizers/");
 
 /// The message for a reference tokenizer with one value changed.
 std::string message(const std::string& name, const std::string& pointer, const json& value) {

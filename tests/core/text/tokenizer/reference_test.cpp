@@ -2,6 +2,7 @@
 #include "core/text/tokenizer/tokenizer.h"
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
+#include "tests/test_data.h"
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -13,7 +14,7 @@ using nlohmann::json;
 
 namespace {
 
-const std::string folder = TEST_DATA "/tokenizers/";
+const std::string folder = test_data("/tokenizers/");
 
 std::vector<std::string> texts() {
     return json::parse(read_file(folder + "strings.json"));
