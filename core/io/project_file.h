@@ -9,6 +9,8 @@
 
 namespace headscope {
 
+class Safetensors;
+
 // A project is one .safetensors file that also holds JSON: what the user decided, and the numbers that were
 // on screen. The format is told in assets/manual/project-file.md.
 
@@ -53,6 +55,8 @@ OpenedProject parse_project(std::string bytes, const std::string& source);
 OpenedProject recover_project(const std::string& path);
 OpenedProject recover_project_bytes(std::string bytes, const std::string& source);
 
+/// Whether the file holds a project, readable or not.
+bool is_project(const Safetensors& file);
 /// Reads the header alone. Throws Error(input) when it is no project or its structure cannot be read.
 ProjectSummary project_summary(const std::string& path);
 

@@ -282,6 +282,10 @@ Recipe Reader::recipe(const ConfigReader& object) {
 
 } // namespace
 
+bool is_project(const Safetensors& file) {
+    return file.metadata().contains(std::string(project_key));
+}
+
 nlohmann::json project_json(const Safetensors& file) {
     const auto entry = file.metadata().find(std::string(project_key));
     if (entry == file.metadata().end())
