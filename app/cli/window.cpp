@@ -4,6 +4,7 @@
 #include "app/shell/program.h"
 #include "app/shell/window_state.h"
 #include "app/state/preferences.h"
+#include "app/state/state_folder.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 
@@ -52,11 +53,13 @@ int open_window(const Options& options) {
     Recipe recipe;
     recipe.preset = options.preset.value_or(recipe.preset);
     recipe.sentence = options.sentence.value_or("");
-    Program program({.recipe = recipe, .device = options.device, .wake = wake_window});
+    Program program(
+        {.recipe = recipe, .device = options.device, .wake = wake_window, .state_folder = state_folder()});
     const std::filesystem::path preferences = preferences_path();
     program.state().view.group = StageGroup::x; // a walk begins at its beginning
     read_preferences(read_if_there(preferences), program.state().view);
     WindowOptions window;
+    window.on_drop = [&](const std::vector<std::string>& paths) { program.open_path(paths.front()); };
     std::string reported;
     if (options.report)
         window.on_frame = [&](float scale) {

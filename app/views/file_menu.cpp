@@ -214,6 +214,14 @@ void file_shortcuts(AppState& state, const Sink& send) {
         send(QuitProgram{});
 }
 
+std::string dialog_name(const FilesState& files) {
+    return files.question              ? "unsaved changes"
+           : files.damaged             ? "damaged project"
+           : files.chooser             ? "file chooser"
+           : !files.recoveries.empty() ? "recovery"
+                                       : "";
+}
+
 SaveStatus save_status(const FilesState& files) {
     switch (files.save_state) {
     case SaveState::untouched:

@@ -23,5 +23,7 @@ struct SaveStatus {
     bool bad = false;
 };
 SaveStatus save_status(const FilesState& files);
+/// "unsaved changes", "recovery", "file chooser", ...; empty when none is open.
+std::string dialog_name(const FilesState& files);
 
 } // namespace headscope
