@@ -92,7 +92,7 @@ void Files::guard(Step step) {
     if (!files_.unsaved)
         return go(step);
     files_.question = UnsavedQuestion{
-        files_.path.empty() ? "this project" : files_.name(),
+        files_.path.empty() ? "" : files_.name(),
         std::visit(Overloaded{[](const NewProject&) { return std::string("by beginning anew"); },
                               [](const QuitProgram&) { return std::string("by quitting"); },
                               [](const Open& open) { return "by opening " + file_name(open.path); },

@@ -58,14 +58,6 @@ void FileChooser::type(std::string text) {
     replacing_.clear();
 }
 
-bool FileChooser::complete() {
-    std::string grown = completed(text_, listing_.folder, options_.suffixes);
-    if (grown == text_)
-        return false;
-    type(std::move(grown));
-    return true;
-}
-
 const std::string& FileChooser::suffix() const {
     const auto typed = std::ranges::find_if(options_.suffixes,
                                             [&](const auto& suffix) { return has_suffix(text_, suffix); });

@@ -45,8 +45,10 @@ public:
     void move(int by);
     /// The name field was typed into.
     void type(std::string text);
-    /// Tab in the name field. False when there was nothing to complete.
-    bool complete();
+    /// What Tab makes of typed text; the same when there is nothing to complete.
+    std::string completion(const std::string& typed) const {
+        return completed(typed, listing_.folder, options_.suffixes);
+    }
     /// The ending that the file will have: the one that is typed, else the first.
     const std::string& suffix() const;
     void use_suffix(const std::string& suffix);

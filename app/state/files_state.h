@@ -24,8 +24,8 @@ struct OpenChooser {
 
 /// Work that would be lost, and what waits for the answer.
 struct UnsavedQuestion {
-    std::string name; ///< of the project
-    std::string then; ///< "before quitting"
+    std::string name; ///< of the project; empty when it has no file
+    std::string then; ///< "by quitting"
 };
 
 /// A project that is damaged, and of which a part can still be opened.

@@ -42,20 +42,31 @@ bool key(ImGuiKey_ name) {
     return ImGui::IsKeyPressed(ImGui::GetIO().KeyMap[name], false);
 }
 
-struct TabKey {
+struct FieldKeys {
     const std::function<std::string(const std::string&)>& complete;
+    bool select = false;
+    int selected = 0;
     bool walk = false;
 };
 
-int on_completion(ImGuiInputTextCallbackData* data) {
-    TabKey& tab = *static_cast<TabKey*>(data->UserData);
-    const std::string typed(data->Buf, static_cast<std::size_t>(data->BufTextLen));
-    const std::string grown = ImGui::GetIO().KeyShift ? typed : tab.complete(typed);
-    if (grown == typed) {
-        tab.walk = true; // nothing to complete: Tab goes on as everywhere
+int on_field_event(ImGuiInputTextCallbackData* data) {
+    FieldKeys& keys = *static_cast<FieldKeys*>(data->UserData);
+    if (data->EventFlag == ImGuiInputTextFlags_CallbackAlways) {
+        if (keys.select) {
+            data->SelectionStart = 0;
+            data->SelectionEnd = data->CursorPos = std::min(keys.selected, data->BufTextLen);
+        }
         return 0;
     }
-    data->DeleteChars(0, data->BufTextLen);
+    const std::string typed(data->Buf, static_cast<std::size_t>(data->CursorPos));
+    const std::string behind(data->Buf + data->CursorPos, data->Buf + data->BufTextLen);
+    const std::string grown = ImGui::GetIO().KeyShift || !keys.complete ? typed : keys.complete(typed);
+    if (grown == typed) {
+        keys.walk = true; // nothing to complete: Tab goes on as everywhere
+        return 0;
+    }
+    // "less|.headscope" becomes "lesson.headscope", not "lesson.headscope.headscope".
+    data->DeleteChars(0, grown.ends_with(behind) ? data->BufTextLen : data->CursorPos);
     data->InsertChars(0, grown.c_str());
     return 0;
 }
@@ -93,25 +104,28 @@ float dialog_text(Point at, const std::string& text, Font font, float size, Colo
     return tools.measure(text, font, size);
 }
 
+std::vector<std::string> broken_lines(const std::string& text, Font font, float size, float width,
+                                      const ViewTools& tools) {
+    std::istringstream words(text);
+    std::vector<std::string> lines(1);
+    for (std::string word; words >> word;) {
+        // A path without spaces may be longer than the line.
+        word = fitted(word, font, size, width, tools);
+        std::string longer = lines.back().empty() ? word : lines.back() + " " + word;
+        if (tools.measure(longer, font, size) <= width)
+            lines.back() = std::move(longer);
+        else
+            lines.push_back(std::move(word));
+    }
+    return lines;
+}
+
 float dialog_paragraph(Point at, float width, const std::string& text, float size, float line_height,
                        Color color, const ViewTools& tools) {
-    std::istringstream words(text);
-    std::string line, word;
-    const auto flush = [&] {
-        if (!line.empty())
-            dialog_text(at, line, Font::ui, size, color, tools);
+    for (const std::string& line : broken_lines(text, Font::ui, size, width, tools)) {
+        dialog_text(at, line, Font::ui, size, color, tools);
         at.y += line_height;
-        line.clear();
-    };
-    while (words >> word) {
-        // A path without spaces may be longer than the line.
-        word = fitted(word, Font::ui, size, width, tools);
-        const std::string longer = line.empty() ? word : line + " " + word;
-        if (tools.measure(longer, Font::ui, size) > width)
-            flush();
-        line = line.empty() ? word : line + " " + word;
     }
-    flush();
     return at.y;
 }
 
@@ -149,6 +163,7 @@ bool push_button(const std::string& label, const Rect& area, ButtonLook look, co
 }
 
 TextBox text_box(const char* id, std::string& text, const Rect& area, bool focus, const ViewTools& tools,
+                 const char* hint, std::size_t selected,
                  const std::function<std::string(const std::string&)>& on_tab) {
     const Theme& theme = tools.theme;
     const float scale = tools.surface.scale();
@@ -168,18 +183,18 @@ TextBox text_box(const char* id, std::string& text, const Rect& area, bool focus
     if (focus || entered_by_ring)
         ImGui::SetKeyboardFocusHere();
     TextBox box;
-    TabKey tab{on_tab};
-    // Tab walks the focus ring; ImGui's own tabbing would jump from field to field.
-    ImGui::PushAllowKeyboardFocus(static_cast<bool>(on_tab));
-    box.edited =
-        on_tab ? ImGui::InputText(id, &text, ImGuiInputTextFlags_CallbackCompletion, on_completion, &tab)
-               : ImGui::InputText(id, &text);
+    FieldKeys keys{on_tab, focus, static_cast<int>(selected)};
+    // ImGui's own tabbing would jump from field to field, past all that the focus ring walks through.
+    ImGui::PushAllowKeyboardFocus(false);
+    box.edited = ImGui::InputTextWithHint(
+        id, hint, &text, ImGuiInputTextFlags_CallbackCompletion | ImGuiInputTextFlags_CallbackAlways,
+        on_field_event, &keys);
     ImGui::PopAllowKeyboardFocus();
     box.active = ImGui::IsItemActive();
     ImGui::PopStyleColor(3);
     ImGui::PopStyleVar();
     ImGui::PopFont();
-    if (tab.walk) {
+    if (keys.walk) {
         leave_field();
         tools.focus.move(ImGui::GetIO().KeyShift ? -1 : 1);
     }

@@ -3,6 +3,7 @@
 #include "app/views/widgets.h"
 
 #include <string>
+#include <vector>
 
 namespace headscope {
 
@@ -17,7 +18,10 @@ void end_dialog();
 /// Text of a dialog. Returns the width it took.
 float dialog_text(Point baseline_start, const std::string& text, Font font, float size, Color color,
                   const ViewTools& tools, Align align = Align::left);
-/// Words broken into lines of at most `width`; returns the baseline that the next line would have.
+/// Words broken into lines of at most `width`, at least one.
+std::vector<std::string> broken_lines(const std::string& text, Font font, float size, float width,
+                                      const ViewTools& tools);
+/// Such lines, drawn; returns the baseline that the next line would have.
 float dialog_paragraph(Point first_baseline, float width, const std::string& text, float size,
                        float line_height, Color color, const ViewTools& tools);
 
@@ -28,12 +32,16 @@ bool push_button(const std::string& label, const Rect& area, ButtonLook look, co
 /// Width for a push button with that label.
 float button_width(const std::string& label, const ViewTools& tools);
 
-/// A field that text can be typed into, in a border. `focus`: takes the keyboard in this frame.
+/// A field that text can be typed into, in a border.
 struct TextBox {
     bool edited = false; ///< the text changed in this frame
     bool active = false; ///< it has the keyboard
 };
+/// `focus`: takes the keyboard; to be repeated until it is active, when the first `selected` bytes are
+/// selected. `hint` stands there while the text is empty. `on_tab` completes what stands before the
+/// cursor; where it returns the same, and without it, Tab walks on.
 TextBox text_box(const char* id, std::string& text, const Rect& area, bool focus, const ViewTools& tools,
+                 const char* hint, std::size_t selected = 0,
                  const std::function<std::string(const std::string&)>& on_tab = {});
 
 /// Keys of this frame as dialogs read them.

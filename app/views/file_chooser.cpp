@@ -26,7 +26,7 @@ Parts parts_of(const Rect& card, bool switches) {
     out.places = {card.x + pad, card.y + 60, side, card.h - 60 - 2 * pad - 34};
     out.crumbs = {x, card.y + 60, w, 30};
     out.foot = {card.x + pad, card.bottom() - pad - 34, card.w - 2 * pad, 34};
-    out.message = {x, out.foot.y - 44, w, 34};
+    out.message = {x, out.foot.y - 64, w, 34};
     out.field = {x, out.message.y - (switches ? 82.0F : 40.0F), w, 34};
     out.list = {x, out.crumbs.bottom() + 8, w, out.field.y - 12 - out.crumbs.bottom() - 8};
     return out;
@@ -105,7 +105,7 @@ void crumbs(FileChooser& chooser, const Rect& area, const ViewTools& tools) {
         }
         x += w;
         if (i > 0 && way[i].has_filename())
-            dialog_text({x, baseline_for(area.y + area.h / 2, 13)}, "/", Font::ui, 13, tools.theme.muted,
+            dialog_text({x + 1, baseline_for(area.y + area.h / 2, 13)}, "/", Font::ui, 13, tools.theme.muted,
                         tools);
         x += 10;
     }
@@ -308,9 +308,11 @@ bool foot(OpenChooser& open, const Rect& area, const ViewTools& tools) {
     if (chooser.new_folder()) {
         std::string name = *chooser.new_folder();
         const float make = button_width("Make it", tools);
-        if (text_box("##folder", name, {area.x, area.y, 200, 34}, open.focus_folder, tools).edited)
+        const TextBox field = text_box("##folder", name, {area.x, area.y, 200, 34}, open.focus_folder, tools,
+                                       "Name of the new folder");
+        if (field.edited)
             chooser.type_new_folder(name);
-        open.focus_folder = false;
+        open.focus_folder = open.focus_folder && !field.active;
         if (push_button("Make it", {area.x + 208, area.y, make, 34}, ButtonLook::plain, tools))
             chooser.make_new_folder();
     } else if (options.saving &&
@@ -354,7 +356,7 @@ bool list_keys(FileChooser& chooser, bool field_is_empty) {
 void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
     FileChooser& chooser = open.chooser;
     const bool kinds = open.formats.size() > 1;
-    const Rect card = begin_dialog("file chooser", 780, 580, tools);
+    const Rect card = begin_dialog("file chooser", 780, 600, tools);
     const Parts parts = parts_of(card, kinds);
     const Theme& theme = tools.theme;
     walk_with_tab(tools);
@@ -370,13 +372,13 @@ void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
     open.follow_row = false;
 
     std::string text = chooser.text();
+    const bool keep_suffix = chooser.options().saving && has_suffix(text, chooser.suffix());
     const TextBox name =
-        text_box("##name", text, parts.field, open.focus_name, tools, [&](const std::string& typed) {
-            chooser.type(typed);
-            chooser.complete();
-            return chooser.text();
-        });
-    open.focus_name = false;
+        text_box("##name", text, parts.field, open.focus_name, tools,
+                 chooser.options().saving ? "Name of the file" : "Name or path of the file; Tab completes it",
+                 text.size() - (keep_suffix ? chooser.suffix().size() : 0),
+                 [&](const std::string& typed) { return chooser.completion(typed); });
+    open.focus_name = open.focus_name && !name.active;
     if (name.edited)
         chooser.type(text);
     if (kinds)
@@ -412,9 +414,10 @@ void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
     }
     if (escape && chooser.new_folder())
         chooser.drop_new_folder();
-    else if (escape && !chooser.replacing().empty())
+    else if (escape && !chooser.replacing().empty()) {
         chooser.keep();
-    else if (escape)
+        open.focus_name = true;
+    } else if (escape)
         tools.send(CloseChooser{});
     end_dialog();
 }

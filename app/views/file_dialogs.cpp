@@ -12,12 +12,6 @@ namespace {
 
 constexpr float pad = 28, button_height = 34;
 
-/// How high a paragraph of the dialogs stands, in lines of `line_height`.
-float paragraph_height(const std::string& text, float width, float line_height, const ViewTools& tools) {
-    const float lines = std::ceil(tools.measure(text, Font::ui, 13.5F) * 1.08F / width);
-    return std::max(lines, 1.0F) * line_height;
-}
-
 /// A heading and sentences in a card that is as high as they need, with room for buttons. Returns the place
 /// of the buttons.
 Rect message_card(const char* id, const std::string& heading, const std::vector<std::string>& sentences,
@@ -25,7 +19,8 @@ Rect message_card(const char* id, const std::string& heading, const std::vector<
     constexpr float width = 520, line = 21;
     float height = 62 + 24 + button_height + pad;
     for (const std::string& sentence : sentences)
-        height += paragraph_height(sentence, width - 2 * pad, line, tools) + 4;
+        height += 4 + line * static_cast<float>(
+                                 broken_lines(sentence, Font::ui, 13.5F, width - 2 * pad, tools).size());
     const Rect card = begin_dialog(id, width, height, tools);
     walk_with_tab(tools);
     dialog_text({card.x + pad, card.y + 44}, fitted(heading, Font::ui_semibold, 17, card.w - 2 * pad, tools),
@@ -53,9 +48,14 @@ bool enter_for_primary(const ViewTools& tools) {
 
 void unsaved_question(const UnsavedQuestion& question, const ViewTools& tools) {
     const bool enter = enter_for_primary(tools);
-    const Rect foot = message_card(
-        "unsaved changes", "Save the changes to " + plain_text(question.name) + "?",
-        {"What you changed since it was last saved would be lost " + question.then + "."}, tools);
+    const Rect foot =
+        message_card("unsaved changes",
+                     question.name.empty() ? "Save this project?"
+                                           : "Save the changes to " + plain_text(question.name) + "?",
+                     {(question.name.empty() ? "It has no file yet. What you changed would be lost "
+                                             : "What you changed since it was last saved would be lost ") +
+                      plain_text(question.then) + "."},
+                     tools);
     const float save = button_width("Save", tools), cancel = button_width("Cancel", tools),
                 discard = button_width("Don't save", tools);
     const auto answer = [&](UnsavedAnswer what) { tools.send(AnswerUnsaved{what}); };
@@ -209,10 +209,13 @@ void view_notice(const AppState& state, const Rect& canvas, const ViewTools& too
         return;
     const Theme& theme = tools.theme;
     const float scale = tools.surface.scale();
-    const std::string text = fitted(plain_text(notice), Font::ui_medium, 13, canvas.w - 90, tools);
-    const float width = tools.measure(text, Font::ui_medium, 13) + 52;
-    const Rect area{canvas.x + (canvas.w - width) / 2, canvas.bottom() - 62, width, 40};
-    tools.surface.need_glyphs(text);
+    const float room = std::min(canvas.w - 90, 640.0F);
+    const std::vector<std::string> lines = broken_lines(plain_text(notice), Font::ui_medium, 13, room, tools);
+    float longest = 0;
+    for (const std::string& line : lines)
+        longest = std::max(longest, tools.measure(line, Font::ui_medium, 13));
+    const float width = longest + 54, height = 22 + 18 * static_cast<float>(lines.size());
+    const Rect area{canvas.x + (canvas.w - width) / 2, canvas.bottom() - height - 20, width, height};
     const ImVec2 origin = ImGui::GetWindowPos();
     ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
     ImGui::BeginChild("done", {area.w * scale, area.h * scale}, false, ImGuiWindowFlags_NoInputs);
@@ -221,7 +224,12 @@ void view_notice(const AppState& state, const Rect& canvas, const ViewTools& too
     scene.add(RectItem{.area = {0, 0, area.w, area.h}, .fill = theme.ink, .radius = 8});
     scene.add(LineItem{{16, 20}, {20, 24.5F}, theme.canvas, 2});
     scene.add(LineItem{{20, 24.5F}, {28, 14.5F}, theme.canvas, 2});
-    scene.add(TextItem{{38, baseline_for(20, 13)}, text, Font::ui_medium, 13, theme.canvas});
+    float y = 20;
+    for (const std::string& line : lines) {
+        tools.surface.need_glyphs(line);
+        scene.add(TextItem{{38, baseline_for(y, 13)}, line, Font::ui_medium, 13, theme.canvas});
+        y += 18;
+    }
     paint(scene, at.x, at.y, tools.surface, *ImGui::GetWindowDrawList());
     ImGui::EndChild();
 }
