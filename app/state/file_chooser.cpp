@@ -48,7 +48,7 @@ void FileChooser::select(int row) {
 void FileChooser::move(int by) {
     const int last = static_cast<int>(listing_.rows.size()) - 1;
     if (last >= 0)
-        select(row_ < 0 ? (by > 0 ? 0 : last) : std::clamp(row_ + by, 0, last));
+        select(std::clamp((row_ < 0 && by < 0 ? last + 1 : row_) + by, 0, last));
 }
 
 void FileChooser::type(std::string text) {

@@ -266,14 +266,16 @@ void switches(OpenChooser& open, Point at, const ViewTools& tools) {
     float x = at.x + width + 12;
     if (const int chosen = segments("kind", {x, at.y}, options, tools, width); chosen >= 0)
         chooser.use_suffix(suffixes[static_cast<std::size_t>(chosen)]);
-    if (open.purpose != PathPurpose::picture)
-        return;
-    x += width + 28;
-    x += dialog_text({x, baseline_for(at.y + 14, 13)}, "Theme", Font::ui, 13, tools.theme.muted, tools) + 12;
-    if (const int chosen = segments(
-            "theme", {x, at.y}, {{"light", !open.dark_picture}, {"dark", open.dark_picture}}, tools, width);
-        chosen >= 0)
-        open.dark_picture = chosen == 1;
+    open.focus_name = true;
+}
+if (open.purpose != PathPurpose::picture)
+    return;
+x += width + 28;
+x += dialog_text({x, baseline_for(at.y + 14, 13)}, "Theme", Font::ui, 13, tools.theme.muted, tools) + 12;
+if (const int chosen = segments("theme", {x, at.y},
+                                {{"light", !open.dark_picture}, {"dark", open.dark_picture}}, tools, width);
+    chosen >= 0)
+    open.dark_picture = chosen == 1;
 }
 
 /// Whether the question about a taken name stands there. Chosen paths are sent.
