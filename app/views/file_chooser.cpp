@@ -264,18 +264,19 @@ void switches(OpenChooser& open, Point at, const ViewTools& tools) {
     for (const std::string& suffix : suffixes)
         options.push_back({suffix.substr(1), suffix == chooser.suffix()});
     float x = at.x + width + 12;
-    if (const int chosen = segments("kind", {x, at.y}, options, tools, width); chosen >= 0)
+    if (const int chosen = segments("kind", {x, at.y}, options, tools, width); chosen >= 0) {
         chooser.use_suffix(suffixes[static_cast<std::size_t>(chosen)]);
-    open.focus_name = true;
-}
-if (open.purpose != PathPurpose::picture)
-    return;
-x += width + 28;
-x += dialog_text({x, baseline_for(at.y + 14, 13)}, "Theme", Font::ui, 13, tools.theme.muted, tools) + 12;
-if (const int chosen = segments("theme", {x, at.y},
-                                {{"light", !open.dark_picture}, {"dark", open.dark_picture}}, tools, width);
-    chosen >= 0)
-    open.dark_picture = chosen == 1;
+        open.focus_name = true;
+    }
+    if (open.purpose != PathPurpose::picture)
+        return;
+    x += width + 28;
+    x += dialog_text({x, baseline_for(at.y + 14, 13)}, "Theme", Font::ui, 13, tools.theme.muted, tools) + 12;
+    const std::vector<Option> themes{{"light", !open.dark_picture}, {"dark", open.dark_picture}};
+    if (const int chosen = segments("theme", {x, at.y}, themes, tools, width); chosen >= 0) {
+        open.dark_picture = chosen == 1;
+        open.focus_name = true;
+    }
 }
 
 /// Whether the question about a taken name stands there. Chosen paths are sent.
