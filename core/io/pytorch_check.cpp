@@ -105,7 +105,8 @@ def longest(rows):
     return rows.norm(dim=-1).max().item()
 
 
-score_error = u * (longest(q_terms) * longest(k_heads) + longest(q_heads) * longest(k_terms)) / )" +
+score_error = u * (longest(q_terms) * longest(k_heads) + longest(q_heads) * longest(k_terms))
+score_error /= )" +
            score_scale(problem) + "\n";
     if (has_rule<AdditiveMask>(problem.mask))
         out += "score_error += u * torch.nan_to_num(add, neginf=0.0).abs().max().item()\n";

@@ -23,6 +23,10 @@ void append_python_number(std::string& out, float number) {
     append_number(out, number);
     if (!std::isfinite(number))
         return; // the script defines inf
+    if (number == 0.0F && std::signbit(number)) {
+        out += ".0"; // as an integer, Python's -0 would lose its sign
+        return;
+    }
     double read = 0.0;
     std::from_chars(out.data() + before, out.data() + out.size(), read);
     if (static_cast<float>(read) == number &&
