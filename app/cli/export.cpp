@@ -47,6 +47,11 @@ std::optional<TensorPart> wanted_tensor(const ExportOptions& options) {
     return TensorPart{*id, options.batch, options.head};
 }
 
+std::string title_of(const Document& document) {
+    const std::string& sentence = document.recipe.sentence;
+    return sentence.empty() ? document.title : sentence;
+}
+
 void run_export(const ExportOptions& options) {
     const std::optional<TensorPart> part = wanted_tensor(options);
     const StageSet stages = !part                ? script_stages()
@@ -65,7 +70,7 @@ void run_export(const ExportOptions& options) {
     const DocumentPtr document = options.problem.read();
     const std::unique_ptr<Engine> engine = make_engine(options.problem.device());
     Progress progress;
-    write(document->problem, engine->run(document->problem, stages, progress), document->title);
+    write(document->problem, engine->run(document->problem, stages, progress), title_of(*document));
 }
 
 } // namespace
