@@ -65,9 +65,9 @@ std::string module_weights(const Problem& problem) {
 
 constexpr const char* tolerance_reason = R"(
 # How far apart may two right answers lie? Headscope and PyTorch round every number to 24 bits and add products in
-# different orders, so that each sum is off by some 2**-24 of what its products add up to in magnitude. `score_error`
+# different orders, so that a sum is off by about 2**-24 of what its products add up to in magnitude. `score_error`
 # carries that into the scaled scores. An error e there changes a weight by a factor of up to exp(2 e): with large scores
-# weights are known less well, in any program. Beyond that 1e-5 of the largest magnitude is granted.
+# weights are known less well, in any program. On top, 1e-5 of the largest magnitude is granted.
 )";
 
 } // namespace
@@ -77,8 +77,8 @@ std::string script_module(const Problem& problem) {
     const bool bias = w.b_Q != nullptr || w.b_K != nullptr || w.b_V != nullptr || w.b_O != nullptr;
     const bool packed = problem.dims.Dkv == problem.dims.D;
     std::string out =
-        "\n# The same with PyTorch's module. Its matrices are the transposes of ours (it computes x W^T)";
-    out += packed ? ", those of Q, K and V stacked.\n" : ".\n";
+        "\n# The same with PyTorch's module. It computes x W^T: its matrices are the transposes of ours";
+    out += packed ? ", those of Q, K and V\n# stacked.\n" : ".\n";
     out += module_mask(problem.mask);
     out += "mha = torch.nn.MultiheadAttention(D, H, bias=" + std::string(bias ? "True" : "False") +
            (packed ? "" : ", kdim=Dkv, vdim=Dkv") + ", batch_first=True)\nmha.load_state_dict({\n" +
@@ -95,7 +95,7 @@ std::string script_comparison(const Problem& problem, const Trace& trace, bool w
     const Weights& w = problem.weights;
     const std::string from = source_name(problem);
     std::string out = tolerance_reason;
-    out += "u = 2.0**-22\n"
+    out += "u = 2.0**-24\n"
            "q_terms = (" +
            magnitude("x", "Q", w.b_Q) + ").reshape(B, Tq, H, dk)\nk_terms = (" + magnitude(from, "K", w.b_K) +
            ").reshape(B, Tk, Hkv, dk)\nv_terms = " + magnitude(from, "V", w.b_V) + R"(
@@ -105,22 +105,23 @@ def longest(rows):
     return rows.norm(dim=-1).max().item()
 
 
-score_error = u * (longest(q_terms) * longest(k_heads) + longest(q_heads) * longest(k_terms)) / )" +
+score_error = u * (longest(q_terms) * longest(k_heads) + longest(q_heads) * longest(k_terms))
+score_error /= )" +
            score_scale(problem) + "\n";
     if (has_rule<AdditiveMask>(problem.mask))
         out += "score_error += u * torch.nan_to_num(add, neginf=0.0).abs().max().item()\n";
     const std::string gains = any_gain(problem) ? " * gains.abs()" : "";
     const std::string largest_gain = any_gain(problem) ? " * gains.abs().max()" : "";
-    out +=
-        "weights_tolerance = 1e-5 + 2 * score_error\n"
-        "# Of each head, the most that one key can add to a number of the output.\n"
-        "swing = ((" +
-        each_head(problem, "v") + " @ W_O.reshape(H, dv, D)).abs().amax(dim=(0, 2, 3))" + gains +
-        ").sum().item()\n"
-        "sums = (v_terms.max() * W_O.abs().sum(dim=0).max()" +
-        largest_gain + (w.b_O != nullptr ? " + b_O.abs().max()" : "") +
-        ").item()\n"
-        "output_tolerance = 1e-5 * expected_output.abs().max().item() + 2 * score_error * swing + u * sums\n";
+    out += "weights_tolerance = 1e-5 + 2 * score_error\n"
+           "# Of each head, the most that one key can add to a number of the output.\n"
+           "swing = (" +
+           each_head(problem, "v") + " @ W_O.reshape(H, dv, D)).abs().amax(dim=(0, 2, 3))" + gains +
+           "\n"
+           "sums = (v_terms.max() * W_O.abs().sum(dim=0).max()" +
+           largest_gain + (w.b_O != nullptr ? " + b_O.abs().max()" : "") +
+           ").item()\n"
+           "output_tolerance = 1e-5 * expected_output.abs().max().item() + 2 * score_error * "
+           "swing.sum().item() + u * sums\n";
     out += R"(
 
 def agrees(name, got, expected, tolerance):

@@ -40,16 +40,17 @@ def read_safetensors(path):
 std::string opening(const std::string& title, bool with_module) {
     std::string out =
         "#!/usr/bin/env python3\n\"\"\"Multi-head attention as Headscope computed it: " + python_text(title) +
-        ".\n" + R"(
-Needs PyTorch 1.13 or later and nothing else. It computes every stage with plain tensor operations and prints it under
-its name in Headscope)";
-    out += with_module ? ", lets torch.nn.MultiheadAttention compute\nthe same, and compares both with"
-                       : ", and compares weights and output with";
-    return out + R"( the numbers that Headscope had. The exit code is 1
-when they differ by more than rounding.
+        R"(.
 
-Vectors are rows, as in Vaswani et al. 2017, "Attention Is All You Need": Y = X W + b, head h owns columns h dk to
-(h + 1) dk - 1 of Q.
+Computes every stage with plain tensor operations and prints it under its name in Headscope, then compares the weights
+and the output with those that Headscope computed. Ends with exit code 1 when they differ by more than rounding does.
+)";
+    if (with_module)
+        out += "torch.nn.MultiheadAttention computes the same, and is held to the same numbers.\n";
+    return out + R"(Needs PyTorch 1.13 or later and nothing else.
+
+Vectors are rows, as in Vaswani et al. 2017, "Attention Is All You Need": Y = X W + b. Head h owns columns h*dk to
+(h+1)*dk - 1 of Q.
 """
 )";
 }

@@ -23,6 +23,10 @@ void append_python_number(std::string& out, float number) {
     append_number(out, number);
     if (!std::isfinite(number))
         return; // the script defines inf
+    if (number == 0.0F && std::signbit(number)) {
+        out += ".0"; // as an integer, Python's -0 would lose its sign
+        return;
+    }
     double read = 0.0;
     std::from_chars(out.data() + before, out.data() + out.size(), read);
     if (static_cast<float>(read) == number &&
@@ -38,7 +42,7 @@ void append_python_number(std::string& out, float number) {
 /// Nested lists of `shape`; append(out, at) writes number `at` in row-major order.
 template<class Append>
 std::string nested_lists(const Shape& shape, const Append& append) {
-    constexpr std::size_t widest = 110;
+    constexpr std::size_t widest = 100;
     const int outer = shape.rank() - 1;
     const std::int64_t columns = shape.back(0), rows = shape.count() / columns;
     std::string out(static_cast<std::size_t>(outer), '['), line;
@@ -98,6 +102,15 @@ void add_mask_values(const Mask& mask, std::vector<ScriptValue>& values) {
     }
 }
 
+/// In self-attention the source is x: there is no Dkv.
+std::string input_axes(const Problem& problem, TensorId id) {
+    std::string axes = axes_text(id);
+    constexpr std::string_view source_width = "Dkv";
+    if (!problem.cross() && axes.starts_with(source_width))
+        axes.replace(0, source_width.size(), "D");
+    return axes;
+}
+
 TensorPtr stage_of(const Trace& trace, TensorId id) {
     const TensorPtr& stage = trace.stages[static_cast<std::size_t>(id)];
     if (stage == nullptr)
@@ -135,7 +148,7 @@ std::vector<ScriptValue> script_inputs(const Problem& problem) {
     Problem copy = problem; // input_slot is for changing a problem; its tensors are shared
     for (const TensorId id : {x, x_kv, W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O})
         if (const TensorPtr* slot = copy.input_slot(id); *slot != nullptr)
-            values.push_back({std::string(tensor_info(id).name), axes_text(id), *slot});
+            values.push_back({std::string(tensor_info(id).name), input_axes(problem, id), *slot});
     if (problem.rotary) {
         values.push_back({"cos", "B or 1, Tq, dk", problem.rotary->cos});
         values.push_back({"sin", "B or 1, Tq, dk", problem.rotary->sin});

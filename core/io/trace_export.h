@@ -20,7 +20,8 @@ struct TraceExport {
     std::optional<std::int64_t> head = std::nullopt;
 };
 
-/// By its name ("safetensors", "npy", "csv", "tsv", "json") or by the suffix of a path; nothing when it is none.
+/// By its name ("safetensors", "npy", "csv", "tsv", "json") or by the suffix of a path; nothing when it is
+/// none.
 std::optional<TraceFormat> find_trace_format(std::string_view name);
 std::optional<TraceFormat> trace_format_of_path(std::string_view path);
 

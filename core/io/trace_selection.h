@@ -14,7 +14,8 @@ namespace headscope {
 struct SelectedStage {
     const TensorInfo* info;
     TensorPtr tensor;
-    std::int64_t first_head = 0; ///< the number of the first entry of its head axis
+    std::int64_t first_head = 0;  ///< the number of the first entry of its head axis
+    std::int64_t first_batch = 0; ///< and of its batch axis
 
     /// Which axis counts heads; -1 when none does.
     int head_axis() const;

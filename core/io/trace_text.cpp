@@ -41,7 +41,7 @@ std::string table_bytes(const std::vector<SelectedStage>& stages, char separator
         for (std::int64_t at = 0; at < tensor.count(); ++at) {
             const std::int64_t row = at / columns, block = row / rows;
             out.append(stage.info->name) += separator;
-            append_integer(out, block / heads);
+            append_integer(out, block / heads + stage.first_batch);
             out += separator;
             if (has_heads)
                 append_integer(out, block % heads + stage.first_head);
