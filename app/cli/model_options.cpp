@@ -71,7 +71,7 @@ void ModelOptions::add_to(CLI::App& command) {
     command.add_option("--layer", layer_, "keep the stages of one layer (default: all layers)")
         ->group(group)
         ->needs(model);
-    for (const char* other : {"SENTENCE", "--preset", "--seed", "--case", "--weights", "--heads",
+    for (const char* other : {"SENTENCE", "--preset", "--seed", "--case", "--project", "--weights", "--heads",
                               "--kv-heads", "--mask", "--gain", "--temperature"})
         model->excludes(command.get_option(other));
 }

@@ -56,10 +56,13 @@ nlohmann::json rect_json(const Rect& area, float scale) {
 
 } // namespace
 
-Program::Program(const Options& options) : runner_(make_engine(options.device), options.wake) {
+Program::Program(const Options& options)
+    : runner_(make_engine(options.device), options.wake), project_path_(options.project_path) {
+    if (!options.autosave_folder.empty())
+        autosave_ = std::make_unique<Autosave>(options.autosave_folder, options.wake);
     Recipe recipe = options.recipe;
     const auto row = std::ranges::find(presets(), std::string_view(recipe.preset), &PresetInfo::id);
-    if (recipe.sentence.empty() && row != presets().end())
+    if (recipe.base == nullptr && recipe.sentence.empty() && row != presets().end())
         recipe.sentence = row->sentence;
     state_.document = make_document(recipe, 1);
     state_.sentence = recipe.sentence;
@@ -94,12 +97,24 @@ void Program::run_command(const Command& command) {
     if (!std::holds_alternative<SetSentence>(command))
         state_.sentence = state_.document->recipe.sentence;
     document_changed();
+    keep_safe();
 }
 
 void Program::restore(std::int64_t by) {
     state_.document = history_->move(by);
     state_.sentence = state_.document->recipe.sentence;
     document_changed();
+    keep_safe();
+}
+
+void Program::keep_safe() {
+    if (autosave_ != nullptr)
+        autosave_->note(state_.document, project_path_);
+}
+
+void Program::forget_autosave() {
+    if (autosave_ != nullptr)
+        autosave_->forget();
 }
 
 void Program::document_changed() {
@@ -116,6 +131,9 @@ void Program::document_changed() {
 }
 
 void Program::take_results() {
+    if (autosave_ != nullptr)
+        if (std::string fault = autosave_->take_error(); !fault.empty())
+            state_.error = std::move(fault);
     std::optional<RunResult> result = runner_.poll();
     state_.running = runner_.busy();
     if (!result)

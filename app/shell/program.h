@@ -1,10 +1,13 @@
 #pragma once
 
 #include "app/commands/history.h"
+#include "app/jobs/autosave.h"
 #include "app/jobs/runner.h"
 #include "app/shell/ui.h"
 #include "app/views/views.h"
 
+#include <filesystem>
+#include <memory>
 #include <string>
 
 namespace headscope {
@@ -16,6 +19,8 @@ public:
         Recipe recipe;
         std::string device = "auto";
         std::function<void()> wake; ///< called from the worker's thread when a result waits; may be empty
+        std::filesystem::path autosave_folder{}; ///< where unsaved edits are kept safe; empty: nowhere
+        std::string project_path{};              ///< the file that the recipe came from; empty: none
     };
     /// Throws what make_document and make_engine throw.
     explicit Program(const Options& options);
@@ -29,6 +34,8 @@ public:
 
     /// Does what the user would have done; a command that fails leaves the document and sets the error.
     void act(const Action& action);
+    /// Everything is saved or given up: nothing is offered for recovery when the program ends now.
+    void forget_autosave();
     /// Blocks until the newest document's trace is there. For pictures and tests.
     void settle();
     const AppState& state() const { return state_; }
@@ -49,6 +56,8 @@ private:
     void run_command(const Command& command);
     void restore(std::int64_t by);
     void document_changed();
+    /// Hands the document to the autosave after an edit.
+    void keep_safe();
     /// Follows a number that is being dragged.
     void drag_number(const Surface& surface, const Sink& send);
     void splitters(const Layout& layout, float width, const ViewTools& tools);
@@ -57,6 +66,8 @@ private:
     std::optional<History> history_; ///< always there after construction
     std::uint64_t gesture_ = 1;      ///< one stretch of holding the mouse or typing
     Runner runner_;
+    std::unique_ptr<Autosave> autosave_; ///< null where nothing is to be kept
+    std::string project_path_;           ///< the file of the document, or empty
     FocusRing focus_;
     Picture canvas_;
     double last_frame_ = -1;
