@@ -37,8 +37,8 @@ std::optional<Problem> built_problem(const Recipe& recipe) {
     }
 }
 
-/// The stored problem without the edits, as a base on which the recipe's edits, gains and temperature lie. The
-/// identity in place of W_O stays a choice: an edit of W_O waits behind it.
+/// The stored problem without the edits, as a base on which the recipe's edits, gains and temperature lie.
+/// The identity in place of W_O stays a choice: an edit of W_O waits behind it.
 Recipe over_stored_problem(const StoredProject& stored) {
     Problem base = *stored.problem;
     for (const auto& [id, tensor] : stored.unedited)
@@ -80,6 +80,7 @@ OpenedProject settled(StoredProject stored, const std::string& source) {
         return opened;
     }
     opened.recipe.edits.clear();
+    opened.recipe.identity_W_O = false;
     opened.recipe.gains.clear();
     opened.recipe.temperature = stored.problem->temperature;
     opened.recipe.base = std::make_shared<const Problem>(*stored.problem);

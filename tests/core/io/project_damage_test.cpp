@@ -7,10 +7,12 @@
 #include "tests/catch.h"
 #include "tests/support.h"
 #include "tests/temporary_folder.h"
+#include "tests/test_data.h"
 
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
@@ -138,7 +140,6 @@ TEST_CASE("hostile structure is refused in one sentence", "[project]") {
     says("no format number", [](json&, json& p) { p["format"] = -1; });
     says("no format number", [](json&, json& p) { p["format"] = 0; });
     says("no format number", [](json&, json& p) { p = json::array(); });
-    says("recipe is missing", [](json&, json& p) { p.erase("recipe"); });
     says("problem is missing", [](json&, json& p) { p.erase("problem"); });
     says("dims is missing", [](json&, json& p) { p["problem"].erase("dims"); });
     says("H is -1", [](json&, json& p) { p["recipe"]["H"] = -1; });
@@ -196,6 +197,30 @@ TEST_CASE("a recipe that no longer builds gives the stored numbers", "[project]"
     CHECK(same_bits(built(opened.recipe), built(recipe)));
 }
 
+TEST_CASE("a problem without a recipe is a base of its own", "[project]") {
+    Recipe recipe = edited_recipe();
+    recipe.temperature = 0.5F;
+    const std::string bytes = changed(bytes_of(recipe), [](json&, json& p) { p.erase("recipe"); });
+    const OpenedProject opened = parse_project(bytes, "p.headscope");
+    CHECK(opened.notes.empty());
+    CHECK(opened.recipe.temperature == 0.5F);
+    CHECK(same_bits(built(opened.recipe), built(recipe)));
+}
+
+TEST_CASE("the project corpus is accepted or refused as its names say", "[project]") {
+    int files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(test_data("/corpus/project"))) {
+        const std::string name = entry.path().filename().string();
+        INFO(name);
+        if (!name.ends_with(".headscope"))
+            continue;
+        ++files;
+        const std::string sentence = input_error([&] { open_project(entry.path().string()); });
+        CHECK(sentence.empty() == name.starts_with("good_"));
+    }
+    CHECK(files > 10);
+}
+
 TEST_CASE("edits that contradict the problem on screen give way to it", "[project]") {
     const Recipe recipe = edited_recipe();
     const std::string bytes =
@@ -203,6 +228,12 @@ TEST_CASE("edits that contradict the problem on screen give way to it", "[projec
     const OpenedProject opened = parse_project(bytes, "p.headscope");
     CHECK(same_bits(built(opened.recipe), built(recipe)));
     CHECK_THAT(opened.notes.at(0), Contains("edits are part of that problem"));
+
+    Recipe learned;
+    learned.sentence = presets().front().sentence;
+    const std::string no_identity =
+        changed(bytes_of(learned), [](json&, json& p) { p["recipe"]["identity_W_O"] = true; });
+    CHECK(same_bits(built(parse_project(no_identity, "p.headscope").recipe), built(learned)));
 }
 
 TEST_CASE("a file over 2 GB is refused before it is read", "[project]") {
