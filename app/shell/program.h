@@ -18,7 +18,7 @@ public:
     struct Options {
         Recipe recipe;
         std::string device = "auto";
-        std::function<void()> wake; ///< called from the worker's thread when a result waits; may be empty
+        std::function<void()> wake{}; ///< called from the worker's thread when a result waits; may be empty
         std::filesystem::path autosave_folder{}; ///< where unsaved edits are kept safe; empty: nowhere
         std::string project_path{};              ///< the file that the recipe came from; empty: none
     };
