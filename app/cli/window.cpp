@@ -8,7 +8,7 @@
 #include "app/state/state_folder.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/io/project_file.h"
+#include "core/base/random_access_file.h"
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -51,62 +51,33 @@ void remember(const std::filesystem::path& path, const ViewState& view) {
     }
 }
 
-/// What the window begins with.
-struct Start {
-    Recipe recipe;
-    std::string project_path;       ///< where saving goes; empty: nowhere yet
-    std::vector<std::string> notes; ///< what could not be opened as it was saved
-};
-
-/// A damaged project gives what is left of it, and no path: saving must not destroy what others may rescue.
-Start open_damaged(const std::string& path, const Error& fault) {
-    if (fault.kind() != ErrorKind::input)
-        throw fault;
-    OpenedProject left = [&] {
-        try {
-            return recover_project(path);
-        } catch (const Error&) {
-            throw fault; // says more than why nothing is left
-        }
-    }();
-    Start start{std::move(left.recipe), {}, std::move(left.notes)};
-    start.notes.insert(start.notes.begin(), std::string(fault.what()) + ". What is left of it is shown.");
-    return start;
-}
-
-Start start_of(const Options& options) {
-    Start start;
-    if (!options.path) {
-        start.recipe.preset = options.preset.value_or(start.recipe.preset);
-        start.recipe.sentence = options.sentence.value_or("");
-        return start;
-    }
-    const std::string& path = *options.path;
+/// What can be told before there is a window to tell it in.
+void check_path(const Options& options) {
+    if (!options.path)
+        return;
     if (options.sentence || options.preset)
-        throw Error(ErrorKind::usage, path + " and --sentence or --preset were given; give one of them");
-    if (kind_of_path(path) != PathKind::project)
-        fail_input(path + " is neither a sub-command nor a project that can be opened; see headscope --help");
-    try {
-        OpenedProject opened = open_project(path);
-        return {std::move(opened.recipe), std::filesystem::absolute(path).string(), std::move(opened.notes)};
-    } catch (const Error& fault) {
-        return open_damaged(path, fault);
-    }
+        throw Error(ErrorKind::usage,
+                    *options.path + " and --sentence or --preset were given; give one of them");
+    if (kind_of_path(*options.path) != PathKind::project)
+        fail_input(*options.path +
+                   " is neither a sub-command nor a project that can be opened; see headscope --help");
+    static_cast<void>(RandomAccessFile(*options.path));
 }
 
 int open_window(const Options& options) {
-    const Start start = start_of(options);
-    Program program({.recipe = start.recipe,
-                     .device = options.device,
-                     .wake = wake_window,
-                     .autosave_folder = state_folder(),
-                     .project_path = start.project_path});
-    for (const std::string& note : start.notes)
-        program.state().error += (program.state().error.empty() ? "" : " ") + note;
+    check_path(options);
+    Recipe recipe;
+    recipe.preset = options.preset.value_or(recipe.preset);
+    recipe.sentence = options.sentence.value_or("");
+    Program program(
+        {.recipe = recipe, .device = options.device, .wake = wake_window, .state_folder = state_folder()});
     const std::filesystem::path preferences = preferences_path();
     program.state().view.group = StageGroup::x; // a walk begins at its beginning
     read_preferences(read_if_there(preferences), program.state().view);
+    if (options.path)
+        program.open_path(std::filesystem::absolute(*options.path).lexically_normal().string());
     WindowOptions window;
+    window.on_drop = [&](const std::vector<std::string>& paths) { program.open_path(paths.front()); };
     std::string reported;
     if (options.report)
         window.on_frame = [&](float scale) {
@@ -116,7 +87,6 @@ int open_window(const Options& options) {
             }
         };
     const int code = run_window(program, window);
-    program.forget_autosave();
     remember(preferences, program.state().view);
     return code;
 }

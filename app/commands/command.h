@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/commands/file_command.h"
 #include "app/commands/view_change.h"
 #include "app/state/document.h"
 #include "app/state/view_state.h"
@@ -76,6 +77,6 @@ struct MoveInHistory {
 DocumentPtr apply(const DocumentPtr& document, const Command& command);
 
 /// Everything that can come of a click or a key.
-using Action = std::variant<Command, ViewChange, MoveInHistory, TypedNumber>;
+using Action = std::variant<Command, ViewChange, MoveInHistory, TypedNumber, FileCommand>;
 
 } // namespace headscope

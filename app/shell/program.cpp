@@ -1,8 +1,10 @@
 #include "app/shell/program.h"
 
 #include "app/draw/matrix.h"
+#include "app/views/file_views.h"
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
+#include "core/text/plain_text.h"
 #include "core/text/preset.h"
 
 #include <GLFW/glfw3.h>
@@ -54,16 +56,18 @@ nlohmann::json rect_json(const Rect& area, float scale) {
     return {area.x * scale, area.y * scale, area.w * scale, area.h * scale};
 }
 
-} // namespace
-
-Program::Program(const Options& options)
-    : runner_(make_engine(options.device), options.wake), project_path_(options.project_path) {
-    if (!options.autosave_folder.empty())
-        autosave_ = std::make_unique<Autosave>(options.autosave_folder, options.wake);
-    Recipe recipe = options.recipe;
+/// The sentence that a preset comes with, where none is given and it counts.
+Recipe with_sentence(Recipe recipe) {
     const auto row = std::ranges::find(presets(), std::string_view(recipe.preset), &PresetInfo::id);
     if (recipe.base == nullptr && recipe.sentence.empty() && row != presets().end())
         recipe.sentence = row->sentence;
+    return recipe;
+}
+
+} // namespace
+
+Program::Program(const Options& options) : runner_(make_engine(options.device), options.wake) {
+    const Recipe recipe = with_sentence(options.recipe);
     state_.document = make_document(recipe, 1);
     state_.sentence = recipe.sentence;
     const std::vector<Device> all = devices();
@@ -72,6 +76,13 @@ Program::Program(const Options& options)
     state_.device_name = used.id == "cpu" ? "CPU" : used.name;
     state_.device_detail = used.name + ", " + used.detail;
     history_.emplace(state_.document);
+    files_.emplace(
+        state_,
+        Files::Setup{
+            .state_folder = options.state_folder,
+            .wake = options.wake,
+            .fresh = [this] { return make_document(with_sentence({}), state_.document->revision + 1); },
+            .show = [this](DocumentPtr next) { show_document(std::move(next)); }});
     document_changed();
 }
 
@@ -82,7 +93,8 @@ void Program::act(const Action& action) {
                               },
                               [&](const Command& command) { run_command(command); },
                               [&](const MoveInHistory& move) { restore(move.by); },
-                              [&](const TypedNumber& typed) { run_command(parse_edit(typed)); }},
+                              [&](const TypedNumber& typed) { run_command(parse_edit(typed)); },
+                              [&](const FileCommand& command) { files_->act(command); }},
                    action);
     } catch (const Error& fault) {
         state_.error = fault.what();
@@ -97,24 +109,20 @@ void Program::run_command(const Command& command) {
     if (!std::holds_alternative<SetSentence>(command))
         state_.sentence = state_.document->recipe.sentence;
     document_changed();
-    keep_safe();
 }
 
 void Program::restore(std::int64_t by) {
     state_.document = history_->move(by);
     state_.sentence = state_.document->recipe.sentence;
     document_changed();
-    keep_safe();
 }
 
-void Program::keep_safe() {
-    if (autosave_ != nullptr)
-        autosave_->note(state_.document, project_path_);
-}
-
-void Program::forget_autosave() {
-    if (autosave_ != nullptr)
-        autosave_->forget();
+void Program::show_document(DocumentPtr document) {
+    history_.emplace(document);
+    state_.document = std::move(document);
+    state_.sentence = state_.document->recipe.sentence;
+    state_.view.selected.reset();
+    document_changed();
 }
 
 void Program::document_changed() {
@@ -128,12 +136,10 @@ void Program::document_changed() {
         state_.history.push_back({state.label, state.detail});
     state_.history_position = history_->position();
     runner_.submit(state_.document);
+    files_->document_changed();
 }
 
 void Program::take_results() {
-    if (autosave_ != nullptr)
-        if (std::string fault = autosave_->take_error(); !fault.empty())
-            state_.error = std::move(fault);
     std::optional<RunResult> result = runner_.poll();
     state_.running = runner_.busy();
     if (!result)
@@ -147,12 +153,13 @@ void Program::take_results() {
 }
 
 void Program::settle() {
+    files_->settle();
     runner_.wait();
     take_results();
 }
 
 bool Program::animating() const {
-    return moving_ || runner_.busy();
+    return moving_ || runner_.busy() || files_->busy();
 }
 
 Color Program::background() const {
@@ -160,8 +167,11 @@ Color Program::background() const {
 }
 
 std::string Program::title() const {
+    const FilesState& files = state_.files;
     const std::string& sentence = state_.document->recipe.sentence;
-    return (sentence.empty() ? state_.document->title : sentence) + " · Headscope";
+    const std::string& name = sentence.empty() ? state_.document->title : sentence;
+    return (files.unsaved ? "• " : "") + (files.path.empty() ? name : plain_text(files.name())) +
+           " · Headscope";
 }
 
 Program::Layout Program::layout(float width, float height) {
@@ -219,6 +229,7 @@ void Program::splitters(const Layout& layout, float width, const ViewTools& tool
 
 void Program::frame(Surface& surface, double now) {
     take_results();
+    files_->frame(now);
     const double since = last_frame_ < 0 ? 0 : std::min(now - last_frame_, 0.1);
     last_frame_ = now;
     moving_ = advance(state_.view, now, since, state_.document->problem.dims);
@@ -236,16 +247,22 @@ void Program::frame(Surface& surface, double now) {
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     const float width = size.x / scale, height = size.y / scale;
     const Layout places = layout(width, height);
+    const bool free = !state_.files.dialog_open();
+    if (!free)
+        focus_.clear();
+    else
+        dialog_focus_.clear();
     focus_.begin_frame();
+    dialog_focus_.begin_frame();
     if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && !ImGui::GetIO().WantTextInput)
         ++gesture_;
     drag_number(surface, send);
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
         focus_.clear();
-    quitting_ = handle_shortcuts(state_, focus_, send) || quitting_;
-    if (ImGui::IsKeyPressed(GLFW_KEY_LEFT_BRACKET, false) && !ImGui::GetIO().WantTextInput)
+    handle_shortcuts(state_, focus_, send);
+    if (free && ImGui::IsKeyPressed(GLFW_KEY_LEFT_BRACKET, false) && !ImGui::GetIO().WantTextInput)
         send(ViewChange(OpenLeft{!places.left_open}));
-    if (ImGui::IsKeyPressed(GLFW_KEY_RIGHT_BRACKET, false) && !ImGui::GetIO().WantTextInput)
+    if (free && ImGui::IsKeyPressed(GLFW_KEY_RIGHT_BRACKET, false) && !ImGui::GetIO().WantTextInput)
         send(ViewChange(OpenInspector{!places.inspector_open}));
 
     ImGui::SetNextWindowPos({0, 0});
@@ -261,10 +278,12 @@ void Program::frame(Surface& surface, double now) {
     view_left_panel(state_, places.left, places.left_open, tools);
     view_inspector(state_, places.inspector, places.inspector_open, tools);
     view_bottom_bar(state_, places.bottom, tools);
+    view_notice(state_, places.canvas, tools);
     splitters(places, width, tools);
     if (state_.view.help_open)
         view_help(state_, {0, 0, width, height}, tools);
-    focus_.draw(colours.ink, scale);
+    view_file_dialogs(state_, {surface, dialog_focus_, colours, measure, send});
+    (free ? focus_ : dialog_focus_).draw(colours.ink, scale);
     ImGui::End();
 
     if (hovered != state_.view.hover) {
@@ -331,6 +350,10 @@ std::string Program::report(float scale) const {
     out["error"] = state_.error;
     out["dark"] = state_.view.dark;
     out["playing"] = state_.view.playing;
+    out["project"] = state_.files.path;
+    out["unsaved"] = state_.files.unsaved;
+    out["saved"] = save_status(state_.files).text;
+    out["dialog"] = dialog_name(state_.files);
     auto& grids = out["grids"] = nlohmann::json::array();
     for (const MatrixGrid& grid : canvas_.grids)
         grids.push_back({{"tensor", tensor_info(grid.tensor).name},

@@ -29,6 +29,12 @@ constexpr Shortcut shortcuts[] = {
     {"Ctrl +  Ctrl −  Ctrl 0", "larger, smaller, 100 %"},
     {"L", "light or dark theme"},
     {"Esc", "let go of the selection, close this"},
+    {"Ctrl N  Ctrl O", "new project, open one"},
+    {"Ctrl S  Ctrl Shift S", "save, save as"},
+    {"Ctrl E  Ctrl Shift E", "picture of this view, numbers of this stage"},
+    {"Ctrl C  Ctrl Shift T", "copy the matrix under the mouse, this stage"},
+    {"Ctrl Shift C", "copy as PyTorch"},
+    {"Alt F", "the File menu"},
     {"Ctrl Q", "quit"},
 };
 

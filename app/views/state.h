@@ -2,6 +2,7 @@
 
 #include "app/draw/picture.h"
 #include "app/state/document.h"
+#include "app/state/files_state.h"
 #include "app/state/view_state.h"
 
 #include <string>
@@ -21,6 +22,7 @@ struct AppState {
     std::optional<CellAddress> edit_cell; ///< whose number that is
     std::vector<HistoryLine> history;     ///< of the document, oldest first
     std::size_t history_position = 0;
+    FilesState files;
     bool focus_sentence = false; ///< the sentence field takes the keyboard in the next frame
 };
 

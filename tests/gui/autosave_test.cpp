@@ -38,10 +38,10 @@ Action edit(float value) {
 
 } // namespace
 
-TEST_CASE("the program keeps what was edited, undone and redone, until it is told to forget") {
+TEST_CASE("the program keeps what was edited, undone and redone, until it is given up") {
     const TemporaryFolder folder;
     {
-        Program program({.recipe = {}, .autosave_folder = folder.file(""), .project_path = "/p.headscope"});
+        Program program({.recipe = {}, .state_folder = folder.file("")});
         CHECK(folder.entries() == 0); // nothing was edited
         program.act(edit(0.25F));
         CHECK(keeps(folder, program));
@@ -52,15 +52,18 @@ TEST_CASE("the program keeps what was edited, undone and redone, until it is tol
         CHECK(keeps(folder, program));
         CHECK(found_recoveries(folder.file("")).empty());
     }
-    // It ended without having been told that all is well.
+    // It ended without a question.
     const std::vector<Recovery> found = found_recoveries(folder.file(""));
     REQUIRE(found.size() == 1);
-    CHECK(found[0].project_path == "/p.headscope");
+    CHECK(found[0].project_path.empty());
     discard_recovery(found[0]);
     {
-        Program program({.recipe = {}, .autosave_folder = folder.file("")});
+        Program program({.recipe = {}, .state_folder = folder.file("")});
         program.act(edit(0.25F));
-        program.forget_autosave();
+        program.act(FileCommand(QuitProgram{}));
+        CHECK_FALSE(program.quitting()); // it asks first
+        program.act(FileCommand(AnswerUnsaved{UnsavedAnswer::discard}));
+        CHECK(program.quitting());
     }
     CHECK(folder.entries() == 0);
 }
@@ -77,7 +80,7 @@ TEST_CASE("a program without a folder for it keeps nothing") {
 }
 
 TEST_CASE("a folder that cannot be written is told on screen") {
-    Program program({.recipe = {}, .autosave_folder = "/proc/headscope"});
+    Program program({.recipe = {}, .state_folder = "/proc/headscope"});
     program.act(edit(0.25F));
     for (int i = 0; i < 3000 && program.state().error.empty(); ++i) {
         program.settle();

@@ -69,6 +69,6 @@ TEST_CASE("the command line says what is wrong with a project", "[project]") {
     fails({"trace", "--project", path, "--heads", "2", "-o", "-"}, 2, "--heads");
     fails({"trace", "--project", path, "--model", ".", "-o", "-"}, 2, "--project");
     fails({folder.file("no")}, 1, "neither a sub-command nor");
-    fails({cut}, 1, "cut short");
+    fails({folder.file("no.headscope")}, 1, "cannot read");
     fails({path, "--preset", "random"}, 2, "--preset");
 }
