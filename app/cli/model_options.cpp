@@ -68,7 +68,7 @@ void ModelOptions::add_to(CLI::App& command, const std::string& layer) {
         ->excludes(ids)
         ->excludes(text);
     command.add_option("--layer", layer_, layer)->group(group)->needs(model);
-    for (const char* other : {"SENTENCE", "--preset", "--seed", "--case", "--weights", "--heads",
+    for (const char* other : {"SENTENCE", "--preset", "--seed", "--case", "--project", "--weights", "--heads",
                               "--kv-heads", "--mask", "--gain", "--temperature"})
         model->excludes(command.get_option(other));
 }

@@ -16,7 +16,8 @@ public:
     struct Options {
         Recipe recipe;
         std::string device = "auto";
-        std::function<void()> wake; ///< called from the worker's thread when a result waits; may be empty
+        std::function<void()> wake =
+            {}; ///< called from the worker's thread when a result waits; may be empty
         /// Where work is kept safe and recent files are listed; empty: nowhere.
         std::filesystem::path state_folder = {};
     };

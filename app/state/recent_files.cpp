@@ -45,7 +45,10 @@ std::vector<std::string> read_recent_files(const std::filesystem::path& list) {
     if (list.empty() || !std::filesystem::is_regular_file(list, none))
         return paths;
     try {
-        for (const nlohmann::json& entry : parse_json(read_file(list.string()), list.string()))
+        const nlohmann::json entries = parse_json(read_file(list.string()), list.string());
+        if (!entries.is_array())
+            return {};
+        for (const nlohmann::json& entry : entries)
             if (entry.is_string())
                 if (const auto path = entry.get<std::string>();
                     path.starts_with('/') && std::ranges::find(paths, path) == paths.end())

@@ -38,6 +38,7 @@ std::optional<Problem> built_problem(const Recipe& recipe) {
 }
 
 /// The stored problem without the edits, as a base on which the recipe's edits, gains and temperature lie.
+/// The identity in place of W_O stays a choice: an edit of W_O waits behind it.
 Recipe over_stored_problem(const StoredProject& stored) {
     Problem base = *stored.problem;
     for (const auto& [id, tensor] : stored.unedited)
@@ -47,7 +48,6 @@ Recipe over_stored_problem(const StoredProject& stored) {
     Recipe recipe = stored.recipe;
     recipe.base = std::make_shared<const Problem>(std::move(base));
     recipe.H = recipe.Hkv = 0;
-    recipe.identity_W_O = false;
     recipe.mask = MaskChoice::none;
     recipe.extra_mask.clear();
     return recipe;
@@ -80,6 +80,7 @@ OpenedProject settled(StoredProject stored, const std::string& source) {
         return opened;
     }
     opened.recipe.edits.clear();
+    opened.recipe.identity_W_O = false;
     opened.recipe.gains.clear();
     opened.recipe.temperature = stored.problem->temperature;
     opened.recipe.base = std::make_shared<const Problem>(*stored.problem);
@@ -128,6 +129,15 @@ Safetensors repaired(const std::string& bytes, const std::string& source, std::s
     return Safetensors::from_bytes(alone + structure, source);
 }
 
+Safetensors header_of(const std::string& path) {
+    try {
+        return Safetensors::open_lazily(path);
+    } catch (const Error&) {
+        std::set<std::string> lost;
+        return repaired(read_project_bytes(path), path, lost);
+    }
+}
+
 } // namespace
 
 void save_project(const Recipe& recipe, const Problem& problem, const std::string& path) {
@@ -155,7 +165,7 @@ OpenedProject recover_project_bytes(std::string bytes, const std::string& source
 }
 
 ProjectSummary project_summary(const std::string& path) {
-    const Safetensors file = Safetensors::open_lazily(path);
+    const Safetensors file = header_of(path);
     const json project = project_json(file);
     const auto text = [&](const char* key) {
         const json value = project.value(key, json());

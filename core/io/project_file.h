@@ -57,7 +57,8 @@ OpenedProject recover_project_bytes(std::string bytes, const std::string& source
 
 /// Whether the file holds a project, readable or not.
 bool is_project(const Safetensors& file);
-/// Reads the header alone. Throws Error(input) when it is no project or its structure cannot be read.
+/// Reads the header alone; what is left of a damaged file suffices. Throws Error(input) when it is no project
+/// or its structure cannot be read.
 ProjectSummary project_summary(const std::string& path);
 
 } // namespace headscope

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace headscope {
 
@@ -280,6 +281,15 @@ Recipe Reader::recipe(const ConfigReader& object) {
     return recipe;
 }
 
+/// For programs that know problems and nothing of presets.
+Recipe recipe_for(Problem problem) {
+    Recipe recipe;
+    recipe.gains = std::exchange(problem.gains, {});
+    recipe.temperature = std::exchange(problem.temperature, 1.0F);
+    recipe.base = std::make_shared<const Problem>(std::move(problem));
+    return recipe;
+}
+
 } // namespace
 
 bool is_project(const Safetensors& file) {
@@ -316,16 +326,16 @@ StoredProject read_stored_project(const Safetensors& file, const ReadingRules& r
     StoredProject stored;
     Reader reader(file, rules, stored.notes);
     stored.program = object.text("program", "another program");
-    const auto recipe = object.object("recipe");
-    if (!recipe)
-        object.refuse("recipe", "an object with preset, sentence and the others");
     stored.problem = reader.part("The problem as it was on screen", [&] {
         const auto problem = object.object("problem");
         if (!problem)
             object.refuse("problem", "an object with dims, tensors and the others");
         return reader.problem(*problem, "the problem on screen");
     });
-    stored.recipe = reader.recipe(*recipe);
+    const auto recipe = object.object("recipe");
+    if (!recipe && !stored.problem)
+        object.refuse("recipe", "an object with preset, sentence and the others");
+    stored.recipe = recipe ? reader.recipe(*recipe) : recipe_for(*stored.problem);
     stored.unedited = reader.inputs(object, "unedited", "the unedited");
     return stored;
 }

@@ -10,6 +10,7 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <rapidcheck/catch.h>
 
 using namespace headscope;
@@ -117,4 +118,78 @@ TEST_CASE("every recipe comes back from a project to the last bit", "[project]")
         RC_ASSERT(recovered.notes.empty());
         RC_ASSERT(same_bits(recovered.recipe, recipe));
     });
+}
+
+TEST_CASE("a project opened and saved again is the same file", "[project]") {
+    rc::prop("bytes", [] {
+        const Recipe recipe = any_recipe();
+        const std::string bytes = project_bytes(recipe, built(recipe));
+        const Recipe opened = parse_project(bytes, "p").recipe;
+        RC_ASSERT(project_bytes(opened, built(opened)) == bytes);
+    });
+}
+
+TEST_CASE("numbers that this version would build otherwise are kept", "[project]") {
+    rc::prop("a problem that its recipe does not give", [] {
+        const Recipe recipe = any_recipe();
+        Problem other = built(recipe);
+        // A version with other embeddings: what the user changed is the same, what was built is not.
+        if (recipe.edits.contains(TensorId::x) && other.x == recipe.edits.at(TensorId::x))
+            other.weights.W_K = any_tensor(other.weights.W_K->shape());
+        else
+            other.x = any_tensor(other.x->shape());
+        const OpenedProject opened = parse_project(project_bytes(recipe, other), "p.headscope");
+        RC_ASSERT(same_bits(built(opened.recipe), other) || same_bits(built(recipe), other));
+        if (same_bits(built(recipe), other))
+            return;
+        RC_ASSERT(opened.notes.size() == 1U);
+        RC_ASSERT(opened.recipe.base != nullptr);
+        // Edits stay edits: they can be taken back, and those that wait still wait.
+        RC_ASSERT(opened.recipe.edits.size() == recipe.edits.size());
+        for (const auto& [id, tensor] : recipe.edits) {
+            RC_ASSERT(same_bits(opened.recipe.edits.at(id), tensor));
+            if (other.input(id) == tensor.get()) {
+                Problem before = build_recipe(recipe).problem, base = *opened.recipe.base;
+                RC_ASSERT(same_bits(*base.input_slot(id), *before.input_slot(id)));
+            }
+        }
+    });
+}
+
+TEST_CASE("a project is a safetensors file with the numbers on screen in it", "[project]") {
+    Recipe recipe;
+    recipe.sentence = presets().front().sentence;
+    const Problem unedited = build_recipe(recipe).problem;
+    const Shape shape = unedited.weights.W_Q->shape();
+    recipe.edits[TensorId::W_Q] = std::make_shared<const Tensor>(shape, 0.25F);
+    recipe.edits[TensorId::b_O] = std::make_shared<const Tensor>(Shape{3}, 1.5F); // waits
+    const Safetensors file = Safetensors::from_bytes(project_bytes(recipe, built(recipe)), "p");
+    CHECK(same_bits(file.tensor("problem.W_Q"), recipe.edits[TensorId::W_Q]));
+    CHECK(same_bits(file.tensor("problem.W_O"), unedited.weights.W_O));
+    CHECK(same_bits(file.tensor("unedited.W_Q"), unedited.weights.W_Q));
+    CHECK(same_bits(file.tensor("edits.b_O"), recipe.edits[TensorId::b_O]));
+    CHECK_FALSE(file.has("edits.W_Q")); // held once, as problem.W_Q
+    CHECK(is_project(file));
+}
+
+TEST_CASE("a summary is read from the header alone", "[project]") {
+    const TemporaryFolder folder;
+    Recipe recipe;
+    recipe.sentence = presets().front().sentence;
+    save_project(recipe, built(recipe), folder.file("p.headscope"));
+    const ProjectSummary summary = project_summary(folder.file("p.headscope"));
+    CHECK(summary.format == project_format);
+    CHECK(summary.program == HEADSCOPE_VERSION);
+    CHECK(summary.title == recipe.sentence);
+}
+
+TEST_CASE("what a project could not give back is not written", "[project]") {
+    Recipe recipe;
+    recipe.sentence = presets().front().sentence;
+    const Problem problem = built(recipe);
+    recipe.edits[TensorId::b_O] = std::make_shared<const Tensor>(Shape{2}, std::nanf(""));
+    CHECK_THAT(input_error([&] { project_bytes(recipe, problem); }), Contains("edits.b_O holds NaN"));
+    recipe.edits.clear();
+    recipe.gains = {std::numeric_limits<float>::infinity()};
+    CHECK_THAT(input_error([&] { project_bytes(recipe, problem); }), Contains("gains"));
 }
