@@ -5,7 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/io/pytorch_script.h"
-#include "core/io/trace_export.h"
+#include "core/io/tensor_export.h"
 #include "core/io/tsv.h"
 
 #include <cctype>
@@ -58,12 +58,7 @@ void write_picture(const OnScreen& screen, bool dark, const std::string& path) {
 }
 
 void write_numbers(const OnScreen& screen, const std::string& path) {
-    const auto format = trace_format_of_path(path);
-    if (!format)
-        fail_input(path +
-                   " has an ending that no format of numbers has; use .npy, .csv, .tsv or .safetensors.");
-    export_trace(screen.shown.problem(), *screen.shown.trace,
-                 {.format = *format, .stages = StageSet().with(stage_on_canvas(screen.view))}, path);
+    export_tensor(screen.shown.problem(), *screen.shown.trace, {.id = stage_on_canvas(screen.view)}, path);
 }
 
 void write_script(const OnScreen& screen, const std::string& path) {
@@ -77,10 +72,10 @@ Copied copy_stage(const OnScreen& screen) {
     if (tensor == nullptr)
         fail_input(name + " was not computed for this problem; go to another stage.");
     refuse_large(tensor->count(), name);
-    const bool blocks =
-        tensor->shape().rank() > 2 && tensor->count() > tensor->shape().back(0) * tensor->shape().back(1);
-    return {tsv(*tensor), "Copied " + name + ", " + shape_words(tensor->shape()) +
-                              (blocks ? ", one matrix below the other" : "")};
+    const Shape& shape = tensor->shape();
+    const bool several = shape.rank() > 2 && shape.count() > shape.back(0) * shape.back(1);
+    return {tsv(*tensor),
+            "Copied " + name + ", " + shape_words(shape) + (several ? ", one matrix below the other" : "")};
 }
 
 Copied copy_matrix(const OnScreen& screen) {
@@ -89,10 +84,10 @@ Copied copy_matrix(const OnScreen& screen) {
     if (tensor == nullptr)
         fail_input(
             "There is no matrix to copy: point at one, or click a cell of it, and press Ctrl C again.");
+    const Shape& shape = tensor->shape();
     const MatrixCells cells = matrix_around(*tensor, cell->at);
     std::string name(tensor_info(cell->tensor).name);
     refuse_large(cells.rows * cells.cols, name);
-    const Shape& shape = tensor->shape();
     for (int axis = 0; axis < shape.rank() - 2; ++axis)
         if (shape[axis] > 1)
             name += "[" + std::to_string(cell->at[static_cast<std::size_t>(axis)]) + "]";
