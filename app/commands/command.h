@@ -76,7 +76,14 @@ struct MoveInHistory {
 /// The document after a command. Throws Error(input) with the sentence to show; the old document stays valid.
 DocumentPtr apply(const DocumentPtr& document, const Command& command);
 
+/// From now on A is what is on screen, or the same without edits, gains and temperature.
+struct MarkBaseline {
+    bool as_built = false;
+};
+struct DropBaseline {};
+
 /// Everything that can come of a click or a key.
-using Action = std::variant<Command, ViewChange, MoveInHistory, TypedNumber, FileCommand>;
+using Action =
+    std::variant<Command, ViewChange, MoveInHistory, TypedNumber, FileCommand, MarkBaseline, DropBaseline>;
 
 } // namespace headscope

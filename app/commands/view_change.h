@@ -38,6 +38,9 @@ struct ShowHeads {
 struct ShowProjection {
     Projection projection;
 };
+struct SetCompare {
+    Compare what;
+};
 struct SetApart {
     bool apart;
 };
@@ -85,7 +88,7 @@ struct BeginDrag {
 using ViewChange = std::variant<GoTo, StepStage, StepRow, TogglePlay, SetSpeed, PickHead, CompareWith,
                                 ShowWeightsAs, ShowHeads, ShowProjection, SetApart, SetJoined, Select,
                                 SetColourMap, SetSameScale, ShowNumbers, ShowBatch, SetDark, SetZoom,
-                                OpenLeft, OpenInspector, ShowTab, ShowHelp, BeginDrag>;
+                                OpenLeft, OpenInspector, ShowTab, ShowHelp, BeginDrag, SetCompare>;
 
 /// Changes the view; indices that the problem does not have are clamped.
 void apply(ViewState& view, const ViewChange& change, const Dims& dims);

@@ -165,7 +165,7 @@ struct MapText {
 void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& given, const MapText& text,
               float x, float y, const Plan& plan, float label_width, std::int64_t head, bool sums) {
     const Theme& theme = context.theme;
-    MatrixSpec spec = given;
+    MatrixSpec spec = difference_spec(context, given);
     spec.x = x + label_width;
     spec.y = y + plan.head_height;
     const float width = spec.cell_w * static_cast<float>(spec.cols);
@@ -212,6 +212,10 @@ MapText head_text(const DrawContext& context, const Subject& subject, std::int64
     if (gain != 1.0F)
         text.title += " × " + number(gain, 2);
     text.unit = subject.weights ? "weight" : subject.tensor == TensorId::scores ? "score" : "scaled score";
+    if (context.difference()) {
+        text.unit = "B − A, same scale";
+        return text;
+    }
     text.unit += context.view.same_scale ? ", same scale" : ", own scale";
     return text;
 }
@@ -220,7 +224,7 @@ MapText head_text(const DrawContext& context, const Subject& subject, std::int64
 void draw_each(Picture& picture, const DrawContext& context, const Subject& subject, const Plan& plan,
                float y, float label_width) {
     const Dims& dims = context.dims();
-    const bool sums = subject.weights;
+    const bool sums = subject.weights && !context.difference();
     const float map_width = label_width + plan.cell * static_cast<float>(dims.Tk) + (sums ? sum_width : 0.0F);
     const float map_height = plan.head_height + plan.cell * static_cast<float>(dims.Tq) + legend_height;
     for (std::int64_t h = 0; h < dims.H; ++h) {
@@ -295,7 +299,7 @@ void draw_combined(Picture& picture, const DrawContext& context, const Subject& 
     const Shown& shown = context.shown;
     const TensorId id = subject.tensor;
     const bool difference = context.view.heads_view == HeadsView::difference;
-    const bool sums = subject.weights && !difference;
+    const bool sums = subject.weights && !difference && !context.difference();
     Plan plan = plan_maps(context, 1, context.width - 2 * canvas_pad, height, label_width, sums);
     plan.cell = std::max(plan.cell, 2.0F);
     MatrixSpec spec = map_spec(context, subject, a, plan.cell);

@@ -23,6 +23,8 @@ struct Numbers {
 };
 
 std::string cell_text(const MatrixSpec& spec, float value, int decimals) {
+    if (spec.plus && value == 0)
+        return "·";
     return spec.plus ? signed_number(value, decimals) : number(value, decimals);
 }
 
@@ -94,20 +96,13 @@ std::vector<float> values_of(const DrawContext& context, const MatrixSpec& spec)
     return values;
 }
 
-bool is_edited_cell(const DrawContext& context, TensorId id, const Index& at) {
-    const Document& document = *context.shown.document;
-    if (!document.recipe.edits.contains(id))
-        return false;
-    return is_edited(document, id, document.problem.input(id)->shape().offset(at));
-}
-
 void draw_masked(Picture& picture, const Theme& theme, const Rect& cell) {
     picture.scene.add(RectItem{.area = cell, .fill = theme.panel});
     picture.scene.add(LineItem{{cell.x, cell.bottom()}, {cell.right(), cell.y}, theme.line2, 1});
 }
 
 bool is_masked(const MatrixSpec& spec, std::int64_t row, std::int64_t col, float value) {
-    return std::isinf(value) || (spec.forbidden && spec.forbidden(row, col));
+    return !std::isfinite(value) || (spec.forbidden && spec.forbidden(row, col));
 }
 
 std::uint64_t hash_of(const std::vector<Color>& pixels) {
@@ -125,6 +120,8 @@ void draw_as_image(Picture& picture, const DrawContext& context, const MatrixSpe
                    col = static_cast<std::int64_t>(i) % spec.cols;
         if (row >= done)
             (*pixels)[i] = context.theme.panel;
+        else if (spec.plus && std::isinf(values[i]))
+            (*pixels)[i] = context.theme.muted;
         else if (is_masked(spec, row, col, values[i]))
             (*pixels)[i] = (row + col) % 2 == 0 ? context.theme.panel : context.theme.line;
         else
@@ -141,7 +138,7 @@ void draw_as_image(Picture& picture, const DrawContext& context, const MatrixSpe
 } // namespace
 
 MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const MatrixSpec& given) {
-    MatrixSpec spec = given;
+    MatrixSpec spec = difference_spec(context, given);
     const bool image = std::min(spec.cell_w, spec.cell_h) < texture_below;
     const bool bars = spec.fill == CellFill::owned && spec.cell_h >= 24.0F && spec.cell_w >= 24.0F;
     const std::vector<float> values = values_of(context, spec);
@@ -166,7 +163,7 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
                     .map = spec.fill == CellFill::diverging ? "diverging" : spec.map,
                     .low = spec.fill == CellFill::diverging ? -spec.high : spec.low,
                     .high = spec.high,
-                    .actual = !spec.value};
+                    .actual = !spec.value && context.showing == Compare::now};
 
     const std::int64_t done = spec.rows_done < 0 ? spec.rows : spec.rows_done;
     if (image) {
@@ -180,6 +177,10 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
             const Rect cell = grid.cell(row, col);
             if (row >= done) {
                 picture.scene.add(RectItem{.area = cell, .stroke = context.theme.line});
+                continue;
+            }
+            if (context.difference() && std::isinf(value)) {
+                draw_masked_in_one(picture, context, cell, value);
                 continue;
             }
             if (is_masked(spec, row, col, value)) {
@@ -198,7 +199,8 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
                                            ink,
                                            Align::center});
             }
-            if (grid.actual && is_edited_cell(context, spec.tensor, grid.index(row, col)))
+            if (!spec.value && !context.difference() &&
+                marked_as_edited(context, spec.tensor, grid.index(row, col)))
                 picture.scene.add(PolygonItem{{{cell.right() - corner, cell.y},
                                                {cell.right(), cell.y},
                                                {cell.right(), cell.y + corner}},
@@ -210,7 +212,8 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
     return grid;
 }
 
-int decimals_shown(const DrawContext& context, const MatrixSpec& spec) {
+int decimals_shown(const DrawContext& context, const MatrixSpec& given) {
+    const MatrixSpec spec = difference_spec(context, given);
     return std::max(fit_numbers(spec, values_of(context, spec), context.view.numbers).decimals, 0);
 }
 

@@ -26,7 +26,7 @@ struct MatrixSpec {
     std::string map = "head";   ///< its name
     float low = 0, high = 1;    ///< ends of the colours; for owned cells the bar of `high` fills half a cell
     int decimals = 2;           ///< at most
-    bool plus = false;          ///< positive numbers carry a sign (differences)
+    bool plus = false;          ///< positive numbers carry a sign and an exact zero is a dot (differences)
     /// The head that owns a cell, or -1; only for owned cells. Default: none.
     std::function<std::int64_t(std::int64_t row, std::int64_t col)> owner = {};
     /// The number shown; default: the tensor's own.
@@ -42,6 +42,14 @@ struct MatrixSpec {
 /// none; cells under `texture_below` pixels become one image.
 MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const MatrixSpec& spec);
 inline constexpr float texture_below = 12.0F;
+
+/// The same matrix as B − A draws it: signed, on the diverging map that ends at the page's largest change.
+/// Unchanged where the context shows no such difference; applying it twice does no harm.
+MatrixSpec difference_spec(const DrawContext& context, MatrixSpec spec);
+/// Whether B holds another number there than A, or, without a baseline, than the preset or the file gave it.
+bool marked_as_edited(const DrawContext& context, TensorId id, const Index& at);
+/// A score that is masked in A only (change +infinity) or in B only (minus infinity).
+void draw_masked_in_one(Picture& picture, const DrawContext& context, const Rect& cell, float change);
 
 /// How many decimals the numbers of that matrix get at its cell size; 0 when none are printed.
 int decimals_shown(const DrawContext& context, const MatrixSpec& spec);

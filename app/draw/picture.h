@@ -91,9 +91,13 @@ struct Picture {
     void append(const Picture& other, float dx, float dy);
 };
 
+class Comparison;
+struct Flash;
+
 /// One step of the document's history.
 struct HistoryLine {
     std::string label, detail;
+    bool baseline = false; ///< this state is A
 };
 
 /// What every drawing function is given.
@@ -106,8 +110,12 @@ struct DrawContext {
     bool controls = true;                      ///< off: a figure for paper, without switches and buttons
     std::span<const HistoryLine> history = {}; ///< of the document, oldest first
     std::size_t history_position = 0;          ///< the line that is on screen
+    const Comparison* compare = nullptr;       ///< with a baseline, where one is marked
+    Compare showing = Compare::now;            ///< what `shown` is: B, A, or B − A
+    const Flash* flash = nullptr;              ///< cells that changed just now, while they are marked
 
     const Dims& dims() const { return shown.dims(); }
+    bool difference() const { return showing == Compare::difference; }
 };
 
 /// The cell that outlines and inspector speak of: the hovered one, the selected one, else the largest of the

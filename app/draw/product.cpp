@@ -1,5 +1,6 @@
 #include "app/draw/product.h"
 
+#include "app/draw/comparison.h"
 #include "app/draw/controls.h"
 #include "app/draw/format.h"
 
@@ -140,13 +141,17 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
     const float result_y = right_y + right_rows * cell_h + between;
 
     ProductLayout layout;
-    layout.right = place(picture, context, spec.right, result_x, right_y, cell_w, cell_h);
-    layout.left = place(picture, context, spec.left, left_x, result_y, cell_w, cell_h);
+    const DrawContext factors = factor_context(context);
+    layout.right = place(picture, factors, spec.right, result_x, right_y, cell_w, cell_h);
+    layout.left = place(picture, factors, spec.left, left_x, result_y, cell_w, cell_h);
     layout.result = place(picture, context, spec.result, result_x, result_y, cell_w, cell_h);
 
-    draw_name(picture, context, layout.right, spec.right_name, spec.right_shape, 14);
-    draw_name(picture, context, layout.result, spec.result_name, spec.result_shape, 14);
-    draw_name(picture, context, layout.left, spec.left_name, spec.left_shape, 14 + header);
+    draw_name(picture, context, layout.right, spec.right_name,
+              changed_text(factors, spec.right.tensor, spec.right_shape), 14);
+    draw_name(picture, context, layout.result, difference_name(context, spec.result_name), spec.result_shape,
+              14);
+    draw_name(picture, context, layout.left, spec.left_name,
+              changed_text(factors, spec.left.tensor, spec.left_shape), 14 + header);
     draw_bars(picture, context, layout.right, spec.right_head_cols, spec.kv, spec.bar_head);
     draw_bars(picture, context, layout.result, spec.result_head_cols, spec.kv, spec.bar_head);
     draw_bars(picture, context, layout.left, spec.left_head_cols, false, spec.bar_head);
@@ -161,7 +166,7 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
               baseline_for(layout.result.area.y + layout.result.area.h / 2, 17), "=", Font::ui, 17,
               context.theme.muted, Align::center);
     if (bias)
-        draw_bias(picture, context, spec, layout.result);
+        draw_bias(picture, factors, spec, layout.result);
     layout.area = {room.x, room.y, layout.result.area.right() - room.x,
                    layout.result.area.bottom() - room.y + (bias ? bias_height + 12 : 0.0F)};
     return layout;

@@ -1,3 +1,4 @@
+#include "app/draw/comparison.h"
 #include "app/draw/controls.h"
 #include "app/draw/format.h"
 #include "app/draw/pages.h"
@@ -70,7 +71,7 @@ float draw_small_cell_legend(Picture& picture, const DrawContext& context, const
     if (!grid.heatmap)
         return y;
     draw_legend(picture, context, grid.area.x, y + 16, 160, context.theme.diverging, -grid.high, grid.high,
-                std::string(tensor_info(grid.tensor).name), false);
+                difference_name(context, std::string(tensor_info(grid.tensor).name)), false);
     return y + 56;
 }
 
@@ -110,8 +111,9 @@ Picture draw_projection_page(const DrawContext& context) {
     draw_segmented(picture, context, context.width - canvas_pad - segmented_width(context, segments), 28,
                    segments);
 
+    const DrawContext factors = factor_context(context);
     ProductSpec product{
-        .left = spec_of(context, source), .right = spec_of(context, W), .result = spec_of(context, result)};
+        .left = spec_of(factors, source), .right = spec_of(factors, W), .result = spec_of(context, result)};
     product.right.owner = product.result.owner = columns_owned(head_width, shared);
     product.result.rows_done = queries || !context.shown.problem().cross() ? rows_done(context) : -1;
     product.left_name = cross ? "X_kv" : "X";
@@ -138,8 +140,9 @@ Picture draw_head_out_page(const DrawContext& context) {
     const std::int64_t h = context.view.head, g = dims.kv_head(h);
     draw_page_head(picture, context, "Head outputs", "head_out[h] = weights[h] · v_heads[h]");
     draw_head_switch(picture, context);
-    ProductSpec product{.left = spec_of(context, TensorId::weights, h),
-                        .right = spec_of(context, TensorId::v_heads, g),
+    const DrawContext factors = factor_context(context);
+    ProductSpec product{.left = spec_of(factors, TensorId::weights, h),
+                        .right = spec_of(factors, TensorId::v_heads, g),
                         .result = spec_of(context, TensorId::head_out, h)};
     product.left.fill = CellFill::heat;
     product.left.ramp = &context.theme.heat(h, dims.H, context.view.colour_map);
@@ -180,8 +183,9 @@ Picture draw_contributions_page(const DrawContext& context) {
                    std::string(tensor_info(TensorId::contributions).formula) +
                        (gain == 1.0F ? "" : " × " + number(gain, 2)));
     draw_head_switch(picture, context);
-    ProductSpec product{.left = spec_of(context, TensorId::head_out, h),
-                        .right = spec_of(context, TensorId::W_O),
+    const DrawContext factors = factor_context(context);
+    ProductSpec product{.left = spec_of(factors, TensorId::head_out, h),
+                        .right = spec_of(factors, TensorId::W_O),
                         .result = spec_of(context, TensorId::contributions, h)};
     product.right.origin = {h * dims.dv, 0, 0, 0};
     product.right.rows = dims.dv;
@@ -221,8 +225,9 @@ Picture draw_output_page(const DrawContext& context) {
     draw_page_head(picture, context, "Output projection",
                    bias ? "output = concat · W_O + b_O" : "output = concat · W_O");
 
-    ProductSpec product{.left = spec_of(context, TensorId::concat),
-                        .right = spec_of(context, TensorId::W_O),
+    const DrawContext factors = factor_context(context);
+    ProductSpec product{.left = spec_of(factors, TensorId::concat),
+                        .right = spec_of(factors, TensorId::W_O),
                         .result = spec_of(context, TensorId::output)};
     product.left.owner = columns_owned(dims.dv, 1);
     product.right.owner = [dv = dims.dv](std::int64_t row, std::int64_t) { return row / dv; };

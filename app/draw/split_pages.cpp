@@ -133,7 +133,10 @@ void draw_joined(Picture& picture, const DrawContext& context, const Slices& s, 
 float small_cell_legend(Picture& picture, const DrawContext& context, float x, float y, float limit) {
     if (!picture.grids.back().heatmap)
         return y;
-    draw_legend(picture, context, x, y, 160, context.theme.diverging, -limit, limit, "value", false);
+    if (context.difference())
+        limit = picture.grids.back().high;
+    draw_legend(picture, context, x, y, 160, context.theme.diverging, -limit, limit,
+                context.difference() ? "B − A" : "value", false);
     return y + 40;
 }
 

@@ -84,8 +84,8 @@ float draw_source(Picture& picture, const DrawContext& context, const Source& so
     }
     float end = grid.area.bottom() + 20;
     if (grid.heatmap) {
-        draw_legend(picture, context, grid.area.x, end, 160, theme.diverging, -spec.high, spec.high, "value",
-                    false);
+        draw_legend(picture, context, grid.area.x, end, 160, theme.diverging, grid.low, grid.high,
+                    context.difference() ? "B − A" : "value", false);
         end += 40;
     } else {
         end =

@@ -66,7 +66,8 @@ Recipe with_sentence(Recipe recipe) {
 
 } // namespace
 
-Program::Program(const Options& options) : runner_(make_engine(options.device), options.wake) {
+Program::Program(const Options& options)
+    : runner_(make_engine(options.device), options.wake), options_(options) {
     const Recipe recipe = with_sentence(options.recipe);
     state_.document = make_document(recipe, 1);
     state_.sentence = recipe.sentence;
@@ -89,16 +90,31 @@ Program::Program(const Options& options) : runner_(make_engine(options.device), 
 void Program::act(const Action& action) {
     try {
         std::visit(Overloaded{[&](const ViewChange& change) {
-                                  headscope::apply(state_.view, change, state_.document->problem.dims);
+            headscope::apply(state_.view, change, state_.document->problem.dims);
+            if (std::holds_alternative<SetCompare>(change) && !state_.compare.marked())
+                mark_baseline(true);
                               },
-                              [&](const Command& command) { run_command(command); },
-                              [&](const MoveInHistory& move) { restore(move.by); },
-                              [&](const TypedNumber& typed) { run_command(parse_edit(typed)); },
-                              [&](const FileCommand& command) { files_->act(command); }},
+                              [&](const Command& command) {
+            run_command(command); },
+                              [&](const MoveInHistory& move) {
+            restore(move.by); },
+                              [&](const TypedNumber& typed) {
+            run_command(parse_edit(typed)); },
+                              [&](const FileCommand& command) {
+            files_->act(command); }}
+                              [&](const MarkBaseline& mark) {
+            mark_baseline(mark.as_built); },
+                              [&](const DropBaseline&) {
+            state_.compare.drop();
+            state_.view.compare = Compare::now;
+            list_history();
+                              }
+    },
                    action);
-    } catch (const Error& fault) {
-        state_.error = fault.what();
-    }
+}
+catch (const Error& fault) {
+    state_.error = fault.what();
+}
 }
 
 void Program::run_command(const Command& command) {
@@ -131,10 +147,10 @@ void Program::document_changed() {
     if (state_.view.row >= dims.Tq)
         state_.view.row = -1;
     clamp_to(state_.view, dims);
-    state_.history.clear();
-    for (const History::State& state : history_->states())
-        state_.history.push_back({state.label, state.detail});
-    state_.history_position = history_->position();
+    // What is changed is B: it is not left behind A.
+    if (state_.view.compare == Compare::baseline)
+        state_.view.compare = Compare::now;
+    list_history();
     runner_.submit(state_.document);
     files_->document_changed();
 }
@@ -155,11 +171,14 @@ void Program::take_results() {
 void Program::settle() {
     files_->settle();
     runner_.wait();
+    if (baseline_runner_)
+        baseline_runner_->wait();
     take_results();
+    update_comparison();
 }
 
 bool Program::animating() const {
-    return moving_ || runner_.busy() || files_->busy();
+    return moving_ || runner_.busy() || files_->busy() || (baseline_runner_ && baseline_runner_->busy());
 }
 
 Color Program::background() const {
@@ -230,6 +249,7 @@ void Program::splitters(const Layout& layout, float width, const ViewTools& tool
 void Program::frame(Surface& surface, double now) {
     take_results();
     files_->frame(now);
+    update_comparison();
     const double since = last_frame_ < 0 ? 0 : std::min(now - last_frame_, 0.1);
     last_frame_ = now;
     moving_ = advance(state_.view, now, since, state_.document->problem.dims);

@@ -6,6 +6,7 @@
 #include "app/shell/ui.h"
 #include "app/views/views.h"
 
+#include <optional>
 #include <string>
 
 namespace headscope {
@@ -57,6 +58,11 @@ private:
     void restore(std::int64_t by);
     void show_document(DocumentPtr document);
     void document_changed();
+    /// History as the panels show it.
+    void list_history();
+    void mark_baseline(bool as_built);
+    /// Takes over a baseline that was computed, and lets the comparison follow what is shown.
+    void update_comparison();
     /// Follows a number that is being dragged.
     void drag_number(const Surface& surface, const Sink& send);
     void splitters(const Layout& layout, float width, const ViewTools& tools);
@@ -66,6 +72,9 @@ private:
     std::uint64_t gesture_ = 1;      ///< one stretch of holding the mouse or typing
     Runner runner_;
     std::optional<Files> files_; ///< always there after construction
+    Options options_;
+    std::optional<Runner> baseline_runner_; ///< for a baseline that was never on screen; made when needed
+    std::string baseline_name_;             ///< of the one that is being computed
     FocusRing focus_, dialog_focus_;
     Picture canvas_;
     double last_frame_ = -1;

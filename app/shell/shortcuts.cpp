@@ -76,6 +76,14 @@ void view_keys(const AppState& state, const Sink& send) {
         send(ViewChange(SetSameScale{!view.same_scale}));
     if (pressed(GLFW_KEY_C))
         send(ViewChange(SetColourMap{static_cast<ColourMap>((static_cast<int>(view.colour_map) + 1) % 5)}));
+    const bool shows_a = effective(state.compare, view.compare) == Compare::baseline;
+    const bool shows_change = effective(state.compare, view.compare) == Compare::difference;
+    if (pressed(GLFW_KEY_B) && ImGui::GetIO().KeyShift)
+        send(MarkBaseline{});
+    else if (pressed(GLFW_KEY_B))
+        send(ViewChange(SetCompare{shows_a ? Compare::now : Compare::baseline}));
+    if (pressed(GLFW_KEY_X))
+        send(ViewChange(SetCompare{shows_change ? Compare::now : Compare::difference}));
     if (pressed(GLFW_KEY_L))
         send(ViewChange(SetDark{!view.dark}));
 }

@@ -20,6 +20,8 @@ enum class HeadsView : std::uint8_t { each, difference, mean };
 enum class LeftTab : std::uint8_t { guide, tensors, heads, edit };
 enum class ColourMap : std::uint8_t { head, neutral, viridis, cividis, magma };
 enum class Projection : std::uint8_t { q, k, v };
+/// What is on screen when there is a baseline A: the document as it is (B), A itself, or B − A.
+enum class Compare : std::uint8_t { now, baseline, difference };
 
 /// A number being dragged sideways.
 struct CellDrag {
@@ -40,6 +42,7 @@ struct ViewState {
     WeightsView weights_view = WeightsView::heatmap;
     HeadsView heads_view = HeadsView::each;
     Projection projection = Projection::q;
+    Compare compare = Compare::now; ///< as asked for; A and B − A need a baseline that fits
     ColourMap colour_map = ColourMap::head;
     bool same_scale = true;
     bool numbers = true;

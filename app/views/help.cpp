@@ -19,6 +19,8 @@ constexpr Shortcut shortcuts[] = {
     {"E  D  M", "each head, difference of two heads, mean"},
     {"Q  K  V", "which projection is shown"},
     {"S", "slide heads apart and together"},
+    {"B  X", "flip between A (baseline) and B (now); show B − A"},
+    {"Shift B", "mark what is on screen as A"},
     {"N", "numbers in cells"},
     {"O", "same or own colour scale"},
     {"C", "next colour map"},

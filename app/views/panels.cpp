@@ -41,9 +41,38 @@ void scrolled(const char* id, const Rect& area, const ViewTools& tools, std::opt
     ImGui::EndChild();
 }
 
+/// For panels: B's numbers, or A's while A is on screen.
 DrawContext context_of(const AppState& state, const ViewTools& tools, float width, float height) {
-    return {state.shown, state.view, tools.theme,   tools.measure,         width,
-            height,      true,       state.history, state.history_position};
+    const bool marked = state.compare.marked();
+    const bool baseline = effective(state.compare, state.view.compare) == Compare::baseline;
+    return {baseline ? state.compare.baseline() : state.shown,
+            state.view,
+            tools.theme,
+            tools.measure,
+            width,
+            height,
+            true,
+            state.history,
+            state.history_position,
+            marked ? &state.compare : nullptr,
+            baseline ? Compare::baseline : Compare::now};
+}
+
+/// For the canvas, which also shows B − A.
+DrawContext canvas_context(const AppState& state, const ViewTools& tools, float width, float height) {
+    if (effective(state.compare, state.view.compare) != Compare::difference || !draws_difference(state.view))
+        return context_of(state, tools, width, height);
+    return {state.compare.difference(state.view.group),
+            state.view,
+            tools.theme,
+            tools.measure,
+            width,
+            height,
+            true,
+            state.history,
+            state.history_position,
+            &state.compare,
+            Compare::difference};
 }
 
 void draw_panel_back(const Rect& area, const ViewTools& tools, bool border_right) {
@@ -105,12 +134,27 @@ float header_tabs(const AppState& state, const Rect& area, const ViewTools& tool
     return strip_height;
 }
 
+/// With a baseline, the top of the canvas says what is on screen. Returns what is left.
+Rect below_compare_bar(const AppState& state, const Rect& area, const ViewTools& tools) {
+    if (!state.compare.marked())
+        return area;
+    const float scale = tools.surface.scale();
+    const ImVec2 origin = ImGui::GetWindowPos();
+    ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
+    ImGui::BeginChild("compare", {area.w * scale, compare_bar_height * scale});
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    show_picture(draw_compare_bar(canvas_context(state, tools, area.w, area.h)), at.x, at.y, tools, nullptr);
+    ImGui::EndChild();
+    return {area.x, area.y + compare_bar_height, area.w, area.h - compare_bar_height};
+}
+
 /// Where the selected number can be typed, when it is one that the user owns. Returns the height it takes.
 float number_field(AppState& state, const Rect& area, const ViewTools& tools) {
     const auto cell = state.view.drag ? std::optional(state.view.drag->cell) : state.view.selected;
     const bool owned = cell && (cell->tensor == TensorId::x || !is_stage(cell->tensor)) &&
                        state.shown.tensor(cell->tensor) != nullptr;
-    if (!owned) {
+    // A is as it was marked: nothing of it is typed over.
+    if (!owned || effective(state.compare, state.view.compare) == Compare::baseline) {
         state.edit_cell.reset();
         return 0;
     }
@@ -148,16 +192,18 @@ float number_field(AppState& state, const Rect& area, const ViewTools& tools) {
 
 } // namespace
 
-void view_canvas(const AppState& state, const Rect& area, const ViewTools& tools,
+void view_canvas(const AppState& state, const Rect& whole, const ViewTools& tools,
                  std::optional<CellAddress>& hovered, Picture& kept) {
     const ImVec2 origin = ImGui::GetWindowPos();
     Scene back;
-    back.add(RectItem{.area = area, .fill = tools.theme.canvas});
+    back.add(RectItem{.area = whole, .fill = tools.theme.canvas});
     paint(back, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     if (state.shown.trace == nullptr)
         return;
-    scrolled("canvas", area, tools, &hovered, &kept,
-             [&](float width, float height) { return draw_canvas(context_of(state, tools, width, height)); });
+    const Rect area = below_compare_bar(state, whole, tools);
+    scrolled("canvas", area, tools, &hovered, &kept, [&](float width, float height) {
+        return draw_canvas(canvas_context(state, tools, width, height));
+    });
     if (state.error.empty())
         return;
     // What was typed last could not be used: said where the user looks, over the last valid picture.

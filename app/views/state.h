@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/draw/comparison.h"
 #include "app/draw/picture.h"
 #include "app/state/document.h"
 #include "app/state/files_state.h"
@@ -14,6 +15,7 @@ struct AppState {
     DocumentPtr document; ///< the newest valid one; `shown` may lag behind it by one run
     Shown shown;
     ViewState view;
+    Comparison compare; ///< follows `shown`
     std::string sentence; ///< as it stands in the field, valid or not
     std::string error;    ///< one sentence about what was typed or chosen last; empty when all is well
     std::string device_name, device_detail;

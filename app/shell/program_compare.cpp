@@ -1,0 +1,59 @@
+#include "app/shell/program.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+bool as_built(const Recipe& recipe) {
+    return recipe.edits.empty() && recipe.gains.empty() && recipe.temperature == 1.0F;
+}
+
+} // namespace
+
+void Program::list_history() {
+    const DocumentPtr& baseline = state_.compare.baseline().document;
+    state_.history.clear();
+    for (const History::State& state : history_->states())
+        state_.history.push_back(
+            {state.label, state.detail, baseline != nullptr && state.document == baseline});
+    state_.history_position = history_->position();
+}
+
+void Program::mark_baseline(bool unedited) {
+    if (!unedited || as_built(state_.document->recipe)) {
+        const bool newest = state_.shown.document == state_.document;
+        const std::string name = as_built(state_.shown.document->recipe) ? "as built"
+                                 : newest ? "after " + history_->states()[history_->position()].label
+                                          : "as it was marked";
+        state_.compare.mark(state_.shown, name);
+        list_history();
+        return;
+    }
+    // The state of the history that it is, where there is one, so that the history can point at it.
+    const auto& states = history_->states();
+    const auto same = std::ranges::find_if(states, [&](const History::State& state) {
+        return state.document->unedited == state_.document->unedited && as_built(state.document->recipe);
+    });
+    baseline_name_ = "as built";
+    if (!baseline_runner_)
+        baseline_runner_.emplace(make_engine(options_.device), options_.wake);
+    baseline_runner_->submit(same != states.end() ? same->document
+                                                  : headscope::apply(state_.document, Command(ResetEdits{})));
+}
+
+void Program::update_comparison() {
+    if (auto result = baseline_runner_ ? baseline_runner_->poll() : std::nullopt) {
+        if (result->trace == nullptr) {
+            state_.error = result->error;
+        } else {
+            state_.compare.mark({result->document, result->trace, std::move(result->metrics)},
+                                baseline_name_);
+            list_history();
+        }
+    }
+    state_.compare.follow(state_.shown, state_.view.batch);
+}
+
+} // namespace headscope
