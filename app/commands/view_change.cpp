@@ -109,7 +109,8 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                           },
                           [&](const ShowHelp& c) { view.help_open = c.open; },
                           [&](const BeginDrag& c) { view.drag = c.drag; },
-                          [&](const SetCompare& c) { view.compare = c.what; }},
+                          [&](const SetCompare& c) { view.compare = c.what; },
+                          [&](const SetFlash& c) { view.flash_changes = c.on; }},
                change);
     clamp_to(view, dims);
 }

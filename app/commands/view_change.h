@@ -41,6 +41,10 @@ struct ShowProjection {
 struct SetCompare {
     Compare what;
 };
+/// Whether cells that an edit changed are outlined for a moment.
+struct SetFlash {
+    bool on;
+};
 struct SetApart {
     bool apart;
 };
@@ -88,7 +92,7 @@ struct BeginDrag {
 using ViewChange = std::variant<GoTo, StepStage, StepRow, TogglePlay, SetSpeed, PickHead, CompareWith,
                                 ShowWeightsAs, ShowHeads, ShowProjection, SetApart, SetJoined, Select,
                                 SetColourMap, SetSameScale, ShowNumbers, ShowBatch, SetDark, SetZoom,
-                                OpenLeft, OpenInspector, ShowTab, ShowHelp, BeginDrag, SetCompare>;
+                                OpenLeft, OpenInspector, ShowTab, ShowHelp, BeginDrag, SetCompare, SetFlash>;
 
 /// Changes the view; indices that the problem does not have are clamped.
 void apply(ViewState& view, const ViewChange& change, const Dims& dims);

@@ -1,3 +1,5 @@
+#include "app/draw/comparison.h"
+#include "app/draw/flash.h"
 #include "app/draw/format.h"
 #include "app/draw/matrix.h"
 #include "app/draw/pages.h"
@@ -55,8 +57,9 @@ void draw_drag_tag(Picture& picture, const DrawContext& context) {
         if (!place)
             continue;
         const Rect cell = grid.cell(place->first, place->second);
-        const std::string text = number(static_cast<double>(drag->start_value), 2) + " → " +
-                                 number(static_cast<double>(context.shown.value(drag->cell)), 2);
+        const std::string text =
+            number(static_cast<double>(drag->start_value), 2) + " → " +
+            number(static_cast<double>(factor_context(context).shown.value(drag->cell)), 2);
         const float width = context.measure(text, Font::mono, 13) + 20;
         const Rect tag{std::max(cell.x + cell.w / 2 - width / 2, 4.0F), cell.y - 36, width, 28};
         picture.scene.add(
@@ -71,6 +74,7 @@ void draw_drag_tag(Picture& picture, const DrawContext& context) {
 
 Picture draw_canvas(const DrawContext& context) {
     Picture picture = draw_page(context);
+    draw_flash(picture, context);
     draw_outlines(picture, context);
     draw_drag_tag(picture, context);
     return picture;

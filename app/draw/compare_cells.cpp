@@ -23,6 +23,8 @@ MatrixSpec difference_spec(const DrawContext& context, MatrixSpec spec) {
                     largest = std::max(largest, std::abs(value));
         spec.high = symmetric_end(largest);
     }
+    if (spec.high < 0.1F)
+        spec.decimals = spec.high >= 0.01F ? 3 : 4;
     // A weight that is masked in B but not in A has changed all the same: its number is shown.
     if (spec.forbidden)
         spec.forbidden = [forbidden = std::move(spec.forbidden), value = spec.value, &context,

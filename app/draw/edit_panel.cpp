@@ -1,3 +1,4 @@
+#include "app/draw/compare_panels.h"
 #include "app/draw/format.h"
 #include "app/draw/panels.h"
 #include "app/draw/sheet.h"
@@ -104,14 +105,17 @@ void draw_history(Sheet& sheet, float end) {
         }
         const float top = sheet.y;
         sheet.y = top + (history_row - Sheet::row_height) / 2;
-        const float detail = line.detail.empty() ? 0 : context.measure(line.detail, Font::mono, 12);
+        const std::string said = line.baseline ? "this is A" : line.detail;
+        if (line.baseline)
+            mark_baseline_line(sheet, area);
+        const float detail = said.empty() ? 0 : context.measure(said, Font::mono, 12);
         sheet.put(sheet.left, line.label, sheet.width() - detail - 12, here ? Font::ui_semibold : Font::ui,
                   13,
                   undone ? theme.muted
                   : here ? theme.ink
                          : theme.text);
-        if (!line.detail.empty())
-            sheet.put(sheet.right, line.detail, detail + 1, Font::mono, 12, theme.muted, Align::right);
+        if (!said.empty())
+            sheet.put(sheet.right, said, detail + 1, Font::mono, 12, theme.muted, Align::right);
         sheet.picture.hotspots.push_back({area, "history " + std::to_string(i),
                                           Action(MoveInHistory{i - position}),
                                           here ? "" : "Go to this state"});
@@ -143,6 +147,7 @@ Picture draw_edit(const DrawContext& context) {
     sheet.y += 4;
     draw_gains(sheet);
     draw_temperature(sheet);
+    add_baseline_buttons(sheet);
     const float foot = std::max(context.height - 56, sheet.y + 180);
     draw_history(sheet, foot - 52);
     Picture picture = sheet.finish();

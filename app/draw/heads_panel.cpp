@@ -1,5 +1,7 @@
 #include "app/draw/panels.h"
 
+#include "app/draw/compare_panels.h"
+#include "app/draw/comparison.h"
 #include "app/draw/format.h"
 #include "app/draw/sheet.h"
 
@@ -93,6 +95,10 @@ void draw_one(Sheet& sheet, std::int64_t h) {
         draw_measure(row, "share", number(100 * static_cast<double>(metrics->output_share), 0) + " %",
                      metrics->output_share, colour);
     }
+    if (const auto change = change_of_head(context, h))
+        draw_measure(row, "change", "‖Δ‖ " + number(change->norm, change->norm < 0.005 ? 4 : 2),
+                     change->largest > 0 ? static_cast<float>(change->norm / change->largest) : 0.0F,
+                     theme.head(h, context.dims().H).colour);
     row.y += 8;
     const Rect area{sheet.left - 12, top, sheet.width() + 24, row.y - top};
     if (h == context.view.head) {
@@ -124,6 +130,11 @@ Picture draw_heads(const DrawContext& context) {
     sheet.paragraph(
         "Share: size (Frobenius norm) of what the head adds to the output, over the sum for all heads.",
         context.theme.muted);
+    if (change_of_head(context, 0))
+        sheet.paragraph("Change: ‖B − A‖ of " +
+                            std::string(tensor_info(told_by_head(context.view.group)).name) +
+                            ", the root of the sum of all squared changes.",
+                        context.theme.muted);
     sheet.paragraph("“does”: the kind of token that gets at least half the weight, on average.",
                     context.theme.muted);
     return sheet.finish();

@@ -1,5 +1,6 @@
 #include "app/draw/panels.h"
 
+#include "app/draw/compare_panels.h"
 #include "app/draw/format.h"
 #include "app/draw/inspector_sections.h"
 
@@ -110,6 +111,7 @@ Picture draw_inspector(const DrawContext& context) {
         body.paragraph("The stages that this number follows from are not part of this trace.",
                        context.theme.text);
     }
+    add_change_sections(body, *cell);
     write_head(head, *cell, decimals);
     const float below = head.y;
     const Picture sections = body.finish();

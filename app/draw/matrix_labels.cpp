@@ -149,9 +149,11 @@ void draw_legend(Picture& picture, const DrawContext& context, float x, float y,
     const Rect bar{x, y, width, 10};
     picture.scene.add(GridItem{.area = bar, .cols = 256, .rows = 1, .pixels = std::move(pixels), .key = key});
     picture.scene.add(RectItem{.area = bar, .stroke = theme.line2});
-    const int decimals = high - low >= 20 ? 0 : high - low >= 2 ? 1 : 2;
+    const float span = high - low;
+    const int decimals = span >= 20 ? 0 : span >= 2 ? 1 : span >= 0.18F ? 2 : span >= 0.018F ? 3 : 4;
     const auto mark = [&](float at, float value, Align align) {
-        std::string text = number(value, value == std::round(value) ? 0 : decimals);
+        const int digits = value == std::round(value) ? 0 : decimals;
+        std::string text = context.difference() ? signed_number(value, digits) : number(value, digits);
         picture.scene.add(TextItem{{at, y + 25}, std::move(text), Font::mono, 12, theme.muted, align});
     };
     mark(x, low, Align::left);

@@ -1,3 +1,4 @@
+#include "app/draw/comparison.h"
 #include "app/draw/controls.h"
 #include "app/draw/format.h"
 #include "app/draw/product.h"
@@ -27,6 +28,22 @@ MatrixSpec sized(MatrixSpec spec, float x, float y, float cell_w, float cell_h, 
     return spec;
 }
 
+/// "‖Δ‖ 1.46" at the right end above the cells of a head.
+void draw_change_norm(Picture& picture, const DrawContext& context, const MatrixGrid& grid, std::int64_t head,
+                      float baseline, float taken) {
+    const TensorDifference* change =
+        context.difference() ? context.compare->of(TensorId::contributions) : nullptr;
+    if (change == nullptr)
+        return;
+    const double norm = change->head_norms[static_cast<std::size_t>(head)];
+    const std::string text = "‖Δ‖ " + (norm == 0 ? "0" : number(norm, norm < 0.005 ? 4 : 2));
+    if (taken + context.measure(text, Font::mono_semibold, 13) <= grid.area.w)
+        draw_text(picture, context, grid.area.right() - 1, baseline, text, Font::mono_semibold, 13,
+                  context.theme.ink, Align::right);
+    else
+        picture.tips.push_back({{grid.area.x, baseline - 14, grid.area.w, 18}, text});
+}
+
 } // namespace
 
 float draw_sum_of_heads(Picture& picture, const DrawContext& context, const Rect& room) {
@@ -34,15 +51,18 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const Rect
     const Theme& theme = context.theme;
     const std::int64_t b = context.view.batch;
     const bool bias = context.shown.tensor(TensorId::b_O) != nullptr;
-    const std::string formula = "contributions[h] = head_out[h] · W_O[rows of h]";
-    const float title = draw_text(picture, context, room.x, room.y + 16, "The same output, as a sum",
+    const bool change = context.difference();
+    const std::string formula = change ? "‖Δ‖: root of the sum of a head's squared changes"
+                                       : "contributions[h] = head_out[h] · W_O[rows of h]";
+    const float title = draw_text(picture, context, room.x, room.y + 16,
+                                  change ? "Which head moved it" : "The same output, as a sum",
                                   Font::ui_semibold, 17, theme.ink);
     if (title + 20 + context.measure(formula, Font::mono, 12.5F) < room.w)
         draw_text(picture, context, room.x + title + 16, room.y + 16, formula, Font::mono, 12.5F,
                   theme.muted);
 
     const float labels = row_label_width(context, false);
-    const std::int64_t pieces = dims.H + 1;
+    const std::int64_t pieces = change ? dims.H : dims.H + 1;
     // As few lines as still give cells that show something.
     std::int64_t per_line = pieces;
     float cell_w = 0;
@@ -92,7 +112,9 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const Rect
                     .owner = [piece](std::int64_t, std::int64_t) { return piece; }};
         }
         const MatrixGrid grid = draw_matrix(picture, context, sized(spec, x, y, cell_w, cell_h, limit));
-        const std::string name = last ? "output" : "contributions[" + std::to_string(piece) + "]";
+        const std::string name =
+            difference_name(context, last ? "output" : "contributions[" + std::to_string(piece) + "]");
+        draw_change_norm(picture, context, grid, piece, y - 14, context.measure(name, Font::mono, 13) + 12);
         const bool fits = context.measure(name, Font::mono, 13) <= width + sign_gap - 8;
         draw_text(picture, context, x, y - 14,
                   fits   ? name
@@ -110,15 +132,17 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const Rect
                       baseline_for(grid.area.y + grid.area.h / 2, 17), last ? "=" : "+", Font::ui, 17,
                       theme.muted, Align::center);
     }
-    const bool by_colour = picture.grids.back().heatmap;
+    const bool by_colour = picture.grids.back().heatmap && !change;
     const float below = room.y + 34 + lines * line_height;
     std::string note;
-    if (!by_colour)
+    if (!by_colour && !change)
         note = "bar under a number: its size, from zero in the middle of the cell; in output, one piece per "
                "head. "
                "Full half cell = " +
                number(limit, 2);
-    if (bias)
+    if (bias && change && changed_text(factor_context(context), TensorId::b_O, "").empty())
+        note = "";
+    else if (bias)
         note = "output also holds b_O, the same in every row" + std::string(note.empty() ? "" : ". ") + note;
     if (!note.empty())
         return draw_paragraph(picture, context, room.x + labels, below + 8, room.w - labels, note, Font::ui,

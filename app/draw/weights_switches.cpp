@@ -72,7 +72,7 @@ void draw_weights_switches(Picture& picture, const DrawContext& context) {
         draw_segmented(picture, context, right, heads_y, heads);
     }
     const bool map_page = !weights || view.weights_view == WeightsView::heatmap;
-    if (map_page && view.heads_view == HeadsView::each && heads_y < 62)
+    if (map_page && !context.difference() && view.heads_view == HeadsView::each && heads_y < 62)
         draw_colour_buttons(picture, context);
     if (view.heads_view == HeadsView::difference && H > 2 && heads_y < 62) {
         float x = context.width - canvas_pad;

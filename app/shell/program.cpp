@@ -101,7 +101,7 @@ void Program::act(const Action& action) {
                               [&](const TypedNumber& typed) {
             run_command(parse_edit(typed)); },
                               [&](const FileCommand& command) {
-            files_->act(command); }}
+            files_->act(command); },
                               [&](const MarkBaseline& mark) {
             mark_baseline(mark.as_built); },
                               [&](const DropBaseline&) {
@@ -163,6 +163,10 @@ void Program::take_results() {
     if (result->trace == nullptr) {
         state_.error = result->error;
         return;
+    }
+    if (state_.view.flashes()) {
+        state_.flash.before = state_.shown;
+        flash_begins_ = true;
     }
     state_.shown = {result->document, result->trace, std::move(result->metrics)};
     clamp_to(state_.view, state_.shown.dims());
@@ -253,6 +257,7 @@ void Program::frame(Surface& surface, double now) {
     const double since = last_frame_ < 0 ? 0 : std::min(now - last_frame_, 0.1);
     last_frame_ = now;
     moving_ = advance(state_.view, now, since, state_.document->problem.dims);
+    moving_ = fade_flash(since) || moving_;
 
     const float scale = surface.scale();
     const Theme& colours = theme(state_.view.dark);

@@ -63,6 +63,8 @@ private:
     void mark_baseline(bool as_built);
     /// Takes over a baseline that was computed, and lets the comparison follow what is shown.
     void update_comparison();
+    /// True while cells that changed are marked.
+    bool fade_flash(double seconds_since_last);
     /// Follows a number that is being dragged.
     void drag_number(const Surface& surface, const Sink& send);
     void splitters(const Layout& layout, float width, const ViewTools& tools);
@@ -79,6 +81,7 @@ private:
     Picture canvas_;
     double last_frame_ = -1;
     bool moving_ = false;
+    bool flash_begins_ = false;
     bool canvas_too_narrow_ = false; ///< the figure did not fit beside the open left panel
     std::uint64_t narrow_for_ = 0;   ///< what it was measured for
 };

@@ -22,6 +22,8 @@ void Program::list_history() {
 }
 
 void Program::mark_baseline(bool unedited) {
+    if (state_.shown.trace == nullptr)
+        return;
     if (!unedited || as_built(state_.document->recipe)) {
         const bool newest = state_.shown.document == state_.document;
         const std::string name = as_built(state_.shown.document->recipe) ? "as built"
@@ -54,6 +56,20 @@ void Program::update_comparison() {
         }
     }
     state_.compare.follow(state_.shown, state_.view.batch);
+}
+
+bool Program::fade_flash(double seconds_since_last) {
+    Flash& flash = state_.flash;
+    if (flash_begins_) {
+        flash_begins_ = false;
+        flash.strength = can_flash(flash.before, state_.shown) ? 1.0F : 0.0F;
+    } else if (flash.strength > 0) {
+        flash.strength =
+            std::max(0.0F, flash.strength - static_cast<float>(seconds_since_last / flash_seconds));
+    }
+    if (flash.strength == 0)
+        flash.before = {};
+    return flash.strength > 0;
 }
 
 } // namespace headscope

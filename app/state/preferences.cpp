@@ -38,6 +38,8 @@ std::string preferences_json(const ViewState& view) {
         json["left_open"] = *view.left_open;
     if (view.inspector_open)
         json["inspector_open"] = *view.inspector_open;
+    if (view.flash_changes)
+        json["flash_changes"] = *view.flash_changes;
     return json.dump(2) + "\n";
 }
 
@@ -57,6 +59,7 @@ void read_preferences(const std::string& text, ViewState& view) {
     view.colour_map = static_cast<ColourMap>(static_cast<int>(map));
     read_choice(json, "left_open", view.left_open);
     read_choice(json, "inspector_open", view.inspector_open);
+    read_choice(json, "flash_changes", view.flash_changes);
 }
 
 } // namespace headscope

@@ -55,6 +55,10 @@ struct ViewState {
     float joined = 1.0F;       ///< concat: 0 apart, 1 joined
     float joined_target = 1.0F;
 
+    std::optional<bool> flash_changes; ///< as the user chose; empty: as the desktop asks
+    bool less_motion = false;          ///< the desktop asks for no animations
+    bool flashes() const { return flash_changes.value_or(!less_motion); }
+
     bool playing = false;
     float speed = 1.0F;         ///< 0.5, 1, 2 or 4
     double next_step_at = -1.0; ///< when playing: seconds from program start; negative: not set

@@ -41,6 +41,10 @@ void scrolled(const char* id, const Rect& area, const ViewTools& tools, std::opt
     ImGui::EndChild();
 }
 
+const Flash* flash_of(const AppState& state) {
+    return state.flash.strength > 0 ? &state.flash : nullptr;
+}
+
 /// For panels: B's numbers, or A's while A is on screen.
 DrawContext context_of(const AppState& state, const ViewTools& tools, float width, float height) {
     const bool marked = state.compare.marked();
@@ -55,7 +59,8 @@ DrawContext context_of(const AppState& state, const ViewTools& tools, float widt
             state.history,
             state.history_position,
             marked ? &state.compare : nullptr,
-            baseline ? Compare::baseline : Compare::now};
+            baseline ? Compare::baseline : Compare::now,
+            flash_of(state)};
 }
 
 /// For the canvas, which also shows B − A.
@@ -72,7 +77,8 @@ DrawContext canvas_context(const AppState& state, const ViewTools& tools, float 
             state.history,
             state.history_position,
             &state.compare,
-            Compare::difference};
+            Compare::difference,
+            flash_of(state)};
 }
 
 void draw_panel_back(const Rect& area, const ViewTools& tools, bool border_right) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/draw/comparison.h"
+#include "app/draw/flash.h"
 #include "app/draw/picture.h"
 #include "app/state/document.h"
 #include "app/state/files_state.h"
@@ -16,6 +17,7 @@ struct AppState {
     Shown shown;
     ViewState view;
     Comparison compare; ///< follows `shown`
+    Flash flash;
     std::string sentence; ///< as it stands in the field, valid or not
     std::string error;    ///< one sentence about what was typed or chosen last; empty when all is well
     std::string device_name, device_detail;
