@@ -28,10 +28,10 @@ std::string sentence_of(const DrawContext& context) {
     if (change == nullptr)
         return "A: " + compare.name() + ".";
     const std::string name(tensor_info(id).name);
-    if (change->changed == 0)
-        return name + ": no number differs from A.";
     std::string text;
-    if (context.showing == Compare::now)
+    if (change->changed == 0)
+        text = name + ": no number differs from A.";
+    else if (context.showing == Compare::now)
         text = cells_text(change->changed) + " of " + name + " differ from A (" + compare.name() + ").";
     else if (change->largest_at)
         text = "Largest change: " + address_text(context.shown, {id, *change->largest_at}) + ", " +

@@ -96,7 +96,8 @@ void draw_one(Sheet& sheet, std::int64_t h) {
                      metrics->output_share, colour);
     }
     if (const auto change = change_of_head(context, h))
-        draw_measure(row, "change", "‖Δ‖ " + number(change->norm, change->norm < 0.005 ? 4 : 2),
+        draw_measure(row, "change",
+                     change->norm == 0 ? "none" : number(change->norm, change->norm < 0.005 ? 4 : 2),
                      change->largest > 0 ? static_cast<float>(change->norm / change->largest) : 0.0F,
                      theme.head(h, context.dims().H).colour);
     row.y += 8;

@@ -367,7 +367,7 @@ Picture draw_heatmap_page(const DrawContext& context) {
     const float reads_height = 64.0F + 50.0F * static_cast<float>(std::min<std::int64_t>(dims.H, 3));
     Plan plan =
         plan_maps(context, dims.H, width, context.height - top - reads_height, label_width, subject.weights);
-    const bool secondary = subject.weights && plan.cell >= 40.0F;
+    const bool secondary = subject.weights && plan.cell >= 40.0F && !context.difference();
     if (!secondary)
         plan = plan_maps(context, dims.H, width, context.height - top, label_width, subject.weights);
     if (plan.cell < board_below && dims.H > 1) {

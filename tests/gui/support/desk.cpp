@@ -99,7 +99,8 @@ std::string signature(const ViewState& view) {
         << " dark " << view.dark << " zoom " << view.zoom << " left " << view.left_open.value_or(true)
         << view.left_open.has_value() << " inspector " << view.inspector_open.value_or(true)
         << view.inspector_open.has_value() << " widths " << view.left_width << ' ' << view.inspector_width
-        << " tab " << int(view.tab) << " help " << view.help_open << " selected ";
+        << " tab " << int(view.tab) << " compare " << int(view.compare) << " flash " << view.flashes()
+        << " help " << view.help_open << " selected ";
     if (view.selected) {
         out << int(view.selected->tensor);
         for (const std::int64_t i : view.selected->at)
@@ -111,7 +112,8 @@ std::string signature(const ViewState& view) {
 std::string signature(const Program& program) {
     const AppState& state = program.state();
     return signature(state.view) + " revision " + std::to_string(state.document->revision) + " popups " +
-           std::to_string(ImGui::GetCurrentContext()->OpenPopupStack.Size);
+           std::to_string(ImGui::GetCurrentContext()->OpenPopupStack.Size) + " baseline " +
+           (state.compare.marked() ? std::to_string(state.compare.baseline().document->revision) : "none");
 }
 
 Trace computed(const Problem& problem) {

@@ -1,0 +1,210 @@
+#include "app/draw/format.h"
+#include "app/shell/offscreen.h"
+#include "app/shell/program.h"
+#include "tests/catch.h"
+#include "tests/gui/support/desk.h"
+
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+#include <cmath>
+
+// A, B and B − A on screen against two traces computed apart from the window.
+
+namespace headscope::test {
+namespace {
+
+const CellAddress edited{TensorId::W_O, {5, 1, 0, 0}};
+
+/// What is printed in the cells of a tensor, against wanted numbers. Returns how many were compared.
+int check_cells(const Picture& picture, TensorId id, const std::function<float(const Index&)>& wanted,
+                bool change) {
+    int compared = 0;
+    for (const MatrixGrid& grid : picture.grids) {
+        if (grid.tensor != id)
+            continue;
+        for (const SceneItem& item : picture.scene.items) {
+            const auto* text = std::get_if<TextItem>(&item);
+            if (text == nullptr || text->align != Align::center || text->font != Font::mono)
+                continue;
+            const auto cell = grid.at(text->at.x, text->at.y - 2);
+            if (!cell)
+                continue;
+            const float value = wanted(cell->at);
+            const auto point = text->text.find('.');
+            const int decimals =
+                point == std::string::npos ? 0 : static_cast<int>(text->text.size() - point - 1);
+            CHECK(text->text == (!change      ? number(value, decimals)
+                                 : value == 0 ? "·"
+                                              : signed_number(value, decimals)));
+            ++compared;
+        }
+    }
+    return compared;
+}
+
+float at(const Trace& trace, TensorId id, const Index& index) {
+    const Tensor& tensor = *trace.stage(id);
+    return tensor.data()[tensor.shape().offset(index)];
+}
+
+bool bar_says(Desk& desk, const std::string& part) {
+    desk.driver.wait();
+    return screen_shows(part);
+}
+
+} // namespace
+
+TEST_CASE("mark, edit, and flip between A, B and B − A with one key", "[gui][compare]") {
+    Desk desk;
+    desk.act(ViewChange(GoTo{StageGroup::output}));
+    const Trace a = computed(desk.problem());
+    desk.driver.key(GLFW_KEY_B, GLFW_MOD_SHIFT);
+    desk.settle();
+    REQUIRE(desk.program.state().compare.marked());
+    CHECK(desk.view().compare == Compare::now);
+    desk.act(Command(EditCell{edited, 1.7F}));
+    desk.act(Command(SetGain{0, 0.5F}));
+    const Trace b = computed(desk.problem());
+    const auto in_a = [&](const Index& index) { return at(a, TensorId::output, index); };
+    const auto in_b = [&](const Index& index) { return at(b, TensorId::output, index); };
+    const auto change = [&](const Index& index) { return in_b(index) - in_a(index); };
+    const Picture& canvas = desk.program.canvas();
+
+    CHECK(check_cells(canvas, TensorId::output, in_b, false) >= 32);
+    CHECK(bar_says(desk, "differ from A"));
+    desk.driver.key(GLFW_KEY_B);
+    desk.settle();
+    CHECK(desk.view().compare == Compare::baseline);
+    CHECK(check_cells(canvas, TensorId::output, in_a, false) >= 32);
+    CHECK(bar_says(desk, "A is on screen"));
+    desk.driver.key(GLFW_KEY_B);
+    desk.settle();
+    CHECK(check_cells(canvas, TensorId::output, in_b, false) >= 32);
+    desk.driver.key(GLFW_KEY_X);
+    desk.settle();
+    CHECK(desk.view().compare == Compare::difference);
+    CHECK(check_cells(canvas, TensorId::output, change, true) >= 32);
+    CHECK(bar_says(desk, "Largest change: output["));
+    // The factor is B's, and its changed cell is told.
+    CHECK(check_cells(
+              canvas, TensorId::W_O,
+              [&](const Index& index) { return desk.problem().weights.W_O->at(index[0], index[1]); },
+              false) == 64);
+    CHECK(bar_says(desk, "1 cell changed"));
+
+    // A stays through undo and redo; B − A follows.
+    desk.driver.key(GLFW_KEY_Z, GLFW_MOD_CONTROL);
+    desk.settle();
+    const Trace undone = computed(desk.problem());
+    CHECK(check_cells(
+              canvas, TensorId::output,
+              [&](const Index& index) { return at(undone, TensorId::output, index) - in_a(index); },
+              true) >= 32);
+    desk.driver.key(GLFW_KEY_Z, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT);
+    desk.settle();
+    CHECK(check_cells(canvas, TensorId::output, change, true) >= 32);
+}
+
+TEST_CASE("without a baseline, asking for the difference compares with the problem as it was built",
+          "[gui][compare]") {
+    Desk desk;
+    desk.act(ViewChange(GoTo{StageGroup::output}));
+    const Trace built = computed(desk.problem());
+    desk.act(Command(EditCell{edited, 1.7F}));
+    const Trace now = computed(desk.problem());
+    desk.driver.key(GLFW_KEY_X);
+    desk.settle();
+    REQUIRE(desk.program.state().compare.marked());
+    CHECK(desk.program.state().compare.name() == "as built");
+    CHECK(check_cells(
+              desk.program.canvas(), TensorId::output,
+              [&](const Index& index) {
+                  return at(now, TensorId::output, index) - at(built, TensorId::output, index);
+              },
+              true) >= 32);
+    // The history points at it.
+    CHECK(desk.program.state().history.front().baseline);
+    CHECK_FALSE(desk.program.state().history.back().baseline);
+}
+
+TEST_CASE("an edit leaves A for B, and A cannot be dragged", "[gui][compare]") {
+    Desk desk;
+    desk.act(ViewChange(GoTo{StageGroup::output}));
+    desk.act(MarkBaseline{});
+    desk.act(Command(EditCell{edited, 1.7F}));
+    desk.act(ViewChange(SetCompare{Compare::baseline}));
+    const auto& grids = desk.program.canvas().grids;
+    const auto grid = std::ranges::find(grids, TensorId::W_O, &MatrixGrid::tensor);
+    REQUIRE(grid != grids.end());
+    const Rect cell = grid->cell(5, 1);
+    const std::uint64_t revision = desk.program.state().document->revision;
+    desk.driver.drag(cell.x + 10, cell.y + 10, cell.x + 130, cell.y + 10);
+    desk.settle();
+    CHECK(desk.program.state().document->revision == revision);
+    CHECK(desk.view().compare == Compare::baseline);
+    desk.act(Command(SetTemperature{2}));
+    CHECK(desk.view().compare == Compare::now);
+}
+
+TEST_CASE("with other sizes the switch is greyed and says why; it comes back when they fit",
+          "[gui][compare]") {
+    Desk desk;
+    desk.act(MarkBaseline{});
+    desk.act(ViewChange(SetCompare{Compare::difference}));
+    desk.act(Command(SetHeads{4}));
+    CHECK(bar_says(desk, "A has H 2, dk 4, now it is H 4, dk 2."));
+    CHECK_FALSE(desk.click("A baseline"));
+    CHECK(check_printed_numbers(desk.program.canvas(), computed(desk.problem()), desk.problem()) > 0);
+    for (const MatrixGrid& grid : desk.program.canvas().grids)
+        CHECK(grid.actual);
+    desk.act(Command(SetHeads{2}));
+    CHECK(bar_says(desk, "Largest change") != bar_says(desk, "no number differs from A"));
+    CHECK(desk.view().compare == Compare::difference);
+    desk.type_sentence("The dog ran home");
+    CHECK(bar_says(desk, "The words differ"));
+    CHECK(desk.click("forget A"));
+    CHECK_FALSE(desk.program.state().compare.marked());
+    CHECK(desk.view().compare == Compare::now);
+}
+
+TEST_CASE("A is marked, compared and forgotten with the mouse", "[gui][compare]") {
+    Desk desk;
+    desk.act(ViewChange(GoTo{StageGroup::output}));
+    desk.act(ViewChange(ShowTab{LeftTab::edit}));
+    REQUIRE(desk.click("Mark as A"));
+    REQUIRE(desk.program.state().compare.marked());
+    desk.act(Command(EditCell{edited, 1.7F}));
+    REQUIRE(desk.click("B − A"));
+    CHECK(desk.view().compare == Compare::difference);
+    REQUIRE(desk.click("A baseline"));
+    CHECK(desk.view().compare == Compare::baseline);
+    REQUIRE(desk.click("B now"));
+    CHECK(desk.view().compare == Compare::now);
+    CHECK(bar_says(desk, "this is A"));
+    REQUIRE(desk.click("Forget A"));
+    CHECK_FALSE(desk.program.state().compare.marked());
+    REQUIRE(desk.click("Flash what changes"));
+    CHECK_FALSE(desk.view().flashes());
+}
+
+TEST_CASE("a change flashes for a quarter of a second, and not where it is unwanted", "[gui][compare]") {
+    Desk desk;
+    desk.act(ViewChange(GoTo{StageGroup::output}));
+    const auto edit = [&](float value) {
+        desk.program.act(Command(EditCell{edited, value}));
+        desk.program.settle();
+    };
+    edit(1.0F);
+    desk.driver.wait(2);
+    CHECK(desk.program.state().flash.strength > 0);
+    desk.driver.wait(20);
+    CHECK(desk.program.state().flash.strength == 0);
+    CHECK_FALSE(desk.program.animating());
+    desk.act(ViewChange(SetFlash{false}));
+    edit(2.0F);
+    desk.driver.wait(2);
+    CHECK(desk.program.state().flash.strength == 0);
+}
+
+} // namespace headscope::test
