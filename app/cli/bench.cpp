@@ -119,9 +119,14 @@ private:
     Program& program_;
 };
 
-Row frame_work(const std::string& name, const Recipe& recipe, const std::string& wanted) {
+Row frame_work(const std::string& name, const Recipe& recipe, const std::string& wanted,
+               const std::vector<Action>& before = {}) {
     Program program({.recipe = recipe, .device = "auto", .wake = {}});
     program.settle();
+    for (const Action& action : before) {
+        program.act(action);
+        program.settle();
+    }
     TimedUi ui(program);
     render_offscreen(ui, 1600, 1000, 1.0F, {.frames = 120, .mouse = {}});
     ui.frames.erase(ui.frames.begin(), ui.frames.begin() + 10);
@@ -281,6 +286,9 @@ void run_bench(bool quick, bool json) {
                                  build_preset("eight-experts", sentence_of(16)).problem, "under 500 µs"));
     rows.push_back(frame_work("first-lesson", {}, "under 2 ms"));
     rows.push_back(frame_work("eight heads of 64 x 64", many, "under 5 ms"));
+    rows.push_back(frame_work(
+        "their B − A", many, "under 5 ms",
+        {MarkBaseline{}, Command(SetTemperature{2}), ViewChange(SetCompare{Compare::difference})}));
     add_window_rows(rows);
     if (!quick)
         add_engine_rows(rows);

@@ -1,6 +1,7 @@
 #include "app/shell/window.h"
 #include "app/cli/problem_options.h"
 #include "app/cli/subcommands.h"
+#include "app/shell/desktop_motion.h"
 #include "app/shell/program.h"
 #include "app/shell/window_state.h"
 #include "app/state/opened_path.h"
@@ -73,6 +74,7 @@ int open_window(const Options& options) {
         {.recipe = recipe, .device = options.device, .wake = wake_window, .state_folder = state_folder()});
     const std::filesystem::path preferences = preferences_path();
     program.state().view.group = StageGroup::x; // a walk begins at its beginning
+    program.state().view.less_motion = desktop_wants_less_motion(desktop_config_folder());
     read_preferences(read_if_there(preferences), program.state().view);
     if (options.path)
         program.open_path(std::filesystem::absolute(*options.path).lexically_normal().string());

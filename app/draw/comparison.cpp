@@ -18,9 +18,10 @@ void Comparison::drop() {
     forget();
 }
 
-void Comparison::follow(const Shown& now, std::int64_t batch) {
-    if (now.trace == now_.trace && now.document == now_.document && batch == batch_)
+void Comparison::follow(const Shown& now, std::int64_t batch, StageGroup page) {
+    if (now.trace == now_.trace && now.document == now_.document && batch == batch_ && page == followed_page_)
         return;
+    followed_page_ = page;
     now_ = now;
     batch_ = batch;
     forget();

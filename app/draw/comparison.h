@@ -10,13 +10,14 @@
 namespace headscope {
 
 /// A baseline (A), what it is compared with (B, the newest trace), and their differences, each computed when
-/// it is first asked for and kept until A, B or the batch entry changes. For one thread.
+/// it is first asked for and kept until A, B, the batch entry or the page changes. For one thread.
 class Comparison {
 public:
     void mark(Shown baseline, std::string name);
     void drop();
-    /// B and the batch entry shown. Costs nothing when both are what they were.
-    void follow(const Shown& now, std::int64_t batch);
+    /// B, the batch entry and the page shown. Costs nothing when they are what they were; differences of a page
+    /// that is left are let go, since those of many long heads are large.
+    void follow(const Shown& now, std::int64_t batch, StageGroup page);
 
     bool marked() const { return baseline_.trace != nullptr; }
     const Shown& baseline() const { return baseline_; } ///< A; only when marked
@@ -41,6 +42,7 @@ private:
     Shown baseline_, now_;
     std::string name_, obstacle_;
     std::int64_t batch_ = 0;
+    StageGroup followed_page_ = StageGroup::none;
     mutable std::array<std::optional<TensorDifference>, tensor_count> differences_;
     mutable std::optional<StageGroup> page_;
     mutable Shown difference_;

@@ -372,6 +372,8 @@ std::string Program::report(float scale) const {
     out["tokens"] = state_.document->problem.tokens;
     out["stage"] = group_info(state_.view.group).label;
     out["row"] = state_.view.row;
+    static constexpr const char* compared[] = {"now", "baseline", "difference"};
+    out["compare"] = compared[static_cast<std::size_t>(effective(state_.compare, state_.view.compare))];
     out["error"] = state_.error;
     out["dark"] = state_.view.dark;
     out["playing"] = state_.view.playing;

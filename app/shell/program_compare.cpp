@@ -55,7 +55,7 @@ void Program::update_comparison() {
             list_history();
         }
     }
-    state_.compare.follow(state_.shown, state_.view.batch);
+    state_.compare.follow(state_.shown, state_.view.batch, state_.view.group);
 }
 
 bool Program::fade_flash(double seconds_since_last) {

@@ -22,7 +22,7 @@ constexpr float width = 1200, height = 900;
 struct Pair {
     explicit Pair(const Wish& first, const Wish& second) : a(make_shown(first)), b(make_shown(second)) {
         compare.mark(a, "as built");
-        compare.follow(b, 0);
+        compare.follow(b, 0, StageGroup::output);
     }
     explicit Pair(Wish wish)
         : Pair(wish, [&] {
