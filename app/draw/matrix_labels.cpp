@@ -153,7 +153,8 @@ void draw_legend(Picture& picture, const DrawContext& context, float x, float y,
     const int decimals = span >= 20 ? 0 : span >= 2 ? 1 : span >= 0.18F ? 2 : span >= 0.018F ? 3 : 4;
     const auto mark = [&](float at, float value, Align align) {
         const int digits = value == std::round(value) ? 0 : decimals;
-        std::string text = context.difference() ? signed_number(value, digits) : number(value, digits);
+        std::string text =
+            context.difference() && low < 0 ? signed_number(value, digits) : number(value, digits);
         picture.scene.add(TextItem{{at, y + 25}, std::move(text), Font::mono, 12, theme.muted, align});
     };
     mark(x, low, Align::left);

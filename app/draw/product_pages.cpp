@@ -75,6 +75,13 @@ float draw_small_cell_legend(Picture& picture, const DrawContext& context, const
     return y + 56;
 }
 
+/// In B − A, which head moved the output is worth scrolling for; otherwise the sum takes what room is left.
+float changes_height(const DrawContext& context) {
+    return context.difference()
+               ? 130.0F + 24.0F * static_cast<float>(std::min<std::int64_t>(context.dims().Tq, 16))
+               : 0.0F;
+}
+
 void finish(Picture& picture, const DrawContext& context, const Rect& area, float bottom) {
     picture.scene.width = std::max(context.width, area.right() + canvas_pad);
     picture.scene.height = std::max(context.height, bottom + 8);
@@ -128,7 +135,8 @@ Picture draw_projection_page(const DrawContext& context) {
     product.bias = bias;
     const ProductLayout layout =
         draw_product(picture, context, product,
-                     {canvas_pad, page_top, context.width - 2 * canvas_pad, context.height - page_top - 30});
+                     {canvas_pad, page_top, context.width - 2 * canvas_pad,
+                      context.height - page_top - (context.difference() ? 64.0F : 30.0F)});
     const float end = draw_small_cell_legend(picture, context, layout.result, layout.area.bottom());
     finish(picture, context, layout.area, end);
     return picture;
@@ -211,7 +219,8 @@ Picture draw_contributions_page(const DrawContext& context) {
     draw_hairline(picture, context, canvas_pad, end, context.width - 2 * canvas_pad);
     end += 14;
     end += draw_sum_of_heads(picture, context,
-                             {canvas_pad, end, context.width - 2 * canvas_pad, context.height - end - 8});
+                             {canvas_pad, end, context.width - 2 * canvas_pad,
+                              std::max(context.height - end - 8, changes_height(context))});
     finish(picture, context, layout.area, end);
     return picture;
 }
@@ -290,6 +299,11 @@ Picture draw_output_page(const DrawContext& context) {
         end += 14;
         end += draw_sum_of_heads(picture, context,
                                  {canvas_pad, end, context.width - 2 * canvas_pad, context.height - end - 4});
+    } else if (context.difference()) {
+        draw_hairline(picture, context, canvas_pad, end + 12, context.width - 2 * canvas_pad);
+        end += 26;
+        end += draw_sum_of_heads(picture, context,
+                                 {canvas_pad, end, context.width - 2 * canvas_pad, changes_height(context)});
     }
     finish(picture, context, layout.area, end);
     return picture;
