@@ -271,12 +271,12 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
     }
     const float left = canvas_pad + board_width + 24;
     DrawContext open_room = context;
-    Plan plan =
-        plan_maps(open_room, 1, context.width - left - canvas_pad, height, label_width, subject.weights);
+    const bool sums = subject.weights && !context.difference();
+    Plan plan = plan_maps(open_room, 1, context.width - left - canvas_pad, height, label_width, sums);
     plan.cell = std::max(plan.cell, 2.0F);
     const std::int64_t h = context.view.head;
     draw_map(picture, context, map_spec(context, subject, h, plan.cell), head_text(context, subject, h), left,
-             y, plan, label_width, h, subject.weights);
+             y, plan, label_width, h, sums);
     const Rect area = picture.grids.back().area;
     picture.scene.width = std::max(picture.scene.width, area.right() + sum_width + canvas_pad);
     picture.scene.height = std::max(picture.scene.height, area.bottom() + legend_height);

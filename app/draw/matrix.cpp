@@ -31,7 +31,9 @@ std::string cell_text(const MatrixSpec& spec, float value, int decimals) {
 Numbers fit_numbers(const MatrixSpec& spec, const std::vector<float>& values, bool wanted) {
     if (!wanted || spec.cell_h < 18.0F || spec.cell_w < 24.0F)
         return {};
-    for (int decimals = spec.decimals; decimals >= 1; --decimals) {
+    // Small changes are not printed as zeros.
+    const int fewest = !spec.plus || spec.high >= 0.1F ? 1 : spec.high >= 0.01F ? 2 : 3;
+    for (int decimals = spec.decimals; decimals >= fewest; --decimals) {
         int widest = 0;
         for (const float value : values)
             if (std::isfinite(value))

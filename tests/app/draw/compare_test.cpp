@@ -149,6 +149,45 @@ TEST_CASE("a page's scale ends at its largest change, rounded up to a tenth", "[
     CHECK(pair.compare.limit(StageGroup::output) == symmetric_end(largest));
 }
 
+TEST_CASE("a small change is printed with the digits that show it", "[compare]") {
+    const Shown a = make_shown(Wish{});
+    Shown b = a;
+    Tensor output(a.tensor(TensorId::output)->shape(), a.tensor(TensorId::output)->values());
+    output.at(0, 1, 2) += 0.0042F;
+    auto trace = std::make_shared<Trace>(*a.trace);
+    trace->slot(TensorId::output) = std::make_shared<const Tensor>(std::move(output));
+    b.trace = trace;
+    Comparison compare;
+    compare.mark(a, "as built");
+    compare.follow(b, 0, StageGroup::output);
+    ViewState view;
+    view.group = StageGroup::output;
+    const TextMeasure measure = approximate_measure();
+    const Picture picture = draw_canvas({compare.difference(StageGroup::output),
+                                         view,
+                                         theme(false),
+                                         measure,
+                                         2000,
+                                         900,
+                                         true,
+                                         {},
+                                         0,
+                                         &compare,
+                                         Compare::difference});
+    for (const MatrixGrid& grid : picture.grids)
+        if (grid.tensor == TensorId::output) {
+            CHECK(grid.high == Approx(0.005F));
+            const TextItem* text = text_in(picture, grid.cell(1, 2));
+            // "+0.004" is as wide as the cells of this page let it be; where it does not fit nothing is
+            // printed.
+            if (text != nullptr)
+                CHECK((text->text == "+0.004" || text->text == "+0.0042"));
+            const RectItem* fill = fill_of(picture, grid.cell(1, 2));
+            REQUIRE(fill != nullptr);
+            CHECK(fill->fill != ramp_color(theme(false).diverging, 0.5F));
+        }
+}
+
 TEST_CASE("where nothing changed, cells hold dots and the bar says so", "[compare]") {
     Pair pair{Wish{}, Wish{}};
     const Picture picture = pair.page(StageGroup::output);
