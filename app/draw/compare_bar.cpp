@@ -23,7 +23,7 @@ std::string sentence_of(const DrawContext& context) {
     const ViewState& view = context.view;
     if (view.compare == Compare::difference && !draws_difference(view))
         return "These lines show B. The heatmap (W) shows B − A.";
-    const TensorId id = group_info(view.group == StageGroup::none ? StageGroup::output : view.group).main;
+    const TensorId id = page_tensor(view);
     const TensorDifference* change = compare.of(id);
     if (change == nullptr)
         return "A: " + compare.name() + ".";

@@ -145,7 +145,7 @@ void add_touched(Sheet& sheet, const CellAddress& cell) {
 void add_heads(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
-    const TensorId id = told_by_head(context.view.group);
+    const TensorId id = told_by_head(context.view);
     const TensorDifference* change = context.compare->of(id);
     if (change == nullptr || change->head_norms.empty())
         return;

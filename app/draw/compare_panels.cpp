@@ -43,7 +43,7 @@ void mark_baseline_line(Sheet& sheet, const Rect& area) {
 std::optional<HeadChange> change_of_head(const DrawContext& context, std::int64_t head) {
     if (context.compare == nullptr)
         return std::nullopt;
-    const TensorDifference* change = context.compare->of(told_by_head(context.view.group));
+    const TensorDifference* change = context.compare->of(told_by_head(context.view));
     if (change == nullptr || change->head_norms.empty())
         return std::nullopt;
     const auto groups = static_cast<std::int64_t>(change->head_norms.size());

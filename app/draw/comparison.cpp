@@ -56,6 +56,8 @@ const Shown& Comparison::difference(StageGroup page) const {
         const TensorDifference* change = of(id);
         if (change == nullptr)
             continue;
+        if (change->largest_at)
+            difference_.largest.push_back({id, *change->largest_at});
         if (is_stage(id)) {
             trace->slot(id) = change->cells;
             continue;
@@ -108,8 +110,8 @@ std::span<const TensorId> results_of(StageGroup page) {
     }
 }
 
-TensorId told_by_head(StageGroup page) {
-    const TensorId main = page == StageGroup::none ? TensorId::output : group_info(page).main;
+TensorId told_by_head(const ViewState& view) {
+    const TensorId main = page_tensor(view);
     return main == TensorId::x || main == TensorId::output ? TensorId::contributions : main;
 }
 
@@ -119,6 +121,12 @@ float symmetric_end(float largest) {
     const double step = std::min(0.1, std::pow(10.0, std::floor(std::log10(static_cast<double>(largest)))));
     // A largest change that prints as the end itself is not rounded up beyond it.
     return std::max(static_cast<float>(std::ceil(static_cast<double>(largest) / step - 1e-5) * step), 1e-6F);
+}
+
+std::optional<CellAddress> spoken_on_canvas(const DrawContext& context) {
+    const bool differs = context.compare != nullptr && draws_difference(context.view) &&
+                         effective(*context.compare, context.view.compare) == Compare::difference;
+    return spoken_of(differs ? context.compare->difference(context.view.group) : context.shown, context.view);
 }
 
 Compare effective(const Comparison& comparison, Compare asked) {

@@ -15,8 +15,8 @@ class Comparison {
 public:
     void mark(Shown baseline, std::string name);
     void drop();
-    /// B, the batch entry and the page shown. Costs nothing when they are what they were; differences of a page
-    /// that is left are let go, since those of many long heads are large.
+    /// B, the batch entry and the page shown. Costs nothing when they are what they were; differences of a
+    /// page that is left are let go, since those of many long heads are large.
     void follow(const Shown& now, std::int64_t batch, StageGroup page);
 
     bool marked() const { return baseline_.trace != nullptr; }
@@ -50,8 +50,10 @@ private:
 
 /// The tensors that the page of a stop shows as results.
 std::span<const TensorId> results_of(StageGroup page);
-/// What a stop's change is told by, head by head: contributions where the page itself has no heads.
-TensorId told_by_head(StageGroup page);
+/// What a page's change is told by, head by head: contributions where the page itself has no heads.
+TensorId told_by_head(const ViewState& view);
+/// The cell that the canvas speaks of, also for panels, which show B beside a canvas of B − A.
+std::optional<CellAddress> spoken_on_canvas(const DrawContext& context);
 
 /// The end of a symmetric scale: rounded up to a tenth, below a tenth to one digit; at least 1e-6.
 float symmetric_end(float largest);

@@ -132,8 +132,7 @@ Picture draw_heads(const DrawContext& context) {
         "Share: size (Frobenius norm) of what the head adds to the output, over the sum for all heads.",
         context.theme.muted);
     if (change_of_head(context, 0))
-        sheet.paragraph("Change: ‖B − A‖ of " +
-                            std::string(tensor_info(told_by_head(context.view.group)).name) +
+        sheet.paragraph("Change: ‖B − A‖ of " + std::string(tensor_info(told_by_head(context.view)).name) +
                             ", the root of the sum of all squared changes.",
                         context.theme.muted);
     sheet.paragraph("“does”: the kind of token that gets at least half the weight, on average.",

@@ -278,7 +278,8 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
     draw_map(picture, context, map_spec(context, subject, h, plan.cell), head_text(context, subject, h), left,
              y, plan, label_width, h, sums);
     const Rect area = picture.grids.back().area;
-    picture.scene.width = std::max(picture.scene.width, area.right() + sum_width + canvas_pad);
+    picture.scene.width =
+        std::max(picture.scene.width, area.right() + (sums ? sum_width : 0.0F) + canvas_pad);
     picture.scene.height = std::max(picture.scene.height, area.bottom() + legend_height);
 }
 
@@ -335,7 +336,8 @@ void draw_combined(Picture& picture, const DrawContext& context, const Subject& 
     }
     draw_map(picture, context, spec, text, canvas_pad, y, plan, label_width, -1, sums);
     const Rect area = picture.grids.back().area;
-    picture.scene.width = std::max(picture.scene.width, area.right() + sum_width + canvas_pad);
+    picture.scene.width =
+        std::max(picture.scene.width, area.right() + (sums ? sum_width : 0.0F) + canvas_pad);
     picture.scene.height = std::max(picture.scene.height, area.bottom() + legend_height);
 }
 

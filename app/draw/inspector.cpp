@@ -1,6 +1,7 @@
 #include "app/draw/panels.h"
 
 #include "app/draw/compare_panels.h"
+#include "app/draw/comparison.h"
 #include "app/draw/format.h"
 #include "app/draw/inspector_sections.h"
 
@@ -94,7 +95,7 @@ void write_head(Sheet& sheet, const CellAddress& cell, int decimals) {
 
 Picture draw_inspector(const DrawContext& context) {
     Sheet head(context);
-    const auto cell = spoken_of(context.shown, context.view);
+    const auto cell = spoken_on_canvas(context);
     if (!cell) {
         head.y = 18;
         head.paragraph("Point at a number to see how it came about.", context.theme.muted);

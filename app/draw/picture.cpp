@@ -7,21 +7,6 @@ namespace headscope {
 
 namespace {
 
-/// The stage that a stop of the strip speaks of when nothing is pointed at.
-TensorId default_tensor(const ViewState& view) {
-    if (view.group != StageGroup::qkv)
-        return group_info(view.group).main;
-    switch (view.projection) {
-    case Projection::q:
-        return TensorId::q;
-    case Projection::k:
-        return TensorId::k;
-    case Projection::v:
-        return TensorId::v;
-    }
-    return TensorId::q;
-}
-
 /// The largest number of a row along the tensor's last axis, within the columns of the head in focus.
 CellAddress largest_of_row(const Shown& shown, const ViewState& view, TensorId id, std::int64_t row) {
     const TensorInfo& info = tensor_info(id);
@@ -69,6 +54,20 @@ Rect moved(Rect area, float dx, float dy) {
 }
 
 } // namespace
+
+TensorId page_tensor(const ViewState& view) {
+    if (view.group != StageGroup::qkv)
+        return group_info(view.group).main;
+    switch (view.projection) {
+    case Projection::q:
+        return TensorId::q;
+    case Projection::k:
+        return TensorId::k;
+    case Projection::v:
+        return TensorId::v;
+    }
+    return TensorId::q;
+}
 
 const Tensor* Shown::tensor(TensorId id) const {
     return is_stage(id) ? trace->stage(id) : problem().input(id);
@@ -128,9 +127,12 @@ void Picture::append(const Picture& other, float dx, float dy) {
 std::optional<CellAddress> spoken_of(const Shown& shown, const ViewState& view) {
     if (const auto focus = view.focus(); focus && shown.tensor(focus->tensor) != nullptr)
         return focus;
-    const TensorId id = default_tensor(view);
+    const TensorId id = page_tensor(view);
     if (shown.trace == nullptr || shown.tensor(id) == nullptr)
         return std::nullopt;
+    if (const auto change = std::ranges::find(shown.largest, id, &CellAddress::tensor);
+        change != shown.largest.end() && view.row < 0)
+        return *change;
     const bool over_keys = tensor_info(id).axes[1] == Axis::Tk;
     const std::int64_t rows = over_keys ? shown.dims().Tk : shown.dims().Tq;
     const std::int64_t row =

@@ -19,7 +19,8 @@ namespace headscope {
 struct Shown {
     DocumentPtr document;
     std::shared_ptr<const Trace> trace;
-    std::vector<HeadMetrics> metrics; ///< of batch entry 0
+    std::vector<HeadMetrics> metrics;      ///< of batch entry 0
+    std::vector<CellAddress> largest = {}; ///< of B − A: the cell of each tensor that changed most
 
     const Problem& problem() const { return document->problem; }
     const Dims& dims() const { return document->problem.dims; }
@@ -118,8 +119,12 @@ struct DrawContext {
     bool difference() const { return showing == Compare::difference; }
 };
 
+/// The tensor that a page speaks of when nothing is pointed at.
+TensorId page_tensor(const ViewState& view);
+
 /// The cell that outlines and inspector speak of: the hovered one, the selected one, else the largest of the
-/// row that is stepped through (or of a row in the middle) in the head in focus. Empty only without a trace.
+/// row that is stepped through (or of a row in the middle) in the head in focus; in B − A the largest change.
+/// Empty only without a trace.
 std::optional<CellAddress> spoken_of(const Shown& shown, const ViewState& view);
 
 /// "weights[0][sat, cat]": cells are addressed by words where the word is unique in the sentence, else

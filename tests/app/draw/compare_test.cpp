@@ -300,6 +300,12 @@ TEST_CASE("the inspector tells a cell in A and B, what it touches and which head
         CHECK(change_of_head(pair.panel(), h)->norm == Approx(std::sqrt(of_head)));
         CHECK_THAT(all_text(draw_heads(pair.panel())), Catch::Contains(number(std::sqrt(of_head), 2)));
     }
+    // With nothing pointed at, canvas and inspector speak of the largest change.
+    pair.view.selected.reset();
+    pair.view.compare = Compare::difference;
+    const CellAddress most{TensorId::output, *pair.compare.of(TensorId::output)->largest_at};
+    CHECK(spoken_of(pair.compare.difference(StageGroup::output), pair.view) == most);
+    CHECK_THAT(all_text(draw_inspector(pair.panel())), Catch::StartsWith(address_text(pair.b, most) + "\n"));
     // Without a baseline none of it is there.
     const DrawContext alone{pair.b, pair.view, theme(false), pair.measure, 312, 800};
     CHECK_THAT(all_text(draw_inspector(alone)), !Catch::Contains("Change by head"));
