@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/commands/edit_commands.h"
 #include "app/commands/view_change.h"
 #include "app/state/document.h"
 #include "app/state/view_state.h"
@@ -46,17 +47,14 @@ struct SetGain {
 struct SetTemperature {
     float temperature;
 };
-/// Everything as the preset or the file gave it: edits, gains and temperature are dropped.
+/// Everything as the preset or the file gave it: edits, gains, temperature and painted mask are dropped.
 struct ResetEdits {};
 
 /// Everything the user can do to the document.
 using Command = std::variant<SetSentence, SetPreset, SetMask, SetHeads, SetKvHeads, SetIdentityOutput,
-                             SetSeed, EditCell, SetGain, SetTemperature, ResetEdits>;
+                             SetSeed, EditCell, SetGain, SetTemperature, ResetEdits, EditBlock, PasteBlock,
+                             CopyHead, SwapHeads, ResetHead, PaintMask, ResetMask>;
 
-/// How history names a command: what it does, and from which value to which.
-struct CommandName {
-    std::string label, detail;
-};
 CommandName name_of(const Document& before, const Command& command);
 
 /// What was typed into the number field for a cell.
@@ -67,6 +65,12 @@ struct TypedNumber {
 /// The command that typed text asks for. Throws Error(input) saying what is no number.
 EditCell parse_edit(const TypedNumber& typed);
 
+/// A clipboard's text for the cells from `cell` on.
+struct PasteText {
+    CellAddress cell;
+    std::string text;
+};
+
 /// Back (-1) or forth (+1) through the states of the document.
 struct MoveInHistory {
     std::int64_t by;
@@ -76,6 +80,6 @@ struct MoveInHistory {
 DocumentPtr apply(const DocumentPtr& document, const Command& command);
 
 /// Everything that can come of a click or a key.
-using Action = std::variant<Command, ViewChange, MoveInHistory, TypedNumber>;
+using Action = std::variant<Command, ViewChange, MoveInHistory, TypedNumber, PasteText>;
 
 } // namespace headscope

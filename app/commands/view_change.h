@@ -77,6 +77,19 @@ struct ShowTab {
 struct ShowHelp {
     bool open;
 };
+/// Makes the selection a block that ends at this cell; without one in that matrix it begins here.
+struct SelectTo {
+    CellAddress cell;
+};
+/// Painting the mask on or off, and for which heads.
+struct PaintMode {
+    bool on, all_heads;
+};
+/// The colour of a stroke, while the button is held; empty: the stroke ended.
+struct BeginStroke {
+    std::optional<bool> allows;
+    CellAddress cell;
+};
 struct BeginDrag {
     CellDrag drag;
 };
@@ -85,7 +98,8 @@ struct BeginDrag {
 using ViewChange = std::variant<GoTo, StepStage, StepRow, TogglePlay, SetSpeed, PickHead, CompareWith,
                                 ShowWeightsAs, ShowHeads, ShowProjection, SetApart, SetJoined, Select,
                                 SetColourMap, SetSameScale, ShowNumbers, ShowBatch, SetDark, SetZoom,
-                                OpenLeft, OpenInspector, ShowTab, ShowHelp, BeginDrag>;
+                                OpenLeft, OpenInspector, ShowTab, ShowHelp, BeginDrag, SelectTo, PaintMode,
+                                BeginStroke>;
 
 /// Changes the view; indices that the problem does not have are clamped.
 void apply(ViewState& view, const ViewChange& change, const Dims& dims);

@@ -79,7 +79,8 @@ void Program::act(const Action& action) {
                               },
                               [&](const Command& command) { run_command(command); },
                               [&](const MoveInHistory& move) { restore(move.by); },
-                              [&](const TypedNumber& typed) { run_command(parse_edit(typed)); }},
+                              [&](const TypedNumber& typed) { run_command(parse_edit(typed)); },
+                              [&](const PasteText& paste) { run_command(parse_paste(paste.cell, paste.text)); }},
                    action);
     } catch (const Error& fault) {
         state_.error = fault.what();

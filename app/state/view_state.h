@@ -30,6 +30,15 @@ struct CellDrag {
     float value = start_value; ///< as it was last sent
 };
 
+/// Painting where attention is allowed.
+struct MaskBrush {
+    bool on = false;        ///< clicks on scores and weights paint
+    bool all_heads = false; ///< else the head that the cell belongs to
+    /// While the button is held: what it paints, and the last cell that it painted.
+    std::optional<bool> allows;
+    CellAddress last;
+};
+
 /// What is looked at and how. Never undone, never saved in a project.
 struct ViewState {
     StageGroup group = StageGroup::weights;
@@ -45,6 +54,8 @@ struct ViewState {
     bool numbers = true;
     std::optional<CellAddress> hover;
     std::optional<CellAddress> selected;
+    std::optional<CellAddress> block_end; ///< of a block selected from `selected` on; of the same tensor
+    MaskBrush brush;
     std::optional<CellDrag> drag;
 
     float apart = 1.0F;        ///< split: 0 together, 1 apart
