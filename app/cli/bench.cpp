@@ -1,3 +1,4 @@
+#include "app/cli/bench_editing.h"
 #include "app/cli/subcommands.h"
 #include "app/draw/format.h"
 #include "app/shell/offscreen.h"
@@ -281,6 +282,8 @@ void run_bench(bool quick, bool json) {
                                  build_preset("eight-experts", sentence_of(16)).problem, "under 500 µs"));
     rows.push_back(frame_work("first-lesson", {}, "under 2 ms"));
     rows.push_back(frame_work("eight heads of 64 x 64", many, "under 5 ms"));
+    rows.push_back(timed_row("frame's own work, dragging at D 512, H 8, T 64", spread_of(editing_frames()),
+                             "under 16 ms"));
     add_window_rows(rows);
     if (!quick)
         add_engine_rows(rows);

@@ -14,8 +14,7 @@ namespace {
 
 std::string text_of(float value) {
     std::array<char, 32> digits{};
-    std::string text(digits.data(),
-                     std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
+    std::string text(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
     if (text.starts_with('-'))
         text.replace(0, 1, "−");
     return text;
@@ -78,6 +77,30 @@ TensorPtr randomised(const Tensor& tensor, const Block& block, const Randomise& 
 
 } // namespace
 
+std::optional<BlockOperation> operation_of(const OperationChoice& choice) {
+    switch (choice.kind) {
+    case OperationKind::none:
+        return std::nullopt;
+    case OperationKind::set:
+        return SetTo{choice.value};
+    case OperationKind::scale:
+        return ScaleBy{choice.factor};
+    case OperationKind::zero:
+        return Zero{};
+    case OperationKind::noise:
+        return AddNoise{choice.deviation, choice.seed};
+    case OperationKind::normal:
+        return Randomise{Distribution::normal, choice.deviation, choice.seed};
+    case OperationKind::xavier_uniform:
+        return Randomise{Distribution::xavier_uniform, 1, choice.seed};
+    case OperationKind::xavier_normal:
+        return Randomise{Distribution::xavier_normal, 1, choice.seed};
+    case OperationKind::identity:
+        return MakeIdentity{};
+    }
+    return std::nullopt;
+}
+
 std::string operation_name(const BlockOperation& operation) {
     const auto seeded = [](std::uint64_t seed) { return ", seed " + std::to_string(seed); };
     return std::visit(
@@ -87,7 +110,7 @@ std::string operation_name(const BlockOperation& operation) {
                    [&](const AddNoise& o) { return "noise " + text_of(o.deviation) + seeded(o.seed); },
                    [&](const Randomise& o) {
                        const std::string name =
-                           o.distribution == Distribution::normal ? "normal " + text_of(o.deviation)
+                           o.distribution == Distribution::normal           ? "normal " + text_of(o.deviation)
                            : o.distribution == Distribution::xavier_uniform ? "Xavier uniform"
                                                                             : "Xavier normal";
                        return name + seeded(o.seed);
@@ -101,8 +124,9 @@ void check_inside(const Block& block, const Tensor& tensor) {
     bool inside = tensor.shape().rank() == info.rank() && block.rows >= 1 && block.cols >= 1;
     for (int axis = 0; inside && axis < info.rank(); ++axis) {
         const std::int64_t begin = block.first[static_cast<std::size_t>(axis)];
-        const std::int64_t extent =
-            axis == row_axis(block.tensor) ? block.rows : axis == col_axis(block.tensor) ? block.cols : 1;
+        const std::int64_t extent = axis == row_axis(block.tensor)   ? block.rows
+                                    : axis == col_axis(block.tensor) ? block.cols
+                                                                     : 1;
         inside = begin >= 0 && extent <= tensor.shape()[axis] && begin <= tensor.shape()[axis] - extent;
     }
     if (inside && row_axis(block.tensor) < 0)
@@ -110,35 +134,35 @@ void check_inside(const Block& block, const Tensor& tensor) {
     if (!inside)
         fail_input("a block of " + std::to_string(block.rows) + " × " + std::to_string(block.cols) +
                    " numbers does not fit into " + std::string(info.name) + " of shape " +
-                   tensor.shape().text() + " at that place; choose a cell further up or left, or fewer numbers");
+                   tensor.shape().text() +
+                   " at that place; choose a cell further up or left, or fewer numbers");
 }
 
 TensorPtr operated(const Tensor& tensor, const Block& block, const BlockOperation& operation) {
     using Place = std::int64_t;
     return std::visit(
-        Overloaded{[&](const SetTo& o) {
-                       check_finite(o.value, "the number to set");
-                       return changed(tensor, block, [&](float, Place, Place) { return o.value; });
-                   },
-                   [&](const ScaleBy& o) {
-                       check_finite(o.factor, "the factor");
-                       return changed(tensor, block, [&](float v, Place, Place) { return v * o.factor; });
-                   },
-                   [&](const Zero&) {
-                       return changed(tensor, block, [](float, Place, Place) { return 0.0F; });
-                   },
-                   [&](const AddNoise& o) {
-                       check_deviation(o.deviation);
-                       RandomNumbers numbers(o.seed);
-                       return changed(tensor, block, [&](float v, Place, Place) {
-                           return v + static_cast<float>(static_cast<double>(o.deviation) * numbers.normal());
-                       });
-                   },
-                   [&](const Randomise& o) { return randomised(tensor, block, o); },
-                   [&](const MakeIdentity&) {
-                       return changed(tensor, block,
-                                      [](float, Place row, Place col) { return row == col ? 1.0F : 0.0F; });
-                   }},
+        Overloaded{
+            [&](const SetTo& o) {
+                check_finite(o.value, "the number to set");
+                return changed(tensor, block, [&](float, Place, Place) { return o.value; });
+            },
+            [&](const ScaleBy& o) {
+                check_finite(o.factor, "the factor");
+                return changed(tensor, block, [&](float v, Place, Place) { return v * o.factor; });
+            },
+            [&](const Zero&) { return changed(tensor, block, [](float, Place, Place) { return 0.0F; }); },
+            [&](const AddNoise& o) {
+                check_deviation(o.deviation);
+                RandomNumbers numbers(o.seed);
+                return changed(tensor, block, [&](float v, Place, Place) {
+                    return v + static_cast<float>(static_cast<double>(o.deviation) * numbers.normal());
+                });
+            },
+            [&](const Randomise& o) { return randomised(tensor, block, o); },
+            [&](const MakeIdentity&) {
+                return changed(tensor, block,
+                               [](float, Place row, Place col) { return row == col ? 1.0F : 0.0F; });
+            }},
         operation);
 }
 

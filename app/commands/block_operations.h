@@ -37,6 +37,9 @@ struct MakeIdentity {};
 /// What can be done to a block of numbers at once. The same seed gives the same numbers on every machine.
 using BlockOperation = std::variant<SetTo, ScaleBy, Zero, AddNoise, Randomise, MakeIdentity>;
 
+/// The operation with the numbers that were chosen for it; nothing when none is.
+std::optional<BlockOperation> operation_of(const OperationChoice& choice);
+
 /// "zero", "scale by 0.5", "add noise 0.1, seed 3": how history names it.
 std::string operation_name(const BlockOperation& operation);
 

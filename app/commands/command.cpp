@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 
@@ -106,20 +105,7 @@ std::string from_to(float before, float after) {
 } // namespace
 
 EditCell parse_edit(const TypedNumber& typed) {
-    constexpr std::string_view minus = "−", blank = " \t";
-    std::string text = typed.text;
-    for (auto at = text.find(minus); at != std::string::npos; at = text.find(minus))
-        text.replace(at, minus.size(), "-");
-    text.erase(0, std::min(text.find_first_not_of(blank), text.size()));
-    text.erase(text.find_last_not_of(blank) + 1);
-    const std::string_view digits = text.starts_with('+') ? std::string_view(text).substr(1) : text;
-    float value = 0;
-    const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (fault == std::errc::result_out_of_range || (fault == std::errc() && !std::isfinite(value)))
-        fail_input("“" + typed.text + "” is beyond float32's range; type a smaller number such as 0.25");
-    if (fault != std::errc() || end != digits.data() + digits.size())
-        fail_input("“" + typed.text + "” is not a number; type one such as 0.25");
-    return {typed.cell, value};
+    return {typed.cell, parse_number(typed.text)};
 }
 
 CommandName name_of(const Document& before, const Command& command) {
@@ -175,7 +161,7 @@ CommandName name_of(const Document& before, const Command& command) {
 DocumentPtr apply(const DocumentPtr& document, const Command& command) {
     Recipe recipe = document->recipe;
     return change_any(recipe, *document, command) ? edit_document(*document, recipe)
-                                              : make_document(recipe, document->revision + 1);
+                                                  : make_document(recipe, document->revision + 1);
 }
 
 } // namespace headscope

@@ -65,11 +65,16 @@ struct TypedNumber {
 /// The command that typed text asks for. Throws Error(input) saying what is no number.
 EditCell parse_edit(const TypedNumber& typed);
 
-/// A clipboard's text for the cells from `cell` on.
-struct PasteText {
-    CellAddress cell;
-    std::string text;
+/// Does the chosen operation to the selected block, and keeps its numbers for the next time.
+struct OperateOn {
+    OperationChoice choice;
 };
+/// The selected block, else the matrix pointed at, to the clipboard as TSV.
+struct CopyNumbers {};
+/// The clipboard's numbers from the selected cell on.
+struct PasteNumbers {};
+/// The user has read it.
+struct DismissNotice {};
 
 /// Back (-1) or forth (+1) through the states of the document.
 struct MoveInHistory {
@@ -80,6 +85,7 @@ struct MoveInHistory {
 DocumentPtr apply(const DocumentPtr& document, const Command& command);
 
 /// Everything that can come of a click or a key.
-using Action = std::variant<Command, ViewChange, MoveInHistory, TypedNumber, PasteText>;
+using Action = std::variant<Command, ViewChange, MoveInHistory, TypedNumber, OperateOn, CopyNumbers,
+                            PasteNumbers, DismissNotice>;
 
 } // namespace headscope

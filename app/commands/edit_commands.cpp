@@ -48,8 +48,4 @@ bool change(Recipe& recipe, const Document& document, const PasteBlock& c) {
     return put_edit(recipe, c.cell.tensor, with_values(now, block, c.table.values));
 }
 
-PasteBlock parse_paste(const CellAddress& cell, const std::string& text) {
-    return {cell, parse_tsv(text)};
-}
-
 } // namespace headscope

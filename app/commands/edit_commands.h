@@ -61,13 +61,19 @@ bool change(Recipe& recipe, const Document& document, const ResetHead& command);
 bool change(Recipe& recipe, const Document& document, const PaintMask& command);
 bool change(Recipe& recipe, const Document& document, const ResetMask& command);
 
-/// The tensor that an edit of it starts from. Throws Error(input) when the user does not own it or the problem
-/// has none.
+/// The tensor that an edit of it starts from. Throws Error(input) when the user does not own it or the
+/// problem has none.
 const Tensor& editable(const Document& document, TensorId tensor);
 /// Puts an edited tensor into the recipe; true when W_O's identity was not touched by it.
 bool put_edit(Recipe& recipe, TensorId tensor, TensorPtr edited);
 /// Throws Error(input) when the problem has no such head.
 void check_head(const Dims& dims, std::int64_t head);
+
+/// A typed number: a true minus sign or a hyphen, blanks around it. Throws Error(input) saying what is no
+/// number or not finite.
+float parse_number(const std::string& text);
+/// A typed seed: 0 to 2^64 - 1. Throws Error(input).
+std::uint64_t parse_seed(const std::string& text);
 
 /// The text of a clipboard as a command. Throws Error(input) saying what is no table of numbers.
 PasteBlock parse_paste(const CellAddress& cell, const std::string& text);

@@ -25,7 +25,8 @@ Mask as_painted(const Problem& problem) {
     for (const MaskRule& rule : problem.mask)
         if (const auto* additive = std::get_if<AdditiveMask>(&rule)) {
             Tensor add(additive->add->shape(), additive->add->values());
-            std::ranges::replace_if(add.values(), [](float v) { return std::isinf(v); }, 0.0F);
+            std::ranges::replace_if(
+                add.values(), [](float v) { return std::isinf(v); }, 0.0F);
             mask.emplace_back(AdditiveMask{std::make_shared<const Tensor>(std::move(add))});
         }
     return mask;

@@ -13,9 +13,9 @@ std::string count_of(std::int64_t count, const std::string& what) {
 }
 
 std::string dealt(const Dims& before, const Dims& after) {
-    const std::string width = before.dk == before.dv ? std::to_string(after.dk)
-                                                     : std::to_string(after.dk) + " (V: " +
-                                                           std::to_string(after.dv) + ")";
+    const std::string width = before.dk == before.dv
+                                  ? std::to_string(after.dk)
+                                  : std::to_string(after.dk) + " (V: " + std::to_string(after.dv) + ")";
     return "The same columns of W_Q, W_K and W_V and the same rows of W_O were dealt to " +
            count_of(after.H, "head") + " of width " + width + ", not to " + count_of(before.H, "head") +
            " of width " + std::to_string(before.dk) + "; no weight changed.";

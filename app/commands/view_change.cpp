@@ -78,6 +78,8 @@ void select_to(ViewState& view, const CellAddress& cell) {
     if (!same) {
         view.selected = cell;
         view.block_end.reset();
+    } else if (*view.selected == cell) {
+        view.block_end.reset();
     } else {
         view.block_end = cell;
     }
@@ -112,11 +114,15 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                               view.selected = c.cell;
                               view.block_end.reset();
                           },
-                          [&](const SelectTo& c) { select_to(view, c.cell); },
+                          [&](const SelectTo& c) {
+                              select_to(view, c.cell);
+                              view.selecting = c.drawing_out;
+                          },
                           [&](const PaintMode& c) {
                               view.brush.on = c.on;
                               view.brush.all_heads = c.all_heads;
                           },
+                          [&](const ChooseOperation& c) { view.operation = c.choice; },
                           [&](const BeginStroke& c) {
                               view.brush.allows = c.allows;
                               view.brush.last = c.cell;

@@ -72,6 +72,7 @@ void draw_drag_tag(Picture& picture, const DrawContext& context) {
 Picture draw_canvas(const DrawContext& context) {
     Picture picture = draw_page(context);
     draw_outlines(picture, context);
+    draw_selection(picture, context);
     draw_drag_tag(picture, context);
     return picture;
 }

@@ -120,6 +120,14 @@ void draw_head_bar(Picture& picture, const DrawContext& context, std::int64_t he
         picture.scene.add(RectItem{.area = {x, y, width, 4}, .stroke = color});
     else
         picture.scene.add(RectItem{.area = {x, y, width, 4}, .fill = color});
+    if (!context.controls)
+        return;
+    const bool off = context.shown.problem().gain(head) == 0.0F;
+    const std::string name = "head " + std::to_string(head);
+    picture.hotspots.push_back({{x, y - 4, width, 11},
+                                "ablate " + name + " " + std::to_string(picture.hotspots.size()),
+                                Command(SetGain{head, off ? 1.0F : 0.0F}),
+                                off ? "Switch " + name + " on again" : "Switch " + name + " off (ablate)"});
 }
 
 void draw_head_bars(Picture& picture, const DrawContext& context, const MatrixGrid& grid,

@@ -1,6 +1,7 @@
 #include "app/shell/program.h"
 
-#include "app/draw/matrix.h"
+#include "app/commands/notice.h"
+#include "app/shell/edit_keys.h"
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
 #include "core/text/preset.h"
@@ -80,7 +81,18 @@ void Program::act(const Action& action) {
                               [&](const Command& command) { run_command(command); },
                               [&](const MoveInHistory& move) { restore(move.by); },
                               [&](const TypedNumber& typed) { run_command(parse_edit(typed)); },
-                              [&](const PasteText& paste) { run_command(parse_paste(paste.cell, paste.text)); }},
+                              [&](const OperateOn& operation) {
+                                  state_.view.operation = operation.choice;
+                                  run_command(operation_command(state_, operation.choice));
+                              },
+                              [&](const CopyNumbers&) { copy_numbers(state_); },
+                              [&](const PasteNumbers&) { run_command(paste_command(state_)); },
+                              [&](const DismissNotice&) {
+                                  state_.notice.clear();
+                                  // A sentence that cannot be read stays in its field with its reason.
+                                  if (state_.sentence == state_.document->recipe.sentence)
+                                      state_.error.clear();
+                              }},
                    action);
     } catch (const Error& fault) {
         state_.error = fault.what();
@@ -90,11 +102,13 @@ void Program::act(const Action& action) {
 void Program::run_command(const Command& command) {
     CommandName name = name_of(*state_.document, command);
     DocumentPtr next = headscope::apply(state_.document, command);
+    std::string notice = notice_of(*state_.document, command, *next);
     history_->push({next, std::move(name.label), std::move(name.detail), gesture_});
     state_.document = std::move(next);
     if (!std::holds_alternative<SetSentence>(command))
         state_.sentence = state_.document->recipe.sentence;
     document_changed();
+    state_.notice = std::move(notice);
 }
 
 void Program::restore(std::int64_t by) {
@@ -105,15 +119,26 @@ void Program::restore(std::int64_t by) {
 
 void Program::document_changed() {
     state_.error.clear();
+    state_.notice.clear();
     const Dims& dims = state_.document->problem.dims;
     if (state_.view.row >= dims.Tq)
         state_.view.row = -1;
     clamp_to(state_.view, dims);
-    state_.history.clear();
-    for (const History::State& state : history_->states())
-        state_.history.push_back({state.label, state.detail});
+    list_history();
     state_.history_position = history_->position();
     runner_.submit(state_.document);
+}
+
+void Program::list_history() {
+    const auto& states = history_->states();
+    auto& lines = state_.history;
+    // A command only changes the end: the state on screen and what was undone.
+    if (history_->dropped() != lines_dropped_)
+        lines.clear();
+    lines_dropped_ = history_->dropped();
+    lines.resize(std::min({lines.size(), states.size(), history_->position()}));
+    for (std::size_t i = lines.size(); i < states.size(); ++i)
+        lines.push_back({states[i].label, states[i].detail});
 }
 
 void Program::take_results() {
@@ -212,20 +237,39 @@ void Program::frame(Surface& surface, double now) {
     const TextMeasure measure = surface_measure(surface);
     std::vector<Action> actions;
     const Sink send = [&actions](const Action& action) { actions.push_back(action); };
-    const ViewTools tools{surface, focus_,
-                          colours, measure,
-                          send,    [this](const CellAddress& cell) { return state_.shown.value(cell); }};
+    const ViewTools tools{.surface = surface,
+                          .focus = focus_,
+                          .theme = colours,
+                          .measure = measure,
+                          .send = send,
+                          .value = [this](const CellAddress& cell) { return state_.shown.value(cell); },
+                          .view = &state_.view,
+                          .field = &state_.field,
+                          .allowed =
+                              [this](const CellAddress& cell) {
+                                  const Problem& problem = state_.document->problem;
+                                  return MaskRows(problem.mask, problem.dims)
+                                      .allows(cell.at[0], cell.at[1], cell.at[2], cell.at[3]);
+                              }};
 
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     const float width = size.x / scale, height = size.y / scale;
     const Layout places = layout(width, height);
     focus_.begin_frame();
-    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && !ImGui::GetIO().WantTextInput)
+    constexpr double wheel_rest = 0.7; // seconds between turns that are one gesture
+    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && !ImGui::GetIO().WantTextInput &&
+        now - wheel_turned_ > wheel_rest)
         ++gesture_;
+    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) {
+        state_.view.selecting = false;
+        state_.view.brush.allows.reset();
+    }
+    if (handle_wheel(state_, send))
+        wheel_turned_ = now;
     drag_number(surface, send);
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
         focus_.clear();
-    quitting_ = handle_shortcuts(state_, focus_, send) || quitting_;
+    quitting_ = handle_shortcuts(state_, focus_, canvas_, send) || quitting_;
     if (ImGui::IsKeyPressed(GLFW_KEY_LEFT_BRACKET, false) && !ImGui::GetIO().WantTextInput)
         send(ViewChange(OpenLeft{!places.left_open}));
     if (ImGui::IsKeyPressed(GLFW_KEY_RIGHT_BRACKET, false) && !ImGui::GetIO().WantTextInput)
@@ -242,7 +286,7 @@ void Program::frame(Surface& surface, double now) {
         view_strip(state_, places.canvas_head, tools);
     view_canvas(state_, places.canvas, tools, hovered, canvas_);
     view_left_panel(state_, places.left, places.left_open, tools);
-    view_inspector(state_, places.inspector, places.inspector_open, tools);
+    view_inspector(state_, places.inspector, places.inspector_open, tools, hovered);
     view_bottom_bar(state_, places.bottom, tools);
     splitters(places, width, tools);
     if (state_.view.help_open)
@@ -292,9 +336,7 @@ void Program::drag_number(const Surface& surface, const Sink& send) {
     drag.moved = drag.moved || std::abs(way) >= threshold;
     if (!drag.moved || state_.shown.tensor(drag.cell.tensor) == nullptr)
         return;
-    const float grain =
-        (io.KeyShift ? 0.1F : 1.0F) *
-        (largest_magnitude(state_.shown, drag.cell.tensor, state_.view.batch) > 8.0F ? 0.1F : 0.01F);
+    const float grain = grain_of(state_, drag.cell.tensor, io.KeyShift);
     const float value = std::round((drag.start_value + way * grain) / grain) * grain;
     if (value != drag.value)
         send(Command(EditCell{drag.cell, value}));

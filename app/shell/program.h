@@ -47,6 +47,7 @@ private:
     Layout layout(float width, float height);
     void take_results();
     void run_command(const Command& command);
+    void list_history();
     void restore(std::int64_t by);
     void document_changed();
     /// Follows a number that is being dragged.
@@ -55,7 +56,9 @@ private:
 
     AppState state_;
     std::optional<History> history_; ///< always there after construction
-    std::uint64_t gesture_ = 1;      ///< one stretch of holding the mouse or typing
+    std::uint64_t gesture_ = 1;      ///< one stretch of holding the mouse, typing or turning the wheel
+    double wheel_turned_ = -1;       ///< when it last changed a number; seconds from program start
+    std::size_t lines_dropped_ = 0;  ///< of the history as it is in state_.history
     Runner runner_;
     FocusRing focus_;
     Picture canvas_;
@@ -68,6 +71,6 @@ private:
 
 /// Turns key presses of this frame into actions. Called once a frame, outside text fields. True when the user
 /// asked to quit.
-bool handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send);
+bool handle_shortcuts(AppState& state, FocusRing& focus, const Picture& canvas, const Sink& send);
 
 } // namespace headscope

@@ -1,3 +1,4 @@
+#include "app/shell/edit_keys.h"
 #include "app/shell/program.h"
 
 #include <GLFW/glfw3.h>
@@ -75,13 +76,15 @@ void view_keys(const AppState& state, const Sink& send) {
         send(ViewChange(SetSameScale{!view.same_scale}));
     if (pressed(GLFW_KEY_C))
         send(ViewChange(SetColourMap{static_cast<ColourMap>((static_cast<int>(view.colour_map) + 1) % 5)}));
+    if (pressed(GLFW_KEY_X))
+        send(Command(SetGain{view.head, state.document->problem.gain(view.head) == 0.0F ? 1.0F : 0.0F}));
     if (pressed(GLFW_KEY_L))
         send(ViewChange(SetDark{!view.dark}));
 }
 
 } // namespace
 
-bool handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send) {
+bool handle_shortcuts(AppState& state, FocusRing& focus, const Picture& canvas, const Sink& send) {
     const ImGuiIO& io = ImGui::GetIO();
     if (io.KeyCtrl) {
         zoom_keys(state, send);
@@ -89,6 +92,8 @@ bool handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send) {
             send(MoveInHistory{io.KeyShift ? 1 : -1});
         if (pressed(GLFW_KEY_Y, true) && !io.WantTextInput)
             send(MoveInHistory{1});
+        if (!io.WantTextInput)
+            handle_clipboard_keys(state, send);
         return pressed(GLFW_KEY_Q);
     }
     if (pressed(GLFW_KEY_F1))
@@ -97,11 +102,14 @@ bool handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send) {
         focus.clear();
         if (state.view.help_open)
             send(ViewChange(ShowHelp{false}));
-        else
+        else if (!io.WantTextInput)
             send(ViewChange(Select{std::nullopt}));
+        send(DismissNotice{});
     }
     if (io.WantTextInput || io.KeyAlt || state.view.help_open ||
         ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel))
+        return false;
+    if (!focus.visible() && handle_edit_keys(state, canvas, send))
         return false;
     if (pressed(GLFW_KEY_TAB, true))
         focus.move(io.KeyShift ? -1 : 1);

@@ -48,7 +48,7 @@ Block matrix_of(const CellAddress& cell, const Dims& dims) {
     return block;
 }
 
-Block between(const CellAddress& a, const CellAddress& b) {
+Block block_between(const CellAddress& a, const CellAddress& b) {
     Block block{.tensor = a.tensor, .first = a.at, .rows = 1, .cols = 1};
     const auto span = [&](int axis, std::int64_t& extent) {
         if (axis < 0)
@@ -67,7 +67,7 @@ std::optional<Block> selected_block(const ViewState& view) {
     if (!view.selected)
         return std::nullopt;
     const bool block = view.block_end && view.block_end->tensor == view.selected->tensor;
-    return between(*view.selected, block ? *view.block_end : *view.selected);
+    return block_between(*view.selected, block ? *view.block_end : *view.selected);
 }
 
 std::string block_text(const Block& block, const Dims& dims) {
@@ -77,8 +77,9 @@ std::string block_text(const Block& block, const Dims& dims) {
         if (info.axes[static_cast<std::size_t>(axis)] == Axis::B && dims.B == 1)
             continue;
         const std::int64_t begin = block.first[static_cast<std::size_t>(axis)];
-        const std::int64_t extent =
-            axis == row_axis(block.tensor) ? block.rows : axis == col_axis(block.tensor) ? block.cols : 1;
+        const std::int64_t extent = axis == row_axis(block.tensor)   ? block.rows
+                                    : axis == col_axis(block.tensor) ? block.cols
+                                                                     : 1;
         const bool range = block.count() > 1 && axis >= row_axis(block.tensor);
         inner += (inner.empty() ? "" : ", ") + std::to_string(begin) +
                  (range ? ":" + std::to_string(begin + extent) : "");

@@ -27,7 +27,7 @@ int col_axis(TensorId tensor);
 /// The whole matrix that a cell lies in.
 Block matrix_of(const CellAddress& cell, const Dims& dims);
 /// The block with these two cells in opposite corners. Both are of the same tensor.
-Block between(const CellAddress& a, const CellAddress& b);
+Block block_between(const CellAddress& a, const CellAddress& b);
 /// What is selected; nothing when no cell is.
 std::optional<Block> selected_block(const ViewState& view);
 /// Whether it is a number that the user decides.

@@ -30,6 +30,24 @@ struct CellDrag {
     float value = start_value; ///< as it was last sent
 };
 
+/// What is about to be done to the selection, with the numbers typed for it.
+enum class OperationKind : std::uint8_t {
+    none,
+    set,
+    scale,
+    zero,
+    noise,
+    normal,
+    xavier_uniform,
+    xavier_normal,
+    identity
+};
+struct OperationChoice {
+    OperationKind kind = OperationKind::none;
+    float value = 0, factor = 2, deviation = 0.1F;
+    std::uint64_t seed = 1;
+};
+
 /// Painting where attention is allowed.
 struct MaskBrush {
     bool on = false;        ///< clicks on scores and weights paint
@@ -55,6 +73,8 @@ struct ViewState {
     std::optional<CellAddress> hover;
     std::optional<CellAddress> selected;
     std::optional<CellAddress> block_end; ///< of a block selected from `selected` on; of the same tensor
+    bool selecting = false;               ///< the button is held and a block is being drawn out
+    OperationChoice operation;
     MaskBrush brush;
     std::optional<CellDrag> drag;
 

@@ -25,10 +25,16 @@ constexpr Shortcut shortcuts[] = {
     {"[  ]", "fold or show the left panel, the inspector"},
     {"/", "type a sentence"},
     {"Tab  Enter", "walk through all controls, press one"},
+    {"→ ← ↓ ↑  Tab", "with a number of yours selected: the next one; with Shift a block"},
+    {"0 … 9  −  Enter", "type it; Enter takes it and moves down, Esc leaves it as it was"},
+    {"wheel  drag", "change the selected number; Shift: finer"},
+    {"Delete", "the selection becomes 0"},
+    {"Ctrl A  Ctrl C  Ctrl V", "select a matrix, copy and paste numbers (TSV)"},
+    {"X", "ablate the head in focus, and back"},
     {"Ctrl Z  Ctrl Shift Z", "undo, redo"},
     {"Ctrl +  Ctrl −  Ctrl 0", "larger, smaller, 100 %"},
     {"L", "light or dark theme"},
-    {"Esc", "let go of the selection, close this"},
+    {"Esc", "let go of the selection, close a note or this"},
     {"Ctrl Q", "quit"},
 };
 
@@ -38,8 +44,8 @@ void view_help(const AppState&, const Rect& area, const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetMainViewport()->Pos;
     const Theme& theme = tools.theme;
-    constexpr float row = 27;
-    constexpr float width = 520;
+    constexpr float row = 24;
+    constexpr float width = 600;
     const float height = 78 + row * static_cast<float>(std::size(shortcuts));
     const Rect card{(area.w - width) / 2, std::max((area.h - height) / 2, 8.0F), width, height};
     ImGui::SetNextWindowPos(origin);

@@ -15,9 +15,8 @@ constexpr std::string_view blanks = " \r";
 
 std::string_view trimmed(std::string_view text) {
     const auto begin = text.find_first_not_of(blanks);
-    return begin == std::string_view::npos
-               ? std::string_view{}
-               : text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+    return begin == std::string_view::npos ? std::string_view{}
+                                           : text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
 float parse_cell(std::string_view cell, std::int64_t row, std::int64_t col) {
@@ -85,8 +84,7 @@ Table parse_tsv(std::string_view text) {
                        std::to_string(count) + " columns and the first row has " +
                        std::to_string(table.cols) + "; paste a rectangle");
         for (std::int64_t col = 0; col < count; ++col)
-            table.values.push_back(
-                parse_cell(cells[static_cast<std::size_t>(col)], table.rows, col + 1));
+            table.values.push_back(parse_cell(cells[static_cast<std::size_t>(col)], table.rows, col + 1));
         if (!last)
             text.remove_prefix(end + 1);
     }

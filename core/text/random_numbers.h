@@ -21,8 +21,8 @@ public:
     float uniform() {
         return static_cast<float>(static_cast<std::int64_t>(next() >> 40U) - (1 << 23)) * 0x1p-23F;
     }
-    /// Standard normal, by comparisons of uniform numbers alone (Karney 2016, "Sampling exactly from the normal
-    /// distribution"): no logarithm or cosine that another machine might round differently.
+    /// Standard normal, by comparisons of uniform numbers alone (Karney 2016, "Sampling exactly from the
+    /// normal distribution"): no logarithm or cosine that another machine might round differently.
     double normal();
 
 private:
