@@ -88,7 +88,7 @@ void move_selection(const AppState& state, const Block& bounds, const Sink& send
 std::string typed_number() {
     std::string text;
     for (const ImWchar c : ImGui::GetIO().InputQueueCharacters)
-        if ((c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.')
+        if ((c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e')
             text += static_cast<char>(c);
     return text;
 }
@@ -106,10 +106,20 @@ float grain_of(const AppState& state, TensorId tensor, bool fine) {
     return (fine ? 0.1F : 1.0F) * (large ? 0.1F : 0.01F);
 }
 
+bool mask_allows(const Document& document, const CellAddress& cell) {
+    const Problem& problem = document.problem;
+    const Dims& d = problem.dims;
+    const auto& at = cell.at;
+    return at[0] >= d.B || at[1] >= d.H || at[2] >= d.Tq || at[3] >= d.Tk ||
+           MaskRows(problem.mask, d).allows(at[0], at[1], at[2], at[3]);
+}
+
 bool handle_edit_keys(AppState& state, const Picture& canvas, const Sink& send) {
     if (!owned_selection(state))
         return false;
-    const Block bounds = within(*state.view.selected, canvas, state.document->problem.dims);
+    if (state.shown.trace == nullptr)
+        return false;
+    const Block bounds = within(*state.view.selected, canvas, state.shown.dims());
     move_selection(state, bounds, send);
     const bool waits = state.number.take_keyboard;
     const std::string text = typed_number();
@@ -130,7 +140,7 @@ void handle_clipboard_keys(const AppState& state, const Sink& send) {
     if (pressed(GLFW_KEY_V))
         send(PasteNumbers{});
     if (pressed(GLFW_KEY_A) && state.view.selected) {
-        const Block all = matrix_of(*state.view.selected, state.document->problem.dims);
+        const Block all = matrix_of(*state.view.selected, state.shown.dims());
         send(ViewChange(Select{CellAddress{all.tensor, all.first}}));
         send(ViewChange(SelectTo{{all.tensor, all.at(all.rows - 1, all.cols - 1)}}));
     }

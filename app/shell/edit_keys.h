@@ -25,6 +25,10 @@ Command paste_command(const AppState& state);
 /// The command that an operation on the selected block is. Throws Error(input) when nothing is selected.
 Command operation_command(const AppState& state, const OperationChoice& choice);
 
+/// Whether the mask allows a cell of scores to weights; a cell that the document no longer has counts as
+/// allowed.
+bool mask_allows(const Document& document, const CellAddress& cell);
+
 /// How much one pixel of dragging changes a number of that tensor.
 float grain_of(const AppState& state, TensorId tensor, bool fine);
 

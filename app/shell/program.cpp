@@ -237,20 +237,16 @@ void Program::frame(Surface& surface, double now) {
     const TextMeasure measure = surface_measure(surface);
     std::vector<Action> actions;
     const Sink send = [&actions](const Action& action) { actions.push_back(action); };
-    const ViewTools tools{.surface = surface,
-                          .focus = focus_,
-                          .theme = colours,
-                          .measure = measure,
-                          .send = send,
-                          .value = [this](const CellAddress& cell) { return state_.shown.value(cell); },
-                          .view = &state_.view,
-                          .field = &state_.field,
-                          .allowed =
-                              [this](const CellAddress& cell) {
-                                  const Problem& problem = state_.document->problem;
-                                  return MaskRows(problem.mask, problem.dims)
-                                      .allows(cell.at[0], cell.at[1], cell.at[2], cell.at[3]);
-                              }};
+    const ViewTools tools{
+        .surface = surface,
+        .focus = focus_,
+        .theme = colours,
+        .measure = measure,
+        .send = send,
+        .value = [this](const CellAddress& cell) { return state_.shown.value(cell); },
+        .view = &state_.view,
+        .field = &state_.field,
+        .allowed = [this](const CellAddress& cell) { return mask_allows(*state_.document, cell); }};
 
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     const float width = size.x / scale, height = size.y / scale;

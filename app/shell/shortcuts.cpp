@@ -23,7 +23,7 @@ void zoom_keys(const AppState& state, const Sink& send) {
         send(ViewChange(SetZoom{1.0F}));
 }
 
-void step_keys(const Sink& send) {
+void arrow_keys(const Sink& send) {
     if (pressed(GLFW_KEY_RIGHT, true))
         send(ViewChange(StepStage{1}));
     if (pressed(GLFW_KEY_LEFT, true))
@@ -32,6 +32,9 @@ void step_keys(const Sink& send) {
         send(ViewChange(StepRow{1}));
     if (pressed(GLFW_KEY_UP, true))
         send(ViewChange(StepRow{-1}));
+}
+
+void step_keys(const Sink& send) {
     if (pressed(GLFW_KEY_SPACE))
         send(ViewChange(TogglePlay{}));
     if (pressed(GLFW_KEY_HOME))
@@ -40,11 +43,14 @@ void step_keys(const Sink& send) {
         send(ViewChange(GoTo{StageGroup::output}));
 }
 
-void view_keys(const AppState& state, const Sink& send) {
-    const ViewState& view = state.view;
+void head_keys(const Sink& send) {
     for (int digit = 0; digit < 9; ++digit)
         if (pressed(GLFW_KEY_1 + digit) || pressed(GLFW_KEY_KP_1 + digit))
             send(ViewChange(PickHead{digit}));
+}
+
+void view_keys(const AppState& state, const Sink& send) {
+    const ViewState& view = state.view;
     const std::pair<int, WeightsView> ways[] = {{GLFW_KEY_A, WeightsView::arcs},
                                                 {GLFW_KEY_T, WeightsView::text},
                                                 {GLFW_KEY_G, WeightsView::graph},
@@ -109,14 +115,20 @@ bool handle_shortcuts(AppState& state, FocusRing& focus, const Picture& canvas, 
     if (io.WantTextInput || io.KeyAlt || state.view.help_open ||
         ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel))
         return false;
-    if (!focus.visible() && handle_edit_keys(state, canvas, send))
+    // A selected number takes the arrows, Tab and digits for itself.
+    const bool editing = !focus.visible() && handle_edit_keys(state, canvas, send);
+    if (state.number.take_keyboard)
         return false;
-    if (pressed(GLFW_KEY_TAB, true))
+    if (!editing && pressed(GLFW_KEY_TAB, true))
         focus.move(io.KeyShift ? -1 : 1);
     if (focus.visible() && (pressed(GLFW_KEY_ENTER) || pressed(GLFW_KEY_KP_ENTER)))
         focus.activate();
     if (pressed(GLFW_KEY_SLASH))
         state.focus_sentence = true;
+    if (!editing) {
+        arrow_keys(send);
+        head_keys(send);
+    }
     step_keys(send);
     view_keys(state, send);
     return false;
