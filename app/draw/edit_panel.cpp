@@ -89,11 +89,11 @@ void draw_head_tools(Sheet& sheet) {
     const ViewState& view = context.view;
     const std::int64_t H = context.dims().H, a = view.head, b = view.other;
     const std::string first = std::to_string(a), second = std::to_string(b);
-    sheet.section("Whole heads", "");
+    sheet.section("Whole heads", H > 1 ? "this one, and another" : "");
     const auto chooser = [&](float x, const std::string& label, std::int64_t now, const auto& action) {
         const std::vector<Segment> segments{
             {"◀ " + label, action((now + H - 1) % H), false, "The head before"},
-            {"Head " + std::to_string(now), action(now), true, {}},
+            {std::to_string(now), action(now), true, {}},
             {"▶ " + label, action((now + 1) % H), false, "The next head"}};
         draw_segmented(sheet.picture, context, x, sheet.y, segments);
         return segmented_width(context, segments);
@@ -105,7 +105,11 @@ void draw_head_tools(Sheet& sheet) {
                     {sheet.left + (width + 12) * static_cast<float>(column), sheet.y, width, 30}, label,
                     action, false, tip);
     };
-    chooser(sheet.left, "", a, [](std::int64_t h) { return Action(ViewChange(PickHead{h})); });
+    const float taken =
+        chooser(sheet.left, "", a, [](std::int64_t h) { return Action(ViewChange(PickHead{h})); });
+    if (H > 1)
+        chooser(std::min(sheet.left + taken + 12, sheet.right - taken), " ", b,
+                [](std::int64_t h) { return Action(ViewChange(CompareWith{h})); });
     sheet.y += 36;
     const bool off = context.shown.problem().gain(a) == 0.0F;
     button(0, (off ? "Switch on " : "Ablate ") + first, Command(SetGain{a, off ? 1.0F : 0.0F}),
@@ -114,9 +118,6 @@ void draw_head_tools(Sheet& sheet) {
     sheet.y += 38;
     if (H == 1)
         return;
-    sheet.put(sheet.left, "with head", 70, Font::ui, 13, context.theme.muted);
-    chooser(sheet.left + 76, " ", b, [&](std::int64_t h) { return Action(ViewChange(CompareWith{h})); });
-    sheet.y += 36;
     const bool shared = context.dims().kv_head(a) == context.dims().kv_head(b);
     const std::string what = shared && context.dims().Hkv != H
                                  ? ": W_Q columns and W_O rows; they share keys and values"
@@ -165,7 +166,7 @@ void draw_history(Sheet& sheet, float end) {
     const auto lines = context.history;
     sheet.section("History",
                   lines.size() < 2 ? "nothing edited yet" : std::to_string(lines.size() - 1) + " steps");
-    const auto room = static_cast<std::int64_t>(std::max((end - sheet.y) / history_row, 3.0F));
+    const auto room = static_cast<std::int64_t>(std::max((end - sheet.y) / history_row, 6.0F));
     const auto count = static_cast<std::int64_t>(lines.size());
     const auto position = static_cast<std::int64_t>(context.history_position);
     const std::int64_t newest = std::min(count - 1, std::max(position + room / 3, room - 1));
@@ -211,10 +212,8 @@ void draw_step(Picture& picture, const DrawContext& context, const Rect& area, c
 Picture draw_edit(const DrawContext& context) {
     Sheet sheet(context);
     sheet.y = 14;
-    sheet.paragraph(
-        "Drag a number of X, W_Q, W_K, W_V, W_O or a bias sideways on the canvas, turn the wheel on it, or "
-        "type. Shift and drag selects a block.",
-        context.theme.muted);
+    sheet.paragraph("Drag a number on the canvas, turn the wheel on it, or type. Shift and drag: a block.",
+                    context.theme.muted);
     sheet.y += 4;
     draw_gains(sheet);
     draw_temperature(sheet);

@@ -23,16 +23,14 @@ bool owned_selection(const AppState& state) {
     return cell && is_owned(cell->tensor) && state.document->problem.input(cell->tensor) != nullptr;
 }
 
-/// The part of the cell's matrix that is on the canvas: a page may show one head's rows alone.
-Block within(const CellAddress& cell, const Picture& canvas, const Dims& dims) {
+/// Where the selection may go: the cell's matrix, or on the page of one head's contributions its rows of W_O.
+Block within(const AppState& state, const CellAddress& cell) {
+    const Dims& dims = state.shown.dims();
     Block all = matrix_of(cell, dims);
-    for (const MatrixGrid& grid : canvas.grids)
-        if (grid.tensor == cell.tensor && grid.find(cell.at)) {
-            all.first = grid.origin;
-            all.rows = grid.rows;
-            all.cols = grid.cols;
-            return all;
-        }
+    if (state.view.group == StageGroup::contributions && cell.tensor == TensorId::W_O) {
+        all.first[0] = state.view.head * dims.dv;
+        all.rows = dims.dv;
+    }
     return all;
 }
 
@@ -114,12 +112,12 @@ bool mask_allows(const Document& document, const CellAddress& cell) {
            MaskRows(problem.mask, d).allows(at[0], at[1], at[2], at[3]);
 }
 
-bool handle_edit_keys(AppState& state, const Picture& canvas, const Sink& send) {
+bool handle_edit_keys(AppState& state, const Sink& send) {
     if (!owned_selection(state))
         return false;
     if (state.shown.trace == nullptr)
         return false;
-    const Block bounds = within(*state.view.selected, canvas, state.shown.dims());
+    const Block bounds = within(state, *state.view.selected);
     move_selection(state, bounds, send);
     const bool waits = state.number.take_keyboard;
     const std::string text = typed_number();

@@ -6,8 +6,8 @@ namespace headscope {
 
 /// The keyboard of the selected number, when the user owns it: arrows, Shift and arrows, Tab, digits, Enter,
 /// Delete. Called once a frame, outside text fields. True when it used the arrows, so that they do not step
-/// through stages as well. `canvas`: the matrices that are drawn.
-bool handle_edit_keys(AppState& state, const Picture& canvas, const Sink& send);
+/// through stages as well.
+bool handle_edit_keys(AppState& state, const Sink& send);
 
 /// Ctrl with C, V, A. Called once a frame, outside text fields.
 void handle_clipboard_keys(const AppState& state, const Sink& send);

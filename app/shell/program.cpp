@@ -265,7 +265,7 @@ void Program::frame(Surface& surface, double now) {
     drag_number(surface, send);
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
         focus_.clear();
-    quitting_ = handle_shortcuts(state_, focus_, canvas_, send) || quitting_;
+    quitting_ = handle_shortcuts(state_, focus_, send) || quitting_;
     if (ImGui::IsKeyPressed(GLFW_KEY_LEFT_BRACKET, false) && !ImGui::GetIO().WantTextInput)
         send(ViewChange(OpenLeft{!places.left_open}));
     if (ImGui::IsKeyPressed(GLFW_KEY_RIGHT_BRACKET, false) && !ImGui::GetIO().WantTextInput)

@@ -71,6 +71,6 @@ private:
 
 /// Turns key presses of this frame into actions. Called once a frame, outside text fields. True when the user
 /// asked to quit.
-bool handle_shortcuts(AppState& state, FocusRing& focus, const Picture& canvas, const Sink& send);
+bool handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send);
 
 } // namespace headscope

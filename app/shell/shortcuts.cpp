@@ -90,7 +90,7 @@ void view_keys(const AppState& state, const Sink& send) {
 
 } // namespace
 
-bool handle_shortcuts(AppState& state, FocusRing& focus, const Picture& canvas, const Sink& send) {
+bool handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send) {
     const ImGuiIO& io = ImGui::GetIO();
     if (io.KeyCtrl) {
         zoom_keys(state, send);
@@ -116,7 +116,7 @@ bool handle_shortcuts(AppState& state, FocusRing& focus, const Picture& canvas, 
         ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel))
         return false;
     // A selected number takes the arrows, Tab and digits for itself.
-    const bool editing = !focus.visible() && handle_edit_keys(state, canvas, send);
+    const bool editing = !focus.visible() && handle_edit_keys(state, send);
     if (state.number.take_keyboard)
         return false;
     if (!editing && pressed(GLFW_KEY_TAB, true))
