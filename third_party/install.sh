@@ -10,7 +10,7 @@ packages=(
   libutf8proc-dev libpcre2-dev libfontconfig-dev libcairo2-dev libpango1.0-dev
   fonts-inter fonts-jetbrains-mono fonts-dejavu-core
   libgl1-mesa-dri libegl1 libegl-mesa0
-  xvfb xauth x11-utils xdotool imagemagick python3 python3-numpy
+  xvfb xauth x11-utils xdotool imagemagick python3 python3-numpy python3-torch
 )
 
 if ! command -v apt-get >/dev/null 2>&1; then

@@ -46,6 +46,7 @@ std::function<int()> describe(CLI::App& program) {
         "Exit codes: 0 done, 1 the input is at fault, 2 wrong usage, 3 this machine lacks something "
         "that was demanded, 4 internal fault.");
     add_trace(program);
+    add_export(program);
     add_devices(program);
     add_render(program);
     add_bench(program);

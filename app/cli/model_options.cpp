@@ -2,7 +2,6 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/checkpoint/forward.h"
 #include "core/engine/engine.h"
 #include "core/io/model_export.h"
 #include "core/text/tokenizer/tokenizer.h"
@@ -44,7 +43,7 @@ void add_labels(ModelInputs& inputs, const std::string& folder) {
 
 } // namespace
 
-void ModelOptions::add_to(CLI::App& command) {
+void ModelOptions::add_to(CLI::App& command, const std::string& layer) {
     const std::string group = "A checkpoint";
     CLI::Option* const model =
         command
@@ -68,20 +67,15 @@ void ModelOptions::add_to(CLI::App& command) {
         ->needs(model)
         ->excludes(ids)
         ->excludes(text);
-    command.add_option("--layer", layer_, "keep the stages of one layer (default: all layers)")
-        ->group(group)
-        ->needs(model);
-    for (const char* other : {"SENTENCE", "--preset", "--seed", "--case", "--weights", "--heads",
+    command.add_option("--layer", layer_, layer)->group(group)->needs(model);
+    for (const char* other : {"SENTENCE", "--preset", "--seed", "--case", "--project", "--weights", "--heads",
                               "--kv-heads", "--mask", "--gain", "--temperature"})
         model->excludes(command.get_option(other));
 }
 
-void ModelOptions::check_usage(const TraceExport& wanted) const {
+void ModelOptions::check_usage() const {
     if (!ids_ && !text_ && !inputs_path_)
         fail_usage("--model needs tokens; add --text S, --ids 1,2,3 or --inputs FILE.safetensors");
-    if (wanted.format != TraceFormat::safetensors)
-        fail_usage("a pass through a model is written as safetensors; add --format safetensors or name a "
-                   ".safetensors file");
 }
 
 ModelInputs ModelOptions::read_inputs(const ModelConfig& config) const {
@@ -93,26 +87,51 @@ ModelInputs ModelOptions::read_inputs(const ModelConfig& config) const {
     return inputs;
 }
 
+ForwardResult ModelOptions::forward(const Model& model, const ModelInputs& inputs,
+                                    const ForwardOptions& options, const std::string& device) const {
+    const std::unique_ptr<Engine> engine = make_engine(device);
+    Progress progress;
+    return run_model(
+        model, inputs, options,
+        [&](const Problem& problem, StageSet stages, Progress& cancel) {
+            return engine->run(problem, stages, cancel);
+        },
+        progress);
+}
+
 void ModelOptions::run(const TraceExport& wanted, const std::string& device, const std::string& out) const {
-    check_usage(wanted);
+    check_usage();
+    if (wanted.format != TraceFormat::safetensors)
+        fail_usage("a pass through a model is written as safetensors; add --format safetensors or name a "
+                   ".safetensors file");
     const Model model = Model::open(*folder_);
     const ModelInputs inputs = read_inputs(model.config());
     const std::int64_t H = model.config().H;
     if (wanted.head && (*wanted.head < 0 || *wanted.head >= H))
         fail_input("there is no head " + std::to_string(*wanted.head) + "; heads are numbered 0 to " +
                    std::to_string(H - 1));
-    const std::unique_ptr<Engine> engine = make_engine(device);
     ForwardOptions options;
     options.stages = wanted.stages;
     options.layer = layer_;
-    Progress progress;
-    const ForwardResult result = run_model(
-        model, inputs, options,
-        [&](const Problem& problem, StageSet stages, Progress& cancel) {
-            return engine->run(problem, stages, cancel);
-        },
-        progress);
+    const ForwardResult result = forward(model, inputs, options, device);
     write_file_atomically(out, model_trace_bytes(model, inputs, result, wanted));
+}
+
+LayerRun ModelOptions::run_layer(StageSet stages, const std::string& device) const {
+    check_usage();
+    const Model model = Model::open(*folder_);
+    const ModelInputs inputs = read_inputs(model.config());
+    ForwardOptions options;
+    options.stages = stages;
+    options.layer = layer_.value_or(0);
+    options.keep_problems = true;
+    options.logits = false;
+    ForwardResult result = forward(model, inputs, options, device);
+    return std::move(result.layers.front());
+}
+
+std::string ModelOptions::layer_title() const {
+    return "layer " + std::to_string(layer_.value_or(0)) + " of " + *folder_;
 }
 
 } // namespace headscope

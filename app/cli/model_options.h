@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/checkpoint/model_inputs.h"
+#include "core/checkpoint/forward.h"
 #include "core/io/trace_export.h"
 
 #include <cstdint>
@@ -14,19 +14,25 @@ class App;
 
 namespace headscope {
 
-/// The options of `trace` that run a checkpoint instead of one problem. Lives as long as the App that it was
-/// added to.
+/// The options of `trace` and `export` that run a checkpoint instead of one problem. Lives as long as the App
+/// that it was added to.
 class ModelOptions {
 public:
-    /// After ProblemOptions, which some of these exclude.
-    void add_to(CLI::App& command);
+    /// After ProblemOptions, which some of these exclude. `layer` says what --layer does.
+    void add_to(CLI::App& command, const std::string& layer);
     bool given() const { return folder_.has_value(); }
     /// Runs the model and writes the file. `wanted.stages` are kept of each layer. Throws Error(usage) when
     /// the options contradict each other, Error(input) when what they name is at fault.
     void run(const TraceExport& wanted, const std::string& device, const std::string& out) const;
+    /// The attention of one layer (--layer, or 0), its problem kept. Throws likewise.
+    LayerRun run_layer(StageSet stages, const std::string& device) const;
+    /// "layer 0 of FOLDER"
+    std::string layer_title() const;
 
 private:
-    void check_usage(const TraceExport& wanted) const;
+    void check_usage() const;
+    ForwardResult forward(const Model& model, const ModelInputs& inputs, const ForwardOptions& options,
+                          const std::string& device) const;
     ModelInputs read_inputs(const ModelConfig& config) const;
 
     std::optional<std::string> folder_, text_, inputs_path_;

@@ -4,11 +4,14 @@
 #include "core/base/file.h"
 #include "core/io/case_file.h"
 #include "core/io/mask_json.h"
+#include "core/io/project_file.h"
+#include "core/text/plain_text.h"
 #include "core/text/preset.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <iostream>
 
 namespace headscope {
 
@@ -70,6 +73,10 @@ void ProblemOptions::add_to(CLI::App& command, bool needed) {
     command.add_option("--weights", weights_path_, "a second file for the W and b that the first lacks")
         ->group(tensors);
     command
+        .add_option("--project", project_path_,
+                    "a .headscope file; everything in it counts, and --gain and --temperature on top")
+        ->group("A project");
+    command
         .add_option("--heads", H_,
                     "number of query heads H; with a sentence it regroups the preset's weights")
         ->group(changes);
@@ -105,7 +112,12 @@ std::string preset_names() {
 
 void ProblemOptions::check_usage() const {
     std::ranges::for_each(gains_, parse_gain);
-    if (case_path_) {
+    if (project_path_) {
+        if (sentence_ || preset_ || seed_ || case_path_ || weights_path_)
+            fail_usage("--project and another problem were given; give one of them");
+        if (H_ || Hkv_ || mask_)
+            fail_usage("--heads, --kv-heads and --mask stand in the project already; leave them out");
+    } else if (case_path_) {
         if (sentence_)
             fail_usage("a sentence and --case were given; give one of them");
         if (preset_ || seed_)
@@ -116,7 +128,8 @@ void ProblemOptions::check_usage() const {
         if (weights_path_)
             fail_usage("--weights goes with --case; add --case FILE");
         if (needed_ && !sentence_ && !preset_)
-            fail_usage("nothing to run; give a sentence, --preset NAME or --case FILE --heads H");
+            fail_usage(
+                "nothing to run; give a sentence, --preset NAME, --case FILE --heads H or --project FILE");
     }
 }
 
@@ -153,6 +166,13 @@ Recipe ProblemOptions::from_case() const {
     return recipe;
 }
 
+Recipe ProblemOptions::from_project() const {
+    OpenedProject opened = open_project(*project_path_);
+    for (const std::string& note : opened.notes)
+        std::cerr << "headscope: " << plain_text(note) << '\n';
+    return std::move(opened.recipe);
+}
+
 ProblemOptions::Gain ProblemOptions::parse_gain(const std::string& text) {
     const auto equals = text.find('=');
     const auto head = parse_number<std::int64_t>(std::string_view(text).substr(0, equals));
@@ -180,8 +200,8 @@ std::vector<float> ProblemOptions::changed_gains(const Problem& problem) const {
 
 DocumentPtr ProblemOptions::read() const {
     check_usage();
-    Recipe recipe = case_path_ ? from_case() : from_sentence();
-    recipe.temperature = temperature_.value_or(1.0F);
+    Recipe recipe = project_path_ ? from_project() : case_path_ ? from_case() : from_sentence();
+    recipe.temperature = temperature_.value_or(recipe.temperature);
     DocumentPtr document = make_document(recipe, 1);
     if (gains_.empty())
         return document;

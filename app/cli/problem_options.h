@@ -30,6 +30,7 @@ private:
     void check_usage() const;
     Recipe from_sentence() const;
     Recipe from_case() const;
+    Recipe from_project() const;
     std::vector<float> changed_gains(const Problem& problem) const;
 
     struct Gain {
@@ -38,7 +39,7 @@ private:
     };
     static Gain parse_gain(const std::string& text);
 
-    std::optional<std::string> sentence_, preset_, case_path_, weights_path_, mask_;
+    std::optional<std::string> sentence_, preset_, case_path_, project_path_, weights_path_, mask_;
     std::optional<std::int64_t> H_, Hkv_;
     std::optional<std::uint64_t> seed_;
     std::optional<float> temperature_;

@@ -1,12 +1,11 @@
 #include "app/cli/problem_options.h"
 #include "app/cli/subcommands.h"
-#include "app/draw/pages.h"
+#include "app/draw/stage_figure.h"
 #include "app/shell/offscreen.h"
 #include "app/shell/program.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/engine/engine.h"
-#include "core/io/figure.h"
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -100,18 +99,12 @@ std::string render_stage(const RenderOptions& options, const DocumentPtr& docume
     const std::unique_ptr<Engine> engine = make_engine(options.problem.device());
     const auto trace = std::make_shared<const Trace>(static_cast<Engine&>(*engine).run(document->problem));
     const Shown shown{document, trace, head_metrics(*trace, 0)};
-    const ViewState view = view_of(options, document->problem.dims);
-    const TextMeasure measure = figure_measure();
-    const Theme& colours = theme(view.dark);
-    DrawContext context{
-        shown, view, colours, measure, static_cast<float>(size.width), static_cast<float>(size.height),
-        false};
-    Picture picture = draw_canvas(context);
-    if (!options.size && picture.wanted_width > context.width) {
-        context.width = picture.wanted_width;
-        picture = draw_canvas(context);
-    }
-    return draw_figure(picture.scene, format, options.scale, colours.canvas);
+    return stage_figure(shown, view_of(options, document->problem.dims),
+                        {.format = format,
+                         .scale = options.scale,
+                         .width = static_cast<float>(size.width),
+                         .height = static_cast<float>(size.height),
+                         .fixed_width = options.size.has_value()});
 }
 
 void run_render(const RenderOptions& options) {

@@ -12,6 +12,7 @@ namespace headscope {
 // what was asked. A new one is a file beside these and a line in cli.cpp.
 
 void add_trace(CLI::App& program);
+void add_export(CLI::App& program);
 void add_devices(CLI::App& program);
 void add_render(CLI::App& program);
 void add_bench(CLI::App& program);

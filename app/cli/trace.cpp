@@ -74,14 +74,14 @@ void add_trace(CLI::App& program) {
     CLI::App& command = *program.add_subcommand("trace", "run one problem and write its stages");
     const auto options = std::make_shared<TraceOptions>();
     options->problem.add_to(command);
-    options->model.add_to(command);
+    options->model.add_to(command, "keep the stages of one layer (default: all layers)");
     command.add_option("--stages", options->stages,
                        "a comma list (default: all; weights of a checkpoint) of " + stage_names());
     command.add_option("--head", options->head, "keep one head of the stages that have a head axis");
     command
         .add_option("--format", options->format,
-                    "safetensors, npy, csv or json (default: the suffix of OUT; json for -)")
-        ->check(CLI::IsMember({"safetensors", "npy", "csv", "json"}));
+                    "safetensors, npy, csv, tsv or json (default: the suffix of OUT; json for -)")
+        ->check(CLI::IsMember({"safetensors", "npy", "csv", "tsv", "json"}));
     command
         .add_option("-o,--output", options->out,
                     "the file to write, - for standard output; a folder for npy with several stages")

@@ -3,9 +3,12 @@
 #include "app/cli/subcommands.h"
 #include "app/shell/program.h"
 #include "app/shell/window_state.h"
+#include "app/state/opened_path.h"
 #include "app/state/preferences.h"
+#include "app/state/state_folder.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/random_access_file.h"
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -16,7 +19,7 @@ namespace headscope {
 namespace {
 
 struct Options {
-    std::optional<std::string> sentence, preset, report;
+    std::optional<std::string> path, sentence, preset, report;
     std::string device = "auto";
 };
 
@@ -48,15 +51,33 @@ void remember(const std::filesystem::path& path, const ViewState& view) {
     }
 }
 
+/// What can be told before there is a window to tell it in.
+void check_path(const Options& options) {
+    if (!options.path)
+        return;
+    if (options.sentence || options.preset)
+        throw Error(ErrorKind::usage,
+                    *options.path + " and --sentence or --preset were given; give one of them");
+    if (kind_of_path(*options.path) != PathKind::project)
+        fail_input(*options.path +
+                   " is neither a sub-command nor a project that can be opened; see headscope --help");
+    static_cast<void>(RandomAccessFile(*options.path));
+}
+
 int open_window(const Options& options) {
+    check_path(options);
     Recipe recipe;
     recipe.preset = options.preset.value_or(recipe.preset);
     recipe.sentence = options.sentence.value_or("");
-    Program program({.recipe = recipe, .device = options.device, .wake = wake_window});
+    Program program(
+        {.recipe = recipe, .device = options.device, .wake = wake_window, .state_folder = state_folder()});
     const std::filesystem::path preferences = preferences_path();
     program.state().view.group = StageGroup::x; // a walk begins at its beginning
     read_preferences(read_if_there(preferences), program.state().view);
+    if (options.path)
+        program.open_path(std::filesystem::absolute(*options.path).lexically_normal().string());
     WindowOptions window;
+    window.on_drop = [&](const std::vector<std::string>& paths) { program.open_path(paths.front()); };
     std::string reported;
     if (options.report)
         window.on_frame = [&](float scale) {
@@ -74,6 +95,7 @@ int open_window(const Options& options) {
 
 std::function<int()> add_window(CLI::App& program) {
     const auto options = std::make_shared<Options>();
+    program.add_option("PATH", options->path, "a project (.headscope) that the window opens with");
     program.add_option("--sentence", options->sentence, "the sentence that the window opens with");
     program.add_option("--preset", options->preset, "embeddings and weights for it: " + preset_names());
     program.add_option(

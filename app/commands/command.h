@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/commands/edit_commands.h"
+#include "app/commands/file_command.h"
 #include "app/commands/view_change.h"
 #include "app/state/document.h"
 #include "app/state/view_state.h"
@@ -69,7 +70,7 @@ EditCell parse_edit(const TypedNumber& typed);
 struct OperateOn {
     OperationChoice choice;
 };
-/// The selected block, else the matrix pointed at, to the clipboard as TSV.
+/// The selected block to the clipboard as TSV.
 struct CopyNumbers {};
 /// The clipboard's numbers from the selected cell on.
 struct PasteNumbers {};
@@ -86,6 +87,6 @@ DocumentPtr apply(const DocumentPtr& document, const Command& command);
 
 /// Everything that can come of a click or a key.
 using Action = std::variant<Command, ViewChange, MoveInHistory, TypedNumber, OperateOn, CopyNumbers,
-                            PasteNumbers, DismissNotice>;
+                            PasteNumbers, DismissNotice, FileCommand>;
 
 } // namespace headscope

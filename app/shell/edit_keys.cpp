@@ -133,8 +133,6 @@ bool handle_edit_keys(AppState& state, const Sink& send) {
 }
 
 void handle_clipboard_keys(const AppState& state, const Sink& send) {
-    if (pressed(GLFW_KEY_C))
-        send(CopyNumbers{});
     if (pressed(GLFW_KEY_V))
         send(PasteNumbers{});
     if (pressed(GLFW_KEY_A) && state.view.selected) {
@@ -159,18 +157,12 @@ bool handle_wheel(const AppState& state, const Sink& send) {
 }
 
 void copy_numbers(AppState& state) {
-    const ViewState& view = state.view;
-    std::optional<Block> block = selected_block(view);
-    const bool single = !block || block->count() == 1;
-    if (single && view.hover && view.hover != view.selected)
-        block = matrix_of(*view.hover, state.shown.dims());
-    if (!block)
-        return;
-    const Tensor* tensor = state.shown.tensor(block->tensor);
+    const auto block = selected_block(state.view);
+    const Tensor* tensor = block ? state.shown.tensor(block->tensor) : nullptr;
     if (tensor == nullptr)
         return;
-    const std::vector<float> values = values_of(*tensor, *block);
-    ImGui::SetClipboardText(write_tsv(values, block->cols).c_str());
+    const int across = col_axis(block->tensor), down = std::max(row_axis(block->tensor), 0);
+    ImGui::SetClipboardText(tsv(*tensor, {block->first, down, across, block->rows, block->cols}).c_str());
     state.notice = "Copied " + block_text(*block, state.shown.dims()) + ", " + std::to_string(block->rows) +
                    " × " + std::to_string(block->cols) +
                    " numbers with tabs between: paste them into a spreadsheet.";

@@ -9,13 +9,13 @@ namespace headscope {
 /// through stages as well.
 bool handle_edit_keys(AppState& state, const Sink& send);
 
-/// Ctrl with C, V, A. Called once a frame, outside text fields.
+/// Ctrl with V and A. Called once a frame, outside text fields.
 void handle_clipboard_keys(const AppState& state, const Sink& send);
 
 /// The wheel over the selected number changes it. True when it did.
 bool handle_wheel(const AppState& state, const Sink& send);
 
-/// Puts the selected block, else the matrix pointed at, on the clipboard and says so in the notice.
+/// Puts the selected block on the clipboard and says so in the notice.
 void copy_numbers(AppState& state);
 
 /// The clipboard as a command for the selected cell. Throws Error(input) when nothing that the user owns is

@@ -2,8 +2,10 @@
 
 #include "app/commands/notice.h"
 #include "app/shell/edit_keys.h"
+#include "app/views/file_views.h"
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
+#include "core/text/plain_text.h"
 #include "core/text/preset.h"
 
 #include <GLFW/glfw3.h>
@@ -55,13 +57,18 @@ nlohmann::json rect_json(const Rect& area, float scale) {
     return {area.x * scale, area.y * scale, area.w * scale, area.h * scale};
 }
 
+/// The sentence that a preset comes with, where none is given and it counts.
+Recipe with_sentence(Recipe recipe) {
+    const auto row = std::ranges::find(presets(), std::string_view(recipe.preset), &PresetInfo::id);
+    if (recipe.base == nullptr && recipe.sentence.empty() && row != presets().end())
+        recipe.sentence = row->sentence;
+    return recipe;
+}
+
 } // namespace
 
 Program::Program(const Options& options) : runner_(make_engine(options.device), options.wake) {
-    Recipe recipe = options.recipe;
-    const auto row = std::ranges::find(presets(), std::string_view(recipe.preset), &PresetInfo::id);
-    if (recipe.sentence.empty() && row != presets().end())
-        recipe.sentence = row->sentence;
+    const Recipe recipe = with_sentence(options.recipe);
     state_.document = make_document(recipe, 1);
     state_.sentence = recipe.sentence;
     const std::vector<Device> all = devices();
@@ -70,6 +77,13 @@ Program::Program(const Options& options) : runner_(make_engine(options.device), 
     state_.device_name = used.id == "cpu" ? "CPU" : used.name;
     state_.device_detail = used.name + ", " + used.detail;
     history_.emplace(state_.document);
+    files_.emplace(
+        state_,
+        Files::Setup{
+            .state_folder = options.state_folder,
+            .wake = options.wake,
+            .fresh = [this] { return make_document(with_sentence({}), state_.document->revision + 1); },
+            .show = [this](DocumentPtr next) { show_document(std::move(next)); }});
     document_changed();
 }
 
@@ -87,12 +101,8 @@ void Program::act(const Action& action) {
                               },
                               [&](const CopyNumbers&) { copy_numbers(state_); },
                               [&](const PasteNumbers&) { run_command(paste_command(state_)); },
-                              [&](const DismissNotice&) {
-                                  state_.notice.clear();
-                                  // A sentence that cannot be read stays in its field with its reason.
-                                  if (state_.sentence == state_.document->recipe.sentence)
-                                      state_.error.clear();
-                              }},
+                              [&](const DismissNotice&) { state_.notice.clear(); },
+                              [&](const FileCommand& command) { files_->act(command); }},
                    action);
     } catch (const Error& fault) {
         state_.error = fault.what();
@@ -117,6 +127,14 @@ void Program::restore(std::int64_t by) {
     document_changed();
 }
 
+void Program::show_document(DocumentPtr document) {
+    history_.emplace(document);
+    state_.document = std::move(document);
+    state_.sentence = state_.document->recipe.sentence;
+    state_.view.selected.reset();
+    document_changed();
+}
+
 void Program::document_changed() {
     state_.error.clear();
     state_.notice.clear();
@@ -127,6 +145,7 @@ void Program::document_changed() {
     list_history();
     state_.history_position = history_->position();
     runner_.submit(state_.document);
+    files_->document_changed();
 }
 
 void Program::list_history() {
@@ -155,12 +174,13 @@ void Program::take_results() {
 }
 
 void Program::settle() {
+    files_->settle();
     runner_.wait();
     take_results();
 }
 
 bool Program::animating() const {
-    return moving_ || runner_.busy();
+    return moving_ || runner_.busy() || files_->busy();
 }
 
 Color Program::background() const {
@@ -168,8 +188,11 @@ Color Program::background() const {
 }
 
 std::string Program::title() const {
+    const FilesState& files = state_.files;
     const std::string& sentence = state_.document->recipe.sentence;
-    return (sentence.empty() ? state_.document->title : sentence) + " · Headscope";
+    const std::string& name = sentence.empty() ? state_.document->title : sentence;
+    return (files.unsaved ? "• " : "") + (files.path.empty() ? name : plain_text(files.name())) +
+           " · Headscope";
 }
 
 Program::Layout Program::layout(float width, float height) {
@@ -227,6 +250,7 @@ void Program::splitters(const Layout& layout, float width, const ViewTools& tool
 
 void Program::frame(Surface& surface, double now) {
     take_results();
+    files_->frame(now);
     const double since = last_frame_ < 0 ? 0 : std::min(now - last_frame_, 0.1);
     last_frame_ = now;
     moving_ = advance(state_.view, now, since, state_.document->problem.dims);
@@ -251,7 +275,13 @@ void Program::frame(Surface& surface, double now) {
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     const float width = size.x / scale, height = size.y / scale;
     const Layout places = layout(width, height);
+    const bool free = !state_.files.dialog_open();
+    if (!free)
+        focus_.clear();
+    else
+        dialog_focus_.clear();
     focus_.begin_frame();
+    dialog_focus_.begin_frame();
     constexpr double wheel_rest = 0.7; // seconds between turns that are one gesture
     if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && !ImGui::GetIO().WantTextInput &&
         now - wheel_turned_ > wheel_rest)
@@ -265,10 +295,10 @@ void Program::frame(Surface& surface, double now) {
     drag_number(surface, send);
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
         focus_.clear();
-    quitting_ = handle_shortcuts(state_, focus_, send) || quitting_;
-    if (ImGui::IsKeyPressed(GLFW_KEY_LEFT_BRACKET, false) && !ImGui::GetIO().WantTextInput)
+    handle_shortcuts(state_, focus_, send);
+    if (free && ImGui::IsKeyPressed(GLFW_KEY_LEFT_BRACKET, false) && !ImGui::GetIO().WantTextInput)
         send(ViewChange(OpenLeft{!places.left_open}));
-    if (ImGui::IsKeyPressed(GLFW_KEY_RIGHT_BRACKET, false) && !ImGui::GetIO().WantTextInput)
+    if (free && ImGui::IsKeyPressed(GLFW_KEY_RIGHT_BRACKET, false) && !ImGui::GetIO().WantTextInput)
         send(ViewChange(OpenInspector{!places.inspector_open}));
 
     ImGui::SetNextWindowPos({0, 0});
@@ -284,10 +314,12 @@ void Program::frame(Surface& surface, double now) {
     view_left_panel(state_, places.left, places.left_open, tools);
     view_inspector(state_, places.inspector, places.inspector_open, tools, hovered);
     view_bottom_bar(state_, places.bottom, tools);
+    view_notice(state_, places.canvas, tools);
     splitters(places, width, tools);
     if (state_.view.help_open)
         view_help(state_, {0, 0, width, height}, tools);
-    focus_.draw(colours.ink, scale);
+    view_file_dialogs(state_, {surface, dialog_focus_, colours, measure, send});
+    (free ? focus_ : dialog_focus_).draw(colours.ink, scale);
     ImGui::End();
 
     if (hovered != state_.view.hover) {
@@ -352,6 +384,10 @@ std::string Program::report(float scale) const {
     out["error"] = state_.error;
     out["dark"] = state_.view.dark;
     out["playing"] = state_.view.playing;
+    out["project"] = state_.files.path;
+    out["unsaved"] = state_.files.unsaved;
+    out["saved"] = save_status(state_.files).text;
+    out["dialog"] = dialog_name(state_.files);
     auto& grids = out["grids"] = nlohmann::json::array();
     for (const MatrixGrid& grid : canvas_.grids)
         grids.push_back({{"tensor", tensor_info(grid.tensor).name},

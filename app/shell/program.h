@@ -2,6 +2,7 @@
 
 #include "app/commands/history.h"
 #include "app/jobs/runner.h"
+#include "app/shell/files.h"
 #include "app/shell/ui.h"
 #include "app/views/views.h"
 
@@ -15,7 +16,10 @@ public:
     struct Options {
         Recipe recipe;
         std::string device = "auto";
-        std::function<void()> wake; ///< called from the worker's thread when a result waits; may be empty
+        std::function<void()> wake =
+            {}; ///< called from the worker's thread when a result waits; may be empty
+        /// Where work is kept safe and recent files are listed; empty: nowhere.
+        std::filesystem::path state_folder = {};
     };
     /// Throws what make_document and make_engine throw.
     explicit Program(const Options& options);
@@ -25,12 +29,15 @@ public:
     float zoom() const override { return state_.view.zoom; }
     Color background() const override;
     std::string title() const override;
-    bool quitting() const override { return quitting_; }
+    bool quitting() const override { return files_->quitting(); }
+    void close() override { act(FileCommand(QuitProgram{})); }
 
     /// Does what the user would have done; a command that fails leaves the document and sets the error.
     void act(const Action& action);
     /// Blocks until the newest document's trace is there. For pictures and tests.
     void settle();
+    /// Opens a project or whatever else the path holds, after the question about unsaved changes.
+    void open_path(const std::string& path) { files_->open_path(path); }
     const AppState& state() const { return state_; }
     AppState& state() { return state_; }
     /// The canvas as it was last drawn, in logical pixels of the window.
@@ -49,6 +56,7 @@ private:
     void run_command(const Command& command);
     void list_history();
     void restore(std::int64_t by);
+    void show_document(DocumentPtr document);
     void document_changed();
     /// Follows a number that is being dragged.
     void drag_number(const Surface& surface, const Sink& send);
@@ -60,17 +68,16 @@ private:
     double wheel_turned_ = -1;       ///< when it last changed a number; seconds from program start
     std::size_t lines_dropped_ = 0;  ///< of the history as it is in state_.history
     Runner runner_;
-    FocusRing focus_;
+    std::optional<Files> files_; ///< always there after construction
+    FocusRing focus_, dialog_focus_;
     Picture canvas_;
     double last_frame_ = -1;
     bool moving_ = false;
-    bool quitting_ = false;
     bool canvas_too_narrow_ = false; ///< the figure did not fit beside the open left panel
     std::uint64_t narrow_for_ = 0;   ///< what it was measured for
 };
 
-/// Turns key presses of this frame into actions. Called once a frame, outside text fields. True when the user
-/// asked to quit.
-bool handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send);
+/// Turns key presses of this frame into actions. Called once a frame, outside text fields.
+void handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send);
 
 } // namespace headscope

@@ -1,5 +1,6 @@
 #include "app/shell/edit_keys.h"
 #include "app/shell/program.h"
+#include "app/views/file_views.h"
 
 #include <GLFW/glfw3.h>
 
@@ -90,22 +91,27 @@ void view_keys(const AppState& state, const Sink& send) {
 
 } // namespace
 
-bool handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send) {
+void handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send) {
     const ImGuiIO& io = ImGui::GetIO();
-    if (io.KeyCtrl) {
+    if (io.KeyCtrl)
         zoom_keys(state, send);
+    if (state.files.dialog_open())
+        return; // it reads the other keys itself
+    file_shortcuts(state, send);
+    if (io.KeyCtrl) {
         if (pressed(GLFW_KEY_Z, true) && !io.WantTextInput)
             send(MoveInHistory{io.KeyShift ? 1 : -1});
         if (pressed(GLFW_KEY_Y, true) && !io.WantTextInput)
             send(MoveInHistory{1});
         if (!io.WantTextInput)
             handle_clipboard_keys(state, send);
-        return pressed(GLFW_KEY_Q);
+        return;
     }
     if (pressed(GLFW_KEY_F1))
         send(ViewChange(ShowHelp{!state.view.help_open}));
     if (pressed(GLFW_KEY_ESCAPE)) {
         focus.clear();
+        state.error.clear();
         if (state.view.help_open)
             send(ViewChange(ShowHelp{false}));
         else if (!io.WantTextInput)
@@ -114,11 +120,11 @@ bool handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send) {
     }
     if (io.WantTextInput || io.KeyAlt || state.view.help_open ||
         ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel))
-        return false;
+        return;
     // A selected number takes the arrows, Tab and digits for itself.
     const bool editing = !focus.visible() && handle_edit_keys(state, send);
     if (state.number.take_keyboard)
-        return false;
+        return;
     if (!editing && pressed(GLFW_KEY_TAB, true))
         focus.move(io.KeyShift ? -1 : 1);
     if (focus.visible() && (pressed(GLFW_KEY_ENTER) || pressed(GLFW_KEY_KP_ENTER)))
@@ -131,7 +137,6 @@ bool handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send) {
     }
     step_keys(send);
     view_keys(state, send);
-    return false;
 }
 
 } // namespace headscope

@@ -25,6 +25,8 @@ public:
     virtual std::string title() const = 0;
     /// Set once when the user asked to quit.
     virtual bool quitting() const = 0;
+    /// The window was asked to close: quitting() follows, at once or after a question.
+    virtual void close() {}
 };
 
 } // namespace headscope

@@ -120,8 +120,13 @@ public:
     Window& operator=(const Window&) = delete;
 
     void run() {
-        while (glfwWindowShouldClose(window_) == GLFW_FALSE && !ui_.quitting()) {
+        while (!ui_.quitting()) {
             wait();
+            if (glfwWindowShouldClose(window_) == GLFW_TRUE) {
+                glfwSetWindowShouldClose(window_, GLFW_FALSE);
+                ui_.close();
+                touch();
+            }
             if (woken.exchange(false))
                 touch();
             if (due())

@@ -1,4 +1,5 @@
 #include "app/draw/format.h"
+#include "app/views/file_views.h"
 #include "app/views/views.h"
 #include "core/attention/cost.h"
 
@@ -196,8 +197,25 @@ void view_bottom_bar(const AppState& state, const Rect& area, const ViewTools& t
         x += play ? 42.0F : 34.0F;
     }
     const float left = x + 6;
-    const Status status = status_of(state, area.w - left - 24 - 360, tools);
-    const float status_x = area.w - 24 - status.width;
+    const SaveStatus saved = save_status(state.files);
+    // As wide as its longest word, so that the scrubber stands still while edits are stored.
+    const float saved_width =
+        saved.text.empty() ? 0
+                           : tools.measure("  ·  ", Font::ui, 13) + tools.measure("autosaved", Font::ui, 13);
+    const Status status = status_of(state, area.w - left - 24 - 360 - saved_width, tools);
+    const float status_x = area.w - 24 - status.width - saved_width;
+    if (!saved.text.empty()) {
+        const float x_saved = area.w - 24 - saved_width;
+        const float baseline = baseline_for(y, 13);
+        if (!status.text.empty())
+            picture.scene.add(TextItem{{x_saved, baseline}, "  ·  ", Font::ui, 13, theme.text});
+        picture.scene.add(TextItem{{x_saved + tools.measure("  ·  ", Font::ui, 13), baseline},
+                                   saved.text,
+                                   Font::ui,
+                                   13,
+                                   saved.bad ? theme.bad : theme.text});
+        picture.tips.push_back({{x_saved, area.y, saved_width, area.h}, saved.tip});
+    }
     if (!status.text.empty()) {
         picture.scene.add(LineItem{{status_x - 20, y - 12}, {status_x - 20, y + 12}, theme.line2, 1});
         picture.scene.add(TextItem{{status_x, baseline_for(y, 13)}, status.text, Font::ui, 13, theme.text});

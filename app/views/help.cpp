@@ -29,12 +29,18 @@ constexpr Shortcut shortcuts[] = {
     {"0 … 9  −  Enter", "type it; Enter: take it, go down; Esc: as it was"},
     {"wheel  drag", "change the selected number; Shift: finer"},
     {"Delete", "the selection becomes 0"},
-    {"Ctrl A  Ctrl C  Ctrl V", "select a matrix, copy and paste numbers (TSV)"},
+    {"Ctrl A  Ctrl V", "select the whole matrix, paste numbers (TSV)"},
     {"X", "ablate the head in focus, and back"},
     {"Ctrl Z  Ctrl Shift Z", "undo, redo"},
     {"Ctrl +  Ctrl −  Ctrl 0", "larger, smaller, 100 %"},
     {"L", "light or dark theme"},
     {"Esc", "let go of the selection, close a note or this"},
+    {"Ctrl N  Ctrl O", "new project, open one"},
+    {"Ctrl S  Ctrl Shift S", "save, save as"},
+    {"Ctrl E  Ctrl Shift E", "picture of this view, numbers of this stage"},
+    {"Ctrl C  Ctrl Shift T", "copy the block or matrix under the mouse, this stage"},
+    {"Ctrl Shift C", "copy as PyTorch"},
+    {"Alt F", "the File menu"},
     {"Ctrl Q", "quit"},
 };
 
@@ -44,9 +50,11 @@ void view_help(const AppState&, const Rect& area, const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetMainViewport()->Pos;
     const Theme& theme = tools.theme;
-    constexpr float row = 24;
-    constexpr float width = 600;
-    const float height = 78 + row * static_cast<float>(std::size(shortcuts));
+    constexpr float row = 27, column = 470;
+    const std::size_t columns = area.w >= 2 * column + 16 ? 2 : 1;
+    const std::size_t rows = (std::size(shortcuts) + columns - 1) / columns;
+    const float width = column * static_cast<float>(columns);
+    const float height = 78 + row * static_cast<float>(rows);
     const Rect card{(area.w - width) / 2, std::max((area.h - height) / 2, 8.0F), width, height};
     ImGui::SetNextWindowPos(origin);
     ImGui::SetNextWindowSize({area.w * scale, area.h * scale});
@@ -63,16 +71,22 @@ void view_help(const AppState&, const Rect& area, const ViewTools& tools) {
                                12.5F,
                                theme.muted,
                                Align::right});
-    float y = card.y + 58;
-    for (const Shortcut& shortcut : shortcuts) {
-        picture.scene.add(LineItem{{card.x + 28, y}, {card.right() - 28, y}, theme.line, 1});
-        picture.scene.add(TextItem{
-            {card.x + 28, baseline_for(y + row / 2, 13)}, shortcut.keys, Font::ui_semibold, 13, theme.ink});
-        picture.scene.add(
-            TextItem{{card.x + 200, baseline_for(y + row / 2, 13)}, shortcut.what, Font::ui, 13, theme.text});
-        y += row;
+    for (std::size_t i = 0; i < std::size(shortcuts); ++i) {
+        const Shortcut& shortcut = shortcuts[i];
+        const float x = card.x + 28 + column * static_cast<float>(i / rows);
+        const float y = card.y + 58 + row * static_cast<float>(i % rows);
+        const float end = std::min(x + column - 28, card.right() - 28);
+        picture.scene.add(LineItem{{x, y}, {end, y}, theme.line, 1});
+        const float baseline = baseline_for(y + row / 2, 13);
+        picture.scene.add(TextItem{{x, baseline}, shortcut.keys, Font::ui_semibold, 13, theme.ink});
+        picture.scene.add(TextItem{{x + 165, baseline}, shortcut.what, Font::ui, 13, theme.text});
     }
-    show_picture(picture, origin.x, origin.y, tools, nullptr);
+    // In a window too low for it, the card scrolls.
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    show_picture(picture, start.x, start.y, tools, nullptr);
+    ImGui::SetCursorScreenPos(start);
+    if (card.bottom() + 8 > area.h)
+        ImGui::Dummy({0, (card.bottom() + 8) * scale});
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
         tools.send(ViewChange(ShowHelp{false}));
     ImGui::End();

@@ -121,7 +121,7 @@ void view_canvas(const AppState& state, const Rect& area, const ViewTools& tools
         "canvas", area, tools, &hovered, &kept,
         [&](float width, float height) { return draw_canvas(context_of(state, tools, width, height)); },
         wheel_edits ? ImGuiWindowFlags_NoScrollWithMouse : 0);
-    view_notice(state, area, tools);
+    view_command_notice(state, area, tools);
     if (state.error.empty())
         return;
     // What was typed last could not be used: said where the user looks, over the last valid picture.

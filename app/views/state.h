@@ -2,6 +2,7 @@
 
 #include "app/draw/picture.h"
 #include "app/state/document.h"
+#include "app/state/files_state.h"
 #include "app/state/view_state.h"
 #include "app/views/widgets.h"
 
@@ -31,6 +32,7 @@ struct AppState {
     FieldEdit field;                  ///< what is typed into a field of a panel
     std::vector<HistoryLine> history; ///< of the document, oldest first
     std::size_t history_position = 0;
+    FilesState files;
     bool focus_sentence = false; ///< the sentence field takes the keyboard in the next frame
 };
 

@@ -1,4 +1,5 @@
 #include "app/draw/format.h"
+#include "app/views/file_views.h"
 #include "app/views/views.h"
 #include "core/text/preset.h"
 
@@ -206,6 +207,7 @@ void view_toolbar(AppState& state, const Rect& area, const ViewTools& tools) {
     std::vector<Field> fields{preset_field(state), mask_field(state), heads_field(state),
                               variant_field(state)};
     const float right = area.w - 16 - 80 - badge - 16;
+    const float start = 16 + view_file_button(state, {16, 10}, tools) + 8;
     const float smallest_sentence = 240;
     const auto fields_width = [&](std::size_t count) {
         float width = 0;
@@ -214,12 +216,12 @@ void view_toolbar(AppState& state, const Rect& area, const ViewTools& tools) {
         return width + (count < fields.size() ? combo_width("", "more", tools) + 8 : 0.0F);
     };
     std::size_t count = fields.size();
-    while (count > 0 && 16 + smallest_sentence + 12 + fields_width(count) > right)
+    while (count > 0 && start + smallest_sentence + 12 + fields_width(count) > right)
         --count;
-    const float sentence = std::clamp(right - 28 - fields_width(count), smallest_sentence,
+    const float sentence = std::clamp(right - start - 12 - fields_width(count), smallest_sentence,
                                       tools.measure(state.sentence, Font::ui, 14.5F) > 340 ? 620.0F : 392.0F);
-    sentence_field(state, {16, 10, sentence, 32}, tools);
-    float x = 16 + sentence + 12;
+    sentence_field(state, {start, 10, sentence, 32}, tools);
+    float x = start + sentence + 12;
     for (std::size_t i = 0; i < count; ++i) {
         const float width = combo_width(fields[i].caption, fields[i].value, tools);
         combo(fields[i].caption, fields[i].value, {x, 10, width, 32}, fields[i].choices, tools);

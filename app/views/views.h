@@ -23,7 +23,7 @@ void view_inspector(AppState& state, const Rect& area, bool open, const ViewTool
 /// Where the selected number can be typed, when it is one that the user owns. Returns the height it takes.
 float view_number_field(AppState& state, const Rect& area, const ViewTools& tools);
 /// What the last command did beside what can be seen, at the foot of the canvas.
-void view_notice(const AppState& state, const Rect& canvas, const ViewTools& tools);
+void view_command_notice(const AppState& state, const Rect& canvas, const ViewTools& tools);
 /// Playback, scrubber, speed and the sizes of the problem.
 void view_bottom_bar(const AppState& state, const Rect& area, const ViewTools& tools);
 /// F1: the keyboard, over everything else.

@@ -14,10 +14,11 @@ namespace headscope {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, TraceFormat>, 4> formats{
+constexpr std::array<std::pair<std::string_view, TraceFormat>, 5> formats{
     {{"safetensors", TraceFormat::safetensors},
      {"npy", TraceFormat::npy},
      {"csv", TraceFormat::csv},
+     {"tsv", TraceFormat::tsv},
      {"json", TraceFormat::json}}};
 
 std::string safetensors_bytes(const nlohmann::ordered_json& metadata,
@@ -80,7 +81,9 @@ std::string trace_bytes(const Problem& problem, const Trace& trace, const TraceE
     const auto stages = select_stages(trace, wanted);
     switch (wanted.format) {
     case TraceFormat::csv:
-        return csv_bytes(stages);
+        return table_bytes(stages, ',');
+    case TraceFormat::tsv:
+        return table_bytes(stages, '\t');
     case TraceFormat::json:
         return json_bytes(trace_metadata(problem, trace), stages);
     case TraceFormat::npy:

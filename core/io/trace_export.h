@@ -10,7 +10,7 @@
 
 namespace headscope {
 
-enum class TraceFormat { safetensors, npy, csv, json };
+enum class TraceFormat { safetensors, npy, csv, tsv, json };
 
 struct TraceExport {
     TraceFormat format = TraceFormat::safetensors;
@@ -20,7 +20,8 @@ struct TraceExport {
     std::optional<std::int64_t> head = std::nullopt;
 };
 
-/// By its name ("safetensors", "npy", "csv", "json") or by the suffix of a path; nothing when it is none.
+/// By its name ("safetensors", "npy", "csv", "tsv", "json") or by the suffix of a path; nothing when it is
+/// none.
 std::optional<TraceFormat> find_trace_format(std::string_view name);
 std::optional<TraceFormat> trace_format_of_path(std::string_view path);
 
@@ -34,6 +35,7 @@ void check_target(const TraceExport& wanted, const std::string& path);
 ///   lists}};
 ///                shortest digits that give back the float32; minus infinity is "-inf"
 ///   csv:         stage,b,h,i,j,value, one number a line; h is empty in stages without heads
+///   tsv:         the same with tabs
 ///   npy:         one stage, no metadata
 /// fully_masked_rows lists [b, i] that may attend to nothing in any head, fully_masked_head_rows [b, h, i]
 /// the others, and is left out when there are none. Throws Error(input) for a head out of range, and

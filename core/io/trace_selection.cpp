@@ -68,7 +68,7 @@ std::vector<SelectedStage> select_stages(const Trace& trace, const TraceExport& 
         const TensorPtr& tensor = trace.stages[static_cast<std::size_t>(info.id)];
         if (tensor == nullptr)
             throw Error(ErrorKind::internal, "the stage " + std::string(info.name) + " was not computed");
-        SelectedStage stage{&info, tensor, 0};
+        SelectedStage stage{.info = &info, .tensor = tensor};
         if (const int axis = stage.head_axis(); wanted.head && axis >= 0) {
             const bool key_value = info.axes[static_cast<std::size_t>(axis)] == Axis::Hkv;
             stage.first_head = key_value ? dims.kv_head(*wanted.head) : *wanted.head;

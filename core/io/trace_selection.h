@@ -14,7 +14,8 @@ namespace headscope {
 struct SelectedStage {
     const TensorInfo* info;
     TensorPtr tensor;
-    std::int64_t first_head = 0; ///< the number of the first entry of its head axis
+    std::int64_t first_head = 0;  ///< the number of the first entry of its head axis
+    std::int64_t first_batch = 0; ///< and of its batch axis
 
     /// Which axis counts heads; -1 when none does.
     int head_axis() const;
@@ -29,7 +30,8 @@ nlohmann::ordered_json trace_metadata(const Problem& problem, const Trace& trace
 /// JSON text; what is not UTF-8 in it becomes the replacement character.
 std::string json_text(const nlohmann::ordered_json& value);
 
-std::string csv_bytes(const std::vector<SelectedStage>& stages);
+/// csv (separator ',') or tsv ('\t').
+std::string table_bytes(const std::vector<SelectedStage>& stages, char separator);
 std::string json_bytes(const nlohmann::ordered_json& metadata, const std::vector<SelectedStage>& stages);
 
 } // namespace headscope

@@ -1,26 +1,13 @@
+#include "core/io/number_text.h"
 #include "core/io/trace_selection.h"
 
-#include <array>
-#include <charconv>
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace headscope {
 
 namespace {
-
-/// The shortest decimal text that reads back as the same float32; "-inf", "inf" and "nan" for the others.
-void append_number(std::string& out, float number) {
-    std::array<char, 32> digits;
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-    out.append(digits.data(), end);
-}
-
-void append_integer(std::string& out, std::int64_t number) {
-    std::array<char, 24> digits;
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-    out.append(digits.data(), end);
-}
 
 /// Nested lists by shape; JSON has no infinities, so they become strings.
 void append_nested(std::string& out, const Tensor& tensor, int axis, std::int64_t& at) {
@@ -43,8 +30,9 @@ void append_nested(std::string& out, const Tensor& tensor, int axis, std::int64_
 
 } // namespace
 
-std::string csv_bytes(const std::vector<SelectedStage>& stages) {
+std::string table_bytes(const std::vector<SelectedStage>& stages, char separator) {
     std::string out = "stage,b,h,i,j,value\n";
+    std::ranges::replace(out, ',', separator);
     for (const SelectedStage& stage : stages) {
         const Tensor& tensor = *stage.tensor;
         const bool has_heads = stage.head_axis() >= 0;
@@ -52,16 +40,16 @@ std::string csv_bytes(const std::vector<SelectedStage>& stages) {
         const std::int64_t rows = tensor.shape().back(1), columns = tensor.shape().back(0);
         for (std::int64_t at = 0; at < tensor.count(); ++at) {
             const std::int64_t row = at / columns, block = row / rows;
-            out.append(stage.info->name) += ',';
-            append_integer(out, block / heads);
-            out += ',';
+            out.append(stage.info->name) += separator;
+            append_integer(out, block / heads + stage.first_batch);
+            out += separator;
             if (has_heads)
                 append_integer(out, block % heads + stage.first_head);
-            out += ',';
+            out += separator;
             append_integer(out, row % rows);
-            out += ',';
+            out += separator;
             append_integer(out, at % columns);
-            out += ',';
+            out += separator;
             append_number(out, tensor.data()[at]);
             out += '\n';
         }

@@ -1,9 +1,9 @@
 #include "core/io/tsv.h"
 
 #include "core/base/error.h"
+#include "core/io/number_text.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -53,15 +53,47 @@ std::vector<std::string_view> cells_of(std::string_view line, bool tabs) {
 
 } // namespace
 
-std::string write_tsv(std::span<const float> values, std::int64_t cols) {
+std::string tsv(const Tensor& tensor, const MatrixCells& cells) {
     std::string out;
-    std::array<char, 32> digits{};
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), values[i]).ptr;
-        out.append(digits.data(), end);
-        out += (i + 1) % static_cast<std::size_t>(cols) == 0 ? '\n' : '\t';
+    const auto row_axis = static_cast<std::size_t>(cells.row_axis),
+               col_axis = static_cast<std::size_t>(cells.col_axis);
+    for (std::int64_t row = 0; row < cells.rows; ++row) {
+        for (std::int64_t col = 0; col < cells.cols; ++col) {
+            Index at = cells.origin;
+            at[row_axis] += row;
+            at[col_axis] += col;
+            if (col > 0)
+                out += '\t';
+            append_number(out, tensor.data()[tensor.shape().offset(at)]);
+        }
+        out += '\n';
     }
     return out;
+}
+
+MatrixCells matrix_around(const Tensor& tensor, const Index& cell) {
+    const Shape& shape = tensor.shape();
+    const int rank = shape.rank();
+    MatrixCells cells{cell, std::max(rank - 2, 0), rank - 1, rank > 1 ? shape[rank - 2] : 1, shape[rank - 1]};
+    for (int axis = std::max(rank - 2, 0); axis < rank; ++axis)
+        cells.origin[static_cast<std::size_t>(axis)] = 0;
+    return cells;
+}
+
+std::string tsv(const Tensor& tensor) {
+    const Shape& shape = tensor.shape();
+    std::string out;
+    Index at{};
+    while (true) {
+        out += tsv(tensor, matrix_around(tensor, at));
+        // The next matrix: the axes before the last two, counted like digits.
+        int axis = shape.rank() - 3;
+        while (axis >= 0 && ++at[static_cast<std::size_t>(axis)] == shape[axis])
+            at[static_cast<std::size_t>(axis--)] = 0;
+        if (axis < 0)
+            return out;
+        out += '\n';
+    }
 }
 
 Table parse_tsv(std::string_view text) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the small files that the parsers are tested and fuzzed with: tests/data/corpus/{safetensors,mask,
-tokenizer}.
+tokenizer,project}.
 
 A name that begins with good_ must be accepted, one with bad_ must be refused with an input error. Standard
 library alone, so that the files owe nothing to the program that reads them. Run it from anywhere.
@@ -234,6 +234,66 @@ bad_tokenizers = {
     "id_negative": tokenizer({**BPE, "vocab": {"a": -1}, "merges": []}),
 }
 
+# Tensors that a project can name; fuzz_project.cpp lays the same ones around a bare project.
+NAMED = {
+    "x": ("F32", [1, 2, 2], struct.pack("<4f", 0, 1, -0.5, 3e38)),
+    "w": ("F32", [2, 2], struct.pack("<4f", 0, 1, -0.5, 3e38)),
+    "b": ("F32", [2], struct.pack("<2f", 0, 1)),
+    "add": ("F32", [2, 2], struct.pack("<4f", 1, 2, -float("inf"), 4)),
+    "allowed": ("BOOL", [2, 2], bytes([1, 0, 1, 1])),
+}
+PROBLEM = {
+    "dims": {"B": 1, "Tq": 2, "Tk": 2, "D": 2, "Dkv": 2, "H": 1, "Hkv": 1, "dk": 2, "dv": 2},
+    "tensors": {"x": "x", "W_Q": "w", "W_K": "w", "W_V": "w", "W_O": "w", "b_Q": "b"},
+    "mask": [{"kind": "causal"}, {"kind": "explicit", "tensor": "allowed"}, {"kind": "additive", "tensor": "add"}],
+    "gains": [0.5],
+    "temperature": 2,
+    "tokens": ["one", "two"],
+    "kv_tokens": [],
+}
+RECIPE = {"base": {**PROBLEM, "gains": [], "temperature": 1}, "gains": [0.5], "temperature": 2, "edits": {"W_O": "w"}}
+
+
+def project(**parts):
+    """The JSON of a project with some parts changed; None leaves a part out."""
+    whole = {"format": 1, "program": "0.1.0", "title": "one two", "recipe": RECIPE, "problem": PROBLEM, **parts}
+    return json.dumps({key: part for key, part in whole.items() if part is not None}, separators=(",", ":"))
+
+
+good_projects = {
+    "base": project(unedited={"W_O": "w"}),
+    "problem_alone": project(recipe=None),
+    "other_numbers": project(recipe={"preset": "cat-sleeps", "sentence": "Cat sleeps", "H": 1, "mask": "causal"}),
+    "unknown_preset": project(recipe={"preset": "of-tomorrow", "sentence": "?", "seed": 2**64 - 1}),
+    "contradiction": project(recipe={**RECIPE, "identity_W_O": True, "Hkv": 3, "gains": [1, 2, 3]}),
+    "waiting": project(recipe={**RECIPE, "edits": {"W_O": "w", "b_O": "b", "x_kv": "x"}, "extra_mask": []}),
+    "unknown_fields": project(colour="blue"),
+}
+bad_projects = {
+    "newer": project(format=2),
+    "no_format": project(format=None),
+    "nothing": project(recipe=None, problem=None),
+    "extent_zero": project(problem={**PROBLEM, "dims": {**PROBLEM["dims"], "B": 0}}),
+    "extent_huge": project(problem={**PROBLEM, "dims": {**PROBLEM["dims"], "H": 2**31}}),
+    "other_dims": project(problem={**PROBLEM, "dims": {**PROBLEM["dims"], "dk": 1}}),
+    "infinite_edit": project(recipe={**RECIPE, "edits": {"W_Q": "add"}}),
+    "edit_of_a_stage": project(recipe={**RECIPE, "edits": {"scores": "w"}}),
+    "no_such_tensor": project(recipe={**RECIPE, "edits": {"W_Q": "nowhere"}}),
+    "mask_names_numbers": project(problem={**PROBLEM, "mask": [{"kind": "explicit", "tensor": "add"}]}),
+    "temperature_zero": project(problem={**PROBLEM, "temperature": 0}),
+    "gain_overflows": project(recipe={**RECIPE, "gains": [1e39]}),
+    "token_count": project(problem={**PROBLEM, "tokens": ["one"]}),
+    "no_json": "{",
+}
+
+
+def project_file(text):
+    header, data = {"__metadata__": {"headscope.project": text}}, b""
+    for name, (dtype, shape, numbers) in NAMED.items():
+        header[name] = entry(dtype, shape, len(data), len(data) + len(numbers))
+        data += numbers
+    return safetensors(header, data)
+
 
 def write(folder, prefix, files, suffix):
     for name, content in files.items():
@@ -242,7 +302,7 @@ def write(folder, prefix, files, suffix):
 
 
 if __name__ == "__main__":
-    for folder in ("safetensors", "mask", "tokenizer"):
+    for folder in ("safetensors", "mask", "tokenizer", "project"):
         (ROOT / folder).mkdir(parents=True, exist_ok=True)
         for old in (ROOT / folder).iterdir():
             old.unlink()
@@ -252,3 +312,6 @@ if __name__ == "__main__":
     write("mask", "bad", bad_masks, "json")
     write("tokenizer", "good", good_tokenizers, "json")
     write("tokenizer", "bad", bad_tokenizers, "json")
+    for prefix, projects in (("good", good_projects), ("bad", bad_projects)):
+        write("project", prefix, projects, "json")
+        write("project", prefix, {name: project_file(text) for name, text in projects.items()}, "headscope")

@@ -185,13 +185,6 @@ TEST_CASE("numbers go to a spreadsheet and back") {
         CHECK(W_O(desk, 6, 6) == 1);
     }
     CHECK(desk.program.state().history.size() == 2);
-    // A matrix that is pointed at, whole.
-    press(desk, GLFW_KEY_ESCAPE);
-    const Point output = place(desk, {TensorId::output, {0, 2, 3, 0}});
-    desk.driver.move(output.x, output.y);
-    desk.settle();
-    press(desk, GLFW_KEY_C, GLFW_MOD_CONTROL);
-    CHECK(std::count(desk.driver.clipboard.begin(), desk.driver.clipboard.end(), '\t') == 4 * 7);
 }
 
 TEST_CASE("operations on the selection, with numbers typed in place") {

@@ -50,7 +50,7 @@ TEST_CASE("a typed sentence is computed and walked through, stage by stage and b
     CHECK(desk.program.state().document->revision > before);
     CHECK(desk.program.state().sentence == "The bank by the river");
     CHECK(desk.problem().tokens == std::vector<std::string>{"The", "bank", "by", "the", "river"});
-    CHECK(desk.program.title() == "The bank by the river · Headscope");
+    CHECK(desk.program.title() == "• The bank by the river · Headscope");
 
     const Trace trace = computed(build_preset("first-lesson", "The bank by the river").problem);
     check_same(*desk.shown().trace, trace);

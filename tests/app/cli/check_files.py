@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """check_files.py PROGRAM DATA: runs `headscope trace` over every reference case of DATA and checks what it writes.
 
-The numbers are compared with the expected tensors (torch, float64), the four formats with one another bit for
+The numbers are compared with the expected tensors (torch, float64), the five formats with one another bit for
 bit. The readers are NumPy, Python's csv and json, and a dozen lines for safetensors, so that nothing here shares
 code with the program.
 """
@@ -91,6 +91,8 @@ class Checker:
         assert parsed["config"] == json.loads(metadata["config"]) and parsed["device"] == metadata["device"]
         self.trace(*source, "--format", "npy", "-o", self.folder / "npy")
         rows = list(csv.DictReader(io.StringIO(self.trace(*source, "--format", "csv", "-o", "-").decode())))
+        tabs = list(csv.DictReader(io.StringIO(self.trace(*source, "--format", "tsv", "-o", "-").decode()), delimiter="\t"))
+        assert tabs == rows, f"{name}: tsv and csv differ"
         for stage, tensor in got.items():
             entry = parsed["stages"][stage]
             same_bits(numpy.array(entry["values"], dtype=object).astype("f4"), tensor, f"{name} {stage} json")

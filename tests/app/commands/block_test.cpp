@@ -178,8 +178,9 @@ TEST_CASE("a pasted table lands where the selected cell is") {
 }
 
 TEST_CASE("numbers survive the way through a spreadsheet bit for bit") {
-    const auto values = lesson()->problem.weights.W_O->values();
-    const Table table = parse_tsv(write_tsv(values, 8));
+    const DocumentPtr document = lesson();
+    const auto values = W_O(document).values();
+    const Table table = parse_tsv(tsv(*lesson()->problem.weights.W_O));
     CHECK(table.rows == 8);
     CHECK(table.cols == 8);
     CHECK(std::equal(values.begin(), values.end(), table.values.begin(), table.values.end()));

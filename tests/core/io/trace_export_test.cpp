@@ -6,6 +6,7 @@
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -129,6 +130,11 @@ TEST_CASE("CSV has one number a line, with the head's own number") {
     const std::string mean =
         trace_bytes(some_problem(), counted_trace(), only(TensorId::weights_mean, TraceFormat::csv));
     CHECK(mean.ends_with("weights_mean,1,,1,2,11\n"));
+    std::string tabs =
+        trace_bytes(some_problem(), counted_trace(), only(TensorId::weights_mean, TraceFormat::tsv));
+    std::ranges::replace(tabs, '\t', ',');
+    CHECK(tabs == mean);
+    CHECK(trace_format_of_path("a.tsv") == TraceFormat::tsv);
 }
 
 TEST_CASE("an .npy header is padded to 64 bytes and names type, order and shape") {

@@ -15,11 +15,13 @@
 namespace headscope::test {
 namespace {
 
-Program::Options options_for(const std::string& preset, const std::string& sentence) {
+Program::Options options_for(const std::string& preset, const std::string& sentence,
+                             const std::string& state_folder) {
     Program::Options options;
     options.recipe.preset = preset;
     options.recipe.sentence = sentence;
     options.device = "cpu";
+    options.state_folder = state_folder;
     return options;
 }
 
@@ -47,8 +49,9 @@ const TextItem* text_in(const Places& places, const Rect& cell) {
 
 } // namespace
 
-Desk::Desk(const std::string& preset, const std::string& sentence, float width, float height, float scale)
-    : program(options_for(preset, sentence)), driver(program, width, height, scale) {
+Desk::Desk(const std::string& preset, const std::string& sentence, float width, float height, float scale,
+           const std::string& state_folder)
+    : program(options_for(preset, sentence, state_folder)), driver(program, width, height, scale) {
     settle();
 }
 

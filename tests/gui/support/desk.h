@@ -11,7 +11,8 @@ namespace headscope::test {
 /// The whole program with somebody in front of it.
 struct Desk {
     explicit Desk(const std::string& preset = "first-lesson", const std::string& sentence = "",
-                  float width = 1600, float height = 1000, float scale = 1);
+                  float width = 1600, float height = 1000, float scale = 1,
+                  const std::string& state_folder = "");
 
     /// Until the newest document is computed and drawn, and nothing slides.
     void settle();

@@ -5,7 +5,7 @@
 
 namespace headscope {
 
-void view_notice(const AppState& state, const Rect& canvas, const ViewTools& tools) {
+void view_command_notice(const AppState& state, const Rect& canvas, const ViewTools& tools) {
     if (state.notice.empty() || !state.error.empty())
         return;
     const DrawContext context{state.shown, state.view, tools.theme, tools.measure, canvas.w, canvas.h};

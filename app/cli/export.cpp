@@ -1,0 +1,99 @@
+#include "app/cli/model_options.h"
+#include "app/cli/problem_options.h"
+#include "app/cli/subcommands.h"
+#include "core/base/error.h"
+#include "core/engine/engine.h"
+#include "core/io/pytorch_script.h"
+#include "core/io/tensor_export.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+namespace headscope {
+
+namespace {
+
+struct ExportOptions {
+    ProblemOptions problem;
+    ModelOptions model;
+    std::optional<std::string> tensor;
+    std::optional<std::int64_t> head, batch;
+    std::string out;
+};
+
+std::string tensor_names() {
+    std::string names;
+    for (const TensorInfo& info : stage_table())
+        names += std::string(info.name) + ", ";
+    return names + "x_kv, W_Q, W_K, W_V, W_O, b_Q, b_K, b_V or b_O";
+}
+
+/// The tensor that --tensor names; nothing for a script. What the options and the name of the file say must
+/// go together.
+std::optional<TensorPart> wanted_tensor(const ExportOptions& options) {
+    const bool script_name = options.out == "-" || !trace_format_of_path(options.out);
+    if (!options.tensor) {
+        if (!script_name)
+            throw Error(ErrorKind::usage, "without --tensor, export writes a Python script, and " +
+                                              options.out +
+                                              " is no name for one; name a .py file, or add --tensor NAME");
+        return std::nullopt;
+    }
+    if (script_name || trace_format_of_path(options.out) == TraceFormat::json)
+        throw Error(ErrorKind::usage, "--tensor needs the name of a .npy, .csv, .tsv or .safetensors file");
+    const auto id = find_tensor(*options.tensor);
+    if (!id)
+        fail_input("there is no tensor \"" + *options.tensor + "\"; use " + tensor_names());
+    return TensorPart{*id, options.batch, options.head};
+}
+
+std::string title_of(const Document& document) {
+    const std::string& sentence = document.recipe.sentence;
+    return sentence.empty() ? document.title : sentence;
+}
+
+void run_export(const ExportOptions& options) {
+    const std::optional<TensorPart> part = wanted_tensor(options);
+    const StageSet stages = !part                ? script_stages()
+                            : is_stage(part->id) ? StageSet().with(part->id)
+                                                 : StageSet();
+    const auto write = [&](const Problem& problem, const Trace& trace, const std::string& title) {
+        if (part)
+            export_tensor(problem, trace, *part, options.out);
+        else
+            export_pytorch(problem, trace, title, options.out);
+    };
+    if (options.model.given()) {
+        const LayerRun layer = options.model.run_layer(stages, options.problem.device());
+        return write(*layer.problem, layer.trace, options.model.layer_title());
+    }
+    const DocumentPtr document = options.problem.read();
+    const std::unique_ptr<Engine> engine = make_engine(options.problem.device());
+    Progress progress;
+    write(document->problem, engine->run(document->problem, stages, progress), title_of(*document));
+}
+
+} // namespace
+
+void add_export(CLI::App& program) {
+    CLI::App& command = *program.add_subcommand(
+        "export",
+        "write a problem as a PyTorch script that recomputes it and compares, or one of its tensors");
+    const auto options = std::make_shared<ExportOptions>();
+    options->problem.add_to(command);
+    options->model.add_to(command, "the layer whose attention is written (default 0)");
+    CLI::Option* const tensor = command.add_option(
+        "--tensor", options->tensor, "write this tensor instead of a script: " + tensor_names());
+    command.add_option("--head", options->head, "one head of the tensor")->needs(tensor);
+    command.add_option("--batch", options->batch, "one batch entry of the tensor")->needs(tensor);
+    command
+        .add_option("-o,--output", options->out,
+                    "the .py file to write, - for standard output; more than " +
+                        std::to_string(most_numbers_in_script) +
+                        " numbers go into NAME.numbers.safetensors beside NAME.py; a .npy, .csv, .tsv or "
+                        ".safetensors file for a tensor")
+        ->required();
+    command.callback([options] { run_export(*options); });
+}
+
+} // namespace headscope

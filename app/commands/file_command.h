@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+namespace headscope {
+
+/// What goes on once it is sure that nothing is lost.
+struct NewProject {};
+struct QuitProgram {};
+/// A project, or whatever else the program can open.
+struct OpenPath {
+    std::string path;
+};
+
+/// A chooser for what is to be opened.
+struct ChooseProject {};
+/// Over the project's file; asks for a name when there is none yet.
+struct SaveProject {};
+struct SaveProjectAs {};
+/// Choosers for what is written out.
+struct ExportPicture {};
+struct ExportNumbers {};
+struct ExportScript {};
+/// To the clipboard: the tensors of the stage on screen, the matrix under the mouse or selected, and the
+/// problem as a PyTorch script.
+struct CopyStage {};
+struct CopyMatrix {};
+struct CopyScript {};
+
+/// A path that was chosen in the chooser that is open.
+struct ChosenPath {
+    std::string path;
+};
+struct CloseChooser {};
+
+enum class UnsavedAnswer : std::uint8_t { save, discard, cancel };
+struct AnswerUnsaved {
+    UnsavedAnswer answer;
+};
+
+/// Whether what is left of a damaged project is opened.
+struct AnswerDamaged {
+    bool open;
+};
+
+/// What was left behind by a run that did not end well.
+struct RecoverProject {
+    std::string path;
+};
+struct DiscardRecovery {
+    std::string path;
+};
+struct LeaveRecovery {
+    std::string path;
+};
+
+struct CancelJob {};
+
+/// Everything about files that the user can ask for. None of it can be undone.
+using FileCommand =
+    std::variant<NewProject, QuitProgram, OpenPath, ChooseProject, SaveProject, SaveProjectAs, ExportPicture,
+                 ExportNumbers, ExportScript, CopyStage, CopyMatrix, CopyScript, ChosenPath, CloseChooser,
+                 AnswerUnsaved, AnswerDamaged, RecoverProject, DiscardRecovery, LeaveRecovery, CancelJob>;
+
+} // namespace headscope

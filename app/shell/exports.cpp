@@ -1,0 +1,124 @@
+#include "app/shell/exports.h"
+
+#include "app/draw/format.h"
+#include "app/draw/stage_figure.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/io/pytorch_script.h"
+#include "core/io/tensor_export.h"
+#include "core/io/tsv.h"
+
+#include <cctype>
+
+namespace headscope {
+
+namespace {
+
+/// A clipboard goes to another program in one piece.
+constexpr std::int64_t most_copied_numbers = 1'000'000;
+
+std::string shape_words(const Shape& shape) {
+    std::string text;
+    for (const std::int64_t extent : shape)
+        text += (text.empty() ? "" : " × ") + grouped(extent);
+    return text;
+}
+
+void refuse_large(std::int64_t numbers, std::string_view name) {
+    if (numbers > most_copied_numbers)
+        fail_input(std::string(name) + " has " + grouped(numbers) +
+                   " numbers, and the clipboard takes at most " + grouped(most_copied_numbers) +
+                   "; save them with \"Numbers of this stage\" in the File menu.");
+}
+
+std::string title_of(const Shown& shown) {
+    const std::string& sentence = shown.document->recipe.sentence;
+    return sentence.empty() ? shown.document->title : sentence;
+}
+
+} // namespace
+
+const std::vector<std::string>& picture_suffixes() {
+    static const std::vector<std::string> all{".png", ".svg", ".pdf"};
+    return all;
+}
+
+const std::vector<std::string>& number_suffixes() {
+    static const std::vector<std::string> all{".npy", ".csv", ".tsv", ".safetensors"};
+    return all;
+}
+
+void write_picture(const OnScreen& screen, bool dark, const std::string& path) {
+    ViewState view = screen.view;
+    view.dark = dark;
+    view.hover.reset();
+    view.drag.reset();
+    write_file_atomically(path,
+                          stage_figure(screen.shown, view, {.format = figure_format(path), .scale = 2}));
+}
+
+void write_numbers(const OnScreen& screen, const std::string& path) {
+    export_tensor(screen.shown.problem(), *screen.shown.trace, {.id = stage_on_canvas(screen.view)}, path);
+}
+
+void write_script(const OnScreen& screen, const std::string& path) {
+    export_pytorch(screen.shown.problem(), *screen.shown.trace, title_of(screen.shown), path);
+}
+
+Copied copy_stage(const OnScreen& screen) {
+    const TensorId id = stage_on_canvas(screen.view);
+    const std::string name(tensor_info(id).name);
+    const Tensor* tensor = screen.shown.tensor(id);
+    if (tensor == nullptr)
+        fail_input(name + " was not computed for this problem; go to another stage.");
+    refuse_large(tensor->count(), name);
+    const Shape& shape = tensor->shape();
+    const bool several = shape.rank() > 2 && shape.count() > shape.back(0) * shape.back(1);
+    return {tsv(*tensor),
+            "Copied " + name + ", " + shape_words(shape) + (several ? ", one matrix below the other" : "")};
+}
+
+Copied copy_matrix(const OnScreen& screen) {
+    const auto cell = screen.view.focus();
+    const Tensor* tensor = cell ? screen.shown.tensor(cell->tensor) : nullptr;
+    if (tensor == nullptr)
+        fail_input(
+            "There is no matrix to copy: point at one, or click a cell of it, and press Ctrl C again.");
+    const Shape& shape = tensor->shape();
+    const MatrixCells cells = matrix_around(*tensor, cell->at);
+    std::string name(tensor_info(cell->tensor).name);
+    refuse_large(cells.rows * cells.cols, name);
+    for (int axis = 0; axis < shape.rank() - 2; ++axis)
+        if (shape[axis] > 1)
+            name += "[" + std::to_string(cell->at[static_cast<std::size_t>(axis)]) + "]";
+    return {tsv(*tensor, cells), "Copied " + name + ", " + grouped(cells.rows) + " × " + grouped(cells.cols)};
+}
+
+Copied copy_script(const OnScreen& screen) {
+    return {pytorch_clipboard(screen.shown.problem(), *screen.shown.trace, title_of(screen.shown)),
+            "Copied a PyTorch script that computes these numbers again"};
+}
+
+std::string file_stem(const std::string& sentence) {
+    constexpr std::size_t most = 40;
+    std::string stem;
+    for (const char c : sentence) {
+        const auto byte = static_cast<unsigned char>(c);
+        const bool letter = byte >= 0x80 || std::isalnum(byte) != 0;
+        if (letter)
+            stem += static_cast<char>(byte < 0x80 ? std::tolower(byte) : byte);
+        else if (!stem.empty() && stem.back() != '-')
+            stem += '-';
+    }
+    if (stem.size() > most) { // not within a UTF-8 character
+        std::size_t end = most;
+        while (end > 0 && (static_cast<unsigned char>(stem[end]) & 0xC0U) == 0x80U)
+            --end;
+        stem.resize(end);
+    }
+    while (stem.ends_with('-'))
+        stem.pop_back();
+    return stem.empty() ? "untitled" : stem;
+}
+
+} // namespace headscope

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "app/draw/picture.h"
+#include "app/state/view_state.h"
+
+#include <string>
+#include <vector>
+
+namespace headscope {
+
+/// What is on screen, kept for a job that writes it out.
+struct OnScreen {
+    Shown shown; ///< with a trace
+    ViewState view;
+};
+
+/// The canvas as a .png (two pixels per logical one), .svg or .pdf, by the path's ending. Throws
+/// Error(input).
+void write_picture(const OnScreen& screen, bool dark, const std::string& path);
+/// The tensor that the canvas is about as .npy, .csv, .tsv or .safetensors. Throws Error(input).
+void write_numbers(const OnScreen& screen, const std::string& path);
+/// The problem as a PyTorch script. Throws Error(input).
+void write_script(const OnScreen& screen, const std::string& path);
+
+/// Text for the clipboard, and the sentence that says what it is. All throw Error(input) when there is
+/// nothing to copy or too much.
+struct Copied {
+    std::string text, said;
+};
+Copied copy_stage(const OnScreen& screen);
+/// The matrix under the mouse, else the one with the selected cell.
+Copied copy_matrix(const OnScreen& screen);
+Copied copy_script(const OnScreen& screen);
+
+/// The endings there are, the usual one first.
+const std::vector<std::string>& picture_suffixes();
+const std::vector<std::string>& number_suffixes();
+
+/// A file name from a sentence: "the-cat-sat-down"; at most 40 characters, never empty.
+std::string file_stem(const std::string& sentence);
+
+} // namespace headscope

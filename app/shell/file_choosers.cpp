@@ -1,0 +1,78 @@
+#include "app/shell/file_choosers.h"
+
+#include "app/draw/stage_figure.h"
+#include "app/shell/exports.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<Place> places_beside(const std::vector<std::string>& recent) {
+    const fs::path home = home_folder();
+    std::error_code none;
+    std::vector<Place> all{{"Home", home}};
+    const auto add = [&](const std::string& label, const fs::path& folder) {
+        if (fs::is_directory(folder, none) && std::ranges::find(all, folder, &Place::folder) == all.end())
+            all.push_back({label, folder});
+    };
+    add("Documents", home / "Documents");
+    add("Desktop", home / "Desktop");
+    const fs::path here = fs::current_path(none);
+    add(here.has_filename() ? here.filename().string() : here.string(), here);
+    for (const std::string& path : recent) {
+        const fs::path folder = fs::path(path).parent_path();
+        add(folder.has_filename() ? folder.filename().string() : folder.string(), folder);
+    }
+    return all;
+}
+
+} // namespace
+
+OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::path& last_folder) {
+    const FilesState& files = state.files;
+    std::error_code none;
+    FileChooser::Options options;
+    options.saving = purpose != PathPurpose::open;
+    options.accept = purpose == PathPurpose::open ? "Open" : "Save";
+    options.folder = !files.path.empty()    ? fs::path(files.path).parent_path()
+                     : !last_folder.empty() ? last_folder
+                                            : fs::current_path(none);
+    options.places = places_beside(files.recent);
+    const std::string stem = files.path.empty() ? file_stem(state.document->recipe.sentence)
+                                                : fs::path(files.path).stem().string();
+    const std::string stage(tensor_info(stage_on_canvas(state.view)).name);
+    std::vector<std::string> formats;
+    switch (purpose) {
+    case PathPurpose::open:
+        options.title = "Open a project";
+        options.suffixes = {project_suffix};
+        break;
+    case PathPurpose::save_project:
+        options.title = "Save the project";
+        options.suffixes = {project_suffix};
+        options.name = stem + project_suffix;
+        break;
+    case PathPurpose::picture:
+        options.title = "Save a picture of this view";
+        options.suffixes = formats = picture_suffixes();
+        options.name = stem + "-" + stage + ".png";
+        break;
+    case PathPurpose::numbers:
+        options.title = "Save the numbers of " + stage;
+        options.suffixes = formats = number_suffixes();
+        options.name = stem + "-" + stage + ".npy";
+        break;
+    case PathPurpose::script:
+        options.title = "Save a PyTorch script";
+        options.suffixes = {".py"};
+        options.name = stem + ".py";
+        break;
+    }
+    return {purpose, FileChooser(std::move(options)), std::move(formats)};
+}
+
+} // namespace headscope

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "app/views/state.h"
+
+#include <filesystem>
+
+namespace headscope {
+
+/// The chooser for a purpose, with a name, a folder and places that suit what is on screen. `last_folder`: of
+/// the path that was chosen last; may be empty.
+OpenChooser make_chooser(PathPurpose purpose, const AppState& state,
+                         const std::filesystem::path& last_folder);
+
+inline constexpr const char* project_suffix = ".headscope";
+
+} // namespace headscope

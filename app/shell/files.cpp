@@ -1,0 +1,414 @@
+#include "app/shell/files.h"
+
+#include "app/shell/file_choosers.h"
+#include "app/state/opened_path.h"
+#include "app/state/recent_files.h"
+#include "core/base/overloaded.h"
+#include "core/io/same_bits.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <ctime>
+
+namespace headscope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double notice_seconds = 4, long_notice_seconds = 12;
+
+std::string file_name(const std::string& path) {
+    return fs::path(path).filename().string();
+}
+
+std::string joined(const std::vector<std::string>& sentences) {
+    std::string text;
+    for (const std::string& sentence : sentences)
+        text += (text.empty() ? "" : " ") + sentence;
+    return text;
+}
+
+} // namespace
+
+Files::Files(AppState& state, Setup setup)
+    : state_(state), files_(state.files), setup_(std::move(setup)), saved_(state.document),
+      job_(setup_.wake) {
+    if (setup_.state_folder.empty())
+        return;
+    files_.recent = read_recent_files(recent_list());
+    look_for_recoveries();
+    autosave_.emplace(setup_.state_folder, setup_.wake);
+}
+
+void Files::act(const FileCommand& command) {
+    state_.error.clear();
+    std::visit(Overloaded{[&](const NewProject& step) { guard(step); },
+                          [&](const QuitProgram& step) { guard(step); },
+                          [&](const OpenPath& open) { open_path(open.path); },
+                          [&](const ChooseProject&) { choose(PathPurpose::open); },
+                          [&](const SaveProject&) { save(); },
+                          [&](const SaveProjectAs&) { choose(PathPurpose::save_project); },
+                          [&](const ExportPicture&) { choose(PathPurpose::picture); },
+                          [&](const ExportNumbers&) { choose(PathPurpose::numbers); },
+                          [&](const ExportScript&) { choose(PathPurpose::script); },
+                          [&](const CopyStage&) { copy(copy_stage); },
+                          [&](const CopyMatrix&) { copy(copy_matrix); },
+                          [&](const CopyScript&) { copy(copy_script); },
+                          [&](const ChosenPath& path) { chosen(path.path); },
+                          [&](const CloseChooser&) {
+                              files_.chooser.reset();
+                              next_.reset();
+                          },
+                          [&](const AnswerUnsaved& given) { answer(given.answer); },
+                          [&](const AnswerDamaged& given) {
+                              files_.damaged.reset();
+                              if (given.open && remains_)
+                                  put_in_place(std::move(*remains_), false);
+                              remains_.reset();
+                          },
+                          [&](const RecoverProject& what) { guard(Recover{recovery(what.path)}); },
+                          [&](const DiscardRecovery& what) { discard(what.path); },
+                          [&](const LeaveRecovery& what) { leave(what.path); },
+                          [&](const CancelJob&) {
+                              next_.reset();
+                              job_.cancel();
+                          }},
+               command);
+}
+
+void Files::open_path(const std::string& path) {
+    if (files_.question || files_.damaged)
+        return; // something was asked, and has to be answered first
+    guard(Open{path});
+}
+
+void Files::guard(Step step) {
+    if (job_.busy()) {
+        waiting_ = std::move(step);
+        return;
+    }
+    if (!files_.unsaved)
+        return go(step);
+    files_.question = UnsavedQuestion{
+        files_.path.empty() ? "" : files_.name(),
+        std::visit(Overloaded{[](const NewProject&) { return std::string("by beginning anew"); },
+                              [](const QuitProgram&) { return std::string("by quitting"); },
+                              [](const Open& open) { return "by opening " + file_name(open.path); },
+                              [](const Recover&) { return std::string("by recovering other work"); }},
+                   step)};
+    next_ = std::move(step);
+}
+
+void Files::answer(UnsavedAnswer answer) {
+    files_.question.reset();
+    if (answer == UnsavedAnswer::cancel)
+        return next_.reset();
+    if (answer == UnsavedAnswer::save)
+        return save();
+    if (const auto step = std::exchange(next_, std::nullopt))
+        go(*step);
+}
+
+void Files::go(const Step& step) {
+    std::visit(Overloaded{[&](const NewProject&) {
+                              put_in_place({setup_.fresh(), {}, {}}, true);
+                          },
+                          [&](const QuitProgram&) {
+                              quitting_ = true;
+                              if (autosave_)
+                                  autosave_->forget();
+                          },
+                          [&](const Open& open) {
+                              // Where other kinds of file are read, they branch off here.
+                              if (kind_of_path(open.path) == PathKind::project)
+                                  return load_project(open.path);
+                              cannot_open(open.path);
+                          },
+                          [&](const Recover& what) { recover(what.recovery); }},
+               step);
+}
+
+void Files::cannot_open(const std::string& path) {
+    std::error_code none;
+    if (fs::exists(path, none))
+        return failed(file_name(path) + " is not a project: choose a file that ends in " + project_suffix +
+                      ".");
+    if (!setup_.state_folder.empty()) {
+        remove_recent_file(recent_list(), path);
+        files_.recent = read_recent_files(recent_list());
+    }
+    failed("There is no file " + path + " any more; choose another.");
+}
+
+fs::path Files::recent_list() const {
+    return setup_.state_folder / "recent.json";
+}
+
+void Files::load_project(const std::string& path) {
+    const std::uint64_t revision = state_.document->revision + 1;
+    job_.start(
+        "Opening " + file_name(path), true,
+        [this, path, revision](Progress& progress) -> FileJob::Done {
+            const auto load = [&](OpenedProject opened) {
+                progress.check();
+                return Loaded{make_document(opened.recipe, revision), path, std::move(opened.notes)};
+            };
+            try {
+                Loaded loaded = load(open_project(path));
+                return [this, loaded = std::move(loaded)] { put_in_place(loaded, true); };
+            } catch (const Error& fault) {
+                if (fault.kind() != ErrorKind::input)
+                    throw;
+                // Perhaps a part of it can be read; if not, the first sentence is the one to show.
+                try {
+                    Loaded loaded = load(recover_project(path));
+                    return [this, loaded = std::move(loaded), error = std::string(fault.what())] {
+                        files_.chooser.reset();
+                        files_.damaged = DamagedOffer{file_name(loaded.path), error, loaded.notes};
+                        remains_ = loaded;
+                        remains_->path.clear(); // what is damaged is never overwritten unasked
+                        remains_->notes.clear();
+                    };
+                } catch (const Error& worse) {
+                    if (worse.kind() == ErrorKind::cancelled)
+                        throw;
+                }
+                throw;
+            }
+        },
+        [this](const std::string& sentence) { failed(sentence); });
+}
+
+void Files::recover(const Recovery& recovery) {
+    const std::uint64_t revision = state_.document->revision + 1;
+    job_.start(
+        "Recovering " + recovery.title, true,
+        [this, recovery, revision](Progress&) -> FileJob::Done {
+            OpenedProject opened = take_recovery(recovery);
+            Loaded loaded{make_document(opened.recipe, revision), recovery.project_path,
+                          std::move(opened.notes)};
+            return [this, recovery, loaded = std::move(loaded)] {
+                put_in_place(loaded, false);
+                leave(recovery.file.string());
+                // The file of the dead run goes only when this run keeps what was in it.
+                if (autosave_)
+                    autosave_->flush();
+                if (autosave_ && autosave_->saved())
+                    discard_recovery(recovery);
+                if (loaded.notes.empty())
+                    say("Recovered. Save it to keep it");
+            };
+        },
+        [this, file = recovery.file.string()](const std::string& sentence) {
+            for (RecoveryOffer& offer : files_.recoveries)
+                if (offer.path == file)
+                    offer.error = sentence;
+        });
+}
+
+void Files::put_in_place(Loaded loaded, bool counts_as_saved) {
+    files_.chooser.reset();
+    files_.path = loaded.path;
+    saved_ = counts_as_saved ? loaded.document : nullptr;
+    setup_.show(loaded.document);
+    if (counts_as_saved && !loaded.path.empty())
+        remember(loaded.path);
+    if (!loaded.notes.empty()) {
+        say(joined(loaded.notes));
+        notice_until_ = now_ + long_notice_seconds;
+    }
+}
+
+void Files::save() {
+    if (files_.path.empty())
+        return choose(PathPurpose::save_project);
+    save_to(files_.path);
+}
+
+void Files::save_to(const std::string& path) {
+    if (job_.busy())
+        return;
+    job_.start(
+        "Saving " + file_name(path), false,
+        [this, path, document = state_.document](Progress&) -> FileJob::Done {
+            save_project(document->recipe, document->problem, path);
+            return [this, path, document] { saved_as(document, path); };
+        },
+        [this](const std::string& sentence) {
+            next_.reset();
+            failed(sentence);
+        });
+}
+
+void Files::saved_as(const DocumentPtr& document, const std::string& path) {
+    files_.chooser.reset();
+    files_.path = path;
+    files_.save_error.clear();
+    saved_ = document;
+    remember(path);
+    document_changed();
+    say("Saved " + file_name(path));
+    if (auto step = std::exchange(next_, std::nullopt))
+        guard(std::move(*step)); // it may have changed again while it was written
+}
+
+void Files::chosen(const std::string& path) {
+    if (!files_.chooser || job_.busy())
+        return;
+    last_folder_ = fs::path(path).parent_path();
+    switch (files_.chooser->purpose) {
+    case PathPurpose::open:
+        return open_path(path);
+    case PathPurpose::save_project:
+        return save_to(path);
+    case PathPurpose::picture:
+        return write_out(
+            path, [dark = files_.chooser->dark_picture](const OnScreen& screen, const std::string& file) {
+                write_picture(screen, dark, file);
+            });
+    case PathPurpose::numbers:
+        return write_out(path, write_numbers);
+    case PathPurpose::script:
+        return write_out(path, write_script);
+    }
+}
+
+void Files::write_out(const std::string& path,
+                      std::function<void(const OnScreen&, const std::string&)> write) {
+    job_.start(
+        "Writing " + file_name(path), false,
+        [this, path, screen = on_screen(), write = std::move(write)](Progress&) -> FileJob::Done {
+            write(screen, path);
+            return [this, path] {
+                files_.chooser.reset();
+                say("Wrote " + path);
+            };
+        },
+        [this](const std::string& sentence) { failed(sentence); });
+}
+
+void Files::choose(PathPurpose purpose) {
+    if (!job_.busy())
+        files_.chooser.emplace(make_chooser(purpose, state_, last_folder_));
+}
+
+void Files::copy(Copied (*what)(const OnScreen&)) {
+    if (state_.shown.trace == nullptr)
+        return;
+    const Copied copied = what(on_screen());
+    ImGui::SetClipboardText(copied.text.c_str());
+    say(copied.said);
+}
+
+OnScreen Files::on_screen() const {
+    return {state_.shown, state_.view};
+}
+
+void Files::say(std::string sentence) {
+    files_.notice = std::move(sentence);
+    notice_until_ = now_ + notice_seconds;
+}
+
+void Files::failed(const std::string& sentence) {
+    if (files_.chooser)
+        files_.chooser->chooser.fail(sentence);
+    else
+        state_.error = sentence;
+}
+
+void Files::remember(const std::string& path) {
+    if (setup_.state_folder.empty())
+        return;
+    add_recent_file(recent_list(), path);
+    files_.recent = read_recent_files(recent_list());
+}
+
+void Files::document_changed() {
+    files_.unsaved = state_.document != saved_ &&
+                     (saved_ == nullptr || !same_bits(state_.document->recipe, saved_->recipe));
+    if (autosave_) {
+        if (files_.unsaved)
+            autosave_->note(state_.document, files_.path);
+        else
+            autosave_->forget();
+    }
+    refresh();
+}
+
+void Files::refresh() {
+    if (autosave_)
+        if (std::string error = autosave_->take_error(); !error.empty()) {
+            files_.save_error = error;
+            state_.error = std::move(error);
+        }
+    const bool kept = autosave_ && autosave_->saved();
+    if (kept)
+        files_.save_error.clear();
+    files_.save_state = !files_.unsaved ? (files_.path.empty() ? SaveState::untouched : SaveState::saved)
+                        : kept          ? SaveState::autosaved
+                        : files_.save_error.empty() ? SaveState::changed
+                                                    : SaveState::failed;
+}
+
+void Files::frame(double now) {
+    now_ = now;
+    job_.poll();
+    if (!job_.busy()) {
+        files_.job.reset();
+        job_began_ = now;
+        if (auto step = std::exchange(waiting_, std::nullopt))
+            guard(std::move(*step));
+    }
+    if (job_.busy())
+        files_.job = FileJobView{job_.label(), job_.fraction() > 0 ? job_.fraction() : -1, now - job_began_,
+                                 job_.blocking()};
+    if (now >= notice_until_)
+        files_.notice.clear();
+    refresh();
+}
+
+void Files::settle() {
+    while (job_.busy() || waiting_) {
+        job_.wait();
+        if (auto step = std::exchange(waiting_, std::nullopt))
+            guard(std::move(*step));
+    }
+    files_.job.reset();
+    if (autosave_)
+        autosave_->flush();
+    refresh();
+}
+
+void Files::look_for_recoveries() {
+    recoveries_ = found_recoveries(setup_.state_folder);
+    for (const Recovery& found : recoveries_) {
+        const bool named = !found.project_path.empty();
+        files_.recoveries.push_back(
+            {found.file.string(),
+             named ? file_name(found.project_path) : found.title,
+             named ? "Changes that are not in " + found.project_path : "Never saved in a file of its own",
+             date_text(static_cast<std::time_t>(found.edited_at), std::time(nullptr)),
+             {}});
+    }
+}
+
+const Recovery& Files::recovery(const std::string& path) const {
+    const auto found =
+        std::ranges::find_if(recoveries_, [&](const Recovery& one) { return one.file.string() == path; });
+    if (found == recoveries_.end())
+        throw Error(ErrorKind::internal, "no recovery is known at " + path);
+    return *found;
+}
+
+void Files::leave(const std::string& path) {
+    std::erase_if(files_.recoveries, [&](const RecoveryOffer& offer) { return offer.path == path; });
+}
+
+void Files::discard(const std::string& path) {
+    discard_recovery(recovery(path));
+    leave(path);
+}
+
+} // namespace headscope

@@ -1,0 +1,110 @@
+#pragma once
+
+#include "app/jobs/autosave.h"
+#include "app/jobs/file_job.h"
+#include "app/jobs/recovery.h"
+#include "app/shell/exports.h"
+#include "app/views/state.h"
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace headscope {
+
+/// Everything about files while the window is open: what is saved and what is not, opening, saving, writing
+/// out, and what a killed run left behind. Keeps AppState::files up to date; reading and writing go on a
+/// thread of their own. For the thread that made it.
+class Files {
+public:
+    struct Setup {
+        /// Where the autosaved project and the list of recent files are kept; empty: nowhere.
+        std::filesystem::path state_folder;
+        std::function<void()> wake; ///< as Program::Options has it
+        /// The document that "New" gives.
+        std::function<DocumentPtr()> fresh;
+        /// Puts another document in place, with a history of its own.
+        std::function<void(DocumentPtr)> show;
+    };
+    /// `state.document` counts as saved.
+    Files(AppState& state, Setup setup);
+
+    /// Does what was asked for, or asks back. Throws Error(input) with the sentence to show.
+    void act(const FileCommand& command);
+    /// Opens whatever the program can open, after the question about unsaved changes.
+    void open_path(const std::string& path);
+    /// Call after every change of the document.
+    void document_changed();
+    /// Call once a frame; `now` counts seconds.
+    void frame(double now);
+    /// Whether frames must follow each other for what is under way.
+    bool busy() const { return job_.busy() || waiting_.has_value(); }
+    /// Blocks until nothing is under way. For pictures and tests.
+    void settle();
+    /// The user wants to quit, and nothing is lost by it.
+    bool quitting() const { return quitting_; }
+
+private:
+    struct Open {
+        std::string path;
+    };
+    struct Recover {
+        Recovery recovery;
+    };
+    /// What would replace the document.
+    using Step = std::variant<NewProject, QuitProgram, Open, Recover>;
+    /// A document read from a file.
+    struct Loaded {
+        DocumentPtr document;
+        std::string path; ///< that "Save" writes to
+        std::vector<std::string> notes;
+    };
+
+    // Every one of them ends in go() or nothing.
+    void guard(Step step);
+    void go(const Step& step);
+    void answer(UnsavedAnswer answer);
+
+    void load_project(const std::string& path);
+    void recover(const Recovery& recovery);
+    void cannot_open(const std::string& path);
+    std::filesystem::path recent_list() const;
+    void put_in_place(Loaded loaded, bool counts_as_saved);
+    void save();
+    void save_to(const std::string& path);
+    void saved_as(const DocumentPtr& document, const std::string& path);
+    void chosen(const std::string& path);
+    void write_out(const std::string& path, std::function<void(const OnScreen&, const std::string&)> write);
+
+    void choose(PathPurpose purpose);
+    void copy(Copied (*what)(const OnScreen&));
+    OnScreen on_screen() const;
+    void look_for_recoveries();
+    const Recovery& recovery(const std::string& path) const;
+    void leave(const std::string& path);
+    void discard(const std::string& path);
+
+    void say(std::string sentence);
+    void failed(const std::string& sentence);
+    void refresh();
+    void remember(const std::string& path);
+
+    AppState& state_;
+    FilesState& files_;
+    Setup setup_;
+    DocumentPtr saved_;        ///< as it is in the project's file, or was given at first; null: never saved
+    std::optional<Step> next_; ///< goes on after the answer, or after saving
+    std::optional<Step> waiting_;   ///< until the job is over
+    std::optional<Loaded> remains_; ///< of a damaged project, while it is offered
+    std::vector<Recovery> recoveries_;
+    std::filesystem::path last_folder_;
+    double now_ = 0, job_began_ = 0, notice_until_ = 0;
+    bool quitting_ = false;
+    std::optional<Autosave> autosave_;
+    FileJob job_;
+};
+
+} // namespace headscope

@@ -1,0 +1,150 @@
+#include "app/state/file_chooser.h"
+
+#include <algorithm>
+#include <system_error>
+
+namespace headscope {
+
+namespace fs = std::filesystem;
+
+FileChooser::FileChooser(Options options) : options_(std::move(options)), text_(options_.name) {
+    listing_ = list_folder(options_.folder, options_.suffixes);
+    // The folder of an old project may be gone: start where something can be seen.
+    if (!listing_.error.empty())
+        listing_ = list_folder(home_folder(), options_.suffixes);
+}
+
+void FileChooser::go(const fs::path& folder) {
+    listing_ = list_folder(folder, options_.suffixes);
+    row_ = -1;
+    error_.clear();
+    replacing_.clear();
+    new_folder_.reset();
+    if (!options_.saving)
+        text_.clear();
+}
+
+void FileChooser::up() {
+    const std::string from = listing_.folder.filename().string();
+    go(listing_.folder.parent_path());
+    const auto here = std::ranges::find(listing_.rows, from, &FileRow::name);
+    if (here != listing_.rows.end())
+        row_ = static_cast<int>(here - listing_.rows.begin());
+}
+
+void FileChooser::select(int row) {
+    if (row < 0 || row >= static_cast<int>(listing_.rows.size()))
+        return;
+    row_ = row;
+    error_.clear();
+    replacing_.clear();
+    const FileRow& chosen = listing_.rows[static_cast<std::size_t>(row)];
+    if (!chosen.folder)
+        text_ = chosen.name;
+    else if (!options_.saving)
+        text_.clear();
+}
+
+void FileChooser::move(int by) {
+    const int last = static_cast<int>(listing_.rows.size()) - 1;
+    if (last >= 0)
+        select(std::clamp((row_ < 0 && by < 0 ? last + 1 : row_) + by, 0, last));
+}
+
+void FileChooser::type(std::string text) {
+    text_ = std::move(text);
+    row_ = -1;
+    error_.clear();
+    replacing_.clear();
+}
+
+const std::string& FileChooser::suffix() const {
+    const auto typed = std::ranges::find_if(options_.suffixes,
+                                            [&](const auto& suffix) { return has_suffix(text_, suffix); });
+    return typed == options_.suffixes.end() ? options_.suffixes.front() : *typed;
+}
+
+void FileChooser::use_suffix(const std::string& suffix) {
+    const std::string now = this->suffix();
+    std::string stem = has_suffix(text_, now) ? text_.substr(0, text_.size() - now.size()) : text_;
+    // The ending that is wanted also becomes the one for names without any.
+    std::ranges::stable_partition(options_.suffixes, [&](const auto& one) { return one == suffix; });
+    type(std::move(stem) + suffix);
+}
+
+std::string FileChooser::with_suffix(const std::string& name) const {
+    const bool has =
+        std::ranges::any_of(options_.suffixes, [&](const auto& suffix) { return has_suffix(name, suffix); });
+    return has || options_.suffixes.empty() ? name : name + options_.suffixes.front();
+}
+
+std::optional<std::string> FileChooser::accept() {
+    error_.clear();
+    const bool on_folder = row_ >= 0 && listing_.rows[static_cast<std::size_t>(row_)].folder;
+    if (on_folder) {
+        go(listing_.folder / listing_.rows[static_cast<std::size_t>(row_)].name);
+        return std::nullopt;
+    }
+    if (text_.empty()) {
+        error_ = options_.saving ? "Type a name for the file." : "Choose a file, or type its name.";
+        return std::nullopt;
+    }
+    fs::path path = typed_path(text_, listing_.folder);
+    std::error_code none;
+    if (fs::is_directory(path, none)) {
+        if (options_.saving)
+            text_.clear();
+        go(path);
+        return std::nullopt;
+    }
+    if (!options_.saving) {
+        // A project may be typed without its ending.
+        if (!fs::exists(path, none) && fs::exists(with_suffix(path.string()), none))
+            path = with_suffix(path.string());
+        if (fs::exists(path, none))
+            return path.string();
+        error_ = "There is no file " + path.string() + "; choose one of the list or correct the name.";
+        return std::nullopt;
+    }
+    path = with_suffix(path.string());
+    if (!fs::is_directory(path.parent_path(), none)) {
+        error_ = "There is no folder " + path.parent_path().string() +
+                 "; make it with \"New folder\" or choose another.";
+        return std::nullopt;
+    }
+    if (fs::is_directory(path, none)) {
+        error_ = path.filename().string() + " is a folder; give the file another name.";
+        return std::nullopt;
+    }
+    if (fs::exists(path, none)) {
+        replacing_ = path.filename().string();
+        return std::nullopt;
+    }
+    return path.string();
+}
+
+std::optional<std::string> FileChooser::replace() {
+    if (replacing_.empty())
+        return std::nullopt;
+    replacing_.clear();
+    return with_suffix(typed_path(text_, listing_.folder).string());
+}
+
+void FileChooser::make_new_folder() {
+    if (!new_folder_)
+        return;
+    const std::string name = *new_folder_;
+    if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos) {
+        error_ = name.empty() ? "Type a name for the new folder."
+                              : "A folder cannot be called \"" + name + "\"; choose a name without \"/\".";
+        return;
+    }
+    const fs::path folder = listing_.folder / name;
+    std::error_code fault;
+    if (fs::create_directory(folder, fault))
+        return go(folder);
+    error_ = "The folder " + name + " cannot be made (" + (fault ? fault.message() : "the name is taken") +
+             "); choose another name or place.";
+}
+
+} // namespace headscope

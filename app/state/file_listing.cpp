@@ -1,0 +1,146 @@
+#include "app/state/file_listing.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdlib>
+#include <system_error>
+
+namespace headscope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string lower(std::string text) {
+    std::ranges::transform(text, text.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return text;
+}
+
+bool wanted(const std::string& name, const std::vector<std::string>& suffixes) {
+    return suffixes.empty() ||
+           std::ranges::any_of(suffixes, [&](const auto& suffix) { return has_suffix(name, suffix); });
+}
+
+std::string quoted_folder(const fs::path& folder) {
+    return "The folder " + folder.string();
+}
+
+std::string reason_of(const fs::path& folder, const std::error_code& fault) {
+    if (fault == std::errc::no_such_file_or_directory)
+        return quoted_folder(folder) + " is not there; go to another folder.";
+    if (fault == std::errc::permission_denied)
+        return quoted_folder(folder) + " may not be read by you; go to another folder.";
+    if (fault == std::errc::not_a_directory)
+        return folder.string() + " is a file, not a folder; go to another folder.";
+    return quoted_folder(folder) + " cannot be read (" + fault.message() + "); go to another folder.";
+}
+
+/// Nothing for what vanished meanwhile and for what is neither a folder nor a regular file.
+bool read_row(const fs::path& folder, const std::string& name, FileRow& row) {
+    struct stat entry {};
+    if (::stat((folder / name).c_str(), &entry) != 0)
+        return false;
+    row.name = name;
+    row.folder = S_ISDIR(entry.st_mode);
+    row.bytes = row.folder ? 0 : static_cast<std::uintmax_t>(entry.st_size);
+    row.modified = entry.st_mtime;
+    return row.folder || S_ISREG(entry.st_mode);
+}
+
+/// The bytes that two texts begin with in common, not ending within a UTF-8 character.
+std::size_t common_start(const std::string& a, const std::string& b) {
+    const auto [in_a, in_b] = std::ranges::mismatch(a, b);
+    auto length = static_cast<std::size_t>(in_a - a.begin());
+    while (length > 0 && length < a.size() && (static_cast<unsigned char>(a[length]) & 0xC0U) == 0x80U)
+        --length;
+    return length;
+}
+
+} // namespace
+
+bool has_suffix(const std::string& name, const std::string& suffix) {
+    return name.size() > suffix.size() && lower(name).ends_with(lower(suffix));
+}
+
+fs::path home_folder() {
+    const char* home = std::getenv("HOME");
+    return home != nullptr && home[0] == '/' ? fs::path(home) : fs::path("/");
+}
+
+FileListing list_folder(const fs::path& folder, const std::vector<std::string>& suffixes, bool hidden) {
+    FileListing listing{typed_path(folder.string(), "/"), {}, {}};
+    std::error_code fault;
+    fs::directory_iterator entry(listing.folder, fault);
+    for (; !fault && entry != fs::directory_iterator(); entry.increment(fault)) {
+        const std::string name = entry->path().filename().string();
+        FileRow row;
+        if ((hidden || !name.starts_with('.')) && read_row(listing.folder, name, row) &&
+            (row.folder || wanted(name, suffixes)))
+            listing.rows.push_back(std::move(row));
+    }
+    if (fault) {
+        listing.error = reason_of(listing.folder, fault);
+        listing.rows.clear();
+    }
+    std::ranges::sort(listing.rows, [](const FileRow& a, const FileRow& b) {
+        if (a.folder != b.folder)
+            return a.folder;
+        const std::string left = lower(a.name), right = lower(b.name);
+        return left != right ? left < right : a.name < b.name;
+    });
+    return listing;
+}
+
+fs::path typed_path(const std::string& typed, const fs::path& folder) {
+    fs::path path = typed;
+    if (typed == "~" || typed.starts_with("~/"))
+        path = home_folder() / fs::path(typed.size() > 2 ? typed.substr(2) : "");
+    path = (path.is_absolute() ? path : folder / path).lexically_normal();
+    // "a/b/" and "a/b" are the same place.
+    return path.has_filename() || path == path.root_path() ? path : path.parent_path();
+}
+
+std::string completed(const std::string& typed, const fs::path& folder,
+                      const std::vector<std::string>& suffixes) {
+    if (typed == "~")
+        return "~/";
+    const auto slash = typed.rfind('/');
+    const std::string before = slash == std::string::npos ? "" : typed.substr(0, slash + 1);
+    const std::string start = typed.substr(before.size());
+    const FileListing listing =
+        list_folder(before.empty() ? folder : typed_path(before, folder), suffixes, start.starts_with('.'));
+    std::string grown;
+    int matches = 0;
+    bool into_folder = false;
+    for (const FileRow& row : listing.rows) {
+        if (!row.name.starts_with(start))
+            continue;
+        grown = matches == 0 ? row.name : grown.substr(0, common_start(grown, row.name));
+        into_folder = ++matches == 1 && row.folder;
+    }
+    return matches == 0 ? typed : before + grown + (into_folder ? "/" : "");
+}
+
+std::string date_text(std::time_t time, std::time_t now) {
+    if (time == 0)
+        return {};
+    std::tm then{}, today{};
+    if (::localtime_r(&time, &then) == nullptr || ::localtime_r(&now, &today) == nullptr)
+        return {};
+    // English in every locale, as the rest of the program.
+    static constexpr std::array<const char*, 12> months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                        "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    const auto two = [](int value) { return (value < 10 ? "0" : "") + std::to_string(value); };
+    const std::string clock = two(then.tm_hour) + ":" + two(then.tm_min);
+    const std::string day =
+        std::to_string(then.tm_mday) + " " + months.at(static_cast<std::size_t>(then.tm_mon));
+    if (then.tm_year != today.tm_year)
+        return day + " " + std::to_string(then.tm_year + 1900);
+    return (then.tm_yday == today.tm_yday ? "today" : day) + " " + clock;
+}
+
+} // namespace headscope

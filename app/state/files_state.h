@@ -1,0 +1,91 @@
+#pragma once
+
+#include "app/state/file_chooser.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headscope {
+
+/// What a path that is being chosen is for.
+enum class PathPurpose : std::uint8_t { open, save_project, picture, numbers, script };
+
+struct OpenChooser {
+    PathPurpose purpose;
+    FileChooser chooser;
+    std::vector<std::string> formats; ///< suffixes to choose from when there are several
+    bool dark_picture = false;        ///< the theme of an exported picture
+    // What the next frame does: the name field, or that of a new folder, takes the keyboard; the list
+    // scrolls to the chosen line.
+    bool focus_name = true, focus_folder = false, follow_row = false;
+};
+
+/// Work that would be lost, and what waits for the answer.
+struct UnsavedQuestion {
+    std::string name; ///< of the project; empty when it has no file
+    std::string then; ///< "by quitting"
+};
+
+/// A project that is damaged, and of which a part can still be opened.
+struct DamagedOffer {
+    std::string name, error;
+    std::vector<std::string> losses; ///< sentences
+};
+
+/// Work of a run that did not end well.
+struct RecoveryOffer {
+    std::string path; ///< of what was left behind
+    std::string name; ///< of the project, or the sentence
+    std::string detail;
+    std::string when;
+    std::string error; ///< one sentence when it could not be read
+};
+
+/// Reading or writing that is under way.
+struct FileJobView {
+    std::string label;    ///< "Saving lesson.headscope"
+    float fraction = -1;  ///< 0 to 1; negative: unknown
+    double seconds = 0;   ///< since it began
+    bool blocking = true; ///< the document must not change meanwhile
+};
+
+enum class SaveState : std::uint8_t {
+    untouched, ///< nothing to save
+    changed,   ///< not stored anywhere yet
+    autosaved, ///< can be recovered, but is not in the project's file
+    saved,     ///< in the project's file
+    failed     ///< could not be stored: see `save_error`
+};
+
+/// Files as the views show them.
+struct FilesState {
+    std::string path; ///< of the project; empty: it has no file yet
+    bool unsaved = false;
+    SaveState save_state = SaveState::untouched;
+    std::string save_error;
+    std::vector<std::string> recent; ///< paths, newest first
+
+    std::optional<OpenChooser> chooser;
+    std::optional<UnsavedQuestion> question;
+    std::optional<DamagedOffer> damaged;
+    std::vector<RecoveryOffer> recoveries; ///< still to be answered
+    std::optional<FileJobView> job;
+    bool open_menu = false; ///< the File menu opens in the next frame
+    std::string notice;     ///< one sentence about what was done; empty when none is shown
+
+    static constexpr double patience = 0.3; ///< seconds before a job shows itself
+
+    /// Something stands over the window and takes the keyboard.
+    bool dialog_open() const {
+        return chooser || question || damaged || !recoveries.empty() ||
+               (job && (job->blocking || job->seconds > patience));
+    }
+    /// "lesson.headscope", or what a project without a file is called.
+    std::string name() const {
+        return path.empty() ? "Untitled" : std::filesystem::path(path).filename().string();
+    }
+};
+
+} // namespace headscope

@@ -1,0 +1,233 @@
+#include "app/views/dialog.h"
+
+#include "app/draw/format.h"
+
+#include <imgui_internal.h>
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+namespace headscope {
+
+namespace {
+
+constexpr float control_text = 13;
+
+void begin_overlay(const char* id, Color back) {
+    const ImGuiViewport& window = *ImGui::GetMainViewport();
+    ImGui::SetNextWindowPos(window.Pos);
+    ImGui::SetNextWindowSize(window.Size);
+    // Above all others; a popup of its own (a tip) still stands over it.
+    ImGui::SetNextWindowFocus();
+    ImGui::PushStyleColor(ImGuiCol_WindowBg, back);
+    ImGui::Begin(id, nullptr,
+                 ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings);
+    ImGui::PopStyleColor();
+}
+
+void paint_here(const Scene& scene, const ViewTools& tools) {
+    const ImVec2 origin = ImGui::GetMainViewport()->Pos;
+    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+}
+
+Rect physical(const Rect& area, const ViewTools& tools) {
+    const ImVec2 origin = ImGui::GetMainViewport()->Pos;
+    const float scale = tools.surface.scale();
+    return {origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale, area.h * scale};
+}
+
+bool key(ImGuiKey_ name) {
+    return ImGui::IsKeyPressed(ImGui::GetIO().KeyMap[name], false);
+}
+
+struct FieldKeys {
+    const std::function<std::string(const std::string&)>& complete;
+    bool select = false;
+    int selected = 0;
+    bool walk = false;
+};
+
+int on_field_event(ImGuiInputTextCallbackData* data) {
+    FieldKeys& keys = *static_cast<FieldKeys*>(data->UserData);
+    if (data->EventFlag == ImGuiInputTextFlags_CallbackAlways) {
+        if (keys.select) {
+            data->SelectionStart = 0;
+            data->SelectionEnd = data->CursorPos = std::min(keys.selected, data->BufTextLen);
+        }
+        return 0;
+    }
+    const std::string typed(data->Buf, static_cast<std::size_t>(data->CursorPos));
+    const std::string behind(data->Buf + data->CursorPos, data->Buf + data->BufTextLen);
+    const std::string grown = ImGui::GetIO().KeyShift || !keys.complete ? typed : keys.complete(typed);
+    if (grown == typed) {
+        keys.walk = true; // nothing to complete: Tab goes on as everywhere
+        return 0;
+    }
+    // "less|.headscope" becomes "lesson.headscope", not "lesson.headscope.headscope".
+    data->DeleteChars(0, grown.ends_with(behind) ? data->BufTextLen : data->CursorPos);
+    data->InsertChars(0, grown.c_str());
+    return 0;
+}
+
+} // namespace
+
+Rect begin_dialog(const char* id, float width, float height, const ViewTools& tools) {
+    begin_overlay(id, with_alpha(0, 90));
+    const ImVec2 size = ImGui::GetMainViewport()->Size;
+    const float scale = tools.surface.scale();
+    const float room_x = size.x / scale, room_y = size.y / scale;
+    width = std::min(width, room_x - 24);
+    height = std::min(height, room_y - 24);
+    const Rect card{std::round((room_x - width) / 2), std::round((room_y - height) / 2), width, height};
+    Scene scene;
+    scene.add(RectItem{.area = card, .fill = tools.theme.panel, .stroke = tools.theme.line2, .radius = 8});
+    paint_here(scene, tools);
+    return card;
+}
+
+void begin_shield(const char* id, const ViewTools&) {
+    begin_overlay(id, 0);
+}
+
+void end_dialog() {
+    ImGui::End();
+}
+
+float dialog_text(Point at, const std::string& text, Font font, float size, Color color,
+                  const ViewTools& tools, Align align) {
+    tools.surface.need_glyphs(text);
+    Scene scene;
+    scene.add(TextItem{at, text, font, size, color, align});
+    paint_here(scene, tools);
+    return tools.measure(text, font, size);
+}
+
+std::vector<std::string> broken_lines(const std::string& text, Font font, float size, float width,
+                                      const ViewTools& tools) {
+    std::istringstream words(text);
+    std::vector<std::string> lines(1);
+    for (std::string word; words >> word;) {
+        // A path without spaces may be longer than the line.
+        word = fitted(word, font, size, width, tools);
+        std::string longer = lines.back().empty() ? word : lines.back() + " " + word;
+        if (tools.measure(longer, font, size) <= width)
+            lines.back() = std::move(longer);
+        else
+            lines.push_back(std::move(word));
+    }
+    return lines;
+}
+
+float dialog_paragraph(Point at, float width, const std::string& text, float size, float line_height,
+                       Color color, const ViewTools& tools) {
+    for (const std::string& line : broken_lines(text, Font::ui, size, width, tools)) {
+        dialog_text(at, line, Font::ui, size, color, tools);
+        at.y += line_height;
+    }
+    return at.y;
+}
+
+float button_width(const std::string& label, const ViewTools& tools) {
+    return std::max(tools.measure(label, Font::ui_semibold, control_text) + 32, 84.0F);
+}
+
+bool push_button(const std::string& label, const Rect& area, ButtonLook look, const ViewTools& tools,
+                 const std::string& tip) {
+    const Theme& theme = tools.theme;
+    const Rect place = physical(area, tools);
+    ImGui::SetCursorScreenPos({place.x, place.y});
+    const bool clicked = ImGui::InvisibleButton(label.c_str(), {place.w, place.h});
+    const bool hovered = ImGui::IsItemHovered();
+    const bool primary = look == ButtonLook::primary;
+    Scene scene;
+    scene.add(RectItem{.area = area,
+                       .fill = primary   ? (hovered ? theme.text : theme.ink)
+                               : hovered ? theme.highlight
+                                         : theme.raise,
+                       .stroke = primary ? 0 : theme.line2,
+                       .radius = 6});
+    scene.add(TextItem{{area.x + area.w / 2, baseline_for(area.y + area.h / 2, control_text)},
+                       label.substr(0, label.find("##")),
+                       Font::ui_semibold,
+                       control_text,
+                       primary ? theme.canvas : theme.ink,
+                       Align::center});
+    paint_here(scene, tools);
+    if (hovered)
+        ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    if (hovered && !tip.empty())
+        show_tip(tip, tools);
+    return tools.focus.offer(place) || clicked;
+}
+
+TextBox text_box(const char* id, std::string& text, const Rect& area, bool focus, const ViewTools& tools,
+                 const char* hint, std::size_t selected,
+                 const std::function<std::string(const std::string&)>& on_tab) {
+    const Theme& theme = tools.theme;
+    const float scale = tools.surface.scale();
+    const Rect place = physical(area, tools);
+    const bool entered_by_ring = tools.focus.offer(place);
+    Scene scene;
+    scene.add(
+        RectItem{.area = area, .fill = theme.raise, .stroke = theme.ink, .stroke_width = 1.5F, .radius = 6});
+    paint_here(scene, tools);
+    tools.surface.need_glyphs(text);
+    ImGui::PushFont(tools.surface.font(Font::ui, 14.5F));
+    ImGui::SetCursorScreenPos({place.x + 6 * scale, place.y});
+    ImGui::SetNextItemWidth(place.w - 12 * scale);
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {6 * scale, (place.h - ImGui::GetFontSize()) / 2});
+    for (const ImGuiCol colour : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive})
+        ImGui::PushStyleColor(colour, ImVec4(0, 0, 0, 0));
+    if (focus || entered_by_ring)
+        ImGui::SetKeyboardFocusHere();
+    TextBox box;
+    FieldKeys keys{on_tab, focus, static_cast<int>(selected)};
+    // ImGui's own tabbing would jump from field to field, past all that the focus ring walks through.
+    ImGui::PushAllowKeyboardFocus(false);
+    box.edited = ImGui::InputTextWithHint(
+        id, hint, &text, ImGuiInputTextFlags_CallbackCompletion | ImGuiInputTextFlags_CallbackAlways,
+        on_field_event, &keys);
+    ImGui::PopAllowKeyboardFocus();
+    box.active = ImGui::IsItemActive();
+    ImGui::PopStyleColor(3);
+    ImGui::PopStyleVar();
+    ImGui::PopFont();
+    if (keys.walk) {
+        leave_field();
+        tools.focus.move(ImGui::GetIO().KeyShift ? -1 : 1);
+    }
+    return box;
+}
+
+bool enter_pressed() {
+    return key(ImGuiKey_Enter) || key(ImGuiKey_KeyPadEnter);
+}
+
+bool escape_pressed() {
+    return key(ImGuiKey_Escape);
+}
+
+void walk_with_tab(const ViewTools& tools) {
+    if (ImGui::IsKeyPressed(ImGui::GetIO().KeyMap[ImGuiKey_Tab], true) && !ImGui::GetIO().WantTextInput)
+        tools.focus.move(ImGui::GetIO().KeyShift ? -1 : 1);
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
+        tools.focus.clear();
+}
+
+void leave_field() {
+    ImGui::ClearActiveID();
+}
+
+std::string fitted(const std::string& text, Font font, float size, float width, const ViewTools& tools) {
+    std::string out = text;
+    for (int most = columns(text); tools.measure(out, font, size) > width && most > 3;) {
+        const float share = width / tools.measure(out, font, size);
+        most = std::min(most - 1, static_cast<int>(static_cast<float>(columns(out)) * share) + 1);
+        out = shortened(text, most);
+    }
+    return out;
+}
+
+} // namespace headscope

@@ -1,0 +1,428 @@
+#include "app/draw/format.h"
+#include "app/views/dialog.h"
+#include "app/views/file_views.h"
+#include "core/text/plain_text.h"
+
+#include <algorithm>
+#include <ctime>
+
+namespace headscope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr float pad = 24, row_height = 28, places_width = 168;
+
+/// Where the parts of the card stand.
+struct Parts {
+    Rect card, places, crumbs, list, field, message, foot;
+};
+
+Parts parts_of(const Rect& card, bool switches) {
+    Parts out{card, {}, {}, {}, {}, {}, {}};
+    const float side = card.w >= 600 ? places_width : 0;
+    const float x = card.x + pad + side, w = card.w - 2 * pad - side;
+    out.places = {card.x + pad, card.y + 60, side, card.h - 60 - 2 * pad - 34};
+    out.crumbs = {x, card.y + 60, w, 30};
+    out.foot = {card.x + pad, card.bottom() - pad - 34, card.w - 2 * pad, 34};
+    out.message = {x, out.foot.y - 64, w, 34};
+    out.field = {x, out.message.y - (switches ? 82.0F : 40.0F), w, 34};
+    out.list = {x, out.crumbs.bottom() + 8, w, out.field.y - 12 - out.crumbs.bottom() - 8};
+    return out;
+}
+
+/// A line that can be clicked, drawn with a highlight under the mouse. Places are logical pixels of the
+/// window.
+bool link(const std::string& id, const std::string& text, const Rect& area, bool strong,
+          const ViewTools& tools) {
+    const ImVec2 origin = ImGui::GetMainViewport()->Pos;
+    const float scale = tools.surface.scale();
+    const Rect place{origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale, area.h * scale};
+    ImGui::SetCursorScreenPos({place.x, place.y});
+    const bool clicked = ImGui::InvisibleButton(id.c_str(), {place.w, place.h});
+    Scene scene;
+    if (ImGui::IsItemHovered())
+        scene.add(RectItem{.area = area, .fill = tools.theme.highlight, .radius = 4});
+    tools.surface.need_glyphs(text);
+    scene.add(TextItem{{area.x + 8, baseline_for(area.y + area.h / 2, 13)},
+                       text,
+                       strong ? Font::ui_semibold : Font::ui,
+                       13,
+                       strong ? tools.theme.ink : tools.theme.text});
+    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    return tools.focus.offer(place) || clicked;
+}
+
+void places(FileChooser& chooser, const Rect& area, const ViewTools& tools) {
+    float y = area.y;
+    for (const Place& place : chooser.options().places) {
+        if (y + 28 > area.bottom() || area.w == 0)
+            return;
+        const bool here = place.folder == chooser.listing().folder;
+        const std::string label = fitted(plain_text(place.label), Font::ui_semibold, 13, area.w - 32, tools);
+        if (link("place " + place.folder.string(), label, {area.x - 8, y, area.w - 8, 28}, here, tools)) {
+            chooser.go(place.folder);
+            return;
+        }
+        y += 30;
+    }
+}
+
+/// The folders on the way from the root, the last ones first when there is no room for all.
+void crumbs(FileChooser& chooser, const Rect& area, const ViewTools& tools) {
+    const fs::path folder = chooser.listing().folder;
+    if (push_button("↑", {area.x, area.y, 34, 30}, ButtonLook::plain, tools,
+                    "The folder above (Backspace, Alt ↑)"))
+        chooser.up();
+    std::vector<fs::path> way;
+    for (fs::path at = folder; way.empty() || at != way.back(); at = at.parent_path())
+        way.push_back(at);
+    const auto label = [](const fs::path& at) {
+        return at.has_filename() ? plain_text(at.filename().string()) : std::string("/");
+    };
+    const auto width = [&](const fs::path& at) {
+        return std::min(tools.measure(label(at), Font::ui_semibold, 13), 200.0F) + 16;
+    };
+    float room = area.w - 44 - 20;
+    std::size_t shown = 0;
+    while (shown < way.size() && (shown == 0 || room >= width(way[shown]) + 10)) {
+        room -= width(way[shown]) + 10;
+        ++shown;
+    }
+    float x = area.x + 44;
+    if (shown < way.size())
+        x += dialog_text({x, baseline_for(area.y + area.h / 2, 13)}, "…", Font::ui, 13, tools.theme.muted,
+                         tools) +
+             6;
+    for (std::size_t i = shown; i-- > 0;) {
+        const float w = width(way[i]);
+        if (link("crumb " + way[i].string(), fitted(label(way[i]), Font::ui_semibold, 13, w - 14, tools),
+                 {x, area.y, w, area.h}, i == 0, tools) &&
+            i != 0) {
+            chooser.go(way[i]);
+            return;
+        }
+        x += w;
+        if (i > 0 && way[i].has_filename())
+            dialog_text({x + 1, baseline_for(area.y + area.h / 2, 13)}, "/", Font::ui, 13, tools.theme.muted,
+                        tools);
+        x += 10;
+    }
+}
+
+void folder_icon(Scene& scene, float x, float y, Color color) {
+    scene.add(RectItem{.area = {x, y - 6, 7, 4}, .fill = color, .radius = 1.5F});
+    scene.add(RectItem{.area = {x, y - 4, 15, 10}, .fill = color, .radius = 1.5F});
+}
+
+void file_icon(Scene& scene, float x, float y, Color color) {
+    scene.add(
+        RectItem{.area = {x + 2, y - 7, 11, 14}, .stroke = color, .stroke_width = 1.2F, .radius = 1.5F});
+    for (const float line : {-2.5F, 0.5F, 3.5F})
+        scene.add(LineItem{{x + 5, y + line}, {x + 10, y + line}, color, 1});
+}
+
+/// One line of the list, w wide.
+Scene row_scene(const FileRow& row, bool chosen, float w, const ViewTools& tools) {
+    const Theme& theme = tools.theme;
+    Scene scene;
+    const float middle = row_height / 2, baseline = baseline_for(middle, 13);
+    if (chosen) {
+        scene.add(RectItem{.area = {0, 0, w, row_height}, .fill = theme.highlight});
+        scene.add(RectItem{.area = {0, 0, 3, row_height}, .fill = theme.ink});
+    }
+    row.folder ? folder_icon(scene, 14, middle, theme.muted) : file_icon(scene, 14, middle, theme.muted);
+    const bool columns_fit = w >= 380;
+    const std::string name = plain_text(row.name);
+    tools.surface.need_glyphs(name);
+    scene.add(TextItem{{38, baseline},
+                       fitted(name, Font::ui_medium, 13, w - (columns_fit ? 240 : 50), tools),
+                       Font::ui_medium,
+                       13,
+                       theme.ink});
+    if (!columns_fit)
+        return scene;
+    scene.add(TextItem{{w - 130, baseline},
+                       row.folder ? "" : bytes_text(static_cast<std::int64_t>(row.bytes)),
+                       Font::ui,
+                       12.5F,
+                       theme.muted,
+                       Align::right});
+    scene.add(TextItem{{w - 14, baseline},
+                       date_text(row.modified, std::time(nullptr)),
+                       Font::ui,
+                       12.5F,
+                       theme.muted,
+                       Align::right});
+    return scene;
+}
+
+/// The folder, or a sentence in its place. Returns the line that was double-clicked, -1: none.
+int list(FileChooser& chooser, const Rect& area, bool follow, const ViewTools& tools) {
+    const float scale = tools.surface.scale();
+    const ImVec2 origin = ImGui::GetMainViewport()->Pos;
+    const Theme& theme = tools.theme;
+    Scene back;
+    back.add(RectItem{.area = area, .fill = theme.canvas, .stroke = theme.line2, .radius = 6});
+    paint(back, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    const FileListing& listing = chooser.listing();
+    if (!listing.error.empty() || listing.rows.empty()) {
+        const std::string what =
+            listing.error.empty() ? "Nothing here that fits." : plain_text(listing.error);
+        dialog_paragraph({area.x + 16, area.y + 28}, area.w - 32, what, 13, 20,
+                         listing.error.empty() ? theme.muted : theme.bad, tools);
+        return -1;
+    }
+    ImGui::SetCursorScreenPos({origin.x + (area.x + 2) * scale, origin.y + (area.y + 4) * scale});
+    ImGui::BeginChild("files", {(area.w - 4) * scale, (area.h - 8) * scale});
+    const float width = ImGui::GetContentRegionAvail().x / scale;
+    const float top = ImGui::GetCursorScreenPos().y, left = ImGui::GetCursorScreenPos().x;
+    int entered = -1, clicked = -1;
+    ImGuiListClipper clipper;
+    clipper.Begin(static_cast<int>(listing.rows.size()), row_height * scale);
+    while (clipper.Step())
+        for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
+            const FileRow& row = listing.rows[static_cast<std::size_t>(i)];
+            ImGui::PushID(i);
+            const ImVec2 at{left, top + static_cast<float>(i) * row_height * scale};
+            ImGui::SetCursorScreenPos(at);
+            if (ImGui::InvisibleButton(row.name.c_str(), {width * scale, row_height * scale}))
+                clicked = i;
+            if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left))
+                entered = i;
+            paint(row_scene(row, i == chooser.row(), width, tools), at.x, at.y, tools.surface,
+                  *ImGui::GetWindowDrawList());
+            ImGui::PopID();
+        }
+    if (follow && chooser.row() >= 0) {
+        const float y = static_cast<float>(chooser.row()) * row_height * scale;
+        const float height = ImGui::GetWindowHeight();
+        if (y < ImGui::GetScrollY())
+            ImGui::SetScrollY(y);
+        if (y + row_height * scale > ImGui::GetScrollY() + height)
+            ImGui::SetScrollY(y + row_height * scale - height);
+    }
+    ImGui::EndChild();
+    if (clicked >= 0)
+        chooser.select(clicked);
+    return entered;
+}
+
+struct Option {
+    std::string label;
+    bool on;
+};
+
+/// A segmented switch. Returns the option that was clicked, -1: none.
+int segments(const std::string& id, Point at, const std::vector<Option>& options, const ViewTools& tools,
+             float& width) {
+    const ImVec2 origin = ImGui::GetMainViewport()->Pos;
+    const float scale = tools.surface.scale();
+    const Theme& theme = tools.theme;
+    const auto width_of = [&](const Option& one) {
+        return tools.measure(one.label, Font::ui_semibold, 13) + 22;
+    };
+    width = 4;
+    for (const Option& option : options)
+        width += width_of(option);
+    Scene scene;
+    scene.add(
+        RectItem{.area = {at.x, at.y, width, 28}, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
+    float x = at.x + 2;
+    int chosen = -1;
+    for (int i = 0; i < static_cast<int>(options.size()); ++i) {
+        const Option& option = options[static_cast<std::size_t>(i)];
+        const Rect area{x, at.y + 2, width_of(option), 24};
+        if (option.on)
+            scene.add(RectItem{.area = area, .fill = theme.ink, .radius = 4});
+        scene.add(TextItem{{area.x + area.w / 2, baseline_for(at.y + 14, 13)},
+                           option.label,
+                           option.on ? Font::ui_semibold : Font::ui_medium,
+                           13,
+                           option.on ? theme.canvas : theme.muted,
+                           Align::center});
+        const Rect place{origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale,
+                         area.h * scale};
+        ImGui::SetCursorScreenPos({place.x, place.y});
+        if (ImGui::InvisibleButton((id + " " + option.label).c_str(), {place.w, place.h}) ||
+            tools.focus.offer(place))
+            chosen = i;
+        x += area.w;
+    }
+    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    return chosen;
+}
+
+/// The kinds of file there are, and the theme of a picture.
+void switches(OpenChooser& open, Point at, const ViewTools& tools) {
+    FileChooser& chooser = open.chooser;
+    const std::vector<std::string> suffixes = open.formats;
+    float width =
+        dialog_text({at.x, baseline_for(at.y + 14, 13)}, "Kind", Font::ui, 13, tools.theme.muted, tools);
+    std::vector<Option> options;
+    for (const std::string& suffix : suffixes)
+        options.push_back({suffix.substr(1), suffix == chooser.suffix()});
+    float x = at.x + width + 12;
+    if (const int chosen = segments("kind", {x, at.y}, options, tools, width); chosen >= 0) {
+        chooser.use_suffix(suffixes[static_cast<std::size_t>(chosen)]);
+        open.focus_name = true;
+    }
+    if (open.purpose != PathPurpose::picture)
+        return;
+    x += width + 28;
+    x += dialog_text({x, baseline_for(at.y + 14, 13)}, "Theme", Font::ui, 13, tools.theme.muted, tools) + 12;
+    const std::vector<Option> themes{{"light", !open.dark_picture}, {"dark", open.dark_picture}};
+    if (const int chosen = segments("theme", {x, at.y}, themes, tools, width); chosen >= 0) {
+        open.dark_picture = chosen == 1;
+        open.focus_name = true;
+    }
+}
+
+/// Whether the question about a taken name stands there. Chosen paths are sent.
+bool replace_question(FileChooser& chooser, const Parts& parts, const ViewTools& tools) {
+    if (chooser.replacing().empty())
+        return false;
+    const Theme& theme = tools.theme;
+    const ImVec2 origin = ImGui::GetMainViewport()->Pos;
+    const Rect& bar = parts.message;
+    Scene scene;
+    scene.add(RectItem{.area = bar, .fill = theme.bad_back, .stroke = theme.bad, .radius = 6});
+    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    const float keep = button_width("Keep it", tools), replace = button_width("Replace it", tools);
+    const std::string text = plain_text(chooser.replacing()) + " is already there.";
+    dialog_text({bar.x + 12, baseline_for(bar.y + bar.h / 2, 13)},
+                fitted(text, Font::ui, 13, bar.w - keep - replace - 36, tools), Font::ui, 13, theme.ink,
+                tools);
+    if (push_button("Keep it", {bar.right() - keep - replace - 9, bar.y + 3, keep, 28}, ButtonLook::plain,
+                    tools))
+        chooser.keep();
+    if (push_button("Replace it", {bar.right() - replace - 3, bar.y + 3, replace, 28}, ButtonLook::primary,
+                    tools))
+        if (const auto path = chooser.replace())
+            tools.send(ChosenPath{*path});
+    return true;
+}
+
+/// The buttons at the foot. True when the accepting one was pressed.
+bool foot(OpenChooser& open, const Rect& area, const ViewTools& tools) {
+    FileChooser& chooser = open.chooser;
+    const FileChooser::Options& options = chooser.options();
+    if (chooser.new_folder()) {
+        std::string name = *chooser.new_folder();
+        const float make = button_width("Make it", tools);
+        const TextBox field = text_box("##folder", name, {area.x, area.y, 200, 34}, open.focus_folder, tools,
+                                       "Name of the new folder");
+        if (field.edited)
+            chooser.type_new_folder(name);
+        open.focus_folder = open.focus_folder && !field.active;
+        if (push_button("Make it", {area.x + 208, area.y, make, 34}, ButtonLook::plain, tools))
+            chooser.make_new_folder();
+    } else if (options.saving &&
+               push_button("New folder…", {area.x, area.y, button_width("New folder…", tools), 34},
+                           ButtonLook::plain, tools)) {
+        chooser.begin_new_folder();
+        open.focus_folder = true;
+    }
+    const float accept = button_width(options.accept, tools), cancel = button_width("Cancel", tools);
+    if (push_button("Cancel", {area.right() - accept - 8 - cancel, area.y, cancel, 34}, ButtonLook::plain,
+                    tools, "Esc"))
+        tools.send(CloseChooser{});
+    return push_button(options.accept, {area.right() - accept, area.y, accept, 34}, ButtonLook::primary,
+                       tools, "Enter");
+}
+
+/// Arrow keys walk the list, whatever has the keyboard. True when they did.
+bool list_keys(FileChooser& chooser, bool field_is_empty) {
+    const ImGuiIO& io = ImGui::GetIO();
+    const auto pressed = [&](ImGuiKey_ name) { return ImGui::IsKeyPressed(io.KeyMap[name], true); };
+    if (io.KeyAlt && pressed(ImGuiKey_UpArrow)) {
+        chooser.up();
+        return true;
+    }
+    if (pressed(ImGuiKey_Backspace) && field_is_empty) {
+        chooser.up();
+        return true;
+    }
+    const std::pair<ImGuiKey_, int> steps[] = {
+        {ImGuiKey_DownArrow, 1}, {ImGuiKey_UpArrow, -1}, {ImGuiKey_PageDown, 10}, {ImGuiKey_PageUp, -10}};
+    for (const auto& [name, by] : steps)
+        if (pressed(name)) {
+            chooser.move(by);
+            return true;
+        }
+    return false;
+}
+
+} // namespace
+
+void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
+    FileChooser& chooser = open.chooser;
+    const bool kinds = open.formats.size() > 1;
+    const Rect card = begin_dialog("file chooser", 780, 600, tools);
+    const Parts parts = parts_of(card, kinds);
+    const Theme& theme = tools.theme;
+    walk_with_tab(tools);
+    // Before the field takes the key away from under it.
+    const bool field_was_empty = chooser.text().empty() && !chooser.new_folder();
+    const bool enter = enter_pressed(), escape = escape_pressed(), on_ring = tools.focus.visible();
+
+    dialog_text({card.x + pad, card.y + 40}, chooser.options().title, Font::ui_semibold, 20, theme.ink,
+                tools);
+    places(chooser, parts.places, tools);
+    crumbs(chooser, parts.crumbs, tools);
+    const int entered = list(chooser, parts.list, open.follow_row, tools);
+    open.follow_row = false;
+
+    std::string text = chooser.text();
+    const bool keep_suffix = chooser.options().saving && has_suffix(text, chooser.suffix());
+    const TextBox name =
+        text_box("##name", text, parts.field, open.focus_name, tools,
+                 chooser.options().saving ? "Name of the file" : "Name or path of the file; Tab completes it",
+                 text.size() - (keep_suffix ? chooser.suffix().size() : 0),
+                 [&](const std::string& typed) { return chooser.completion(typed); });
+    open.focus_name = open.focus_name && !name.active;
+    if (name.edited)
+        chooser.type(text);
+    if (kinds)
+        switches(open, {parts.field.x, parts.field.bottom() + 12}, tools);
+    if (!replace_question(chooser, parts, tools) && !chooser.error().empty())
+        dialog_paragraph({parts.message.x, parts.message.y + 13}, parts.message.w,
+                         plain_text(chooser.error()), 13, 18, theme.bad, tools);
+    const bool accept = foot(open, parts.foot, tools);
+
+    const bool typing = ImGui::GetIO().WantTextInput;
+    if (list_keys(chooser, field_was_empty && (name.active || !typing))) {
+        // The field shows what was chosen, ready to be typed over.
+        leave_field();
+        open.focus_name = true;
+        open.follow_row = true;
+        tools.focus.clear();
+    }
+    if (entered >= 0)
+        chooser.select(entered);
+    if (enter && on_ring && !typing) {
+        tools.focus.activate();
+    } else if (enter && chooser.new_folder()) {
+        chooser.make_new_folder();
+        (chooser.new_folder() ? open.focus_folder : open.focus_name) = true;
+    } else if (enter && !chooser.replacing().empty()) {
+        if (const auto path = chooser.replace())
+            tools.send(ChosenPath{*path});
+    } else if (enter || accept || entered >= 0) {
+        if (const auto path = chooser.accept())
+            tools.send(ChosenPath{*path});
+        leave_field();
+        open.focus_name = true;
+    }
+    if (escape && chooser.new_folder())
+        chooser.drop_new_folder();
+    else if (escape && !chooser.replacing().empty()) {
+        chooser.keep();
+        open.focus_name = true;
+    } else if (escape)
+        tools.send(CloseChooser{});
+    end_dialog();
+}
+
+} // namespace headscope

@@ -1,0 +1,237 @@
+#include "app/draw/format.h"
+#include "app/views/dialog.h"
+#include "app/views/file_views.h"
+#include "core/text/plain_text.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+constexpr float pad = 28, button_height = 34;
+
+/// A heading and sentences in a card that is as high as they need, with room for buttons. Returns the place
+/// of the buttons.
+Rect message_card(const char* id, const std::string& heading, const std::vector<std::string>& sentences,
+                  const ViewTools& tools) {
+    constexpr float width = 520, line = 21;
+    float height = 62 + 24 + button_height + pad;
+    for (const std::string& sentence : sentences)
+        height += 4 + line * static_cast<float>(
+                                 broken_lines(sentence, Font::ui, 13.5F, width - 2 * pad, tools).size());
+    const Rect card = begin_dialog(id, width, height, tools);
+    walk_with_tab(tools);
+    dialog_text({card.x + pad, card.y + 44}, fitted(heading, Font::ui_semibold, 17, card.w - 2 * pad, tools),
+                Font::ui_semibold, 17, tools.theme.ink, tools);
+    float y = card.y + 76;
+    for (const std::string& sentence : sentences)
+        y = dialog_paragraph({card.x + pad, y}, card.w - 2 * pad, sentence, 13.5F, line, tools.theme.text,
+                             tools) +
+            4;
+    return {card.x + pad, card.bottom() - pad - button_height, card.w - 2 * pad, button_height};
+}
+
+bool letter_pressed(char letter) {
+    return !ImGui::GetIO().KeyCtrl && !ImGui::GetIO().KeyAlt && ImGui::IsKeyPressed(letter, false);
+}
+
+/// Enter on the focus ring is Enter on what it stands on; otherwise it is the answer of the primary button.
+bool enter_for_primary(const ViewTools& tools) {
+    if (!enter_pressed())
+        return false;
+    if (tools.focus.visible())
+        tools.focus.activate();
+    return !tools.focus.visible();
+}
+
+void unsaved_question(const UnsavedQuestion& question, const ViewTools& tools) {
+    const bool enter = enter_for_primary(tools);
+    const Rect foot =
+        message_card("unsaved changes",
+                     question.name.empty() ? "Save this project?"
+                                           : "Save the changes to " + plain_text(question.name) + "?",
+                     {(question.name.empty() ? "It has no file yet. What you changed would be lost "
+                                             : "What you changed since it was last saved would be lost ") +
+                      plain_text(question.then) + "."},
+                     tools);
+    const float save = button_width("Save", tools), cancel = button_width("Cancel", tools),
+                discard = button_width("Don't save", tools);
+    const auto answer = [&](UnsavedAnswer what) { tools.send(AnswerUnsaved{what}); };
+    if (push_button("Don't save", {foot.x, foot.y, discard, foot.h}, ButtonLook::plain, tools, "D") ||
+        letter_pressed('D'))
+        answer(UnsavedAnswer::discard);
+    else if (push_button("Cancel", {foot.right() - save - 8 - cancel, foot.y, cancel, foot.h},
+                         ButtonLook::plain, tools, "Esc") ||
+             escape_pressed())
+        answer(UnsavedAnswer::cancel);
+    else if (push_button("Save", {foot.right() - save, foot.y, save, foot.h}, ButtonLook::primary, tools,
+                         "Enter") ||
+             enter)
+        answer(UnsavedAnswer::save);
+    end_dialog();
+}
+
+void damaged_offer(const DamagedOffer& offer, const ViewTools& tools) {
+    const bool enter = enter_for_primary(tools);
+    std::vector<std::string> sentences{plain_text(offer.error)};
+    constexpr std::size_t most = 4;
+    for (std::size_t i = 0; i < std::min(offer.losses.size(), most); ++i)
+        sentences.push_back(plain_text(offer.losses[i]));
+    const Rect foot = message_card("damaged project", "Open what is left of " + plain_text(offer.name) + "?",
+                                   sentences, tools);
+    const float open = button_width("Open what is left", tools), cancel = button_width("Cancel", tools);
+    if (push_button("Cancel", {foot.right() - open - 8 - cancel, foot.y, cancel, foot.h}, ButtonLook::plain,
+                    tools, "Esc") ||
+        escape_pressed())
+        tools.send(AnswerDamaged{false});
+    else if (push_button("Open what is left", {foot.right() - open, foot.y, open, foot.h},
+                         ButtonLook::primary, tools, "Enter; the damaged file itself stays as it is") ||
+             enter)
+        tools.send(AnswerDamaged{true});
+    end_dialog();
+}
+
+void recovery_panel(const std::vector<RecoveryOffer>& offers, const ViewTools& tools) {
+    constexpr float row = 92;
+    constexpr std::size_t most = 4;
+    const std::size_t shown = std::min(offers.size(), most);
+    const bool enter = enter_for_primary(tools);
+    const Rect card = begin_dialog(
+        "recovery", 640, 116 + row * static_cast<float>(shown) + (offers.size() > most ? 34 : 8), tools);
+    walk_with_tab(tools);
+    const Theme& theme = tools.theme;
+    dialog_text({card.x + pad, card.y + 46}, "Headscope was closed before this was saved", Font::ui_semibold,
+                20, theme.ink, tools);
+    dialog_paragraph(
+        {card.x + pad, card.y + 76}, card.w - 2 * pad,
+        "Take it back as it was, or throw it away. What you leave for later is offered at the next "
+        "start.",
+        13.5F, 21, theme.text, tools);
+    float y = card.y + 102;
+    for (std::size_t i = 0; i < shown; ++i) {
+        const RecoveryOffer& offer = offers[i];
+        const ImVec2 origin = ImGui::GetMainViewport()->Pos;
+        Scene scene;
+        scene.add(LineItem{{card.x + pad, y}, {card.right() - pad, y}, theme.line, 1});
+        paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+        const float w = card.w - 2 * pad, x = card.x + pad;
+        const float when =
+            dialog_text({x + w, y + 28}, offer.when, Font::ui, 12.5F, theme.muted, tools, Align::right);
+        dialog_text({x, y + 28},
+                    fitted(plain_text(offer.name), Font::ui_semibold, 14.5F, w - when - 16, tools),
+                    Font::ui_semibold, 14.5F, theme.ink, tools);
+        const float recover = button_width("Recover", tools), later = button_width("Later", tools),
+                    discard = button_width("Discard", tools);
+        const float buttons = recover + later + discard + 16;
+        const bool bad = !offer.error.empty();
+        dialog_paragraph({x, y + 56}, w - buttons - 20, plain_text(bad ? offer.error : offer.detail), 12.5F,
+                         17, bad ? theme.bad : theme.muted, tools);
+        // Labels are told apart by their number.
+        const std::string id = i == 0 ? "" : "##" + std::to_string(i);
+        const float by = y + 44;
+        if (push_button("Discard" + id, {x + w - buttons, by, discard, button_height}, ButtonLook::plain,
+                        tools, "Throw it away for good"))
+            tools.send(DiscardRecovery{offer.path});
+        if (push_button("Later" + id, {x + w - recover - 8 - later, by, later, button_height},
+                        ButtonLook::plain, tools, "Decide at the next start"))
+            tools.send(LeaveRecovery{offer.path});
+        if (push_button("Recover" + id, {x + w - recover, by, recover, button_height}, ButtonLook::primary,
+                        tools, "Open it as it was") ||
+            (enter && i == 0))
+            tools.send(RecoverProject{offer.path});
+        y += row;
+    }
+    if (offers.size() > most)
+        dialog_text({card.x + pad, y + 14},
+                    "and " + std::to_string(offers.size() - most) + " more, after these", Font::ui, 12.5F,
+                    theme.muted, tools);
+    if (escape_pressed())
+        for (const RecoveryOffer& offer : offers)
+            tools.send(LeaveRecovery{offer.path});
+    end_dialog();
+}
+
+void job_panel(const FileJobView& job, const ViewTools& tools) {
+    const bool enter = enter_for_primary(tools);
+    const Theme& theme = tools.theme;
+    std::string detail = "…";
+    if (job.fraction > 0.02F) {
+        const double left = job.seconds / static_cast<double>(job.fraction) - job.seconds;
+        detail =
+            std::to_string(static_cast<int>(job.fraction * 100)) + " %, about " + time_text(left) + " left";
+    }
+    const Rect foot = message_card("file job", plain_text(job.label), {detail, " "}, tools);
+    const ImVec2 origin = ImGui::GetMainViewport()->Pos;
+    Scene scene;
+    const Rect track{foot.x, foot.y - 26, foot.w, 6};
+    scene.add(RectItem{.area = track, .fill = theme.line, .radius = 3});
+    // Without a known share, a piece that wanders says that it is alive.
+    const float share = job.fraction > 0 ? job.fraction : 0.25F;
+    const float start =
+        job.fraction > 0 ? 0 : static_cast<float>(0.5 - 0.5 * std::cos(job.seconds * 2)) * (1 - share);
+    scene.add(RectItem{.area = {track.x + track.w * start, track.y, track.w * share, track.h},
+                       .fill = theme.ink,
+                       .radius = 3});
+    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    const float cancel = button_width("Cancel", tools);
+    if (push_button("Cancel", {foot.right() - cancel, foot.y, cancel, foot.h}, ButtonLook::plain, tools,
+                    "Esc") ||
+        escape_pressed() || enter)
+        tools.send(CancelJob{});
+    end_dialog();
+}
+
+} // namespace
+
+void view_file_dialogs(AppState& state, const ViewTools& tools) {
+    FilesState& files = state.files;
+    if (files.job && files.job->seconds > FilesState::patience)
+        return job_panel(*files.job, tools);
+    if (files.question)
+        return unsaved_question(*files.question, tools);
+    if (files.damaged)
+        return damaged_offer(*files.damaged, tools);
+    if (files.chooser)
+        return view_file_chooser(*files.chooser, tools);
+    if (!files.recoveries.empty() && !(files.job && files.job->blocking))
+        return recovery_panel(files.recoveries, tools);
+    if (files.job && files.job->blocking) {
+        begin_shield("file shield", tools);
+        end_dialog();
+    }
+}
+
+void view_notice(const AppState& state, const Rect& canvas, const ViewTools& tools) {
+    const std::string& notice = state.files.notice;
+    if (notice.empty() || !state.error.empty())
+        return;
+    const Theme& theme = tools.theme;
+    const float scale = tools.surface.scale();
+    const float room = std::min(canvas.w - 90, 640.0F);
+    const std::vector<std::string> lines = broken_lines(plain_text(notice), Font::ui_medium, 13, room, tools);
+    float longest = 0;
+    for (const std::string& line : lines)
+        longest = std::max(longest, tools.measure(line, Font::ui_medium, 13));
+    const float width = longest + 54, height = 22 + 18 * static_cast<float>(lines.size());
+    const Rect area{canvas.x + (canvas.w - width) / 2, canvas.bottom() - height - 20, width, height};
+    const ImVec2 origin = ImGui::GetWindowPos();
+    ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
+    ImGui::BeginChild("done", {area.w * scale, area.h * scale}, false, ImGuiWindowFlags_NoInputs);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    Scene scene;
+    scene.add(RectItem{.area = {0, 0, area.w, area.h}, .fill = theme.ink, .radius = 8});
+    scene.add(LineItem{{16, 20}, {20, 24.5F}, theme.canvas, 2});
+    scene.add(LineItem{{20, 24.5F}, {28, 14.5F}, theme.canvas, 2});
+    float y = 20;
+    for (const std::string& line : lines) {
+        tools.surface.need_glyphs(line);
+        scene.add(TextItem{{38, baseline_for(y, 13)}, line, Font::ui_medium, 13, theme.canvas});
+        y += 18;
+    }
+    paint(scene, at.x, at.y, tools.surface, *ImGui::GetWindowDrawList());
+    ImGui::EndChild();
+}
+
+} // namespace headscope

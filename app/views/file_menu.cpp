@@ -1,0 +1,243 @@
+#include "app/views/dialog.h"
+#include "app/views/file_views.h"
+#include "core/text/plain_text.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace headscope {
+
+namespace {
+
+struct MenuRow {
+    std::string label, keys;
+    std::optional<FileCommand> command; ///< none: a heading
+    std::string tip;
+    std::string missing; ///< why it cannot be chosen now; empty: it can
+};
+
+constexpr std::size_t most_recent = 5;
+
+std::vector<MenuRow> menu_rows(const AppState& state) {
+    const FilesState& files = state.files;
+    const std::string busy = files.job ? files.job->label + " is not over yet" : "";
+    const std::string nothing = state.shown.trace == nullptr ? "Nothing is computed yet" : busy;
+    const std::string stored =
+        !files.path.empty() && !files.unsaved ? "Nothing has changed since it was saved" : busy;
+    std::vector<MenuRow> rows{{"New", "Ctrl N", NewProject{},
+                               "Back to the sentence and the preset that the program began with", busy},
+                              {"Open…", "Ctrl O", ChooseProject{}, "Open a project file", busy},
+                              {"Save", "Ctrl S", SaveProject{}, "Into the project's file", stored},
+                              {"Save as…", "Ctrl Shift S", SaveProjectAs{}, "Into a new file", busy}};
+    if (!files.recent.empty())
+        rows.push_back({"Recent", {}, std::nullopt, {}, {}});
+    for (std::size_t i = 0; i < std::min(files.recent.size(), most_recent); ++i)
+        rows.push_back({plain_text(std::filesystem::path(files.recent[i]).filename().string()),
+                        {},
+                        OpenPath{files.recent[i]},
+                        plain_text(files.recent[i]),
+                        busy});
+    rows.push_back({"Export", {}, std::nullopt, {}, {}});
+    rows.push_back({"Picture of this view…", "Ctrl E", ExportPicture{}, "As PNG, SVG or PDF", nothing});
+    rows.push_back({"Numbers of this stage…", "Ctrl Shift E", ExportNumbers{},
+                    "As .npy, .csv, .tsv or .safetensors", nothing});
+    rows.push_back({"Copy this stage as TSV", "Ctrl Shift T", CopyStage{},
+                    "For a spreadsheet; Ctrl C copies the one matrix under the mouse", nothing});
+    rows.push_back({"Copy as PyTorch", "Ctrl Shift C", CopyScript{},
+                    "A script that computes these very numbers again", nothing});
+    rows.push_back({"Save PyTorch script…",
+                    {},
+                    ExportScript{},
+                    "A script that computes these very numbers again",
+                    nothing});
+    rows.push_back({{}, {}, std::nullopt, {}, {}});
+    rows.push_back({"Quit", "Ctrl Q", QuitProgram{}, {}, {}});
+    return rows;
+}
+
+bool can_choose(const MenuRow& row) {
+    return row.command && row.missing.empty();
+}
+
+/// The next row that can be chosen.
+int step(const std::vector<MenuRow>& rows, int from, int by) {
+    const int count = static_cast<int>(rows.size());
+    for (int i = from + by; i >= 0 && i < count; i += by)
+        if (can_choose(rows[static_cast<std::size_t>(i)]))
+            return i;
+    return from;
+}
+
+struct MenuLook {
+    float width, row = 30, heading = 28, line = 13;
+    float height(const MenuRow& row_of) const {
+        return row_of.command ? row : row_of.label.empty() ? line : heading;
+    }
+};
+
+void draw_row(const MenuRow& row, bool lit, const Rect& area, const ViewTools& tools) {
+    const Theme& theme = tools.theme;
+    const float scale = tools.surface.scale();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    Scene scene;
+    const float baseline = baseline_for(area.h / 2, 13);
+    if (!row.command) {
+        const float y = row.label.empty() ? area.h / 2 : 4;
+        scene.add(LineItem{{0, y}, {area.w, y}, theme.line, 1});
+        scene.add(TextItem{{14, baseline + 4}, row.label, Font::ui, 12.5F, theme.muted});
+    } else {
+        const bool on = can_choose(row);
+        if (lit && on)
+            scene.add(RectItem{.area = {5, 0, area.w - 10, area.h}, .fill = theme.highlight, .radius = 4});
+        const float keys = row.keys.empty() ? 0 : tools.measure(row.keys, Font::ui, 12.5F) + 24;
+        scene.add(TextItem{{14, baseline},
+                           fitted(row.label, Font::ui_medium, 13, area.w - 28 - keys, tools),
+                           Font::ui_medium,
+                           13,
+                           on ? theme.ink : theme.line2});
+        scene.add(TextItem{{area.w - 14, baseline},
+                           row.keys,
+                           Font::ui,
+                           12.5F,
+                           on ? theme.muted : theme.line2,
+                           Align::right});
+    }
+    tools.surface.need_glyphs(row.label);
+    paint(scene, at.x, at.y, tools.surface, *ImGui::GetWindowDrawList());
+    ImGui::Dummy({area.w * scale, area.h * scale});
+    ImGui::SetCursorScreenPos(at);
+}
+
+void menu(const AppState& state, const ViewTools& tools) {
+    const std::vector<MenuRow> rows = menu_rows(state);
+    const float scale = tools.surface.scale();
+    const MenuLook look{290};
+    ImGuiStorage* storage = ImGui::GetStateStorage();
+    const ImGuiID key = ImGui::GetID("row");
+    int lit = ImGui::IsWindowAppearing() ? -1 : storage->GetInt(key, -1);
+    const int* keys = ImGui::GetIO().KeyMap;
+    if (ImGui::IsKeyPressed(keys[ImGuiKey_DownArrow]))
+        lit = step(rows, lit, 1);
+    if (ImGui::IsKeyPressed(keys[ImGuiKey_UpArrow]))
+        lit = step(rows, lit < 0 ? static_cast<int>(rows.size()) : lit, -1);
+    const bool enter = enter_pressed() && !ImGui::IsWindowAppearing();
+    if (escape_pressed())
+        ImGui::CloseCurrentPopup();
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    float y = 0;
+    for (int i = 0; i < static_cast<int>(rows.size()); ++i) {
+        const MenuRow& row = rows[static_cast<std::size_t>(i)];
+        const float height = look.height(row);
+        ImGui::SetCursorScreenPos({start.x, start.y + y * scale});
+        draw_row(row, lit == i, {0, 0, look.width, height}, tools);
+        y += height;
+        if (!row.command)
+            continue;
+        // Two recent projects may have the same name.
+        ImGui::PushID(i);
+        const bool clicked = ImGui::InvisibleButton(row.label.c_str(), {look.width * scale, height * scale});
+        ImGui::PopID();
+        if (ImGui::IsItemHovered()) {
+            if (ImGui::GetIO().MouseDelta.x != 0 || ImGui::GetIO().MouseDelta.y != 0)
+                lit = i;
+            if (!row.missing.empty() || !row.tip.empty())
+                show_tip(row.missing.empty() ? row.tip : row.missing + ".", tools);
+        }
+        if (can_choose(row) && (clicked || (enter && lit == i))) {
+            tools.send(*row.command);
+            ImGui::CloseCurrentPopup();
+        }
+    }
+    storage->SetInt(key, lit);
+}
+
+bool pressed(char letter) {
+    return ImGui::IsKeyPressed(letter, false);
+}
+
+} // namespace
+
+float view_file_button(AppState& state, Point at, const ViewTools& tools) {
+    const float scale = tools.surface.scale();
+    const ImVec2 origin = ImGui::GetWindowPos();
+    const Theme& theme = tools.theme;
+    const float text = tools.measure("File", Font::ui_medium, 13);
+    const Rect area{at.x, at.y, text + 24 + 15, 32};
+    Scene scene;
+    scene.add(RectItem{.area = area, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
+    scene.add(TextItem{
+        {area.x + 12, baseline_for(area.y + area.h / 2, 13)}, "File", Font::ui_medium, 13, theme.ink});
+    const Point chevron{area.right() - 15, area.y + area.h / 2 + 2};
+    scene.add(LineItem{{chevron.x - 4, chevron.y - 4}, chevron, theme.muted, 1.5F});
+    scene.add(LineItem{chevron, {chevron.x + 4, chevron.y - 4}, theme.muted, 1.5F});
+    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    const Rect place{origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale, area.h * scale};
+    ImGui::SetCursorScreenPos({place.x, place.y});
+    const bool clicked = ImGui::InvisibleButton("File", {place.w, place.h});
+    if (ImGui::IsItemHovered())
+        show_tip("New, open, save and export (Alt F)", tools);
+    if (tools.focus.offer(place) || clicked || state.files.open_menu)
+        ImGui::OpenPopup("File menu");
+    state.files.open_menu = false;
+    ImGui::SetNextWindowPos({place.x, place.bottom() + 4 * scale});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 6 * scale});
+    if (ImGui::BeginPopup("File menu")) {
+        menu(state, tools);
+        ImGui::EndPopup();
+    }
+    ImGui::PopStyleVar();
+    return area.w;
+}
+
+void file_shortcuts(AppState& state, const Sink& send) {
+    const ImGuiIO& io = ImGui::GetIO();
+    if (io.KeyAlt && !io.KeyCtrl && pressed('F'))
+        state.files.open_menu = true;
+    if (!io.KeyCtrl || io.KeyAlt)
+        return;
+    const bool computed = state.shown.trace != nullptr;
+    if (pressed('N') && !io.KeyShift)
+        send(NewProject{});
+    if (pressed('O') && !io.KeyShift)
+        send(ChooseProject{});
+    if (pressed('S'))
+        send(io.KeyShift ? FileCommand(SaveProjectAs{}) : FileCommand(SaveProject{}));
+    if (pressed('E') && computed)
+        send(io.KeyShift ? FileCommand(ExportNumbers{}) : FileCommand(ExportPicture{}));
+    if (pressed('T') && io.KeyShift && computed)
+        send(CopyStage{});
+    if (pressed('C') && computed && io.KeyShift)
+        send(CopyScript{});
+    if (pressed('C') && computed && !io.KeyShift && !io.WantTextInput)
+        send(state.view.block_end ? Action(CopyNumbers{}) : Action(CopyMatrix{}));
+    if (pressed('Q'))
+        send(QuitProgram{});
+}
+
+std::string dialog_name(const FilesState& files) {
+    return files.question              ? "unsaved changes"
+           : files.damaged             ? "damaged project"
+           : files.chooser             ? "file chooser"
+           : !files.recoveries.empty() ? "recovery"
+                                       : "";
+}
+
+SaveStatus save_status(const FilesState& files) {
+    switch (files.save_state) {
+    case SaveState::untouched:
+        return {};
+    case SaveState::changed:
+        return {"not saved", "The last changes are not stored yet. Ctrl S saves them."};
+    case SaveState::autosaved:
+        return {"autosaved",
+                "What you changed would be offered back after a crash. Ctrl S saves it in a file of "
+                "your own."};
+    case SaveState::saved:
+        return {"saved", plain_text(files.path)};
+    case SaveState::failed:
+        return {"not saved", files.save_error, true};
+    }
+    return {};
+}
+
+} // namespace headscope

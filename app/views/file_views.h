@@ -1,0 +1,29 @@
+#pragma once
+
+#include "app/views/state.h"
+#include "app/views/widgets.h"
+
+namespace headscope {
+
+/// The button "File" and its menu. Width it takes.
+float view_file_button(AppState& state, Point at, const ViewTools& tools);
+/// Keys that work everywhere but in dialogs: Ctrl+N, O, S, Shift+S, Q and the like, and Alt+F for the menu.
+void file_shortcuts(AppState& state, const Sink& send);
+
+/// The one dialog that is open, if any: work that is under way, the question about unsaved changes, work that
+/// can be recovered, or the file chooser. `tools.focus` is the ring of dialogs.
+void view_file_dialogs(AppState& state, const ViewTools& tools);
+void view_file_chooser(OpenChooser& open, const ViewTools& tools);
+/// What was done last, for a moment, at the top of the canvas.
+void view_notice(const AppState& state, const Rect& canvas, const ViewTools& tools);
+
+/// How the bottom bar says whether the work is stored, and why not.
+struct SaveStatus {
+    std::string text, tip;
+    bool bad = false;
+};
+SaveStatus save_status(const FilesState& files);
+/// "unsaved changes", "recovery", "file chooser", ...; empty when none is open.
+std::string dialog_name(const FilesState& files);
+
+} // namespace headscope

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "core/attention/problem.h"
+
+#include <algorithm>
+#include <string>
+
+namespace headscope {
+
+// Words of the PyTorch script that several of its parts use.
+
+template<class Rule>
+bool has_rule(const Mask& mask) {
+    return std::ranges::any_of(mask, [](const MaskRule& rule) { return std::holds_alternative<Rule>(rule); });
+}
+
+inline bool any_gain(const Problem& problem) {
+    return std::ranges::any_of(problem.gains, [](float gain) { return gain != 1.0F; });
+}
+
+/// What keys and values are made of.
+inline std::string source_name(const Problem& problem) {
+    return problem.cross() ? "x_kv" : "x";
+}
+
+/// Keys ("k") or values ("v") as each query head sees them.
+inline std::string each_head(const Problem& problem, const std::string& letter) {
+    return letter + (problem.dims.Hkv == problem.dims.H ? "_heads" : "_shared");
+}
+
+/// What scores are divided by.
+inline std::string score_scale(const Problem& problem) {
+    return problem.temperature == 1.0F ? "math.sqrt(dk)" : "(math.sqrt(dk) * temperature)";
+}
+
+} // namespace headscope

@@ -1,0 +1,282 @@
+#!/usr/bin/env python3
+"""check_pytorch.py PROGRAM DATA: runs the scripts that `headscope export` writes.
+
+Every script has to end well, and to end badly once a number in it is changed. The tensors that it computed are
+compared with the expected ones of the reference cases (torch, float64). Warnings of PyTorch count as errors.
+All scripts run in one interpreter, as importing torch takes longer than most of them. Exits with 77 where torch
+is not installed.
+"""
+import contextlib
+import io
+import json
+import math
+import pathlib
+import re
+import runpy
+import struct
+import subprocess
+import sys
+import tempfile
+import warnings
+
+SKIPPED = 77
+try:
+    import torch
+except ImportError:
+    print("skipped: PyTorch is not installed (Debian: python3-torch)")
+    sys.exit(SKIPPED)
+
+EXPECTED = {  # variable of the script -> tensor of the case file
+    "q": "Q", "k": "K", "v": "V", "scaled": "scores", "masked": "scores_masked", "weights": "weights",
+    "head_out": "heads", "concat": "concat", "output": "output", "weights_mean": "weights_mean",
+    "expected_weights": "weights", "expected_output": "output",
+}  # fmt: skip
+STAGES = {"x", "q_heads", "k_heads", "v_heads", "scores", "contributions", "q", "k", "v", "scaled", "masked", "weights",
+          "weights_mean", "head_out", "concat", "output"}  # fmt: skip
+TYPES = {torch.float32: ("F32", "f"), torch.bool: ("BOOL", "?")}
+
+
+def read_safetensors(path):
+    data = path.read_bytes()
+    (length,) = struct.unpack_from("<Q", data)
+    dtypes = {"F32": torch.float32, "BOOL": torch.bool, "I64": torch.int64}
+    tensors = {}
+    for name, entry in json.loads(data[8 : 8 + length]).items():
+        if name != "__metadata__":
+            begin, end = (8 + length + offset for offset in entry["data_offsets"])
+            flat = torch.frombuffer(bytearray(data[begin:end]), dtype=dtypes[entry["dtype"]])
+            tensors[name] = flat.reshape(entry["shape"])
+    return tensors
+
+
+def write_safetensors(path, tensors):
+    header, data = {}, b""
+    for name, tensor in tensors.items():
+        dtype, code = TYPES[tensor.dtype]
+        raw = struct.pack(f"<{tensor.numel()}{code}", *tensor.flatten().tolist())
+        header[name] = {"dtype": dtype, "shape": list(tensor.shape), "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def run_script(path):
+    """Exit status (None: it ran to its end), variables, what it printed."""
+    printed = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(printed):
+            return None, runpy.run_path(str(path), run_name="__main__"), printed.getvalue()
+    except SystemExit as end:
+        return end.code, {}, printed.getvalue()
+
+
+class Checker:
+    def __init__(self, program, data, folder):
+        self.program, self.data, self.folder = program, pathlib.Path(data), pathlib.Path(folder)
+        self.script = self.folder / "problem.py"
+        self.count = 0
+
+    def export(self, *arguments, to=None):
+        done = subprocess.run([self.program, "export", *map(str, arguments), "-o", str(to or self.script)],
+                              capture_output=True)  # fmt: skip
+        assert done.returncode == 0 and not done.stderr, f"{arguments}: {done.returncode} {done.stderr.decode()}"
+        return done.stdout.decode()
+
+    def check(self, *arguments, module):
+        """Exports and runs; `module`: whether torch.nn.MultiheadAttention takes part."""
+        self.export(*arguments, "--device", "cpu")
+        status, variables, printed = run_script(self.script)
+        assert status is None, f"{arguments}: {status}\n{printed}"
+        assert ("module_output" in variables) == module, f"{arguments}: module is {not module}"
+        for stage in STAGES:
+            shape = str(tuple(variables[stage].shape))
+            assert re.search(rf"^{stage}  \(.*\) = {re.escape(shape)}$", printed, re.M), f"{arguments}: {stage} not printed"
+            assert not variables[stage].isnan().any(), f"{arguments}: NaN in {stage}"
+        total = variables["contributions"].sum(dim=1) + variables.get("b_O", torch.zeros(1))
+        assert torch.allclose(total, variables["output"], rtol=1e-5, atol=1e-4), f"{arguments}: contributions"
+        assert printed.count("largest difference") == (4 if module else 2)
+        self.count += 1
+        return variables
+
+    def check_case(self, case):
+        name, path = case["name"], self.data / "mha" / case["file"]
+        source = ["--case", path, "--heads", case["H"], "--kv-heads", case["H_kv"]]
+        got = self.check(*source, module=case["H"] == case["H_kv"])
+        given = read_safetensors(path)
+        for variable, tensor in EXPECTED.items():
+            want = given.get("expect." + tensor)
+            if want is None:
+                assert tensor == "scores_masked" and not case["mask"], f"{name}: {tensor} is missing"
+                continue
+            finite = want.isfinite()
+            assert torch.equal(got[variable][~finite], want[~finite]), f"{name}: {variable}, infinities differ"
+            tolerance = 1e-5 + 1e-6 * want[finite].abs().max().item()
+            worst = (got[variable][finite] - want[finite]).abs().max().item()
+            assert worst <= tolerance, f"{name}: {variable} differs by {worst}, allowed is {tolerance}"
+        inputs = {"x": "X", "x_kv": "X_kv"}
+        for variable in ["x", "x_kv", "W_Q", "W_K", "W_V", "W_O", "b_Q", "b_K", "b_V", "b_O"]:
+            want = given.get(inputs.get(variable, variable))
+            assert (want is None) == (variable not in got), f"{name}: {variable}"
+            assert want is None or torch.equal(got[variable], want), f"{name}: {variable} has other numbers"
+        # The same with masks in words.
+        bare = {k: v for k, v in given.items() if not k.startswith("expect.") and k != "mask.allowed"}
+        bare = {k: v for k, v in bare.items() if not k.startswith("torch.")}
+        write_safetensors(self.folder / "bare.safetensors", bare)
+        source[1] = self.folder / "bare.safetensors"
+        again = self.check(*source, "--mask", json.dumps(case["mask"]), module=case["H"] == case["H_kv"])
+        assert torch.allclose(again["output"], got["output"], rtol=1e-6, atol=1e-6), f"{name}: --mask"
+
+    def problem(self, B=2, Tq=4, Tk=4, D=12, H=3, Hkv=3, dk=4, dv=4, Dkv=None, biases="QKVO", **masks):
+        """A random problem as a case file, and the options that name it."""
+        torch.manual_seed(B + 10 * Tq + 100 * D + 1000 * H + dv)
+        tensors = {"X": torch.randn(B, Tq, D), "W_Q": torch.randn(D, H * dk)}
+        if Dkv:
+            tensors["X_kv"] = torch.randn(B, Tk, Dkv)
+        tensors["W_K"], tensors["W_V"] = torch.randn(Dkv or D, Hkv * dk), torch.randn(Dkv or D, Hkv * dv)
+        tensors["W_O"] = torch.randn(H * dv, D)
+        widths = {"Q": H * dk, "K": Hkv * dk, "V": Hkv * dv, "O": D}
+        tensors.update({"b_" + letter: torch.randn(widths[letter]) for letter in biases})
+        tensors.update({"mask." + name: tensor for name, tensor in masks.items()})
+        path = self.folder / "case.safetensors"
+        write_safetensors(path, tensors)
+        return ["--case", path, "--heads", H, "--kv-heads", Hkv]
+
+    def check_shapes(self):
+        self.check(*self.problem(), module=True)
+        self.check(*self.problem(biases=""), module=True)
+        self.check(*self.problem(biases="VO"), module=True)
+        self.check(*self.problem(B=1, H=1, Hkv=1, dk=12, dv=12), module=True)
+        self.check(*self.problem(dv=7), module=False)
+        self.check(*self.problem(dk=5, dv=5), module=False)
+        self.check(*self.problem(H=1, Hkv=1, dk=3, dv=2, biases="O"), module=False)
+        self.check(*self.problem(H=4, Hkv=2, dk=3, dv=3), module=False)
+        self.check(*self.problem(H=4, Hkv=1, dk=3, dv=5), module=False)
+        self.check(*self.problem(Tk=6, Dkv=12), module=True)
+        self.check(*self.problem(Tk=6, Dkv=9), module=True)
+        self.check(*self.problem(Tk=6, Dkv=9, biases="K"), module=True)
+        self.check(*self.problem(B=1, Tq=1, Tk=1), module=True)
+        self.check(*self.problem(), "--gain", "0=0.5", "--gain", "2=-2", module=False)
+        self.check(*self.problem(), "--gain", "0=1", module=True)
+        self.check(*self.problem(), "--temperature", "0.3", module=False)
+        self.check(*self.problem(H=4, Hkv=2, dk=3), "--temperature", "3", "--gain", "1=0", "--mask", "causal", module=False)
+
+    def check_masks(self):
+        def rules(*kinds):
+            return ["--mask", json.dumps(kinds)]
+
+        causal, window = {"kind": "causal"}, {"kind": "sliding_window_causal", "window": 2}
+        symmetric = {"kind": "sliding_window_symmetric", "half_width": 1}
+        padding = {"kind": "key_padding", "key_valid": [[1, 1, 1, 0], [1, 1, 0, 0]]}
+        additive = {"kind": "additive", "add": [[0, -1, 0.5, "-inf"]] * 4}
+        for kinds in [(causal,), (window,), (symmetric,), (padding,), (causal, padding), (additive,), (causal, additive),
+                      (additive, padding, symmetric), (padding, {"kind": "key_padding", "key_valid": [1, 0, 1, 1]}),
+                      ({"kind": "additive", "add": [0.25, "-inf", -3e38, 1]}, additive),
+                      ({"kind": "explicit", "allowed": [[1, 0, 1, 1]]}, causal)]:  # fmt: skip
+            self.check(*self.problem(), *rules(*kinds), module=True)
+        # Queries and keys end together; the first queries of a longer row may attend to nothing.
+        for kinds in [(causal,), (window,), (symmetric,)]:
+            self.check(*self.problem(Tq=3, Tk=5, Dkv=12), *rules(*kinds), module=True)
+            self.check(*self.problem(Tq=5, Tk=3, Dkv=12), *rules(*kinds), module=True)
+        generator = torch.Generator().manual_seed(5)
+        some = torch.rand(2, 3, 4, 4, generator=generator) < 0.6
+        add = torch.randn(2, 3, 4, 4, generator=generator)
+        for allowed in (some, some[:1], some[:, :1], some[:, 0], some[0, 0]):
+            self.check(*self.problem(allowed=allowed.clone()), module=True)
+            self.check(*self.problem(allowed=allowed.clone(), add=add[:, :1].clone()), *rules(causal, {"kind": "additive"}),
+                       module=True)  # fmt: skip
+        for numbers in (add, add[0], add[0, 0], add[0, :, :1], add[:, :, :, :1]):
+            self.check(*self.problem(add=numbers.clone()), module=True)
+        # Rows that may attend to nothing: one, those of an entry, those that minus infinity closes, all.
+        closed = torch.ones(2, 4, 4, dtype=torch.bool)
+        closed[1, 2] = False
+        self.check(*self.problem(allowed=closed), module=True)
+        self.check(*self.problem(), *rules({"kind": "key_padding", "key_valid": [[1, 1, 1, 1], [0, 0, 0, 0]]}), module=True)
+        self.check(*self.problem(add=torch.where(closed, 0.0, -math.inf).unsqueeze(1)), module=True)
+        self.check(*self.problem(allowed=torch.zeros(4, 4, dtype=torch.bool)), module=False)
+        one_head = torch.ones(2, 3, 4, 4, dtype=torch.bool)
+        one_head[0, 1, 3] = False
+        got = self.check(*self.problem(allowed=one_head), module=True)
+        assert (got["weights"][0, 1, 3] == 0).all() and got["weights"][0, 0, 3].sum() > 0.999
+        self.check(*self.problem(H=4, Hkv=2, dk=3, allowed=closed), *rules(causal), module=False)
+
+    def check_presets(self):
+        listed = subprocess.run([self.program, "export", "--help"], capture_output=True, text=True).stdout
+        names = re.search(r"weights for the sentence:\s+([\w\s,-]+?)\n\s+--", listed).group(1).replace("\n", " ")
+        names = [name.strip() for name in names.split(",")]
+        assert len(names) >= 4, names
+        for name in names:
+            self.check("--preset", name, module=True)
+        odd = 'a "quoted" \\ word \'\'\' """ {x} # ß 猫 🐈 %s'
+        got = self.check(odd, module=True)
+        assert " ".join(got["tokens"]).replace(" ", "") == odd.replace(" ", ""), got["tokens"]
+        self.check("The cat sat down", "--heads", 4, "--kv-heads", 2, "--mask", "causal", module=False)
+
+    def check_models(self):
+        for folder in sorted((self.data / "models").glob("*/")):
+            for layer in ([], ["--layer", 0 if folder.name.endswith("_tied") or "mistral" in folder.name else 1]):
+                given = read_safetensors(folder / "expected.safetensors")
+                family = json.loads((folder / "config.json").read_text())["model_type"]
+                rotary = family in ("llama", "mistral", "qwen2")
+                got = self.check("--model", folder, "--inputs", folder / "expected.safetensors", *layer, module=not rotary)
+                want = given["expect.attentions"][layer[1] if layer else 0]
+                real = given["attention_mask"].bool()
+                worst = (got["weights"] - want).abs().amax(dim=(1, 3))[real].max().item()
+                assert worst <= 1e-5, f"{folder.name}: weights differ by {worst}"
+
+    def check_large(self):
+        """More than 20,000 numbers stand in a file beside the script; on standard output they are inside."""
+        source = ["--case", self.data / "mha" / "s3_causal_bias.safetensors", "--heads", 8]
+        beside = self.folder / "problem.numbers.safetensors"
+        beside.unlink(missing_ok=True)
+        self.check(*source, module=True)
+        assert beside.exists() and self.script.stat().st_size < 20_000
+        numbers = read_safetensors(beside)
+        numbers["W_V"][0, 0] += 0.5
+        write_safetensors(beside, numbers)
+        assert run_script(self.script)[0] not in (None, 0), "a changed number in the file beside goes unnoticed"
+        beside.unlink()
+        self.script.write_text(self.export(*source, to="-"))
+        assert run_script(self.script)[0] is None and not beside.exists()
+
+    def check_asserts(self):
+        """One number changed, and the script fails. (b_K shifts all scores of a row alike: it cannot matter.)"""
+        source = ["--case", self.data / "mha" / "s1_none_bias.safetensors", "--heads", 2]
+        self.export(*source)
+        text = self.script.read_text()
+        for name in ["x", "W_Q", "W_K", "W_V", "W_O", "b_Q", "b_V", "b_O", "expected_weights", "expected_output"]:
+            changed, times = re.subn(rf"(^{name} = torch\.tensor\([\s\[]*)(-?[\d.e+-]+)",
+                                     lambda m: m.group(1) + repr(float(m.group(2)) + 0.01), text, 1, re.M)  # fmt: skip
+            assert times == 1, name
+            self.script.write_text(changed)
+            status, _, printed = run_script(self.script)
+            assert status not in (None, 0), f"{name} changed, and nothing noticed it:\n{printed}"
+        self.script.write_text(text.replace("expected_output = torch.tensor([[\n    [", "expected_output = torch.tensor([[\n    [math.nan*"))
+        assert run_script(self.script)[0] not in (None, 0), "NaN agrees"
+        self.script.write_text(text)
+        done = subprocess.run([sys.executable, "-W", "error", str(self.script)], capture_output=True, text=True)
+        assert done.returncode == 0 and not done.stderr, done.stderr
+        for was, other in (("dk = 4", "dk = 2"), ("dv = 4", "dv = 2"), ("H = 2", "H = 4"), ("Hkv = 2", "Hkv = 4")):
+            text = text.replace(was, other)
+        self.script.write_text(text)
+        done = subprocess.run([sys.executable, str(self.script)], capture_output=True, text=True)
+        assert done.returncode == 1 and "not the numbers" in done.stderr, done
+
+
+def main(program, data):
+    warnings.simplefilter("error")
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as folder:
+        checker = Checker(program, data, folder)
+        for case in json.loads((pathlib.Path(data) / "mha" / "manifest.json").read_text())["cases"]:
+            checker.check_case(case)
+        checker.check_shapes()
+        checker.check_masks()
+        checker.check_presets()
+        checker.check_models()
+        checker.check_large()
+        checker.check_asserts()
+    print(f"{checker.count} scripts agree")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

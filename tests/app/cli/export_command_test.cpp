@@ -1,0 +1,75 @@
+#include "core/base/file.h"
+#include "tests/app/cli/run_program.h"
+#include "tests/catch.h"
+#include "tests/temporary_folder.h"
+#include "tests/test_data.h"
+
+#include <algorithm>
+
+using namespace headscope;
+using namespace headscope::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+ProgramRun run_export(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "export");
+    return run_program(arguments);
+}
+
+void check_failure(const std::vector<std::string>& arguments, int code, const std::string& part) {
+    const ProgramRun run = run_export(arguments);
+    INFO(run.err);
+    CHECK(run.code == code);
+    CHECK(run.out.empty());
+    CHECK_THAT(run.err, Catch::StartsWith("headscope: ") && Contains(part));
+    CHECK(std::ranges::count(run.err, '\n') == 1);
+}
+
+const std::string model = test_data("/models/gpt2_tiny");
+
+} // namespace
+
+TEST_CASE("export writes a script to a file or to standard output") {
+    const TemporaryFolder folder;
+    const ProgramRun to_file = run_export({"The cat sat", "-o", folder.file("cat.py")});
+    CHECK(to_file.code == 0);
+    CHECK((to_file.out + to_file.err).empty());
+    const std::string script = read_file(folder.file("cat.py"));
+    CHECK_THAT(script,
+               Catch::StartsWith("#!/usr/bin/env python3\n") && Contains("tokens = [\"The\", \"cat\", "
+                                                                         "\"sat\"]"));
+    CHECK(run_export({"The cat sat", "-o", "-"}).out == script);
+    CHECK_THAT(run_export({"--help"}).out, Contains("--tensor") && Contains("default 0"));
+}
+
+TEST_CASE("export takes one layer of a checkpoint") {
+    const ProgramRun first = run_export({"--model", model, "--ids", "1,2,3", "-o", "-"});
+    CHECK_THAT(first.out, Contains("computed it: \"layer 0 of ") && Contains("Tq = 3"));
+    CHECK_THAT(run_export({"--model", model, "--ids", "1,2,3", "--layer", "1", "-o", "-"}).out,
+               Contains("layer 1 of "));
+    check_failure({"--model", model, "--ids", "1,2,3", "--layer", "2", "-o", "-"}, 1, "numbered 0 to 1");
+    check_failure({"--model", model, "-o", "-"}, 2, "needs tokens");
+}
+
+TEST_CASE("export writes one tensor where one is named") {
+    const TemporaryFolder folder;
+    const std::string out = folder.file("w.csv");
+    CHECK(run_export({"a cat", "--tensor", "weights", "--head", "1", "--batch", "0", "-o", out}).code == 0);
+    CHECK(std::ranges::count(read_file(out), '\n') == 2);
+    CHECK(run_export({"--model", model, "--ids", "4,5", "--tensor", "b_Q", "-o", out}).code == 0);
+    CHECK(std::ranges::count(read_file(out), ',') == 31);
+}
+
+TEST_CASE("what export cannot do is said in a sentence") {
+    check_failure({"a cat"}, 2, "--output");
+    check_failure({"-o", "-"}, 2, "nothing to run");
+    check_failure({"a cat", "-o", "cat.npy"}, 2, "name a .py file");
+    check_failure({"a cat", "--head", "1", "-o", "cat.npy"}, 2, "--tensor");
+    check_failure({"a cat", "--tensor", "weights", "-o", "cat.py"}, 2, ".npy");
+    check_failure({"a cat", "--tensor", "weights", "-o", "cat.json"}, 2, ".npy");
+    check_failure({"a cat", "--tensor", "wieghts", "-o", "cat.npy"}, 1, "wieghts");
+    check_failure({"a cat", "--tensor", "weights", "--head", "9", "-o", "cat.npy"}, 1, "numbered 0 to 1");
+    check_failure({"a cat", "-o", "/nowhere/cat.py"}, 1, "/nowhere");
+    check_failure({"--case", test_data("/mha/s1_none_bias.safetensors"), "-o", "-"}, 2, "--heads");
+}

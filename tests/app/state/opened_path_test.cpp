@@ -1,0 +1,37 @@
+#include "app/state/opened_path.h"
+
+#include "app/state/document.h"
+#include "core/base/file.h"
+#include "core/io/project_file.h"
+#include "core/text/preset.h"
+#include "tests/catch.h"
+#include "tests/temporary_folder.h"
+#include "tests/test_data.h"
+
+using namespace headscope;
+using headscope::test::TemporaryFolder;
+
+TEST_CASE("a path is told by what it holds, a damaged file by its ending", "[project]") {
+    const TemporaryFolder folder;
+    const auto file = [&](const std::string& name, std::string_view bytes) {
+        write_file_atomically(folder.file(name), bytes);
+        return kind_of_path(folder.file(name));
+    };
+    Recipe recipe;
+    recipe.sentence = presets().front().sentence;
+    const std::string project = project_bytes(recipe, make_document(recipe, 1)->problem);
+    CHECK(file("a.headscope", project) == PathKind::project);
+    CHECK(file("a.safetensors", project) == PathKind::project);
+    CHECK(file("a.txt", project) == PathKind::project);
+    CHECK(file("cut.headscope", project.substr(0, 100)) == PathKind::project);
+    CHECK(file("none.headscope", "") == PathKind::project);
+    CHECK(file("weights.npy", "\x93NUMPY\x01") == PathKind::tensors);
+    CHECK(file("numpy", "\x93NUMPY\x01") == PathKind::tensors);
+    CHECK(file("cut.npy", "") == PathKind::tensors);
+    CHECK(file("cut.safetensors", "") == PathKind::tensors);
+    CHECK(file("a.md", "# lesson") == PathKind::unknown);
+    CHECK(kind_of_path(test_data("/mha/s1_none_bias.safetensors")) == PathKind::tensors);
+    CHECK(kind_of_path(folder.file("")) == PathKind::folder);
+    CHECK(kind_of_path(folder.file("nowhere")) == PathKind::unknown);
+    CHECK(kind_of_path("") == PathKind::unknown);
+}

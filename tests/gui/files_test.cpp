@@ -1,0 +1,511 @@
+#include "core/io/project_file.h"
+#include "core/io/same_bits.h"
+#include "tests/catch.h"
+#include "tests/gui/support/desk.h"
+#include "tests/temporary_folder.h"
+
+#include <GLFW/glfw3.h>
+#include <imgui_internal.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+// The File menu, the file chooser, the question about unsaved changes, and recovery, as a user works them.
+
+namespace headscope::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct FilesDesk : Desk {
+    TemporaryFolder& folder;
+    explicit FilesDesk(TemporaryFolder& in, float width = 1600, float height = 1000, float scale = 1)
+        : Desk("first-lesson", "", width, height, scale, in.file("state")), folder(in) {}
+
+    const FilesState& files() const { return program.state().files; }
+    Recipe recipe() const { return program.state().document->recipe; }
+    void edit(float value = 3.25F) { act(Command(EditCell{{TensorId::W_O, {5, 1, 0, 0}}, value})); }
+    float edited() const { return problem().weights.W_O->at(5, 1); }
+    void open_menu() {
+        REQUIRE(click("File", "Headscope"));
+        driver.wait(2);
+    }
+    void choose(const std::string& label) {
+        open_menu();
+        INFO(label);
+        REQUIRE(click(label, "##Popup"));
+        driver.wait(2);
+    }
+    /// Types over whatever the chooser's field holds.
+    void type_path(const std::string& path) {
+        driver.wait(3);
+        driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
+        driver.type(path);
+        driver.wait(2);
+    }
+    void save_as(const std::string& path) {
+        driver.key(GLFW_KEY_S, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT);
+        REQUIRE(files().chooser);
+        type_path(path);
+        driver.key(GLFW_KEY_ENTER);
+        settle();
+    }
+    void press(int key, int modifiers = 0) {
+        driver.key(key, modifiers);
+        driver.wait(2);
+    }
+};
+
+std::string text_of(const std::string& path) {
+    std::ostringstream out;
+    out << std::ifstream(path, std::ios::binary).rdbuf();
+    return out.str();
+}
+
+} // namespace
+
+TEST_CASE("what is saved is what is opened again", "[gui][files]") {
+    TemporaryFolder folder;
+    FilesDesk desk(folder);
+    CHECK(desk.files().save_state == SaveState::untouched);
+    CHECK(desk.program.title() == "The cat sat down · Headscope");
+    desk.edit();
+    CHECK(desk.files().unsaved);
+    CHECK(desk.files().save_state == SaveState::autosaved);
+    CHECK(desk.program.title() == "• The cat sat down · Headscope");
+    CHECK(screen_shows("autosaved"));
+
+    desk.choose("Save");
+    REQUIRE(desk.files().chooser);
+    CHECK(screen_shows("Save the project"));
+    desk.type_path(folder.file("mine"));
+    REQUIRE(desk.click("Save", "file chooser"));
+    desk.settle();
+    CHECK_FALSE(desk.files().chooser);
+    CHECK(desk.files().path == folder.file("mine.headscope"));
+    CHECK_FALSE(desk.files().unsaved);
+    CHECK(desk.program.title() == "mine.headscope · Headscope");
+    CHECK(screen_shows("saved"));
+    CHECK(screen_shows("Saved mine.headscope"));
+    CHECK(same_bits(open_project(folder.file("mine.headscope")).recipe, desk.recipe()));
+
+    // Undo to what was there before it was saved: different from the file. Redo: the same again.
+    desk.press(GLFW_KEY_Z, GLFW_MOD_CONTROL);
+    CHECK(desk.files().unsaved);
+    desk.press(GLFW_KEY_Y, GLFW_MOD_CONTROL);
+    CHECK_FALSE(desk.files().unsaved);
+    // The same number by another way is no change either.
+    desk.edit(1);
+    CHECK(desk.files().unsaved);
+    desk.edit();
+    CHECK_FALSE(desk.files().unsaved);
+
+    // Save goes into the same file without a question.
+    desk.edit(-2);
+    desk.press(GLFW_KEY_S, GLFW_MOD_CONTROL);
+    desk.settle();
+    CHECK_FALSE(desk.files().chooser);
+    CHECK_FALSE(desk.files().unsaved);
+    const Recipe recipe = desk.recipe();
+    desk.press(GLFW_KEY_N, GLFW_MOD_CONTROL);
+    desk.settle();
+    CHECK(desk.files().path.empty());
+    CHECK(desk.recipe().edits.empty());
+
+    // Opened by its line among the recent files.
+    desk.choose("mine.headscope");
+    desk.settle();
+    CHECK(desk.files().path == folder.file("mine.headscope"));
+    CHECK(same_bits(desk.recipe(), recipe));
+    CHECK(desk.edited() == -2);
+    CHECK(desk.program.state().history.size() == 1); // what another project went through is not undone here
+}
+
+TEST_CASE("work is not lost without a question", "[gui][files]") {
+    TemporaryFolder folder;
+    FilesDesk desk(folder);
+    desk.save_as(folder.file("kept.headscope"));
+    const auto begin = [&](int what) {
+        switch (what) {
+        case 0:
+            return desk.press(GLFW_KEY_Q, GLFW_MOD_CONTROL);
+        case 1:
+            return desk.press(GLFW_KEY_N, GLFW_MOD_CONTROL);
+        case 2:
+            return desk.program.open_path(folder.file("kept.headscope"));
+        default:
+            return desk.program.close();
+        }
+    };
+    const int what = GENERATE(0, 1, 2, 3);
+    const bool quits = what == 0 || what == 3;
+    desk.edit();
+    begin(what);
+    desk.driver.wait(2);
+    REQUIRE(desk.files().question);
+    CHECK(screen_shows("Save the changes to kept.headscope?"));
+    CHECK_FALSE(desk.program.quitting());
+
+    SECTION("Escape goes back") {
+        desk.press(GLFW_KEY_ESCAPE);
+        CHECK_FALSE(desk.files().question);
+        CHECK(desk.edited() == 3.25F);
+        CHECK(desk.files().unsaved);
+        CHECK_FALSE(desk.program.quitting());
+    }
+    SECTION("Cancel goes back") {
+        REQUIRE(desk.click("Cancel", "unsaved"));
+        CHECK_FALSE(desk.files().question);
+        CHECK(desk.edited() == 3.25F);
+        CHECK_FALSE(desk.program.quitting());
+    }
+    SECTION("Save saves and goes on") {
+        REQUIRE(desk.click("Save", "unsaved"));
+        desk.settle();
+        CHECK(desk.program.quitting() == quits);
+        const OpenedProject saved = open_project(folder.file("kept.headscope"));
+        CHECK(saved.recipe.edits.at(TensorId::W_O)->at(5, 1) == 3.25F);
+        CHECK_FALSE(desk.files().unsaved);
+    }
+    SECTION("Don't save goes on without") {
+        desk.press(GLFW_KEY_D);
+        desk.settle();
+        CHECK(desk.program.quitting() == quits);
+        CHECK(open_project(folder.file("kept.headscope")).recipe.edits.empty());
+        if (!quits)
+            CHECK(desk.recipe().edits.empty());
+    }
+    SECTION("with Tab and Enter") {
+        for (int i = 0; i < 3; ++i) // Don't save, Cancel, Save
+            desk.press(GLFW_KEY_TAB);
+        desk.press(GLFW_KEY_TAB, GLFW_MOD_SHIFT);
+        desk.press(GLFW_KEY_ENTER);
+        CHECK_FALSE(desk.files().question);
+        CHECK(desk.files().unsaved);
+        CHECK_FALSE(desk.program.quitting());
+    }
+}
+
+TEST_CASE("Save for a project without a file asks for a name, then goes on", "[gui][files]") {
+    TemporaryFolder folder;
+    FilesDesk desk(folder);
+    desk.edit();
+    desk.press(GLFW_KEY_Q, GLFW_MOD_CONTROL);
+    desk.press(GLFW_KEY_ENTER);
+    REQUIRE(desk.files().chooser);
+    SECTION("named") {
+        desk.type_path(folder.file("late"));
+        desk.press(GLFW_KEY_ENTER);
+        desk.settle();
+        CHECK(desk.program.quitting());
+        CHECK(fs::exists(folder.file("late.headscope")));
+    }
+    SECTION("not named") {
+        desk.press(GLFW_KEY_ESCAPE);
+        desk.settle();
+        CHECK_FALSE(desk.program.quitting());
+        CHECK(desk.files().unsaved);
+    }
+    SECTION("a place that cannot be written to") {
+        desk.type_path("/proc/late");
+        desk.press(GLFW_KEY_ENTER);
+        desk.settle();
+        REQUIRE(desk.files().chooser);
+        CHECK_FALSE(desk.files().chooser->chooser.error().empty());
+        CHECK_FALSE(desk.program.quitting());
+        // What was meant first is forgotten: a later save does not quit.
+        desk.type_path(folder.file("late"));
+        desk.press(GLFW_KEY_ENTER);
+        desk.settle();
+        CHECK(fs::exists(folder.file("late.headscope")));
+        CHECK_FALSE(desk.program.quitting());
+    }
+}
+
+TEST_CASE("keys reach the dialog alone", "[gui][files]") {
+    TemporaryFolder folder;
+    FilesDesk desk(folder);
+    desk.edit();
+    const std::string before = signature(desk.program);
+    desk.press(GLFW_KEY_Q, GLFW_MOD_CONTROL);
+    for (const int key : {GLFW_KEY_RIGHT, GLFW_KEY_SPACE, GLFW_KEY_L, GLFW_KEY_N, GLFW_KEY_F1,
+                          GLFW_KEY_LEFT_BRACKET, GLFW_KEY_2})
+        desk.press(key);
+    desk.press(GLFW_KEY_Z, GLFW_MOD_CONTROL);
+    desk.press(GLFW_KEY_O, GLFW_MOD_CONTROL);
+    desk.driver.click(1100, 40); // outside of the card
+    CHECK(desk.files().question);
+    CHECK_FALSE(desk.files().chooser);
+    desk.press(GLFW_KEY_ESCAPE);
+    CHECK(signature(desk.program) == before);
+    desk.press(GLFW_KEY_RIGHT);
+    CHECK(signature(desk.program) != before);
+}
+
+TEST_CASE("a project is found with the keyboard alone", "[gui][files]") {
+    TemporaryFolder folder;
+    FilesDesk desk(folder);
+    fs::create_directories(folder.file("shelf/inner"));
+    desk.edit();
+    desk.save_as(folder.file("shelf/inner/deep.headscope"));
+    desk.press(GLFW_KEY_N, GLFW_MOD_CONTROL);
+    desk.settle();
+    desk.press(GLFW_KEY_O, GLFW_MOD_CONTROL);
+    REQUIRE(desk.files().chooser);
+    const FileChooser& chooser = desk.files().chooser->chooser;
+
+    SECTION("arrows, Enter and Backspace") {
+        CHECK(chooser.listing().folder == folder.file("shelf/inner")); // where the last path was
+        desk.press(GLFW_KEY_BACKSPACE);
+        desk.press(GLFW_KEY_BACKSPACE);
+        CHECK(chooser.listing().folder / "shelf" == folder.file("shelf"));
+        // "shelf" is chosen, for one came from there.
+        desk.press(GLFW_KEY_ENTER);
+        desk.press(GLFW_KEY_DOWN);
+        desk.press(GLFW_KEY_ENTER);
+        desk.press(GLFW_KEY_DOWN);
+        CHECK(chooser.text() == "deep.headscope");
+        desk.press(GLFW_KEY_ENTER);
+    }
+    SECTION("typing and Tab") {
+        desk.type_path(folder.file("she"));
+        for (int i = 0; i < 3; ++i)
+            desk.press(GLFW_KEY_TAB);
+        CHECK(chooser.text() == folder.file("shelf/inner/deep.headscope"));
+        desk.press(GLFW_KEY_ENTER);
+    }
+    SECTION("double click") {
+        const auto& items = screen_items();
+        const auto row = std::ranges::find_if(
+            items, [](const ScreenItem& item) { return item.label == "deep.headscope"; });
+        REQUIRE(row != items.end());
+        desk.driver.double_click(row->middle_x(), row->middle_y());
+    }
+    desk.settle();
+    CHECK_FALSE(desk.files().chooser);
+    CHECK(desk.edited() == 3.25F);
+}
+
+TEST_CASE("what cannot be opened is said where one looks, and changes nothing", "[gui][files]") {
+    TemporaryFolder folder;
+    FilesDesk desk(folder);
+    std::ofstream(folder.file("notes.txt")) << "some notes";
+    std::ofstream(folder.file("bad.headscope")) << "not a project at all";
+    const DocumentPtr before = desk.program.state().document;
+    for (const char* name : {"notes.txt", "bad.headscope", "gone.headscope", "."}) {
+        desk.program.open_path(folder.file(name));
+        desk.settle();
+        INFO(name);
+        CHECK(desk.program.state().error.find(name) != std::string::npos);
+        CHECK(desk.program.state().document == before);
+        desk.press(GLFW_KEY_ESCAPE);
+        CHECK(desk.program.state().error.empty());
+    }
+    CHECK(desk.files().path.empty());
+    desk.press(GLFW_KEY_O, GLFW_MOD_CONTROL);
+    desk.type_path(folder.file("bad.headscope"));
+    desk.press(GLFW_KEY_ENTER);
+    desk.settle();
+    REQUIRE(desk.files().chooser); // it stays, and says what is wrong
+    CHECK(desk.files().chooser->chooser.error().find("bad.headscope") != std::string::npos);
+    CHECK(desk.program.state().error.empty());
+}
+
+TEST_CASE("what is left of a damaged project is offered, and its file is kept", "[gui][files]") {
+    TemporaryFolder folder;
+    FilesDesk desk(folder);
+    desk.edit();
+    desk.save_as(folder.file("cut.headscope"));
+    const std::string whole = text_of(folder.file("cut.headscope"));
+    const std::string cut = whole.substr(0, whole.size() - 40);
+    std::ofstream(folder.file("cut.headscope"), std::ios::binary) << cut;
+    desk.press(GLFW_KEY_N, GLFW_MOD_CONTROL);
+    desk.settle();
+    desk.program.open_path(folder.file("cut.headscope"));
+    desk.settle();
+    REQUIRE(desk.files().damaged);
+    CHECK(screen_shows("Open what is left of cut.headscope?"));
+    SECTION("yes") {
+        desk.press(GLFW_KEY_ENTER);
+        desk.settle();
+        CHECK(desk.files().unsaved);
+        CHECK(desk.files().path.empty());
+        CHECK(desk.recipe().sentence == "The cat sat down");
+    }
+    SECTION("no") {
+        const DocumentPtr before = desk.program.state().document;
+        desk.press(GLFW_KEY_ESCAPE);
+        CHECK(desk.program.state().document == before);
+        CHECK_FALSE(desk.files().damaged);
+    }
+    CHECK(text_of(folder.file("cut.headscope")) == cut);
+}
+
+TEST_CASE("what a killed program left is offered at the next start", "[gui][files]") {
+    TemporaryFolder folder;
+    fs::create_directories(folder.file("kept"));
+    Recipe lost;
+    {
+        FilesDesk desk(folder);
+        desk.edit(7.5F);
+        desk.act(Command(SetGain{1, 0.25F}));
+        lost = desk.recipe();
+        // As a kill leaves it: the file is there, and nobody holds its lock.
+        for (const auto& entry : fs::directory_iterator(folder.file("state")))
+            if (entry.path().extension() == ".headscope")
+                fs::copy_file(entry.path(), folder.file("kept") / entry.path().filename());
+        desk.press(GLFW_KEY_Q, GLFW_MOD_CONTROL);
+        desk.press(GLFW_KEY_D);
+        REQUIRE(desk.program.quitting());
+    }
+    int left = 0; // nothing of a program that ended well
+    for (const auto& entry : fs::directory_iterator(folder.file("state")))
+        left += entry.path().extension() == ".headscope";
+    CHECK(left == 0);
+    for (const auto& entry : fs::directory_iterator(folder.file("kept")))
+        fs::copy_file(entry.path(), folder.file("state") / entry.path().filename());
+
+    FilesDesk desk(folder);
+    REQUIRE(desk.files().recoveries.size() == 1);
+    CHECK(screen_shows("Headscope was closed before this was saved"));
+    CHECK(screen_shows("The cat sat down"));
+    SECTION("recovered") {
+        REQUIRE(desk.click("Recover", "recovery"));
+        desk.settle();
+        CHECK(desk.files().recoveries.empty());
+        CHECK(same_bits(desk.recipe(), lost));
+        CHECK(desk.files().unsaved);
+        CHECK(desk.files().save_state == SaveState::autosaved);
+        // It is safe again: the file of the dead program is gone, that of this one is there.
+        int files = 0;
+        for (const auto& entry : fs::directory_iterator(folder.file("state")))
+            files += entry.path().extension() == ".headscope";
+        CHECK(files == 1);
+    }
+    SECTION("thrown away") {
+        REQUIRE(desk.click("Discard", "recovery"));
+        desk.settle();
+        CHECK(desk.files().recoveries.empty());
+        CHECK(desk.recipe().edits.empty());
+        CHECK_FALSE(desk.files().unsaved);
+        FilesDesk next(folder);
+        CHECK(next.files().recoveries.empty());
+    }
+    SECTION("left for later") {
+        REQUIRE(desk.click("Later", "recovery"));
+        desk.settle();
+        CHECK(desk.files().recoveries.empty());
+    }
+}
+
+TEST_CASE("every export of the menu writes or copies what is on screen", "[gui][files]") {
+    TemporaryFolder folder;
+    FilesDesk desk(folder);
+    desk.act(ViewChange(GoTo{StageGroup::weights}));
+    const auto write = [&](const std::string& item, const std::string& name) {
+        desk.choose(item);
+        REQUIRE(desk.files().chooser);
+        desk.type_path(folder.file(name));
+        desk.press(GLFW_KEY_ENTER);
+        desk.settle();
+        INFO(name);
+        CHECK_FALSE(desk.files().chooser);
+        CHECK(desk.program.state().error.empty());
+        return text_of(folder.file(name));
+    };
+    CHECK(write("Picture of this view…", "a.png").starts_with("\x89PNG"));
+    CHECK(write("Picture of this view…", "a.svg").find("<svg") != std::string::npos);
+    CHECK(write("Picture of this view…", "a.pdf").starts_with("%PDF"));
+    CHECK(write("Numbers of this stage…", "a.npy").starts_with("\x93NUMPY"));
+    CHECK(write("Numbers of this stage…", "a.csv").starts_with("stage,b,h,i,j,value\nweights,0,0,0,0,"));
+    CHECK(write("Numbers of this stage…", "a.tsv").starts_with("stage\tb\th\ti\tj\tvalue\nweights\t0"));
+    CHECK(write("Numbers of this stage…", "a.safetensors").find("\"weights\"") != std::string::npos);
+    CHECK(write("Save PyTorch script…", "a.py").find("import torch") != std::string::npos);
+    CHECK_FALSE(desk.files().unsaved); // an export is no save, and no change
+
+    desk.choose("Copy as PyTorch");
+    CHECK(desk.driver.clipboard.find("import torch") != std::string::npos);
+    desk.choose("Copy this stage as TSV");
+    const Tensor& weights = *desk.shown().tensor(TensorId::weights);
+    std::istringstream numbers(desk.driver.clipboard);
+    std::size_t count = 0;
+    for (float number = 0; numbers >> number; ++count)
+        CHECK(number == weights.values()[count]);
+    CHECK(count == weights.values().size());
+
+    desk.press(GLFW_KEY_ESCAPE);
+    desk.act(ViewChange(Select{CellAddress{TensorId::weights, {0, 1, 2, 3}}}));
+    desk.press(GLFW_KEY_C, GLFW_MOD_CONTROL);
+    std::istringstream head(desk.driver.clipboard);
+    count = 0;
+    for (float number = 0; head >> number; ++count)
+        CHECK(number == weights.values()[16 + count]);
+    CHECK(count == 16);
+    CHECK(screen_shows("Copied weights[1], 4 × 4"));
+}
+
+TEST_CASE("the kind of a picture is chosen by a switch, its theme too", "[gui][files]") {
+    TemporaryFolder folder;
+    FilesDesk desk(folder);
+    desk.press(GLFW_KEY_E, GLFW_MOD_CONTROL);
+    REQUIRE(desk.files().chooser);
+    CHECK(desk.files().chooser->chooser.text() == "the-cat-sat-down-weights.png");
+    REQUIRE(desk.click("kind svg"));
+    desk.driver.wait(2);
+    CHECK(desk.files().chooser->chooser.text() == "the-cat-sat-down-weights.svg");
+    desk.type_path(folder.file("light.svg"));
+    desk.press(GLFW_KEY_ENTER);
+    desk.settle();
+    desk.press(GLFW_KEY_E, GLFW_MOD_CONTROL);
+    REQUIRE(desk.click("theme dark"));
+    desk.driver.wait(2);
+    REQUIRE(desk.click("kind svg"));
+    desk.type_path(folder.file("dark.svg"));
+    desk.press(GLFW_KEY_ENTER);
+    desk.settle();
+    CHECK(text_of(folder.file("light.svg")) != text_of(folder.file("dark.svg")));
+    CHECK_FALSE(desk.view().dark);
+}
+
+TEST_CASE("the File menu is worked with the keyboard alone", "[gui][files]") {
+    TemporaryFolder folder;
+    FilesDesk desk(folder);
+    desk.driver.hold(GLFW_KEY_LEFT_ALT, true);
+    desk.press(GLFW_KEY_F);
+    desk.driver.hold(GLFW_KEY_LEFT_ALT, false);
+    desk.driver.wait(2);
+    REQUIRE(ImGui::GetCurrentContext()->OpenPopupStack.Size == 1);
+    desk.press(GLFW_KEY_DOWN);
+    desk.press(GLFW_KEY_DOWN);
+    desk.press(GLFW_KEY_ENTER);
+    CHECK(desk.files().chooser);
+    CHECK(screen_shows("Open a project"));
+    desk.press(GLFW_KEY_ESCAPE);
+    CHECK_FALSE(desk.files().chooser);
+}
+
+TEST_CASE("dialogs fit into small windows and large text", "[gui][files]") {
+    const float scale = GENERATE(1.0F, 2.0F);
+    TemporaryFolder folder;
+    FilesDesk desk(folder, 1280, 720, scale);
+    desk.edit();
+    for (const FileCommand& open :
+         {FileCommand(ExportPicture{}), FileCommand(SaveProjectAs{}), FileCommand(QuitProgram{})}) {
+        desk.act(open);
+        desk.driver.wait(3);
+        REQUIRE(desk.files().dialog_open());
+        int buttons = 0;
+        for (const ScreenItem& item : screen_items())
+            if (item.label == "Save" || item.label == "Cancel") {
+                ++buttons;
+                CHECK(item.reachable());
+                CHECK(item.area.bottom() <= 720);
+            }
+        CHECK(buttons == 2);
+        desk.act(FileCommand(CloseChooser{}));
+        desk.act(FileCommand(AnswerUnsaved{UnsavedAnswer::cancel}));
+    }
+}
+
+} // namespace headscope::test
