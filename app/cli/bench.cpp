@@ -1,3 +1,4 @@
+#include "app/cli/bench_editing.h"
 #include "app/cli/subcommands.h"
 #include "app/draw/format.h"
 #include "app/shell/offscreen.h"
@@ -289,6 +290,8 @@ void run_bench(bool quick, bool json) {
     rows.push_back(frame_work(
         "the same, difference", many, "under 5 ms",
         {MarkBaseline{}, Command(SetTemperature{2}), ViewChange(SetCompare{Compare::difference})}));
+    rows.push_back(timed_row("frame's own work, dragging at D 512, H 8, T 64", spread_of(editing_frames()),
+                             "under 16 ms"));
     add_window_rows(rows);
     if (!quick)
         add_engine_rows(rows);

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 
@@ -27,6 +26,7 @@ void take_preset(Recipe& recipe, const std::string& id) {
     recipe.H = recipe.Hkv = 0;
     recipe.gains.clear();
     recipe.edits.clear();
+    recipe.painted_mask.clear();
     recipe.temperature = 1.0F;
     recipe.identity_W_O = false;
     recipe.base = nullptr;
@@ -34,39 +34,35 @@ void take_preset(Recipe& recipe, const std::string& id) {
         recipe.sentence = chosen->sentence;
 }
 
-void edit_cell(Recipe& recipe, const Document& document, const EditCell& edit) {
-    const Tensor* now = document.problem.input(edit.cell.tensor);
-    const std::string name(tensor_info(edit.cell.tensor).name);
-    if (now == nullptr)
-        fail_input(name + " cannot be edited: it is computed, or this problem has none");
+bool edit_cell(Recipe& recipe, const Document& document, const EditCell& edit) {
     if (!std::isfinite(edit.value))
-        fail_input("a number of " + name + " must be finite; type one such as 0.25");
-    Tensor changed(now->shape(), now->values());
-    changed.data()[changed.shape().offset(edit.cell.at)] = edit.value;
-    recipe.edits[edit.cell.tensor] = std::make_shared<const Tensor>(std::move(changed));
-    if (edit.cell.tensor == TensorId::W_O)
-        recipe.identity_W_O = false;
+        fail_input("a number of " + std::string(tensor_info(edit.cell.tensor).name) +
+                   " must be finite; type one such as 0.25");
+    return change(recipe, document, EditBlock{{edit.cell.tensor, edit.cell.at}, SetTo{edit.value}});
 }
 
 void set_gain(Recipe& recipe, const Document& document, const SetGain& c) {
     const Dims& dims = document.problem.dims;
-    if (c.head < 0 || c.head >= dims.H)
-        fail_input("there is no head " + std::to_string(c.head) + "; heads are numbered 0 to " +
-                   std::to_string(dims.H - 1));
+    check_head(dims, c.head);
+    if (!std::isfinite(c.gain))
+        fail_input("a gain must be finite; type one such as 0.5");
     recipe.gains = document.problem.gains;
     recipe.gains.resize(static_cast<std::size_t>(dims.H), 1.0F);
     recipe.gains[static_cast<std::size_t>(c.head)] = c.gain;
 }
 
-/// Says whether nothing but edits, gains and temperature changed.
-bool change(Recipe& recipe, const Document& document, const Command& command) {
+/// Says whether nothing but edits, gains, temperature and painted mask changed.
+bool change_any(Recipe& recipe, const Document& document, const Command& command) {
     bool edit_only = false;
     std::visit(Overloaded{[&](const SetSentence& c) {
                               recipe.sentence = c.sentence;
                               recipe.edits.erase(TensorId::x);
                           },
                           [&](const SetPreset& c) { take_preset(recipe, c.id); },
-                          [&](const SetMask& c) { recipe.mask = c.mask; },
+                          [&](const SetMask& c) {
+                              recipe.mask = c.mask;
+                              recipe.painted_mask.clear();
+                          },
                           [&](const SetHeads& c) {
                               recipe.H = c.H;
                               recipe.Hkv = 0;
@@ -75,11 +71,7 @@ bool change(Recipe& recipe, const Document& document, const Command& command) {
                           [&](const SetKvHeads& c) { recipe.Hkv = c.Hkv; },
                           [&](const SetIdentityOutput& c) { recipe.identity_W_O = c.identity; },
                           [&](const SetSeed& c) { recipe.seed = c.seed; },
-                          [&](const EditCell& c) {
-                              const bool identity = recipe.identity_W_O;
-                              edit_cell(recipe, document, c);
-                              edit_only = identity == recipe.identity_W_O;
-                          },
+                          [&](const EditCell& c) { edit_only = edit_cell(recipe, document, c); },
                           [&](const SetGain& c) {
                               set_gain(recipe, document, c);
                               edit_only = true;
@@ -92,8 +84,10 @@ bool change(Recipe& recipe, const Document& document, const Command& command) {
                               recipe.edits.clear();
                               recipe.gains.clear();
                               recipe.temperature = 1.0F;
+                              recipe.painted_mask.clear();
                               edit_only = true;
-                          }},
+                          },
+                          [&](const auto& c) { edit_only = change(recipe, document, c); }},
                command);
     return edit_only;
 }
@@ -108,34 +102,10 @@ std::string from_to(float before, float after) {
     return brief(before) + " → " + brief(after);
 }
 
-std::string cell_label(const Problem& problem, const CellAddress& cell) {
-    const TensorInfo& info = tensor_info(cell.tensor);
-    std::string inner;
-    for (int axis = 0; axis < info.rank(); ++axis) {
-        if (info.axes[static_cast<std::size_t>(axis)] == Axis::B && problem.dims.B == 1)
-            continue;
-        inner += (inner.empty() ? "" : ", ") + std::to_string(cell.at[static_cast<std::size_t>(axis)]);
-    }
-    return std::string(info.name) + "[" + inner + "]";
-}
-
 } // namespace
 
 EditCell parse_edit(const TypedNumber& typed) {
-    constexpr std::string_view minus = "−", blank = " \t";
-    std::string text = typed.text;
-    for (auto at = text.find(minus); at != std::string::npos; at = text.find(minus))
-        text.replace(at, minus.size(), "-");
-    text.erase(0, std::min(text.find_first_not_of(blank), text.size()));
-    text.erase(text.find_last_not_of(blank) + 1);
-    const std::string_view digits = text.starts_with('+') ? std::string_view(text).substr(1) : text;
-    float value = 0;
-    const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (fault == std::errc::result_out_of_range || (fault == std::errc() && !std::isfinite(value)))
-        fail_input("“" + typed.text + "” is beyond float32's range; type a smaller number such as 0.25");
-    if (fault != std::errc() || end != digits.data() + digits.size())
-        fail_input("“" + typed.text + "” is not a number; type one such as 0.25");
-    return {typed.cell, value};
+    return {typed.cell, parse_number(typed.text)};
 }
 
 CommandName name_of(const Document& before, const Command& command) {
@@ -167,10 +137,11 @@ CommandName name_of(const Document& before, const Command& command) {
                        return CommandName{"seed", {}};
                    },
                    [&](const EditCell& c) {
-                       const Tensor* tensor = problem.input(c.cell.tensor);
-                       const float old =
-                           tensor == nullptr ? 0 : tensor->data()[tensor->shape().offset(c.cell.at)];
-                       return CommandName{"edit " + cell_label(problem, c.cell), from_to(old, c.value)};
+                       const Block block{c.cell.tensor, c.cell.at};
+                       const Tensor& tensor = editable(before, c.cell.tensor);
+                       check_inside(block, tensor);
+                       return CommandName{"edit " + block_text(block, dims),
+                                          from_to(tensor.data()[tensor.shape().offset(c.cell.at)], c.value)};
                    },
                    [&](const SetGain& c) {
                        const bool known = c.head >= 0 && c.head < dims.H;
@@ -182,14 +153,15 @@ CommandName name_of(const Document& before, const Command& command) {
                    },
                    [](const ResetEdits&) {
                        return CommandName{"drop all edits", {}};
-                   }},
+                   },
+                   [&](const auto& c) { return name_of(before, c); }},
         command);
 }
 
 DocumentPtr apply(const DocumentPtr& document, const Command& command) {
     Recipe recipe = document->recipe;
-    return change(recipe, *document, command) ? edit_document(*document, recipe)
-                                              : make_document(recipe, document->revision + 1);
+    return change_any(recipe, *document, command) ? edit_document(*document, recipe)
+                                                  : make_document(recipe, document->revision + 1);
 }
 
 } // namespace headscope

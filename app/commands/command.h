@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/commands/edit_commands.h"
 #include "app/commands/file_command.h"
 #include "app/commands/view_change.h"
 #include "app/state/document.h"
@@ -47,17 +48,14 @@ struct SetGain {
 struct SetTemperature {
     float temperature;
 };
-/// Everything as the preset or the file gave it: edits, gains and temperature are dropped.
+/// Everything as the preset or the file gave it: edits, gains, temperature and painted mask are dropped.
 struct ResetEdits {};
 
 /// Everything the user can do to the document.
 using Command = std::variant<SetSentence, SetPreset, SetMask, SetHeads, SetKvHeads, SetIdentityOutput,
-                             SetSeed, EditCell, SetGain, SetTemperature, ResetEdits>;
+                             SetSeed, EditCell, SetGain, SetTemperature, ResetEdits, EditBlock, PasteBlock,
+                             CopyHead, SwapHeads, ResetHead, PaintMask, ResetMask>;
 
-/// How history names a command: what it does, and from which value to which.
-struct CommandName {
-    std::string label, detail;
-};
 CommandName name_of(const Document& before, const Command& command);
 
 /// What was typed into the number field for a cell.
@@ -67,6 +65,17 @@ struct TypedNumber {
 };
 /// The command that typed text asks for. Throws Error(input) saying what is no number.
 EditCell parse_edit(const TypedNumber& typed);
+
+/// Does the chosen operation to the selected block, and keeps its numbers for the next time.
+struct OperateOn {
+    OperationChoice choice;
+};
+/// The selected block to the clipboard as TSV.
+struct CopyNumbers {};
+/// The clipboard's numbers from the selected cell on.
+struct PasteNumbers {};
+/// The user has read it.
+struct DismissNotice {};
 
 /// Back (-1) or forth (+1) through the states of the document.
 struct MoveInHistory {
@@ -83,7 +92,7 @@ struct MarkBaseline {
 struct DropBaseline {};
 
 /// Everything that can come of a click or a key.
-using Action =
-    std::variant<Command, ViewChange, MoveInHistory, TypedNumber, FileCommand, MarkBaseline, DropBaseline>;
+using Action = std::variant<Command, ViewChange, MoveInHistory, TypedNumber, OperateOn, CopyNumbers,
+                            PasteNumbers, DismissNotice, FileCommand, MarkBaseline, DropBaseline>;
 
 } // namespace headscope

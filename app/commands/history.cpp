@@ -1,26 +1,31 @@
 #include "app/commands/history.h"
 
 #include <algorithm>
-#include <set>
 
 namespace headscope {
 
 History::History(DocumentPtr first, std::size_t byte_budget) : byte_budget_(byte_budget) {
     states_.push_back({std::move(first), "start", {}, 0});
+    count(states_.back(), 1);
 }
 
 void History::push(State state) {
     State& current = states_[position_];
     const bool same_gesture =
         position_ > 0 && current.label == state.label && current.gesture == state.gesture;
+    for (std::size_t i = position_ + 1; i < states_.size(); ++i)
+        count(states_[i], -1);
     states_.resize(position_ + 1);
+    count(state, 1);
     if (same_gesture) {
         // The detail keeps where the gesture began: "1.00 → 1.50" and "1.50 → 1.70" become "1.00 → 1.70".
         constexpr std::string_view arrow = " → ";
         const auto begin = current.detail.find(arrow), end = state.detail.find(arrow);
         if (begin != std::string::npos && end != std::string::npos)
             state.detail = current.detail.substr(0, begin) + state.detail.substr(end);
+        count(current, -1);
         current = std::move(state);
+        keep_budget();
         return;
     }
     states_.push_back(std::move(state));
@@ -35,33 +40,38 @@ const DocumentPtr& History::move(std::int64_t by) {
     return states_[position_].document;
 }
 
-std::size_t History::bytes() const {
-    std::set<const Tensor*> seen;
-    std::size_t total = 0;
-    const auto add = [&](const TensorPtr& tensor) {
-        if (tensor != nullptr && seen.insert(tensor.get()).second)
-            total += static_cast<std::size_t>(tensor->count()) * sizeof(float);
+void History::count(const State& state, int by) {
+    const auto add = [&](const void* key, std::size_t size) {
+        std::size_t& holders = held_[key];
+        if (by > 0 && holders++ == 0)
+            bytes_ += size;
+        if (by < 0 && --holders == 0) {
+            bytes_ -= size;
+            held_.erase(key);
+        }
     };
-    for (const State& state : states_) {
-        const Problem& problem = state.document->problem;
-        const Weights& w = problem.weights;
-        for (const TensorPtr& tensor :
-             {problem.x, problem.x_kv, w.W_Q, w.W_K, w.W_V, w.W_O, w.b_Q, w.b_K, w.b_V, w.b_O})
-            add(tensor);
-    }
-    return total;
+    const Problem& problem = state.document->problem;
+    const Weights& w = problem.weights;
+    for (const TensorPtr& tensor :
+         {problem.x, problem.x_kv, w.W_Q, w.W_K, w.W_V, w.W_O, w.b_Q, w.b_K, w.b_V, w.b_O})
+        if (tensor != nullptr)
+            add(tensor.get(), static_cast<std::size_t>(tensor->count()) * sizeof(float));
+    for (const MaskRule& rule : state.document->recipe.painted_mask)
+        if (const auto* painted = std::get_if<ExplicitMask>(&rule))
+            add(painted->allowed.get(), painted->allowed->values.size());
 }
 
 void History::keep_budget() {
-    // Counting is linear in the states, so that it is done only now and then.
-    constexpr std::size_t check_every = 64;
-    if (states_.size() % check_every != 0)
+    if (bytes_ <= byte_budget_)
         return;
-    while (position_ > 0 && bytes() > byte_budget_) {
-        const std::size_t drop = std::max<std::size_t>(1, position_ / 8);
-        states_.erase(states_.begin(), states_.begin() + static_cast<std::ptrdiff_t>(drop));
-        position_ -= drop;
-    }
+    // A little more than needed at once, as taking from the front moves everything behind it.
+    const std::size_t wanted = byte_budget_ - byte_budget_ / 16;
+    std::size_t drop = 0;
+    while (drop < position_ && bytes_ > wanted)
+        count(states_[drop++], -1);
+    states_.erase(states_.begin(), states_.begin() + static_cast<std::ptrdiff_t>(drop));
+    position_ -= drop;
+    dropped_ += drop;
 }
 
 } // namespace headscope

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace headscope {
@@ -33,15 +34,22 @@ public:
     std::size_t position() const { return position_; }
     bool can_undo() const { return position_ > 0; }
     bool can_redo() const { return position_ + 1 < states_.size(); }
-    /// Bytes of all tensors that the states hold, each counted once.
-    std::size_t bytes() const;
+    /// Bytes of all tensors and painted masks that the states hold, each counted once.
+    std::size_t bytes() const { return bytes_; }
+
+    /// How many of the oldest states the budget has cost so far.
+    std::size_t dropped() const { return dropped_; }
 
 private:
+    /// Counts a state's tensors in, or out when `by` is -1.
+    void count(const State& state, int by);
     void keep_budget();
 
     std::vector<State> states_;
     std::size_t position_ = 0;
     std::size_t byte_budget_;
+    std::size_t bytes_ = 0, dropped_ = 0;
+    std::unordered_map<const void*, std::size_t> held_; ///< how many states hold a tensor
 };
 
 } // namespace headscope

@@ -69,6 +69,22 @@ double play_on(ViewState& view, const Dims& dims) {
     return stage_dwell_seconds;
 }
 
+void select_to(ViewState& view, const CellAddress& cell) {
+    // A block lies in one matrix: batch entry and head are those of its first cell.
+    const int first_of_matrix = tensor_info(cell.tensor).rank() - 2;
+    bool same = view.selected && view.selected->tensor == cell.tensor;
+    for (int axis = 0; same && axis < first_of_matrix; ++axis)
+        same = view.selected->at[static_cast<std::size_t>(axis)] == cell.at[static_cast<std::size_t>(axis)];
+    if (!same) {
+        view.selected = cell;
+        view.block_end.reset();
+    } else if (*view.selected == cell) {
+        view.block_end.reset();
+    } else {
+        view.block_end = cell;
+    }
+}
+
 void slide(float& value, float target, double seconds) {
     const auto step = static_cast<float>(seconds / slide_seconds);
     value = value < target ? std::min(target, value + step) : std::max(target, value - step);
@@ -94,7 +110,23 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                           [&](const ShowProjection& c) { view.projection = c.projection; },
                           [&](const SetApart& c) { view.apart_target = c.apart ? 1.0F : 0.0F; },
                           [&](const SetJoined& c) { view.joined_target = c.joined ? 1.0F : 0.0F; },
-                          [&](const Select& c) { view.selected = c.cell; },
+                          [&](const Select& c) {
+                              view.selected = c.cell;
+                              view.block_end.reset();
+                          },
+                          [&](const SelectTo& c) {
+                              select_to(view, c.cell);
+                              view.selecting = c.drawing_out;
+                          },
+                          [&](const PaintMode& c) {
+                              view.brush.on = c.on;
+                              view.brush.all_heads = c.all_heads;
+                          },
+                          [&](const ChooseOperation& c) { view.operation = c.choice; },
+                          [&](const BeginStroke& c) {
+                              view.brush.allows = c.allows;
+                              view.brush.last = c.cell;
+                          },
                           [&](const SetColourMap& c) { view.colour_map = c.map; },
                           [&](const SetSameScale& c) { view.same_scale = c.same; },
                           [&](const ShowNumbers& c) { view.numbers = c.numbers; },
@@ -137,6 +169,8 @@ void clamp_to(ViewState& view, const Dims& dims) {
         view.hover.reset();
     if (outside(view.selected))
         view.selected.reset();
+    if (!view.selected || outside(view.block_end))
+        view.block_end.reset();
 }
 
 bool advance(ViewState& view, double now, double seconds_since_last, const Dims& dims) {

@@ -84,15 +84,34 @@ struct ShowTab {
 struct ShowHelp {
     bool open;
 };
+/// Makes the selection a block that ends at this cell; without one in that matrix it begins here.
+struct SelectTo {
+    CellAddress cell;
+    bool drawing_out = false; ///< with the mouse: until the button is released
+};
+/// Painting the mask on or off, and for which heads.
+struct PaintMode {
+    bool on, all_heads;
+};
+/// The colour of a stroke, while the button is held; empty: the stroke ended.
+struct BeginStroke {
+    std::optional<bool> allows;
+    CellAddress cell;
+};
+/// Opens the fields of an operation on the selection, or with `none` closes them.
+struct ChooseOperation {
+    OperationChoice choice;
+};
 struct BeginDrag {
     CellDrag drag;
 };
 
 /// Everything the user can do to the view.
-using ViewChange = std::variant<GoTo, StepStage, StepRow, TogglePlay, SetSpeed, PickHead, CompareWith,
-                                ShowWeightsAs, ShowHeads, ShowProjection, SetApart, SetJoined, Select,
-                                SetColourMap, SetSameScale, ShowNumbers, ShowBatch, SetDark, SetZoom,
-                                OpenLeft, OpenInspector, ShowTab, ShowHelp, BeginDrag, SetCompare, SetFlash>;
+using ViewChange =
+    std::variant<GoTo, StepStage, StepRow, TogglePlay, SetSpeed, PickHead, CompareWith, ShowWeightsAs,
+                 ShowHeads, ShowProjection, SetApart, SetJoined, Select, SetColourMap, SetSameScale,
+                 ShowNumbers, ShowBatch, SetDark, SetZoom, OpenLeft, OpenInspector, ShowTab, ShowHelp,
+                 BeginDrag, SelectTo, PaintMode, BeginStroke, ChooseOperation, SetCompare, SetFlash>;
 
 /// Changes the view; indices that the problem does not have are clamped.
 void apply(ViewState& view, const ViewChange& change, const Dims& dims);

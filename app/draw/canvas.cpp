@@ -76,6 +76,7 @@ Picture draw_canvas(const DrawContext& context) {
     Picture picture = draw_page(context);
     draw_flash(picture, context);
     draw_outlines(picture, context);
+    draw_selection(picture, context);
     draw_drag_tag(picture, context);
     return picture;
 }

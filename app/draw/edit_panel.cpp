@@ -13,21 +13,28 @@ constexpr float highest_gain = 2.0F;
 constexpr float lowest_temperature = 0.25F, highest_temperature = 4.0F;
 constexpr float history_row = 34.0F;
 
-/// A name, a value and under them a track with its knob and a tick where the value rests by itself.
+/// A name, a field with the value, and under them a track with its knob and a tick where the value rests by
+/// itself.
 void draw_slider(Sheet& sheet, Slider slider, const std::string& name, Color colour, bool struck) {
     const Theme& theme = sheet.context.theme;
     Scene& scene = sheet.picture.scene;
     const float top = sheet.y;
     scene.add(RectItem{
         .area = {sheet.left, top + 8, 10, 10}, .fill = struck ? Color{0} : colour, .stroke = colour});
-    const float width = sheet.put(sheet.left + 18, name, sheet.width() - 120, Font::ui_medium, 13,
+    const float width = sheet.put(sheet.left + 18, name, sheet.width() - 180, Font::ui_medium, 13,
                                   struck ? theme.muted : theme.ink);
     if (struck)
         scene.add(LineItem{{sheet.left + 18, top + 13}, {sheet.left + 18 + width, top + 13}, theme.muted, 1});
-    sheet.put(sheet.right, number(slider.value, 2), 60, Font::mono_semibold, 13, theme.ink, Align::right);
+    constexpr float field_width = 74.0F;
+    sheet.picture.fields.push_back(
+        {.area = {sheet.right - field_width, top - 1, field_width, 26},
+         .label = slider.label + " value",
+         .text = shortest_number(slider.value),
+         .action = [set = slider.action](const std::string& typed) { return set(parse_number(typed)); },
+         .tip = "Type an exact value and press Enter"});
     if (slider.value != slider.rest)
-        sheet.put(sheet.right - 60, "was " + number(slider.rest, 2), 80, Font::mono, 12, theme.muted,
-                  Align::right);
+        sheet.put(sheet.right - field_width - 8, "was " + number(slider.rest, 2), 70, Font::mono, 12,
+                  theme.muted, Align::right);
     const Rect track{sheet.left, top + 34, sheet.width(), 4};
     const auto place = [&](float value) {
         return track.x + track.w * std::clamp((value - slider.low) / (slider.high - slider.low), 0.0F, 1.0F);
@@ -53,6 +60,7 @@ void draw_gains(Sheet& sheet) {
     sheet.section("Gain per head", "0 to 2");
     for (std::int64_t h = 0; h < problem.dims.H; ++h) {
         const std::string name = "Head " + std::to_string(h);
+        const float top = sheet.y;
         draw_slider(
             sheet,
             {.track = {},
@@ -67,7 +75,75 @@ void draw_gains(Sheet& sheet) {
                  },
              .tip = "Multiplies what the head hands to concat; 0 switches it off. Double click: back to 1"},
             name, context.theme.head(h, problem.dims.H).colour, problem.gain(h) == 0.0F);
+        const bool off = problem.gain(h) == 0.0F;
+        sheet.picture.hotspots.push_back(
+            {{sheet.left - 4, top, 18 + context.measure(name, Font::ui_medium, 13) + 8, 26},
+             "switch head " + std::to_string(h),
+             Command(SetGain{h, off ? 1.0F : 0.0F}),
+             off ? "Switch this head on again" : "Switch this head off (ablate)"});
     }
+}
+
+/// What can be done with whole heads: the one in focus and a second one.
+void draw_head_tools(Sheet& sheet) {
+    const DrawContext& context = sheet.context;
+    const ViewState& view = context.view;
+    const std::int64_t H = context.dims().H, a = view.head, b = view.other;
+    const std::string first = std::to_string(a), second = std::to_string(b);
+    sheet.section("Whole heads", H > 1 ? "this one, and another" : "");
+    const auto chooser = [&](float x, const std::string& label, std::int64_t now, const auto& action) {
+        const std::vector<Segment> segments{
+            {"◀ " + label, action((now + H - 1) % H), false, "The head before"},
+            {std::to_string(now), action(now), true, {}},
+            {"▶ " + label, action((now + 1) % H), false, "The next head"}};
+        draw_segmented(sheet.picture, context, x, sheet.y, segments);
+        return segmented_width(context, segments);
+    };
+    const auto button = [&](int column, const std::string& label, const Action& action,
+                            const std::string& tip) {
+        const float width = (sheet.width() - 12) / 2;
+        draw_button(sheet.picture, context,
+                    {sheet.left + (width + 12) * static_cast<float>(column), sheet.y, width, 30}, label,
+                    action, false, tip);
+    };
+    const float taken =
+        chooser(sheet.left, "", a, [](std::int64_t h) { return Action(ViewChange(PickHead{h})); });
+    if (H > 1)
+        chooser(std::min(sheet.left + taken + 12, sheet.right - taken), " ", b,
+                [](std::int64_t h) { return Action(ViewChange(CompareWith{h})); });
+    sheet.y += 36;
+    const bool off = context.shown.problem().gain(a) == 0.0F;
+    button(0, (off ? "Switch on " : "Ablate ") + first, Command(SetGain{a, off ? 1.0F : 0.0F}),
+           "X does the same");
+    button(1, "Reset " + first, Command(ResetHead{a}), "Its weights and gain as they were built");
+    sheet.y += 38;
+    if (H == 1)
+        return;
+    const bool shared = context.dims().kv_head(a) == context.dims().kv_head(b);
+    const std::string what = shared && context.dims().Hkv != H
+                                 ? ": W_Q columns and W_O rows; they share keys and values"
+                                 : ": its columns of W_Q, W_K, W_V, its rows of W_O, its gain";
+    button(0, "Copy " + first + " to " + second, Command(CopyHead{a, b}),
+           "Head " + second + " becomes head " + first + what);
+    button(1, "Swap " + first + " and " + second, Command(SwapHeads{a, b}), "They change places" + what);
+    sheet.y += 38;
+}
+
+/// The seed of presets that draw numbers.
+void draw_seed(Sheet& sheet) {
+    const Recipe& recipe = sheet.context.shown.document->recipe;
+    if (recipe.base != nullptr || (recipe.preset != "random" && recipe.preset != "eight-experts"))
+        return;
+    sheet.section("Seed", recipe.preset == "random" ? "draws every weight" : "vectors of unknown words");
+    sheet.picture.fields.push_back(
+        {.area = {sheet.left, sheet.y, sheet.width() - 96, 28},
+         .label = "preset seed",
+         .text = std::to_string(recipe.seed),
+         .action = [](const std::string& typed) { return Action(Command(SetSeed{parse_seed(typed)})); },
+         .tip = "A whole number; the same seed gives the same numbers"});
+    draw_button(sheet.picture, sheet.context, {sheet.right - 84, sheet.y - 1, 84, 30}, "Next",
+                Command(SetSeed{recipe.seed + 1}), false, "Draw anew with the next seed");
+    sheet.y += 40;
 }
 
 void draw_temperature(Sheet& sheet) {
@@ -91,7 +167,7 @@ void draw_history(Sheet& sheet, float end) {
     const auto lines = context.history;
     sheet.section("History",
                   lines.size() < 2 ? "nothing edited yet" : std::to_string(lines.size() - 1) + " steps");
-    const auto room = static_cast<std::int64_t>(std::max((end - sheet.y) / history_row, 3.0F));
+    const auto room = static_cast<std::int64_t>(std::max((end - sheet.y) / history_row, 6.0F));
     const auto count = static_cast<std::int64_t>(lines.size());
     const auto position = static_cast<std::int64_t>(context.history_position);
     const std::int64_t newest = std::min(count - 1, std::max(position + room / 3, room - 1));
@@ -140,13 +216,13 @@ void draw_step(Picture& picture, const DrawContext& context, const Rect& area, c
 Picture draw_edit(const DrawContext& context) {
     Sheet sheet(context);
     sheet.y = 14;
-    sheet.paragraph(
-        "Drag a number of X, W_Q, W_K, W_V, W_O or a bias sideways on the canvas, or type it in the "
-        "inspector.",
-        context.theme.muted);
+    sheet.paragraph("Drag a number on the canvas, turn the wheel on it, or type. Shift and drag: a block.",
+                    context.theme.muted);
     sheet.y += 4;
     draw_gains(sheet);
     draw_temperature(sheet);
+    draw_seed(sheet);
+    draw_head_tools(sheet);
     add_baseline_buttons(sheet);
     const float foot = std::max(context.height - 56, sheet.y + 180);
     draw_history(sheet, foot - 52);
@@ -157,7 +233,8 @@ Picture draw_edit(const DrawContext& context) {
     draw_step(picture, context, {sheet.left + width + 12, foot, width, 34}, "Redo", 1,
               context.history_position + 1 < context.history.size(), "Ctrl Shift Z");
     const Recipe& recipe = context.shown.document->recipe;
-    if (!recipe.edits.empty() || !recipe.gains.empty() || recipe.temperature != 1.0F)
+    if (!recipe.edits.empty() || !recipe.gains.empty() || recipe.temperature != 1.0F ||
+        !recipe.painted_mask.empty())
         draw_text_button(picture, context, sheet.left, foot - 36, "Drop all edits", false,
                          Command(ResetEdits{}), "Everything as it was built; undo brings the edits back");
     picture.scene.height = std::max(picture.scene.height, foot + 44);

@@ -103,7 +103,8 @@ Plan plan_maps(const DrawContext& context, std::int64_t maps, float width, float
 /// Weights are 0 where attention is not allowed, but not every weight near 0 is forbidden.
 void hatch_forbidden(MatrixSpec& spec, const DrawContext& context, const Subject& subject, HeadsView kind,
                      std::int64_t h) {
-    if (subject.weights && !context.shown.problem().mask.empty())
+    // Scores know no mask yet; what is painted has to be seen.
+    if ((subject.weights || context.view.brush.on) && !context.shown.problem().mask.empty())
         spec.forbidden = [reading = Reading(context, kind, h)](std::int64_t i, std::int64_t j) {
             return reading.masked(i, j);
         };

@@ -1,6 +1,7 @@
 #include "app/draw/matrix.h"
 
 #include "app/draw/format.h"
+#include "app/draw/matrix_image.h"
 
 #include <algorithm>
 #include <cmath>
@@ -107,43 +108,13 @@ bool is_masked(const MatrixSpec& spec, std::int64_t row, std::int64_t col, float
     return !std::isfinite(value) || (spec.forbidden && spec.forbidden(row, col));
 }
 
-std::uint64_t hash_of(const std::vector<Color>& pixels) {
-    std::uint64_t hash = 14695981039346656037ULL;
-    for (const Color pixel : pixels)
-        hash = (hash ^ pixel) * 1099511628211ULL;
-    return hash;
-}
-
-void draw_as_image(Picture& picture, const DrawContext& context, const MatrixSpec& spec,
-                   const MatrixGrid& grid, const std::vector<float>& values, std::int64_t done) {
-    auto pixels = std::make_shared<std::vector<Color>>(values.size());
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const auto row = static_cast<std::int64_t>(i) / spec.cols,
-                   col = static_cast<std::int64_t>(i) % spec.cols;
-        if (row >= done)
-            (*pixels)[i] = context.theme.panel;
-        else if (spec.plus && std::isinf(values[i]))
-            (*pixels)[i] = context.theme.muted;
-        else if (is_masked(spec, row, col, values[i]))
-            (*pixels)[i] = (row + col) % 2 == 0 ? context.theme.panel : context.theme.line;
-        else
-            (*pixels)[i] = fill_of(spec, context, row, col, values[i]);
-    }
-    const std::uint64_t key = hash_of(*pixels);
-    picture.scene.add(GridItem{.area = grid.area,
-                               .cols = static_cast<int>(spec.cols),
-                               .rows = static_cast<int>(spec.rows),
-                               .pixels = std::move(pixels),
-                               .key = key});
-}
-
 } // namespace
 
 MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const MatrixSpec& given) {
     MatrixSpec spec = difference_spec(context, given);
     const bool image = std::min(spec.cell_w, spec.cell_h) < texture_below;
     const bool bars = spec.fill == CellFill::owned && spec.cell_h >= 24.0F && spec.cell_w >= 24.0F;
-    const std::vector<float> values = values_of(context, spec);
+    const std::vector<float> values = image ? std::vector<float>{} : values_of(context, spec);
     const Numbers numbers = image ? Numbers{} : fit_numbers(spec, values, context.view.numbers);
     // Without a number or a bar, size and sign can only be told by colour.
     if (spec.fill == CellFill::owned && !bars && !numbers.shown())
@@ -169,7 +140,7 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
 
     const std::int64_t done = spec.rows_done < 0 ? spec.rows : spec.rows_done;
     if (image) {
-        draw_as_image(picture, context, spec, grid, values, done);
+        draw_matrix_image(picture, context, spec, grid.area, done);
         picture.grids.push_back(grid);
         return grid;
     }

@@ -82,5 +82,7 @@ void draw_legend(Picture& picture, const DrawContext& context, float x, float y,
 /// The row and the column of the cell that is spoken of, and, through the index map, the cells that it reads,
 /// in every grid of the picture. Drawn last.
 void draw_outlines(Picture& picture, const DrawContext& context);
+/// One outline round what is selected, in every grid that shows some of it.
+void draw_selection(Picture& picture, const DrawContext& context);
 
 } // namespace headscope

@@ -66,6 +66,7 @@ float row_label_width(const DrawContext& context, bool keys) {
 
 void draw_row_labels(Picture& picture, const DrawContext& context, const MatrixGrid& grid, bool keys) {
     const Problem& problem = context.shown.problem();
+    const std::int64_t first = grid.origin[static_cast<std::size_t>(grid.row_axis)];
     const float size = grid.pitch_y < 17.0F ? 12.0F : label_size;
     const auto every = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(14.0F / grid.pitch_y)));
     const std::int64_t spoken = spoken_line(context, grid, false);
@@ -76,8 +77,8 @@ void draw_row_labels(Picture& picture, const DrawContext& context, const MatrixG
         const Rect row = grid.cell(i, 0);
         const float center = row.y + row.h / 2;
         add_label(picture, context, {grid.area.x - label_gap_left, baseline_for(center, size)},
-                  keys ? problem.key_label(i) : problem.query_label(i), Align::right, i == spoken, size,
-                  {grid.area.x - 100, row.y, 88, grid.pitch_y}, 0);
+                  keys ? problem.key_label(first + i) : problem.query_label(first + i), Align::right,
+                  i == spoken, size, {grid.area.x - 100, row.y, 88, grid.pitch_y}, 0);
     }
 }
 
@@ -95,6 +96,7 @@ void draw_column_labels(Picture& picture, const DrawContext& context, const Matr
     const Problem& problem = context.shown.problem();
     const bool turned = column_labels_turned(context, grid.pitch_x, keys);
     const float size = turned ? turned_size : label_size;
+    const std::int64_t first = grid.origin[static_cast<std::size_t>(grid.col_axis)];
     const auto every =
         turned ? std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(14.0F / grid.pitch_x)))
                : std::int64_t{1};
@@ -107,7 +109,7 @@ void draw_column_labels(Picture& picture, const DrawContext& context, const Matr
         const float center = top.x + top.w / 2;
         const Point at =
             turned ? Point{center + 3.0F, grid.area.y - 6.0F} : Point{center, grid.area.y - label_gap_above};
-        add_label(picture, context, at, keys ? problem.key_label(j) : problem.query_label(j),
+        add_label(picture, context, at, keys ? problem.key_label(first + j) : problem.query_label(first + j),
                   turned ? Align::left : Align::center, j == spoken, size,
                   {top.x, grid.area.y - 30, top.w, 28}, turned ? -60.0F : 0.0F);
     }
@@ -120,6 +122,14 @@ void draw_head_bar(Picture& picture, const DrawContext& context, std::int64_t he
         picture.scene.add(RectItem{.area = {x, y, width, 4}, .stroke = color});
     else
         picture.scene.add(RectItem{.area = {x, y, width, 4}, .fill = color});
+    if (!context.controls)
+        return;
+    const bool off = context.shown.problem().gain(head) == 0.0F;
+    const std::string name = "head " + std::to_string(head);
+    picture.hotspots.push_back({{x, y - 4, width, 11},
+                                "ablate " + name + " " + std::to_string(picture.hotspots.size()),
+                                Command(SetGain{head, off ? 1.0F : 0.0F}),
+                                off ? "Switch " + name + " on again" : "Switch " + name + " off (ablate)"});
 }
 
 void draw_head_bars(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
@@ -127,9 +137,13 @@ void draw_head_bars(Picture& picture, const DrawContext& context, const MatrixGr
     const Dims& dims = context.dims();
     const std::int64_t heads = kv ? dims.Hkv : dims.H;
     const std::int64_t shared = kv ? dims.H / dims.Hkv : 1;
-    for (std::int64_t g = 0; g < heads; ++g) {
-        const float x = grid.area.x + grid.pitch_x * static_cast<float>(g * head_width);
-        const float width = grid.pitch_x * static_cast<float>(head_width) - (g + 1 < heads ? 1.0F : grid.gap);
+    // The grid may be a part of the matrix, and begin or end inside a head's columns.
+    const std::int64_t begin = grid.origin[static_cast<std::size_t>(grid.col_axis)], end = begin + grid.cols;
+    for (std::int64_t g = begin / head_width; g < heads && g * head_width < end; ++g) {
+        const std::int64_t first = std::max(g * head_width, begin),
+                           last = std::min((g + 1) * head_width, end);
+        const float x = grid.area.x + grid.pitch_x * static_cast<float>(first - begin);
+        const float width = grid.pitch_x * static_cast<float>(last - first) - (last < end ? 1.0F : grid.gap);
         // A key/value head that several query heads share carries the colours of all of them.
         for (std::int64_t s = 0; s < shared; ++s) {
             const float piece = width / static_cast<float>(shared);

@@ -104,6 +104,9 @@ void draw_outlines(Picture& picture, const DrawContext& context) {
                 outline_in(picture, context, grid,
                            {TensorId::contributions, {cell->at[0], h, cell->at[1], cell->at[2]}}, false);
     }
+    // A selected block has one outline of its own.
+    if (context.view.block_end && cell == context.view.selected)
+        return;
     for (const MatrixGrid& grid : grids)
         outline_in(picture, context, grid, *cell, grid.heatmap);
 }

@@ -9,6 +9,10 @@ namespace headscope {
 /// before rounding.
 Picture draw_inspector(const DrawContext& context);
 
+/// The inspector with what can be done to the selected block of numbers: last, when they are the
+/// user's own. Large matrices get their numbers around the selection, too.
+Picture with_selection_tools(const Picture& inspector, const DrawContext& context);
+
 /// What happens at the stage shown: a short text with numbers of this very trace, and something to try.
 Picture draw_guide(const DrawContext& context);
 

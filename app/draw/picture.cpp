@@ -120,6 +120,10 @@ void Picture::append(const Picture& other, float dx, float dy) {
         slider.track = moved(slider.track, dx, dy);
         sliders.push_back(std::move(slider));
     }
+    for (TextField field : other.fields) {
+        field.area = moved(field.area, dx, dy);
+        fields.push_back(std::move(field));
+    }
     for (const Tip& tip : other.tips)
         tips.push_back({moved(tip.area, dx, dy), tip.text});
 }

@@ -73,6 +73,17 @@ struct Slider {
     std::string tip;
 };
 
+/// A place where a number or a text is typed.
+struct TextField {
+    Rect area;
+    std::string label; ///< unique in its picture
+    std::string text;  ///< what it holds while nothing is typed
+    /// What Enter or leaving asks for. Throws Error(input) with the sentence that is shown under the field.
+    std::function<Action(const std::string&)> action;
+    std::function<Action(const std::string&)> leave = {}; ///< for leaving, where that is something else
+    std::string tip = {};
+};
+
 /// A place that explains itself on hover.
 struct Tip {
     Rect area;
@@ -86,6 +97,7 @@ struct Picture {
     std::vector<Hotspot> hotspots;
     std::vector<Slider> sliders;
     std::vector<Tip> tips;
+    std::vector<TextField> fields;
     float wanted_width = 0; ///< with this much room all its numbers could be printed; 0: they are
 
     /// Appends another picture, moved by (dx, dy).

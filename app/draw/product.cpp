@@ -3,6 +3,7 @@
 #include "app/draw/comparison.h"
 #include "app/draw/controls.h"
 #include "app/draw/format.h"
+#include "app/draw/product_window.h"
 
 #include <algorithm>
 #include <cmath>
@@ -57,10 +58,14 @@ void draw_bars(Picture& picture, const DrawContext& context, const MatrixGrid& g
 void draw_row_heads(Picture& picture, const DrawContext& context, const ProductSpec& spec,
                     const MatrixGrid& grid) {
     const std::int64_t rows_each = spec.right_row_heads;
-    const float block = grid.pitch_y * static_cast<float>(rows_each);
-    for (std::int64_t first = 0; first < grid.rows; first += rows_each) {
-        const std::int64_t head = spec.right_first_head + first / rows_each;
+    // The grid may be a part of the matrix, and begin or end inside a head's rows.
+    const std::int64_t grid_first = grid.origin[static_cast<std::size_t>(grid.row_axis)];
+    for (std::int64_t first = 0; first < grid.rows;) {
+        const std::int64_t head = (grid_first + first) / rows_each;
+        const std::int64_t end = std::min((head + 1) * rows_each - grid_first, grid.rows);
+        const float block = grid.pitch_y * static_cast<float>(end - first);
         const float y = grid.area.y + grid.pitch_y * static_cast<float>(first);
+        first = end;
         const Color color = context.theme.head(head, context.dims().H).colour;
         picture.scene.add(RectItem{.area = {grid.area.x - 10, y, 4, block - 1}, .fill = color});
         const std::string rows =
@@ -90,7 +95,7 @@ MatrixGrid place(Picture& picture, const DrawContext& context, MatrixSpec spec, 
 void draw_bias(Picture& picture, const DrawContext& context, const ProductSpec& spec,
                const MatrixGrid& result) {
     MatrixSpec bias{.tensor = spec.bias,
-                    .origin = {},
+                    .origin = {result.origin[static_cast<std::size_t>(result.col_axis)], 0, 0, 0},
                     .row_axis = 3,
                     .col_axis = 0,
                     .rows = 1,
@@ -131,6 +136,26 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
     const float fixed = product_height(context, spec, 0);
     const float cell_h =
         std::clamp(std::floor((room.h - fixed) / (right_rows + rows)), smallest_cell, highest_cell);
+
+    // Too large even for the smallest cells: a part of it with cells that can be read and grabbed.
+    const bool too_wide = labels + right_labels + (left_cols + result_cols) * cell_w > room.w;
+    const bool too_high = fixed + (right_rows + rows) * cell_h > room.h;
+    if ((too_wide && cell_w <= smallest_cell) || (too_high && cell_h <= smallest_cell)) {
+        constexpr float pager = 44.0F;
+        const auto wide = static_cast<std::int64_t>((room.w - labels - right_labels) / spec.widest_cell);
+        const auto high = static_cast<std::int64_t>((room.h - fixed - pager) / highest_cell);
+        const ProductWindow window = product_window(context, spec, wide, high);
+        const ProductSpec part = windowed(spec, window);
+        const bool smaller = part.left.cols < spec.left.cols || part.right.cols < spec.right.cols ||
+                             part.result.rows < spec.result.rows;
+        if (smaller) {
+            ProductLayout layout =
+                draw_product(picture, context, part, {room.x, room.y, room.w, room.h - pager});
+            draw_pager(picture, context, spec, window, room.x, layout.area.bottom() + 14);
+            layout.area.h += pager;
+            return layout;
+        }
+    }
 
     const float to_result = labels + std::max(left_cols * cell_w + factor_gap, right_labels);
     const float spare = std::max(room.w - to_result - result_cols * cell_w, 0.0F);

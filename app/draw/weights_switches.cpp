@@ -13,7 +13,7 @@ Segment heads_segment(const ViewState& view, const std::string& label, HeadsView
     return {label, ViewChange(ShowHeads{as}), view.heads_view == as, tip};
 }
 
-/// Right-aligned, from the right: one or several scales, and which colours.
+/// Right-aligned, from the right: one or several scales, which colours, and painting the mask.
 void draw_colour_buttons(Picture& picture, const DrawContext& context) {
     const ViewState& view = context.view;
     float right = context.width - canvas_pad;
@@ -31,6 +31,16 @@ void draw_colour_buttons(Picture& picture, const DrawContext& context) {
     add(std::string("Colours ") + names[map], view.colour_map != ColourMap::head,
         ViewChange(SetColourMap{static_cast<ColourMap>((map + 1) % std::size(names))}),
         "Take the next colour map");
+    const MaskBrush& brush = view.brush;
+    add(brush.on ? "Stop painting" : "Paint mask", brush.on,
+        ViewChange(PaintMode{!brush.on, brush.all_heads}),
+        brush.on ? "Cells are selected again" : "Click or drag over cells to forbid or allow them");
+    if (brush.on && context.dims().H > 1)
+        add(brush.all_heads ? "In all heads" : "In one head", brush.all_heads,
+            ViewChange(PaintMode{true, !brush.all_heads}),
+            brush.all_heads ? "Paint only the head that is clicked" : "Paint every head at once");
+    if (painted_mask_fits(context.shown.document->recipe, context.dims()))
+        add("Reset mask", false, Command(ResetMask{}), "The mask as it was chosen in the toolbar");
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "app/shell/program.h"
 
-#include "app/draw/matrix.h"
+#include "app/commands/notice.h"
+#include "app/shell/edit_keys.h"
 #include "app/views/file_views.h"
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
@@ -89,42 +90,48 @@ Program::Program(const Options& options)
 
 void Program::act(const Action& action) {
     try {
-        std::visit(Overloaded{[&](const ViewChange& change) {
-            headscope::apply(state_.view, change, state_.document->problem.dims);
-            if (std::holds_alternative<SetCompare>(change) && !state_.compare.marked())
-                mark_baseline(true);
+        std::visit(Overloaded{[&](const ViewChange& change) { change_view(change); },
+                              [&](const Command& command) { run_command(command); },
+                              [&](const MoveInHistory& move) { restore(move.by); },
+                              [&](const TypedNumber& typed) { run_command(parse_edit(typed)); },
+                              [&](const OperateOn& operation) {
+                                  state_.view.operation = operation.choice;
+                                  run_command(operation_command(state_, operation.choice));
                               },
-                              [&](const Command& command) {
-            run_command(command); },
-                              [&](const MoveInHistory& move) {
-            restore(move.by); },
-                              [&](const TypedNumber& typed) {
-            run_command(parse_edit(typed)); },
-                              [&](const FileCommand& command) {
-            files_->act(command); },
-                              [&](const MarkBaseline& mark) {
-            mark_baseline(mark.as_built); },
-                              [&](const DropBaseline&) {
-            state_.compare.drop();
-            state_.view.compare = Compare::now;
-            list_history();
-                              }
-    },
+                              [&](const CopyNumbers&) { copy_numbers(state_); },
+                              [&](const PasteNumbers&) { run_command(paste_command(state_)); },
+                              [&](const DismissNotice&) { state_.notice.clear(); },
+                              [&](const FileCommand& command) { files_->act(command); },
+                              [&](const MarkBaseline& mark) { mark_baseline(mark.as_built); },
+                              [&](const DropBaseline&) { drop_baseline(); }},
                    action);
+    } catch (const Error& fault) {
+        state_.error = fault.what();
+    }
 }
-catch (const Error& fault) {
-    state_.error = fault.what();
+
+void Program::change_view(const ViewChange& change) {
+    headscope::apply(state_.view, change, state_.document->problem.dims);
+    if (std::holds_alternative<SetCompare>(change) && !state_.compare.marked())
+        mark_baseline(true);
 }
+
+void Program::drop_baseline() {
+    state_.compare.drop();
+    state_.view.compare = Compare::now;
+    list_history();
 }
 
 void Program::run_command(const Command& command) {
     CommandName name = name_of(*state_.document, command);
     DocumentPtr next = headscope::apply(state_.document, command);
+    std::string notice = notice_of(*state_.document, command, *next);
     history_->push({next, std::move(name.label), std::move(name.detail), gesture_});
     state_.document = std::move(next);
     if (!std::holds_alternative<SetSentence>(command))
         state_.sentence = state_.document->recipe.sentence;
     document_changed();
+    state_.notice = std::move(notice);
 }
 
 void Program::restore(std::int64_t by) {
@@ -143,6 +150,7 @@ void Program::show_document(DocumentPtr document) {
 
 void Program::document_changed() {
     state_.error.clear();
+    state_.notice.clear();
     const Dims& dims = state_.document->problem.dims;
     if (state_.view.row >= dims.Tq)
         state_.view.row = -1;
@@ -265,9 +273,16 @@ void Program::frame(Surface& surface, double now) {
     const TextMeasure measure = surface_measure(surface);
     std::vector<Action> actions;
     const Sink send = [&actions](const Action& action) { actions.push_back(action); };
-    const ViewTools tools{surface, focus_,
-                          colours, measure,
-                          send,    [this](const CellAddress& cell) { return state_.shown.value(cell); }};
+    const ViewTools tools{
+        .surface = surface,
+        .focus = focus_,
+        .theme = colours,
+        .measure = measure,
+        .send = send,
+        .value = [this](const CellAddress& cell) { return state_.shown.value(cell); },
+        .view = &state_.view,
+        .field = &state_.field,
+        .allowed = [this](const CellAddress& cell) { return mask_allows(*state_.document, cell); }};
 
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     const float width = size.x / scale, height = size.y / scale;
@@ -279,8 +294,16 @@ void Program::frame(Surface& surface, double now) {
         dialog_focus_.clear();
     focus_.begin_frame();
     dialog_focus_.begin_frame();
-    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && !ImGui::GetIO().WantTextInput)
+    constexpr double wheel_rest = 0.7; // seconds between turns that are one gesture
+    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && !ImGui::GetIO().WantTextInput &&
+        now - wheel_turned_ > wheel_rest)
         ++gesture_;
+    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) {
+        state_.view.selecting = false;
+        state_.view.brush.allows.reset();
+    }
+    if (handle_wheel(state_, send))
+        wheel_turned_ = now;
     drag_number(surface, send);
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
         focus_.clear();
@@ -301,7 +324,7 @@ void Program::frame(Surface& surface, double now) {
         view_strip(state_, places.canvas_head, tools);
     view_canvas(state_, places.canvas, tools, hovered, canvas_);
     view_left_panel(state_, places.left, places.left_open, tools);
-    view_inspector(state_, places.inspector, places.inspector_open, tools);
+    view_inspector(state_, places.inspector, places.inspector_open, tools, hovered);
     view_bottom_bar(state_, places.bottom, tools);
     view_notice(state_, places.canvas, tools);
     splitters(places, width, tools);
@@ -353,9 +376,7 @@ void Program::drag_number(const Surface& surface, const Sink& send) {
     drag.moved = drag.moved || std::abs(way) >= threshold;
     if (!drag.moved || state_.shown.tensor(drag.cell.tensor) == nullptr)
         return;
-    const float grain =
-        (io.KeyShift ? 0.1F : 1.0F) *
-        (largest_magnitude(state_.shown, drag.cell.tensor, state_.view.batch) > 8.0F ? 0.1F : 0.01F);
+    const float grain = grain_of(state_, drag.cell.tensor, io.KeyShift);
     const float value = std::round((drag.start_value + way * grain) / grain) * grain;
     if (value != drag.value)
         send(Command(EditCell{drag.cell, value}));

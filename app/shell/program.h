@@ -55,6 +55,8 @@ private:
     Layout layout(float width, float height);
     void take_results();
     void run_command(const Command& command);
+    void change_view(const ViewChange& change);
+    void drop_baseline();
     void restore(std::int64_t by);
     void show_document(DocumentPtr document);
     void document_changed();
@@ -71,7 +73,9 @@ private:
 
     AppState state_;
     std::optional<History> history_; ///< always there after construction
-    std::uint64_t gesture_ = 1;      ///< one stretch of holding the mouse or typing
+    std::uint64_t gesture_ = 1;      ///< one stretch of holding the mouse, typing or turning the wheel
+    double wheel_turned_ = -1;       ///< when it last changed a number; seconds from program start
+    std::size_t lines_dropped_ = 0;  ///< of the history as it is in state_.history
     Runner runner_;
     std::optional<Files> files_; ///< always there after construction
     Options options_;

@@ -13,11 +13,18 @@ bool as_built(const Recipe& recipe) {
 } // namespace
 
 void Program::list_history() {
+    const auto& states = history_->states();
+    auto& lines = state_.history;
+    // A command only changes the end: the state on screen and what was undone.
+    if (history_->dropped() != lines_dropped_)
+        lines.clear();
+    lines_dropped_ = history_->dropped();
+    lines.resize(std::min({lines.size(), states.size(), history_->position()}));
+    for (std::size_t i = lines.size(); i < states.size(); ++i)
+        lines.push_back({states[i].label, states[i].detail});
     const DocumentPtr& baseline = state_.compare.baseline().document;
-    state_.history.clear();
-    for (const History::State& state : history_->states())
-        state_.history.push_back(
-            {state.label, state.detail, baseline != nullptr && state.document == baseline});
+    for (std::size_t i = 0; i < states.size(); ++i)
+        lines[i].baseline = baseline != nullptr && states[i].document == baseline;
     state_.history_position = history_->position();
 }
 

@@ -1,3 +1,4 @@
+#include "app/shell/edit_keys.h"
 #include "app/shell/program.h"
 #include "app/views/file_views.h"
 
@@ -23,7 +24,7 @@ void zoom_keys(const AppState& state, const Sink& send) {
         send(ViewChange(SetZoom{1.0F}));
 }
 
-void step_keys(const Sink& send) {
+void arrow_keys(const Sink& send) {
     if (pressed(GLFW_KEY_RIGHT, true))
         send(ViewChange(StepStage{1}));
     if (pressed(GLFW_KEY_LEFT, true))
@@ -32,6 +33,9 @@ void step_keys(const Sink& send) {
         send(ViewChange(StepRow{1}));
     if (pressed(GLFW_KEY_UP, true))
         send(ViewChange(StepRow{-1}));
+}
+
+void step_keys(const Sink& send) {
     if (pressed(GLFW_KEY_SPACE))
         send(ViewChange(TogglePlay{}));
     if (pressed(GLFW_KEY_HOME))
@@ -40,11 +44,14 @@ void step_keys(const Sink& send) {
         send(ViewChange(GoTo{StageGroup::output}));
 }
 
-void view_keys(const AppState& state, const Sink& send) {
-    const ViewState& view = state.view;
+void head_keys(const Sink& send) {
     for (int digit = 0; digit < 9; ++digit)
         if (pressed(GLFW_KEY_1 + digit) || pressed(GLFW_KEY_KP_1 + digit))
             send(ViewChange(PickHead{digit}));
+}
+
+void view_keys(const AppState& state, const Sink& send) {
+    const ViewState& view = state.view;
     const std::pair<int, WeightsView> ways[] = {{GLFW_KEY_A, WeightsView::arcs},
                                                 {GLFW_KEY_T, WeightsView::text},
                                                 {GLFW_KEY_G, WeightsView::graph},
@@ -84,6 +91,8 @@ void view_keys(const AppState& state, const Sink& send) {
         send(ViewChange(SetCompare{shows_a ? Compare::now : Compare::baseline}));
     if (pressed(GLFW_KEY_X))
         send(ViewChange(SetCompare{shows_change ? Compare::now : Compare::difference}));
+    if (pressed(GLFW_KEY_0) || pressed(GLFW_KEY_KP_0))
+        send(Command(SetGain{view.head, state.document->problem.gain(view.head) == 0.0F ? 1.0F : 0.0F}));
     if (pressed(GLFW_KEY_L))
         send(ViewChange(SetDark{!view.dark}));
 }
@@ -102,6 +111,8 @@ void handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send) {
             send(MoveInHistory{io.KeyShift ? 1 : -1});
         if (pressed(GLFW_KEY_Y, true) && !io.WantTextInput)
             send(MoveInHistory{1});
+        if (!io.WantTextInput)
+            handle_clipboard_keys(state, send);
         return;
     }
     if (pressed(GLFW_KEY_F1))
@@ -111,18 +122,27 @@ void handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send) {
         state.error.clear();
         if (state.view.help_open)
             send(ViewChange(ShowHelp{false}));
-        else
+        else if (!io.WantTextInput)
             send(ViewChange(Select{std::nullopt}));
+        send(DismissNotice{});
     }
     if (io.WantTextInput || io.KeyAlt || state.view.help_open ||
         ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel))
         return;
-    if (pressed(GLFW_KEY_TAB, true))
+    // A selected number takes the arrows, Tab and digits for itself.
+    const bool editing = !focus.visible() && handle_edit_keys(state, send);
+    if (state.number.take_keyboard)
+        return;
+    if (!editing && pressed(GLFW_KEY_TAB, true))
         focus.move(io.KeyShift ? -1 : 1);
     if (focus.visible() && (pressed(GLFW_KEY_ENTER) || pressed(GLFW_KEY_KP_ENTER)))
         focus.activate();
     if (pressed(GLFW_KEY_SLASH))
         state.focus_sentence = true;
+    if (!editing) {
+        arrow_keys(send);
+        head_keys(send);
+    }
     step_keys(send);
     view_keys(state, send);
 }

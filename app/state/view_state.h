@@ -32,6 +32,33 @@ struct CellDrag {
     float value = start_value; ///< as it was last sent
 };
 
+/// What is about to be done to the selection, with the numbers typed for it.
+enum class OperationKind : std::uint8_t {
+    none,
+    set,
+    scale,
+    zero,
+    noise,
+    normal,
+    xavier_uniform,
+    xavier_normal,
+    identity
+};
+struct OperationChoice {
+    OperationKind kind = OperationKind::none;
+    float value = 0, factor = 2, deviation = 0.1F;
+    std::uint64_t seed = 1;
+};
+
+/// Painting where attention is allowed.
+struct MaskBrush {
+    bool on = false;        ///< clicks on scores and weights paint
+    bool all_heads = false; ///< else the head that the cell belongs to
+    /// While the button is held: what it paints, and the last cell that it painted.
+    std::optional<bool> allows;
+    CellAddress last;
+};
+
 /// What is looked at and how. Never undone, never saved in a project.
 struct ViewState {
     StageGroup group = StageGroup::weights;
@@ -48,6 +75,10 @@ struct ViewState {
     bool numbers = true;
     std::optional<CellAddress> hover;
     std::optional<CellAddress> selected;
+    std::optional<CellAddress> block_end; ///< of a block selected from `selected` on; of the same tensor
+    bool selecting = false;               ///< the button is held and a block is being drawn out
+    OperationChoice operation;
+    MaskBrush brush;
     std::optional<CellDrag> drag;
 
     float apart = 1.0F;        ///< split: 0 together, 1 apart

@@ -209,7 +209,7 @@ void file_shortcuts(AppState& state, const Sink& send) {
     if (pressed('C') && computed && io.KeyShift)
         send(CopyScript{});
     if (pressed('C') && computed && !io.KeyShift && !io.WantTextInput)
-        send(CopyMatrix{});
+        send(state.view.block_end ? Action(CopyNumbers{}) : Action(CopyMatrix{}));
     if (pressed('Q'))
         send(QuitProgram{});
 }

@@ -1,10 +1,8 @@
 #include "app/draw/panels.h"
 #include "app/draw/controls.h"
-#include "app/draw/format.h"
 #include "app/draw/pages.h"
+#include "app/state/block.h"
 #include "app/views/views.h"
-
-#include <imgui_stdlib.h>
 
 #include <algorithm>
 
@@ -15,12 +13,13 @@ namespace {
 /// A scrolling region of the window, filled with one picture made for its inner size.
 template<class Draw>
 void scrolled(const char* id, const Rect& area, const ViewTools& tools, std::optional<CellAddress>* hovered,
-              Picture* kept, const Draw& draw) {
+              Picture* kept, const Draw& draw, ImGuiWindowFlags flags = 0) {
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();
     ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
-    ImGui::BeginChild(id, {area.w * scale, area.h * scale}, false, ImGuiWindowFlags_HorizontalScrollbar);
+    ImGui::BeginChild(id, {area.w * scale, area.h * scale}, false,
+                      ImGuiWindowFlags_HorizontalScrollbar | flags);
     ImGui::PopStyleVar();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     Picture picture = draw(area.w, area.h);
@@ -154,48 +153,6 @@ Rect below_compare_bar(const AppState& state, const Rect& area, const ViewTools&
     return {area.x, area.y + compare_bar_height, area.w, area.h - compare_bar_height};
 }
 
-/// Where the selected number can be typed, when it is one that the user owns. Returns the height it takes.
-float number_field(AppState& state, const Rect& area, const ViewTools& tools) {
-    const auto cell = state.view.drag ? std::optional(state.view.drag->cell) : state.view.selected;
-    const bool owned = cell && (cell->tensor == TensorId::x || !is_stage(cell->tensor)) &&
-                       state.shown.tensor(cell->tensor) != nullptr;
-    // A is as it was marked: nothing of it is typed over.
-    if (!owned || effective(state.compare, state.view.compare) == Compare::baseline) {
-        state.edit_cell.reset();
-        return 0;
-    }
-    constexpr float height = 58;
-    const float scale = tools.surface.scale();
-    const ImVec2 origin = ImGui::GetWindowPos();
-    const Theme& theme = tools.theme;
-    const Rect box{area.x + panel_pad, area.y + 14, area.w - 2 * panel_pad, 34};
-    Scene scene;
-    scene.add(
-        RectItem{.area = box, .fill = theme.raise, .stroke = theme.ink, .stroke_width = 1.5F, .radius = 6});
-    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
-    ImGui::PushFont(tools.surface.font(Font::mono, 15));
-    ImGui::SetCursorScreenPos({origin.x + (box.x + 6) * scale, origin.y + box.y * scale});
-    ImGui::SetNextItemWidth((box.w - 12) * scale);
-    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {6 * scale, (box.h * scale - ImGui::GetFontSize()) / 2});
-    for (const ImGuiCol colour : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive})
-        ImGui::PushStyleColor(colour, ImVec4(0, 0, 0, 0));
-    const bool entered =
-        ImGui::InputText("##number", &state.edit_text,
-                         ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
-    if (!ImGui::IsItemActive() && !entered) {
-        state.edit_text = shortest_number(state.shown.value(*cell));
-        state.edit_cell = cell;
-    }
-    if (ImGui::IsItemHovered() && !ImGui::IsItemActive())
-        show_tip("Type a number and press Enter, or drag the cell sideways.", tools);
-    ImGui::PopStyleColor(3);
-    ImGui::PopStyleVar();
-    ImGui::PopFont();
-    if (entered)
-        tools.send(TypedNumber{*cell, state.edit_text});
-    return height;
-}
-
 } // namespace
 
 void view_canvas(const AppState& state, const Rect& whole, const ViewTools& tools,
@@ -207,9 +164,14 @@ void view_canvas(const AppState& state, const Rect& whole, const ViewTools& tool
     if (state.shown.trace == nullptr)
         return;
     const Rect area = below_compare_bar(state, whole, tools);
-    scrolled("canvas", area, tools, &hovered, &kept, [&](float width, float height) {
-        return draw_canvas(canvas_context(state, tools, width, height));
-    });
+    // The wheel changes the number it is turned over, when that is selected; else it scrolls.
+    const bool wheel_edits =
+        state.view.hover && state.view.hover == state.view.selected && is_owned(state.view.hover->tensor);
+    scrolled(
+        "canvas", area, tools, &hovered, &kept,
+        [&](float width, float height) { return draw_canvas(canvas_context(state, tools, width, height)); },
+        wheel_edits ? ImGuiWindowFlags_NoScrollWithMouse : 0);
+    view_command_notice(state, area, tools);
     if (state.error.empty())
         return;
     // What was typed last could not be used: said where the user looks, over the last valid picture.
@@ -262,7 +224,8 @@ void view_left_panel(const AppState& state, const Rect& area, bool open, const V
              });
 }
 
-void view_inspector(AppState& state, const Rect& area, bool open, const ViewTools& tools) {
+void view_inspector(AppState& state, const Rect& area, bool open, const ViewTools& tools,
+                    std::optional<CellAddress>& hovered) {
     draw_panel_back(area, tools, false);
     if (!open) {
         view_rail(area, "Inspector", false, ViewChange(OpenInspector{true}), tools);
@@ -288,11 +251,15 @@ void view_inspector(AppState& state, const Rect& area, bool open, const ViewTool
     show_picture(header, origin.x, origin.y, tools, nullptr);
     if (state.shown.trace == nullptr)
         return;
-    const float field = number_field(state, {area.x + 1, area.y + strip_height, area.w - 1, 0}, tools);
-    scrolled(
-        "inspector", {area.x + 1, area.y + strip_height + field, area.w - 1, area.h - strip_height - field},
-        tools, nullptr, nullptr,
-        [&](float width, float height) { return draw_inspector(context_of(state, tools, width, height)); });
+    ViewTools kept = tools;
+    kept.keeps_selection = true;
+    const float field = view_number_field(state, {area.x + 1, area.y + strip_height, area.w - 1, 0}, tools);
+    scrolled("inspector",
+             {area.x + 1, area.y + strip_height + field, area.w - 1, area.h - strip_height - field}, kept,
+             &hovered, nullptr, [&](float width, float height) {
+                 const DrawContext context = context_of(state, tools, width, height);
+                 return with_selection_tools(draw_inspector(context), context);
+             });
 }
 
 } // namespace headscope

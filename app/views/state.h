@@ -6,10 +6,19 @@
 #include "app/state/document.h"
 #include "app/state/files_state.h"
 #include "app/state/view_state.h"
+#include "app/views/widgets.h"
 
 #include <string>
 
 namespace headscope {
+
+/// What is typed for the selected number.
+struct NumberEdit {
+    std::string text;
+    bool take_keyboard = false; ///< the field asks for the keyboard
+    bool active = false;        ///< it has it
+    std::string ahead;          ///< typed before it had
+};
 
 /// Everything the views draw from. Only the program changes it.
 struct AppState {
@@ -19,12 +28,13 @@ struct AppState {
     Comparison compare; ///< follows `shown`
     Flash flash;
     std::string sentence; ///< as it stands in the field, valid or not
+    std::string notice;   ///< what the last command did beside what can be seen; empty when nothing
     std::string error;    ///< one sentence about what was typed or chosen last; empty when all is well
     std::string device_name, device_detail;
-    bool running = false;                 ///< a run is out
-    std::string edit_text;                ///< in the inspector's number field
-    std::optional<CellAddress> edit_cell; ///< whose number that is
-    std::vector<HistoryLine> history;     ///< of the document, oldest first
+    bool running = false;             ///< a run is out
+    NumberEdit number;                ///< in the inspector's number field
+    FieldEdit field;                  ///< what is typed into a field of a panel
+    std::vector<HistoryLine> history; ///< of the document, oldest first
     std::size_t history_position = 0;
     FilesState files;
     bool focus_sentence = false; ///< the sentence field takes the keyboard in the next frame

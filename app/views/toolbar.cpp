@@ -29,8 +29,9 @@ Field preset_field(const AppState& state) {
 
 Field mask_field(const AppState& state) {
     const MaskChoice now = state.document->recipe.mask;
+    const bool painted = painted_mask_fits(state.document->recipe, state.document->problem.dims);
     const auto choice = [&](const char* label, MaskChoice mask, const char* tip) {
-        return Choice{label, Command(SetMask{mask}), now == mask, tip};
+        return Choice{label, Command(SetMask{mask}), !painted && now == mask, tip};
     };
     Field field{
         "mask",
@@ -39,8 +40,16 @@ Field mask_field(const AppState& state) {
          choice("causal", MaskChoice::causal, "A token reads itself and what came before"),
          choice("causal window 3", MaskChoice::causal_window, "The token itself and the two before it"),
          choice("neighbours", MaskChoice::symmetric_window, "One token to either side")}};
+    if (painted) {
+        field.choices.push_back(
+            {"painted", ViewChange(GoTo{StageGroup::masked}), true, "As painted by hand"});
+        field.choices.push_back(
+            {"reset the painted mask", Command(ResetMask{}), false, "The mask as it was before painting"});
+    }
     const auto on = std::ranges::find(field.choices, true, &Choice::on);
     field.value = on->label;
+    if (painted)
+        return field;
     if (!state.document->recipe.extra_mask.empty() ||
         (state.document->recipe.base != nullptr && !state.document->recipe.base->mask.empty()))
         field.value = field.value == "none" ? "custom" : field.value + " + custom";

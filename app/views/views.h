@@ -17,8 +17,13 @@ void view_canvas(const AppState& state, const Rect& area, const ViewTools& tools
                  std::optional<CellAddress>& hovered, Picture& kept);
 /// Guide, tensors and heads; or the rail that opens it again.
 void view_left_panel(const AppState& state, const Rect& area, bool open, const ViewTools& tools);
-/// The arithmetic of the cell that is spoken of; or its rail.
-void view_inspector(AppState& state, const Rect& area, bool open, const ViewTools& tools);
+/// The arithmetic of the cell that is spoken of; or its rail. Writes a cell under the mouse to `hovered`.
+void view_inspector(AppState& state, const Rect& area, bool open, const ViewTools& tools,
+                    std::optional<CellAddress>& hovered);
+/// Where the selected number can be typed, when it is one that the user owns. Returns the height it takes.
+float view_number_field(AppState& state, const Rect& area, const ViewTools& tools);
+/// What the last command did beside what can be seen, at the foot of the canvas.
+void view_command_notice(const AppState& state, const Rect& canvas, const ViewTools& tools);
 /// Playback, scrubber, speed and the sizes of the problem.
 void view_bottom_bar(const AppState& state, const Rect& area, const ViewTools& tools);
 /// F1: the keyboard, over everything else.

@@ -146,6 +146,10 @@ void show_picture(const Picture& picture, float x, float y, const ViewTools& too
     }
     for (const Slider& slider : picture.sliders)
         on_hotspot = show_slider(slider, physical(slider.track, x, y, scale), tools) || on_hotspot;
+    for (const TextField& field : picture.fields) {
+        show_field(field, physical(field.area, x, y, scale), tools);
+        on_hotspot = ImGui::IsItemHovered() || on_hotspot;
+    }
     if (on_hotspot || !ImGui::IsWindowHovered())
         return;
     for (const Tip& tip : picture.tips)
@@ -160,20 +164,10 @@ void show_picture(const Picture& picture, float x, float y, const ViewTools& too
         if (!cell)
             continue;
         *hovered = cell;
-        const bool editable =
-            tools.value && grid.actual && (cell->tensor == TensorId::x || !is_stage(cell->tensor));
-        if (editable)
-            ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
-        if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
-            tools.send(ViewChange(Select{cell}));
-            if (editable) {
-                const float value = tools.value(*cell);
-                tools.send(ViewChange(BeginDrag{{*cell, value, mouse.x / scale, false, value}}));
-            }
-        }
+        react_to_cell(grid, *cell, tools);
         return;
     }
-    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !tools.keeps_selection)
         tools.send(ViewChange(Select{std::nullopt}));
 }
 

@@ -34,6 +34,13 @@ private:
     Rect focused_{};
 };
 
+/// What is being typed into one of a picture's fields.
+struct FieldEdit {
+    std::string label; ///< of the field; empty: none
+    std::string text;
+    std::string error; ///< why it could not be used; shown under the field until something else is typed
+};
+
 /// What every view is given to draw with.
 struct ViewTools {
     Surface& surface;
@@ -42,8 +49,18 @@ struct ViewTools {
     const TextMeasure& measure;
     const Sink& send;
     std::function<float(const CellAddress&)> value =
-        {}; ///< of a cell that is shown; empty: cells cannot be edited
+        {};                          ///< of a cell that is shown; empty: cells cannot be edited
+    const ViewState* view = nullptr; ///< null: no selecting by mouse, no painting
+    bool keeps_selection = false;    ///< a click beside every cell leaves the selection as it is
+    FieldEdit* field = nullptr;      ///< null: pictures have no fields
+    std::function<bool(const CellAddress&)> allowed =
+        {}; ///< whether the newest mask allows a cell of scores to weights
 };
+
+/// What the mouse does on a cell: selects, begins to drag a number, draws out a block, paints the mask.
+void react_to_cell(const MatrixGrid& grid, const CellAddress& cell, const ViewTools& tools);
+/// Shows a picture's field at physical pixels.
+void show_field(const TextField& field, const Rect& area, const ViewTools& tools);
 
 /// Paints a picture with its origin at the given physical pixel of the current ImGui window and makes its
 /// hotspots, tips and (with `hovered`) its cells react. A hovered cell is written to `hovered`; a click

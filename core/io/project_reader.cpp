@@ -278,6 +278,7 @@ Recipe Reader::recipe(const ConfigReader& object) {
     recipe.gains = read_numbers(object, "gains");
     recipe.temperature = read_temperature(object);
     recipe.extra_mask = mask(object, "extra_mask", "the recipe", false);
+    recipe.painted_mask = mask(object, "painted_mask", "the painted mask", false);
     return recipe;
 }
 

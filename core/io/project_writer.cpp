@@ -122,6 +122,8 @@ ordered_json recipe_json(const Recipe& recipe, Tensors& tensors) {
     out["gains"] = finite_numbers(recipe.gains, "gains");
     out["temperature"] = finite_numbers({&recipe.temperature, 1}, "temperature").front();
     out["extra_mask"] = mask_json(recipe.extra_mask, "extra_", tensors);
+    if (!recipe.painted_mask.empty())
+        out["painted_mask"] = mask_json(recipe.painted_mask, "painted_", tensors);
     return out;
 }
 

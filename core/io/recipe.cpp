@@ -68,6 +68,14 @@ BuiltRecipe build_recipe(const Recipe& recipe) {
     return built;
 }
 
+bool painted_mask_fits(const Recipe& recipe, const Dims& dims) {
+    if (recipe.painted_mask.empty())
+        return false;
+    const auto* rule = std::get_if<ExplicitMask>(&recipe.painted_mask.front());
+    return rule != nullptr && rule->allowed != nullptr &&
+           rule->allowed->shape == Shape{dims.B, dims.H, dims.Tq, dims.Tk};
+}
+
 Problem with_edits(const Problem& unedited, const Recipe& recipe) {
     Problem problem = unedited;
     for (const auto& [id, tensor] : recipe.edits) {
@@ -79,6 +87,8 @@ Problem with_edits(const Problem& unedited, const Recipe& recipe) {
     if (static_cast<std::int64_t>(recipe.gains.size()) == problem.dims.H)
         problem.gains = recipe.gains;
     problem.temperature = recipe.temperature;
+    if (painted_mask_fits(recipe, problem.dims))
+        problem.mask = recipe.painted_mask;
     validate(problem);
     return problem;
 }

@@ -29,7 +29,10 @@ struct Recipe {
     std::map<TensorId, TensorPtr> edits;
     std::vector<float> gains; ///< one per head; empty: all 1
     float temperature = 1.0F;
-    Mask extra_mask;                     ///< rules beside `mask`
+    Mask extra_mask; ///< rules beside `mask`
+    /// Painted by hand: these rules stand instead of all others. The first is an ExplicitMask of shape (B, H,
+    /// Tq, Tk); where the problem has other sizes it waits until it fits again. Empty: nothing was painted.
+    Mask painted_mask;
     std::shared_ptr<const Problem> base; ///< a problem from a file; preset and sentence then do not count
 };
 
@@ -44,8 +47,11 @@ struct BuiltRecipe {
 /// Throws Error(input) with the sentence to show when the recipe cannot be made into a problem.
 BuiltRecipe build_recipe(const Recipe& recipe);
 
-/// Lays the recipe's edits, gains and temperature over the unedited problem. Edits and gains whose shape the
-/// problem does not have are left out. Throws Error(input) when the result is not valid.
+/// Whether there is a painted mask and it has the sizes of the problem.
+bool painted_mask_fits(const Recipe& recipe, const Dims& dims);
+
+/// Lays the recipe's edits, gains, temperature and painted mask over the unedited problem. Edits and gains
+/// whose shape the problem does not have are left out. Throws Error(input) when the result is not valid.
 Problem with_edits(const Problem& unedited, const Recipe& recipe);
 
 } // namespace headscope

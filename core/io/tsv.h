@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace headscope {
 
@@ -24,5 +26,16 @@ std::string tsv(const Tensor& tensor);
 
 /// The matrix that holds the cell: all of the last two axes at the cell's place in the others.
 MatrixCells matrix_around(const Tensor& tensor, const Index& cell);
+
+/// A table of numbers, row by row.
+struct Table {
+    std::int64_t rows = 0, cols = 0;
+    std::vector<float> values; ///< rows * cols
+};
+
+/// What a spreadsheet copied: tabs between numbers (or, in a text without tabs, commas or semicolons and
+/// blanks), a true minus sign or a hyphen. Throws Error(input) naming row and column, counted from 1, of what
+/// is no finite number, or the first row of another length; an empty text is refused.
+Table parse_tsv(std::string_view text);
 
 } // namespace headscope

@@ -21,8 +21,16 @@ public:
     float uniform() {
         return static_cast<float>(static_cast<std::int64_t>(next() >> 40U) - (1 << 23)) * 0x1p-23F;
     }
+    /// Standard normal, by comparisons of uniform numbers alone (Karney 2016, "Sampling exactly from the
+    /// normal distribution"): no logarithm or cosine that another machine might round differently.
+    double normal();
 
 private:
+    /// Uniform in [0, 1), a multiple of 2^-53.
+    double fraction() { return static_cast<double>(next() >> 11U) * 0x1p-53; }
+    /// True with probability exp(-x), for x in [0, 1].
+    bool survives(double x);
+
     std::uint64_t state_;
 };
 

@@ -89,7 +89,7 @@ TEST_CASE("a click keeps a cell, the inspector and the guide show it, Esc lets i
     // A click beside everything lets go too.
     desk.driver.click(cell.x + cell.w / 2, cell.y + cell.h / 2);
     REQUIRE(desk.view().selected);
-    desk.driver.click(grid->area.x + 2, grid->area.y - 60);
+    desk.driver.click(grid->area.x + 2, grid->area.y - 45);
     CHECK_FALSE(desk.view().selected);
 }
 

@@ -1,0 +1,72 @@
+#include "app/cli/bench_editing.h"
+
+#include "app/shell/offscreen.h"
+#include "app/shell/program.h"
+#include "core/text/random_numbers.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+std::shared_ptr<const Problem> large_problem() {
+    constexpr std::int64_t T = 64, D = 512, H = 8;
+    RandomNumbers numbers(1);
+    const auto drawn = [&](const Shape& shape, float scale) {
+        Tensor tensor(shape);
+        std::ranges::generate(tensor.values(), [&] { return scale * numbers.uniform(); });
+        return std::make_shared<const Tensor>(std::move(tensor));
+    };
+    const float scale = 1.0F / std::sqrt(static_cast<float>(D));
+    Problem problem;
+    problem.dims = {1, T, T, D, D, H, H, D / H, D / H};
+    problem.x = drawn({1, T, D}, 1);
+    for (TensorPtr* weight :
+         {&problem.weights.W_Q, &problem.weights.W_K, &problem.weights.W_V, &problem.weights.W_O})
+        *weight = drawn({D, D}, scale);
+    return std::make_shared<const Problem>(std::move(problem));
+}
+
+/// Changes one number before every frame, as dragging does.
+class DraggingUi : public Ui {
+public:
+    explicit DraggingUi(Program& program) : program_(program) {}
+    void frame(Surface& surface, double now) override {
+        using Clock = std::chrono::steady_clock;
+        const CellAddress cell{TensorId::W_O, {3, 4, 0, 0}};
+        const auto start = Clock::now();
+        program_.act(Command(EditCell{cell, 0.01F * static_cast<float>(frames.size())}));
+        program_.frame(surface, now);
+        frames.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    }
+    bool animating() const override { return program_.animating(); }
+    float zoom() const override { return program_.zoom(); }
+    Color background() const override { return program_.background(); }
+    std::string title() const override { return program_.title(); }
+    bool quitting() const override { return program_.quitting(); }
+
+    std::vector<double> frames;
+
+private:
+    Program& program_;
+};
+
+} // namespace
+
+std::vector<double> editing_frames() {
+    Recipe recipe;
+    recipe.base = large_problem();
+    Program program({.recipe = recipe, .device = "auto", .wake = {}});
+    program.settle();
+    program.act(ViewChange(GoTo{StageGroup::output}));
+    program.act(ViewChange(Select{CellAddress{TensorId::W_O, {3, 4, 0, 0}}}));
+    DraggingUi ui(program);
+    render_offscreen(ui, 1600, 1000, 1.0F, {.frames = 120, .mouse = {}});
+    ui.frames.erase(ui.frames.begin(), ui.frames.begin() + 10);
+    return std::move(ui.frames);
+}
+
+} // namespace headscope

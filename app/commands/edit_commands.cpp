@@ -1,0 +1,51 @@
+#include "app/commands/edit_commands.h"
+
+#include "core/base/error.h"
+
+namespace headscope {
+
+const Tensor& editable(const Document& document, TensorId id) {
+    const Tensor* now = document.problem.input(id);
+    if (now == nullptr)
+        fail_input(std::string(tensor_info(id).name) +
+                   " cannot be edited: it is computed, or this problem has none");
+    return *now;
+}
+
+bool put_edit(Recipe& recipe, TensorId tensor, TensorPtr edited) {
+    recipe.edits[tensor] = std::move(edited);
+    // An edit of the identity is an edit of W_O as it was on screen.
+    const bool was_identity = tensor == TensorId::W_O && recipe.identity_W_O;
+    if (was_identity)
+        recipe.identity_W_O = false;
+    return !was_identity;
+}
+
+void check_head(const Dims& dims, std::int64_t head) {
+    if (head < 0 || head >= dims.H)
+        fail_input("there is no head " + std::to_string(head) + "; heads are numbered 0 to " +
+                   std::to_string(dims.H - 1));
+}
+
+CommandName name_of(const Document& before, const EditBlock& c) {
+    return {operation_name(c.operation) + " " + block_text(c.block, before.problem.dims), {}};
+}
+
+CommandName name_of(const Document& before, const PasteBlock& c) {
+    const Block block{c.cell.tensor, c.cell.at, c.table.rows, c.table.cols};
+    return {"paste " + block_text(block, before.problem.dims),
+            std::to_string(c.table.rows) + " × " + std::to_string(c.table.cols)};
+}
+
+bool change(Recipe& recipe, const Document& document, const EditBlock& c) {
+    const Tensor& now = editable(document, c.block.tensor);
+    return put_edit(recipe, c.block.tensor, operated(now, c.block, c.operation));
+}
+
+bool change(Recipe& recipe, const Document& document, const PasteBlock& c) {
+    const Tensor& now = editable(document, c.cell.tensor);
+    const Block block{c.cell.tensor, c.cell.at, c.table.rows, c.table.cols};
+    return put_edit(recipe, c.cell.tensor, with_values(now, block, c.table.values));
+}
+
+} // namespace headscope

@@ -1,0 +1,159 @@
+#include "app/commands/edit_commands.h"
+#include "core/base/error.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace headscope {
+
+namespace {
+
+/// Where a head's numbers stand in one tensor.
+struct Part {
+    Block block;
+    bool keys_values; ///< perhaps shared with other heads
+};
+
+std::vector<Part> parts_of(const Problem& problem, std::int64_t head) {
+    const Dims& d = problem.dims;
+    const std::int64_t kv = d.kv_head(head);
+    const auto columns = [](std::int64_t first, bool bias) {
+        return bias ? Index{first, 0, 0, 0} : Index{0, first, 0, 0};
+    };
+    std::vector<Part> parts{
+        {{TensorId::W_Q, columns(head * d.dk, false), d.D, d.dk}, false},
+        {{TensorId::b_Q, columns(head * d.dk, true), 1, d.dk}, false},
+        {{TensorId::W_O, {head * d.dv, 0, 0, 0}, d.dv, d.D}, false},
+        {{TensorId::W_K, columns(kv * d.dk, false), d.Dkv, d.dk}, true},
+        {{TensorId::b_K, columns(kv * d.dk, true), 1, d.dk}, true},
+        {{TensorId::W_V, columns(kv * d.dv, false), d.Dkv, d.dv}, true},
+        {{TensorId::b_V, columns(kv * d.dv, true), 1, d.dv}, true},
+    };
+    std::erase_if(parts, [&](const Part& part) { return problem.input(part.block.tensor) == nullptr; });
+    return parts;
+}
+
+void check_pair(const Dims& dims, std::int64_t a, std::int64_t b) {
+    check_head(dims, a);
+    check_head(dims, b);
+    if (a == b)
+        fail_input("head " + std::to_string(a) + " is the only one named; name two different heads");
+}
+
+std::vector<float> whole_gains(const Problem& problem) {
+    std::vector<float> gains = problem.gains;
+    gains.resize(static_cast<std::size_t>(problem.dims.H), 1.0F);
+    return gains;
+}
+
+/// Writes values into blocks; several of one tensor make one edit.
+class Edits {
+public:
+    explicit Edits(const Document& document) : document_(document) {}
+
+    void write(const Block& block, const std::vector<float>& values) {
+        TensorPtr& slot = edited_[block.tensor];
+        slot = with_values(slot == nullptr ? editable(document_, block.tensor) : *slot, block, values);
+    }
+    bool put_into(Recipe& recipe) const {
+        bool edit_only = true;
+        for (const auto& [id, tensor] : edited_)
+            edit_only = put_edit(recipe, id, tensor) && edit_only;
+        return edit_only;
+    }
+
+private:
+    const Document& document_;
+    std::map<TensorId, TensorPtr> edited_;
+};
+
+/// The other heads that read the key/value head of `head`: "2, 3".
+std::string also_read_by(const Dims& dims, std::int64_t head, std::int64_t besides) {
+    std::string list;
+    for (std::int64_t h = 0; h < dims.H; ++h)
+        if (h != head && h != besides && dims.kv_head(h) == dims.kv_head(head))
+            list += (list.empty() ? "" : ", ") + std::to_string(h);
+    return list;
+}
+
+std::string shared_detail(const Dims& dims, std::int64_t a, std::int64_t b, bool both) {
+    const bool exist = std::min(a, b) >= 0 && std::max(a, b) < dims.H;
+    if (!exist || dims.Hkv == dims.H)
+        return {};
+    if (dims.kv_head(a) == dims.kv_head(b))
+        return "K, V shared: kept";
+    std::string others = also_read_by(dims, b, a);
+    if (both) {
+        const std::string more = also_read_by(dims, a, b);
+        others += (others.empty() || more.empty() ? "" : ", ") + more;
+    }
+    return others.empty() ? std::string{} : "K, V also of " + others;
+}
+
+} // namespace
+
+CommandName name_of(const Document& before, const CopyHead& c) {
+    return {"copy head " + std::to_string(c.from) + " to " + std::to_string(c.to),
+            shared_detail(before.problem.dims, c.from, c.to, false)};
+}
+
+CommandName name_of(const Document& before, const SwapHeads& c) {
+    return {"swap heads " + std::to_string(c.a) + " and " + std::to_string(c.b),
+            shared_detail(before.problem.dims, c.a, c.b, true)};
+}
+
+CommandName name_of(const Document&, const ResetHead& c) {
+    return {"reset head " + std::to_string(c.head), {}};
+}
+
+bool change(Recipe& recipe, const Document& document, const CopyHead& c) {
+    const Problem& problem = document.problem;
+    check_pair(problem.dims, c.from, c.to);
+    const bool shared = problem.dims.kv_head(c.from) == problem.dims.kv_head(c.to);
+    const auto from = parts_of(problem, c.from), to = parts_of(problem, c.to);
+    Edits edits(document);
+    for (std::size_t i = 0; i < from.size(); ++i)
+        if (!from[i].keys_values || !shared)
+            edits.write(to[i].block, values_of(*problem.input(from[i].block.tensor), from[i].block));
+    if (!problem.gains.empty()) {
+        recipe.gains = whole_gains(problem);
+        recipe.gains[static_cast<std::size_t>(c.to)] = recipe.gains[static_cast<std::size_t>(c.from)];
+    }
+    return edits.put_into(recipe);
+}
+
+bool change(Recipe& recipe, const Document& document, const SwapHeads& c) {
+    const Problem& problem = document.problem;
+    check_pair(problem.dims, c.a, c.b);
+    const bool shared = problem.dims.kv_head(c.a) == problem.dims.kv_head(c.b);
+    const auto a = parts_of(problem, c.a), b = parts_of(problem, c.b);
+    Edits edits(document);
+    for (std::size_t i = 0; i < a.size(); ++i)
+        if (!a[i].keys_values || !shared) {
+            const Tensor& now = *problem.input(a[i].block.tensor);
+            edits.write(b[i].block, values_of(now, a[i].block));
+            edits.write(a[i].block, values_of(now, b[i].block));
+        }
+    if (!problem.gains.empty()) {
+        recipe.gains = whole_gains(problem);
+        std::swap(recipe.gains[static_cast<std::size_t>(c.a)], recipe.gains[static_cast<std::size_t>(c.b)]);
+    }
+    return edits.put_into(recipe);
+}
+
+bool change(Recipe& recipe, const Document& document, const ResetHead& c) {
+    const Problem& problem = document.problem;
+    check_head(problem.dims, c.head);
+    Edits edits(document);
+    for (const Part& part : parts_of(problem, c.head))
+        if (recipe.edits.contains(part.block.tensor))
+            edits.write(part.block, values_of(*document.unedited->input(part.block.tensor), part.block));
+    if (!problem.gains.empty()) {
+        recipe.gains = whole_gains(problem);
+        recipe.gains[static_cast<std::size_t>(c.head)] = 1.0F;
+    }
+    return edits.put_into(recipe);
+}
+
+} // namespace headscope

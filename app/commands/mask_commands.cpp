@@ -1,0 +1,72 @@
+#include "app/commands/edit_commands.h"
+#include "core/base/error.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+/// The mask in force as one explicit rule, and what is added to the scores beside it: numbers that forbade
+/// by minus infinity are 0 then, so that painting can allow what they forbade.
+Mask as_painted(const Problem& problem) {
+    const Dims& d = problem.dims;
+    const MaskRows rows(problem.mask, d);
+    auto allowed = std::make_shared<BoolTensor>();
+    allowed->shape = {d.B, d.H, d.Tq, d.Tk};
+    allowed->values.reserve(static_cast<std::size_t>(allowed->shape.count()));
+    for (std::int64_t b = 0; b < d.B; ++b)
+        for (std::int64_t h = 0; h < d.H; ++h)
+            for (std::int64_t i = 0; i < d.Tq; ++i)
+                for (std::int64_t j = 0; j < d.Tk; ++j)
+                    allowed->values.push_back(static_cast<std::uint8_t>(rows.allows(b, h, i, j)));
+    Mask mask{ExplicitMask{std::move(allowed)}};
+    for (const MaskRule& rule : problem.mask)
+        if (const auto* additive = std::get_if<AdditiveMask>(&rule)) {
+            Tensor add(additive->add->shape(), additive->add->values());
+            std::ranges::replace_if(
+                add.values(), [](float v) { return std::isinf(v); }, 0.0F);
+            mask.emplace_back(AdditiveMask{std::make_shared<const Tensor>(std::move(add))});
+        }
+    return mask;
+}
+
+} // namespace
+
+CommandName name_of(const Document&, const PaintMask& c) {
+    return {c.head < 0 ? "paint mask, all heads" : "paint mask, head " + std::to_string(c.head),
+            "[" + std::to_string(c.i) + ", " + std::to_string(c.j) + "] " +
+                (c.allowed ? "allowed" : "forbidden")};
+}
+
+CommandName name_of(const Document&, const ResetMask&) {
+    return {"mask as it was chosen", {}};
+}
+
+bool change(Recipe& recipe, const Document& document, const PaintMask& c) {
+    const Dims& d = document.problem.dims;
+    if (c.head >= 0)
+        check_head(d, c.head);
+    if (c.batch < 0 || c.batch >= d.B || c.head < -1 || c.i < 0 || c.i >= d.Tq || c.j < 0 || c.j >= d.Tk)
+        fail_input("there is no cell [" + std::to_string(c.i) + ", " + std::to_string(c.j) +
+                   "] in the mask; it has " + std::to_string(d.Tq) + " queries and " + std::to_string(d.Tk) +
+                   " keys");
+    if (!painted_mask_fits(recipe, d))
+        recipe.painted_mask = as_painted(document.problem);
+    auto& rule = std::get<ExplicitMask>(recipe.painted_mask.front());
+    auto allowed = std::make_shared<BoolTensor>(*rule.allowed);
+    for (std::int64_t h = 0; h < d.H; ++h)
+        if (c.head < 0 || h == c.head)
+            allowed->values[static_cast<std::size_t>(allowed->shape.offset({c.batch, h, c.i, c.j}))] =
+                static_cast<std::uint8_t>(c.allowed);
+    rule.allowed = std::move(allowed);
+    return true;
+}
+
+bool change(Recipe& recipe, const Document&, const ResetMask&) {
+    recipe.painted_mask.clear();
+    return true;
+}
+
+} // namespace headscope

@@ -1,0 +1,94 @@
+#include "app/commands/notice.h"
+
+#include "core/base/overloaded.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+std::string count_of(std::int64_t count, const std::string& what) {
+    return (count == 1 ? "one " : std::to_string(count) + " ") + what + (count == 1 ? "" : "s");
+}
+
+std::string dealt(const Dims& before, const Dims& after) {
+    const std::string width = before.dk == before.dv
+                                  ? std::to_string(after.dk)
+                                  : std::to_string(after.dk) + " (V: " + std::to_string(after.dv) + ")";
+    return "The same columns of W_Q, W_K and W_V and the same rows of W_O were dealt to " +
+           count_of(after.H, "head") + " of width " + width + ", not to " + count_of(before.H, "head") +
+           " of width " + std::to_string(before.dk) + "; no weight changed.";
+}
+
+std::string averaged(const Dims& before, const Dims& after) {
+    if (after.Hkv == after.H)
+        return "Every query head has keys and values of its own again; W_K and W_V are as they were built.";
+    return "The W_K and W_V columns of every " + std::to_string(after.H / after.Hkv) +
+           " heads were averaged into one: " + count_of(after.Hkv, "key/value head") + " for " +
+           count_of(after.H, "query head") + ", before " + std::to_string(before.Hkv) +
+           ". Queries and W_O are as before.";
+}
+
+/// Edits that the new sizes leave aside although the old ones had them.
+std::string waiting(const Document& before, const Document& after) {
+    const auto fits = [](const Document& document, TensorId id, const Tensor& edit) {
+        const Tensor* now = document.problem.input(id);
+        return now != nullptr && now->shape() == edit.shape();
+    };
+    std::string names;
+    for (const auto& [id, edit] : after.recipe.edits)
+        if (!fits(after, id, *edit) && fits(before, id, *edit))
+            names += (names.empty() ? "" : ", ") + std::string(tensor_info(id).name);
+    std::string text;
+    if (!names.empty())
+        text = " Your edits of " + names + " have another shape now: they wait, and come back with it.";
+    if (painted_mask_fits(before.recipe, before.problem.dims) && !after.recipe.painted_mask.empty() &&
+        !painted_mask_fits(after.recipe, after.problem.dims))
+        text += " The painted mask waits until the number of heads and tokens is as it was.";
+    const bool had_gains = std::ranges::any_of(before.problem.gains, [](float gain) { return gain != 1.0F; });
+    if (had_gains && after.problem.gains.empty())
+        text += " Gains are 1 again.";
+    return text;
+}
+
+std::string shared_parts(const Dims& dims, std::int64_t a, std::int64_t b, bool swap) {
+    if (dims.Hkv == dims.H)
+        return {};
+    const std::string pair = "Heads " + std::to_string(a) + " and " + std::to_string(b);
+    if (dims.kv_head(a) == dims.kv_head(b))
+        return pair + " read the same keys and values, so that only the W_Q columns and the W_O rows were " +
+               (swap ? "swapped." : "copied.");
+    std::string others;
+    for (std::int64_t h = 0; h < dims.H; ++h)
+        if (h != a && h != b &&
+            (dims.kv_head(h) == dims.kv_head(b) || (swap && dims.kv_head(h) == dims.kv_head(a))))
+            others += (others.empty() ? "" : ", ") + std::to_string(h);
+    return others.empty() ? std::string{}
+                          : pair + " share their keys and values with others: W_K and W_V of " + others +
+                                " changed along.";
+}
+
+} // namespace
+
+std::string notice_of(const Document& before, const Command& command, const Document& after) {
+    const Dims &was = before.problem.dims, &now = after.problem.dims;
+    return std::visit(
+        Overloaded{[&](const SetHeads&) {
+                       std::string text = dealt(was, now);
+                       if (was.Hkv != was.H)
+                           text += " Every head has its own keys and values again.";
+                       return text + waiting(before, after);
+                   },
+                   [&](const SetKvHeads&) { return averaged(was, now) + waiting(before, after); },
+                   [&](const SetSentence&) {
+                       const std::string text = waiting(before, after);
+                       return text.empty() ? text : text.substr(1);
+                   },
+                   [&](const CopyHead& c) { return shared_parts(was, c.from, c.to, false); },
+                   [&](const SwapHeads& c) { return shared_parts(was, c.a, c.b, true); },
+                   [](const auto&) { return std::string(); }},
+        command);
+}
+
+} // namespace headscope

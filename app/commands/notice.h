@@ -1,0 +1,13 @@
+#pragma once
+
+#include "app/commands/command.h"
+
+#include <string>
+
+namespace headscope {
+
+/// What a command did that cannot be seen at a glance, in plain words: how the weights were dealt anew, which
+/// edits wait because they no longer fit, whose keys and values changed along. Empty: nothing to tell.
+std::string notice_of(const Document& before, const Command& command, const Document& after);
+
+} // namespace headscope

@@ -1,0 +1,48 @@
+#include "app/commands/edit_commands.h"
+#include "core/base/error.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+std::string trimmed(std::string text) {
+    constexpr std::string_view blank = " \t\r\n";
+    text.erase(0, std::min(text.find_first_not_of(blank), text.size()));
+    text.erase(text.find_last_not_of(blank) + 1);
+    return text;
+}
+
+} // namespace
+
+float parse_number(const std::string& typed) {
+    constexpr std::string_view minus = "−";
+    std::string text = trimmed(typed);
+    for (auto at = text.find(minus); at != std::string::npos; at = text.find(minus))
+        text.replace(at, minus.size(), "-");
+    const std::string_view digits = text.starts_with('+') ? std::string_view(text).substr(1) : text;
+    float value = 0;
+    const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (fault == std::errc::result_out_of_range || (fault == std::errc() && !std::isfinite(value)))
+        fail_input("“" + typed + "” is beyond float32's range; type a smaller number such as 0.25");
+    if (fault != std::errc() || end != digits.data() + digits.size())
+        fail_input("“" + typed + "” is not a number; type one such as 0.25");
+    return value;
+}
+
+std::uint64_t parse_seed(const std::string& typed) {
+    const std::string text = trimmed(typed);
+    std::uint64_t seed = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), seed);
+    if (fault != std::errc() || end != text.data() + text.size())
+        fail_input("“" + typed + "” is not a seed; type a whole number from 0 on, such as 7");
+    return seed;
+}
+
+PasteBlock parse_paste(const CellAddress& cell, const std::string& text) {
+    return {cell, parse_tsv(text)};
+}
+
+} // namespace headscope

@@ -1,0 +1,80 @@
+#include "app/draw/matrix_image.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+/// FNV-1a over whole pixels: the image's name for the texture cache.
+std::uint64_t hash_of(const std::vector<Color>& pixels) {
+    std::uint64_t hash = 14695981039346656037ULL;
+    for (const Color pixel : pixels)
+        hash = (hash ^ pixel) * 1099511628211ULL;
+    return hash;
+}
+
+/// Reads the tensor's own numbers without looking up each address.
+class Numbers {
+public:
+    Numbers(const Tensor& tensor, const MatrixSpec& spec)
+        : first_(tensor.data() + tensor.shape().offset(spec.origin)),
+          down_(stride(tensor.shape(), spec.row_axis)), across_(stride(tensor.shape(), spec.col_axis)) {}
+    float operator()(std::int64_t row, std::int64_t col) const { return first_[row * down_ + col * across_]; }
+
+private:
+    /// 0 for an axis that the tensor does not have: a bias has no rows.
+    static std::int64_t stride(const Shape& shape, int axis) {
+        std::int64_t out = axis < shape.rank() ? 1 : 0;
+        for (int inner = axis + 1; inner < shape.rank(); ++inner)
+            out *= shape[inner];
+        return out;
+    }
+    const float* first_;
+    std::int64_t down_, across_;
+};
+
+template<class Value>
+std::vector<Color> pixels_of(const DrawContext& context, const MatrixSpec& spec, std::int64_t done,
+                             const Value& value_at) {
+    const bool heat = spec.fill == CellFill::heat;
+    const Ramp& ramp = heat ? *spec.ramp : context.theme.diverging;
+    const float low = heat ? spec.low : -spec.high;
+    const float scale = 1.0F / std::max(spec.high - low, 1e-30F);
+    std::vector<Color> pixels;
+    pixels.reserve(static_cast<std::size_t>(spec.rows * spec.cols));
+    for (std::int64_t row = 0; row < spec.rows; ++row)
+        for (std::int64_t col = 0; col < spec.cols; ++col) {
+            if (row >= done) {
+                pixels.push_back(context.theme.panel);
+                continue;
+            }
+            const float value = value_at(row, col);
+            if (spec.plus && std::isinf(value))
+                pixels.push_back(context.theme.muted); // masked in A or in B alone
+            else if (!std::isfinite(value) || (spec.forbidden && spec.forbidden(row, col)))
+                pixels.push_back((row + col) % 2 == 0 ? context.theme.panel : context.theme.line);
+            else
+                pixels.push_back(ramp[static_cast<std::size_t>(
+                    std::clamp((value - low) * scale, 0.0F, 1.0F) * 255.0F + 0.5F)]);
+        }
+    return pixels;
+}
+
+} // namespace
+
+void draw_matrix_image(Picture& picture, const DrawContext& context, const MatrixSpec& spec, const Rect& area,
+                       std::int64_t done) {
+    auto pixels = std::make_shared<std::vector<Color>>(
+        spec.value ? pixels_of(context, spec, done, spec.value)
+                   : pixels_of(context, spec, done, Numbers(*context.shown.tensor(spec.tensor), spec)));
+    const std::uint64_t key = hash_of(*pixels);
+    picture.scene.add(GridItem{.area = area,
+                               .cols = static_cast<int>(spec.cols),
+                               .rows = static_cast<int>(spec.rows),
+                               .pixels = std::move(pixels),
+                               .key = key});
+}
+
+} // namespace headscope

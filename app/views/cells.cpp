@@ -1,0 +1,74 @@
+#include "app/state/block.h"
+#include "app/views/widgets.h"
+
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+bool paintable(const MatrixGrid& grid, const CellAddress& cell) {
+    return grid.actual && (cell.tensor == TensorId::scores || cell.tensor == TensorId::scaled ||
+                           cell.tensor == TensorId::masked || cell.tensor == TensorId::weights);
+}
+
+/// Paints every cell from the one painted last to this one, so that a fast stroke has no holes.
+void paint_to(const CellAddress& cell, const CellAddress& from, bool allows, bool all_heads,
+              const ViewTools& tools) {
+    const bool same_map = from.at[0] == cell.at[0] && (all_heads || from.at[1] == cell.at[1]);
+    const std::int64_t di = same_map ? cell.at[2] - from.at[2] : 0,
+                       dj = same_map ? cell.at[3] - from.at[3] : 0;
+    const std::int64_t steps = std::max<std::int64_t>(std::max(std::abs(di), std::abs(dj)), 1);
+    for (std::int64_t step = 1; step <= steps; ++step) {
+        const double part = static_cast<double>(steps - step) / static_cast<double>(steps);
+        const auto back = [&](std::int64_t way) {
+            return static_cast<std::int64_t>(std::llround(static_cast<double>(way) * part));
+        };
+        tools.send(Command(PaintMask{cell.at[0], all_heads ? -1 : cell.at[1], cell.at[2] - back(di),
+                                     cell.at[3] - back(dj), allows}));
+    }
+    tools.send(ViewChange(BeginStroke{allows, cell}));
+}
+
+void paint_mask(const CellAddress& cell, const ViewTools& tools) {
+    const MaskBrush& brush = tools.view->brush;
+    ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
+        paint_to(cell, cell, !tools.allowed(cell), brush.all_heads, tools);
+    else if (brush.allows && ImGui::IsMouseDown(ImGuiMouseButton_Left) && cell != brush.last)
+        paint_to(cell, brush.last, *brush.allows, brush.all_heads, tools);
+}
+
+} // namespace
+
+void react_to_cell(const MatrixGrid& grid, const CellAddress& cell, const ViewTools& tools) {
+    if (tools.view != nullptr && tools.view->brush.on && tools.allowed && paintable(grid, cell)) {
+        paint_mask(cell, tools);
+        return;
+    }
+    const bool editable = tools.value && grid.actual && is_owned(cell.tensor);
+    const ImGuiIO& io = ImGui::GetIO();
+    if (editable && !io.KeyShift)
+        ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+        if (io.KeyShift && grid.actual && tools.view != nullptr) {
+            tools.send(ViewChange(SelectTo{cell, true}));
+            return;
+        }
+        tools.send(ViewChange(Select{cell}));
+        if (editable) {
+            const float value = tools.value(cell);
+            tools.send(
+                ViewChange(BeginDrag{{cell, value, io.MousePos.x / tools.surface.scale(), false, value}}));
+        }
+        return;
+    }
+    if (tools.view == nullptr || !tools.view->selecting || !tools.view->selected)
+        return;
+    const bool elsewhere = tools.view->selected->tensor != cell.tensor || !grid.actual;
+    const CellAddress& end = tools.view->block_end ? *tools.view->block_end : *tools.view->selected;
+    if (!elsewhere && cell != end)
+        tools.send(ViewChange(SelectTo{cell, true}));
+}
+
+} // namespace headscope

@@ -1,0 +1,83 @@
+#include "app/views/widgets.h"
+
+#include "core/base/error.h"
+
+#include <imgui_stdlib.h>
+
+namespace headscope {
+
+namespace {
+
+/// The sentence about what was typed, under the field and over everything else.
+void show_error(const std::string& error, const Rect& area, const ViewTools& tools) {
+    const float scale = tools.surface.scale(), width = std::max(area.w, 260 * scale), pad = 8 * scale;
+    ImFont* font = tools.surface.font(Font::ui, 13);
+    tools.surface.need_glyphs(error);
+    const float room = width - 2 * pad;
+    const ImVec2 size = font->CalcTextSizeA(font->FontSize, room, room, error.c_str());
+    const float left = std::min(area.x, ImGui::GetIO().DisplaySize.x - width - pad);
+    const ImVec2 from{left, area.bottom() + 4 * scale}, to{left + width, from.y + size.y + 2 * pad};
+    ImDrawList& list = *ImGui::GetForegroundDrawList();
+    list.AddRectFilled(from, to, tools.theme.bad_back, 6 * scale);
+    list.AddRect(from, to, tools.theme.bad, 6 * scale);
+    list.AddText(font, font->FontSize, {from.x + pad, from.y + pad}, tools.theme.ink, error.c_str(), nullptr,
+                 room);
+}
+
+} // namespace
+
+void show_field(const TextField& field, const Rect& area, const ViewTools& tools) {
+    if (tools.field == nullptr)
+        return;
+    FieldEdit& edit = *tools.field;
+    const bool mine = edit.label == field.label;
+    const bool wrong = mine && !edit.error.empty();
+    const float scale = tools.surface.scale();
+    std::string text = mine ? edit.text : field.text;
+    ImGui::GetWindowDrawList()->AddRectFilled({area.x, area.y}, {area.right(), area.bottom()},
+                                              tools.theme.raise, 6 * scale);
+    ImGui::GetWindowDrawList()->AddRect({area.x, area.y}, {area.right(), area.bottom()},
+                                        wrong ? tools.theme.bad : tools.theme.line2, 6 * scale, 0,
+                                        (wrong ? 2.0F : 1.0F) * scale);
+    ImGui::PushFont(tools.surface.font(Font::mono, 13));
+    ImGui::SetCursorScreenPos({area.x, area.y});
+    ImGui::SetNextItemWidth(area.w);
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {8 * scale, (area.h - ImGui::GetFontSize()) / 2});
+    for (const ImGuiCol colour : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive})
+        ImGui::PushStyleColor(colour, ImVec4(0, 0, 0, 0));
+    if (tools.focus.offer(area))
+        ImGui::SetKeyboardFocusHere();
+    // Tab walks the focus ring; ImGui's own tabbing would jump here and stay.
+    ImGui::PushAllowKeyboardFocus(false);
+    const bool entered =
+        ImGui::InputText(("##" + field.label).c_str(), &text,
+                         ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+    ImGui::PopAllowKeyboardFocus();
+    const bool left = ImGui::IsItemDeactivatedAfterEdit() && !entered;
+    const bool active = ImGui::IsItemActive();
+    ImGui::PopStyleColor(3);
+    ImGui::PopStyleVar();
+    ImGui::PopFont();
+    if (ImGui::IsItemHovered() && !active && !field.tip.empty())
+        show_tip(field.tip, tools);
+    if (active && !mine)
+        edit = {field.label, text, {}};
+    else if (active && text != edit.text)
+        edit = {field.label, text, {}};
+    if (entered || (left && text != field.text)) {
+        try {
+            tools.send((left && field.leave ? field.leave : field.action)(text));
+            edit = {};
+        } catch (const Error& fault) {
+            edit = {field.label, text, fault.what()};
+        }
+    } else if (!active && mine &&
+               (edit.error.empty() || ImGui::IsMouseClicked(ImGuiMouseButton_Left) ||
+                ImGui::IsKeyPressed(ImGui::GetIO().KeyMap[ImGuiKey_Escape], false))) {
+        edit = {};
+    }
+    if (wrong)
+        show_error(edit.error, area, tools);
+}
+
+} // namespace headscope

@@ -1,0 +1,105 @@
+#include "app/draw/format.h"
+#include "app/state/block.h"
+#include "app/views/views.h"
+#include "core/base/error.h"
+
+#include <imgui_internal.h>
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+/// Tab inside the field, which ImGui reports to a callback alone.
+int note_tab(ImGuiInputTextCallbackData* data) {
+    *static_cast<bool*>(data->UserData) = true;
+    return 0;
+}
+
+/// The cell `by` places on along an axis, when the matrix has it.
+std::optional<CellAddress> moved(const CellAddress& cell, int axis, std::int64_t by, const Dims& dims) {
+    if (axis < 0)
+        return std::nullopt;
+    CellAddress out = cell;
+    out.at[static_cast<std::size_t>(axis)] += by;
+    const std::int64_t at = out.at[static_cast<std::size_t>(axis)];
+    return at >= 0 && at < tensor_info(cell.tensor).shape(dims)[axis] ? std::optional(out) : std::nullopt;
+}
+
+} // namespace
+
+float view_number_field(AppState& state, const Rect& area, const ViewTools& tools) {
+    NumberEdit& edit = state.number;
+    const auto cell = state.view.drag ? std::optional(state.view.drag->cell) : state.view.selected;
+    // A is as it was marked: nothing of it is typed over.
+    const bool shows_a = effective(state.compare, state.view.compare) == Compare::baseline;
+    if (!cell || !is_owned(cell->tensor) || state.shown.tensor(cell->tensor) == nullptr || shows_a) {
+        edit = {};
+        return 0;
+    }
+    constexpr float height = 58;
+    const float scale = tools.surface.scale();
+    const ImVec2 origin = ImGui::GetWindowPos();
+    const Theme& theme = tools.theme;
+    const Rect box{area.x + panel_pad, area.y + 14, area.w - 2 * panel_pad, 34};
+    const bool wrong = edit.active && !state.error.empty();
+    Scene scene;
+    scene.add(RectItem{.area = box,
+                       .fill = theme.raise,
+                       .stroke = wrong ? theme.bad : theme.ink,
+                       .stroke_width = wrong ? 2.0F : 1.5F,
+                       .radius = 6});
+    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    ImGui::PushFont(tools.surface.font(Font::mono, 15));
+    ImGui::SetCursorScreenPos({origin.x + (box.x + 6) * scale, origin.y + box.y * scale});
+    ImGui::SetNextItemWidth((box.w - 12) * scale);
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {6 * scale, (box.h * scale - ImGui::GetFontSize()) / 2});
+    for (const ImGuiCol colour : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive})
+        ImGui::PushStyleColor(colour, ImVec4(0, 0, 0, 0));
+    if (edit.take_keyboard && !edit.active)
+        ImGui::SetKeyboardFocusHere();
+    if (edit.active && !edit.ahead.empty()) {
+        ImGui::GetIO().AddInputCharactersUTF8(edit.ahead.c_str());
+        edit.ahead.clear();
+    }
+    bool tab = false;
+    const bool entered =
+        ImGui::InputText("##number", &edit.text,
+                         ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll |
+                             ImGuiInputTextFlags_CallbackCompletion,
+                         note_tab, &tab);
+    edit.active = ImGui::IsItemActive();
+    if (edit.active)
+        edit.take_keyboard = false;
+    else if (!entered && !edit.take_keyboard)
+        edit.text = shortest_number(state.shown.value(*cell));
+    if (ImGui::IsItemHovered() && !edit.active)
+        show_tip("Type a number and press Enter, or drag the cell sideways.", tools);
+    ImGui::PopStyleColor(3);
+    ImGui::PopStyleVar();
+    ImGui::PopFont();
+    if (!entered && !tab)
+        return height;
+    tools.send(TypedNumber{*cell, edit.text});
+    try {
+        parse_number(edit.text);
+    } catch (const Error&) {
+        // The command says why; what was typed stays to be mended.
+        edit.take_keyboard = true;
+        return height;
+    }
+    const Dims& dims = state.shown.dims();
+    const auto next = tab ? moved(*cell, col_axis(cell->tensor), ImGui::GetIO().KeyShift ? -1 : 1, dims)
+                          : moved(*cell, row_axis(cell->tensor), 1, dims);
+    if (next)
+        tools.send(ViewChange(Select{next}));
+    if (tab && next) {
+        ImGui::ClearActiveID();
+        edit.active = false;
+    }
+    return height;
+}
+
+} // namespace headscope
