@@ -286,6 +286,7 @@ void Program::frame(Surface& surface, double now) {
     (free ? focus_ : dialog_focus_).draw(colours.ink, scale);
     ImGui::End();
 
+    typing_ = ImGui::IsAnyItemActive() && ImGui::GetIO().WantTextInput;
     if (hovered != state_.view.hover) {
         state_.view.hover = hovered;
         moving_ = true;
@@ -353,6 +354,7 @@ std::string Program::report(float scale) const {
     out["project"] = state_.files.path;
     out["unsaved"] = state_.files.unsaved;
     out["saved"] = save_status(state_.files).text;
+    out["typing"] = typing_;
     out["dialog"] = dialog_name(state_.files);
     auto& grids = out["grids"] = nlohmann::json::array();
     for (const MatrixGrid& grid : canvas_.grids)
