@@ -59,6 +59,7 @@ private:
     void document_changed();
     /// Follows a number that is being dragged.
     void drag_number(const Surface& surface, const Sink& send);
+    void follow_drag(CellDrag& drag, const Surface& surface, const Sink& send) const;
     void splitters(const Layout& layout, float width, const ViewTools& tools);
 
     AppState state_;
