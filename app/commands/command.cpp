@@ -56,6 +56,7 @@ bool change_any(Recipe& recipe, const Document& document, const Command& command
     bool edit_only = false;
     std::visit(Overloaded{[&](const SetSentence& c) {
                               recipe.sentence = c.sentence;
+                              recipe.base = nullptr; // a sentence is for a preset
                               recipe.edits.erase(TensorId::x);
                           },
                           [&](const SetPreset& c) { take_preset(recipe, c.id); },

@@ -334,6 +334,7 @@ void Program::frame(Surface& surface, double now) {
     (free ? focus_ : dialog_focus_).draw(colours.ink, scale);
     ImGui::End();
 
+    typing_ = ImGui::IsAnyItemActive() && ImGui::GetIO().WantTextInput;
     if (hovered != state_.view.hover) {
         state_.view.hover = hovered;
         moving_ = true;
@@ -362,15 +363,21 @@ void Program::drag_number(const Surface& surface, const Sink& send) {
     if (!state_.view.drag)
         return;
     CellDrag& drag = *state_.view.drag;
-    const ImGuiIO& io = ImGui::GetIO();
     const bool cancelled = ImGui::IsKeyPressed(GLFW_KEY_ESCAPE, false);
     if (cancelled && drag.moved)
         send(Command(EditCell{drag.cell, drag.start_value}));
-    if (cancelled || !ImGui::IsMouseDown(ImGuiMouseButton_Left)) {
+    // A slow frame may bring the last move together with the release: it counts.
+    const bool over = cancelled || !ImGui::IsMouseDown(ImGuiMouseButton_Left);
+    if (!cancelled && ImGui::IsMousePosValid())
+        follow_drag(drag, surface, send);
+    if (over) {
         state_.view.drag.reset();
         moving_ = true;
-        return;
     }
+}
+
+void Program::follow_drag(CellDrag& drag, const Surface& surface, const Sink& send) const {
+    const ImGuiIO& io = ImGui::GetIO();
     constexpr float threshold = 3; // a click that trembles is no drag
     const float way = io.MousePos.x / surface.scale() - drag.start_x;
     drag.moved = drag.moved || std::abs(way) >= threshold;
@@ -401,6 +408,7 @@ std::string Program::report(float scale) const {
     out["project"] = state_.files.path;
     out["unsaved"] = state_.files.unsaved;
     out["saved"] = save_status(state_.files).text;
+    out["typing"] = typing_;
     out["dialog"] = dialog_name(state_.files);
     auto& grids = out["grids"] = nlohmann::json::array();
     for (const MatrixGrid& grid : canvas_.grids)

@@ -69,6 +69,7 @@ private:
     bool fade_flash(double seconds_since_last);
     /// Follows a number that is being dragged.
     void drag_number(const Surface& surface, const Sink& send);
+    void follow_drag(CellDrag& drag, const Surface& surface, const Sink& send) const;
     void splitters(const Layout& layout, float width, const ViewTools& tools);
 
     AppState state_;
@@ -86,6 +87,7 @@ private:
     double last_frame_ = -1;
     bool moving_ = false;
     bool flash_begins_ = false;
+    bool typing_ = false;            ///< a text field has the keyboard
     bool canvas_too_narrow_ = false; ///< the figure did not fit beside the open left panel
     std::uint64_t narrow_for_ = 0;   ///< what it was measured for
 };

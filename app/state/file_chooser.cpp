@@ -73,6 +73,10 @@ void FileChooser::use_suffix(const std::string& suffix) {
 }
 
 std::string FileChooser::with_suffix(const std::string& name) const {
+    // "cat.headscope" typed over the "cat" of "cat.headscope".
+    for (const std::string& suffix : options_.suffixes)
+        if (name.ends_with(suffix + suffix) && name.size() > 2 * suffix.size())
+            return name.substr(0, name.size() - suffix.size());
     const bool has =
         std::ranges::any_of(options_.suffixes, [&](const auto& suffix) { return has_suffix(name, suffix); });
     return has || options_.suffixes.empty() ? name : name + options_.suffixes.front();

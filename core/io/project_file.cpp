@@ -73,7 +73,7 @@ OpenedProject settled(StoredProject stored, const std::string& source) {
         source + " was saved by Headscope " + stored.program +
         ", and this program (" HEADSCOPE_VERSION
         ") builds other numbers from the same choices; the saved numbers are kept as a problem of their own, "
-        "whose sentence cannot be changed until you choose a preset";
+        "until you type a sentence or choose a preset";
     opened.recipe = over_stored_problem(stored);
     if (gives_stored(opened.recipe)) {
         opened.notes.push_back(why + ".");

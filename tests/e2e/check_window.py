@@ -112,6 +112,8 @@ def use_the_window(program, tokens, display, folder):
         window.key("l")
         check_colours(window, values, tokens, dark=True)
         window.key("ctrl+q")
+        window.wait("the question about the sentence", lambda r: r["dialog"] == "unsaved changes")
+        window.key("d")
         check(window.ended() == 0, f"Ctrl+Q ended the program with {window.process.returncode}")
     with desktop.Window(program, display, folder) as window:
         # Theme and numbers are as they were left.

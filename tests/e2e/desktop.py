@@ -59,13 +59,13 @@ class Window:
 
     def __init__(self, program, display, folder, *arguments):
         folder = pathlib.Path(folder)
-        for name in ("home", "config", "runtime"):
+        for name in ("home", "config", "state", "runtime"):
             (folder / name).mkdir(parents=True, exist_ok=True)
         (folder / "runtime").chmod(0o700)
         self.report_path = folder / "report.json"
         self.report_path.unlink(missing_ok=True)
         self.environment = {**clean_environment(), "DISPLAY": display.name, "HOME": str(folder / "home"),
-                            "XDG_CONFIG_HOME": str(folder / "config"),
+                            "XDG_CONFIG_HOME": str(folder / "config"), "XDG_STATE_HOME": str(folder / "state"),
                             "XDG_RUNTIME_DIR": str(folder / "runtime")}  # fmt: skip
         self.process = subprocess.Popen([program, "--report", str(self.report_path), *arguments],
                                         env=self.environment)  # fmt: skip

@@ -45,7 +45,8 @@ TEST_CASE("the program keeps what was edited, undone and redone, until it is giv
         CHECK(folder.entries() == 0); // nothing was edited
         program.act(edit(0.25F));
         CHECK(keeps(folder, program));
-        program.act(edit(0.5F));
+        program.act(Command(SetGain{1, 0.5F})); // a step of its own
+        CHECK(keeps(folder, program));
         program.act(MoveInHistory{-1});
         CHECK(keeps(folder, program));
         program.act(MoveInHistory{1});

@@ -52,6 +52,13 @@ TEST_CASE("an edit changes one number and shares every other tensor") {
     CHECK_FALSE(is_edited(*before, TensorId::W_O, 5 * 8 + 1));
 }
 
+TEST_CASE("a sentence typed over a problem from a file is shown with the preset") {
+    Recipe recipe = lesson()->recipe;
+    recipe.base = std::make_shared<const Problem>(lesson()->problem);
+    const DocumentPtr after = headscope::apply(make_document(recipe, 1), SetSentence{"A dog"});
+    CHECK(after->problem.tokens == std::vector<std::string>{"A", "dog"});
+}
+
 TEST_CASE("weights that were edited stay for another sentence; an edited x does not") {
     DocumentPtr document = headscope::apply(lesson(), EditCell{W_O_cell(0, 0), 9});
     document = headscope::apply(document, EditCell{{TensorId::x, {0, 1, 2, 0}}, 7});

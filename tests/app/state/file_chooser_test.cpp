@@ -85,6 +85,11 @@ TEST_CASE("a name is given to save under", "[files]") {
     save.type("my.file");
     CHECK(save.accept() == folder.file("my.file.png"));
 
+    save.type("pasted.svg.svg");
+    CHECK(save.accept() == folder.file("pasted.svg"));
+    save.type("pasted.svg.png");
+    CHECK(save.accept() == folder.file("pasted.svg.png"));
+
     SECTION("a taken name is asked about") {
         save.type("old");
         CHECK_FALSE(save.accept());
