@@ -68,6 +68,15 @@ void draw_row_heads(Picture& picture, const DrawContext& context, const ProductS
         first = end;
         const Color color = context.theme.head(head, context.dims().H).colour;
         picture.scene.add(RectItem{.area = {grid.area.x - 10, y, 4, block - 1}, .fill = color});
+        if (context.controls) {
+            const float gain = context.shown.problem().gain(head);
+            const std::string name = "head " + std::to_string(head);
+            picture.hotspots.push_back(
+                {{grid.area.x - 96, y, 90, block},
+                 "ablate " + name + " at " + spec.right_name,
+                 Command(SetGain{head, gain == 0.0F ? 1.0F : 0.0F}),
+                 gain == 0.0F ? "Switch " + name + " on again" : "Switch " + name + " off (ablate)"});
+        }
         const std::string rows =
             "rows " + std::to_string(head * rows_each) + " to " + std::to_string((head + 1) * rows_each - 1);
         const float middle = y + block / 2;

@@ -302,7 +302,7 @@ void Program::frame(Surface& surface, double now) {
         state_.view.selecting = false;
         state_.view.brush.allows.reset();
     }
-    if (handle_wheel(state_, send))
+    if (free && handle_wheel(state_, send))
         wheel_turned_ = now;
     drag_number(surface, send);
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))

@@ -3,6 +3,7 @@
 #include "tests/gui/support/screen.h"
 
 #include <GLFW/glfw3.h>
+#include <algorithm>
 #include <cmath>
 
 using namespace headscope;
@@ -323,6 +324,28 @@ TEST_CASE("a large matrix is edited in the numbers around the selected cell") {
     driver.settle();
     program.act(ViewChange(Select{W_O_cell(300, 200)}));
     driver.settle();
+    // The canvas shows the part of W_O that holds it, in cells that can be read.
+    const auto W_O_grid = [&] {
+        const auto& grids = program.canvas().grids;
+        return std::ranges::find(grids, TensorId::W_O, &MatrixGrid::tensor);
+    };
+    REQUIRE(W_O_grid() != program.canvas().grids.end());
+    CHECK(W_O_grid()->find({300, 200, 0, 0}));
+    CHECK(W_O_grid()->area.right() < 1272);
+    CHECK(W_O_grid()->pitch_x > 30);
+    program.act(ViewChange(Select{W_O_cell(511, 511)}));
+    driver.settle();
+    CHECK(W_O_grid()->find({511, 511, 0, 0}));
+    program.act(ViewChange(Select{W_O_cell(303, 200)}));
+    driver.settle();
+    CHECK(W_O_grid()->find({303, 200, 0, 0}));
+    const auto before_page = W_O_grid()->origin;
+    for (int step = 0; step < 8; ++step) {
+        driver.key(GLFW_KEY_DOWN);
+        driver.settle();
+    }
+    CHECK(program.state().view.selected == W_O_cell(311, 200));
+    CHECK(W_O_grid()->origin != before_page);
     test::begin_recording();
     driver.wait(2);
     CHECK(test::screen_shows("Numbers around it"));

@@ -94,6 +94,12 @@ Recipe any_recipe() {
     for (const int kind :
          *rc::gen::container<std::vector<int>>(any_of<std::size_t>({0, 2}), rc::gen::inRange(0, rule_kinds)))
         recipe.extra_mask.push_back(generate_rule(kind, d, numbers));
+    if (any_of<bool>({false, true})) {
+        BoolTensor painted{{d.B, d.H, d.Tq, d.Tk}, {}};
+        for (std::int64_t i = 0; i < painted.shape.count(); ++i)
+            painted.values.push_back(static_cast<std::uint8_t>(any_of<int>({0, 1})));
+        recipe.painted_mask = {ExplicitMask{std::make_shared<const BoolTensor>(std::move(painted))}};
+    }
     return recipe;
 }
 
