@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/commands/attention_change.h"
 #include "app/state/view_state.h"
 
 #include <optional>
@@ -85,7 +86,7 @@ struct BeginDrag {
 using ViewChange = std::variant<GoTo, StepStage, StepRow, TogglePlay, SetSpeed, PickHead, CompareWith,
                                 ShowWeightsAs, ShowHeads, ShowProjection, SetApart, SetJoined, Select,
                                 SetColourMap, SetSameScale, ShowNumbers, ShowBatch, SetDark, SetZoom,
-                                OpenLeft, OpenInspector, ShowTab, ShowHelp, BeginDrag>;
+                                OpenLeft, OpenInspector, ShowTab, ShowHelp, BeginDrag, AttentionChange>;
 
 /// Changes the view; indices that the problem does not have are clamped.
 void apply(ViewState& view, const ViewChange& change, const Dims& dims);

@@ -1,3 +1,4 @@
+#include "app/draw/attention_pages.h"
 #include "app/draw/format.h"
 #include "app/draw/matrix.h"
 #include "app/draw/pages.h"
@@ -9,6 +10,8 @@ namespace headscope {
 namespace {
 
 Picture draw_page(const DrawContext& context) {
+    if (context.shown.document->attention != nullptr)
+        return draw_head_page(context);
     switch (context.view.group) {
     case StageGroup::x:
         return draw_x_page(context);

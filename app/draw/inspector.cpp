@@ -1,5 +1,6 @@
 #include "app/draw/panels.h"
 
+#include "app/draw/attention_pages.h"
 #include "app/draw/format.h"
 #include "app/draw/inspector_sections.h"
 
@@ -92,6 +93,8 @@ void write_head(Sheet& sheet, const CellAddress& cell, int decimals) {
 } // namespace
 
 Picture draw_inspector(const DrawContext& context) {
+    if (context.shown.document->attention != nullptr)
+        return draw_attention_inspector(context);
     Sheet head(context);
     const auto cell = spoken_of(context.shown, context.view);
     if (!cell) {

@@ -171,6 +171,12 @@ std::string address_text(const Shown& shown, const CellAddress& cell) {
             inner += (inner.empty() ? "" : ", ") + std::to_string(i);
         }
     }
+    const Document& document = *shown.document;
+    if (document.attention != nullptr && document.attention->info().L > 1)
+        heads = "[" +
+                std::to_string(
+                    document.attention->info().numbers[static_cast<std::size_t>(document.layer)]) +
+                "]" + heads;
     return std::string(info.name) + heads + (inner.empty() ? "" : "[" + inner + "]");
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include "app/commands/command.h"
+#include "app/draw/pixel_cache.h"
 #include "app/draw/theme.h"
+#include "app/state/head_board.h"
 #include "core/analysis/head_metrics.h"
 #include "core/io/scene.h"
 #include "core/trace/trace.h"
@@ -106,6 +108,8 @@ struct DrawContext {
     bool controls = true;                      ///< off: a figure for paper, without switches and buttons
     std::span<const HistoryLine> history = {}; ///< of the document, oldest first
     std::size_t history_position = 0;          ///< the line that is on screen
+    const HeadBoard* board = nullptr;          ///< of the document's attention, when it has one
+    PixelCache* pixels = nullptr;              ///< where there is one: kept from frame to frame
 
     const Dims& dims() const { return shown.dims(); }
 };

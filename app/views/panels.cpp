@@ -2,6 +2,7 @@
 #include "app/draw/controls.h"
 #include "app/draw/format.h"
 #include "app/draw/pages.h"
+#include "app/views/scrolled.h"
 #include "app/views/views.h"
 
 #include <imgui_stdlib.h>
@@ -43,7 +44,7 @@ void scrolled(const char* id, const Rect& area, const ViewTools& tools, std::opt
 
 DrawContext context_of(const AppState& state, const ViewTools& tools, float width, float height) {
     return {state.shown, state.view, tools.theme,   tools.measure,         width,
-            height,      true,       state.history, state.history_position};
+            height,      true,       state.history, state.history_position, state.board};
 }
 
 void draw_panel_back(const Rect& area, const ViewTools& tools, bool border_right) {
@@ -82,7 +83,11 @@ float header_tabs(const AppState& state, const Rect& area, const ViewTools& tool
                                                     {"Tensors", LeftTab::tensors},
                                                     {"Heads", LeftTab::heads},
                                                     {"Edit", LeftTab::edit}};
-    for (const auto& [label, tab] : tabs) {
+    const bool given = state.document->attention != nullptr;
+    for (const auto& [name, tab] : tabs) {
+        if (given && tab != LeftTab::heads && tab != LeftTab::tensors)
+            continue; // a file of weights has nothing to explain step by step nor to edit
+        const char* label = given && tab == LeftTab::tensors ? "File" : name;
         const bool on = state.view.tab == tab;
         const float width = tools.measure(label, Font::ui_semibold, 13);
         picture.scene.add(TextItem{{x, baseline_for(area.y + strip_height / 2 - 1, 13)},
@@ -148,6 +153,18 @@ float number_field(AppState& state, const Rect& area, const ViewTools& tools) {
 
 } // namespace
 
+void scrolled_picture(const char* id, const Rect& area, const ViewTools& tools,
+                      std::optional<CellAddress>* hovered, Picture* kept,
+                      const std::function<Picture(float width, float height)>& draw) {
+    scrolled(id, area, tools, hovered, kept, draw);
+}
+
+DrawContext draw_context(AppState& state, const ViewTools& tools, float width, float height) {
+    DrawContext context = context_of(state, tools, width, height);
+    context.pixels = &state.pixels;
+    return context;
+}
+
 void view_canvas(const AppState& state, const Rect& area, const ViewTools& tools,
                  std::optional<CellAddress>& hovered, Picture& kept) {
     const ImVec2 origin = ImGui::GetWindowPos();
@@ -156,7 +173,8 @@ void view_canvas(const AppState& state, const Rect& area, const ViewTools& tools
     paint(back, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     if (state.shown.trace == nullptr)
         return;
-    scrolled("canvas", area, tools, &hovered, &kept,
+    if (state.shown.document->attention == nullptr)
+        scrolled("canvas", area, tools, &hovered, &kept,
              [&](float width, float height) { return draw_canvas(context_of(state, tools, width, height)); });
     if (state.error.empty())
         return;
@@ -184,7 +202,7 @@ void view_canvas(const AppState& state, const Rect& area, const ViewTools& tools
 void view_left_panel(const AppState& state, const Rect& area, bool open, const ViewTools& tools) {
     draw_panel_back(area, tools, true);
     if (!open) {
-        view_rail(area, "Guide", true, ViewChange(OpenLeft{true}), tools);
+        view_rail(area, state.document->attention == nullptr ? "Guide" : "Heads", true, ViewChange(OpenLeft{true}), tools);
         return;
     }
     const float header = header_tabs(state, area, tools);
