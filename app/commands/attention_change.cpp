@@ -30,10 +30,8 @@ void open_head(ViewState& view, std::int64_t layer, std::int64_t head) {
     view.attention.layer = layer;
     view.head = head;
     // The same place is looked at in the next head; another head's cell is not.
-    if (view.selected) {
-        if (view.selected->tensor == TensorId::weights)
-            view.selected->at[1] = head;
-    }
+    if (view.selected && view.selected->tensor == TensorId::weights)
+        view.selected->at[1] = head;
     view.hover.reset();
 }
 
@@ -66,7 +64,7 @@ void keep_to_attention(ViewState& view, const AttentionInfo& info) {
     view.attention.layer = std::clamp<std::int64_t>(view.attention.layer, 0, info.L - 1);
     view.head = std::clamp<std::int64_t>(view.head, 0, info.H - 1);
     if (view.selected && view.selected->tensor == TensorId::weights)
-        view.selected->at[1] = std::clamp<std::int64_t>(view.selected->at[1], 0, info.H - 1);
+        view.selected->at[1] = view.head;
     if (view.tab != LeftTab::heads && view.tab != LeftTab::tensors)
         view.tab = LeftTab::heads;
 }

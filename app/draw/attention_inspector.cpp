@@ -40,9 +40,9 @@ void write_value(Sheet& sheet, const CellAddress& cell) {
     sheet.y = 18;
     sheet.put(sheet.left, address_text(context.shown, cell), sheet.width(), Font::mono, 14, theme.ink);
     const int decimals = value != 0 && std::abs(value) < 0.01 ? 4 : 2;
-    const float taken = draw_text(sheet.picture, context, sheet.left, 84,
-                                  std::isnan(value) ? "NaN" : number(value, decimals), Font::ui_semibold, 34,
-                                  theme.ink);
+    const float taken =
+        draw_text(sheet.picture, context, sheet.left, 84, std::isnan(value) ? "NaN" : number(value, decimals),
+                  Font::ui_semibold, 34, theme.ink);
     const bool mean = cell.tensor == TensorId::weights_mean;
     const Problem& problem = context.shown.problem();
     const std::string from = shortened(problem.query_label(cell.at[mean ? 1U : 2U]), 14),
@@ -64,7 +64,8 @@ void write_row(Sheet& sheet, const CellAddress& cell) {
     const Problem& problem = context.shown.problem();
     const AttentionInfo& info = context.shown.document->attention->info();
     const float value = context.shown.value(cell);
-    sheet.section("This row", "query " + std::to_string(cell.at[cell.tensor == TensorId::weights_mean ? 1U : 2U]));
+    sheet.section("This row",
+                  "query " + std::to_string(cell.at[cell.tensor == TensorId::weights_mean ? 1U : 2U]));
     if (std::ranges::all_of(row, [](float w) { return w == 0; })) {
         sheet.paragraph("All its weights are 0: the query read nothing, as where every key is masked.",
                         context.theme.text);
@@ -80,13 +81,15 @@ void write_row(Sheet& sheet, const CellAddress& cell) {
                         context.theme.bad);
     if (std::isfinite(value)) {
         const auto rank = 1 + std::ranges::count_if(row, [&](float w) { return w > value; });
-        sheet.row("rank of this weight", grouped(rank) + " of " + grouped(static_cast<std::int64_t>(row.size())));
+        sheet.row("rank of this weight",
+                  grouped(rank) + " of " + grouped(static_cast<std::int64_t>(row.size())));
     } else {
         sheet.paragraph("This weight is no finite number.", context.theme.bad);
     }
     std::int64_t best = 0;
     for (std::size_t j = 0; j < row.size(); ++j)
-        if (row[j] > row[static_cast<std::size_t>(best)] || !std::isfinite(row[static_cast<std::size_t>(best)]))
+        if (row[j] > row[static_cast<std::size_t>(best)] ||
+            !std::isfinite(row[static_cast<std::size_t>(best)]))
             best = static_cast<std::int64_t>(j);
     sheet.row("largest, on " + shortened(problem.key_label(best), 12),
               number(static_cast<double>(row[static_cast<std::size_t>(best)]), 2));

@@ -51,9 +51,9 @@ void draw_pattern_row(Sheet& sheet, const Pattern& pattern, std::ptrdiff_t count
     sheet.put(sheet.left + 26, pattern.label.empty() ? "no clear label" : pattern.label, sheet.width() - 80,
               on ? Font::ui_semibold : Font::ui, 13, theme.ink);
     sheet.put(sheet.right, grouped(count), 50, Font::mono, 12.5F, theme.text, Align::right);
-    sheet.picture.hotspots.push_back({area, "pattern " + letter,
-                                      ViewChange(AttentionChange(MarkPattern{letter})),
-                                      std::string(pattern.says) + "; click to mark these heads on the board"});
+    sheet.picture.hotspots.push_back(
+        {area, "pattern " + letter, ViewChange(AttentionChange(MarkPattern{letter})),
+         std::string(pattern.says) + "; click to mark these heads on the board"});
     sheet.y = top + 32;
 }
 
@@ -71,9 +71,9 @@ void draw_head_row(Sheet& sheet, const Placed& placed) {
     sheet.put(sheet.left, name, 76, open ? Font::mono_semibold : Font::mono, 12.5F, theme.ink);
     const float bar = sheet.left + 84, length = std::max(sheet.right - 48 - bar, 20.0F);
     sheet.picture.scene.add(RectItem{.area = {bar, center - 4, length, 8}, .fill = theme.line});
-    sheet.picture.scene.add(RectItem{
-        .area = {bar, center - 4, length * std::clamp(placed.score, 0.0F, 1.0F), 8},
-        .fill = open ? theme.ink : theme.muted});
+    sheet.picture.scene.add(
+        RectItem{.area = {bar, center - 4, length * std::clamp(placed.score, 0.0F, 1.0F), 8},
+                 .fill = open ? theme.ink : theme.muted});
     sheet.put(sheet.right, number(static_cast<double>(placed.score), 2), 44, Font::mono, 12.5F, theme.text,
               Align::right);
     sheet.picture.hotspots.push_back(
@@ -100,7 +100,8 @@ std::string count_text(const AttentionInfo& info) {
     const auto plural = [](std::int64_t n, const std::string& one) {
         return grouped(n) + " " + one + (n == 1 ? "" : "s");
     };
-    return plural(info.L, info.axis == SetAxis::layers ? "layer" : "sequence") + " × " + plural(info.H, "head");
+    return plural(info.L, info.axis == SetAxis::layers ? "layer" : "sequence") + " × " +
+           plural(info.H, "head");
 }
 
 } // namespace

@@ -63,17 +63,15 @@ std::vector<std::string> flags_of(const HeadFacts& facts, const AttentionInfo& i
         return "[" + std::to_string(weight.i) + ", " + std::to_string(weight.j) + "]";
     };
     if (facts.rows_off > 0)
-        out.push_back(rows(facts.rows_off) + " not sum to 1 within " +
-                      shortest_number(info.sum_tolerance) + ": row " + std::to_string(facts.worst_row) +
-                      " sums to " + number(static_cast<double>(facts.worst_sum), 4) + ".");
+        out.push_back(rows(facts.rows_off) + " not sum to 1 within " + shortest_number(info.sum_tolerance) +
+                      ": row " + std::to_string(facts.worst_row) + " sums to " +
+                      number(static_cast<double>(facts.worst_sum), 4) + ".");
     if (facts.outside > 0)
-        out.push_back(grouped(facts.outside) +
-                      (facts.outside == 1 ? " weight lies" : " weights lie") +
+        out.push_back(grouped(facts.outside) + (facts.outside == 1 ? " weight lies" : " weights lie") +
                       " outside 0 to 1, the first at " + at(facts.first_outside) + ": " +
                       number(static_cast<double>(facts.first_outside.value), 4) + ".");
     if (facts.not_finite > 0)
-        out.push_back(grouped(facts.not_finite) +
-                      (facts.not_finite == 1 ? " weight is" : " weights are") +
+        out.push_back(grouped(facts.not_finite) + (facts.not_finite == 1 ? " weight is" : " weights are") +
                       " no finite number, the first at " + at(facts.first_not_finite) + ".");
     return out;
 }

@@ -12,9 +12,10 @@ namespace headscope {
 
 namespace {
 
-constexpr float top = 118.0F;         ///< of the first row
-constexpr float label_width = 42.0F;  ///< "L11"
-constexpr float gap = 8.0F;           ///< between maps
+constexpr float top = 118.0F; ///< of the first row
+constexpr float pad = 24.0F;
+constexpr float label_width = 34.0F; ///< "L11"
+constexpr float gap = 8.0F;          ///< between maps
 constexpr float letter_height = 16.0F;
 constexpr float smallest_map = 14.0F, largest_map = 112.0F;
 constexpr float foot = 70.0F; ///< the legend
@@ -39,8 +40,8 @@ struct Grid {
 /// where a map has room for that.
 Grid grid_of(const DrawContext& context) {
     const AttentionInfo& info = context.board->info();
-    Grid grid{.L = info.L, .H = info.H, .left = canvas_pad + label_width};
-    const float room = context.width - grid.left - canvas_pad;
+    Grid grid{.L = info.L, .H = info.H, .left = pad + label_width};
+    const float room = context.width - grid.left - pad;
     const auto rows = static_cast<float>(info.L);
     const float tall = static_cast<float>(info.Tq) / static_cast<float>(info.Tk);
     const float across = room / static_cast<float>(info.H) - gap;
@@ -66,8 +67,7 @@ std::int64_t row_at(const Grid& grid, float y) {
 void paint_map(std::vector<Color>& pixels, std::int64_t stride, std::int64_t left, const HeadMap& map,
                std::int64_t rows, std::int64_t cols, const Ramp& ramp, float high, Color nothing) {
     const std::int64_t pooled_rows = std::min(rows, map.rows), pooled_cols = std::min(cols, map.cols);
-    const std::vector<float> values =
-        max_pool(map.largest, map.rows, map.cols, pooled_rows, pooled_cols);
+    const std::vector<float> values = max_pool(map.largest, map.rows, map.cols, pooled_rows, pooled_cols);
     for (std::int64_t r = 0; r < rows; ++r)
         for (std::int64_t c = 0; c < cols; ++c) {
             const float value = values[static_cast<std::size_t>(r * pooled_rows / rows * pooled_cols +
@@ -137,14 +137,17 @@ void draw_head(Picture& picture, const DrawContext& context, const Grid& grid, c
     const float reach = open ? 3.0F : marked ? 2.0F : 1.0F;
     picture.scene.add(RectItem{.area = {map.x - reach, map.y - reach, map.w + 2 * reach, map.h + 2 * reach},
                                .stroke = open || marked ? theme.ink : theme.line2,
-                               .stroke_width = open ? 3.0F : marked ? 1.5F : 1.0F});
+                               .stroke_width = open     ? 3.0F
+                                               : marked ? 1.5F
+                                                        : 1.0F});
     if (grid.lettered) {
         const std::string letter = pattern.letter == '-' ? "·" : std::string(1, pattern.letter);
+        const bool flagged = facts.flagged(); // the warning sign takes the right half
         const float baseline = map.bottom() + letter_height - 2;
         const bool bold = open || marked;
-        draw_text(picture, context, map.x + map.w / 2, baseline, letter,
+        draw_text(picture, context, flagged ? map.x + 4 : map.x + map.w / 2, baseline, letter,
                   bold ? Font::mono_semibold : Font::mono, 12, bold ? theme.ink : theme.muted, Align::center);
-        if (facts.flagged())
+        if (flagged)
             draw_text(picture, context, map.right() + 1, baseline, "⚠", Font::ui_semibold, 12, theme.bad,
                       Align::right);
     } else if (facts.flagged()) {
@@ -174,7 +177,8 @@ void draw_missing_row(Picture& picture, const DrawContext& context, const Grid& 
 void draw_head_numbers(Picture& picture, const DrawContext& context, const Grid& grid) {
     const float size = 12;
     const float widest = context.measure(std::to_string(grid.H - 1), Font::mono, size) + 6;
-    const auto every = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(widest / grid.pitch_x())));
+    const auto every =
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(widest / grid.pitch_x())));
     for (std::int64_t h = 0; h < grid.H; ++h) {
         const bool open = h == context.view.head;
         if (h % every != 0 && !open)
@@ -192,9 +196,10 @@ float board_width(const DrawContext& context) {
     if (context.board == nullptr)
         return 0;
     const auto H = static_cast<float>(context.board->info().H);
-    constexpr float wanted_map = 26.0F, least = 250.0F;
-    const float wanted = 2 * canvas_pad + label_width + H * (wanted_map + gap) - gap;
-    return std::clamp(wanted, least, std::max(least, context.width * 0.48F));
+    constexpr float all_maps = 264.0F, smallest_wanted = 22.0F, largest_wanted = 64.0F, least = 256.0F;
+    const float map = std::clamp(all_maps / H, smallest_wanted, largest_wanted);
+    const float wanted = 2 * pad + label_width + H * (map + gap) - gap;
+    return std::clamp(wanted, least, std::max(least, context.width * 0.46F));
 }
 
 BoardRows board_rows(const DrawContext& context, float from, float to) {
@@ -212,17 +217,19 @@ Picture draw_board_page(const DrawContext& context, float from, float to) {
     const AttentionInfo& info = context.board->info();
     const Theme& theme = context.theme;
     const Grid grid = grid_of(context);
-    picture.scene.width = std::max(grid.right() + canvas_pad, context.width);
+    picture.scene.width = std::max(grid.right() + pad, context.width);
     picture.scene.height = std::max(grid.bottom() + foot, context.height);
     const std::string rows = info.axis == SetAxis::layers ? " layers × " : " sequences × ";
-    draw_page_head(picture, context, "All heads", std::to_string(info.L) + rows + std::to_string(info.H) + " heads");
+    draw_page_head(picture, context, "All heads",
+                   std::to_string(info.L) + rows + std::to_string(info.H) + " heads");
     draw_head_numbers(picture, context, grid);
     const BoardRows seen{row_at(grid, from), row_at(grid, to)};
     for (std::int64_t l = seen.first; l <= seen.last; ++l) {
         const bool open = l == context.view.attention.layer;
         const Rect first = grid.map(l, 0);
-        draw_text(picture, context, first.x - 10, baseline_for(first.y + first.h / 2, 12), layer_name(info, l),
-                  open ? Font::mono_semibold : Font::mono, 12, open ? theme.ink : theme.muted, Align::right);
+        draw_text(picture, context, first.x - 10, baseline_for(first.y + first.h / 2, 12),
+                  layer_name(info, l), open ? Font::mono_semibold : Font::mono, 12,
+                  open ? theme.ink : theme.muted, Align::right);
         const auto row = context.board->row(l);
         if (row == nullptr || row->heads.empty()) {
             draw_missing_row(picture, context, grid, l, row == nullptr ? "" : row->error);
@@ -235,7 +242,7 @@ Picture draw_board_page(const DrawContext& context, float from, float to) {
     const float legend = grid.bottom() + 16;
     draw_legend(picture, context, grid.left, legend, 110,
                 theme.heat(context.view.head, grid.H, context.view.colour_map), 0, 1,
-                context.view.same_scale ? "weight" : "share of the head's largest", false);
+                context.view.same_scale ? "weight" : "of largest", false);
     return picture;
 }
 

@@ -10,7 +10,7 @@ namespace headscope {
 namespace {
 
 // Beyond so many tokens a figure has no room for a line or a word each that could be read.
-constexpr std::int64_t most_in_arcs = 128, most_in_text = 400, most_in_graph = 64;
+constexpr std::int64_t most_in_arcs = 128, most_in_text = 160, most_in_graph = 64;
 
 std::string too_many(const DrawContext& context, const char* figure, std::int64_t most) {
     return std::string(figure) + " can be read for up to " + grouped(most) + " tokens; here are " +
@@ -24,13 +24,11 @@ Picture draw_chosen(const DrawContext& context) {
     case WeightsView::heatmap:
         return wants_large_map(context) ? draw_large_map_page(context) : draw_heatmap_page(context);
     case WeightsView::arcs:
-        return tokens > most_in_arcs
-                   ? draw_strongest_page(context, too_many(context, "Arcs", most_in_arcs))
-                   : draw_arcs_page(context);
+        return tokens > most_in_arcs ? draw_strongest_page(context, too_many(context, "Arcs", most_in_arcs))
+                                     : draw_arcs_page(context);
     case WeightsView::text:
-        return tokens > most_in_text
-                   ? draw_strongest_page(context, too_many(context, "Text", most_in_text))
-                   : draw_text_page(context);
+        return tokens > most_in_text ? draw_strongest_page(context, too_many(context, "Text", most_in_text))
+                                     : draw_text_page(context);
     case WeightsView::graph:
         return tokens > most_in_graph
                    ? draw_strongest_page(context, too_many(context, "A graph", most_in_graph))
@@ -72,7 +70,8 @@ void draw_head_switches(Picture& picture, const DrawContext& context) {
     const std::string label = "Subtract H" + std::to_string(next % context.dims().H);
     x -= context.measure(label, Font::ui_medium, 12.5F) + 24;
     if (x > canvas_pad + 8)
-        draw_text_button(picture, context, x, 64, label, false, ViewChange(CompareWith{next % context.dims().H}),
+        draw_text_button(picture, context, x, 64, label, false,
+                         ViewChange(CompareWith{next % context.dims().H}),
                          "Subtract the next head of the layer");
 }
 

@@ -150,8 +150,8 @@ void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGri
         const Rect row = grid.cell(i, 0);
         const bool empty = sum == 0.0;
         const AttentionSetPtr& given = context.shown.document->attention;
-        const bool off =
-            given != nullptr && !empty && std::abs(sum - 1.0) > static_cast<double>(given->info().sum_tolerance);
+        const bool off = given != nullptr && !empty &&
+                         std::abs(sum - 1.0) > static_cast<double>(given->info().sum_tolerance);
         const float size = 12.5F;
         draw_text(picture, context, x, baseline_for(row.y + row.h / 2, size),
                   number(sum, 2) + (empty || off ? " ⚠" : ""), Font::mono, size,
@@ -214,8 +214,8 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
         draw_row_sums(picture, context, grid, spec);
     }
     const bool from_file = context.shown.document->attention != nullptr;
-    const bool masked = (from_file ? any_hatched(spec) : !context.shown.problem().mask.empty()) && spec.tensor != TensorId::scores &&
-                        spec.tensor != TensorId::scaled;
+    const bool masked = (from_file ? any_hatched(spec) : !context.shown.problem().mask.empty()) &&
+                        spec.tensor != TensorId::scores && spec.tensor != TensorId::scaled;
     const Ramp& ramp = spec.fill == CellFill::diverging ? theme.diverging : *spec.ramp;
     draw_legend(picture, context, spec.x, grid.area.bottom() + 18,
                 std::min(160.0F, std::max(width * 0.55F, 90.0F)), ramp, grid.low, grid.high, text.unit,

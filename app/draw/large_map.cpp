@@ -15,8 +15,8 @@ namespace {
 
 constexpr float top = 150.0F; ///< below the column labels
 constexpr float foot = 58.0F; ///< the legend
-constexpr float label_width = 100.0F;
-constexpr std::int64_t most_cells_whole = 160; ///< larger maps are drawn from a picture that is kept
+constexpr float label_width = 76.0F;
+constexpr std::int64_t most_cells_whole = 64; ///< larger maps are drawn from a picture that is kept
 
 /// Which cells are seen, and where. `pitch` pixels from one cell to the next, below 1 for pooled maps.
 struct Window {
@@ -29,7 +29,8 @@ struct Window {
 void cut_axis(float middle, float zoom, std::int64_t cells, std::int64_t& begin, std::int64_t& count) {
     const auto all = static_cast<float>(cells);
     count = std::clamp<std::int64_t>(std::lround(all / zoom), 1, cells);
-    begin = std::clamp<std::int64_t>(std::lround(middle * all - static_cast<float>(count) / 2), 0, cells - count);
+    begin =
+        std::clamp<std::int64_t>(std::lround(middle * all - static_cast<float>(count) / 2), 0, cells - count);
 }
 
 Window window_of(const DrawContext& context) {
@@ -38,7 +39,7 @@ Window window_of(const DrawContext& context) {
     Window out;
     cut_axis(map.y, map.zoom, dims.Tq, out.part.row, out.part.rows);
     cut_axis(map.x, map.zoom, dims.Tk, out.part.col, out.part.cols);
-    const float left = canvas_pad + label_width;
+    const float left = canvas_pad + label_width; // longer labels lose their middle
     const float width = std::max(context.width - left - canvas_pad, 120.0F),
                 height = std::max(context.height - top - foot, 120.0F);
     const auto rows = static_cast<float>(out.part.rows), cols = static_cast<float>(out.part.cols);
@@ -85,8 +86,8 @@ bool all_masked(const Reading& reading, const MatrixPart& part, const CellRun& d
            reading.masked(part.row + down.begin, part.col + across.begin);
 }
 
-std::vector<Color> paint(const Reading& reading, const MatrixPart& part, std::int64_t rows,
-                         std::int64_t cols, float end) {
+std::vector<Color> paint(const Reading& reading, const MatrixPart& part, std::int64_t rows, std::int64_t cols,
+                         float end) {
     const Theme& theme = reading.context().theme;
     const std::vector<float> values = pooled(reading, part, rows, cols);
     std::vector<Color> pixels(values.size());
@@ -94,11 +95,11 @@ std::vector<Color> paint(const Reading& reading, const MatrixPart& part, std::in
         const CellRun down = cells_under(r, rows, part.rows);
         for (std::int64_t c = 0; c < cols; ++c) {
             const auto n = static_cast<std::size_t>(r * cols + c);
-            const bool nothing = !std::isfinite(values[n]) ||
-                                 (values[n] == 0 && all_masked(reading, part, down,
-                                                               cells_under(c, cols, part.cols)));
-            pixels[n] = nothing ? ((r + c) % 4 == 0 ? theme.line : theme.panel)
-                                : reading.cell_color(values[n], end);
+            const bool nothing =
+                !std::isfinite(values[n]) ||
+                (values[n] == 0 && all_masked(reading, part, down, cells_under(c, cols, part.cols)));
+            pixels[n] =
+                nothing ? ((r + c) % 4 == 0 ? theme.line : theme.panel) : reading.cell_color(values[n], end);
         }
     }
     return pixels;
@@ -233,8 +234,9 @@ void draw_cells(Picture& picture, const DrawContext& context, const Reading& rea
                              .low = spec.fill == CellFill::diverging ? -end : 0,
                              .high = end,
                              .actual = !spec.value});
-    picture.scene.add(RectItem{.area = {window.area.x - 1, window.area.y - 1, window.area.w + 2, window.area.h + 2},
-                               .stroke = context.theme.line2});
+    picture.scene.add(
+        RectItem{.area = {window.area.x - 1, window.area.y - 1, window.area.w + 2, window.area.h + 2},
+                 .stroke = context.theme.line2});
 }
 
 } // namespace
@@ -286,8 +288,8 @@ Picture draw_large_map_page(const DrawContext& context) {
     const bool difference = reading.kind() == HeadsView::difference;
     const HeadFacts* facts = facts_of(context, context.view.head);
     draw_zoom_buttons(picture, context, window);
-    draw_legend(picture, context, std::max(context.width - canvas_pad - 330, canvas_pad), context.height - 66, 120,
-                reading.ramp(), difference ? -end : 0, end, difference ? "difference" : "weight",
+    draw_legend(picture, context, std::max(context.width - canvas_pad - 330, canvas_pad), context.height - 66,
+                120, reading.ramp(), difference ? -end : 0, end, difference ? "difference" : "weight",
                 facts != nullptr && (facts->causal || facts->not_finite > 0));
     return picture;
 }

@@ -22,10 +22,9 @@ std::vector<PlacedWeight> of_row(const Reading& reading, std::int64_t i) {
         if (const float value = reading.at(i, j); value != 0 && std::isfinite(value))
             all.push_back({i, j, value});
     const auto size = std::min(most, all.size());
-    std::ranges::partial_sort(all, all.begin() + static_cast<std::ptrdiff_t>(size),
-                              [](const PlacedWeight& a, const PlacedWeight& b) {
-                                  return std::abs(a.value) > std::abs(b.value);
-                              });
+    std::ranges::partial_sort(
+        all, all.begin() + static_cast<std::ptrdiff_t>(size),
+        [](const PlacedWeight& a, const PlacedWeight& b) { return std::abs(a.value) > std::abs(b.value); });
     all.resize(size);
     return all;
 }
@@ -87,12 +86,12 @@ Picture draw_strongest_page(const DrawContext& context, const std::string& why) 
     float bottom = draw_list(picture, reading, of_row(reading, spoken.row), query, {canvas_pad, y, each, 0});
     const HeadFacts* facts = facts_of(context, context.view.head);
     if (reading.kind() == HeadsView::each && facts != nullptr) {
-        const Rect area = beside ? Rect{canvas_pad + each + 40, y, each, 0}
-                                 : Rect{canvas_pad, bottom + 20, each, 0};
+        const Rect area =
+            beside ? Rect{canvas_pad + each + 40, y, each, 0} : Rect{canvas_pad, bottom + 20, each, 0};
         std::vector<PlacedWeight> list = facts->strongest;
         list.resize(std::min(list.size(), most));
-        bottom = std::max(bottom, draw_list(picture, reading, list, "Largest of the head, first key left out",
-                                            area));
+        bottom = std::max(bottom,
+                          draw_list(picture, reading, list, "Largest of the head, first key left out", area));
     }
     picture.scene.height = std::max(context.height, bottom + 24);
     return picture;

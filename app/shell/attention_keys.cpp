@@ -73,7 +73,8 @@ void attention_keys(const AppState& state, const Sink& send) {
     if (pressed(GLFW_KEY_O))
         send(ViewChange(SetSameScale{!state.view.same_scale}));
     if (pressed(GLFW_KEY_C))
-        send(ViewChange(SetColourMap{static_cast<ColourMap>((static_cast<int>(state.view.colour_map) + 1) % 5)}));
+        send(ViewChange(
+            SetColourMap{static_cast<ColourMap>((static_cast<int>(state.view.colour_map) + 1) % 5)}));
     if (pressed(GLFW_KEY_L))
         send(ViewChange(SetDark{!state.view.dark}));
 }

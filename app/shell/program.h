@@ -39,7 +39,8 @@ public:
     void open_attention(const AttentionSetPtr& set);
     /// Blocks until the newest document's trace is there. For pictures and tests.
     void settle();
-    /// Opens a project, attention weights or whatever else the path holds, after the question about unsaved changes.
+    /// Opens a project, attention weights or whatever else the path holds, after the question about unsaved
+    /// changes.
     void open_path(const std::string& path) { files_->open_path(path); }
     const AppState& state() const { return state_; }
     AppState& state() { return state_; }

@@ -15,9 +15,9 @@ struct MapWindow {
 
 /// How attention weights of a file or a model are looked at.
 struct AttentionView {
-    std::int64_t layer = 0;  ///< of the head that is open
-    bool board = true;       ///< all heads beside the open one
-    std::string pattern;     ///< heads that do this are marked on the board; empty: none
+    std::int64_t layer = 0; ///< of the head that is open
+    bool board = true;      ///< all heads beside the open one
+    std::string pattern;    ///< heads that do this are marked on the board; empty: none
     MapWindow map;
     bool operator==(const AttentionView&) const = default;
 };

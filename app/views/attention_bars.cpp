@@ -1,5 +1,6 @@
 #include "app/draw/controls.h"
 #include "app/draw/format.h"
+#include "app/views/file_views.h"
 #include "app/views/views.h"
 
 #include <algorithm>
@@ -22,26 +23,28 @@ std::string sizes_text(const AttentionInfo& info) {
 
 } // namespace
 
-void view_attention_toolbar(const AppState& state, const Rect& area, const ViewTools& tools) {
+void view_attention_toolbar(AppState& state, const Rect& area, const ViewTools& tools) {
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
     const DrawContext context = bar_context(state, tools, area.w);
     const AttentionInfo& info = state.document->attention->info();
     tools.surface.need_glyphs(info.title);
     Picture picture;
-    picture.scene.add(RectItem{.area = area, .fill = theme.panel});
-    picture.scene.add(LineItem{{0, area.bottom() - 0.5F}, {area.w, area.bottom() - 0.5F}, theme.line, 1});
+    Scene back;
+    back.add(RectItem{.area = area, .fill = theme.panel});
+    back.add(LineItem{{0, area.bottom() - 0.5F}, {area.w, area.bottom() - 0.5F}, theme.line, 1});
+    paint(back, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     const std::string title = shortened(info.title, 48);
     const float name_width = tools.measure(title, Font::ui_medium, 14.5F);
-    const Rect name{16, 10, name_width + 118, 32};
+    const float file = view_file_button(state, {16, 10}, tools);
+    const Rect name{16 + file + 8, 10, name_width + 118, 32};
     picture.scene.add(RectItem{.area = name, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
-    const float caption =
-        draw_text(picture, context, name.x + 12, baseline_for(26, 13), "weights from", Font::ui, 13, theme.muted);
+    const float caption = draw_text(picture, context, name.x + 12, baseline_for(26, 13), "weights from",
+                                    Font::ui, 13, theme.muted);
     draw_text(picture, context, name.x + 12 + caption + 8, baseline_for(26, 14.5F), title, Font::ui_medium,
               14.5F, theme.ink);
     picture.tips.push_back({name, info.source});
-    const std::string preset = state.document->recipe.preset;
-    draw_button(picture, context, {name.right() + 12, 10, 116, 32}, "Close file", Command(SetPreset{preset}),
+    draw_button(picture, context, {name.right() + 12, 10, 116, 32}, "Close file", FileCommand(NewProject{}),
                 false, "Back to computing attention from a sentence");
     const bool board = state.view.attention.board;
     draw_button(picture, context, {name.right() + 136, 10, 116, 32}, board ? "Hide board" : "Show board",
@@ -63,8 +66,8 @@ void view_attention_strip(const AppState& state, const Rect& area, const ViewToo
     const float width =
         draw_text(picture, context, canvas_pad, baseline, label, Font::ui_semibold, 13, theme.ink);
     picture.scene.add(RectItem{.area = {canvas_pad, area.h - 2, width, 2}, .fill = theme.ink});
-    draw_text(picture, context, canvas_pad + width + 20, baseline, "the one stage that the file holds", Font::ui,
-              13, theme.muted);
+    draw_text(picture, context, canvas_pad + width + 20, baseline, "the one stage that the file holds",
+              Font::ui, 13, theme.muted);
     show_picture(picture, origin.x + area.x * scale, origin.y + area.y * scale, tools, nullptr);
 }
 
@@ -94,7 +97,8 @@ void view_attention_bar(const AppState& state, const Rect& area, const ViewTools
                                 : "← → heads    ↑ ↓ layers    Shift and arrows: next weight    F1 all keys",
                   Font::ui, 13, theme.muted);
     }
-    draw_text(picture, context, area.w - 24, baseline, sizes_text(info), Font::ui, 13, theme.text, Align::right);
+    draw_text(picture, context, area.w - 24, baseline, sizes_text(info), Font::ui, 13, theme.text,
+              Align::right);
     show_picture(picture, origin.x, origin.y, tools, nullptr);
 }
 

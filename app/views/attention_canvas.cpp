@@ -65,8 +65,8 @@ void move_map(const AppState& state, const Rect& map, const ViewTools& tools) {
         send(PanMap{-io.MouseDelta.x / scale / map.w, -io.MouseDelta.y / scale / map.h});
 }
 
-void view_head(AppState& state, const Rect& area, const ViewTools& tools,
-               std::optional<CellAddress>& hovered, Picture& kept) {
+void view_head(AppState& state, const Rect& area, const ViewTools& tools, std::optional<CellAddress>& hovered,
+               Picture& kept) {
     const bool large = state.view.weights_view == WeightsView::heatmap &&
                        wants_large_map(draw_context(state, tools, area.w, area.h));
     scrolled_picture("canvas", area, tools, &hovered, &kept, [&](float width, float height) {

@@ -43,7 +43,7 @@ void scrolled(const char* id, const Rect& area, const ViewTools& tools, std::opt
 }
 
 DrawContext context_of(const AppState& state, const ViewTools& tools, float width, float height) {
-    return {state.shown, state.view, tools.theme,   tools.measure,         width,
+    return {state.shown, state.view, tools.theme,   tools.measure,          width,
             height,      true,       state.history, state.history_position, state.board};
 }
 
@@ -174,8 +174,9 @@ void view_canvas(const AppState& state, const Rect& area, const ViewTools& tools
     if (state.shown.trace == nullptr)
         return;
     if (state.shown.document->attention == nullptr)
-        scrolled("canvas", area, tools, &hovered, &kept,
-             [&](float width, float height) { return draw_canvas(context_of(state, tools, width, height)); });
+        scrolled("canvas", area, tools, &hovered, &kept, [&](float width, float height) {
+            return draw_canvas(context_of(state, tools, width, height));
+        });
     if (state.error.empty())
         return;
     // What was typed last could not be used: said where the user looks, over the last valid picture.
@@ -202,7 +203,8 @@ void view_canvas(const AppState& state, const Rect& area, const ViewTools& tools
 void view_left_panel(const AppState& state, const Rect& area, bool open, const ViewTools& tools) {
     draw_panel_back(area, tools, true);
     if (!open) {
-        view_rail(area, state.document->attention == nullptr ? "Guide" : "Heads", true, ViewChange(OpenLeft{true}), tools);
+        view_rail(area, state.document->attention == nullptr ? "Guide" : "Heads", true,
+                  ViewChange(OpenLeft{true}), tools);
         return;
     }
     const float header = header_tabs(state, area, tools);

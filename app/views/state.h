@@ -26,7 +26,7 @@ struct AppState {
     FilesState files;
     const HeadBoard* board = nullptr; ///< of the document's attention, while it has one
     PixelCache pixels;                ///< of what is costly to draw
-    bool focus_sentence = false; ///< the sentence field takes the keyboard in the next frame
+    bool focus_sentence = false;      ///< the sentence field takes the keyboard in the next frame
 };
 
 } // namespace headscope

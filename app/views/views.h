@@ -34,7 +34,7 @@ void view_help(const AppState& state, const Rect& area, const ViewTools& tools);
 
 // The same places while attention weights of a file are shown, which have one stage and cannot be edited.
 
-void view_attention_toolbar(const AppState& state, const Rect& area, const ViewTools& tools);
+void view_attention_toolbar(AppState& state, const Rect& area, const ViewTools& tools);
 void view_attention_strip(const AppState& state, const Rect& area, const ViewTools& tools);
 void view_attention_bar(const AppState& state, const Rect& area, const ViewTools& tools);
 /// The board and the open head side by side. Writes the layers that are in sight to `rows`.

@@ -85,7 +85,8 @@ HeadFacts head_facts(std::span<const float> weights, std::int64_t Tq, std::int64
         facts.largest = std::max(facts.largest, largest);
         const std::int64_t last = i + (Tk - Tq); // as masks count when Tq differs from Tk
         if (facts.causal && last + 1 < Tk)
-            facts.causal = all_zero(row.subspan(static_cast<std::size_t>(std::max<std::int64_t>(last + 1, 0))));
+            facts.causal =
+                all_zero(row.subspan(static_cast<std::size_t>(std::max<std::int64_t>(last + 1, 0))));
         if (all_zero(row)) {
             ++facts.empty_rows;
             continue;
@@ -108,7 +109,8 @@ HeadFacts head_facts(std::span<const float> weights, std::int64_t Tq, std::int64
         return facts;
     }
     std::vector<float> finite(weights.begin(), weights.end());
-    std::ranges::replace_if(finite, [](float value) { return !std::isfinite(value); }, 0.0F);
+    std::ranges::replace_if(
+        finite, [](float value) { return !std::isfinite(value); }, 0.0F);
     facts.metrics = head_metrics(finite, Tq, Tk);
     return facts;
 }

@@ -21,9 +21,9 @@ struct HeadFacts {
     bool causal = false; ///< no query reads a later key, and there are later keys
     float largest = 0;   ///< of all weights
 
-    std::int64_t rows_off = 0;  ///< rows whose sum misses 1 by more than the tolerance
-    std::int64_t worst_row = 0; ///< the one that misses it most
-    float worst_sum = 1;        ///< its sum
+    std::int64_t rows_off = 0;   ///< rows whose sum misses 1 by more than the tolerance
+    std::int64_t worst_row = 0;  ///< the one that misses it most
+    float worst_sum = 1;         ///< its sum
     std::int64_t empty_rows = 0; ///< rows of zeros: fully masked, nothing wrong with them
     std::int64_t outside = 0;    ///< weights below 0 or above 1
     PlacedWeight first_outside;

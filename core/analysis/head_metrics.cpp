@@ -80,12 +80,12 @@ std::vector<HeadMetrics> head_metrics(const Trace& trace, std::int64_t b) {
     std::vector<HeadMetrics> all;
     const Tensor& weights = *trace.stage(TensorId::weights);
     for (std::int64_t h = 0; h < trace.dims.H; ++h)
-        all.push_back(metrics_of(weights.data() + weights.offset(b, h, 0, 0), trace.dims.Tq, trace.dims.Tk,
-                                 [&](std::int64_t i) {
-                                     return std::ranges::binary_search(
-                                         trace.fully_masked, std::tuple(b, h, i), {},
-                                         [](const MaskedRow& row) { return std::tuple(row.b, row.h, row.i); });
-                                 }));
+        all.push_back(metrics_of(
+            weights.data() + weights.offset(b, h, 0, 0), trace.dims.Tq, trace.dims.Tk, [&](std::int64_t i) {
+                return std::ranges::binary_search(
+                    trace.fully_masked, std::tuple(b, h, i), {},
+                    [](const MaskedRow& row) { return std::tuple(row.b, row.h, row.i); });
+            }));
     const Tensor* contributions = trace.stage(TensorId::contributions);
     if (contributions == nullptr)
         return all;

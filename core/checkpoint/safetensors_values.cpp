@@ -93,8 +93,8 @@ void Safetensors::read_numbers(std::string_view name, std::uint64_t first, std::
     if (!type)
         refuse_dtype(entry, "F32, F16, BF16 or F64");
     const std::size_t width = width_of(*type), begin = static_cast<std::size_t>(first) * width;
-    if (first > (entry.end - entry.begin) / width || to.size_bytes() / sizeof(float) * width >
-                                                         entry.end - entry.begin - begin)
+    if (first > (entry.end - entry.begin) / width ||
+        to.size_bytes() / sizeof(float) * width > entry.end - entry.begin - begin)
         throw Error(ErrorKind::internal, source_ + ": read beyond tensor " + entry.name);
     // In pieces, so that the bytes of half-precision numbers take little room beside the numbers.
     constexpr std::size_t piece = std::size_t{1} << 18U;

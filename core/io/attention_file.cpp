@@ -247,9 +247,9 @@ AttentionSetPtr open_npy(const std::string& path, std::size_t kept_bytes) {
     AttentionTokens tokens = tokens_beside(path);
     finish(info, tokens, header.type, path);
     const auto block = static_cast<std::uint64_t>(info.H * info.Tq * info.Tk);
-    return std::make_shared<AttentionFile>(
-        std::move(info), std::move(tokens), std::make_unique<NpyNumbers>(std::move(file), header, block),
-        kept_bytes);
+    return std::make_shared<AttentionFile>(std::move(info), std::move(tokens),
+                                           std::make_unique<NpyNumbers>(std::move(file), header, block),
+                                           kept_bytes);
 }
 
 AttentionSetPtr open_safetensors(const std::string& path, std::size_t kept_bytes) {
@@ -262,8 +262,8 @@ AttentionSetPtr open_safetensors(const std::string& path, std::size_t kept_bytes
     info.tensor = found.name;
     info.numbers = found.numbers;
     // A trace of one layer: its first axis counts the batch.
-    const bool batch = found.numbers.size() == 1 ||
-                       (file.metadata().contains("config") && found.name == "weights");
+    const bool batch =
+        found.numbers.size() == 1 || (file.metadata().contains("config") && found.name == "weights");
     if (batch && info.L > 1) {
         info.axis = SetAxis::sequences;
         info.numbers.clear();

@@ -24,8 +24,8 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 
 /// Special tokens ("<|endoftext|>", "[CLS]") spell themselves.
 bool is_special(const std::string& token) {
-    return token.size() > 2 && ((token.front() == '<' && token.back() == '>') ||
-                                (token.front() == '[' && token.back() == ']'));
+    return token.size() > 2 &&
+           ((token.front() == '<' && token.back() == '>') || (token.front() == '[' && token.back() == ']'));
 }
 
 bool byte_level(const std::vector<std::string>& tokens) {

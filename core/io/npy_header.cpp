@@ -14,7 +14,7 @@ namespace headscope {
 namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
-constexpr std::size_t before_length = 8;       ///< magic and version
+constexpr std::size_t before_length = 8;            ///< magic and version
 constexpr std::uint64_t largest_header = 1U << 20U; ///< NumPy's own are some 100 bytes
 
 /// The Python literal of a header: a dict of strings, True or False, and a tuple of whole numbers.
@@ -57,9 +57,7 @@ private:
     [[noreturn]] void damaged() const {
         fail_input(path_ + " has a damaged .npy header; write the file again with numpy.save");
     }
-    void skip_blank() {
-        at_ = std::min(text_.find_first_not_of(" \t\n\r", at_), text_.size());
-    }
+    void skip_blank() { at_ = std::min(text_.find_first_not_of(" \t\n\r", at_), text_.size()); }
     bool take(char wanted) {
         skip_blank();
         const bool there = at_ < text_.size() && text_[at_] == wanted;
@@ -136,7 +134,8 @@ FloatType type_of(const std::string& descr, const std::string& path) {
         fail_input(path + " holds Python objects (a pickle), which can run code and are not read here; save "
                           "an array of numbers: numpy.save(path, numpy.stack(list_of_arrays))");
     if (descr.starts_with(">f"))
-        fail_input(path + " holds big-endian numbers; save it again with numpy.save(path, a.astype(\"<f4\"))");
+        fail_input(path +
+                   " holds big-endian numbers; save it again with numpy.save(path, a.astype(\"<f4\"))");
     fail_input(path + " holds numbers of the type " + descr.substr(0, 40) +
                "; attention weights are floats: save them with numpy.save(path, a.astype(\"float32\"))");
 }
