@@ -1,3 +1,4 @@
+#include "app/cli/bench_attention.h"
 #include "app/cli/bench_editing.h"
 #include "app/cli/subcommands.h"
 #include "app/draw/format.h"
@@ -302,7 +303,7 @@ void run_bench(bool quick, bool json) {
 
 void add_bench(CLI::App& program) {
     struct Options {
-        bool quick = false, json = false, in_window = false;
+        bool quick = false, json = false, in_window = false, attention = false;
     };
     CLI::App& command =
         *program.add_subcommand("bench", "measure this machine: engine, frames, start, memory");
@@ -310,10 +311,13 @@ void add_bench(CLI::App& program) {
     command.add_flag("--quick", options->quick,
                      "only what a user feels: edits, frames, start, idling, memory");
     command.add_flag("--json", options->json, "for other programs");
+    command.add_flag("--attention", options->attention, "only the board of heads, of attention in memory");
     command.add_flag("--in-window", options->in_window)->group("");
     command.callback([options] {
         if (options->in_window)
             measure_window();
+        else if (options->attention)
+            bench_attention(options->json);
         else
             run_bench(options->quick, options->json);
     });

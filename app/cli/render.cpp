@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/engine/engine.h"
+#include "core/io/attention_file.h"
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -16,7 +17,8 @@ namespace {
 
 struct RenderOptions {
     ProblemOptions problem;
-    std::optional<std::string> stage, size;
+    std::optional<std::string> stage, size, attention;
+    std::int64_t layer = 0;
     std::string theme = "light", weights_view = "heatmap", heads = "each", out;
     std::int64_t head = 0;
     std::optional<std::int64_t> row;
@@ -81,13 +83,30 @@ ViewState view_of(const RenderOptions& options, const Dims& dims) {
     return view;
 }
 
+/// Weights of a file instead of the problem's own.
+void show_attention(Program& program, const RenderOptions& options) {
+    program.open_attention(open_attention_file(*options.attention));
+    const AttentionInfo& info = program.state().document->attention->info();
+    if (options.layer < 0 || options.layer >= info.L)
+        fail_input("--layer " + std::to_string(options.layer) +
+                   ": there is no such layer; layers are numbered 0 to " + std::to_string(info.L - 1));
+    program.settle();
+    ViewState view = view_of(options, program.state().document->problem.dims);
+    view.tab = program.state().view.tab;
+    program.state().view = view;
+    program.act(ViewChange(AttentionChange(OpenHead{options.layer, options.head})));
+}
+
 std::string render_window(const RenderOptions& options, const DocumentPtr& document, Size size,
                           FigureFormat format) {
     if (format != FigureFormat::png)
         throw Error(ErrorKind::usage,
                     "--window is drawn as pixels; give the output a name that ends in .png");
     Program program({.recipe = document->recipe, .device = options.problem.device(), .wake = {}});
-    program.state().view = view_of(options, document->problem.dims);
+    if (options.attention)
+        show_attention(program, options);
+    else
+        program.state().view = view_of(options, document->problem.dims);
     program.settle();
     if (!program.state().error.empty())
         fail_input(program.state().error);
@@ -110,6 +129,8 @@ std::string render_stage(const RenderOptions& options, const DocumentPtr& docume
 void run_render(const RenderOptions& options) {
     const Size size = parse_size(options);
     const FigureFormat format = options.out == "-" ? FigureFormat::png : figure_format(options.out);
+    if (options.attention && !options.window)
+        throw Error(ErrorKind::usage, "--attention is drawn in the window; give --window too");
     if (options.scale < 0.5F || options.scale > 8.0F)
         throw Error(ErrorKind::usage, "--scale must be from 0.5 to 8");
     const DocumentPtr document = options.problem.read();
@@ -131,6 +152,9 @@ void add_render(CLI::App& program) {
                        "WIDTHxHEIGHT in logical pixels (default 960x848; 1600x1000 with --window)");
     command.add_option("--theme", options->theme, "light or dark")->check(CLI::IsMember({"light", "dark"}));
     command.add_option("--scale", options->scale, "pixels of a PNG per logical pixel (default 1)");
+    command.add_option("--attention", options->attention,
+                       "with --window: show attention weights of this .npy or .safetensors file");
+    command.add_option("--layer", options->layer, "with --attention: the layer of the open head (default 0)");
     command.add_option("--head", options->head, "the head in focus (default 0)");
     command.add_option("--row", options->row, "stop at this query row");
     command.add_option("--view", options->weights_view, "weights as heatmap, arcs, text or graph")

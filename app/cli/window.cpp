@@ -97,7 +97,9 @@ int open_window(const Options& options) {
 
 std::function<int()> add_window(CLI::App& program) {
     const auto options = std::make_shared<Options>();
-    program.add_option("PATH", options->path, "a project (.headscope) that the window opens with");
+    program.add_option("PATH", options->path,
+                       "what the window opens with: a project (.headscope), or attention weights (.npy, "
+                       ".safetensors)");
     program.add_option("--sentence", options->sentence, "the sentence that the window opens with");
     program.add_option("--preset", options->preset, "embeddings and weights for it: " + preset_names());
     program.add_option(

@@ -161,6 +161,9 @@ CommandName name_of(const Document& before, const Command& command) {
 
 DocumentPtr apply(const DocumentPtr& document, const Command& command) {
     Recipe recipe = document->recipe;
+    if (document->attention != nullptr && !std::holds_alternative<SetPreset>(command))
+        fail_input("these weights come from " + document->title +
+                   " and nothing that they were computed from is known: they can be looked at, not changed");
     return change_any(recipe, *document, command) ? edit_document(*document, recipe)
                                                   : make_document(recipe, document->revision + 1);
 }

@@ -142,7 +142,8 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                           [&](const ShowHelp& c) { view.help_open = c.open; },
                           [&](const BeginDrag& c) { view.drag = c.drag; },
                           [&](const SetCompare& c) { view.compare = c.what; },
-                          [&](const SetFlash& c) { view.flash_changes = c.on; }},
+                          [&](const SetFlash& c) { view.flash_changes = c.on; },
+                          [&](const AttentionChange& c) { headscope::apply(view, c); }},
                change);
     clamp_to(view, dims);
 }

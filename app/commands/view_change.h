@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/commands/attention_change.h"
 #include "app/state/view_state.h"
 
 #include <optional>
@@ -111,7 +112,8 @@ using ViewChange =
     std::variant<GoTo, StepStage, StepRow, TogglePlay, SetSpeed, PickHead, CompareWith, ShowWeightsAs,
                  ShowHeads, ShowProjection, SetApart, SetJoined, Select, SetColourMap, SetSameScale,
                  ShowNumbers, ShowBatch, SetDark, SetZoom, OpenLeft, OpenInspector, ShowTab, ShowHelp,
-                 BeginDrag, SelectTo, PaintMode, BeginStroke, ChooseOperation, SetCompare, SetFlash>;
+                 BeginDrag, SelectTo, PaintMode, BeginStroke, ChooseOperation, SetCompare, SetFlash,
+                 AttentionChange>;
 
 /// Changes the view; indices that the problem does not have are clamped.
 void apply(ViewState& view, const ViewChange& change, const Dims& dims);

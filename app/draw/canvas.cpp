@@ -1,3 +1,4 @@
+#include "app/draw/attention_pages.h"
 #include "app/draw/comparison.h"
 #include "app/draw/flash.h"
 #include "app/draw/format.h"
@@ -11,6 +12,8 @@ namespace headscope {
 namespace {
 
 Picture draw_page(const DrawContext& context) {
+    if (context.shown.document->attention != nullptr)
+        return draw_head_page(context);
     switch (context.view.group) {
     case StageGroup::x:
         return draw_x_page(context);

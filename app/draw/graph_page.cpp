@@ -245,10 +245,11 @@ Picture draw_graph_page(const DrawContext& context) {
     picture.scene.width = context.width;
     const Reading reading = reading_in_focus(context);
     const float width = context.width - 2 * canvas_pad;
-    draw_page_head(picture, context, "Attention weights", weights_formula(context));
+    draw_page_head(picture, context, weights_title(context), weights_formula(context));
     draw_weights_switches(picture, context);
     float y = top;
-    if (context.view.heads_view == HeadsView::each && context.dims().H > 1)
+    const bool buttons = context.shown.document->attention == nullptr; // the board is there for that
+    if (buttons && context.view.heads_view == HeadsView::each && context.dims().H > 1)
         y = draw_head_buttons(picture, context, canvas_pad, y, width) + 8;
     draw_figure_title(picture, reading, canvas_pad, y, width);
     y += 34;

@@ -1,5 +1,6 @@
 #include "app/draw/panels.h"
 
+#include "app/draw/attention_pages.h"
 #include "app/draw/compare_panels.h"
 #include "app/draw/comparison.h"
 #include "app/draw/format.h"
@@ -115,6 +116,8 @@ void draw_one(Sheet& sheet, std::int64_t h) {
 } // namespace
 
 Picture draw_heads(const DrawContext& context) {
+    if (context.shown.document->attention != nullptr)
+        return draw_patterns_panel(context);
     Sheet sheet(context);
     sheet.y = 10;
     for (std::int64_t h = 0; h < context.dims().H; ++h)

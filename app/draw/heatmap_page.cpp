@@ -1,3 +1,4 @@
+#include "app/draw/attention_pages.h"
 #include "app/draw/controls.h"
 #include "app/draw/format.h"
 #include "app/draw/matrix.h"
@@ -104,7 +105,9 @@ Plan plan_maps(const DrawContext& context, std::int64_t maps, float width, float
 void hatch_forbidden(MatrixSpec& spec, const DrawContext& context, const Subject& subject, HeadsView kind,
                      std::int64_t h) {
     // Scores know no mask yet; what is painted has to be seen.
-    if ((subject.weights || context.view.brush.on) && !context.shown.problem().mask.empty())
+    const bool given = context.shown.document->attention != nullptr;
+    const bool rules = given || !context.shown.problem().mask.empty();
+    if ((subject.weights || context.view.brush.on) && rules)
         spec.forbidden = [reading = Reading(context, kind, h)](std::int64_t i, std::int64_t j) {
             return reading.masked(i, j);
         };
@@ -148,10 +151,16 @@ void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGri
             sum += spec.value ? spec.value(i, j) : context.shown.value({grid.tensor, grid.index(i, j)});
         const Rect row = grid.cell(i, 0);
         const bool empty = sum == 0.0;
+        const AttentionSetPtr& given = context.shown.document->attention;
+        const bool off = given != nullptr && !empty &&
+                         std::abs(sum - 1.0) > static_cast<double>(given->info().sum_tolerance);
         const float size = 12.5F;
         draw_text(picture, context, x, baseline_for(row.y + row.h / 2, size),
-                  number(sum, 2) + (empty ? " ⚠" : ""), Font::mono, size,
-                  empty ? context.theme.bad : context.theme.muted);
+                  number(sum, 2) + (empty || off ? " ⚠" : ""), Font::mono, size,
+                  empty || off ? context.theme.bad : context.theme.muted);
+        if (off)
+            picture.tips.push_back(
+                {{x, row.y, sum_width, row.h}, "This row sums to " + number(sum, 4) + ", not to 1."});
         if (empty)
             picture.tips.push_back(
                 {{x, row.y, sum_width, row.h}, "This row may attend to no key: its weights are 0."});
@@ -161,6 +170,14 @@ void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGri
 struct MapText {
     std::string title, role, unit;
 };
+
+bool any_hatched(const MatrixSpec& spec) {
+    for (std::int64_t i = 0; i < spec.rows; ++i)
+        for (std::int64_t j = 0; j < spec.cols; ++j)
+            if (spec.forbidden && spec.forbidden(i, j))
+                return true;
+    return false;
+}
 
 /// One map with everything that stands around it. (x, y) is the top left corner of the whole.
 void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& given, const MapText& text,
@@ -198,8 +215,9 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
                       theme.muted);
         draw_row_sums(picture, context, grid, spec);
     }
-    const bool masked = !context.shown.problem().mask.empty() && spec.tensor != TensorId::scores &&
-                        spec.tensor != TensorId::scaled;
+    const bool from_file = context.shown.document->attention != nullptr;
+    const bool masked = (from_file ? any_hatched(spec) : !context.shown.problem().mask.empty()) &&
+                        spec.tensor != TensorId::scores && spec.tensor != TensorId::scaled;
     const Ramp& ramp = spec.fill == CellFill::diverging ? theme.diverging : *spec.ramp;
     draw_legend(picture, context, spec.x, grid.area.bottom() + 18,
                 std::min(160.0F, std::max(width * 0.55F, 90.0F)), ramp, grid.low, grid.high, text.unit,
@@ -284,6 +302,19 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
     picture.scene.height = std::max(picture.scene.height, area.bottom() + legend_height);
 }
 
+/// The head in focus alone, as large as fits.
+void draw_open(Picture& picture, const DrawContext& context, const Subject& subject, float y, float height,
+               float label_width) {
+    const std::int64_t h = context.view.head;
+    Plan plan = plan_maps(context, 1, context.width - 2 * canvas_pad, height, label_width, subject.weights);
+    plan.cell = std::max(plan.cell, 2.0F);
+    draw_map(picture, context, map_spec(context, subject, h, plan.cell), head_text(context, subject, h),
+             canvas_pad, y, plan, label_width, h, subject.weights);
+    const Rect area = picture.grids.back().area;
+    picture.scene.width = std::max(picture.scene.width, area.right() + sum_width + canvas_pad);
+    picture.scene.height = std::max(picture.scene.height, area.bottom() + legend_height);
+}
+
 float symmetric_limit(const DrawContext& context, const MatrixSpec& spec) {
     float largest = 0.05F;
     for (std::int64_t i = 0; i < context.dims().Tq; ++i)
@@ -356,15 +387,21 @@ Picture draw_heatmap_page(const DrawContext& context) {
     Picture picture;
     const Dims& dims = context.dims();
     const Subject subject = subject_of(context);
+    const bool given = context.shown.document->attention != nullptr;
     picture.scene.width = context.width;
     picture.scene.height = context.height;
-    draw_page_head(picture, context, std::string(subject.info.title), formula_of(context, subject));
+    draw_page_head(picture, context, given ? head_page_title(context) : std::string(subject.info.title),
+                   given ? head_page_line(context) : formula_of(context, subject));
     draw_weights_switches(picture, context);
 
     const float label_width = row_label_width(context, false);
     const float width = context.width - 2 * canvas_pad;
     if (context.view.heads_view != HeadsView::each) {
         draw_combined(picture, context, subject, top, context.height - top, label_width);
+        return picture;
+    }
+    if (given) {
+        draw_open(picture, context, subject, top, context.height - top, label_width);
         return picture;
     }
     const float reads_height = 64.0F + 50.0F * static_cast<float>(std::min<std::int64_t>(dims.H, 3));

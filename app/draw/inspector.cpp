@@ -1,5 +1,6 @@
 #include "app/draw/panels.h"
 
+#include "app/draw/attention_pages.h"
 #include "app/draw/compare_panels.h"
 #include "app/draw/comparison.h"
 #include "app/draw/format.h"
@@ -94,6 +95,8 @@ void write_head(Sheet& sheet, const CellAddress& cell, int decimals) {
 } // namespace
 
 Picture draw_inspector(const DrawContext& context) {
+    if (context.shown.document->attention != nullptr)
+        return draw_attention_inspector(context);
     Sheet head(context);
     const auto cell = spoken_on_canvas(context);
     if (!cell) {

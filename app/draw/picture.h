@@ -1,7 +1,9 @@
 #pragma once
 
 #include "app/commands/command.h"
+#include "app/draw/pixel_cache.h"
 #include "app/draw/theme.h"
+#include "app/state/head_board.h"
 #include "core/analysis/head_metrics.h"
 #include "core/io/scene.h"
 #include "core/trace/trace.h"
@@ -126,6 +128,8 @@ struct DrawContext {
     const Comparison* compare = nullptr;       ///< with a baseline, where one is marked
     Compare showing = Compare::now;            ///< what `shown` is: B, A, or B − A
     const Flash* flash = nullptr;              ///< cells that changed just now, while they are marked
+    const HeadBoard* board = nullptr;          ///< of the document's attention, when it has one
+    PixelCache* pixels = nullptr;              ///< where there is one: kept from frame to frame
 
     const Dims& dims() const { return shown.dims(); }
     bool difference() const { return showing == Compare::difference; }

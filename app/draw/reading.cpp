@@ -1,5 +1,6 @@
 #include "app/draw/reading.h"
 
+#include "app/draw/attention_pages.h"
 #include "app/draw/format.h"
 
 #include <algorithm>
@@ -25,10 +26,13 @@ float Reading::at(std::int64_t i, std::int64_t j) const {
 }
 
 bool Reading::masked(std::int64_t i, std::int64_t j) const {
+    const bool given = context_->shown.document->attention != nullptr;
     const Tensor* scores = context_->shown.tensor(TensorId::masked);
-    if (scores == nullptr)
+    if (scores == nullptr && !given)
         return false;
-    const auto in_head = [&](std::int64_t h) { return std::isinf(scores->at(batch_, h, i, j)); };
+    const auto in_head = [&](std::int64_t h) {
+        return given ? nothing_read(*context_, h, i, j) : std::isinf(scores->at(batch_, h, i, j));
+    };
     switch (kind_) {
     case HeadsView::each:
         return in_head(head_);
@@ -164,7 +168,7 @@ Reading reading_in_focus(const DrawContext& context) {
 }
 
 std::vector<Reading> readings_of(const DrawContext& context) {
-    if (context.view.heads_view != HeadsView::each)
+    if (context.view.heads_view != HeadsView::each || context.shown.document->attention != nullptr)
         return {reading_in_focus(context)};
     std::vector<Reading> out;
     for (std::int64_t h = 0; h < context.dims().H; ++h)

@@ -1,5 +1,6 @@
 #include "app/draw/panels.h"
 
+#include "app/draw/attention_pages.h"
 #include "app/draw/format.h"
 #include "app/draw/sheet.h"
 #include "core/base/overloaded.h"
@@ -139,6 +140,8 @@ void heading(Sheet& sheet, const char* text) {
 } // namespace
 
 Picture draw_tensors(const DrawContext& context) {
+    if (context.shown.document->attention != nullptr)
+        return draw_source_panel(context);
     Sheet sheet(context);
     const Problem& problem = context.shown.problem();
     sheet.y = 14;

@@ -163,7 +163,7 @@ Picture draw_text_page(const DrawContext& context) {
     const Reading focus = reading_in_focus(context);
     const std::int64_t row = spoken_place(context).row;
     const float width = context.width - 2 * canvas_pad;
-    draw_page_head(picture, context, "Attention weights", weights_formula(context));
+    draw_page_head(picture, context, weights_title(context), weights_formula(context));
     draw_weights_switches(picture, context);
 
     const Type type = type_for(context, width - label_width, readings.size());

@@ -1,5 +1,6 @@
 #include "app/draw/weight_parts.h"
 
+#include "app/draw/attention_pages.h"
 #include "app/draw/controls.h"
 #include "app/draw/format.h"
 #include "app/draw/links.h"
@@ -106,7 +107,13 @@ std::string reads_nothing_text(const DrawContext& context, std::int64_t i) {
     return quoted_query(context, i) + " may attend to nothing: its weights are 0";
 }
 
+std::string weights_title(const DrawContext& context) {
+    return context.shown.document->attention != nullptr ? head_page_title(context) : "Attention weights";
+}
+
 std::string weights_formula(const DrawContext& context) {
+    if (context.shown.document->attention != nullptr)
+        return head_page_line(context);
     switch (context.view.heads_view) {
     case HeadsView::each:
         return std::string(tensor_info(TensorId::weights).formula);

@@ -46,7 +46,8 @@ void draw_gauge(Picture& picture, const Reading& reading, std::int64_t i, std::i
 /// The same without the word, and the number below: for chips whose word stands elsewhere.
 void draw_vessel(Picture& picture, const Reading& reading, std::int64_t i, std::int64_t j, const Rect& area);
 
-/// What stands under the title of a page of weights.
+/// The title of a page of weights, and what stands under it.
+std::string weights_title(const DrawContext& context);
 std::string weights_formula(const DrawContext& context);
 
 /// Title and role at (x, y..y+20) and below them a 4-high bar in the head's colour, y+22 to y+26.

@@ -1,3 +1,4 @@
+#include "app/draw/attention_pages.h"
 #include "app/draw/controls.h"
 #include "app/draw/pages.h"
 
@@ -46,6 +47,8 @@ void draw_colour_buttons(Picture& picture, const DrawContext& context) {
 } // namespace
 
 void draw_weights_switches(Picture& picture, const DrawContext& context) {
+    if (context.shown.document->attention != nullptr)
+        return draw_head_switches(picture, context);
     const ViewState& view = context.view;
     const bool weights = view.group == StageGroup::weights;
     float right = context.width - canvas_pad;

@@ -71,6 +71,11 @@ void Runner::work() {
 RunResult Runner::run(const DocumentPtr& document, Progress& progress) {
     RunResult result{.document = document, .trace = nullptr, .metrics = {}, .error = {}};
     try {
+        if (document->attention != nullptr) {
+            result.trace = std::make_shared<const Trace>(
+                attention_trace(*document->attention, document->layer, progress));
+            return result;
+        }
         auto trace =
             std::make_shared<const Trace>(engine_->run(document->problem, StageSet::all(), progress));
         result.metrics = head_metrics(*trace, 0);

@@ -49,7 +49,7 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
     switch (purpose) {
     case PathPurpose::open:
         options.title = "Open a project";
-        options.suffixes = {project_suffix};
+        options.suffixes = {project_suffix, ".npy", ".safetensors"};
         break;
     case PathPurpose::save_project:
         options.title = "Save the project";

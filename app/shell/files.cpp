@@ -3,7 +3,9 @@
 #include "app/shell/file_choosers.h"
 #include "app/state/opened_path.h"
 #include "app/state/recent_files.h"
+#include "core/base/error.h"
 #include "core/base/overloaded.h"
+#include "core/io/attention_file.h"
 #include "core/io/same_bits.h"
 
 #include <imgui.h>
@@ -30,6 +32,17 @@ std::string joined(const std::vector<std::string>& sentences) {
     return text;
 }
 
+/// Weights without what they were computed from cannot be computed again.
+void refuse_without_problem(const FileCommand& command) {
+    if (std::holds_alternative<SaveProject>(command) || std::holds_alternative<SaveProjectAs>(command))
+        fail_input("Attention weights of a file are shown, which is all that is known of them: there is no "
+                   "project to save.");
+    if (std::holds_alternative<ExportScript>(command) || std::holds_alternative<CopyScript>(command))
+        fail_input(
+            "Attention weights of a file are shown, and nothing that they were computed from is known: "
+            "no script can compute them again.");
+}
+
 } // namespace
 
 Files::Files(AppState& state, Setup setup)
@@ -44,6 +57,8 @@ Files::Files(AppState& state, Setup setup)
 
 void Files::act(const FileCommand& command) {
     state_.error.clear();
+    if (state_.document->attention != nullptr)
+        refuse_without_problem(command);
     std::visit(Overloaded{[&](const NewProject& step) { guard(step); },
                           [&](const QuitProgram& step) { guard(step); },
                           [&](const OpenPath& open) { open_path(open.path); },
@@ -122,9 +137,15 @@ void Files::go(const Step& step) {
                           },
                           [&](const Open& open) {
                               // Where other kinds of file are read, they branch off here.
-                              if (kind_of_path(open.path) == PathKind::project)
+                              switch (kind_of_path(open.path)) {
+                              case PathKind::project:
                                   return load_project(open.path);
-                              cannot_open(open.path);
+                              case PathKind::tensors:
+                                  return load_attention(open.path);
+                              case PathKind::folder:
+                              case PathKind::unknown:
+                                  return cannot_open(open.path);
+                              }
                           },
                           [&](const Recover& what) { recover(what.recovery); }},
                step);
@@ -133,8 +154,9 @@ void Files::go(const Step& step) {
 void Files::cannot_open(const std::string& path) {
     std::error_code none;
     if (fs::exists(path, none))
-        return failed(file_name(path) + " is not a project: choose a file that ends in " + project_suffix +
-                      ".");
+        return failed(file_name(path) +
+                      " is neither a project nor attention weights: choose a file that ends in " +
+                      project_suffix + ", .npy or .safetensors.");
     if (!setup_.state_folder.empty()) {
         remove_recent_file(recent_list(), path);
         files_.recent = read_recent_files(recent_list());
@@ -177,6 +199,22 @@ void Files::load_project(const std::string& path) {
                 }
                 throw;
             }
+        },
+        [this](const std::string& sentence) { failed(sentence); });
+}
+
+void Files::load_attention(const std::string& path) {
+    job_.start(
+        "Opening " + file_name(path), true,
+        [this, path](Progress&) -> FileJob::Done {
+            return [this, path, set = open_attention_file(path)] {
+                files_.chooser.reset();
+                files_.path.clear();
+                setup_.show_attention(set);
+                saved_ = state_.document; // somebody else's numbers: nothing is lost with them
+                document_changed();
+                remember(path);
+            };
         },
         [this](const std::string& sentence) { failed(sentence); });
 }

@@ -28,6 +28,8 @@ public:
         std::function<DocumentPtr()> fresh;
         /// Puts another document in place, with a history of its own.
         std::function<void(DocumentPtr)> show;
+        /// The same for attention weights.
+        std::function<void(const AttentionSetPtr&)> show_attention;
     };
     /// `state.document` counts as saved.
     Files(AppState& state, Setup setup);
@@ -69,6 +71,7 @@ private:
     void answer(UnsavedAnswer answer);
 
     void load_project(const std::string& path);
+    void load_attention(const std::string& path);
     void recover(const Recovery& recovery);
     void cannot_open(const std::string& path);
     std::filesystem::path recent_list() const;

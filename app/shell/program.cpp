@@ -2,6 +2,7 @@
 
 #include "app/commands/notice.h"
 #include "app/shell/edit_keys.h"
+#include "app/state/attention_document.h"
 #include "app/views/file_views.h"
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
@@ -84,7 +85,8 @@ Program::Program(const Options& options)
             .state_folder = options.state_folder,
             .wake = options.wake,
             .fresh = [this] { return make_document(with_sentence({}), state_.document->revision + 1); },
-            .show = [this](DocumentPtr next) { show_document(std::move(next)); }});
+            .show = [this](DocumentPtr next) { show_document(std::move(next)); },
+            .show_attention = [this](const AttentionSetPtr& set) { open_attention(set); }});
     document_changed();
 }
 
@@ -112,6 +114,7 @@ void Program::act(const Action& action) {
 
 void Program::change_view(const ViewChange& change) {
     headscope::apply(state_.view, change, state_.document->problem.dims);
+    follow_attention();
     if (std::holds_alternative<SetCompare>(change) && !state_.compare.marked())
         mark_baseline(true);
 }
@@ -158,9 +161,40 @@ void Program::document_changed() {
     // What is changed is B: it is not left behind A.
     if (state_.view.compare == Compare::baseline)
         state_.view.compare = Compare::now;
+    follow_attention();
     list_history();
     runner_.submit(state_.document);
     files_->document_changed();
+}
+
+void Program::open_attention(const AttentionSetPtr& set) {
+    state_.view.attention = {.board = state_.view.attention.board};
+    state_.view.head = 0;
+    state_.view.row = -1;
+    state_.view.heads_view = HeadsView::each;
+    state_.view.selected.reset();
+    state_.view.hover.reset();
+    state_.view.drag.reset();
+    show_document(attention_document(set, 0, *state_.document));
+}
+
+void Program::follow_attention() {
+    const AttentionSetPtr& set = state_.document->attention;
+    if (set != mapped_) {
+        state_.board = nullptr;
+        maps_.reset();
+        if (set != nullptr)
+            maps_ = std::make_unique<HeadMaps>(set, wake_);
+        state_.board = maps_.get();
+        mapped_ = set;
+    }
+    if (set == nullptr)
+        return;
+    keep_to_attention(state_.view, set->info());
+    if (state_.view.attention.layer == state_.document->layer)
+        return;
+    state_.document = with_layer(*state_.document, state_.view.attention.layer);
+    runner_.submit(state_.document);
 }
 
 void Program::take_results() {
@@ -185,6 +219,8 @@ void Program::settle() {
     runner_.wait();
     if (baseline_runner_)
         baseline_runner_->wait();
+    if (maps_ != nullptr)
+        maps_->wait();
     take_results();
     update_comparison();
 }
@@ -200,7 +236,8 @@ Color Program::background() const {
 std::string Program::title() const {
     const FilesState& files = state_.files;
     const std::string& sentence = state_.document->recipe.sentence;
-    const std::string& name = sentence.empty() ? state_.document->title : sentence;
+    const bool own = !sentence.empty() && state_.document->attention == nullptr;
+    const std::string& name = own ? sentence : state_.document->title;
     return (files.unsaved ? "• " : "") + (files.path.empty() ? name : plain_text(files.name())) +
            " · Headscope";
 }
@@ -319,13 +356,29 @@ void Program::frame(Surface& surface, double now) {
                  ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
                      ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoScrollWithMouse);
     std::optional<CellAddress> hovered;
-    view_toolbar(state_, places.toolbar, tools);
-    if (state_.shown.trace != nullptr)
+    // A document without a trace of its own yet is seen as the one before.
+    const bool given = state_.document->attention != nullptr;
+    const bool given_shown = state_.shown.trace != nullptr && state_.shown.document->attention != nullptr;
+    if (given)
+        view_attention_toolbar(state_, places.toolbar, tools);
+    else
+        view_toolbar(state_, places.toolbar, tools);
+    if (given_shown)
+        view_attention_strip(state_, places.canvas_head, tools);
+    else if (state_.shown.trace != nullptr)
         view_strip(state_, places.canvas_head, tools);
     view_canvas(state_, places.canvas, tools, hovered, canvas_);
+    if (given && given_shown) {
+        LayersInSight rows;
+        view_attention_canvas(state_, places.canvas, tools, hovered, canvas_, rows);
+        maps_->look_at(state_.view.attention.layer, rows.first, rows.last);
+    }
     view_left_panel(state_, places.left, places.left_open, tools);
     view_inspector(state_, places.inspector, places.inspector_open, tools, hovered);
-    view_bottom_bar(state_, places.bottom, tools);
+    if (given)
+        view_attention_bar(state_, places.bottom, tools);
+    else
+        view_bottom_bar(state_, places.bottom, tools);
     view_notice(state_, places.canvas, tools);
     splitters(places, width, tools);
     if (state_.view.help_open)
@@ -402,6 +455,11 @@ std::string Program::report(float scale) const {
     out["row"] = state_.view.row;
     static constexpr const char* compared[] = {"now", "baseline", "difference"};
     out["compare"] = compared[static_cast<std::size_t>(effective(state_.compare, state_.view.compare))];
+    if (state_.document->attention != nullptr)
+        out["attention"] = {{"file", state_.document->title},
+                            {"layer", state_.view.attention.layer},
+                            {"head", state_.view.head},
+                            {"ready", state_.board->ready()}};
     out["error"] = state_.error;
     out["dark"] = state_.view.dark;
     out["playing"] = state_.view.playing;

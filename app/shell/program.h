@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/commands/history.h"
+#include "app/jobs/head_maps.h"
 #include "app/jobs/runner.h"
 #include "app/shell/files.h"
 #include "app/shell/ui.h"
@@ -35,9 +36,12 @@ public:
 
     /// Does what the user would have done; a command that fails leaves the document and sets the error.
     void act(const Action& action);
+    /// Shows a set of attention weights, for example that of a model.
+    void open_attention(const AttentionSetPtr& set);
     /// Blocks until the newest document's trace is there. For pictures and tests.
     void settle();
-    /// Opens a project or whatever else the path holds, after the question about unsaved changes.
+    /// Opens a project, attention weights or whatever else the path holds, after the question about unsaved
+    /// changes.
     void open_path(const std::string& path) { files_->open_path(path); }
     const AppState& state() const { return state_; }
     AppState& state() { return state_; }
@@ -67,6 +71,8 @@ private:
     void update_comparison();
     /// True while cells that changed are marked.
     bool fade_flash(double seconds_since_last);
+    /// The board of the document's attention, and the layer that the view wants.
+    void follow_attention();
     /// Follows a number that is being dragged.
     void drag_number(const Surface& surface, const Sink& send);
     void follow_drag(CellDrag& drag, const Surface& surface, const Sink& send) const;
@@ -83,6 +89,8 @@ private:
     std::optional<Runner> baseline_runner_; ///< for a baseline that was never on screen; made when needed
     std::string baseline_name_;             ///< of the one that is being computed
     FocusRing focus_, dialog_focus_;
+    std::unique_ptr<HeadMaps> maps_; ///< while the document has attention
+    AttentionSetPtr mapped_;         ///< that maps_ were made for
     Picture canvas_;
     double last_frame_ = -1;
     bool moving_ = false;

@@ -1,3 +1,4 @@
+#include "app/shell/attention_keys.h"
 #include "app/shell/edit_keys.h"
 #include "app/shell/program.h"
 #include "app/views/file_views.h"
@@ -139,6 +140,10 @@ void handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send) {
         focus.activate();
     if (pressed(GLFW_KEY_SLASH))
         state.focus_sentence = true;
+    if (state.document->attention != nullptr) {
+        attention_keys(state, send);
+        return;
+    }
     if (!editing) {
         arrow_keys(send);
         head_keys(send);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/analysis/attention_set.h"
 #include "core/io/recipe.h"
 
 #include <cstdint>
@@ -18,6 +19,8 @@ struct Document {
     std::vector<std::string> feature_names;  ///< D texts, or empty
     std::string title;                       ///< of the preset, or of the file
     std::uint64_t revision = 0;              ///< grows with every change
+    AttentionSetPtr attention;               ///< weights of somebody else's, shown as they are; mostly null
+    std::int64_t layer = 0;                  ///< of `attention`, whose heads `problem` has
 };
 using DocumentPtr = std::shared_ptr<const Document>;
 

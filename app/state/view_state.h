@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/state/attention_view.h"
 #include "core/trace/stage.h"
 
 #include <cstdint>
@@ -101,6 +102,7 @@ struct ViewState {
     float left_width = 312, inspector_width = 328;
     LeftTab tab = LeftTab::guide;
     bool help_open = false;
+    AttentionView attention;
 
     /// What the inspector speaks of: the hovered cell, else the selected one.
     std::optional<CellAddress> focus() const { return drag ? drag->cell : hover ? hover : selected; }

@@ -22,13 +22,19 @@ std::vector<MenuRow> menu_rows(const AppState& state) {
     const FilesState& files = state.files;
     const std::string busy = files.job ? files.job->label + " is not over yet" : "";
     const std::string nothing = state.shown.trace == nullptr ? "Nothing is computed yet" : busy;
-    const std::string stored =
-        !files.path.empty() && !files.unsaved ? "Nothing has changed since it was saved" : busy;
-    std::vector<MenuRow> rows{{"New", "Ctrl N", NewProject{},
-                               "Back to the sentence and the preset that the program began with", busy},
-                              {"Open…", "Ctrl O", ChooseProject{}, "Open a project file", busy},
-                              {"Save", "Ctrl S", SaveProject{}, "Into the project's file", stored},
-                              {"Save as…", "Ctrl Shift S", SaveProjectAs{}, "Into a new file", busy}};
+    const bool given = state.document->attention != nullptr;
+    const std::string no_problem =
+        given ? "Attention weights of a file are shown; what computed them is not known" : nothing;
+    const std::string stored = given ? no_problem
+                               : !files.path.empty() && !files.unsaved
+                                   ? "Nothing has changed since it was saved"
+                                   : busy;
+    std::vector<MenuRow> rows{
+        {"New", "Ctrl N", NewProject{}, "Back to the sentence and the preset that the program began with",
+         busy},
+        {"Open…", "Ctrl O", ChooseProject{}, "A project, or attention weights (.npy, .safetensors)", busy},
+        {"Save", "Ctrl S", SaveProject{}, "Into the project's file", stored},
+        {"Save as…", "Ctrl Shift S", SaveProjectAs{}, "Into a new file", given ? no_problem : busy}};
     if (!files.recent.empty())
         rows.push_back({"Recent", {}, std::nullopt, {}, {}});
     for (std::size_t i = 0; i < std::min(files.recent.size(), most_recent); ++i)
@@ -44,12 +50,12 @@ std::vector<MenuRow> menu_rows(const AppState& state) {
     rows.push_back({"Copy this stage as TSV", "Ctrl Shift T", CopyStage{},
                     "For a spreadsheet; Ctrl C copies the one matrix under the mouse", nothing});
     rows.push_back({"Copy as PyTorch", "Ctrl Shift C", CopyScript{},
-                    "A script that computes these very numbers again", nothing});
+                    "A script that computes these very numbers again", no_problem});
     rows.push_back({"Save PyTorch script…",
                     {},
                     ExportScript{},
                     "A script that computes these very numbers again",
-                    nothing});
+                    no_problem});
     rows.push_back({{}, {}, std::nullopt, {}, {}});
     rows.push_back({"Quit", "Ctrl Q", QuitProgram{}, {}, {}});
     return rows;

@@ -1,5 +1,7 @@
 #include "app/views/views.h"
 
+#include <span>
+
 namespace headscope {
 
 namespace {
@@ -46,15 +48,40 @@ constexpr Shortcut shortcuts[] = {
     {"Ctrl Q", "quit"},
 };
 
+/// While attention weights of a file are shown.
+constexpr Shortcut attention_shortcuts[] = {
+    {"→  ←  ↓  ↑", "the head beside, the layer below or above"},
+    {"Shift and arrows", "the next weight of the open head"},
+    {"1 … 9", "open head 0 … 8 of the layer"},
+    {"A  T  G  W", "weights as arcs, text, graph, heatmap"},
+    {"E  D  M", "one head, difference of two heads, mean of the layer"},
+    {"+  −  0", "zoom into a large map, out of it, all of it"},
+    {"Ctrl wheel, wheel, drag", "zoom at the mouse; move a zoomed map"},
+    {"B", "show or hide the board of all heads"},
+    {"N", "numbers in cells"},
+    {"O", "same or own colour scale"},
+    {"C", "next colour map"},
+    {"[  ]", "fold or show the left panel, the inspector"},
+    {"Tab  Enter", "walk through all controls, press one"},
+    {"Ctrl O", "open another file"},
+    {"Ctrl N", "close it: back to a sentence of one's own"},
+    {"Ctrl +  Ctrl −  Ctrl 0", "larger, smaller, 100 %"},
+    {"L", "light or dark theme"},
+    {"Esc", "let go of the selection, close this"},
+    {"Ctrl Q", "quit"},
+};
+
 } // namespace
 
-void view_help(const AppState&, const Rect& area, const ViewTools& tools) {
+void view_help(const AppState& state, const Rect& area, const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetMainViewport()->Pos;
     const Theme& theme = tools.theme;
     constexpr float row = 27, column = 470;
     const std::size_t columns = area.w >= 2 * column + 16 ? 2 : 1;
-    const std::size_t rows = (std::size(shortcuts) + columns - 1) / columns;
+    const std::span<const Shortcut> listed =
+        state.document->attention != nullptr ? std::span<const Shortcut>(attention_shortcuts) : shortcuts;
+    const std::size_t rows = (listed.size() + columns - 1) / columns;
     const float width = column * static_cast<float>(columns);
     const float height = 78 + row * static_cast<float>(rows);
     const Rect card{(area.w - width) / 2, std::max((area.h - height) / 2, 8.0F), width, height};
@@ -73,8 +100,8 @@ void view_help(const AppState&, const Rect& area, const ViewTools& tools) {
                                12.5F,
                                theme.muted,
                                Align::right});
-    for (std::size_t i = 0; i < std::size(shortcuts); ++i) {
-        const Shortcut& shortcut = shortcuts[i];
+    for (std::size_t i = 0; i < listed.size(); ++i) {
+        const Shortcut& shortcut = listed[i];
         const float x = card.x + 28 + column * static_cast<float>(i / rows);
         const float y = card.y + 58 + row * static_cast<float>(i % rows);
         const float end = std::min(x + column - 28, card.right() - 28);

@@ -2,6 +2,7 @@
 #include "app/draw/controls.h"
 #include "app/draw/pages.h"
 #include "app/state/block.h"
+#include "app/views/scrolled.h"
 #include "app/views/views.h"
 
 #include <algorithm>
@@ -59,7 +60,8 @@ DrawContext context_of(const AppState& state, const ViewTools& tools, float widt
             state.history_position,
             marked ? &state.compare : nullptr,
             baseline ? Compare::baseline : Compare::now,
-            flash_of(state)};
+            flash_of(state),
+            state.board};
 }
 
 /// For the canvas, which also shows B − A.
@@ -77,7 +79,8 @@ DrawContext canvas_context(const AppState& state, const ViewTools& tools, float 
             state.history_position,
             &state.compare,
             Compare::difference,
-            flash_of(state)};
+            flash_of(state),
+            state.board};
 }
 
 void draw_panel_back(const Rect& area, const ViewTools& tools, bool border_right) {
@@ -116,7 +119,11 @@ float header_tabs(const AppState& state, const Rect& area, const ViewTools& tool
                                                     {"Tensors", LeftTab::tensors},
                                                     {"Heads", LeftTab::heads},
                                                     {"Edit", LeftTab::edit}};
-    for (const auto& [label, tab] : tabs) {
+    const bool given = state.document->attention != nullptr;
+    for (const auto& [name, tab] : tabs) {
+        if (given && tab != LeftTab::heads && tab != LeftTab::tensors)
+            continue; // a file of weights has nothing to explain step by step nor to edit
+        const char* label = given && tab == LeftTab::tensors ? "File" : name;
         const bool on = state.view.tab == tab;
         const float width = tools.measure(label, Font::ui_semibold, 13);
         picture.scene.add(TextItem{{x, baseline_for(area.y + strip_height / 2 - 1, 13)},
@@ -155,6 +162,18 @@ Rect below_compare_bar(const AppState& state, const Rect& area, const ViewTools&
 
 } // namespace
 
+void scrolled_picture(const char* id, const Rect& area, const ViewTools& tools,
+                      std::optional<CellAddress>* hovered, Picture* kept,
+                      const std::function<Picture(float width, float height)>& draw) {
+    scrolled(id, area, tools, hovered, kept, draw);
+}
+
+DrawContext draw_context(AppState& state, const ViewTools& tools, float width, float height) {
+    DrawContext context = context_of(state, tools, width, height);
+    context.pixels = &state.pixels;
+    return context;
+}
+
 void view_canvas(const AppState& state, const Rect& whole, const ViewTools& tools,
                  std::optional<CellAddress>& hovered, Picture& kept) {
     const ImVec2 origin = ImGui::GetWindowPos();
@@ -167,10 +186,11 @@ void view_canvas(const AppState& state, const Rect& whole, const ViewTools& tool
     // The wheel changes the number it is turned over, when that is selected; else it scrolls.
     const bool wheel_edits =
         state.view.hover && state.view.hover == state.view.selected && is_owned(state.view.hover->tensor);
-    scrolled(
-        "canvas", area, tools, &hovered, &kept,
-        [&](float width, float height) { return draw_canvas(canvas_context(state, tools, width, height)); },
-        wheel_edits ? ImGuiWindowFlags_NoScrollWithMouse : 0);
+    if (state.shown.document->attention == nullptr)
+        scrolled(
+            "canvas", area, tools, &hovered, &kept,
+            [&](float width, float height) { return draw_canvas(canvas_context(state, tools, width, height)); },
+            wheel_edits ? ImGuiWindowFlags_NoScrollWithMouse : 0);
     view_command_notice(state, area, tools);
     if (state.error.empty())
         return;
@@ -198,7 +218,8 @@ void view_canvas(const AppState& state, const Rect& whole, const ViewTools& tool
 void view_left_panel(const AppState& state, const Rect& area, bool open, const ViewTools& tools) {
     draw_panel_back(area, tools, true);
     if (!open) {
-        view_rail(area, "Guide", true, ViewChange(OpenLeft{true}), tools);
+        view_rail(area, state.document->attention == nullptr ? "Guide" : "Heads", true,
+                  ViewChange(OpenLeft{true}), tools);
         return;
     }
     const float header = header_tabs(state, area, tools);

@@ -3,6 +3,7 @@
 #include "app/draw/comparison.h"
 #include "app/draw/flash.h"
 #include "app/draw/picture.h"
+#include "app/draw/pixel_cache.h"
 #include "app/state/document.h"
 #include "app/state/files_state.h"
 #include "app/state/view_state.h"
@@ -37,7 +38,9 @@ struct AppState {
     std::vector<HistoryLine> history; ///< of the document, oldest first
     std::size_t history_position = 0;
     FilesState files;
-    bool focus_sentence = false; ///< the sentence field takes the keyboard in the next frame
+    const HeadBoard* board = nullptr; ///< of the document's attention, while it has one
+    PixelCache pixels;                ///< of what is costly to draw
+    bool focus_sentence = false;      ///< the sentence field takes the keyboard in the next frame
 };
 
 } // namespace headscope

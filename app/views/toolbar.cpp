@@ -192,6 +192,10 @@ void icon_buttons(const AppState& state, Picture& picture, const ViewTools& tool
 
 } // namespace
 
+void add_icon_buttons(const AppState& state, Picture& picture, const ViewTools& tools, float right) {
+    icon_buttons(state, picture, tools, right);
+}
+
 void view_toolbar(AppState& state, const Rect& area, const ViewTools& tools) {
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;

@@ -5,6 +5,14 @@
 
 namespace headscope {
 
+/// Theme and help, at the right end of a toolbar.
+void add_icon_buttons(const AppState& state, Picture& picture, const ViewTools& tools, float right);
+
+/// Layers of a board, first and last.
+struct LayersInSight {
+    std::int64_t first = 0, last = 0;
+};
+
 // One function per panel. Each draws into a place of the window given in logical pixels, reads the state and
 // sends actions; none computes or changes anything else. `area` is relative to the window.
 
@@ -28,6 +36,15 @@ void view_command_notice(const AppState& state, const Rect& canvas, const ViewTo
 void view_bottom_bar(const AppState& state, const Rect& area, const ViewTools& tools);
 /// F1: the keyboard, over everything else.
 void view_help(const AppState& state, const Rect& area, const ViewTools& tools);
+
+// The same places while attention weights of a file are shown, which have one stage and cannot be edited.
+
+void view_attention_toolbar(AppState& state, const Rect& area, const ViewTools& tools);
+void view_attention_strip(const AppState& state, const Rect& area, const ViewTools& tools);
+void view_attention_bar(const AppState& state, const Rect& area, const ViewTools& tools);
+/// The board and the open head side by side. Writes the layers that are in sight to `rows`.
+void view_attention_canvas(AppState& state, const Rect& area, const ViewTools& tools,
+                           std::optional<CellAddress>& hovered, Picture& kept, LayersInSight& rows);
 
 inline constexpr float toolbar_height = 52, strip_height = 44, bottom_height = 56, rail_width = 44;
 inline constexpr float panel_pad = 24;

@@ -42,26 +42,25 @@ std::string label_of(const HeadMetrics& m) {
     return best.score >= label_from ? best.name : "";
 }
 
-HeadMetrics metrics_of(const Trace& trace, std::int64_t b, std::int64_t h) {
-    const Tensor& weights = *trace.stage(TensorId::weights);
-    const Dims& d = trace.dims;
-    const bool square = d.Tq == d.Tk;
+/// `skip(i)`: row i may attend to nothing.
+template<class Skip>
+HeadMetrics metrics_of(const float* weights, std::int64_t Tq, std::int64_t Tk, const Skip& skip) {
+    const bool square = Tq == Tk;
     Average entropy, largest, previous, next, itself, first;
-    for (std::int64_t i = 0; i < d.Tq; ++i) {
-        if (std::ranges::binary_search(trace.fully_masked, std::tuple(b, h, i), {},
-                                       [](const MaskedRow& row) { return std::tuple(row.b, row.h, row.i); }))
+    for (std::int64_t i = 0; i < Tq; ++i) {
+        if (skip(i))
             continue;
-        const float* row = weights.data() + weights.offset(b, h, i, 0);
-        entropy.add(entropy_of(row, d.Tk));
-        largest.add(*std::max_element(row, row + d.Tk));
-        if (!square || d.Tq < 2)
+        const float* row = weights + i * Tk;
+        entropy.add(entropy_of(row, Tk));
+        largest.add(*std::max_element(row, row + Tk));
+        if (!square || Tq < 2)
             continue;
         itself.add(row[i]);
         if (i > 0) {
             previous.add(row[i - 1]);
             first.add(row[0]);
         }
-        if (i + 1 < d.Tk)
+        if (i + 1 < Tk)
             next.add(row[i + 1]);
     }
     HeadMetrics m;
@@ -79,8 +78,14 @@ HeadMetrics metrics_of(const Trace& trace, std::int64_t b, std::int64_t h) {
 
 std::vector<HeadMetrics> head_metrics(const Trace& trace, std::int64_t b) {
     std::vector<HeadMetrics> all;
+    const Tensor& weights = *trace.stage(TensorId::weights);
     for (std::int64_t h = 0; h < trace.dims.H; ++h)
-        all.push_back(metrics_of(trace, b, h));
+        all.push_back(metrics_of(
+            weights.data() + weights.offset(b, h, 0, 0), trace.dims.Tq, trace.dims.Tk, [&](std::int64_t i) {
+                return std::ranges::binary_search(
+                    trace.fully_masked, std::tuple(b, h, i), {},
+                    [](const MaskedRow& row) { return std::tuple(row.b, row.h, row.i); });
+            }));
     const Tensor* contributions = trace.stage(TensorId::contributions);
     if (contributions == nullptr)
         return all;
@@ -96,6 +101,13 @@ std::vector<HeadMetrics> head_metrics(const Trace& trace, std::int64_t b) {
         for (std::int64_t h = 0; h < trace.dims.H; ++h)
             all[static_cast<std::size_t>(h)].output_share = static_cast<float>(norms[h] / total);
     return all;
+}
+
+HeadMetrics head_metrics(std::span<const float> weights, std::int64_t Tq, std::int64_t Tk) {
+    return metrics_of(weights.data(), Tq, Tk, [&](std::int64_t i) {
+        const float* row = weights.data() + i * Tk;
+        return std::all_of(row, row + Tk, [](float value) { return value == 0.0F; });
+    });
 }
 
 } // namespace headscope

@@ -2,6 +2,7 @@
 
 #include "core/trace/trace.h"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,5 +23,8 @@ struct HeadMetrics {
 /// One entry per head of batch entry b. Needs weights; output_share needs contributions (else 0).
 /// Position scores are 0 when Tq differs from Tk.
 std::vector<HeadMetrics> head_metrics(const Trace& trace, std::int64_t b);
+
+/// The same of one head's weights alone, row-major (Tq, Tk); rows of zeros may attend to nothing.
+HeadMetrics head_metrics(std::span<const float> weights, std::int64_t Tq, std::int64_t Tk);
 
 } // namespace headscope

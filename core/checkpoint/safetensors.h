@@ -54,6 +54,9 @@ public:
     // Each throws Error(input) when the tensor is missing, has another dtype or a rank above 4.
     /// F32, F16, BF16 and F64 as float32. Throws when a finite F64 number lies outside float32's range.
     TensorPtr tensor(std::string_view name) const;
+    /// A run of such a tensor's numbers, of any rank, from number `first` on; a float64 beyond float32's
+    /// range becomes an infinity. Throws Error(internal) for a run outside the tensor.
+    void read_numbers(std::string_view name, std::uint64_t first, std::span<float> to) const;
     /// BOOL or U8; throws when a byte is neither 0 nor 1.
     BoolTensorPtr bools(std::string_view name) const;
     /// I64, I32 or U8.
@@ -65,7 +68,8 @@ private:
     Shape shape_of(const SafetensorsEntry& entry) const;
     /// The bytes in memory, or those of the disk read into `room`.
     std::string_view bytes_of(const SafetensorsEntry& entry, std::string& room) const;
-    void copy_bytes(const SafetensorsEntry& entry, std::span<char> to) const;
+    /// From byte `first` of the tensor on.
+    void copy_bytes(const SafetensorsEntry& entry, std::span<char> to, std::size_t first = 0) const;
     void parse(std::string_view header, std::size_t data_bytes);
     [[noreturn]] void refuse_dtype(const SafetensorsEntry& entry, const std::string& wanted) const;
 

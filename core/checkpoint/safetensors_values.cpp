@@ -1,16 +1,12 @@
 #include "core/base/error.h"
 #include "core/base/random_access_file.h"
+#include "core/checkpoint/float_numbers.h"
 #include "core/checkpoint/safetensors.h"
 
-#include <Eigen/Core>
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
-
-// Numbers are copied out as they lie in the file, which is little-endian.
-static_assert(std::endian::native == std::endian::little, "safetensors needs byte swapping on this machine");
 
 namespace headscope {
 
@@ -47,11 +43,12 @@ Shape Safetensors::shape_of(const SafetensorsEntry& entry) const {
     }
 }
 
-void Safetensors::copy_bytes(const SafetensorsEntry& entry, std::span<char> to) const {
+void Safetensors::copy_bytes(const SafetensorsEntry& entry, std::span<char> to, std::size_t first) const {
     if (file_ != nullptr)
-        file_->read(data_ + entry.begin, to);
+        file_->read(data_ + entry.begin + first, to);
     else
-        std::ranges::copy(std::string_view(*bytes_).substr(data_ + entry.begin, to.size()), to.begin());
+        std::ranges::copy(std::string_view(*bytes_).substr(data_ + entry.begin + first, to.size()),
+                          to.begin());
 }
 
 std::string_view Safetensors::bytes_of(const SafetensorsEntry& entry, std::string& room) const {
@@ -76,14 +73,8 @@ TensorPtr Safetensors::tensor(std::string_view name) const {
     }
     std::string room;
     const std::string_view bytes = bytes_of(entry, room);
-    if (entry.dtype == "F16")
-        each<std::uint16_t>(bytes, [to](std::size_t i, std::uint16_t bits) {
-            to[i] = static_cast<float>(std::bit_cast<Eigen::half>(bits));
-        });
-    else if (entry.dtype == "BF16")
-        each<std::uint16_t>(bytes, [to](std::size_t i, std::uint16_t bits) {
-            to[i] = std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U);
-        });
+    if (entry.dtype == "F16" || entry.dtype == "BF16")
+        read_floats(*find_float_type(entry.dtype), bytes, out->values());
     else if (entry.dtype == "F64")
         each<double>(bytes, [&](std::size_t i, double number) {
             if (std::isfinite(number) && std::abs(number) > std::numeric_limits<float>::max())
@@ -94,6 +85,26 @@ TensorPtr Safetensors::tensor(std::string_view name) const {
     else
         refuse_dtype(entry, "F32, F16, BF16 or F64");
     return out;
+}
+
+void Safetensors::read_numbers(std::string_view name, std::uint64_t first, std::span<float> to) const {
+    const SafetensorsEntry& entry = need(name);
+    const auto type = find_float_type(entry.dtype);
+    if (!type)
+        refuse_dtype(entry, "F32, F16, BF16 or F64");
+    const std::size_t width = width_of(*type), begin = static_cast<std::size_t>(first) * width;
+    if (first > (entry.end - entry.begin) / width ||
+        to.size_bytes() / sizeof(float) * width > entry.end - entry.begin - begin)
+        throw Error(ErrorKind::internal, source_ + ": read beyond tensor " + entry.name);
+    // In pieces, so that the bytes of half-precision numbers take little room beside the numbers.
+    constexpr std::size_t piece = std::size_t{1} << 18U;
+    std::vector<char> bytes(std::min(piece, to.size()) * width);
+    for (std::size_t done = 0; done < to.size(); done += piece) {
+        const std::span<float> part = to.subspan(done, std::min(piece, to.size() - done));
+        const std::span<char> room(bytes.data(), part.size() * width);
+        copy_bytes(entry, room, begin + done * width);
+        read_floats(*type, room, part);
+    }
 }
 
 BoolTensorPtr Safetensors::bools(std::string_view name) const {

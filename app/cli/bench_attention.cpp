@@ -1,0 +1,185 @@
+#include "app/cli/bench_attention.h"
+
+#include "app/draw/format.h"
+#include "app/shell/offscreen.h"
+#include "app/shell/program.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+namespace headscope {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Causal attention of 12 layers and 12 heads that is in memory already, as after a model's forward pass.
+class MadeAttention final : public AttentionSet {
+public:
+    explicit MadeAttention(std::int64_t T) {
+        info_ = {.L = 12, .H = 12, .Tq = T, .Tk = T};
+        info_.title = "T " + std::to_string(T);
+        info_.held_as = "float32";
+        info_.bytes = static_cast<std::uint64_t>(info_.L * info_.H * T * T) * sizeof(float);
+        for (std::int64_t l = 0; l < info_.L; ++l) {
+            info_.numbers.push_back(l);
+            auto layer = std::make_shared<Tensor>(Shape{1, info_.H, T, T}, 0.0F);
+            for (std::int64_t h = 0; h < info_.H; ++h)
+                for (std::int64_t i = 0; i < T; ++i)
+                    fill_row(layer->data() + layer->offset(0, h, i, 0), i);
+            layers_.push_back(std::move(layer));
+        }
+    }
+
+    const AttentionInfo& info() const override { return info_; }
+    const std::vector<std::string>& query_tokens(std::int64_t) const override { return tokens_; }
+    const std::vector<std::string>& key_tokens(std::int64_t) const override { return tokens_; }
+    TensorPtr layer(std::int64_t l) const override { return layers_[static_cast<std::size_t>(l)]; }
+    void read_head(std::int64_t l, std::int64_t h, std::span<float> to) const override {
+        const Tensor& layer = *layers_[static_cast<std::size_t>(l)];
+        std::copy_n(layer.data() + layer.offset(0, h, 0, 0), to.size(), to.begin());
+    }
+
+private:
+    void fill_row(float* row, std::int64_t i) {
+        float sum = 0;
+        for (std::int64_t j = 0; j <= i; ++j) {
+            state_ = state_ * 6364136223846793005ULL + 1442695040888963407ULL; // Knuth's MMIX generator
+            row[j] = std::exp(static_cast<float>(state_ >> 40U) / static_cast<float>(1 << 22));
+            sum += row[j];
+        }
+        for (std::int64_t j = 0; j <= i; ++j)
+            row[j] /= sum;
+    }
+
+    AttentionInfo info_;
+    std::vector<std::string> tokens_;
+    std::vector<TensorPtr> layers_;
+    std::uint64_t state_ = 1;
+};
+
+/// Notes what the program itself does for a frame, and acts before each.
+class ActingUi final : public Ui {
+public:
+    ActingUi(Program& program, std::function<void(int)> act) : program_(program), act_(std::move(act)) {}
+    void frame(Surface& surface, double now) override {
+        const auto start = Clock::now();
+        act_(static_cast<int>(frames.size()));
+        program_.frame(surface, now);
+        frames.push_back(since(start));
+    }
+    bool animating() const override { return false; }
+    float zoom() const override { return program_.zoom(); }
+    Color background() const override { return program_.background(); }
+    std::string title() const override { return program_.title(); }
+    bool quitting() const override { return false; }
+
+    std::vector<double> frames;
+
+private:
+    Program& program_;
+    std::function<void(int)> act_;
+};
+
+double at_share(std::vector<double> values, double share) {
+    std::ranges::sort(values);
+    return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+}
+
+double resident_megabytes() {
+    std::ifstream file("/proc/self/status");
+    for (std::string line; std::getline(file, line);)
+        if (line.starts_with("VmRSS:"))
+            return std::stod(line.substr(6)) / 1024.0;
+    return 0;
+}
+
+struct Measured {
+    double opened = 0;           ///< seconds from the set to maps, layer and a drawn frame
+    double frame = 0;            ///< seconds a frame with software GL, nothing changing
+    double own = 0;              ///< the program's part of it
+    double hover = 0, click = 0; ///< own work of the slowest frame of 20, the mouse on another weight or head
+    double resident = 0;         ///< megabytes, weights included
+};
+
+Measured measure(std::int64_t T) {
+    constexpr int width = 1600, height = 1000, frames = 120;
+    Measured out;
+    const auto set = std::make_shared<const MadeAttention>(T);
+    Program program({.recipe = {}, .device = "auto", .wake = {}});
+    program.settle();
+    const auto run = [&](int count, const std::function<void(int)>& act) {
+        ActingUi ui(program, act);
+        const auto start = Clock::now();
+        render_offscreen(ui, width, height, 1, {.frames = count, .mouse = {}});
+        const double seconds = since(start);
+        // The first ones bake fonts and find the layout.
+        const auto settling = std::min<std::size_t>(3, ui.frames.size() - 1);
+        ui.frames.erase(ui.frames.begin(), ui.frames.begin() + static_cast<std::ptrdiff_t>(settling));
+        return std::pair(seconds, std::move(ui.frames));
+    };
+    const auto nothing = [](int) {};
+    const double blank = run(1, nothing).first;
+    const auto start = Clock::now();
+    program.open_attention(set);
+    program.settle();
+    const double first = run(1, nothing).first;
+    out.opened = std::max(since(start) - blank, 0.0); // GL's own start is not the board's
+    const auto [seconds, own] = run(frames, nothing);
+    out.frame = (seconds - first) / (frames - 1);
+    out.own = at_share(own, 0.5);
+    out.hover =
+        at_share(run(20,
+                     [&](int n) {
+                         program.state().view.hover = CellAddress{TensorId::weights, {0, 0, T - 1 - n, n}};
+                     })
+                     .second,
+                 1);
+    out.click = at_share(run(20,
+                             [&](int n) {
+                                 program.act(ViewChange(AttentionChange(OpenHead{n % 12, (n * 5) % 12})));
+                             })
+                             .second,
+                         1);
+    out.resident = resident_megabytes();
+    return out;
+}
+
+} // namespace
+
+void bench_attention(bool json) {
+    auto all = nlohmann::json::array();
+    for (const std::int64_t T : {std::int64_t{128}, std::int64_t{256}}) {
+        const Measured m = measure(T);
+        if (json) {
+            all.push_back({{"T", T},
+                           {"opened_seconds", m.opened},
+                           {"frame_seconds", m.frame},
+                           {"own_seconds", m.own},
+                           {"hover_seconds", m.hover},
+                           {"click_seconds", m.click},
+                           {"resident_mb", m.resident}});
+            continue;
+        }
+        const std::string name = "board of 12 x 12 heads, T " + std::to_string(T) + ": ";
+        std::cout << name << "frames a second        " << number(1 / m.frame, 0) << "   wanted: 30 at T 128\n"
+                  << name << "frame's own work       " << time_text(m.own) << '\n'
+                  << name << "opened and drawn in    " << time_text(m.opened) << "   wanted: under 1 s\n"
+                  << name << "own work of a hover    " << time_text(m.hover) << "   wanted: under 16 ms\n"
+                  << name << "own work of a click    " << time_text(m.click) << "   wanted: under 16 ms\n"
+                  << name << "resident               " << number(m.resident, 0)
+                  << " MB   wanted: under 400 MB\n";
+    }
+    if (json)
+        std::cout << all.dump(2) << '\n';
+}
+
+} // namespace headscope

@@ -1,0 +1,72 @@
+#include "app/commands/attention_change.h"
+
+#include "app/state/view_state.h"
+#include "core/analysis/attention_set.h"
+#include "core/base/overloaded.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+/// The middle of what is seen stays where the map still covers all of the place it has.
+void keep_inside(MapWindow& map) {
+    const float half = 0.5F / map.zoom;
+    map.x = std::clamp(map.x, half, 1 - half);
+    map.y = std::clamp(map.y, half, 1 - half);
+}
+
+void zoom(MapWindow& map, const ZoomMap& change) {
+    const float before = map.zoom;
+    map.zoom = std::clamp(map.zoom * change.factor, 1.0F, largest_map_zoom);
+    const float shift = 1 / before - 1 / map.zoom;
+    map.x += (change.x - 0.5F) * shift;
+    map.y += (change.y - 0.5F) * shift;
+    keep_inside(map);
+}
+
+void open_head(ViewState& view, std::int64_t layer, std::int64_t head) {
+    view.attention.layer = layer;
+    view.head = head;
+    // The same place is looked at in the next head; another head's cell is not.
+    if (view.selected && view.selected->tensor == TensorId::weights)
+        view.selected->at[1] = head;
+    view.hover.reset();
+}
+
+} // namespace
+
+void apply(ViewState& view, const AttentionChange& change) {
+    AttentionView& attention = view.attention;
+    std::visit(Overloaded{[&](const OpenHead& c) { open_head(view, c.layer, c.head); },
+                          [&](const MoveOnBoard& c) {
+                              open_head(view, attention.layer + c.layers, view.head + c.heads);
+                          },
+                          [&](const ShowBoard& c) { attention.board = c.shown; },
+                          [&](const MarkPattern& c) {
+                              attention.pattern = attention.pattern == c.pattern ? "" : c.pattern;
+                          },
+                          [&](const ZoomMap& c) { zoom(attention.map, c); },
+                          [&](const PanMap& c) {
+                              attention.map.x += c.x / attention.map.zoom;
+                              attention.map.y += c.y / attention.map.zoom;
+                              keep_inside(attention.map);
+                          },
+                          [&](const WholeMap&) { attention.map = {}; }},
+               change);
+}
+
+void keep_to_attention(ViewState& view, const AttentionInfo& info) {
+    view.group = StageGroup::weights;
+    view.playing = false;
+    view.batch = 0;
+    view.attention.layer = std::clamp<std::int64_t>(view.attention.layer, 0, info.L - 1);
+    view.head = std::clamp<std::int64_t>(view.head, 0, info.H - 1);
+    if (view.selected && view.selected->tensor == TensorId::weights)
+        view.selected->at[1] = view.head;
+    if (view.tab != LeftTab::heads && view.tab != LeftTab::tensors)
+        view.tab = LeftTab::heads;
+}
+
+} // namespace headscope

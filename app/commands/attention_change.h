@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+namespace headscope {
+
+struct ViewState;
+struct AttentionInfo;
+
+/// Opens a head of the board.
+struct OpenHead {
+    std::int64_t layer, head;
+};
+/// To the head beside or below it.
+struct MoveOnBoard {
+    int layers, heads;
+};
+struct ShowBoard {
+    bool shown;
+};
+/// Marks the heads that do that; the same again or an empty name: none.
+struct MarkPattern {
+    std::string pattern;
+};
+/// Makes the open map larger by a factor, with the place at (x, y) of what is seen, as shares, staying where
+/// it is.
+struct ZoomMap {
+    float factor, x = 0.5F, y = 0.5F;
+};
+/// Moves the map by shares of what is seen.
+struct PanMap {
+    float x, y;
+};
+struct WholeMap {};
+
+/// What the user can do to the view of attention weights.
+using AttentionChange =
+    std::variant<OpenHead, MoveOnBoard, ShowBoard, MarkPattern, ZoomMap, PanMap, WholeMap>;
+
+void apply(ViewState& view, const AttentionChange& change);
+
+/// Brings the view to what such a set has: its one stage, its layers, the tabs that exist for it.
+void keep_to_attention(ViewState& view, const AttentionInfo& info);
+
+inline constexpr float largest_map_zoom = 256;
+
+} // namespace headscope

@@ -1,0 +1,82 @@
+#include "app/shell/attention_keys.h"
+
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+bool pressed(int key) {
+    return ImGui::IsKeyPressed(key, true);
+}
+
+/// The weight beside or below the one that is spoken of.
+void step_weight(const AppState& state, const Sink& send, int rows, int cols) {
+    auto cell = spoken_of(state.shown, state.view);
+    if (!cell)
+        return;
+    const TensorInfo& info = tensor_info(cell->tensor);
+    const Dims& dims = state.shown.dims();
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(info.rank()); ++axis) {
+        if (info.axes[axis] == Axis::Tq)
+            cell->at[axis] = std::clamp<std::int64_t>(cell->at[axis] + rows, 0, dims.Tq - 1);
+        if (info.axes[axis] == Axis::Tk)
+            cell->at[axis] = std::clamp<std::int64_t>(cell->at[axis] + cols, 0, dims.Tk - 1);
+    }
+    send(ViewChange(Select{cell}));
+}
+
+} // namespace
+
+void attention_keys(const AppState& state, const Sink& send) {
+    const auto change = [&](const AttentionChange& wanted) { send(ViewChange(wanted)); };
+    struct Arrow {
+        int key, rows, cols;
+    };
+    for (const auto& [key, rows, cols] : {Arrow{GLFW_KEY_RIGHT, 0, 1}, Arrow{GLFW_KEY_LEFT, 0, -1},
+                                          Arrow{GLFW_KEY_DOWN, 1, 0}, Arrow{GLFW_KEY_UP, -1, 0}}) {
+        if (!pressed(key))
+            continue;
+        if (ImGui::GetIO().KeyShift)
+            step_weight(state, send, rows, cols);
+        else
+            change(MoveOnBoard{rows, cols});
+    }
+    if (pressed(GLFW_KEY_B))
+        change(ShowBoard{!state.view.attention.board});
+    if (pressed(GLFW_KEY_EQUAL) || pressed(GLFW_KEY_KP_ADD))
+        change(ZoomMap{2});
+    if (pressed(GLFW_KEY_MINUS) || pressed(GLFW_KEY_KP_SUBTRACT))
+        change(ZoomMap{0.5F});
+    if (pressed(GLFW_KEY_0) || pressed(GLFW_KEY_KP_0))
+        change(WholeMap{});
+    const std::int64_t H = state.document->problem.dims.H;
+    for (int digit = 0; digit < std::min<int>(9, static_cast<int>(H)); ++digit)
+        if (pressed(GLFW_KEY_1 + digit) || pressed(GLFW_KEY_KP_1 + digit))
+            send(ViewChange(PickHead{digit}));
+    const std::pair<int, WeightsView> ways[] = {{GLFW_KEY_A, WeightsView::arcs},
+                                                {GLFW_KEY_T, WeightsView::text},
+                                                {GLFW_KEY_G, WeightsView::graph},
+                                                {GLFW_KEY_W, WeightsView::heatmap}};
+    for (const auto& [key, way] : ways)
+        if (pressed(key))
+            send(ViewChange(ShowWeightsAs{way}));
+    const std::pair<int, HeadsView> kinds[] = {
+        {GLFW_KEY_E, HeadsView::each}, {GLFW_KEY_D, HeadsView::difference}, {GLFW_KEY_M, HeadsView::mean}};
+    for (const auto& [key, kind] : kinds)
+        if (pressed(key))
+            send(ViewChange(ShowHeads{kind}));
+    if (pressed(GLFW_KEY_N))
+        send(ViewChange(ShowNumbers{!state.view.numbers}));
+    if (pressed(GLFW_KEY_O))
+        send(ViewChange(SetSameScale{!state.view.same_scale}));
+    if (pressed(GLFW_KEY_C))
+        send(ViewChange(
+            SetColourMap{static_cast<ColourMap>((static_cast<int>(state.view.colour_map) + 1) % 5)}));
+    if (pressed(GLFW_KEY_L))
+        send(ViewChange(SetDark{!state.view.dark}));
+}
+
+} // namespace headscope

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "app/views/state.h"
+#include "app/views/widgets.h"
+
+namespace headscope {
+
+/// The keys that mean something else while attention weights of a file are shown: arrows walk over the board,
+/// with Shift from weight to weight; + and − zoom; B shows the board. Called like handle_shortcuts.
+void attention_keys(const AppState& state, const Sink& send);
+
+} // namespace headscope

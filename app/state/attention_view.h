@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace headscope {
+
+/// Which part of a head's map is looked at: 1 is the whole of it, and the middle of what is seen, as shares
+/// of its width and height.
+struct MapWindow {
+    float zoom = 1;
+    float x = 0.5F, y = 0.5F;
+    bool operator==(const MapWindow&) const = default;
+};
+
+/// How attention weights of a file or a model are looked at.
+struct AttentionView {
+    std::int64_t layer = 0; ///< of the head that is open
+    bool board = true;      ///< all heads beside the open one
+    std::string pattern;    ///< heads that do this are marked on the board; empty: none
+    MapWindow map;
+    bool operator==(const AttentionView&) const = default;
+};
+
+} // namespace headscope

@@ -1,0 +1,105 @@
+#include "app/draw/controls.h"
+#include "app/draw/format.h"
+#include "app/views/file_views.h"
+#include "app/views/views.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+DrawContext bar_context(const AppState& state, const ViewTools& tools, float width) {
+    return {state.shown, state.view, tools.theme, tools.measure, width, 0};
+}
+
+std::string sizes_text(const AttentionInfo& info) {
+    std::string text = info.axis == SetAxis::layers ? "layers " : "sequences ";
+    text += grouped(info.L) + "  H " + grouped(info.H);
+    text += info.Tq == info.Tk ? "  T " + grouped(info.Tq)
+                               : "  Tq " + grouped(info.Tq) + "  Tk " + grouped(info.Tk);
+    return text + "  ·  " + info.held_as + "  ·  " + bytes_text(static_cast<std::int64_t>(info.bytes));
+}
+
+} // namespace
+
+void view_attention_toolbar(AppState& state, const Rect& area, const ViewTools& tools) {
+    const ImVec2 origin = ImGui::GetWindowPos();
+    const Theme& theme = tools.theme;
+    const DrawContext context = bar_context(state, tools, area.w);
+    const AttentionInfo& info = state.document->attention->info();
+    tools.surface.need_glyphs(info.title);
+    Picture picture;
+    Scene back;
+    back.add(RectItem{.area = area, .fill = theme.panel});
+    back.add(LineItem{{0, area.bottom() - 0.5F}, {area.w, area.bottom() - 0.5F}, theme.line, 1});
+    paint(back, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    const std::string title = shortened(info.title, 48);
+    const float name_width = tools.measure(title, Font::ui_medium, 14.5F);
+    const float file = view_file_button(state, {16, 10}, tools);
+    const Rect name{16 + file + 8, 10, name_width + 118, 32};
+    picture.scene.add(RectItem{.area = name, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
+    const float caption = draw_text(picture, context, name.x + 12, baseline_for(26, 13), "weights from",
+                                    Font::ui, 13, theme.muted);
+    draw_text(picture, context, name.x + 12 + caption + 8, baseline_for(26, 14.5F), title, Font::ui_medium,
+              14.5F, theme.ink);
+    picture.tips.push_back({name, info.source});
+    draw_button(picture, context, {name.right() + 12, 10, 116, 32}, "Close file", FileCommand(NewProject{}),
+                false, "Back to computing attention from a sentence");
+    const bool board = state.view.attention.board;
+    draw_button(picture, context, {name.right() + 136, 10, 116, 32}, board ? "Hide board" : "Show board",
+                ViewChange(AttentionChange(ShowBoard{!board})), false, "All heads beside the open one (B)");
+    add_icon_buttons(state, picture, tools, area.w - 16);
+    show_picture(picture, origin.x, origin.y, tools, nullptr);
+}
+
+void view_attention_strip(const AppState& state, const Rect& area, const ViewTools& tools) {
+    const ImVec2 origin = ImGui::GetWindowPos();
+    const Theme& theme = tools.theme;
+    const float scale = tools.surface.scale();
+    const DrawContext context = bar_context(state, tools, area.w);
+    Picture picture;
+    picture.scene.add(RectItem{.area = {0, 0, area.w, area.h}, .fill = theme.canvas});
+    picture.scene.add(LineItem{{0, area.h - 0.5F}, {area.w, area.h - 0.5F}, theme.line, 1});
+    const std::string label(group_info(StageGroup::weights).label);
+    const float baseline = baseline_for(area.h / 2 - 1, 13);
+    const float width =
+        draw_text(picture, context, canvas_pad, baseline, label, Font::ui_semibold, 13, theme.ink);
+    picture.scene.add(RectItem{.area = {canvas_pad, area.h - 2, width, 2}, .fill = theme.ink});
+    draw_text(picture, context, canvas_pad + width + 20, baseline, "the one stage that the file holds",
+              Font::ui, 13, theme.muted);
+    show_picture(picture, origin.x + area.x * scale, origin.y + area.y * scale, tools, nullptr);
+}
+
+void view_attention_bar(const AppState& state, const Rect& area, const ViewTools& tools) {
+    const ImVec2 origin = ImGui::GetWindowPos();
+    const Theme& theme = tools.theme;
+    const DrawContext context = bar_context(state, tools, area.w);
+    const AttentionInfo& info = state.document->attention->info();
+    Picture picture;
+    picture.scene.add(RectItem{.area = area, .fill = theme.panel});
+    picture.scene.add(LineItem{{0, area.y}, {area.w, area.y}, theme.line, 1});
+    const float center = area.y + area.h / 2, baseline = baseline_for(center, 13);
+    const std::int64_t ready = state.board == nullptr ? info.L : state.board->ready();
+    if (ready < info.L) {
+        const Rect track{32, center - 3, 220, 6};
+        const float share = static_cast<float>(ready) / static_cast<float>(info.L);
+        picture.scene.add(RectItem{.area = track, .fill = theme.line2, .radius = 3});
+        picture.scene.add(
+            RectItem{.area = {track.x, track.y, track.w * share, track.h}, .fill = theme.ink, .radius = 3});
+        draw_text(picture, context, track.right() + 14, baseline,
+                  "reading heads: " + grouped(ready) + " of " + grouped(info.L) +
+                      (info.axis == SetAxis::layers ? " layers" : " sequences"),
+                  Font::ui, 13, theme.text);
+    } else {
+        draw_text(picture, context, 32, baseline,
+                  state.running ? "reading " + layer_name(info, state.document->layer) + " …"
+                                : "← → heads    ↑ ↓ layers    Shift and arrows: next weight    F1 all keys",
+                  Font::ui, 13, theme.muted);
+    }
+    draw_text(picture, context, area.w - 24, baseline, sizes_text(info), Font::ui, 13, theme.text,
+              Align::right);
+    show_picture(picture, origin.x, origin.y, tools, nullptr);
+}
+
+} // namespace headscope

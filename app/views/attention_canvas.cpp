@@ -1,0 +1,111 @@
+#include "app/draw/attention_pages.h"
+#include "app/draw/pages.h"
+#include "app/views/scrolled.h"
+#include "app/views/views.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+/// Brings the row of the open head into sight once, when it became another one.
+void follow_open_head(const DrawContext& context, float scale) {
+    ImGuiStorage& storage = *ImGui::GetStateStorage();
+    const ImGuiID key = ImGui::GetID("followed");
+    const int layer = static_cast<int>(context.view.attention.layer);
+    if (storage.GetInt(key, -1) == layer)
+        return;
+    storage.SetInt(key, layer);
+    const Rect row = board_row_area(context, layer);
+    const float top = ImGui::GetScrollY() / scale;
+    constexpr float head = 130; // layer 0 shows the numbers of the heads too
+    if (row.y < top + head)
+        ImGui::SetScrollY(std::max(row.y - head, 0.0F) * scale);
+    else if (row.bottom() > top + context.height)
+        ImGui::SetScrollY((row.bottom() - context.height + 8) * scale);
+}
+
+void view_board(AppState& state, const Rect& area, const ViewTools& tools, Picture& kept,
+                LayersInSight& rows) {
+    const float scale = tools.surface.scale();
+    scrolled_picture("board", area, tools, nullptr, &kept, [&](float width, float height) {
+        const DrawContext context = draw_context(state, tools, width, height);
+        follow_open_head(context, scale);
+        const float top = ImGui::GetScrollY() / scale;
+        const BoardRows seen = board_rows(context, top, top + height);
+        rows = {seen.first, seen.last};
+        return draw_board_page(context, top, top + height);
+    });
+}
+
+/// Wheel and mouse on a map that may be zoomed into. `map`: in logical pixels of the window.
+void move_map(const AppState& state, const Rect& map, const ViewTools& tools) {
+    const float scale = tools.surface.scale();
+    const ImGuiIO& io = ImGui::GetIO();
+    const ImVec2 origin = ImGui::GetWindowPos();
+    const auto inside = [&](const ImVec2& at) {
+        return map.contains((at.x - origin.x) / scale, (at.y - origin.y) / scale);
+    };
+    const auto send = [&](const AttentionChange& change) { tools.send(ViewChange(change)); };
+    if (inside(io.MousePos) && io.MouseWheel != 0) {
+        const float x = ((io.MousePos.x - origin.x) / scale - map.x) / map.w,
+                    y = ((io.MousePos.y - origin.y) / scale - map.y) / map.h;
+        constexpr float step = 1.25F;
+        if (io.KeyCtrl)
+            send(ZoomMap{std::pow(step, io.MouseWheel), x, y});
+        else if (state.view.attention.map.zoom > 1)
+            send(io.KeyShift ? PanMap{-0.1F * io.MouseWheel, 0} : PanMap{0, -0.1F * io.MouseWheel});
+    }
+    constexpr float threshold = 4; // a click that trembles selects a cell
+    if (state.view.attention.map.zoom > 1 && inside(io.MouseClickedPos[0]) &&
+        ImGui::IsMouseDragging(ImGuiMouseButton_Left, threshold * scale) &&
+        (io.MouseDelta.x != 0 || io.MouseDelta.y != 0))
+        send(PanMap{-io.MouseDelta.x / scale / map.w, -io.MouseDelta.y / scale / map.h});
+}
+
+void view_head(AppState& state, const Rect& area, const ViewTools& tools, std::optional<CellAddress>& hovered,
+               Picture& kept) {
+    const bool large = state.view.weights_view == WeightsView::heatmap &&
+                       wants_large_map(draw_context(state, tools, area.w, area.h));
+    scrolled_picture("canvas", area, tools, &hovered, &kept, [&](float width, float height) {
+        return draw_canvas(draw_context(state, tools, width, height));
+    });
+    if (!large || kept.grids.empty())
+        return;
+    const MatrixGrid& grid = kept.grids.back();
+    const float scale = tools.surface.scale();
+    const ImVec2 mouse = ImGui::GetIO().MousePos, origin = ImGui::GetWindowPos();
+    if (hovered)
+        hovered = seen_at(draw_context(state, tools, area.w, area.h), grid, (mouse.x - origin.x) / scale,
+                          (mouse.y - origin.y) / scale);
+    move_map(state, grid.area, tools);
+}
+
+} // namespace
+
+void view_attention_canvas(AppState& state, const Rect& area, const ViewTools& tools,
+                           std::optional<CellAddress>& hovered, Picture& kept, LayersInSight& rows) {
+    const ImVec2 origin = ImGui::GetWindowPos();
+    const DrawContext whole = draw_context(state, tools, area.w, area.h);
+    const float board = state.view.attention.board && state.board != nullptr ? board_width(whole) : 0;
+    const Rect left{area.x, area.y, board, area.h};
+    const Rect right{area.x + board, area.y, area.w - board, area.h};
+    Picture board_kept;
+    if (board > 0) {
+        view_board(state, left, tools, board_kept, rows);
+        Scene edge;
+        edge.add(LineItem{{left.right(), left.y}, {left.right(), left.bottom()}, tools.theme.line, 1});
+        paint(edge, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    } else {
+        rows = {state.view.attention.layer, state.view.attention.layer};
+    }
+    view_head(state, right, tools, hovered, kept);
+    const float width = kept.scene.width, height = kept.scene.height;
+    kept.append(board_kept, 0, 0);
+    kept.scene.width = width + board;
+    kept.scene.height = height;
+}
+
+} // namespace headscope

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "app/views/state.h"
+#include "app/views/widgets.h"
+
+#include <functional>
+
+namespace headscope {
+
+/// A scrolling region of the window, filled with one picture made for its inner size (logical pixels).
+/// `kept`: gets the picture, in logical pixels of the window; may be null.
+void scrolled_picture(const char* id, const Rect& area, const ViewTools& tools,
+                      std::optional<CellAddress>* hovered, Picture* kept,
+                      const std::function<Picture(float width, float height)>& draw);
+
+/// What drawing functions are given for a place of that size.
+DrawContext draw_context(AppState& state, const ViewTools& tools, float width, float height);
+
+} // namespace headscope

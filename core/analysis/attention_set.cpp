@@ -1,0 +1,44 @@
+#include "core/analysis/attention_set.h"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <chrono>
+
+namespace headscope {
+
+std::string layer_name(const AttentionInfo& info, std::int64_t l) {
+    return (info.axis == SetAxis::layers ? "L" : "B") +
+           std::to_string(info.numbers[static_cast<std::size_t>(l)]);
+}
+
+std::string head_name(const AttentionInfo& info, std::int64_t l, std::int64_t h) {
+    return layer_name(info, l) + " H" + std::to_string(h);
+}
+
+Trace attention_trace(const AttentionSet& set, std::int64_t l, Progress& progress) {
+    using Row = Eigen::Map<const Eigen::ArrayXf>;
+    const auto start = std::chrono::steady_clock::now();
+    const AttentionInfo& info = set.info();
+    progress.check();
+    const TensorPtr weights = set.layer(l);
+    Trace trace;
+    trace.dims = {.B = 1, .Tq = info.Tq, .Tk = info.Tk, .H = info.H, .Hkv = info.H};
+    auto mean = std::make_shared<Tensor>(Shape{1, info.Tq, info.Tk}, 0.0F);
+    Eigen::Map<Eigen::ArrayXf> sum(mean->data(), mean->count());
+    for (std::int64_t h = 0; h < info.H; ++h) {
+        progress.check();
+        const float* head = weights->data() + weights->offset(0, h, 0, 0);
+        sum += Row(head, mean->count());
+        for (std::int64_t i = 0; i < info.Tq; ++i)
+            if ((Row(head + i * info.Tk, info.Tk) == 0.0F).all())
+                trace.fully_masked.push_back({0, h, i});
+    }
+    sum /= static_cast<float>(info.H);
+    trace.slot(TensorId::weights) = weights;
+    trace.slot(TensorId::weights_mean) = std::move(mean);
+    trace.device = "file";
+    trace.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return trace;
+}
+
+} // namespace headscope

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "core/analysis/head_metrics.h"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace headscope {
+
+/// One weight and where it stands.
+struct PlacedWeight {
+    std::int64_t i = 0, j = 0;
+    float value = 0;
+};
+
+/// What one head of unknown origin measurably is: how it reads, and what a softmax would not have given.
+struct HeadFacts {
+    HeadMetrics metrics; ///< over rows that have weights; output_share is not known and 0
+    bool causal = false; ///< no query reads a later key, and there are later keys
+    float largest = 0;   ///< of all weights
+
+    std::int64_t rows_off = 0;   ///< rows whose sum misses 1 by more than the tolerance
+    std::int64_t worst_row = 0;  ///< the one that misses it most
+    float worst_sum = 1;         ///< its sum
+    std::int64_t empty_rows = 0; ///< rows of zeros: fully masked, nothing wrong with them
+    std::int64_t outside = 0;    ///< weights below 0 or above 1
+    PlacedWeight first_outside;
+    std::int64_t not_finite = 0; ///< NaN or infinite; counted as 0 in everything else
+    PlacedWeight first_not_finite;
+
+    std::vector<PlacedWeight> strongest; ///< up to 24, largest first, the first key's left out
+
+    bool flagged() const { return rows_off > 0 || outside > 0 || not_finite > 0; }
+};
+
+/// Of one head's weights, row-major (Tq, Tk).
+HeadFacts head_facts(std::span<const float> weights, std::int64_t Tq, std::int64_t Tk, float sum_tolerance);
+
+/// How far a row's sum is from 1; 0 for a row of zeros. Not finite numbers are left out.
+float sum_deviation(std::span<const float> row);
+
+} // namespace headscope
