@@ -115,7 +115,8 @@ void Program::act(const Action& action) {
 void Program::change_view(const ViewChange& change) {
     headscope::apply(state_.view, change, state_.document->problem.dims);
     follow_attention();
-    if (std::holds_alternative<SetCompare>(change) && !state_.compare.marked())
+    if (std::holds_alternative<SetCompare>(change) && !state_.compare.marked() &&
+        state_.document->attention == nullptr)
         mark_baseline(true);
 }
 
@@ -184,7 +185,7 @@ void Program::follow_attention() {
         state_.board = nullptr;
         maps_.reset();
         if (set != nullptr)
-            maps_ = std::make_unique<HeadMaps>(set, wake_);
+            maps_ = std::make_unique<HeadMaps>(set, options_.wake);
         state_.board = maps_.get();
         mapped_ = set;
     }
