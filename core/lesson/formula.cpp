@@ -12,7 +12,7 @@ namespace {
 
 const std::map<std::string_view, std::string_view>& symbols() {
     static const std::map<std::string_view, std::string_view> table{
-        {"cdot", "·"},  {"times", "×"}, {"top", "ᵀ"},    {"sum", "Σ"},    {"in", "∈"},     {"infty", "∞"},
+        {"cdot", "·"},  {"times", "×"}, {"top", "T"},    {"sum", "Σ"},    {"in", "∈"},     {"infty", "∞"},
         {"leq", "≤"},   {"geq", "≥"},   {"neq", "≠"},    {"approx", "≈"}, {"to", "→"},     {"ldots", "…"},
         {"alpha", "α"}, {"beta", "β"},  {"theta", "θ"},  {"lambda", "λ"}, {"sigma", "σ"},  {"mu", "μ"},
         {"Delta", "Δ"}, {"pm", "±"},    {"odot", "⊙"},   {"oplus", "⊕"},  {"mid", "|"},    {"lVert", "‖"},
