@@ -120,6 +120,14 @@ void write_directly(const std::string& path, std::string_view bytes) {
         fail("write", path, error);
 }
 
+/// The new name is on the disk only when its folder is. A file system that cannot sync folders is none of the
+/// writer's business: the file itself is whole either way.
+void sync_folder(const fs::path& folder) {
+    const File opened(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (opened.open())
+        static_cast<void>(::fsync(opened.get()));
+}
+
 /// Gives the temporary file its content and its final name, or throws and leaves nothing behind.
 void fill_and_rename(int descriptor, const std::string& temporary, const std::string& target,
                      std::string_view bytes, const std::string& path) {
@@ -135,6 +143,7 @@ void fill_and_rename(int descriptor, const std::string& temporary, const std::st
         ::unlink(temporary.c_str());
         fail("write", path, error);
     }
+    sync_folder(fs::path(target).parent_path());
 }
 
 } // namespace

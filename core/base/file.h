@@ -10,7 +10,8 @@ namespace headscope {
 std::string read_file(const std::string& path);
 
 /// Writes a file whole or not at all: a temporary file in the same folder is filled, synced and renamed over
-/// the target, and removed when anything fails. A link is followed; permissions of an existing file are kept.
+/// the target, the folder synced, and removed when anything fails. A link is followed; permissions of an
+/// existing file are kept.
 /// "-" and things that are no regular files (a pipe, a device) are written to directly.
 /// Throws Error(input) naming the path and the reason.
 void write_file_atomically(const std::string& path, std::string_view bytes);

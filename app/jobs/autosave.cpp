@@ -1,0 +1,160 @@
+#include "app/jobs/autosave.h"
+
+#include "app/jobs/recovery.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/io/project_file.h"
+
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+#include <utility>
+
+namespace headscope {
+
+namespace {
+
+using std::chrono::steady_clock;
+constexpr std::chrono::milliseconds write_gap{500}; ///< from the beginning of one write to that of the next
+constexpr std::chrono::seconds retry_gap{2};        ///< after a write that failed
+
+std::int64_t seconds_since_1970() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::seconds>(now).count();
+}
+
+/// A name that no program had before: the process and the time in nanoseconds.
+std::filesystem::path new_file(const std::filesystem::path& folder) {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return folder /
+           (std::string(autosave_prefix) + std::to_string(::getpid()) + "-" +
+            std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()) + ".headscope");
+}
+
+/// Nobody else's business, like the rest of what a person does.
+void make_private_folder(const std::filesystem::path& folder) {
+    std::error_code fault;
+    if (std::filesystem::create_directories(folder, fault))
+        std::filesystem::permissions(folder, std::filesystem::perms::owner_all, fault);
+    else if (fault)
+        fail_input("cannot make the folder " + folder.string() + ": " + fault.message() +
+                   "; make it one that can be written to");
+}
+
+} // namespace
+
+Autosave::Autosave(std::filesystem::path folder, std::function<void()> wake)
+    : folder_(std::move(folder)), wake_(std::move(wake)), thread_([this] { work(); }) {}
+
+Autosave::~Autosave() {
+    {
+        const std::scoped_lock lock(mutex_);
+        stopping_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+}
+
+void Autosave::want(Wanted wanted) {
+    {
+        const std::scoped_lock lock(mutex_);
+        if (wanted.document == wanted_.document && wanted.project_path == wanted_.project_path)
+            return;
+        wanted_ = std::move(wanted);
+        due_ = true;
+    }
+    changed_.notify_all();
+}
+
+void Autosave::note(DocumentPtr document, std::string project_path) {
+    want({std::move(document), std::move(project_path), seconds_since_1970()});
+}
+
+void Autosave::forget() {
+    want({});
+}
+
+bool Autosave::saved() const {
+    const std::scoped_lock lock(mutex_);
+    return !due_ && !writing_;
+}
+
+std::string Autosave::take_error() {
+    const std::scoped_lock lock(mutex_);
+    return std::exchange(error_, {});
+}
+
+void Autosave::flush() {
+    std::unique_lock lock(mutex_);
+    if (!due_ && !writing_)
+        return;
+    flushing_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return !flushing_; });
+}
+
+void Autosave::work() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+        changed_.wait(lock, [this] { return stopping_ || due_; });
+        if (!due_)
+            return;
+        changed_.wait_until(lock, not_before_,
+                            [this] { return stopping_ || flushing_ || wanted_.document == nullptr; });
+        const Wanted wanted = wanted_;
+        due_ = false;
+        writing_ = true;
+        not_before_ = steady_clock::now() + write_gap;
+        lock.unlock();
+        const std::string fault = carry_out(wanted);
+        lock.lock();
+        writing_ = false;
+        if (fault.empty()) {
+            told_error_.clear();
+        } else {
+            due_ = true;
+            not_before_ = steady_clock::now() + retry_gap;
+            if (fault != told_error_)
+                error_ = told_error_ = fault;
+        }
+        if (!due_ || !fault.empty())
+            flushing_ = false;
+        if (stopping_ && !fault.empty())
+            return;
+        lock.unlock();
+        changed_.notify_all();
+        if (wake_)
+            wake_();
+        lock.lock();
+    }
+}
+
+std::string Autosave::carry_out(const Wanted& wanted) {
+    try {
+        if (wanted.document != nullptr) {
+            write(wanted);
+        } else if (!file_.empty()) {
+            std::filesystem::remove(file_);
+        }
+        return {};
+    } catch (const std::bad_alloc&) {
+        return "Your edits are not kept safe: this machine has too little free memory; save the project.";
+    } catch (const std::exception& fault) {
+        return std::string("Your edits are not kept safe: ") + fault.what() + ".";
+    }
+}
+
+void Autosave::write(const Wanted& wanted) {
+    const nlohmann::json about{{"project_path", wanted.project_path}, {"edited_at", wanted.edited_at}};
+    const std::string bytes = project_bytes(
+        wanted.document->recipe, wanted.document->problem,
+        {{std::string(autosave_key), about.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)}});
+    make_private_folder(folder_);
+    while (!lock_) {
+        file_ = new_file(folder_);
+        if (auto lock = FileLock::create(autosave_lock(file_)))
+            lock_.emplace(std::move(*lock));
+    }
+    write_file_atomically(file_.string(), bytes);
+}
+
+} // namespace headscope

@@ -1,0 +1,43 @@
+#include "app/state/opened_path.h"
+
+#include "core/base/error.h"
+#include "core/base/random_access_file.h"
+#include "core/checkpoint/safetensors.h"
+#include "core/io/project_file.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+
+namespace headscope {
+
+namespace {
+
+constexpr std::string_view npy_magic = "\x93NUMPY";
+
+PathKind kind_of_content(const std::string& path) {
+    const RandomAccessFile file(path);
+    std::string start(std::min<std::size_t>(npy_magic.size(), file.size()), '\0');
+    file.read(0, start);
+    if (start == npy_magic)
+        return PathKind::tensors;
+    return is_project(Safetensors::open_lazily(path)) ? PathKind::project : PathKind::tensors;
+}
+
+} // namespace
+
+PathKind kind_of_path(const std::string& path) {
+    std::error_code fault;
+    if (std::filesystem::is_directory(path, fault))
+        return PathKind::folder;
+    try {
+        return kind_of_content(path);
+    } catch (const Error&) {
+        const std::string ending = std::filesystem::path(path).extension().string();
+        if (ending == ".headscope")
+            return PathKind::project;
+        return ending == ".safetensors" || ending == ".npy" ? PathKind::tensors : PathKind::unknown;
+    }
+}
+
+} // namespace headscope

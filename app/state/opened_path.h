@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace headscope {
+
+/// What can be opened.
+enum class PathKind : std::uint8_t {
+    project, ///< a .headscope file, or a .safetensors file that holds a project
+    tensors, ///< .safetensors or .npy
+    folder,  ///< perhaps a checkpoint
+    unknown  ///< also when it cannot be read
+};
+
+/// Told by the content, and by the ending where the content cannot be read: a damaged project is still a
+/// project, so that opening it says what is wrong. Reads a file's header alone.
+PathKind kind_of_path(const std::string& path);
+
+} // namespace headscope

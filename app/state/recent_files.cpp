@@ -1,0 +1,72 @@
+#include "app/state/recent_files.h"
+
+#include "app/state/state_folder.h"
+#include "core/base/file.h"
+#include "core/base/json.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace headscope {
+
+namespace {
+
+std::string absolute_path(const std::string& path) {
+    return std::filesystem::absolute(path).lexically_normal().string();
+}
+
+bool write_list(const std::filesystem::path& list, const std::vector<std::string>& paths) {
+    if (list.empty())
+        return false;
+    try {
+        std::filesystem::create_directories(list.parent_path());
+        write_file_atomically(list.string(), nlohmann::json(paths).dump(1) + "\n");
+        return true;
+    } catch (const std::exception&) {
+        return false; // no room, no permission, or a name that is no UTF-8 and so has no place in JSON
+    }
+}
+
+std::vector<std::string> without(std::vector<std::string> paths, const std::string& path) {
+    std::erase(paths, path);
+    return paths;
+}
+
+} // namespace
+
+std::filesystem::path recent_files_path() {
+    const std::filesystem::path folder = state_folder();
+    return folder.empty() ? folder : folder / "recent.json";
+}
+
+std::vector<std::string> read_recent_files(const std::filesystem::path& list) {
+    std::vector<std::string> paths;
+    std::error_code none;
+    if (list.empty() || !std::filesystem::is_regular_file(list, none))
+        return paths;
+    try {
+        for (const nlohmann::json& entry : parse_json(read_file(list.string()), list.string()))
+            if (entry.is_string())
+                if (const auto path = entry.get<std::string>();
+                    path.starts_with('/') && std::ranges::find(paths, path) == paths.end())
+                    paths.push_back(path);
+    } catch (const std::exception&) {
+        return {};
+    }
+    paths.resize(std::min(paths.size(), most_recent_files));
+    return paths;
+}
+
+bool add_recent_file(const std::filesystem::path& list, const std::string& path) {
+    const std::string added = absolute_path(path);
+    std::vector<std::string> paths = without(read_recent_files(list), added);
+    paths.insert(paths.begin(), added);
+    paths.resize(std::min(paths.size(), most_recent_files));
+    return write_list(list, paths);
+}
+
+bool remove_recent_file(const std::filesystem::path& list, const std::string& path) {
+    return write_list(list, without(read_recent_files(list), absolute_path(path)));
+}
+
+} // namespace headscope

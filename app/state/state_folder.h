@@ -1,0 +1,11 @@
+#pragma once
+
+#include <filesystem>
+
+namespace headscope {
+
+/// $XDG_STATE_HOME/headscope, by default ~/.local/state/headscope. Empty when neither variable is set.
+/// Not created here.
+std::filesystem::path state_folder();
+
+} // namespace headscope
