@@ -24,7 +24,8 @@ APP["app/commands"] = [*ALL_CORE, "app/state"]
 APP["app/jobs"] = [*APP["app/commands"], "app/commands"]
 APP["app/draw"] = [*APP["app/commands"], "app/commands"]
 APP["app/views"] = [*APP["app/draw"], "app/draw"]
-APP["app/shell"] = [*APP["app/views"], "app/views", "app/jobs"]
+APP["app/lesson"] = [*APP["app/draw"], "app/draw"]
+APP["app/shell"] = [*APP["app/views"], "app/views", "app/jobs", "app/lesson"]
 APP["app/cli"] = [*APP["app/shell"], "app/shell"]
 LAYERS = {**CORE, **APP}
 

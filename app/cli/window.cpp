@@ -1,11 +1,13 @@
 #include "app/shell/window.h"
 #include "app/cli/problem_options.h"
 #include "app/cli/subcommands.h"
+#include "app/lesson/progress.h"
 #include "app/shell/program.h"
 #include "app/shell/window_state.h"
 #include "app/state/preferences.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/lesson/library.h"
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -16,7 +18,8 @@ namespace headscope {
 namespace {
 
 struct Options {
-    std::optional<std::string> sentence, preset, report;
+    std::optional<std::string> sentence, preset, report, lesson, lessons;
+    std::string language = "en";
     std::string device = "auto";
 };
 
@@ -52,10 +55,23 @@ int open_window(const Options& options) {
     Recipe recipe;
     recipe.preset = options.preset.value_or(recipe.preset);
     recipe.sentence = options.sentence.value_or("");
-    Program program({.recipe = recipe, .device = options.device, .wake = wake_window});
+    std::vector<std::string> folders;
+    for (const std::string& folder : {user_lessons_folder(), options.lessons.value_or("")})
+        if (!folder.empty())
+            folders.push_back(folder);
+    Program program({.recipe = recipe,
+                     .device = options.device,
+                     .lesson_folders = folders,
+                     .language = options.language,
+                     .course_progress = course_progress_path(),
+                     .wake = wake_window});
     const std::filesystem::path preferences = preferences_path();
     program.state().view.group = StageGroup::x; // a walk begins at its beginning
     read_preferences(read_if_there(preferences), program.state().view);
+    if (options.lesson) {
+        program.act(LessonAction(OpenLesson{*options.lesson}));
+        program.act(ViewChange(ShowTab{LeftTab::course}));
+    }
     WindowOptions window;
     std::string reported;
     if (options.report)
@@ -79,6 +95,11 @@ std::function<int()> add_window(CLI::App& program) {
     program.add_option(
         "--report", options->report,
         "keep FILE up to date with what is on screen, as JSON, for programs that drive the window");
+    program.add_option("--lesson", options->lesson,
+                       "the lesson to open, by its id; see headscope lesson list");
+    program.add_option("--lessons", options->lessons, "a folder with more lessons");
+    program.add_option("--language", options->language, "which translation of the lessons, such as de")
+        ->capture_default_str();
     add_device_option(program, options->device);
     return [options] { return open_window(*options); };
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/commands/lesson_action.h"
 #include "app/commands/view_change.h"
 #include "app/state/document.h"
 #include "app/state/view_state.h"
@@ -46,12 +47,17 @@ struct SetGain {
 struct SetTemperature {
     float temperature;
 };
+/// Another problem as a whole; the label names it in the history.
+struct SetRecipe {
+    Recipe recipe;
+    std::string label;
+};
 /// Everything as the preset or the file gave it: edits, gains and temperature are dropped.
 struct ResetEdits {};
 
 /// Everything the user can do to the document.
 using Command = std::variant<SetSentence, SetPreset, SetMask, SetHeads, SetKvHeads, SetIdentityOutput,
-                             SetSeed, EditCell, SetGain, SetTemperature, ResetEdits>;
+                             SetSeed, EditCell, SetGain, SetTemperature, ResetEdits, SetRecipe>;
 
 /// How history names a command: what it does, and from which value to which.
 struct CommandName {
@@ -76,6 +82,6 @@ struct MoveInHistory {
 DocumentPtr apply(const DocumentPtr& document, const Command& command);
 
 /// Everything that can come of a click or a key.
-using Action = std::variant<Command, ViewChange, MoveInHistory, TypedNumber>;
+using Action = std::variant<Command, ViewChange, MoveInHistory, TypedNumber, LessonAction>;
 
 } // namespace headscope

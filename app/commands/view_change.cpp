@@ -108,7 +108,8 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                               view.left_open = true;
                           },
                           [&](const ShowHelp& c) { view.help_open = c.open; },
-                          [&](const BeginDrag& c) { view.drag = c.drag; }},
+                          [&](const BeginDrag& c) { view.drag = c.drag; },
+                          [&](const PointAt& c) { view.points = c.cells; }},
                change);
     clamp_to(view, dims);
 }

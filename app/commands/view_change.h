@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/state/view_state.h"
+#include "core/lesson/target.h"
 
 #include <optional>
 #include <variant>
@@ -81,11 +82,16 @@ struct BeginDrag {
     CellDrag drag;
 };
 
+/// CellRange that are outlined until others are; none: nothing is.
+struct PointAt {
+    std::vector<CellRange> cells;
+};
+
 /// Everything the user can do to the view.
 using ViewChange = std::variant<GoTo, StepStage, StepRow, TogglePlay, SetSpeed, PickHead, CompareWith,
                                 ShowWeightsAs, ShowHeads, ShowProjection, SetApart, SetJoined, Select,
                                 SetColourMap, SetSameScale, ShowNumbers, ShowBatch, SetDark, SetZoom,
-                                OpenLeft, OpenInspector, ShowTab, ShowHelp, BeginDrag>;
+                                OpenLeft, OpenInspector, ShowTab, ShowHelp, BeginDrag, PointAt>;
 
 /// Changes the view; indices that the problem does not have are clamped.
 void apply(ViewState& view, const ViewChange& change, const Dims& dims);

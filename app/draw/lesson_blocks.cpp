@@ -28,7 +28,8 @@ public:
 
 private:
     TextStyle body() const {
-        return {.size = body_size, .line = body_line, .color = context_.theme.text, .strong = context_.theme.ink};
+        return {
+            .size = body_size, .line = body_line, .color = context_.theme.text, .strong = context_.theme.ink};
     }
 
     float spans(const Spans& text, float x, float width, const TextStyle& style) {
@@ -53,7 +54,8 @@ private:
         int number = 0;
         for (const Spans& item : list.items) {
             const std::string mark = list.numbered ? std::to_string(++number) + "." : "•";
-            draw_text(picture_, context_, x_, y_ + body_size, mark, Font::ui, body_size, context_.theme.muted);
+            draw_text(picture_, context_, x_, y_ + body_size, mark, Font::ui, body_size,
+                      context_.theme.muted);
             y_ = spans(item, x_ + 20, width_ - 20, body()) + 3;
         }
         y_ += 6;
@@ -61,8 +63,10 @@ private:
 
     void draw(const TableBlock& table) {
         const std::size_t columns = std::max<std::size_t>(table.header.size(), 1);
-        const TextStyle style{.size = 13, .line = 18, .color = context_.theme.text, .strong = context_.theme.ink};
-        const float gap = 10, width = (width_ - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
+        const TextStyle style{
+            .size = 13, .line = 18, .color = context_.theme.text, .strong = context_.theme.ink};
+        const float gap = 10,
+                    width = (width_ - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
         const auto row = [&](const std::vector<Spans>& cells, bool head) {
             const float top = y_;
             float end = y_;
@@ -90,8 +94,8 @@ private:
         float baseline = top + 10 + size;
         for (std::size_t begin = 0; begin < code.text.size();) {
             const std::size_t end = std::min(code.text.find('\n', begin), code.text.size());
-            draw_text(words, context_, x_ + 10, baseline, code.text.substr(begin, end - begin), Font::mono, size,
-                      context_.theme.ink);
+            draw_text(words, context_, x_ + 10, baseline, code.text.substr(begin, end - begin), Font::mono,
+                      size, context_.theme.ink);
             baseline += line;
             begin = end + 1;
         }
@@ -108,7 +112,8 @@ private:
             const Formula formula = parse_formula(block.tex);
             FormulaBox box = set_formula(formula, context_, 16, context_.theme.ink);
             if (box.width > width_) // too wide for the panel: as small as it has to be, and still readable
-                box = set_formula(formula, context_, std::max(16 * width_ / box.width, 11.0F), context_.theme.ink);
+                box = set_formula(formula, context_, std::max(16 * width_ / box.width, 11.0F),
+                                  context_.theme.ink);
             y_ += 6;
             picture_.scene.append(box.scene, x_ + std::max(0.0F, (width_ - box.width) / 2), y_ + box.ascent);
             y_ += box.ascent + box.descent + 14;
@@ -125,9 +130,10 @@ private:
         Column column(inner, context_, course_, x_ + inside, top + 34, width_ - 2 * inside);
         fill(column);
         const float height = column.y_ - top + 8;
-        picture_.scene.add(
-            RectItem{.area = {x_, top, width_, height}, .fill = context_.theme.raise, .stroke = stroke, .radius = 6});
-        draw_text(picture_, context_, x_ + inside, top + 23, name, Font::ui_medium, 12.5F, context_.theme.muted);
+        picture_.scene.add(RectItem{
+            .area = {x_, top, width_, height}, .fill = context_.theme.raise, .stroke = stroke, .radius = 6});
+        draw_text(picture_, context_, x_ + inside, top + 23, name, Font::ui_medium, 12.5F,
+                  context_.theme.muted);
         picture_.append(inner, 0, 0);
         y_ = top + height + 12;
     }
@@ -140,17 +146,20 @@ private:
     }
 
     void draw(const Gate& gate) {
-        const bool met = state_.done.contains(gate_id(gate));
-        boxed(met ? "Done ✓" : "Your turn", met ? context_.theme.good : context_.theme.line2, [&](Column& column) {
-            column.draw(Paragraph{{Span{.style = SpanStyle::plain, .text = gate.task, .value = {}}}});
-            if (!met)
-                column.button("Show me", LessonAction(ShowScene{gate.solution}), "Does it for you");
-        });
+        const bool met = state_.done.contains(gate_name(gate));
+        boxed(met ? "Done ✓" : "Your turn", met ? context_.theme.good : context_.theme.line2,
+              [&](Column& column) {
+                  column.draw(Paragraph{{Span{.style = SpanStyle::plain, .text = gate.task, .value = {}}}});
+                  if (!met)
+                      column.button("Show me", LessonAction(ShowScene{gate.solution}), "Does it for you");
+              });
     }
 
     void draw(const FillTable&) {}
 
-    void draw(const ShowMe& show) { button(show.label, LessonAction(ShowScene{show.scene}), "Changes the problem; one click leads back"); }
+    void draw(const ShowMe& show) {
+        button(show.label, LessonAction(ShowScene{show.scene}), "Changes the problem; one click leads back");
+    }
 
     void draw(const PanelBlock&) {}
 
@@ -158,8 +167,6 @@ private:
         draw_text_button(picture_, context_, x_, y_, label, false, action, tip);
         y_ += 34;
     }
-
-    static std::string gate_id(const Gate& gate) { return "gate " + std::to_string(gate.line); }
 
     Picture& picture_;
     const DrawContext& context_;

@@ -14,8 +14,8 @@ float draw_away(Picture& picture, const DrawContext& context, float y) {
     const float width = context.width - 2 * course_pad;
     Picture words;
     const float next = draw_paragraph(words, context, course_pad + 14, y + 26, width - 28,
-                                      "You have changed the problem. The text speaks of the lesson's own.", Font::ui,
-                                      13, 19, theme.ink);
+                                      "You have changed the problem. The text speaks of the lesson's own.",
+                                      Font::ui, 13, 19, theme.ink);
     const float height = next - y + 28;
     picture.scene.add(RectItem{.area = {course_pad, y, width, height},
                                .fill = theme.raise,
@@ -33,18 +33,45 @@ float draw_step(Picture& picture, const DrawContext& context, const CourseState&
     const Step& step = *course.step();
     const float width = context.width - 2 * course_pad;
     draw_text(picture, context, course_pad, y + 18,
-              "Step " + std::to_string(course.page + 1) + " of " + std::to_string(course.steps()), Font::ui,
+              "Step " + std::to_string(course.page) + " of " + std::to_string(course.steps()), Font::ui,
               12.5F, theme.muted);
-    draw_page_bars(picture, context, course.page, course.steps(), y + 28);
+    draw_page_bars(picture, context, course.step_index(), course.steps(), y + 28);
     float baseline = draw_paragraph(picture, context, course_pad, y + 66, width, step.title,
                                     Font::ui_semibold, 20, 26, theme.ink);
     y = baseline - 20;
-    if (course.page == 0)
-        y = draw_blocks(picture, context, course, {Paragraph{{Span{.style = SpanStyle::plain, .text = course.open->summary, .value = {}}}}},
-                        course_pad, y, width);
-    if (course.given && !(context.shown.document->recipe == *course.given))
+    if (is_away(course, context.shown.document->recipe))
         y = draw_away(picture, context, y + 4);
     return draw_blocks(picture, context, course, step.blocks, course_pad, y, width);
+}
+
+/// What the lesson holds, before its first step.
+float draw_opening(Picture& picture, const DrawContext& context, const CourseState& course, float y) {
+    const Theme& theme = context.theme;
+    const Lesson& lesson = *course.open;
+    const float width = context.width - 2 * course_pad;
+    draw_text(picture, context, course_pad, y + 18,
+              std::to_string(lesson.minutes) + " minutes, " + lesson.difficulty + ", " +
+                  std::to_string(course.steps()) + " steps",
+              Font::ui, 12.5F, theme.muted);
+    y = draw_paragraph(picture, context, course_pad, y + 50, width, lesson.title, Font::ui_semibold, 20, 26,
+                       theme.ink) -
+        18;
+    const auto plain = [](const std::string& text) {
+        return Spans{Span{.style = SpanStyle::plain, .text = text, .value = {}}};
+    };
+    std::vector<Block> blocks{Paragraph{plain(lesson.summary)}};
+    const auto list = [&](const std::string& title, const std::vector<std::string>& items) {
+        if (items.empty())
+            return;
+        ListBlock listed;
+        std::ranges::transform(items, std::back_inserter(listed.items), plain);
+        blocks.emplace_back(Heading{plain(title)});
+        blocks.emplace_back(std::move(listed));
+    };
+    list("Afterwards you can", lesson.objectives);
+    list("You should know", lesson.prerequisites);
+    list("Key concepts", lesson.concepts);
+    return draw_blocks(picture, context, course, blocks, course_pad, y, width);
 }
 
 } // namespace
@@ -56,7 +83,7 @@ LessonState lesson_state(const Shown& shown, const ViewState& view, const Course
             .row = view.row,
             .head = view.head,
             .done = course.of_open().done,
-            .edited = course.given && !(shown.document->recipe == *course.given)};
+            .edited = is_away(course, shown.document->recipe)};
 }
 
 void draw_page_bars(Picture& picture, const DrawContext& context, int page, int pages, float y) {
@@ -76,6 +103,8 @@ Picture draw_course(const DrawContext& context, const CourseState& course) {
     float y = 14;
     if (course.open == nullptr)
         y = draw_contents(picture, context, course, y);
+    else if (course.page == 0)
+        y = draw_opening(picture, context, course, y);
     else if (course.step() != nullptr)
         y = draw_step(picture, context, course, y);
     else if (course.question() != nullptr)
@@ -102,8 +131,9 @@ Picture draw_course_foot(const DrawContext& context, const CourseState& course) 
     if (!first)
         draw_text_button(picture, context, course_pad + 92, y + 5, "Contents", false,
                          LessonAction(CloseLesson{}), "All lessons; your place is kept");
-    const bool quiz_next = course.step() != nullptr && course.page + 1 == course.steps();
+    const bool quiz_next = course.step() != nullptr && course.page == course.steps();
     const std::string next = last                           ? "Finish"
+                             : first                        ? "Begin"
                              : course.question() != nullptr ? "Next"
                              : quiz_next                    ? "To the quiz"
                                                             : "Next step";

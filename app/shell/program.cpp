@@ -1,6 +1,8 @@
 #include "app/shell/program.h"
 
 #include "app/draw/matrix.h"
+#include "app/lesson/player.h"
+#include "app/lesson/progress.h"
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
 #include "core/text/preset.h"
@@ -69,6 +71,9 @@ Program::Program(const Options& options) : runner_(make_engine(options.device), 
     state_.device_name = used.id == "cpu" ? "CPU" : used.name;
     state_.device_detail = used.name + ", " + used.detail;
     history_.emplace(state_.document);
+    load_lessons(state_.course, options.lesson_folders, options.language);
+    progress_path_ = options.course_progress;
+    state_.course.progress = read_progress(progress_path_);
     document_changed();
 }
 
@@ -79,11 +84,19 @@ void Program::act(const Action& action) {
                               },
                               [&](const Command& command) { run_command(command); },
                               [&](const MoveInHistory& move) { restore(move.by); },
-                              [&](const TypedNumber& typed) { run_command(parse_edit(typed)); }},
+                              [&](const TypedNumber& typed) { run_command(parse_edit(typed)); },
+                              [&](const LessonAction& lesson) { run_lesson(lesson); }},
                    action);
     } catch (const Error& fault) {
         state_.error = fault.what();
     }
+}
+
+void Program::run_lesson(const LessonAction& action) {
+    ++gesture_;
+    for (const Action& next : play(state_.course, action, *state_.document))
+        act(next);
+    write_progress(progress_path_, state_.course.progress);
 }
 
 void Program::run_command(const Command& command) {
@@ -126,6 +139,13 @@ void Program::take_results() {
     }
     state_.shown = {result->document, result->trace, std::move(result->metrics)};
     clamp_to(state_.view, state_.shown.dims());
+}
+
+void Program::watch_course() {
+    if (watch_gates(state_.course, state_.shown, state_.view)) {
+        write_progress(progress_path_, state_.course.progress);
+        moving_ = true;
+    }
 }
 
 void Program::settle() {
@@ -271,6 +291,7 @@ void Program::frame(Surface& surface, double now) {
         act(action);
         moving_ = true;
     }
+    watch_course();
 }
 
 void Program::drag_number(const Surface& surface, const Sink& send) {

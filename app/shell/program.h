@@ -5,6 +5,7 @@
 #include "app/shell/ui.h"
 #include "app/views/views.h"
 
+#include <filesystem>
 #include <string>
 
 namespace headscope {
@@ -15,6 +16,9 @@ public:
     struct Options {
         Recipe recipe;
         std::string device = "auto";
+        std::vector<std::string> lesson_folders; ///< with lessons beside the program's own
+        std::string language = "en";
+        std::filesystem::path course_progress; ///< where it is kept between runs; empty: nowhere
         std::function<void()> wake; ///< called from the worker's thread when a result waits; may be empty
     };
     /// Throws what make_document and make_engine throw.
@@ -47,6 +51,8 @@ private:
     Layout layout(float width, float height);
     void take_results();
     void run_command(const Command& command);
+    void run_lesson(const LessonAction& action);
+    void watch_course();
     void restore(std::int64_t by);
     void document_changed();
     /// Follows a number that is being dragged.
@@ -54,6 +60,7 @@ private:
     void splitters(const Layout& layout, float width, const ViewTools& tools);
 
     AppState state_;
+    std::filesystem::path progress_path_;
     std::optional<History> history_; ///< always there after construction
     std::uint64_t gesture_ = 1;      ///< one stretch of holding the mouse or typing
     Runner runner_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/lesson/target.h"
 #include "core/trace/stage.h"
 
 #include <cstdint>
@@ -17,7 +18,7 @@ struct CellAddress {
 
 enum class WeightsView : std::uint8_t { heatmap, arcs, text, graph };
 enum class HeadsView : std::uint8_t { each, difference, mean };
-enum class LeftTab : std::uint8_t { guide, tensors, heads, edit };
+enum class LeftTab : std::uint8_t { course, guide, tensors, heads, edit };
 enum class ColourMap : std::uint8_t { head, neutral, viridis, cividis, magma };
 enum class Projection : std::uint8_t { q, k, v };
 
@@ -45,6 +46,7 @@ struct ViewState {
     bool numbers = true;
     std::optional<CellAddress> hover;
     std::optional<CellAddress> selected;
+    std::vector<CellRange> points; ///< outlined because a lesson speaks of them
     std::optional<CellDrag> drag;
 
     float apart = 1.0F;        ///< split: 0 together, 1 apart

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/draw/picture.h"
+#include "app/state/course_state.h"
 #include "app/state/document.h"
 #include "app/state/view_state.h"
 
@@ -21,6 +22,7 @@ struct AppState {
     std::optional<CellAddress> edit_cell; ///< whose number that is
     std::vector<HistoryLine> history;     ///< of the document, oldest first
     std::size_t history_position = 0;
+    CourseState course;
     bool focus_sentence = false; ///< the sentence field takes the keyboard in the next frame
 };
 

@@ -79,7 +79,7 @@ private:
         const auto look = [&](const Target& target, bool one) {
             ++tally_.targets;
             guarded(line, [&] {
-                const Cells cells = resolve(target, stage.problem);
+                const CellRange cells = resolve(target, stage.problem);
                 if (one && cells.size() != 1)
                     fail_input("select names " + std::to_string(cells.size()) + " cells with " +
                                target_text(target) + "; name one");
@@ -223,7 +223,7 @@ private:
         const LessonState state = stage.state();
         const int words = tally_.words; // a quiz is not read as prose
         look(question.text, state);
-        for (const Choice& choice : question.choices) {
+        for (const QuizChoice& choice : question.choices) {
             look(choice.text, state);
             look(choice.why, state);
         }

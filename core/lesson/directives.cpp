@@ -183,7 +183,7 @@ std::optional<Question> read_question(const Fence& fence, std::vector<LessonFaul
     question.line = fence.line;
     question.text = read_spans(fields.needed_text("question"), fields.line("question"), faults);
     for (Fields& entry : fields.maps("choices")) {
-        Choice choice;
+        QuizChoice choice;
         choice.text = read_spans(entry.needed_text("text"), entry.line(), faults);
         choice.why = read_spans(entry.needed_text("why"), entry.line(), faults);
         choice.right = entry.flag("right").value_or(false);
@@ -193,7 +193,7 @@ std::optional<Question> read_question(const Fence& fence, std::vector<LessonFaul
     const auto count = static_cast<int>(question.choices.size());
     if (count < fewest_choices || count > most_choices)
         fields.fault("choices", "the question has " + std::to_string(count) + " choices; it needs 3 to 5");
-    if (std::ranges::count(question.choices, true, &Choice::right) != 1)
+    if (std::ranges::count(question.choices, true, &QuizChoice::right) != 1)
         fields.fault("choices", "a question needs one choice with right: true");
     question.scene = inner_scene(fields, "show");
     fields.refuse_others();

@@ -157,7 +157,7 @@ private:
     }
 
     LessonValue top(const Target& row) const {
-        const Cells place = resolve(row, state_.problem);
+        const CellRange place = resolve(row, state_.problem);
         const std::vector<float> values = cells(row);
         const auto best = std::ranges::max_element(values) - values.begin();
         const int last = tensor_info(row.tensor).rank() - 1;

@@ -92,14 +92,14 @@ struct Callout {
     std::vector<Block> blocks;
 };
 
-struct Choice {
+struct QuizChoice {
     Spans text;
     bool right = false;
     Spans why; ///< in terms of what is on the canvas
 };
 struct Question {
     Spans text;
-    std::vector<Choice> choices; ///< 3 to 5, one of them right
+    std::vector<QuizChoice> choices; ///< 3 to 5, one of them right
     StepScene scene;
     int line = 0;
 };

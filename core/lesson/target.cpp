@@ -87,7 +87,7 @@ std::int64_t find_word(const std::string& word, const std::vector<std::string>& 
 
 } // namespace
 
-std::int64_t Cells::size() const {
+std::int64_t CellRange::size() const {
     const int rank = tensor_info(tensor).rank();
     return std::accumulate(count.begin(), count.begin() + rank, std::int64_t{1}, std::multiplies<>());
 }
@@ -130,7 +130,7 @@ std::string target_text(const Target& target) {
     return text;
 }
 
-Cells resolve(const Target& target, const Problem& problem) {
+CellRange resolve(const Target& target, const Problem& problem) {
     const TensorInfo& info = tensor_info(target.tensor);
     const Shape shape = info.shape(problem.dims);
     const int batch = info.rank() > 0 && info.axes[0] == Axis::B ? 1 : 0;
@@ -138,7 +138,7 @@ Cells resolve(const Target& target, const Problem& problem) {
         fail_input(target_text(target) + " has " + std::to_string(target.indices.size()) + " indices; " +
                    std::string(info.name) + " has " + std::to_string(info.rank() - batch) +
                    " (the batch is not counted)");
-    Cells cells{.tensor = target.tensor, .first = {}, .count = {}};
+    CellRange cells{.tensor = target.tensor, .first = {}, .count = {}};
     if (batch == 1)
         cells.count[0] = 1;
     for (int axis = batch; axis < info.rank(); ++axis) {
@@ -167,7 +167,7 @@ Cells resolve(const Target& target, const Problem& problem) {
     return cells;
 }
 
-std::vector<std::int64_t> offsets_of(const Cells& cells, const Shape& shape) {
+std::vector<std::int64_t> offsets_of(const CellRange& cells, const Shape& shape) {
     std::vector<std::int64_t> offsets(static_cast<std::size_t>(cells.size()));
     for (std::size_t n = 0; n < offsets.size(); ++n) {
         Index at = cells.first;
@@ -186,7 +186,7 @@ const Tensor* tensor_of(const Problem& problem, const Trace& trace, TensorId id)
     return is_stage(id) ? trace.stage(id) : problem.input(id);
 }
 
-std::vector<float> values_of(const Cells& cells, const Problem& problem, const Trace& trace) {
+std::vector<float> values_of(const CellRange& cells, const Problem& problem, const Trace& trace) {
     const Tensor* tensor = tensor_of(problem, trace, cells.tensor);
     if (tensor == nullptr)
         fail_input("this problem has no " + std::string(tensor_info(cells.tensor).name));

@@ -17,7 +17,7 @@ struct TargetIndex {
     std::string word;
 };
 
-/// Cells of one tensor as a lesson writes them, "weights[0][sat, cat]": indices of the tensor's axes without
+/// CellRange of one tensor as a lesson writes them, "weights[0][sat, cat]": indices of the tensor's axes without
 /// the batch; those that are left out at the end mean all.
 struct Target {
     TensorId tensor = TensorId::x;
@@ -25,7 +25,7 @@ struct Target {
 };
 
 /// The cells that a target means in one problem: `count[axis]` indices from `first[axis]` on, batch entry 0.
-struct Cells {
+struct CellRange {
     TensorId tensor = TensorId::x;
     Index first{};
     Index count{};
@@ -38,14 +38,14 @@ std::string target_text(const Target& target);
 
 /// Finds the cells. Words are tokens of the problem; one that stands there twice needs its position
 /// (`the@4`). Throws Error(input) naming the index, what it is and what there is.
-Cells resolve(const Target& target, const Problem& problem);
+CellRange resolve(const Target& target, const Problem& problem);
 
 /// Where the cells lie in a tensor of that shape, in row-major order.
-std::vector<std::int64_t> offsets_of(const Cells& cells, const Shape& shape);
+std::vector<std::int64_t> offsets_of(const CellRange& cells, const Shape& shape);
 
 /// A stage of the trace or an input of the problem; null where there is none.
 const Tensor* tensor_of(const Problem& problem, const Trace& trace, TensorId id);
 /// The numbers of some cells, in row-major order. Throws Error(input) when the tensor is not there.
-std::vector<float> values_of(const Cells& cells, const Problem& problem, const Trace& trace);
+std::vector<float> values_of(const CellRange& cells, const Problem& problem, const Trace& trace);
 
 } // namespace headscope
