@@ -35,10 +35,11 @@ float draw_step(Picture& picture, const DrawContext& context, const CourseState&
     draw_text(picture, context, course_pad, y + 18,
               "Step " + std::to_string(course.page) + " of " + std::to_string(course.steps()), Font::ui,
               12.5F, theme.muted);
+    draw_contents_link(picture, context, y + 18);
     draw_page_bars(picture, context, course.step_index(), course.steps(), y + 28);
-    float baseline = draw_paragraph(picture, context, course_pad, y + 66, width, step.title,
-                                    Font::ui_semibold, 20, 26, theme.ink);
-    y = baseline - 20;
+    y = draw_paragraph(picture, context, course_pad, y + 66, width, step.title, Font::ui_semibold, 20, 26,
+                       theme.ink) -
+        14;
     if (is_away(course, context.shown.document->recipe))
         y = draw_away(picture, context, y + 4);
     return draw_blocks(picture, context, course, step.blocks, course_pad, y, width);
@@ -55,7 +56,7 @@ float draw_opening(Picture& picture, const DrawContext& context, const CourseSta
               Font::ui, 12.5F, theme.muted);
     y = draw_paragraph(picture, context, course_pad, y + 50, width, lesson.title, Font::ui_semibold, 20, 26,
                        theme.ink) -
-        18;
+        14;
     const auto plain = [](const std::string& text) {
         return Spans{Span{.style = SpanStyle::plain, .text = text, .value = {}}};
     };
@@ -84,6 +85,17 @@ LessonState lesson_state(const Shown& shown, const ViewState& view, const Course
             .head = view.head,
             .done = course.of_open().done,
             .edited = is_away(course, shown.document->recipe)};
+}
+
+void draw_contents_link(Picture& picture, const DrawContext& context, float baseline) {
+    const float right = context.width - course_pad;
+    const float width = draw_text(picture, context, right, baseline, "Contents", Font::ui_medium, 12.5F,
+                                  context.theme.text, Align::right);
+    picture.scene.add(LineItem{{right - width, baseline + 3}, {right, baseline + 3}, context.theme.line2, 1});
+    picture.hotspots.push_back({{right - width - 6, baseline - 16, width + 12, 24},
+                                "Contents",
+                                LessonAction(CloseLesson{}),
+                                "All lessons; your place is kept"});
 }
 
 void draw_page_bars(Picture& picture, const DrawContext& context, int page, int pages, float y) {
@@ -128,9 +140,6 @@ Picture draw_course_foot(const DrawContext& context, const CourseState& course) 
     draw_button(picture, context, {course_pad, y, 84, 34}, first ? "Contents" : "Back",
                 first ? LessonAction(CloseLesson{}) : LessonAction(TurnPage{-1}), false,
                 first ? "All lessons" : "The page before (Page up)");
-    if (!first)
-        draw_text_button(picture, context, course_pad + 92, y + 5, "Contents", false,
-                         LessonAction(CloseLesson{}), "All lessons; your place is kept");
     const bool quiz_next = course.step() != nullptr && course.page == course.steps();
     const std::string next = last                           ? "Finish"
                              : first                        ? "Begin"

@@ -22,6 +22,8 @@ float draw_blocks(Picture& picture, const DrawContext& context, const CourseStat
 float draw_question(Picture& picture, const DrawContext& context, const CourseState& course, float y);
 float draw_summary(Picture& picture, const DrawContext& context, const CourseState& course, float y);
 float draw_contents(Picture& picture, const DrawContext& context, const CourseState& course, float y);
+/// The way back to the list of lessons, at the right edge.
+void draw_contents_link(Picture& picture, const DrawContext& context, float baseline);
 /// Bars for a number of pages, filled up to one of them.
 void draw_page_bars(Picture& picture, const DrawContext& context, int page, int pages, float y);
 

@@ -91,6 +91,7 @@ float draw_question(Picture& picture, const DrawContext& context, const CourseSt
     draw_text(picture, context, course_pad, y + 18,
               "Quiz, question " + std::to_string(q + 1) + " of " + std::to_string(course.questions()),
               Font::ui, 12.5F, theme.muted);
+    draw_contents_link(picture, context, y + 18);
     draw_page_bars(picture, context, q, course.questions(), y + 28);
     Spans heading = question.text;
     for (Span& span : heading)

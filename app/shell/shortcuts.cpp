@@ -31,6 +31,10 @@ void step_keys(const Sink& send) {
         send(ViewChange(StepRow{1}));
     if (pressed(GLFW_KEY_UP, true))
         send(ViewChange(StepRow{-1}));
+    if (pressed(GLFW_KEY_PAGE_DOWN))
+        send(LessonAction(TurnPage{1}));
+    if (pressed(GLFW_KEY_PAGE_UP))
+        send(LessonAction(TurnPage{-1}));
     if (pressed(GLFW_KEY_SPACE))
         send(ViewChange(TogglePlay{}));
     if (pressed(GLFW_KEY_HOME))
