@@ -17,13 +17,15 @@ CORE["core/engine"] = [*CORE["core/text"], "core/text"]
 CORE["core/checkpoint"] = [*CORE["core/text"], "core/text"]
 CORE["core/analysis"] = [*CORE["core/engine"], "core/engine", "core/checkpoint"]
 CORE["core/io"] = [*CORE["core/analysis"]]
+CORE["core/lesson"] = [*CORE["core/io"], "core/analysis", "core/io"]
 ALL_CORE = list(CORE)
 APP = {"app/state": ALL_CORE}
 APP["app/commands"] = [*ALL_CORE, "app/state"]
 APP["app/jobs"] = [*APP["app/commands"], "app/commands"]
 APP["app/draw"] = [*APP["app/commands"], "app/commands"]
 APP["app/views"] = [*APP["app/draw"], "app/draw"]
-APP["app/shell"] = [*APP["app/views"], "app/views", "app/jobs"]
+APP["app/lesson"] = [*APP["app/draw"], "app/draw"]
+APP["app/shell"] = [*APP["app/views"], "app/views", "app/jobs", "app/lesson"]
 APP["app/cli"] = [*APP["app/shell"], "app/shell"]
 LAYERS = {**CORE, **APP}
 
@@ -36,6 +38,7 @@ THIRD_PARTIES = [
     (r"CLI/", ["app/cli"]),
     (r"cairo|pango", ["core/io"]),
     (r"pcre2", ["core/text"]),
+    (r"md4c|yaml-cpp", ["core/lesson"]),
     (r"utf8proc", ["core/text", "app/draw", "app/shell", "core/checkpoint"]),
 ]
 HIDDEN_FROM_HEADERS = r"Eigen/|vulkan/|nlohmann/json\.hpp|CLI/|cairo|pango"

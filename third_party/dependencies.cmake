@@ -23,6 +23,8 @@ pkg_target(egl::egl egl)
 pkg_target(fontconfig::fontconfig fontconfig)
 pkg_target(utf8proc::utf8proc libutf8proc)
 pkg_target(pcre2::pcre2 libpcre2-8)
+pkg_target(md4c::md4c md4c)
+pkg_target(yaml::yaml yaml-cpp)
 pkg_target(pango::cairo cairo cairo-pdf cairo-svg pangocairo)
 
 find_path(STB_INCLUDE stb_image_write.h PATH_SUFFIXES stb)

@@ -52,6 +52,7 @@ std::function<int()> describe(CLI::App& program) {
     add_bench(program);
     add_model(program);
     add_tokenize(program);
+    add_lesson(program);
     return add_window(program);
 }
 

@@ -18,6 +18,7 @@ void add_render(CLI::App& program);
 void add_bench(CLI::App& program);
 void add_model(CLI::App& program);
 void add_tokenize(CLI::App& program);
+void add_lesson(CLI::App& program);
 
 /// The options of the window itself, for a call without a sub-command. Returns what opens it.
 std::function<int()> add_window(CLI::App& program);

@@ -1,6 +1,7 @@
 #include "app/shell/window.h"
 #include "app/cli/problem_options.h"
 #include "app/cli/subcommands.h"
+#include "app/lesson/progress.h"
 #include "app/shell/desktop_motion.h"
 #include "app/shell/program.h"
 #include "app/shell/window_state.h"
@@ -10,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/random_access_file.h"
+#include "core/lesson/library.h"
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -20,7 +22,8 @@ namespace headscope {
 namespace {
 
 struct Options {
-    std::optional<std::string> path, sentence, preset, report;
+    std::optional<std::string> path, sentence, preset, report, lesson, lessons;
+    std::string language = "en";
     std::string device = "auto";
 };
 
@@ -70,14 +73,26 @@ int open_window(const Options& options) {
     Recipe recipe;
     recipe.preset = options.preset.value_or(recipe.preset);
     recipe.sentence = options.sentence.value_or("");
-    Program program(
-        {.recipe = recipe, .device = options.device, .wake = wake_window, .state_folder = state_folder()});
+    std::vector<std::string> folders;
+    for (const std::string& folder : {user_lessons_folder(), options.lessons.value_or("")})
+        if (!folder.empty())
+            folders.push_back(folder);
+    Program program({.recipe = recipe,
+                     .device = options.device,
+                     .wake = wake_window,
+                     .state_folder = state_folder(),
+                     .lesson_folders = folders,
+                     .language = options.language});
     const std::filesystem::path preferences = preferences_path();
     program.state().view.group = StageGroup::x; // a walk begins at its beginning
     program.state().view.less_motion = desktop_wants_less_motion(desktop_config_folder());
     read_preferences(read_if_there(preferences), program.state().view);
     if (options.path)
         program.open_path(std::filesystem::absolute(*options.path).lexically_normal().string());
+    if (options.lesson) {
+        program.act(LessonAction(OpenLesson{*options.lesson}));
+        program.act(ViewChange(ShowTab{LeftTab::course}));
+    }
     WindowOptions window;
     window.on_drop = [&](const std::vector<std::string>& paths) { program.open_path(paths.front()); };
     std::string reported;
@@ -105,6 +120,11 @@ std::function<int()> add_window(CLI::App& program) {
     program.add_option(
         "--report", options->report,
         "keep FILE up to date with what is on screen, as JSON, for programs that drive the window");
+    program.add_option("--lesson", options->lesson,
+                       "the lesson to open, by its id; see headscope lesson list");
+    program.add_option("--lessons", options->lessons, "a folder with more lessons");
+    program.add_option("--language", options->language, "which translation of the lessons, such as de")
+        ->capture_default_str();
     add_device_option(program, options->device);
     return [options] { return open_window(*options); };
 }

@@ -81,6 +81,7 @@ bool change_any(Recipe& recipe, const Document& document, const Command& command
                               recipe.temperature = c.temperature;
                               edit_only = true;
                           },
+                          [&](const SetRecipe& c) { recipe = c.recipe; },
                           [&](const ResetEdits&) {
                               recipe.edits.clear();
                               recipe.gains.clear();
@@ -151,6 +152,9 @@ CommandName name_of(const Document& before, const Command& command) {
                    },
                    [&](const SetTemperature& c) {
                        return CommandName{"temperature", from_to(problem.temperature, c.temperature)};
+                   },
+                   [](const SetRecipe& c) {
+                       return CommandName{c.label, {}};
                    },
                    [](const ResetEdits&) {
                        return CommandName{"drop all edits", {}};

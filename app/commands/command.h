@@ -2,6 +2,7 @@
 
 #include "app/commands/edit_commands.h"
 #include "app/commands/file_command.h"
+#include "app/commands/lesson_action.h"
 #include "app/commands/view_change.h"
 #include "app/state/document.h"
 #include "app/state/view_state.h"
@@ -48,13 +49,18 @@ struct SetGain {
 struct SetTemperature {
     float temperature;
 };
+/// Another problem as a whole; the label names it in the history.
+struct SetRecipe {
+    Recipe recipe;
+    std::string label;
+};
 /// Everything as the preset or the file gave it: edits, gains, temperature and painted mask are dropped.
 struct ResetEdits {};
 
 /// Everything the user can do to the document.
 using Command = std::variant<SetSentence, SetPreset, SetMask, SetHeads, SetKvHeads, SetIdentityOutput,
                              SetSeed, EditCell, SetGain, SetTemperature, ResetEdits, EditBlock, PasteBlock,
-                             CopyHead, SwapHeads, ResetHead, PaintMask, ResetMask>;
+                             CopyHead, SwapHeads, ResetHead, PaintMask, ResetMask, SetRecipe>;
 
 CommandName name_of(const Document& before, const Command& command);
 
@@ -93,6 +99,7 @@ struct DropBaseline {};
 
 /// Everything that can come of a click or a key.
 using Action = std::variant<Command, ViewChange, MoveInHistory, TypedNumber, OperateOn, CopyNumbers,
-                            PasteNumbers, DismissNotice, FileCommand, MarkBaseline, DropBaseline>;
+                            PasteNumbers, DismissNotice, FileCommand, MarkBaseline, DropBaseline,
+                            LessonAction>;
 
 } // namespace headscope

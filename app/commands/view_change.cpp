@@ -143,7 +143,8 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                           [&](const BeginDrag& c) { view.drag = c.drag; },
                           [&](const SetCompare& c) { view.compare = c.what; },
                           [&](const SetFlash& c) { view.flash_changes = c.on; },
-                          [&](const AttentionChange& c) { headscope::apply(view, c); }},
+                          [&](const AttentionChange& c) { headscope::apply(view, c); },
+                          [&](const PointAt& c) { view.points = c.cells; }},
                change);
     clamp_to(view, dims);
 }

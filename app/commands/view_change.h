@@ -2,6 +2,7 @@
 
 #include "app/commands/attention_change.h"
 #include "app/state/view_state.h"
+#include "core/lesson/target.h"
 
 #include <optional>
 #include <variant>
@@ -107,13 +108,18 @@ struct BeginDrag {
     CellDrag drag;
 };
 
+/// Cells that are outlined until others are; none: nothing is.
+struct PointAt {
+    std::vector<CellRange> cells;
+};
+
 /// Everything the user can do to the view.
 using ViewChange =
     std::variant<GoTo, StepStage, StepRow, TogglePlay, SetSpeed, PickHead, CompareWith, ShowWeightsAs,
                  ShowHeads, ShowProjection, SetApart, SetJoined, Select, SetColourMap, SetSameScale,
                  ShowNumbers, ShowBatch, SetDark, SetZoom, OpenLeft, OpenInspector, ShowTab, ShowHelp,
                  BeginDrag, SelectTo, PaintMode, BeginStroke, ChooseOperation, SetCompare, SetFlash,
-                 AttentionChange>;
+                 AttentionChange, PointAt>;
 
 /// Changes the view; indices that the problem does not have are clamped.
 void apply(ViewState& view, const ViewChange& change, const Dims& dims);

@@ -82,18 +82,44 @@ void outline_span(Picture& picture, const DrawContext& context, const MatrixGrid
                      : around(grid, place->first, place->second, 1, end - begin));
 }
 
+/// The part of some cells that a grid shows, in one outline.
+void outline_cells(Picture& picture, const DrawContext& context, const MatrixGrid& grid, const CellRange& cells) {
+    if (grid.tensor != cells.tensor)
+        return;
+    const int rank = tensor_info(cells.tensor).rank();
+    for (int axis = 0; axis < rank; ++axis) {
+        const auto a = static_cast<std::size_t>(axis);
+        if (axis != grid.row_axis && axis != grid.col_axis &&
+            (grid.origin[a] < cells.first[a] || grid.origin[a] >= cells.first[a] + cells.count[a]))
+            return;
+    }
+    const auto range = [&](int axis, std::int64_t extent) {
+        const auto a = static_cast<std::size_t>(axis);
+        return std::pair(std::max<std::int64_t>(cells.first[a] - grid.origin[a], 0),
+                         std::min(cells.first[a] + cells.count[a] - grid.origin[a], extent));
+    };
+    const auto [top, bottom] = range(grid.row_axis, grid.rows);
+    const auto [left, right] = range(grid.col_axis, grid.cols);
+    if (top < bottom && left < right)
+        outline_cell(picture, context.theme, around(grid, top, left, bottom - top, right - left));
+}
+
 } // namespace
 
 void draw_outlines(Picture& picture, const DrawContext& context) {
+    // By value: outlines are added to the picture whose grids are walked.
+    std::vector<MatrixGrid> grids = picture.grids;
+    std::erase_if(grids, [](const MatrixGrid& grid) { return !grid.outlined; });
+    for (const MatrixGrid& grid : grids)
+        for (const CellRange& cells : context.view.points)
+            outline_cells(picture, context, grid, cells);
     const auto cell = spoken_of(context.shown, context.view);
-    if (!cell)
+    // What a lesson points at is not drowned by a cell that nobody chose.
+    if (!cell || (!context.view.points.empty() && !context.view.focus()))
         return;
     const Dims& dims = context.dims();
     const auto reads = cells_read(cell->tensor, dims, cell->at, context.shown.problem().cross());
     const auto twin = same_number(*cell, dims);
-    // By value: outlines are added to the picture whose grids are walked.
-    std::vector<MatrixGrid> grids = picture.grids;
-    std::erase_if(grids, [](const MatrixGrid& grid) { return !grid.outlined; });
     for (const MatrixGrid& grid : grids) {
         for (const ReadSpan& span : reads)
             outline_span(picture, context, grid, span);

@@ -87,6 +87,7 @@ Program::Program(const Options& options)
             .fresh = [this] { return make_document(with_sentence({}), state_.document->revision + 1); },
             .show = [this](DocumentPtr next) { show_document(std::move(next)); },
             .show_attention = [this](const AttentionSetPtr& set) { open_attention(set); }});
+    load_course();
     document_changed();
 }
 
@@ -105,7 +106,8 @@ void Program::act(const Action& action) {
                               [&](const DismissNotice&) { state_.notice.clear(); },
                               [&](const FileCommand& command) { files_->act(command); },
                               [&](const MarkBaseline& mark) { mark_baseline(mark.as_built); },
-                              [&](const DropBaseline&) { drop_baseline(); }},
+                              [&](const DropBaseline&) { drop_baseline(); },
+                              [&](const LessonAction& lesson) { run_lesson(lesson); }},
                    action);
     } catch (const Error& fault) {
         state_.error = fault.what();
@@ -411,6 +413,7 @@ void Program::frame(Surface& surface, double now) {
         act(action);
         moving_ = true;
     }
+    watch_course();
 }
 
 void Program::drag_number(const Surface& surface, const Sink& send) {

@@ -7,6 +7,7 @@
 #include "app/shell/ui.h"
 #include "app/views/views.h"
 
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -20,8 +21,11 @@ public:
         std::string device = "auto";
         std::function<void()> wake =
             {}; ///< called from the worker's thread when a result waits; may be empty
-        /// Where work is kept safe and recent files are listed; empty: nowhere.
+        /// Where work is kept safe, recent files are listed and progress in the course is kept; empty:
+        /// nowhere.
         std::filesystem::path state_folder = {};
+        std::vector<std::string> lesson_folders = {}; ///< with lessons beside the program's own
+        std::string language = "en";                  ///< of the lessons
     };
     /// Throws what make_document and make_engine throw.
     explicit Program(const Options& options);
@@ -61,6 +65,10 @@ private:
     void run_command(const Command& command);
     void change_view(const ViewChange& change);
     void drop_baseline();
+    void load_course();
+    void run_lesson(const LessonAction& action);
+    /// Marks gates of the open lesson that have come true.
+    void watch_course();
     void restore(std::int64_t by);
     void show_document(DocumentPtr document);
     void document_changed();

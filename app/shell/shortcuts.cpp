@@ -37,6 +37,10 @@ void arrow_keys(const Sink& send) {
 }
 
 void step_keys(const Sink& send) {
+    if (pressed(GLFW_KEY_PAGE_DOWN))
+        send(LessonAction(TurnPage{1}));
+    if (pressed(GLFW_KEY_PAGE_UP))
+        send(LessonAction(TurnPage{-1}));
     if (pressed(GLFW_KEY_SPACE))
         send(ViewChange(TogglePlay{}));
     if (pressed(GLFW_KEY_HOME))

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/state/attention_view.h"
+#include "core/lesson/target.h"
 #include "core/trace/stage.h"
 
 #include <cstdint>
@@ -18,7 +19,7 @@ struct CellAddress {
 
 enum class WeightsView : std::uint8_t { heatmap, arcs, text, graph };
 enum class HeadsView : std::uint8_t { each, difference, mean };
-enum class LeftTab : std::uint8_t { guide, tensors, heads, edit };
+enum class LeftTab : std::uint8_t { course, guide, tensors, heads, edit };
 enum class ColourMap : std::uint8_t { head, neutral, viridis, cividis, magma };
 enum class Projection : std::uint8_t { q, k, v };
 /// What is on screen when there is a baseline A: the document as it is (B), A itself, or B − A.
@@ -80,6 +81,7 @@ struct ViewState {
     bool selecting = false;               ///< the button is held and a block is being drawn out
     OperationChoice operation;
     MaskBrush brush;
+    std::vector<CellRange> points; ///< outlined because a lesson speaks of them
     std::optional<CellDrag> drag;
 
     float apart = 1.0F;        ///< split: 0 together, 1 apart

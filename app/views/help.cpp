@@ -14,6 +14,7 @@ struct Shortcut {
 constexpr Shortcut shortcuts[] = {
     {"→  ←", "next stage, stage before"},
     {"↓  ↑", "next row, row before: the arithmetic row by row"},
+    {"Page down  Page up", "next page of the lesson, page before"},
     {"space", "play and pause"},
     {"Home  End", "first stage, output"},
     {"1 … 9", "put head 0 … 8 in focus"},

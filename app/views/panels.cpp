@@ -1,5 +1,6 @@
 #include "app/draw/panels.h"
 #include "app/draw/controls.h"
+#include "app/draw/lesson_panel.h"
 #include "app/draw/pages.h"
 #include "app/state/block.h"
 #include "app/views/scrolled.h"
@@ -115,7 +116,8 @@ float header_tabs(const AppState& state, const Rect& area, const ViewTools& tool
     picture.scene.add(
         LineItem{{area.x, area.y + strip_height}, {area.right(), area.y + strip_height}, theme.line, 1});
     float x = area.x + panel_pad;
-    const std::pair<const char*, LeftTab> tabs[] = {{"Guide", LeftTab::guide},
+    const std::pair<const char*, LeftTab> tabs[] = {{"Course", LeftTab::course},
+                                                    {"Guide", LeftTab::guide},
                                                     {"Tensors", LeftTab::tensors},
                                                     {"Heads", LeftTab::heads},
                                                     {"Edit", LeftTab::edit}};
@@ -134,8 +136,8 @@ float header_tabs(const AppState& state, const Rect& area, const ViewTools& tool
         if (on)
             picture.scene.add(RectItem{.area = {x, area.y + strip_height - 2, width, 2}, .fill = theme.ink});
         picture.hotspots.push_back(
-            {{x - 8, area.y, width + 16, strip_height}, label, ViewChange(ShowTab{tab}), {}});
-        x += width + 22;
+            {{x - 6, area.y, width + 12, strip_height}, label, ViewChange(ShowTab{tab}), {}});
+        x += width + 13;
     }
     const Point tip{area.right() - 26, area.y + 22};
     picture.scene.add(LineItem{{tip.x + 5, tip.y - 5}, tip, theme.muted, 1.5F});
@@ -215,6 +217,24 @@ void view_canvas(const AppState& state, const Rect& whole, const ViewTools& tool
     ImGui::EndChild();
 }
 
+/// The course: its text scrolls, its buttons stay. Each page begins at its top.
+void view_course(const AppState& state, const Rect& area, const ViewTools& tools) {
+    const bool foot = state.course.open != nullptr;
+    const Rect text{area.x, area.y, area.w, area.h - (foot ? course_foot : 0)};
+    const std::string id =
+        "course " + (foot ? state.course.open->id : "") + std::to_string(state.course.page);
+    scrolled(id.c_str(), text, tools, nullptr, nullptr, [&](float width, float height) {
+        return draw_course(context_of(state, tools, width, height), state.course);
+    });
+    if (!foot)
+        return;
+    const ImVec2 origin = ImGui::GetWindowPos();
+    Picture buttons;
+    buttons.append(draw_course_foot(context_of(state, tools, area.w, course_foot), state.course), area.x,
+                   text.bottom());
+    show_picture(buttons, origin.x, origin.y, tools, nullptr);
+}
+
 void view_left_panel(const AppState& state, const Rect& area, bool open, const ViewTools& tools) {
     draw_panel_back(area, tools, true);
     if (!open) {
@@ -226,12 +246,18 @@ void view_left_panel(const AppState& state, const Rect& area, bool open, const V
     if (state.shown.trace == nullptr)
         return;
     const Rect inner{area.x, area.y + header, area.w - 1, area.h - header};
+    if (state.view.tab == LeftTab::course) {
+        view_course(state, inner, tools);
+        return;
+    }
     // A region of its own for each tab, so that each keeps its scroll position.
-    const char* ids[] = {"guide", "tensors", "heads", "edit"};
+    const char* ids[] = {"course", "guide", "tensors", "heads", "edit"};
     scrolled(ids[static_cast<std::size_t>(state.view.tab)], inner, tools, nullptr, nullptr,
              [&](float width, float height) {
                  const DrawContext context = context_of(state, tools, width, height);
                  switch (state.view.tab) {
+                 case LeftTab::course:
+                     break; // above
                  case LeftTab::guide:
                      return draw_guide(context);
                  case LeftTab::tensors:

@@ -4,6 +4,7 @@
 #include "app/draw/flash.h"
 #include "app/draw/picture.h"
 #include "app/draw/pixel_cache.h"
+#include "app/state/course_state.h"
 #include "app/state/document.h"
 #include "app/state/files_state.h"
 #include "app/state/view_state.h"
@@ -40,7 +41,8 @@ struct AppState {
     FilesState files;
     const HeadBoard* board = nullptr; ///< of the document's attention, while it has one
     PixelCache pixels;                ///< of what is costly to draw
-    bool focus_sentence = false;      ///< the sentence field takes the keyboard in the next frame
+    CourseState course;
+    bool focus_sentence = false; ///< the sentence field takes the keyboard in the next frame
 };
 
 } // namespace headscope

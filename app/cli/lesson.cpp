@@ -1,0 +1,134 @@
+#include "app/cli/subcommands.h"
+#include "core/base/assets.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/lesson/check.h"
+#include "core/lesson/library.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+namespace headscope {
+
+namespace {
+
+struct LessonOptions {
+    std::string folder, language = "en", file, name;
+    bool json = false;
+};
+
+std::vector<std::string> folders(const LessonOptions& options) {
+    std::vector<std::string> all;
+    for (const std::string& folder : {user_lessons_folder(), options.folder})
+        if (!folder.empty())
+            all.push_back(folder);
+    return all;
+}
+
+void list(const LessonOptions& options) {
+    const std::vector<FoundLesson> found = find_lessons(folders(options), options.language);
+    if (options.json) {
+        nlohmann::json out = nlohmann::json::array();
+        for (const FoundLesson& one : found) {
+            const Lesson& lesson = one.parsed.lesson;
+            if (one.parsed.faults.empty())
+                out.push_back({{"id", lesson.id},
+                               {"title", lesson.title},
+                               {"language", lesson.language},
+                               {"difficulty", lesson.difficulty},
+                               {"minutes", lesson.minutes},
+                               {"steps", lesson.steps.size()},
+                               {"questions", lesson.quiz.size()}});
+        }
+        std::cout << out.dump(2) << '\n';
+        return;
+    }
+    for (const FoundLesson& one : found) {
+        const Lesson& lesson = one.parsed.lesson;
+        if (one.parsed.faults.empty())
+            std::cout << lesson.id << ": " << lesson.title << " (" << lesson.minutes << " min, "
+                      << lesson.steps.size() << " steps, " << lesson.quiz.size() << " questions)\n";
+        else
+            std::cout << one.path << ": not usable, see headscope lesson check " << one.path << '\n';
+    }
+}
+
+[[noreturn]] void report(const std::string& path, const std::vector<LessonFault>& faults) {
+    for (const LessonFault& fault : faults)
+        std::cerr << path << ':' << fault.line << ": " << fault.sentence << '\n';
+    fail_input(path + " has " + std::to_string(faults.size()) + (faults.size() == 1 ? " fault" : " faults") +
+               "; mend what is listed above");
+}
+
+/// Parses and plays; ends with an Error when anything is wrong.
+LessonTally play(const ParsedLesson& parsed, const std::string& path) {
+    LessonTally tally;
+    std::vector<LessonFault> faults = parsed.faults;
+    const std::vector<LessonFault> found = check_lesson(parsed.lesson, *make_engine("cpu"), &tally);
+    faults.insert(faults.end(), found.begin(), found.end());
+    std::ranges::stable_sort(faults, {}, &LessonFault::line);
+    if (!faults.empty())
+        report(path, faults);
+    return tally;
+}
+
+void check(const LessonOptions& options) {
+    play(parse_lesson(read_file(options.file), options.file), options.file);
+    std::cout << options.file << ": no faults\n";
+}
+
+void play_named(const LessonOptions& options) {
+    const std::vector<FoundLesson> found = find_lessons(folders(options), options.language);
+    const auto one = std::ranges::find(found, options.name,
+                                       [](const FoundLesson& lesson) { return lesson.parsed.lesson.id; });
+    if (one == found.end()) {
+        std::string names;
+        for (const FoundLesson& lesson : found)
+            names += (names.empty() ? "" : ", ") + lesson.parsed.lesson.id;
+        fail_input("there is no lesson \"" + options.name + "\"; there are " + names);
+    }
+    const LessonTally tally = play(one->parsed, one->path);
+    if (options.json) {
+        std::cout << nlohmann::json{{"id", options.name},           {"steps", tally.steps},
+                                    {"questions", tally.questions}, {"values", tally.values},
+                                    {"quoted", tally.quoted},       {"targets", tally.targets},
+                                    {"gates", tally.gates},         {"tables", tally.tables},
+                                    {"formulas", tally.formulas},   {"words", tally.words}}
+                         .dump(2)
+                  << '\n';
+        return;
+    }
+    std::cout << options.name << ": played to its end: " << tally.steps << " steps, " << tally.questions
+              << " questions, " << tally.values << " live values, " << tally.quoted
+              << " quoted numbers that agree with the engine, " << tally.targets << " targets, "
+              << tally.gates << " gates closed before and open after their solution, " << tally.tables
+              << " tables, " << tally.formulas << " formulas, " << tally.words << " words\n";
+}
+
+} // namespace
+
+void add_lesson(CLI::App& program) {
+    const auto options = std::make_shared<LessonOptions>();
+    CLI::App* lesson = program.add_subcommand("lesson", "list, check or play lessons without a window");
+    lesson->require_subcommand(1);
+    CLI::App* listing = lesson->add_subcommand("list", "the lessons there are");
+    CLI::App* checking = lesson->add_subcommand("check", "say what is wrong with a lesson file, by line");
+    CLI::App* playing = lesson->add_subcommand(
+        "play", "run a lesson to its end and check every target, gate and quoted number");
+    for (CLI::App* command : {listing, playing}) {
+        command->add_option("--lessons", options->folder, "a folder with more lessons");
+        command->add_option("--language", options->language, "which translation, such as de")
+            ->capture_default_str();
+        command->add_flag("--json", options->json, "machine-readable output");
+    }
+    checking->add_option("FILE", options->file, "a lesson, .md")->required();
+    playing->add_option("NAME", options->name, "the id of a lesson")->required();
+    listing->callback([options] { list(*options); });
+    checking->callback([options] { check(*options); });
+    playing->callback([options] { play_named(*options); });
+}
+
+} // namespace headscope

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "core/lesson/scene.h"
+
+#include <string>
+#include <variant>
+
+namespace headscope {
+
+struct OpenLesson {
+    std::string id;
+};
+/// Back to the list of lessons.
+struct CloseLesson {};
+struct TurnPage {
+    int by;
+};
+/// A page of the open lesson: a step, a question or the summary.
+struct GoToPage {
+    int page;
+};
+/// Drives the controls to what a scene shows, over the page's own.
+struct ShowScene {
+    StepScene scene;
+};
+/// The page's own problem and view again.
+struct ReturnToLesson {};
+struct AnswerQuestion {
+    int question, choice;
+};
+/// Forgets what was answered and reached in the open lesson.
+struct StartLessonAgain {};
+
+/// Everything the user can do to the course.
+using LessonAction = std::variant<OpenLesson, CloseLesson, TurnPage, GoToPage, ShowScene, ReturnToLesson,
+                                  AnswerQuestion, StartLessonAgain>;
+
+} // namespace headscope

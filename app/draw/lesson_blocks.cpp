@@ -1,0 +1,185 @@
+#include "app/draw/controls.h"
+#include "app/draw/formula_layout.h"
+#include "app/draw/lesson_panel.h"
+#include "core/base/error.h"
+#include "core/base/overloaded.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+constexpr float body_size = 14.5F, body_line = 22.0F;
+constexpr float inside = 14.0F;
+
+class Column {
+public:
+    Column(Picture& picture, const DrawContext& context, const CourseState& course, float x, float y,
+           float width)
+        : picture_(picture), context_(context), course_(course),
+          state_(lesson_state(context.shown, context.view, course)), x_(x), y_(y), width_(width) {}
+
+    float all(const std::vector<Block>& blocks) {
+        for (const Block& block : blocks)
+            std::visit([this](const auto& one) { draw(one); }, block);
+        return y_;
+    }
+
+private:
+    TextStyle body() const {
+        return {
+            .size = body_size, .line = body_line, .color = context_.theme.text, .strong = context_.theme.ink};
+    }
+
+    float spans(const Spans& text, float x, float width, const TextStyle& style) {
+        return draw_spans(picture_, context_, x, y_ + style.size, width, text, state_, style) - style.size;
+    }
+
+    void draw(const Paragraph& paragraph) { y_ = spans(paragraph.spans, x_, width_, body()) + 8; }
+
+    void draw(const Heading& heading) {
+        y_ += 6;
+        TextStyle style = body();
+        style.size = 15.5F;
+        style.color = context_.theme.ink;
+        Spans strong = heading.spans;
+        for (Span& span : strong)
+            if (span.style == SpanStyle::plain)
+                span.style = SpanStyle::strong;
+        y_ = spans(strong, x_, width_, style) + 4;
+    }
+
+    void draw(const ListBlock& list) {
+        int number = 0;
+        for (const Spans& item : list.items) {
+            const std::string mark = list.numbered ? std::to_string(++number) + "." : "•";
+            draw_text(picture_, context_, x_, y_ + body_size, mark, Font::ui, body_size,
+                      context_.theme.muted);
+            y_ = spans(item, x_ + 20, width_ - 20, body()) + 3;
+        }
+        y_ += 6;
+    }
+
+    void draw(const TableBlock& table) {
+        const std::size_t columns = std::max<std::size_t>(table.header.size(), 1);
+        const TextStyle style{
+            .size = 13, .line = 18, .color = context_.theme.text, .strong = context_.theme.ink};
+        const float gap = 10,
+                    width = (width_ - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
+        const auto row = [&](const std::vector<Spans>& cells, bool head) {
+            const float top = y_;
+            float end = y_;
+            for (std::size_t c = 0; c < cells.size() && c < columns; ++c) {
+                TextStyle own = style;
+                if (head)
+                    own.color = context_.theme.muted;
+                y_ = top;
+                end = std::max(end, spans(cells[c], x_ + static_cast<float>(c) * (width + gap), width, own));
+            }
+            y_ = end + 6;
+            draw_hairline(picture_, context_, x_, y_ - 1, width_);
+            y_ += 5;
+        };
+        row(table.header, true);
+        for (const auto& cells : table.rows)
+            row(cells, false);
+        y_ += 6;
+    }
+
+    void draw(const CodeBlock& code) {
+        const float size = 12, line = 18;
+        const float top = y_;
+        Picture words;
+        float baseline = top + 10 + size;
+        for (std::size_t begin = 0; begin < code.text.size();) {
+            const std::size_t end = std::min(code.text.find('\n', begin), code.text.size());
+            draw_text(words, context_, x_ + 10, baseline, code.text.substr(begin, end - begin), Font::mono,
+                      size, context_.theme.ink);
+            baseline += line;
+            begin = end + 1;
+        }
+        const Rect area{x_, top, width_, baseline - line - top + 14};
+        picture_.scene.add(RectItem{.area = area, .fill = context_.theme.highlight, .radius = 4});
+        picture_.scene.add(ClipItem{area});
+        picture_.append(words, 0, 0);
+        picture_.scene.add(ClipItem{});
+        y_ = area.bottom() + 12;
+    }
+
+    void draw(const FormulaBlock& block) {
+        try {
+            const Formula formula = parse_formula(block.tex);
+            FormulaBox box = set_formula(formula, context_, 16, context_.theme.ink);
+            if (box.width > width_) // too wide for the panel: as small as it has to be, and still readable
+                box = set_formula(formula, context_, std::max(16 * width_ / box.width, 11.0F),
+                                  context_.theme.ink);
+            y_ += 6;
+            picture_.scene.append(box.scene, x_ + std::max(0.0F, (width_ - box.width) / 2), y_ + box.ascent);
+            y_ += box.ascent + box.descent + 14;
+        } catch (const Error&) {
+            draw(CodeBlock{.language = "tex", .text = block.tex});
+        }
+    }
+
+    /// A bordered box with a name; returns the picture of its inside to be put in after its frame.
+    template<class Inside>
+    void boxed(const std::string& name, Color stroke, const Inside& fill) {
+        const float top = y_;
+        Picture inner;
+        Column column(inner, context_, course_, x_ + inside, top + 34, width_ - 2 * inside);
+        fill(column);
+        const float height = column.y_ - top + 8;
+        picture_.scene.add(RectItem{
+            .area = {x_, top, width_, height}, .fill = context_.theme.raise, .stroke = stroke, .radius = 6});
+        draw_text(picture_, context_, x_ + inside, top + 23, name, Font::ui_medium, 12.5F,
+                  context_.theme.muted);
+        picture_.append(inner, 0, 0);
+        y_ = top + height + 12;
+    }
+
+    void draw(const Callout& callout) {
+        const std::string name = callout.kind == "try"       ? "Try it"
+                                 : callout.kind == "warning" ? "Take care"
+                                                             : "Note";
+        boxed(name, context_.theme.line, [&](Column& column) { column.all(callout.blocks); });
+    }
+
+    void draw(const Gate& gate) {
+        const bool met = state_.done.contains(gate_name(gate));
+        boxed(met ? "Done ✓" : "Your turn", met ? context_.theme.good : context_.theme.line2,
+              [&](Column& column) {
+                  column.draw(Paragraph{{Span{.style = SpanStyle::plain, .text = gate.task, .value = {}}}});
+                  if (!met)
+                      column.button("Show me", LessonAction(ShowScene{gate.solution}), "Does it for you");
+              });
+    }
+
+    void draw(const FillTable&) {}
+
+    void draw(const ShowMe& show) {
+        button(show.label, LessonAction(ShowScene{show.scene}), "Changes the problem; one click leads back");
+    }
+
+    void draw(const PanelBlock&) {}
+
+    void button(const std::string& label, const LessonAction& action, const std::string& tip) {
+        draw_text_button(picture_, context_, x_, y_, label, false, action, tip);
+        y_ += 34;
+    }
+
+    Picture& picture_;
+    const DrawContext& context_;
+    const CourseState& course_;
+    LessonState state_;
+    float x_, y_, width_;
+};
+
+} // namespace
+
+float draw_blocks(Picture& picture, const DrawContext& context, const CourseState& course,
+                  const std::vector<Block>& blocks, float x, float y, float width) {
+    return Column(picture, context, course, x, y, width).all(blocks);
+}
+
+} // namespace headscope

@@ -1,0 +1,151 @@
+#include "app/lesson/player.h"
+
+#include "app/draw/lesson_panel.h"
+#include "core/base/error.h"
+#include "core/base/overloaded.h"
+#include "core/io/same_bits.h"
+
+#include <algorithm>
+#include <map>
+
+namespace headscope {
+
+namespace {
+
+/// Sets the problem and the view; the problem only where it is another one.
+std::vector<Action> show(const StepScene& scene, const Document& now, const std::string& label,
+                         std::optional<Recipe>* given) {
+    const Recipe recipe = recipe_of(scene);
+    std::vector<Action> actions;
+    if (!same_bits(recipe, now.recipe))
+        actions.emplace_back(Command(SetRecipe{recipe, label}));
+    const Problem problem = with_edits(build_recipe(recipe).problem, recipe);
+    const std::vector<Action> view = view_of(scene, problem);
+    actions.insert(actions.end(), view.begin(), view.end());
+    if (given != nullptr)
+        *given = recipe;
+    return actions;
+}
+
+std::vector<Action> turn_to(CourseState& course, int page, const Document& now) {
+    course.page = std::clamp(page, 0, std::max(course.pages() - 1, 0));
+    LessonProgress& progress = course.progress[course.open->id];
+    progress.page = course.page;
+    progress.furthest = std::max(progress.furthest, course.page);
+    return show(course.scene(), now, "lesson: " + course.open->title, &course.given);
+}
+
+void open(CourseState& course, const std::string& id) {
+    const auto found = std::ranges::find(course.lessons, id, [](const auto& lesson) { return lesson->id; });
+    if (found == course.lessons.end())
+        fail_input("there is no lesson \"" + id + "\"; the Course tab lists those there are");
+    course.open = *found;
+}
+
+void close(CourseState& course) {
+    course.open = nullptr;
+    course.page = 0;
+    course.given.reset();
+}
+
+} // namespace
+
+std::vector<Action> play(CourseState& course, const LessonAction& action, const Document& now) {
+    return std::visit(
+        Overloaded{[&](const OpenLesson& a) {
+                       open(course, a.id);
+                       const int page = course.of_open().page;
+                       return turn_to(course, page + 1 >= course.pages() ? 0 : page, now);
+                   },
+                   [&](const CloseLesson&) {
+                       close(course);
+                       return std::vector<Action>{ViewChange(PointAt{})};
+                   },
+                   [&](const TurnPage& a) {
+                       return course.open == nullptr ? std::vector<Action>{}
+                                                     : turn_to(course, course.page + a.by, now);
+                   },
+                   [&](const GoToPage& a) {
+                       return course.open == nullptr ? std::vector<Action>{} : turn_to(course, a.page, now);
+                   },
+                   [&](const ShowScene& a) {
+                       return show(laid_over(course.scene(), a.scene), now, "lesson: show me", nullptr);
+                   },
+                   [&](const ReturnToLesson&) {
+                       return course.open == nullptr ? std::vector<Action>{}
+                                                     : turn_to(course, course.page, now);
+                   },
+                   [&](const AnswerQuestion& a) {
+                       if (course.open != nullptr) // the first answer counts
+                           course.progress[course.open->id].answers.try_emplace(a.question, a.choice);
+                       return std::vector<Action>{};
+                   },
+                   [&](const StartLessonAgain&) {
+                       if (course.open == nullptr)
+                           return std::vector<Action>{};
+                       course.progress[course.open->id] = {};
+                       return turn_to(course, 0, now);
+                   }},
+        action);
+}
+
+bool watch_gates(CourseState& course, const Shown& shown, const ViewState& view) {
+    const Step* step = course.step();
+    if (step == nullptr || shown.trace == nullptr)
+        return false;
+    bool met = false;
+    for (const Block& block : step->blocks) {
+        const auto* gate = std::get_if<Gate>(&block);
+        if (gate == nullptr || course.of_open().done.contains(gate_name(*gate)))
+            continue;
+        try {
+            if (gate->condition.truth(lesson_state(shown, view, course))) {
+                course.progress[course.open->id].done.insert(gate_name(*gate));
+                met = true;
+            }
+        } catch (const Error&) {
+            // The learner's own problem may lack what the gate speaks of: it stays closed.
+        }
+    }
+    return met;
+}
+
+std::vector<Action> view_of(const StepScene& scene, const Problem& problem) {
+    std::vector<Action> actions;
+    const auto change = [&](const ViewChange& one) { actions.emplace_back(one); };
+    const StageGroup group = scene.stage.value_or(StageGroup::weights);
+    std::int64_t row = -1;
+    if (scene.row && scene.row->kind != TargetIndex::Kind::all)
+        row = resolve({.tensor = TensorId::weights_mean, .indices = {*scene.row}}, problem).first[1];
+    change(GoTo{group, row});
+    static const std::map<std::string_view, WeightsView> views{{"heatmap", WeightsView::heatmap},
+                                                               {"arcs", WeightsView::arcs},
+                                                               {"text", WeightsView::text},
+                                                               {"graph", WeightsView::graph}};
+    static const std::map<std::string_view, HeadsView> heads{
+        {"each", HeadsView::each}, {"difference", HeadsView::difference}, {"mean", HeadsView::mean}};
+    static const std::map<std::string_view, Projection> projections{
+        {"q", Projection::q}, {"k", Projection::k}, {"v", Projection::v}};
+    change(ShowWeightsAs{views.at(scene.view.value_or("heatmap"))});
+    change(ShowHeads{heads.at(scene.heads.value_or("each"))});
+    change(ShowProjection{projections.at(scene.projection.value_or("q"))});
+    if (scene.apart)
+        change(group == StageGroup::concat ? ViewChange(SetJoined{!*scene.apart})
+                                           : ViewChange(SetApart{*scene.apart}));
+    change(PickHead{scene.head.value_or(0)});
+    if (scene.other)
+        change(CompareWith{*scene.other});
+    std::optional<CellAddress> selected;
+    if (scene.select) {
+        const CellRange cell = resolve(*scene.select, problem);
+        selected = CellAddress{cell.tensor, cell.first};
+    }
+    change(Select{selected});
+    PointAt point;
+    for (const Target& target : scene.point)
+        point.cells.push_back(resolve(target, problem));
+    change(point);
+    return actions;
+}
+
+} // namespace headscope

@@ -1,0 +1,72 @@
+#include "app/lesson/progress.h"
+
+#include "core/base/file.h"
+#include "core/base/json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace headscope {
+
+std::filesystem::path course_progress_path(const std::filesystem::path& state_folder) {
+    return state_folder.empty() ? state_folder : state_folder / "course.json";
+}
+
+std::map<std::string, LessonProgress> read_progress(const std::filesystem::path& path) {
+    std::map<std::string, LessonProgress> all;
+    std::error_code none;
+    if (path.empty() || !std::filesystem::is_regular_file(path, none))
+        return all;
+    try {
+        const nlohmann::json file = parse_json(read_file(path.string()), path.string());
+        for (const auto& [id, entry] : file.items()) {
+            LessonProgress progress;
+            progress.furthest = entry.at("furthest").get<int>();
+            progress.page = entry.at("page").get<int>();
+            for (const auto& pair : entry.at("answers"))
+                progress.answers[pair.at(0).get<int>()] = pair.at(1).get<int>();
+            progress.done = entry.at("done").get<std::set<std::string>>();
+            all[id] = std::move(progress);
+        }
+    } catch (const std::exception&) {
+        return {}; // a damaged file costs the ticks, nothing else
+    }
+    return all;
+}
+
+bool write_progress(const std::filesystem::path& path,
+                    const std::map<std::string, LessonProgress>& progress) {
+    if (path.empty())
+        return false;
+    nlohmann::json file = nlohmann::json::object();
+    for (const auto& [id, one] : progress) {
+        nlohmann::json answers = nlohmann::json::array();
+        for (const auto& [question, choice] : one.answers)
+            answers.push_back({question, choice});
+        file[id] = {{"furthest", one.furthest},
+                    {"page", one.page},
+                    {"answers", std::move(answers)},
+                    {"done", one.done}};
+    }
+    try {
+        std::filesystem::create_directories(path.parent_path());
+        write_file_atomically(path.string(), file.dump(1) + "\n");
+        return true;
+    } catch (const std::exception&) {
+        return false;
+    }
+}
+
+void load_lessons(CourseState& course, const std::vector<std::string>& folders, const std::string& language) {
+    course.lessons.clear();
+    course.broken.clear();
+    for (FoundLesson& found : find_lessons(folders, language)) {
+        if (found.parsed.faults.empty()) {
+            course.lessons.push_back(std::make_shared<const Lesson>(std::move(found.parsed.lesson)));
+            continue;
+        }
+        const LessonFault& first = found.parsed.faults.front();
+        course.broken.push_back(found.path + ", line " + std::to_string(first.line) + ": " + first.sentence);
+    }
+}
+
+} // namespace headscope

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "app/state/course_state.h"
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+namespace headscope {
+
+/// course.json in the state folder; empty when that is.
+std::filesystem::path course_progress_path(const std::filesystem::path& state_folder);
+
+/// What was kept; empty where the file is missing or damaged.
+std::map<std::string, LessonProgress> read_progress(const std::filesystem::path& path);
+
+/// Replaces the file in one step. Says whether it could.
+bool write_progress(const std::filesystem::path& path, const std::map<std::string, LessonProgress>& progress);
+
+/// Fills in the lessons that can be played and says of each other file why not.
+void load_lessons(CourseState& course, const std::vector<std::string>& folders, const std::string& language);
+
+} // namespace headscope

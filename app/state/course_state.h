@@ -1,0 +1,61 @@
+#pragma once
+
+#include "core/io/recipe.h"
+#include "core/lesson/library.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace headscope {
+
+/// What a learner did in one lesson. Kept between runs.
+struct LessonProgress {
+    int furthest = -1;          ///< the highest page that was opened
+    int page = 0;               ///< the one to come back to
+    std::map<int, int> answers; ///< question -> first choice that was clicked
+    std::set<std::string> done; ///< gates and tables that were met, by gate_name and their id
+    bool operator==(const LessonProgress&) const = default;
+};
+
+/// The course as the window has it. Pages of a lesson: its opening, its steps, its questions, the summary.
+struct CourseState {
+    std::vector<std::shared_ptr<const Lesson>> lessons; ///< those that can be played
+    std::vector<std::string> broken;                    ///< a sentence for each file that cannot
+    std::shared_ptr<const Lesson> open;                 ///< null: the contents
+    int page = 0;
+    std::optional<Recipe> given; ///< the problem of the page; another one on screen: the learner is away
+    std::map<std::string, LessonProgress> progress; ///< by id of the lesson
+
+    int steps() const { return open == nullptr ? 0 : static_cast<int>(open->steps.size()); }
+    int questions() const { return open == nullptr ? 0 : static_cast<int>(open->quiz.size()); }
+    int pages() const { return 2 + steps() + questions(); }
+    /// Which step or question the page is, from 0; out of range when it is none.
+    int step_index() const { return page - 1; }
+    int question_index() const { return page - 1 - steps(); }
+    const Step* step() const {
+        const int s = step_index();
+        return s >= 0 && s < steps() ? &open->steps[static_cast<std::size_t>(s)] : nullptr;
+    }
+    const Question* question() const {
+        const int q = question_index();
+        return q >= 0 && q < questions() ? &open->quiz[static_cast<std::size_t>(q)] : nullptr;
+    }
+    /// What the page shows; the lesson's own scene on the opening and the summary.
+    StepScene scene() const;
+    LessonProgress of_open() const {
+        const auto found = open == nullptr ? progress.end() : progress.find(open->id);
+        return found == progress.end() ? LessonProgress{} : found->second;
+    }
+};
+
+/// Under which name a gate that was met is remembered.
+std::string gate_name(const Gate& gate);
+
+/// Whether the problem on screen is not the one that the page gave.
+bool is_away(const CourseState& course, const Recipe& now);
+
+} // namespace headscope

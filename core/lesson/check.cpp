@@ -1,0 +1,261 @@
+#include "core/lesson/check.h"
+
+#include "core/base/error.h"
+#include "core/base/overloaded.h"
+#include "core/lesson/formula.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <sstream>
+
+namespace headscope {
+
+namespace {
+
+constexpr int fewest_words = 5;
+
+std::string with_decimals(double number, int decimals) {
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "%.*f", decimals, number);
+    // A number that rounds to zero has no sign.
+    const std::string_view digits(text.data());
+    const bool zero = digits.find_first_of("123456789") == std::string_view::npos;
+    std::string out(digits.starts_with('-') ? digits.substr(1) : digits);
+    return digits.starts_with('-') && !zero ? "−" + out : out;
+}
+
+int decimals_of(std::string_view quoted) {
+    const auto point = quoted.find('.');
+    return point == std::string_view::npos ? 0 : static_cast<int>(quoted.size() - point - 1);
+}
+
+class Play {
+public:
+    Play(const Lesson& lesson, Engine& engine, std::vector<LessonFault>& faults, LessonTally& tally)
+        : lesson_(lesson), engine_(engine), faults_(faults), tally_(tally) {}
+
+    void all() {
+        for (const Step& step : lesson_.steps) {
+            ++tally_.steps;
+            line_ = step.line;
+            guarded(step.line, [&] { play(step); });
+        }
+        for (const Question& question : lesson_.quiz) {
+            ++tally_.questions;
+            line_ = question.line;
+            guarded(question.line, [&] { play(question); });
+        }
+    }
+
+private:
+    /// Turns what is thrown into a fault at a line.
+    template<class Call>
+    void guarded(int line, const Call& call) {
+        try {
+            call();
+        } catch (const Error& error) {
+            if (error.kind() == ErrorKind::cancelled)
+                throw;
+            faults_.push_back({line, error.what()});
+        }
+    }
+
+    struct Stage {
+        Problem problem;
+        Trace trace;
+        LessonState state() const { return {.problem = problem, .trace = trace}; }
+    };
+
+    Stage run(const StepScene& scene) {
+        const Recipe recipe = recipe_of(scene);
+        Stage stage{.problem = with_edits(build_recipe(recipe).problem, recipe), .trace = {}};
+        stage.trace = engine_.run(stage.problem);
+        return stage;
+    }
+
+    void check_scene(const StepScene& scene, const Stage& stage) {
+        const int line = scene.line > 0 ? scene.line : line_;
+        const auto look = [&](const Target& target, bool one) {
+            ++tally_.targets;
+            guarded(line, [&] {
+                const CellRange cells = resolve(target, stage.problem);
+                if (one && cells.size() != 1)
+                    fail_input("select names " + std::to_string(cells.size()) + " cells with " +
+                               target_text(target) + "; name one");
+                if (tensor_of(stage.problem, stage.trace, target.tensor) == nullptr)
+                    fail_input("this problem has no " + std::string(tensor_info(target.tensor).name));
+            });
+        };
+        if (scene.select)
+            look(*scene.select, true);
+        for (const Target& target : scene.point)
+            look(target, false);
+        if (scene.row && scene.row->kind != TargetIndex::Kind::all)
+            look({.tensor = TensorId::weights_mean, .indices = {*scene.row}}, false);
+        for (const auto& head : {scene.head, scene.other})
+            if (head && (*head < 0 || *head >= stage.problem.dims.H))
+                faults_.push_back({line, "there is no head " + std::to_string(*head) +
+                                             "; heads are numbered 0 to " +
+                                             std::to_string(stage.problem.dims.H - 1)});
+    }
+
+    void look(const LiveValue& value, const LessonState& state) {
+        ++(value.quoted.empty() ? tally_.values : tally_.quoted);
+        guarded(value.line, [&] {
+            if (value.quoted.empty()) {
+                print_value(value, state);
+                return;
+            }
+            const LessonValue found = value.expression.value(state);
+            const auto* number = std::get_if<double>(&found);
+            std::string typed = value.quoted;
+            if (typed.starts_with("-"))
+                typed.replace(0, 1, "−");
+            const std::string computed =
+                number == nullptr ? std::get<std::string>(found) : with_decimals(*number, decimals_of(typed));
+            if (computed != typed)
+                fail_input("the lesson says " + typed + " for " + value.expression.text() +
+                           ", and the engine computes " + computed);
+        });
+    }
+
+    void look(const Spans& spans, const LessonState& state) {
+        for (const Span& span : spans)
+            if (span.value)
+                look(*span.value, state);
+            else
+                tally_.words += count_words(span.text);
+    }
+
+    static int count_words(const std::string& text) {
+        std::istringstream in(text);
+        std::string word;
+        int count = 0;
+        while (in >> word)
+            ++count;
+        return count;
+    }
+
+    void look(const std::vector<Block>& blocks, const StepScene& scene, const Stage& stage) {
+        const LessonState state = stage.state();
+        for (const Block& block : blocks)
+            std::visit(
+                Overloaded{[&](const Paragraph& b) { look(b.spans, state); },
+                           [&](const Heading& b) { look(b.spans, state); },
+                           [&](const ListBlock& b) {
+                               for (const Spans& item : b.items)
+                                   look(item, state);
+                           },
+                           [&](const TableBlock& b) {
+                               for (const Spans& cell : b.header)
+                                   look(cell, state);
+                               for (const auto& row : b.rows)
+                                   for (const Spans& cell : row)
+                                       look(cell, state);
+                           },
+                           [](const CodeBlock&) {},
+                           [&](const FormulaBlock& b) {
+                               ++tally_.formulas;
+                               guarded(b.line, [&] { parse_formula(b.tex); });
+                           },
+                           [&](const Gate& gate) { guarded(gate.line, [&] { look(gate, scene, state); }); },
+                           [&](const FillTable& table) {
+                               ++tally_.tables;
+                               guarded(table.line, [&] {
+                                   values_of(resolve(table.cells, stage.problem), stage.problem, stage.trace);
+                               });
+                           },
+                           [&](const ShowMe& show) {
+                               guarded(show.line, [&] {
+                                   const StepScene shown = laid_over(scene, show.scene);
+                                   check_scene(shown, run(shown));
+                               });
+                           },
+                           [](const PanelBlock&) {},
+                           [&](const Callout& callout) { look(callout.blocks, scene, stage); }},
+                block);
+    }
+
+    void look(const Gate& gate, const StepScene& scene, const LessonState& before) {
+        ++tally_.gates;
+        tally_.words += count_words(gate.task);
+        if (gate.condition.truth(with_view(before, scene)))
+            fail_input("the gate \"" + gate.condition.text() +
+                       "\" is open before the learner did anything; ask for something that is not so yet");
+        const StepScene solved = laid_over(scene, gate.solution);
+        const Stage stage = run(solved);
+        check_scene(solved, stage);
+        LessonState after = with_view(stage.state(), solved);
+        after.edited = true;
+        for (const Step& step : lesson_.steps)
+            for (const Block& block : step.blocks)
+                if (const auto* table = std::get_if<FillTable>(&block))
+                    after.done.insert(table->id);
+        if (!gate.condition.truth(after))
+            fail_input("the gate \"" + gate.condition.text() + "\" stays closed after its solution");
+    }
+
+    static LessonState with_view(LessonState state, const StepScene& scene) {
+        if (scene.stage)
+            state.stage = group_info(*scene.stage).label;
+        state.head = scene.head.value_or(0);
+        if (scene.row && scene.row->kind != TargetIndex::Kind::all)
+            state.row =
+                resolve({.tensor = TensorId::weights_mean, .indices = {*scene.row}}, state.problem).first[1];
+        return state;
+    }
+
+    void play(const Step& step) {
+        const StepScene scene = laid_over(lesson_.scene, step.scene);
+        const Stage stage = run(scene);
+        check_scene(scene, stage);
+        const int before = tally_.words;
+        look(step.blocks, scene, stage);
+        if (tally_.words - before < fewest_words)
+            faults_.push_back({step.line, "the step \"" + step.title + "\" has no text"});
+    }
+
+    void play(const Question& question) {
+        const StepScene scene = laid_over(lesson_.scene, question.scene);
+        const Stage stage = run(scene);
+        check_scene(scene, stage);
+        const LessonState state = stage.state();
+        const int words = tally_.words; // a quiz is not read as prose
+        look(question.text, state);
+        for (const QuizChoice& choice : question.choices) {
+            look(choice.text, state);
+            look(choice.why, state);
+        }
+        tally_.words = words;
+    }
+
+    const Lesson& lesson_;
+    Engine& engine_;
+    std::vector<LessonFault>& faults_;
+    LessonTally& tally_;
+    int line_ = 0;
+};
+
+} // namespace
+
+std::vector<LessonFault> check_lesson(const Lesson& lesson, Engine& engine, LessonTally* tally) {
+    std::vector<LessonFault> faults;
+    LessonTally own;
+    Play(lesson, engine, faults, tally == nullptr ? own : *tally).all();
+    std::ranges::stable_sort(faults, {}, &LessonFault::line);
+    return faults;
+}
+
+std::string print_value(const LiveValue& value, const LessonState& state) {
+    if (!value.quoted.empty())
+        return value.quoted;
+    const LessonValue found = value.expression.value(state);
+    if (const auto* words = std::get_if<std::string>(&found))
+        return *words;
+    const double number = std::get<double>(found);
+    const bool whole = number == std::floor(number) && value.expression.targets().empty();
+    return with_decimals(number, value.decimals.value_or(whole ? 0 : 2));
+}
+
+} // namespace headscope

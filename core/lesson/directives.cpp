@@ -1,0 +1,203 @@
+#include "core/lesson/directives.h"
+
+#include "core/base/error.h"
+#include "core/io/mask_json.h"
+#include "core/lesson/fields.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+namespace headscope {
+
+namespace {
+
+constexpr int fewest_choices = 3, most_choices = 5;
+
+StageGroup find_group(const std::string& name) {
+    for (int i = 0; i < group_count; ++i)
+        if (const auto group = static_cast<StageGroup>(i); group_info(group).label == name)
+            return group;
+    if (const auto stage = find_stage(name))
+        return tensor_info(*stage).group;
+    fail_input("there is no stage \"" + name + "\"");
+}
+
+TargetIndex row_index(const std::string& text) {
+    return text == "all" ? TargetIndex{} : parse_target("weights_mean[" + text + "]").indices.front();
+}
+
+void read_mask(Fields& fields, StepScene& scene) {
+    static const std::map<std::string, MaskChoice> choices{
+        {"none", MaskChoice::none},
+        {"causal", MaskChoice::causal},
+        {"causal window", MaskChoice::causal_window},
+        {"symmetric window", MaskChoice::symmetric_window}};
+    fields.use("mask", [&](const std::string& text) {
+        if (const auto known = choices.find(text); known != choices.end())
+            scene.mask = known->second;
+        else
+            scene.mask_rules = parse_mask(text);
+    });
+}
+
+StepScene scene_of(Fields& fields) {
+    StepScene scene;
+    scene.line = fields.line();
+    scene.preset = fields.text("preset");
+    scene.sentence = fields.text("sentence");
+    read_mask(fields, scene);
+    scene.H = fields.whole("H");
+    scene.Hkv = fields.whole("Hkv");
+    if (const auto seed = fields.whole("seed"))
+        scene.seed = static_cast<std::uint64_t>(*seed);
+    if (const auto W_O = fields.word("W_O", {"identity", "as built"}))
+        scene.identity_W_O = *W_O == "identity";
+    if (const auto temperature = fields.number("temperature"))
+        scene.temperature = static_cast<float>(*temperature);
+    for (const auto& [head, gain] : fields.numbers_by_name("gain")) {
+        std::int64_t h = 0;
+        const auto [end, fault] = std::from_chars(head.data(), head.data() + head.size(), h);
+        if (fault != std::errc() || end != head.data() + head.size())
+            fields.fault("gain", "\"" + head + "\" is no head; write gain: {0: 0.5}");
+        else
+            scene.gains.emplace_back(h, static_cast<float>(gain));
+    }
+    for (const auto& [target, value] : fields.numbers_by_name("edit"))
+        try {
+            scene.edits.emplace_back(parse_target(target), static_cast<float>(value));
+        } catch (const Error& error) {
+            fields.fault("edit", error.what());
+        }
+    fields.use("stage", [&](const std::string& text) { scene.stage = find_group(text); });
+    scene.view = fields.word("view", {"heatmap", "arcs", "text", "graph"});
+    scene.heads = fields.word("heads", {"each", "difference", "mean"});
+    scene.projection = fields.word("projection", {"q", "k", "v"});
+    scene.apart = fields.flag("apart");
+    fields.use("row", [&](const std::string& text) { scene.row = row_index(text); });
+    scene.head = fields.whole("head");
+    scene.other = fields.whole("other");
+    fields.use("select", [&](const std::string& text) { scene.select = parse_target(text); });
+    fields.use_all("point", [&](const std::string& text) { scene.point.push_back(parse_target(text)); });
+    return scene;
+}
+
+StepScene inner_scene(Fields& fields, const std::string& key) {
+    std::optional<Fields> inner = fields.map(key);
+    if (!inner)
+        return {};
+    StepScene scene = scene_of(*inner);
+    inner->refuse_others();
+    return scene;
+}
+
+} // namespace
+
+void read_front_matter(std::string_view text, int first_line, Lesson& lesson,
+                       std::vector<LessonFault>& faults) {
+    Fields fields = Fields::parse(text, "the front matter", first_line, faults);
+    lesson.id = fields.needed_text("id");
+    lesson.title = fields.needed_text("title");
+    lesson.summary = fields.text("summary").value_or("");
+    lesson.language = fields.text("language").value_or("en");
+    lesson.number = static_cast<int>(fields.whole("number").value_or(0));
+    lesson.minutes = static_cast<int>(fields.whole("minutes").value_or(0));
+    if (lesson.minutes < 1)
+        fields.fault("minutes", "the front matter has no \"minutes\"; add minutes: 10");
+    lesson.difficulty = fields.word("difficulty", {"beginner", "intermediate", "advanced"}).value_or("");
+    if (lesson.difficulty.empty())
+        fields.fault("difficulty", "the front matter has no \"difficulty\"; add difficulty: beginner");
+    lesson.prerequisites = fields.texts("prerequisites");
+    lesson.objectives = fields.texts("objectives");
+    lesson.concepts = fields.texts("concepts");
+    lesson.scene = scene_of(fields);
+    fields.refuse_others();
+}
+
+StepScene read_scene(const Fence& fence, std::vector<LessonFault>& faults) {
+    Fields fields = Fields::parse(fence.text, "the step block", fence.line, faults);
+    StepScene scene = scene_of(fields);
+    fields.refuse_others();
+    return scene;
+}
+
+std::optional<Gate> read_gate(const Fence& fence, std::vector<LessonFault>& faults) {
+    Fields fields = Fields::parse(fence.text, "the gate", fence.line, faults);
+    Gate gate;
+    gate.line = fence.line;
+    gate.task = fields.needed_text("task");
+    bool read = false;
+    fields.use("when", [&](const std::string& text) {
+        gate.condition = Expression::parse(text);
+        read = true;
+    });
+    if (!read)
+        fields.fault("when", "the gate has no condition that can be read; add when: entropy(0) > 1");
+    gate.solution = inner_scene(fields, "solution");
+    fields.refuse_others();
+    return read ? std::optional(gate) : std::nullopt;
+}
+
+std::optional<FillTable> read_fill(const Fence& fence, std::vector<LessonFault>& faults) {
+    Fields fields = Fields::parse(fence.text, "the table to fill", fence.line, faults);
+    FillTable table;
+    table.line = fence.line;
+    table.id = fields.needed_text("id");
+    table.task = fields.needed_text("task");
+    table.decimals = static_cast<int>(fields.whole("decimals").value_or(2));
+    bool read = false;
+    fields.use("cells", [&](const std::string& text) {
+        table.cells = parse_target(text);
+        read = true;
+    });
+    if (!read)
+        fields.fault("cells", "the table to fill has no cells; add cells: weights[0]");
+    fields.refuse_others();
+    return read ? std::optional(table) : std::nullopt;
+}
+
+std::optional<ShowMe> read_show(const Fence& fence, std::vector<LessonFault>& faults) {
+    Fields fields = Fields::parse(fence.text, "the show block", fence.line, faults);
+    ShowMe show;
+    show.line = fence.line;
+    show.label = fields.needed_text("label");
+    show.scene = scene_of(fields);
+    fields.refuse_others();
+    return show;
+}
+
+std::optional<PanelBlock> read_panel(const Fence& fence, std::vector<LessonFault>& faults) {
+    Fields fields = Fields::parse(fence.text, "the panel", fence.line, faults);
+    PanelBlock panel;
+    panel.line = fence.line;
+    const auto kind =
+        fields.word("kind", {"cost", "cache", "blur", "loop", "cross", "mask painter", "roles"});
+    panel.kind = kind.value_or("");
+    fields.refuse_others();
+    return kind ? std::optional(panel) : std::nullopt;
+}
+
+std::optional<Question> read_question(const Fence& fence, std::vector<LessonFault>& faults) {
+    Fields fields = Fields::parse(fence.text, "the question", fence.line, faults);
+    Question question;
+    question.line = fence.line;
+    question.text = read_spans(fields.needed_text("question"), fields.line("question"), faults);
+    for (Fields& entry : fields.maps("choices")) {
+        QuizChoice choice;
+        choice.text = read_spans(entry.needed_text("text"), entry.line(), faults);
+        choice.why = read_spans(entry.needed_text("why"), entry.line(), faults);
+        choice.right = entry.flag("right").value_or(false);
+        entry.refuse_others();
+        question.choices.push_back(std::move(choice));
+    }
+    const auto count = static_cast<int>(question.choices.size());
+    if (count < fewest_choices || count > most_choices)
+        fields.fault("choices", "the question has " + std::to_string(count) + " choices; it needs 3 to 5");
+    if (std::ranges::count(question.choices, true, &QuizChoice::right) != 1)
+        fields.fault("choices", "a question needs one choice with right: true");
+    question.scene = inner_scene(fields, "show");
+    fields.refuse_others();
+    return question;
+}
+
+} // namespace headscope

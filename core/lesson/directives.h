@@ -1,0 +1,24 @@
+#pragma once
+
+#include "core/lesson/markdown.h"
+
+namespace YAML {
+class Node;
+}
+
+namespace headscope {
+
+// The fenced blocks of a lesson, each a YAML map. What is wrong in one is added to the faults with its line;
+// what could be read is kept.
+
+/// The lesson's own entries, from the front matter.
+void read_front_matter(std::string_view text, int first_line, Lesson& lesson,
+                       std::vector<LessonFault>& faults);
+StepScene read_scene(const Fence& fence, std::vector<LessonFault>& faults);
+std::optional<Gate> read_gate(const Fence& fence, std::vector<LessonFault>& faults);
+std::optional<FillTable> read_fill(const Fence& fence, std::vector<LessonFault>& faults);
+std::optional<ShowMe> read_show(const Fence& fence, std::vector<LessonFault>& faults);
+std::optional<PanelBlock> read_panel(const Fence& fence, std::vector<LessonFault>& faults);
+std::optional<Question> read_question(const Fence& fence, std::vector<LessonFault>& faults);
+
+} // namespace headscope

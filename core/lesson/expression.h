@@ -1,0 +1,56 @@
+#pragma once
+
+#include "core/lesson/target.h"
+
+#include <memory>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace headscope {
+
+/// What live values and gates are computed from: a problem with its trace, and where the learner is.
+struct LessonState {
+    const Problem& problem;
+    const Trace& trace;           ///< all stages
+    std::string_view stage = {};  ///< label of the stop of the strip on screen
+    std::int64_t row = -1;        ///< the query row stepped through; -1: none
+    std::int64_t head = 0;        ///< in focus
+    std::set<std::string> done{}; ///< what was answered or filled in: "quiz 2", "table 1"
+    bool edited = false;          ///< any number differs from what the step gave
+};
+
+/// A number, a word, or nothing that can be said (such as the entropy of a row with no key).
+using LessonValue = std::variant<double, std::string>;
+
+/// An expression of a lesson over the live state:
+///   numbers, + - * / ^, comparisons (< <= > >= = !=), `and`, `or`, `not`;
+///   cells: weights[0][sat, cat], W_O[5, 1], q_heads[0][sat, 2]; several cells as arguments of functions;
+///   sizes: B Tq Tk T D H Hkv dk dv; parameters, flops, projection_flops, attention_flops, weights_bytes,
+///   kv_cache_bytes, temperature, row, head; the words stage, and "quoted text";
+///   functions: sum, mean, max, min, norm, count (over cells), top (the word that the largest cell of a row
+///   belongs to), entropy(h), entropy(h, row), share(h) of the output, distance(h, g) between two heads'
+///   weights (mean total variation, 0 to 1), gain(h), difference(cells, cells) the largest of the absolute
+///   differences, sqrt, exp, ln, abs, round, done("quiz 1"), edited.
+class Expression {
+public:
+    /// Throws Error(input) that quotes the place, without a file or line.
+    static Expression parse(std::string_view text);
+
+    /// Throws Error(input) when a cell, a word or a head is not there.
+    LessonValue value(const LessonState& state) const;
+    double number(const LessonState& state) const;
+    bool truth(const LessonState& state) const;
+    const std::string& text() const { return text_; }
+    /// Every tensor cell that it reads, for checks and for pointing at them.
+    std::vector<Target> targets() const;
+
+    struct Node;
+
+private:
+    std::string text_;
+    std::shared_ptr<const Node> root_;
+};
+
+} // namespace headscope

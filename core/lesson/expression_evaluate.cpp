@@ -1,0 +1,284 @@
+#include "core/analysis/head_metrics.h"
+#include "core/attention/cost.h"
+#include "core/base/error.h"
+#include "core/lesson/expression_node.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <numeric>
+
+namespace headscope {
+
+namespace {
+
+using Kind = Expression::Node::Kind;
+
+class Evaluation {
+public:
+    explicit Evaluation(const LessonState& state) : state_(state) {}
+
+    LessonValue value(const Expression::Node& node) const {
+        switch (node.kind) {
+        case Kind::number:
+            return node.number;
+        case Kind::text:
+            return node.text;
+        case Kind::name:
+            return name(node.text);
+        case Kind::cells:
+            return single(node.target);
+        case Kind::call:
+            return call(node);
+        case Kind::unary: {
+            const double inner = number(*node.arguments[0]);
+            return node.text == "-" ? -inner : inner == 0 ? 1.0 : 0.0;
+        }
+        case Kind::binary:
+            return binary(node);
+        }
+        return 0.0;
+    }
+
+private:
+    double number(const Expression::Node& node) const {
+        const LessonValue found = value(node);
+        if (const auto* number = std::get_if<double>(&found))
+            return *number;
+        fail_input("\"" + std::get<std::string>(found) + "\" stands where a number is needed");
+    }
+
+    LessonValue single(const Target& target) const {
+        const std::vector<float> values = cells(target);
+        if (values.size() != 1)
+            fail_input(target_text(target) + " is " + std::to_string(values.size()) +
+                       " numbers; name one cell, or use sum, mean, max, min or norm");
+        return static_cast<double>(values.front());
+    }
+
+    std::vector<float> cells(const Target& target) const {
+        return values_of(resolve(target, state_.problem), state_.problem, state_.trace);
+    }
+
+    LessonValue name(const std::string& name) const {
+        const Dims& d = state_.problem.dims;
+        const auto whole = [](std::int64_t n) { return static_cast<double>(n); };
+        if (name == "stage")
+            return std::string(state_.stage);
+        const Cost cost = cost_of(d, state_.problem.weights.b_Q != nullptr);
+        const std::map<std::string_view, double> numbers{
+            {"B", whole(d.B)},
+            {"T", whole(d.Tq)},
+            {"Tq", whole(d.Tq)},
+            {"Tk", whole(d.Tk)},
+            {"D", whole(d.D)},
+            {"H", whole(d.H)},
+            {"Hkv", whole(d.Hkv)},
+            {"dk", whole(d.dk)},
+            {"dv", whole(d.dv)},
+            {"parameters", whole(cost.parameters)},
+            {"flops", whole(cost.flops())},
+            {"projection_flops", whole(cost.projection_flops)},
+            {"attention_flops", whole(cost.attention_flops)},
+            {"weights_bytes", whole(cost.weights_bytes)},
+            {"kv_cache_bytes", whole(cost.kv_cache_bytes)},
+            {"temperature", static_cast<double>(state_.problem.temperature)},
+            {"row", whole(state_.row)},
+            {"head", whole(state_.head)},
+            {"edited", state_.edited ? 1.0 : 0.0}};
+        const auto found = numbers.find(name);
+        if (found == numbers.end())
+            fail_input("there is no value \"" + name + "\"");
+        return found->second;
+    }
+
+    LessonValue binary(const Expression::Node& node) const {
+        const std::string& sign = node.text;
+        if (sign == "and" || sign == "or") {
+            const bool left = number(*node.arguments[0]) != 0;
+            const bool both = sign == "and";
+            return left != both ? (left ? 1.0 : 0.0) : (number(*node.arguments[1]) != 0 ? 1.0 : 0.0);
+        }
+        const LessonValue a = value(*node.arguments[0]), b = value(*node.arguments[1]);
+        if (sign == "=" || sign == "!=")
+            return (a == b) == (sign == "=") ? 1.0 : 0.0;
+        const auto* x = std::get_if<double>(&a);
+        const auto* y = std::get_if<double>(&b);
+        if (x == nullptr || y == nullptr)
+            fail_input("\"" + sign + "\" stands between words; it needs numbers");
+        static const std::map<std::string_view, std::function<double(double, double)>> operations{
+            {"+", std::plus<>()},
+            {"-", std::minus<>()},
+            {"*", std::multiplies<>()},
+            {"/", std::divides<>()},
+            {"^", [](double p, double q) { return std::pow(p, q); }},
+            {"<", std::less<>()},
+            {">", std::greater<>()},
+            {"<=", std::less_equal<>()},
+            {">=", std::greater_equal<>()}};
+        return operations.at(sign)(*x, *y);
+    }
+
+    std::int64_t head(const Expression::Node& call, std::size_t argument) const {
+        const double h = number(*call.arguments[argument]);
+        const std::int64_t H = state_.problem.dims.H;
+        if (h != std::floor(h) || h < 0 || h >= static_cast<double>(H))
+            fail_input(call.text + " names a head that is not there; heads are numbered 0 to " +
+                       std::to_string(H - 1));
+        return static_cast<std::int64_t>(h);
+    }
+
+    const Target& target(const Expression::Node& call, std::size_t argument) const {
+        const Expression::Node& node = *call.arguments[argument];
+        if (node.kind != Kind::cells)
+            fail_input(call.text + " needs cells, such as weights[0][1, :]");
+        return node.target;
+    }
+
+    const Tensor& weights() const {
+        const Tensor* A = state_.trace.stage(TensorId::weights);
+        if (A == nullptr)
+            fail_input("this problem has no weights");
+        return *A;
+    }
+
+    std::span<const float> weights_of(std::int64_t h) const {
+        const Dims& d = state_.problem.dims;
+        return weights().values().subspan(static_cast<std::size_t>(h * d.Tq * d.Tk),
+                                          static_cast<std::size_t>(d.Tq * d.Tk));
+    }
+
+    /// Of one row of weights, in nats.
+    static double entropy_of(std::span<const float> row) {
+        return -std::accumulate(row.begin(), row.end(), 0.0, [](double sum, float w) {
+            return w > 0 ? sum + static_cast<double>(w) * std::log(static_cast<double>(w)) : sum;
+        });
+    }
+
+    LessonValue top(const Target& row) const {
+        const CellRange place = resolve(row, state_.problem);
+        const std::vector<float> values = cells(row);
+        const auto best = std::ranges::max_element(values) - values.begin();
+        const int last = tensor_info(row.tensor).rank() - 1;
+        const auto axis = static_cast<std::size_t>(last);
+        if (place.size() != place.count[axis])
+            fail_input("top needs one row, such as weights[0][1, :]");
+        const std::int64_t at = place.first[axis] + best;
+        return tensor_info(row.tensor).axes[axis] == Axis::Tk ? state_.problem.key_label(at)
+                                                              : std::to_string(at);
+    }
+
+    double entropy(const Expression::Node& call) const {
+        const std::int64_t h = head(call, 0);
+        if (call.arguments.size() == 1)
+            return static_cast<double>(head_metrics(state_.trace, 0)[static_cast<std::size_t>(h)].entropy);
+        const Expression::Node& which = *call.arguments[1];
+        TargetIndex index{.kind = TargetIndex::Kind::number, .first = 0, .end = 1, .word = {}};
+        if (which.kind == Kind::name || which.kind == Kind::text)
+            index = {.kind = TargetIndex::Kind::word, .first = 0, .end = 0, .word = which.text};
+        else
+            index.first = static_cast<std::int64_t>(number(which)), index.end = index.first + 1;
+        const TargetIndex this_head{.kind = TargetIndex::Kind::number, .first = h, .end = h + 1, .word = {}};
+        const std::vector<float> row = cells({.tensor = TensorId::weights, .indices = {this_head, index}});
+        return entropy_of(row);
+    }
+
+    /// Mean over the rows of half the sum of |difference|: 0 alike, 1 nothing in common.
+    double distance(std::int64_t a, std::int64_t b) const {
+        const std::span<const float> first = weights_of(a), second = weights_of(b);
+        const double total = std::transform_reduce(
+            first.begin(), first.end(), second.begin(), 0.0, std::plus<>(),
+            [](float p, float q) { return std::abs(static_cast<double>(p) - static_cast<double>(q)); });
+        return total / 2 / static_cast<double>(state_.problem.dims.Tq);
+    }
+
+    LessonValue call(const Expression::Node& node) const {
+        const std::string& name = node.text;
+        const std::size_t given = node.arguments.size();
+        const auto need = [&](std::size_t low, std::size_t high) {
+            if (given < low || given > high)
+                fail_input(name + " was given " + std::to_string(given) + " arguments and takes " +
+                           std::to_string(low) + (high > low ? " or " + std::to_string(high) : ""));
+        };
+        static const std::map<std::string_view, std::function<double(std::span<const float>)>> reductions{
+            {"sum", [](auto v) { return std::accumulate(v.begin(), v.end(), 0.0); }},
+            {"mean",
+             [](auto v) { return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size()); }},
+            {"max", [](auto v) { return static_cast<double>(*std::ranges::max_element(v)); }},
+            {"min", [](auto v) { return static_cast<double>(*std::ranges::min_element(v)); }},
+            {"count", [](auto v) { return static_cast<double>(v.size()); }},
+            {"norm",
+             [](auto v) { return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0)); }}};
+        static const std::map<std::string_view, double (*)(double)> functions{
+            {"sqrt", [](double v) { return std::sqrt(v); }},
+            {"exp", [](double v) { return std::exp(v); }},
+            {"ln", [](double v) { return std::log(v); }},
+            {"abs", [](double v) { return std::abs(v); }},
+            {"round", [](double v) { return std::round(v); }}};
+        if (const auto found = reductions.find(name); found != reductions.end()) {
+            need(1, 1);
+            return found->second(cells(target(node, 0)));
+        }
+        if (const auto found = functions.find(name); found != functions.end()) {
+            need(1, 1);
+            return found->second(number(*node.arguments[0]));
+        }
+        if (name == "top") {
+            need(1, 1);
+            return top(target(node, 0));
+        }
+        if (name == "entropy") {
+            need(1, 2);
+            return entropy(node);
+        }
+        if (name == "share") {
+            need(1, 1);
+            const auto h = static_cast<std::size_t>(head(node, 0));
+            return static_cast<double>(head_metrics(state_.trace, 0)[h].output_share);
+        }
+        if (name == "gain") {
+            need(1, 1);
+            return static_cast<double>(state_.problem.gain(head(node, 0)));
+        }
+        if (name == "distance") {
+            need(2, 2);
+            return distance(head(node, 0), head(node, 1));
+        }
+        if (name == "difference") {
+            need(2, 2);
+            return difference(target(node, 0), target(node, 1));
+        }
+        if (name == "done") {
+            need(1, 1);
+            const LessonValue what = value(*node.arguments[0]);
+            const auto* words = std::get_if<std::string>(&what);
+            if (words == nullptr)
+                fail_input("done needs a text, such as done(\"quiz 1\")");
+            return state_.done.contains(*words) ? 1.0 : 0.0;
+        }
+        fail_input("there is no function \"" + name + "\"");
+    }
+
+    double difference(const Target& a, const Target& b) const {
+        const std::vector<float> first = cells(a), second = cells(b);
+        if (first.size() != second.size())
+            fail_input("difference compares " + target_text(a) + " with " + std::to_string(first.size()) +
+                       " numbers and " + target_text(b) + " with " + std::to_string(second.size()) +
+                       "; they need as many");
+        return std::transform_reduce(
+            first.begin(), first.end(), second.begin(), 0.0,
+            [](double p, double q) { return std::max(p, q); },
+            [](float p, float q) { return std::abs(static_cast<double>(p) - static_cast<double>(q)); });
+    }
+
+    const LessonState& state_;
+};
+
+} // namespace
+
+LessonValue evaluate(const Expression::Node& node, const LessonState& state) {
+    return Evaluation(state).value(node);
+}
+
+} // namespace headscope

@@ -1,0 +1,223 @@
+#include "core/base/error.h"
+#include "core/lesson/expression_node.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+
+namespace headscope {
+
+namespace {
+
+using Kind = Expression::Node::Kind;
+
+/// Recursive descent, one function per level of binding.
+class Parser {
+public:
+    explicit Parser(std::string_view text) : text_(text) {}
+
+    ExpressionNode whole() {
+        ExpressionNode node = any();
+        skip();
+        if (at_ < text_.size())
+            fail("something is left over from \"" + std::string(text_.substr(at_)) + "\" on");
+        return node;
+    }
+
+private:
+    [[noreturn]] void fail(const std::string& why) const {
+        fail_input("the expression \"" + std::string(text_) + "\" cannot be read: " + why);
+    }
+
+    void skip() {
+        while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0)
+            ++at_;
+    }
+
+    /// Takes a sign or a word when it stands next; a word must end there.
+    bool take(std::string_view sign) {
+        skip();
+        if (!text_.substr(at_).starts_with(sign))
+            return false;
+        const bool word = std::isalpha(static_cast<unsigned char>(sign.front())) != 0;
+        const std::size_t end = at_ + sign.size();
+        if (word && end < text_.size() && in_word(text_[end]))
+            return false;
+        at_ = end;
+        return true;
+    }
+
+    static bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+    static ExpressionNode operation(Kind kind, std::string_view sign, std::vector<ExpressionNode> arguments) {
+        auto node = std::make_shared<Expression::Node>();
+        node->kind = kind;
+        node->text = sign;
+        node->arguments = std::move(arguments);
+        return node;
+    }
+
+    template<class Next, std::size_t count>
+    ExpressionNode chain(const std::array<std::string_view, count>& signs, const Next& next) {
+        ExpressionNode left = next();
+        for (;;) {
+            const auto sign = std::ranges::find_if(signs, [this](std::string_view s) { return take(s); });
+            if (sign == signs.end())
+                return left;
+            left = operation(Kind::binary, *sign, {left, next()});
+        }
+    }
+
+    ExpressionNode any() {
+        return chain(std::array<std::string_view, 1>{"or"}, [this] { return all(); });
+    }
+    ExpressionNode all() {
+        return chain(std::array<std::string_view, 1>{"and"}, [this] { return negation(); });
+    }
+    ExpressionNode negation() {
+        if (take("not"))
+            return operation(Kind::unary, "not", {negation()});
+        return comparison();
+    }
+    ExpressionNode comparison() {
+        return chain(std::array<std::string_view, 6>{"<=", ">=", "!=", "<", ">", "="},
+                     [this] { return sum(); });
+    }
+    ExpressionNode sum() {
+        return chain(std::array<std::string_view, 2>{"+", "-"}, [this] { return product(); });
+    }
+    ExpressionNode product() {
+        return chain(std::array<std::string_view, 2>{"*", "/"}, [this] { return sign(); });
+    }
+    ExpressionNode sign() {
+        if (take("-"))
+            return operation(Kind::unary, "-", {sign()});
+        return power();
+    }
+    ExpressionNode power() {
+        ExpressionNode base = single();
+        return take("^") ? operation(Kind::binary, "^", {base, sign()}) : base;
+    }
+
+    ExpressionNode single() {
+        skip();
+        if (at_ >= text_.size())
+            fail("it ends where a number, a name or a cell should stand");
+        if (take("(")) {
+            ExpressionNode inner = any();
+            if (!take(")"))
+                fail("a bracket is not closed");
+            return inner;
+        }
+        const char c = text_[at_];
+        if (c == '"')
+            return quoted();
+        if (std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '.')
+            return number();
+        if (std::isalpha(static_cast<unsigned char>(c)) != 0)
+            return name();
+        fail("\"" + std::string(1, c) + "\" is not expected");
+    }
+
+    ExpressionNode quoted() {
+        const auto close = text_.find('"', at_ + 1);
+        if (close == std::string_view::npos)
+            fail("a quotation mark is not closed");
+        auto node = std::make_shared<Expression::Node>();
+        node->kind = Kind::text;
+        node->text = text_.substr(at_ + 1, close - at_ - 1);
+        at_ = close + 1;
+        return node;
+    }
+
+    ExpressionNode number() {
+        auto node = std::make_shared<Expression::Node>();
+        const auto [end, fault] =
+            std::from_chars(text_.data() + at_, text_.data() + text_.size(), node->number);
+        if (fault != std::errc())
+            fail("\"" + std::string(text_.substr(at_)) + "\" is no number");
+        at_ = static_cast<std::size_t>(end - text_.data());
+        return node;
+    }
+
+    ExpressionNode name() {
+        const std::size_t begin = at_;
+        while (at_ < text_.size() && in_word(text_[at_]))
+            ++at_;
+        auto node = std::make_shared<Expression::Node>();
+        node->text = text_.substr(begin, at_ - begin);
+        if (take("(")) {
+            node->kind = Kind::call;
+            if (!take(")"))
+                do
+                    node->arguments.push_back(any());
+                while (take(","));
+            else
+                return node;
+            if (!take(")"))
+                fail("the bracket after " + node->text + " is not closed");
+            return node;
+        }
+        if (!find_tensor(node->text)) {
+            node->kind = Kind::name;
+            return node;
+        }
+        node->kind = Kind::cells;
+        while (at_ < text_.size() && text_[at_] == '[') {
+            at_ = text_.find(']', at_);
+            if (at_ == std::string_view::npos)
+                fail("the bracket after " + node->text + " is not closed");
+            ++at_;
+        }
+        node->target = parse_target(text_.substr(begin, at_ - begin));
+        return node;
+    }
+
+    std::string_view text_;
+    std::size_t at_ = 0;
+};
+
+void collect(const Expression::Node& node, std::vector<Target>& targets) {
+    if (node.kind == Kind::cells)
+        targets.push_back(node.target);
+    for (const ExpressionNode& argument : node.arguments)
+        collect(*argument, targets);
+}
+
+} // namespace
+
+ExpressionNode parse_expression(std::string_view text) {
+    return Parser(text).whole();
+}
+
+Expression Expression::parse(std::string_view text) {
+    Expression out;
+    out.text_ = text;
+    out.root_ = parse_expression(out.text_);
+    return out;
+}
+
+LessonValue Expression::value(const LessonState& state) const {
+    return evaluate(*root_, state);
+}
+
+double Expression::number(const LessonState& state) const {
+    const LessonValue found = value(state);
+    if (const auto* number = std::get_if<double>(&found))
+        return *number;
+    fail_input("\"" + text_ + "\" is the word \"" + std::get<std::string>(found) +
+               "\", and a number is needed");
+}
+
+bool Expression::truth(const LessonState& state) const {
+    return number(state) != 0;
+}
+
+std::vector<Target> Expression::targets() const {
+    std::vector<Target> found;
+    collect(*root_, found);
+    return found;
+}
+
+} // namespace headscope

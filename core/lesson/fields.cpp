@@ -1,0 +1,209 @@
+#include "core/lesson/fields.h"
+
+#include "core/base/error.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+std::string joined(const std::vector<std::string>& words) {
+    std::string out;
+    for (std::size_t i = 0; i < words.size(); ++i)
+        out += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+    return out;
+}
+
+} // namespace
+
+Fields::Fields(YAML::Node map, std::string what, int first_line, std::vector<LessonFault>& faults)
+    : map_(std::move(map)), what_(std::move(what)), first_line_(first_line), faults_(&faults) {
+    if (map_.IsDefined() && !map_.IsNull())
+        own_line_ = map_.Mark().line;
+}
+
+Fields Fields::parse(std::string_view text, const std::string& what, int first_line,
+                     std::vector<LessonFault>& faults) {
+    YAML::Node node;
+    try {
+        node = YAML::Load(std::string(text));
+        if (!node.IsNull() && !node.IsMap()) {
+            faults.push_back({first_line, what + " is no list of \"name: value\" lines"});
+            node = YAML::Node();
+        }
+    } catch (const YAML::Exception& fault) {
+        faults.push_back({first_line + std::max(fault.mark.line, 0), what + " is not YAML: " + fault.msg});
+        node = YAML::Node();
+    }
+    return {node, what, first_line, faults};
+}
+
+YAML::Node Fields::entry(const std::string& key) {
+    asked_.insert(key);
+    if (!map_.IsMap())
+        return YAML::Node(YAML::NodeType::Undefined);
+    const YAML::Node& read_only = map_; // the other operator[] would make the entry
+    return read_only[key];
+}
+
+int Fields::line(const std::string& key) const {
+    if (map_.IsMap())
+        if (const YAML::Node node = map_[key]; node.IsDefined())
+            return first_line_ + std::max(node.Mark().line, 0);
+    return line();
+}
+
+void Fields::fault(const std::string& key, const std::string& sentence) {
+    faults_->push_back({line(key), sentence});
+}
+
+std::optional<std::string> Fields::text(const std::string& key) {
+    const YAML::Node node = entry(key);
+    if (!node.IsDefined())
+        return {};
+    if (!node.IsScalar()) {
+        fault(key, "\"" + key + "\" of " + what_ + " is no text; write " + key + ": words");
+        return {};
+    }
+    return node.Scalar();
+}
+
+std::string Fields::needed_text(const std::string& key) {
+    const std::optional<std::string> found = text(key);
+    if (!found || found->empty())
+        faults_->push_back({line(), what_ + " has no \"" + key + "\"; add " + key + ": ..."});
+    return found.value_or("");
+}
+
+std::optional<double> Fields::number(const std::string& key) {
+    const YAML::Node node = entry(key);
+    if (!node.IsDefined())
+        return {};
+    double value = 0;
+    if (node.IsScalar() && YAML::convert<double>::decode(node, value))
+        return value;
+    fault(key, "\"" + key + "\" of " + what_ + " is no number");
+    return {};
+}
+
+std::optional<std::int64_t> Fields::whole(const std::string& key) {
+    const YAML::Node node = entry(key);
+    if (!node.IsDefined())
+        return {};
+    std::int64_t value = 0;
+    if (node.IsScalar() && YAML::convert<std::int64_t>::decode(node, value))
+        return value;
+    fault(key, "\"" + key + "\" of " + what_ + " is no whole number");
+    return {};
+}
+
+std::optional<bool> Fields::flag(const std::string& key) {
+    const YAML::Node node = entry(key);
+    if (!node.IsDefined())
+        return {};
+    bool value = false;
+    if (node.IsScalar() && YAML::convert<bool>::decode(node, value))
+        return value;
+    fault(key, "\"" + key + "\" of " + what_ + " is neither true nor false");
+    return {};
+}
+
+std::optional<std::string> Fields::word(const std::string& key, const std::vector<std::string>& choices) {
+    std::optional<std::string> found = text(key);
+    if (found && std::ranges::find(choices, *found) == choices.end()) {
+        fault(key, "\"" + key + "\" of " + what_ + " is \"" + *found + "\"; it can be " + joined(choices));
+        return {};
+    }
+    return found;
+}
+
+std::vector<std::string> Fields::texts(const std::string& key) {
+    const YAML::Node node = entry(key);
+    if (!node.IsDefined())
+        return {};
+    if (node.IsScalar())
+        return {node.Scalar()};
+    std::vector<std::string> all;
+    if (node.IsSequence())
+        for (const YAML::Node& item : node)
+            if (item.IsScalar())
+                all.push_back(item.Scalar());
+    if (!node.IsSequence() || all.size() != node.size())
+        fault(key, "\"" + key + "\" of " + what_ +
+                       " is no list of texts; put texts with brackets in quotation marks");
+    return all;
+}
+
+std::optional<Fields> Fields::map(const std::string& key) {
+    const YAML::Node node = entry(key);
+    if (!node.IsDefined())
+        return {};
+    if (!node.IsMap()) {
+        fault(key, "\"" + key + "\" of " + what_ + " is no list of \"name: value\" lines");
+        return {};
+    }
+    return Fields(node, "\"" + key + "\" of " + what_, first_line_, *faults_);
+}
+
+std::vector<Fields> Fields::maps(const std::string& key) {
+    const YAML::Node node = entry(key);
+    std::vector<Fields> all;
+    if (!node.IsDefined())
+        return all;
+    if (!node.IsSequence()) {
+        fault(key, "\"" + key + "\" of " + what_ + " is no list; begin each entry with \"- \"");
+        return all;
+    }
+    for (const YAML::Node& item : node)
+        if (item.IsMap())
+            all.emplace_back(item, "an entry of \"" + key + "\"", first_line_, *faults_);
+        else
+            fault(key, "an entry of \"" + key + "\" of " + what_ + " is no list of \"name: value\" lines");
+    return all;
+}
+
+std::vector<std::pair<std::string, double>> Fields::numbers_by_name(const std::string& key) {
+    const YAML::Node node = entry(key);
+    std::vector<std::pair<std::string, double>> all;
+    if (!node.IsDefined())
+        return all;
+    double value = 0;
+    if (node.IsMap())
+        for (const auto& pair : node)
+            if (pair.second.IsScalar() && YAML::convert<double>::decode(pair.second, value))
+                all.emplace_back(pair.first.Scalar(), value);
+    if (!node.IsMap() || all.size() != node.size())
+        fault(key, "\"" + key + "\" of " + what_ + " is no list of \"name: number\" lines");
+    return all;
+}
+
+void Fields::use(const std::string& key, const std::function<void(const std::string&)>& call) {
+    if (const std::optional<std::string> found = text(key))
+        try {
+            call(*found);
+        } catch (const Error& error) {
+            fault(key, error.what());
+        }
+}
+
+void Fields::use_all(const std::string& key, const std::function<void(const std::string&)>& call) {
+    for (const std::string& one : texts(key))
+        try {
+            call(one);
+        } catch (const Error& error) {
+            fault(key, error.what());
+        }
+}
+
+void Fields::refuse_others() {
+    if (!map_.IsMap())
+        return;
+    for (const auto& pair : map_)
+        if (!asked_.contains(pair.first.Scalar()))
+            faults_->push_back({first_line_ + std::max(pair.first.Mark().line, 0),
+                                what_ + " has no entry \"" + pair.first.Scalar() + "\"; known are " +
+                                    joined({asked_.begin(), asked_.end()})});
+}
+
+} // namespace headscope

@@ -1,0 +1,126 @@
+#pragma once
+
+#include "core/lesson/expression.h"
+#include "core/lesson/scene.h"
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace headscope {
+
+/// A number or word that is computed while it is read: `{{weights[0][sat, cat]}}`, with `:2` for two
+/// decimals.
+/// `{{weights[0][0, 0] = 0.97}}` prints what is typed, and the check compares it with the engine at the
+/// decimals typed.
+struct LiveValue {
+    Expression expression;
+    std::optional<int> decimals;
+    std::string quoted; ///< empty: the computed value is printed
+    int line = 0;
+};
+
+enum class SpanStyle : std::uint8_t { plain, strong, emphasis, code };
+/// A stretch of text in one style, or a live value.
+struct Span {
+    SpanStyle style = SpanStyle::plain;
+    std::string text;
+    std::optional<LiveValue> value;
+};
+using Spans = std::vector<Span>;
+
+struct Paragraph {
+    Spans spans;
+};
+struct Heading {
+    Spans spans;
+};
+struct ListBlock {
+    bool numbered = false;
+    std::vector<Spans> items;
+};
+struct TableBlock {
+    std::vector<Spans> header;
+    std::vector<std::vector<Spans>> rows;
+};
+/// A listing, such as PyTorch code.
+struct CodeBlock {
+    std::string language, text;
+};
+/// A formula in the subset of TeX that assets/manual/lessons.md lists.
+struct FormulaBlock {
+    std::string tex;
+    int line = 0;
+};
+
+/// Something that has to come true before the step counts as done; the learner may always go on.
+struct Gate {
+    std::string task; ///< what to do, in words
+    Expression condition;
+    StepScene solution; ///< what "show me" does; the check demands that the condition is true after it
+    int line = 0;
+};
+
+/// A table that the learner fills and that is compared with the engine.
+struct FillTable {
+    std::string id, task;
+    Target cells; ///< one or two axes stay open
+    int decimals = 2;
+    int line = 0;
+};
+
+/// A button that drives the real controls.
+struct ShowMe {
+    std::string label;
+    StepScene scene;
+    int line = 0;
+};
+
+/// One of the program's own panels: "cost", "cache", "merge", "loop".
+struct PanelBlock {
+    std::string kind;
+    int line = 0;
+};
+
+struct Callout;
+using Block = std::variant<Paragraph, Heading, ListBlock, TableBlock, CodeBlock, FormulaBlock, Gate,
+                           FillTable, ShowMe, PanelBlock, Callout>;
+/// A boxed aside: "try", "note" or "warning".
+struct Callout {
+    std::string kind;
+    std::vector<Block> blocks;
+};
+
+struct QuizChoice {
+    Spans text;
+    bool right = false;
+    Spans why; ///< in terms of what is on the canvas
+};
+struct Question {
+    Spans text;
+    std::vector<QuizChoice> choices; ///< 3 to 5, one of them right
+    StepScene scene;
+    int line = 0;
+};
+
+struct Step {
+    std::string title;
+    StepScene scene; ///< over the lesson's own
+    std::vector<Block> blocks;
+    int line = 0;
+};
+
+/// One lesson in one language. Immutable once parsed.
+struct Lesson {
+    std::string id, title, summary, language = "en", difficulty;
+    int number = 0; ///< place in the course; 0: not one of the course's
+    int minutes = 0;
+    std::vector<std::string> prerequisites, objectives, concepts;
+    StepScene scene; ///< what every step begins from
+    std::vector<Step> steps;
+    std::vector<Question> quiz;
+    std::string path; ///< of its file, or its name among the assets
+};
+
+} // namespace headscope

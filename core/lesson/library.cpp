@@ -1,0 +1,81 @@
+#include "core/lesson/library.h"
+
+#include "core/base/assets.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <tuple>
+
+namespace headscope {
+
+namespace {
+
+constexpr const char* built_in = "lessons/";
+constexpr const char* fallback_language = "en";
+
+FoundLesson read_lesson(const std::string& path) {
+    try {
+        return {.path = path, .parsed = parse_lesson(read_file(path), path)};
+    } catch (const Error& fault) {
+        FoundLesson broken{.path = path, .parsed = {}};
+        broken.parsed.lesson.title = std::filesystem::path(path).filename().string();
+        broken.parsed.faults.push_back({1, fault.what()});
+        return broken;
+    }
+}
+
+void add_folder(const std::string& folder, std::vector<FoundLesson>& all) {
+    std::error_code none;
+    std::vector<std::string> paths;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, none))
+        if (entry.path().extension() == ".md" && entry.is_regular_file(none))
+            paths.push_back(entry.path().string());
+    std::ranges::sort(paths);
+    std::ranges::transform(paths, std::back_inserter(all), read_lesson);
+}
+
+/// Whether a lesson is one to show, or there is a better translation of it.
+bool chosen(const FoundLesson& one, const std::vector<FoundLesson>& all, const std::string& language) {
+    const Lesson& lesson = one.parsed.lesson;
+    if (lesson.language == language || lesson.id.empty())
+        return true;
+    const auto same = [&](const FoundLesson& other, const std::string& in) {
+        return other.parsed.lesson.id == lesson.id && other.parsed.lesson.language == in;
+    };
+    if (std::ranges::any_of(all, [&](const FoundLesson& other) { return same(other, language); }))
+        return false;
+    return lesson.language == fallback_language || std::ranges::none_of(all, [&](const FoundLesson& other) {
+               return same(other, fallback_language);
+           });
+}
+
+} // namespace
+
+std::vector<FoundLesson> find_lessons(const std::vector<std::string>& folders, const std::string& language) {
+    std::vector<FoundLesson> all;
+    for (const std::string& name : asset_names(built_in))
+        all.push_back({.path = name, .parsed = parse_lesson(asset(name), name)});
+    for (const std::string& folder : folders)
+        add_folder(folder, all);
+    std::vector<FoundLesson> shown;
+    std::ranges::copy_if(all, std::back_inserter(shown),
+                         [&](const FoundLesson& one) { return chosen(one, all, language); });
+    std::ranges::stable_sort(shown, {}, [](const FoundLesson& one) {
+        const Lesson& lesson = one.parsed.lesson;
+        return std::tuple(lesson.number == 0, lesson.number, lesson.title);
+    });
+    return shown;
+}
+
+std::string user_lessons_folder() {
+    if (const char* data = std::getenv("XDG_DATA_HOME"); data != nullptr && *data != '\0')
+        return std::string(data) + "/headscope/lessons";
+    if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0')
+        return std::string(home) + "/.local/share/headscope/lessons";
+    return {};
+}
+
+} // namespace headscope

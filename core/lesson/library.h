@@ -1,0 +1,24 @@
+#pragma once
+
+#include "core/lesson/parse.h"
+
+#include <string>
+#include <vector>
+
+namespace headscope {
+
+/// A lesson file that was found, whether or not it can be read.
+struct FoundLesson {
+    std::string path;
+    ParsedLesson parsed;
+};
+
+/// Every lesson there is: those inside the program, and the .md files of the folders, a missing folder being
+/// no fault. Ordered by number, then title; the course's own first. In `language` where there is such a
+/// translation, else in English. A file that cannot be read is listed with its fault.
+std::vector<FoundLesson> find_lessons(const std::vector<std::string>& folders, const std::string& language);
+
+/// $XDG_DATA_HOME/headscope/lessons, by default below ~/.local/share; empty when neither variable is set.
+std::string user_lessons_folder();
+
+} // namespace headscope

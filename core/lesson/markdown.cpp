@@ -1,0 +1,322 @@
+#include "core/lesson/markdown.h"
+
+#include "core/base/error.h"
+
+#include <md4c.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace headscope {
+
+namespace {
+
+// A live value goes through Markdown as one private character that no emphasis or link can cut.
+constexpr std::string_view opens = "{{", closes = "}}";
+constexpr std::string_view mark_begin = "\xEE\x80\x80", mark_end = "\xEE\x80\x81";
+
+std::string_view trimmed(std::string_view text) {
+    const auto first = text.find_first_not_of(" \t\n");
+    return first == std::string_view::npos ? std::string_view{}
+                                           : text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
+}
+
+/// "weights[0][0, 0] = 0.97", "entropy(0):3" or an expression alone.
+LiveValue parse_value(std::string_view text, int line) {
+    LiveValue value;
+    value.line = line;
+    std::string_view body = trimmed(text);
+    if (const auto equals = body.rfind(" = "); equals != std::string_view::npos) {
+        value.quoted = trimmed(body.substr(equals + 3));
+        body = trimmed(body.substr(0, equals));
+    } else if (const auto colon = body.rfind(':'); colon != std::string_view::npos) {
+        int decimals = 0;
+        const std::string_view digits = body.substr(colon + 1);
+        const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), decimals);
+        if (fault == std::errc() && end == digits.data() + digits.size() && decimals <= 8) {
+            value.decimals = decimals;
+            body = trimmed(body.substr(0, colon));
+        }
+    }
+    value.expression = Expression::parse(body);
+    return value;
+}
+
+int line_of(std::string_view text, std::size_t at) {
+    return static_cast<int>(std::ranges::count(text.substr(0, at), '\n'));
+}
+
+/// Replaces live values outside fences by marks.
+std::string take_values(std::string_view text, int first_line, std::vector<std::optional<LiveValue>>& values,
+                        std::vector<LessonFault>& faults) {
+    std::string out;
+    bool fenced = false;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        std::string_view line = text.substr(begin, end - begin);
+        const int number = first_line + line_of(text, begin);
+        if (line.starts_with("```"))
+            fenced = !fenced;
+        for (auto open = line.find(opens); !fenced && open != std::string_view::npos;
+             open = line.find(opens)) {
+            const auto close = line.find(closes, open);
+            if (close == std::string_view::npos) {
+                faults.push_back(
+                    {number, "a live value that begins with {{ does not end with }} on its line"});
+                break;
+            }
+            out += line.substr(0, open);
+            out += std::string(mark_begin) + std::to_string(values.size()) + std::string(mark_end);
+            try {
+                values.emplace_back(parse_value(line.substr(open + 2, close - open - 2), number));
+            } catch (const Error& fault) {
+                values.emplace_back();
+                faults.push_back({number, fault.what()});
+            }
+            line.remove_prefix(close + closes.size());
+        }
+        out += line;
+        if (end < text.size())
+            out += '\n';
+        begin = end + 1;
+    }
+    return out;
+}
+
+class Reader {
+public:
+    Reader(std::string_view text, int first_line, const MarkdownSink& sink, std::vector<LessonFault>& faults)
+        : first_line_(first_line), sink_(sink), faults_(faults) {
+        text_ = take_values(text, first_line, values_, faults);
+    }
+
+    void read() {
+        MD_PARSER parser{};
+        parser.flags = MD_FLAG_TABLES | MD_FLAG_NOHTML;
+        parser.enter_block = [](MD_BLOCKTYPE type, void* detail, void* self) {
+            return static_cast<Reader*>(self)->enter(type, detail);
+        };
+        parser.leave_block = [](MD_BLOCKTYPE type, void* detail, void* self) {
+            return static_cast<Reader*>(self)->leave(type, detail);
+        };
+        parser.enter_span = [](MD_SPANTYPE type, void*, void* self) {
+            return static_cast<Reader*>(self)->style(type, true);
+        };
+        parser.leave_span = [](MD_SPANTYPE type, void*, void* self) {
+            return static_cast<Reader*>(self)->style(type, false);
+        };
+        parser.text = [](MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size, void* self) {
+            return static_cast<Reader*>(self)->words(type, {text, size});
+        };
+        if (md_parse(text_.data(), static_cast<MD_SIZE>(text_.size()), &parser, this) != 0)
+            faults_.push_back({first_line_, "the text cannot be read as Markdown"});
+    }
+
+private:
+    int enter(MD_BLOCKTYPE type, void* detail) {
+        switch (type) {
+        case MD_BLOCK_QUOTE:
+            callouts_.emplace_back();
+            break;
+        case MD_BLOCK_UL:
+        case MD_BLOCK_OL:
+            if (in_list_++ == 0)
+                list_ = {.numbered = type == MD_BLOCK_OL, .items = {}};
+            break;
+        case MD_BLOCK_TABLE:
+            table_ = {};
+            break;
+        case MD_BLOCK_THEAD:
+            in_head_ = true;
+            break;
+        case MD_BLOCK_TBODY:
+            in_head_ = false;
+            break;
+        case MD_BLOCK_TR:
+            row_.clear();
+            break;
+        case MD_BLOCK_CODE: {
+            const auto* code = static_cast<MD_BLOCK_CODE_DETAIL*>(detail);
+            fence_ = {.word = std::string(code->info.text, code->info.size), .text = {}, .line = line_};
+            in_code_ = true;
+            break;
+        }
+        default:
+            break;
+        }
+        if (type != MD_BLOCK_UL && type != MD_BLOCK_OL && type != MD_BLOCK_LI)
+            spans_.clear();
+        return 0;
+    }
+
+    int leave(MD_BLOCKTYPE type, void* detail) {
+        switch (type) {
+        case MD_BLOCK_H: {
+            const unsigned level = static_cast<MD_BLOCK_H_DETAIL*>(detail)->level;
+            if (level == 2 && callouts_.empty() && sink_.section)
+                sink_.section(std::move(spans_), line_);
+            else
+                put(Heading{std::move(spans_)});
+            break;
+        }
+        case MD_BLOCK_P:
+            paragraph();
+            break;
+        case MD_BLOCK_LI:
+            if (!spans_.empty())
+                list_.items.push_back(std::move(spans_));
+            break;
+        case MD_BLOCK_UL:
+        case MD_BLOCK_OL:
+            if (--in_list_ == 0)
+                put(std::move(list_));
+            break;
+        case MD_BLOCK_TH:
+        case MD_BLOCK_TD:
+            row_.push_back(std::move(spans_));
+            break;
+        case MD_BLOCK_TR:
+            if (in_head_)
+                table_.header = std::move(row_);
+            else
+                table_.rows.push_back(std::move(row_));
+            break;
+        case MD_BLOCK_TABLE:
+            put(std::move(table_));
+            break;
+        case MD_BLOCK_CODE:
+            in_code_ = false;
+            code();
+            break;
+        case MD_BLOCK_QUOTE: {
+            Callout callout = std::move(callouts_.back());
+            callouts_.pop_back();
+            put(std::move(callout));
+            break;
+        }
+        default:
+            break;
+        }
+        if (type != MD_BLOCK_UL && type != MD_BLOCK_OL)
+            spans_.clear();
+        return 0;
+    }
+
+    /// In a list a paragraph is an item; in a quotation the first one may name its kind: [!try].
+    void paragraph() {
+        if (in_list_ > 0) {
+            list_.items.push_back(std::move(spans_));
+            return;
+        }
+        if (!callouts_.empty() && callouts_.back().kind.empty() && !spans_.empty()) {
+            std::string& text = spans_.front().text;
+            const auto close = text.find(']');
+            if (text.starts_with("[!") && close != std::string::npos) {
+                callouts_.back().kind = text.substr(2, close - 2);
+                text = trimmed(std::string_view(text).substr(close + 1));
+            }
+            if (text.empty() && !spans_.front().value)
+                spans_.erase(spans_.begin());
+        }
+        if (!spans_.empty())
+            put(Paragraph{std::move(spans_)});
+    }
+
+    void code() {
+        if (sink_.fence)
+            if (std::optional<Block> block = sink_.fence(fence_))
+                put(std::move(*block));
+    }
+
+    void put(Block block) {
+        if (!callouts_.empty())
+            callouts_.back().blocks.push_back(std::move(block));
+        else if (sink_.block)
+            sink_.block(std::move(block));
+    }
+
+    int style(MD_SPANTYPE type, bool on) {
+        const SpanStyle wanted = type == MD_SPAN_STRONG ? SpanStyle::strong
+                                 : type == MD_SPAN_CODE ? SpanStyle::code
+                                                        : SpanStyle::emphasis;
+        if (type == MD_SPAN_STRONG || type == MD_SPAN_CODE || type == MD_SPAN_EM)
+            style_ = on ? wanted : SpanStyle::plain;
+        return 0;
+    }
+
+    int words(MD_TEXTTYPE type, std::string_view text) {
+        if (text.data() >= text_.data() && text.data() < text_.data() + text_.size())
+            line_ = first_line_ + line_of(text_, static_cast<std::size_t>(text.data() - text_.data()));
+        if (in_code_) {
+            if (fence_.text.empty())
+                fence_.line = line_;
+            fence_.text += text;
+            return 0;
+        }
+        if (type == MD_TEXT_BR || type == MD_TEXT_SOFTBR) {
+            add(" ");
+            return 0;
+        }
+        while (!text.empty()) {
+            const auto mark = text.find(mark_begin);
+            add(text.substr(0, mark));
+            if (mark == std::string_view::npos)
+                break;
+            const auto end = text.find(mark_end, mark);
+            std::size_t index = 0;
+            std::from_chars(text.data() + mark + mark_begin.size(), text.data() + end, index);
+            if (index < values_.size() && values_[index])
+                spans_.push_back({.style = style_, .text = {}, .value = *values_[index]});
+            text.remove_prefix(end + mark_end.size());
+        }
+        return 0;
+    }
+
+    void add(std::string_view text) {
+        if (text.empty())
+            return;
+        if (!spans_.empty() && spans_.back().style == style_ && !spans_.back().value)
+            spans_.back().text += text;
+        else
+            spans_.push_back({.style = style_, .text = std::string(text), .value = {}});
+    }
+
+    std::string text_;
+    int first_line_;
+    const MarkdownSink& sink_;
+    std::vector<LessonFault>& faults_;
+    std::vector<std::optional<LiveValue>> values_;
+    Spans spans_;
+    SpanStyle style_ = SpanStyle::plain;
+    ListBlock list_;
+    TableBlock table_;
+    std::vector<Spans> row_;
+    std::vector<Callout> callouts_;
+    Fence fence_;
+    int in_list_ = 0;
+    int line_ = 0;
+    bool in_head_ = false, in_code_ = false;
+};
+
+} // namespace
+
+void read_markdown(std::string_view text, int first_line, const MarkdownSink& sink,
+                   std::vector<LessonFault>& faults) {
+    Reader(text, first_line, sink, faults).read();
+}
+
+Spans read_spans(std::string_view text, int line, std::vector<LessonFault>& faults) {
+    Spans all;
+    const MarkdownSink sink{.section = {},
+                            .block =
+                                [&](Block block) {
+                                    if (auto* paragraph = std::get_if<Paragraph>(&block))
+                                        all.insert(all.end(), paragraph->spans.begin(),
+                                                   paragraph->spans.end());
+                                },
+                            .fence = {}};
+    read_markdown(text, line, sink, faults);
+    return all;
+}
+
+} // namespace headscope

@@ -1,0 +1,123 @@
+#include "core/lesson/parse.h"
+
+#include "core/lesson/directives.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+constexpr std::string_view rule = "---\n";
+
+std::string plain_text(const Spans& spans) {
+    std::string out;
+    for (const Span& span : spans)
+        out += span.text;
+    return out;
+}
+
+class Assembly {
+public:
+    explicit Assembly(ParsedLesson& out) : lesson_(out.lesson), faults_(out.faults) {}
+
+    MarkdownSink sink() {
+        return {.section = [this](Spans title, int line) { begin_step(plain_text(title), line); },
+                .block = [this](Block block) { add(std::move(block)); },
+                .fence = [this](const Fence& fence) { return read(fence); }};
+    }
+
+private:
+    void begin_step(std::string title, int line) {
+        Step step;
+        step.title = std::move(title);
+        step.line = line;
+        lesson_.steps.push_back(std::move(step));
+    }
+
+    bool outside(int line, const std::string& what) {
+        if (!lesson_.steps.empty())
+            return false;
+        faults_.push_back({line, what + " stands before the first step; begin a step with \"## Title\""});
+        return true;
+    }
+
+    void add(Block block) {
+        if (!outside(1, "text"))
+            lesson_.steps.back().blocks.push_back(std::move(block));
+    }
+
+    template<class Found>
+    std::optional<Block> placed(std::optional<Found> found) {
+        return found ? std::optional<Block>(std::move(*found)) : std::nullopt;
+    }
+
+    std::optional<Block> read(const Fence& fence) {
+        if (fence.word == "quiz") {
+            if (auto question = read_question(fence, faults_))
+                lesson_.quiz.push_back(std::move(*question));
+            return {};
+        }
+        if (outside(fence.line, "a block"))
+            return {};
+        if (fence.word == "step") {
+            lesson_.steps.back().scene = read_scene(fence, faults_);
+            return {};
+        }
+        if (fence.word == "gate")
+            return placed(read_gate(fence, faults_));
+        if (fence.word == "fill")
+            return placed(read_fill(fence, faults_));
+        if (fence.word == "show")
+            return placed(read_show(fence, faults_));
+        if (fence.word == "panel")
+            return placed(read_panel(fence, faults_));
+        if (fence.word == "formula")
+            return FormulaBlock{.tex = fence.text, .line = fence.line};
+        return CodeBlock{.language = fence.word, .text = fence.text};
+    }
+
+    Lesson& lesson_;
+    std::vector<LessonFault>& faults_;
+};
+
+/// Line ends as Unix writes them.
+std::string with_plain_lines(std::string_view text) {
+    std::string out(text);
+    std::erase(out, '\r');
+    return out;
+}
+
+} // namespace
+
+ParsedLesson parse_lesson(std::string_view given, const std::string& path) {
+    const std::string text = with_plain_lines(given);
+    ParsedLesson out;
+    out.lesson.path = path;
+    std::string_view body = text;
+    int line = 1;
+    const auto end = body.starts_with(rule) ? body.find("\n---\n", rule.size() - 1) : std::string_view::npos;
+    if (end == std::string_view::npos) {
+        out.faults.push_back(
+            {1, "the front matter is missing; begin the file with ---, lines such as id: masks, "
+                "and --- again"});
+    } else {
+        read_front_matter(body.substr(rule.size(), end + 1 - rule.size()), 2, out.lesson, out.faults);
+        line += static_cast<int>(std::ranges::count(body.substr(0, end + 5), '\n'));
+        body.remove_prefix(end + 5);
+    }
+    read_markdown(body, line, Assembly(out).sink(), out.faults);
+    // Steps that only held the quiz's heading.
+    std::erase_if(out.lesson.steps, [&](const Step& step) {
+        return step.blocks.empty() && step.scene.line == 0 && !out.lesson.quiz.empty() &&
+               &step == &out.lesson.steps.back();
+    });
+    if (out.lesson.steps.empty())
+        out.faults.push_back({line, "the lesson has no step; begin one with \"## Title\""});
+    if (out.lesson.quiz.empty())
+        out.faults.push_back({line, "the lesson has no quiz; add a ```quiz block at the end"});
+    std::ranges::stable_sort(out.faults, {}, &LessonFault::line);
+    return out;
+}
+
+} // namespace headscope

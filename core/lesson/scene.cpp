@@ -1,0 +1,84 @@
+#include "core/lesson/scene.h"
+
+#include "core/base/error.h"
+#include "core/text/preset.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+template<class Value>
+void take(std::optional<Value>& into, const std::optional<Value>& from) {
+    if (from)
+        into = from;
+}
+
+} // namespace
+
+StepScene laid_over(const StepScene& under, const StepScene& over) {
+    StepScene out = under;
+    take(out.preset, over.preset);
+    take(out.sentence, over.sentence);
+    if (over.preset && !over.sentence)
+        out.sentence.reset(); // the preset's own
+    take(out.mask, over.mask);
+    take(out.mask_rules, over.mask_rules);
+    take(out.H, over.H);
+    take(out.Hkv, over.Hkv);
+    take(out.seed, over.seed);
+    take(out.identity_W_O, over.identity_W_O);
+    take(out.temperature, over.temperature);
+    out.gains.insert(out.gains.end(), over.gains.begin(), over.gains.end());
+    out.edits.insert(out.edits.end(), over.edits.begin(), over.edits.end());
+    take(out.stage, over.stage);
+    take(out.view, over.view);
+    take(out.heads, over.heads);
+    take(out.projection, over.projection);
+    take(out.apart, over.apart);
+    take(out.row, over.row);
+    take(out.head, over.head);
+    take(out.other, over.other);
+    take(out.select, over.select);
+    out.point = over.point;
+    out.line = over.line;
+    return out;
+}
+
+Recipe recipe_of(const StepScene& scene) {
+    Recipe recipe;
+    recipe.preset = scene.preset.value_or(recipe.preset);
+    const auto row = std::ranges::find(presets(), std::string_view(recipe.preset), &PresetInfo::id);
+    recipe.sentence = scene.sentence.value_or(row == presets().end() ? "" : std::string(row->sentence));
+    recipe.mask = scene.mask.value_or(MaskChoice::none);
+    recipe.extra_mask = scene.mask_rules.value_or(Mask{});
+    recipe.H = scene.H.value_or(0);
+    recipe.Hkv = scene.Hkv.value_or(0);
+    recipe.seed = scene.seed.value_or(1);
+    recipe.identity_W_O = scene.identity_W_O.value_or(false);
+    recipe.temperature = scene.temperature.value_or(1.0F);
+    if (scene.gains.empty() && scene.edits.empty())
+        return recipe;
+    const Problem built = build_recipe(recipe).problem;
+    for (const auto& [head, gain] : scene.gains) {
+        if (head < 0 || head >= built.dims.H)
+            fail_input("there is no head " + std::to_string(head) + "; heads are numbered 0 to " +
+                       std::to_string(built.dims.H - 1));
+        recipe.gains.resize(static_cast<std::size_t>(built.dims.H), 1.0F);
+        recipe.gains[static_cast<std::size_t>(head)] = gain;
+    }
+    for (const auto& [target, value] : scene.edits) {
+        const Tensor* now = built.input(target.tensor);
+        if (now == nullptr)
+            fail_input(target_text(target) + " cannot be edited: it is computed, or this problem has none");
+        const auto edited = recipe.edits.find(target.tensor);
+        Tensor changed(now->shape(), edited == recipe.edits.end() ? now->values() : edited->second->values());
+        for (const std::int64_t offset : offsets_of(resolve(target, built), changed.shape()))
+            changed.data()[offset] = value;
+        recipe.edits[target.tensor] = std::make_shared<const Tensor>(std::move(changed));
+    }
+    return recipe;
+}
+
+} // namespace headscope

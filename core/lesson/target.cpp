@@ -1,0 +1,200 @@
+#include "core/lesson/target.h"
+
+#include "core/base/error.h"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <numeric>
+#include <optional>
+
+namespace headscope {
+
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+    const auto first = text.find_first_not_of(" \t");
+    return first == std::string_view::npos ? std::string_view{}
+                                           : text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+    std::int64_t number = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return fault == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+TargetIndex parse_index(std::string_view raw) {
+    const std::string_view text = trimmed(raw);
+    if (text.empty())
+        fail_input("an index is missing; write a number, a word, : or a:b");
+    if (text == ":")
+        return {};
+    if (const auto number = whole_number(text))
+        return {.kind = TargetIndex::Kind::number, .first = *number, .end = *number + 1, .word = {}};
+    if (const auto colon = text.find(':'); colon != std::string_view::npos && colon > 0) {
+        const auto first = whole_number(trimmed(text.substr(0, colon))),
+                   end = whole_number(trimmed(text.substr(colon + 1)));
+        if (first && end && *first < *end)
+            return {.kind = TargetIndex::Kind::range, .first = *first, .end = *end, .word = {}};
+    }
+    const bool quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
+    return {.kind = TargetIndex::Kind::word,
+            .first = 0,
+            .end = 0,
+            .word = std::string(quoted ? text.substr(1, text.size() - 2) : text)};
+}
+
+std::string index_text(const TargetIndex& index) {
+    switch (index.kind) {
+    case TargetIndex::Kind::number:
+        return std::to_string(index.first);
+    case TargetIndex::Kind::word:
+        return index.word;
+    case TargetIndex::Kind::range:
+        return std::to_string(index.first) + ":" + std::to_string(index.end);
+    case TargetIndex::Kind::all:
+        break;
+    }
+    return ":";
+}
+
+/// Which tokens an axis of a tensor counts; null for axes that count no tokens.
+const std::vector<std::string>* labels_of(const Problem& problem, TensorId tensor, int axis) {
+    const TensorInfo& info = tensor_info(tensor);
+    const Axis kind = info.axes[static_cast<std::size_t>(axis)];
+    if (kind == Axis::Tq)
+        return &problem.tokens;
+    if (kind == Axis::Tk)
+        return problem.cross() ? &problem.kv_tokens : &problem.tokens;
+    return nullptr;
+}
+
+std::int64_t find_word(const std::string& word, const std::vector<std::string>& tokens) {
+    if (const auto at = word.rfind('@'); at != std::string::npos && at > 0)
+        if (const auto position = whole_number(std::string_view(word).substr(at + 1));
+            position && *position >= 0 && *position < static_cast<std::int64_t>(tokens.size()) &&
+            tokens[static_cast<std::size_t>(*position)] == word.substr(0, at))
+            return *position;
+    const auto first = std::ranges::find(tokens, word);
+    if (first == tokens.end())
+        fail_input("there is no token \"" + word + "\" in the sentence");
+    if (std::find(first + 1, tokens.end(), word) != tokens.end())
+        fail_input("\"" + word + "\" stands more than once in the sentence; write " + word + "@" +
+                   std::to_string(first - tokens.begin()) + " for the first");
+    return first - tokens.begin();
+}
+
+} // namespace
+
+std::int64_t CellRange::size() const {
+    const int rank = tensor_info(tensor).rank();
+    return std::accumulate(count.begin(), count.begin() + rank, std::int64_t{1}, std::multiplies<>());
+}
+
+Target parse_target(std::string_view text) {
+    const std::string_view all = trimmed(text);
+    const auto open = all.find('[');
+    const std::string_view name = trimmed(all.substr(0, open));
+    const auto id = find_tensor(name);
+    if (!id)
+        fail_input("there is no tensor \"" + std::string(name) + "\"");
+    Target target{.tensor = *id, .indices = {}};
+    for (std::string_view rest = open == std::string_view::npos ? std::string_view{} : all.substr(open);
+         !rest.empty(); rest = trimmed(rest)) {
+        const auto close = rest.find(']');
+        if (rest.front() != '[' || close == std::string_view::npos)
+            fail_input("\"" + std::string(all) + "\" has a bracket that is not closed");
+        for (std::string_view inner = rest.substr(1, close - 1);;) {
+            const auto comma = inner.find(',');
+            target.indices.push_back(parse_index(inner.substr(0, comma)));
+            if (comma == std::string_view::npos)
+                break;
+            inner.remove_prefix(comma + 1);
+        }
+        rest.remove_prefix(close + 1);
+    }
+    return target;
+}
+
+std::string target_text(const Target& target) {
+    std::string text(tensor_info(target.tensor).name);
+    for (std::size_t i = 0; i < target.indices.size(); ++i) {
+        // Heads stand in brackets of their own: weights[0][sat, cat].
+        const bool opens = i == 0 || (i == 1 && target.indices.size() == 3);
+        text += opens ? "[" : ", ";
+        text += index_text(target.indices[i]);
+        if (i + 1 == target.indices.size() || (i == 0 && target.indices.size() == 3))
+            text += "]";
+    }
+    return text;
+}
+
+CellRange resolve(const Target& target, const Problem& problem) {
+    const TensorInfo& info = tensor_info(target.tensor);
+    const Shape shape = info.shape(problem.dims);
+    const int batch = info.rank() > 0 && info.axes[0] == Axis::B ? 1 : 0;
+    if (static_cast<int>(target.indices.size()) > info.rank() - batch)
+        fail_input(target_text(target) + " has " + std::to_string(target.indices.size()) + " indices; " +
+                   std::string(info.name) + " has " + std::to_string(info.rank() - batch) +
+                   " (the batch is not counted)");
+    CellRange cells{.tensor = target.tensor, .first = {}, .count = {}};
+    if (batch == 1)
+        cells.count[0] = 1;
+    for (int axis = batch; axis < info.rank(); ++axis) {
+        const auto at = static_cast<std::size_t>(axis);
+        const auto given = static_cast<std::size_t>(axis - batch);
+        const TargetIndex index = given < target.indices.size() ? target.indices[given] : TargetIndex{};
+        std::int64_t first = index.first, end = index.end;
+        if (index.kind == TargetIndex::Kind::all) {
+            first = 0;
+            end = shape[axis];
+        } else if (index.kind == TargetIndex::Kind::word) {
+            const auto* labels = labels_of(problem, target.tensor, axis);
+            if (labels == nullptr)
+                fail_input(target_text(target) + ": index " + std::to_string(given) + " of " +
+                           std::string(info.name) + " is a number, and \"" + index.word + "\" is a word");
+            first = find_word(index.word, *labels);
+            end = first + 1;
+        }
+        if (first < 0 || end > shape[axis])
+            fail_input(target_text(target) + ": index " + std::to_string(given) + " goes to " +
+                       std::to_string(end - 1) + ", and " + std::string(info.name) + " has 0 to " +
+                       std::to_string(shape[axis] - 1) + " there");
+        cells.first[at] = first;
+        cells.count[at] = end - first;
+    }
+    return cells;
+}
+
+std::vector<std::int64_t> offsets_of(const CellRange& cells, const Shape& shape) {
+    std::vector<std::int64_t> offsets(static_cast<std::size_t>(cells.size()));
+    for (std::size_t n = 0; n < offsets.size(); ++n) {
+        Index at = cells.first;
+        auto rest = static_cast<std::int64_t>(n);
+        for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+            const auto a = static_cast<std::size_t>(axis);
+            at[a] += rest % cells.count[a];
+            rest /= cells.count[a];
+        }
+        offsets[n] = shape.offset(at);
+    }
+    return offsets;
+}
+
+const Tensor* tensor_of(const Problem& problem, const Trace& trace, TensorId id) {
+    return is_stage(id) ? trace.stage(id) : problem.input(id);
+}
+
+std::vector<float> values_of(const CellRange& cells, const Problem& problem, const Trace& trace) {
+    const Tensor* tensor = tensor_of(problem, trace, cells.tensor);
+    if (tensor == nullptr)
+        fail_input("this problem has no " + std::string(tensor_info(cells.tensor).name));
+    std::vector<float> values;
+    values.reserve(static_cast<std::size_t>(cells.size()));
+    for (const std::int64_t offset : offsets_of(cells, tensor->shape()))
+        values.push_back(tensor->data()[offset]);
+    return values;
+}
+
+} // namespace headscope

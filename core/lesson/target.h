@@ -1,0 +1,51 @@
+#pragma once
+
+#include "core/attention/problem.h"
+#include "core/trace/trace.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headscope {
+
+/// One index as a lesson writes it: a number, a word of the sentence, `word@position`, `:` for all, or `a:b`.
+struct TargetIndex {
+    enum class Kind : std::uint8_t { number, word, all, range };
+    Kind kind = Kind::all;
+    std::int64_t first = 0, end = 0; ///< number: first; range: [first, end)
+    std::string word;
+};
+
+/// CellRange of one tensor as a lesson writes them, "weights[0][sat, cat]": indices of the tensor's axes without
+/// the batch; those that are left out at the end mean all.
+struct Target {
+    TensorId tensor = TensorId::x;
+    std::vector<TargetIndex> indices;
+};
+
+/// The cells that a target means in one problem: `count[axis]` indices from `first[axis]` on, batch entry 0.
+struct CellRange {
+    TensorId tensor = TensorId::x;
+    Index first{};
+    Index count{};
+    std::int64_t size() const;
+};
+
+/// Throws Error(input) with what is wrong, without a file or line.
+Target parse_target(std::string_view text);
+std::string target_text(const Target& target);
+
+/// Finds the cells. Words are tokens of the problem; one that stands there twice needs its position
+/// (`the@4`). Throws Error(input) naming the index, what it is and what there is.
+CellRange resolve(const Target& target, const Problem& problem);
+
+/// Where the cells lie in a tensor of that shape, in row-major order.
+std::vector<std::int64_t> offsets_of(const CellRange& cells, const Shape& shape);
+
+/// A stage of the trace or an input of the problem; null where there is none.
+const Tensor* tensor_of(const Problem& problem, const Trace& trace, TensorId id);
+/// The numbers of some cells, in row-major order. Throws Error(input) when the tensor is not there.
+std::vector<float> values_of(const CellRange& cells, const Problem& problem, const Trace& trace);
+
+} // namespace headscope
