@@ -20,8 +20,8 @@ public:
         : picture_(picture), context_(context), course_(course),
           state_(lesson_state(context.shown, context.view, course)), x_(x), y_(y), width_(width) {}
 
-    float all(const std::vector<Block>& blocks) {
-        for (const Block& block : blocks)
+    float all(const std::vector<LessonBlock>& blocks) {
+        for (const LessonBlock& block : blocks)
             std::visit([this](const auto& one) { draw(one); }, block);
         return y_;
     }
@@ -178,7 +178,7 @@ private:
 } // namespace
 
 float draw_blocks(Picture& picture, const DrawContext& context, const CourseState& course,
-                  const std::vector<Block>& blocks, float x, float y, float width) {
+                  const std::vector<LessonBlock>& blocks, float x, float y, float width) {
     return Column(picture, context, course, x, y, width).all(blocks);
 }
 

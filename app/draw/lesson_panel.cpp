@@ -60,7 +60,7 @@ float draw_opening(Picture& picture, const DrawContext& context, const CourseSta
     const auto plain = [](const std::string& text) {
         return Spans{Span{.style = SpanStyle::plain, .text = text, .value = {}}};
     };
-    std::vector<Block> blocks{Paragraph{plain(lesson.summary)}};
+    std::vector<LessonBlock> blocks{Paragraph{plain(lesson.summary)}};
     const auto list = [&](const std::string& title, const std::vector<std::string>& items) {
         if (items.empty())
             return;

@@ -18,7 +18,7 @@ LessonState lesson_state(const Shown& shown, const ViewState& view, const Course
 // The parts it is made of; each returns where the next one may begin.
 
 float draw_blocks(Picture& picture, const DrawContext& context, const CourseState& course,
-                  const std::vector<Block>& blocks, float x, float y, float width);
+                  const std::vector<LessonBlock>& blocks, float x, float y, float width);
 float draw_question(Picture& picture, const DrawContext& context, const CourseState& course, float y);
 float draw_summary(Picture& picture, const DrawContext& context, const CourseState& course, float y);
 float draw_contents(Picture& picture, const DrawContext& context, const CourseState& course, float y);

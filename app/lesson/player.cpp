@@ -94,7 +94,7 @@ bool watch_gates(CourseState& course, const Shown& shown, const ViewState& view)
     if (step == nullptr || shown.trace == nullptr)
         return false;
     bool met = false;
-    for (const Block& block : step->blocks) {
+    for (const LessonBlock& block : step->blocks) {
         const auto* gate = std::get_if<Gate>(&block);
         if (gate == nullptr || course.of_open().done.contains(gate_name(*gate)))
             continue;

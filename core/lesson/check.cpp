@@ -137,9 +137,9 @@ private:
         return count;
     }
 
-    void look(const std::vector<Block>& blocks, const StepScene& scene, const Stage& stage) {
+    void look(const std::vector<LessonBlock>& blocks, const StepScene& scene, const Stage& stage) {
         const LessonState state = stage.state();
-        for (const Block& block : blocks)
+        for (const LessonBlock& block : blocks)
             std::visit(
                 Overloaded{[&](const Paragraph& b) { look(b.spans, state); },
                            [&](const Heading& b) { look(b.spans, state); },
@@ -189,7 +189,7 @@ private:
         LessonState after = with_view(stage.state(), solved);
         after.edited = true;
         for (const Step& step : lesson_.steps)
-            for (const Block& block : step.blocks)
+            for (const LessonBlock& block : step.blocks)
                 if (const auto* table = std::get_if<FillTable>(&block))
                     after.done.insert(table->id);
         if (!gate.condition.truth(after))

@@ -84,12 +84,12 @@ struct PanelBlock {
 };
 
 struct Callout;
-using Block = std::variant<Paragraph, Heading, ListBlock, TableBlock, CodeBlock, FormulaBlock, Gate,
+using LessonBlock = std::variant<Paragraph, Heading, ListBlock, TableBlock, CodeBlock, FormulaBlock, Gate,
                            FillTable, ShowMe, PanelBlock, Callout>;
 /// A boxed aside: "try", "note" or "warning".
 struct Callout {
     std::string kind;
-    std::vector<Block> blocks;
+    std::vector<LessonBlock> blocks;
 };
 
 struct QuizChoice {
@@ -107,7 +107,7 @@ struct Question {
 struct Step {
     std::string title;
     StepScene scene; ///< over the lesson's own
-    std::vector<Block> blocks;
+    std::vector<LessonBlock> blocks;
     int line = 0;
 };
 

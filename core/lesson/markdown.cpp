@@ -224,11 +224,11 @@ private:
 
     void code() {
         if (sink_.fence)
-            if (std::optional<Block> block = sink_.fence(fence_))
+            if (std::optional<LessonBlock> block = sink_.fence(fence_))
                 put(std::move(*block));
     }
 
-    void put(Block block) {
+    void put(LessonBlock block) {
         if (!callouts_.empty())
             callouts_.back().blocks.push_back(std::move(block));
         else if (sink_.block)
@@ -309,7 +309,7 @@ Spans read_spans(std::string_view text, int line, std::vector<LessonFault>& faul
     Spans all;
     const MarkdownSink sink{.section = {},
                             .block =
-                                [&](Block block) {
+                                [&](LessonBlock block) {
                                     if (auto* paragraph = std::get_if<Paragraph>(&block))
                                         all.insert(all.end(), paragraph->spans.begin(),
                                                    paragraph->spans.end());

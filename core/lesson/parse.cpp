@@ -23,7 +23,7 @@ public:
 
     MarkdownSink sink() {
         return {.section = [this](Spans title, int line) { begin_step(plain_text(title), line); },
-                .block = [this](Block block) { add(std::move(block)); },
+                .block = [this](LessonBlock block) { add(std::move(block)); },
                 .fence = [this](const Fence& fence) { return read(fence); }};
     }
 
@@ -42,17 +42,17 @@ private:
         return true;
     }
 
-    void add(Block block) {
+    void add(LessonBlock block) {
         if (!outside(1, "text"))
             lesson_.steps.back().blocks.push_back(std::move(block));
     }
 
     template<class Found>
-    std::optional<Block> placed(std::optional<Found> found) {
-        return found ? std::optional<Block>(std::move(*found)) : std::nullopt;
+    std::optional<LessonBlock> placed(std::optional<Found> found) {
+        return found ? std::optional<LessonBlock>(std::move(*found)) : std::nullopt;
     }
 
-    std::optional<Block> read(const Fence& fence) {
+    std::optional<LessonBlock> read(const Fence& fence) {
         if (fence.word == "quiz") {
             if (auto question = read_question(fence, faults_))
                 lesson_.quiz.push_back(std::move(*question));
