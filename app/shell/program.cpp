@@ -254,8 +254,8 @@ void Program::frame(Surface& surface, double now) {
         dialog_focus_.clear();
     focus_.begin_frame();
     dialog_focus_.begin_frame();
-    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && !ImGui::GetIO().WantTextInput)
-        ++gesture_;
+    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && !ImGui::GetIO().WantTextInput && !state_.view.drag)
+        ++gesture_; // the move that ends a drag belongs to it
     drag_number(surface, send);
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
         focus_.clear();

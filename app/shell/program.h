@@ -71,7 +71,7 @@ private:
     Picture canvas_;
     double last_frame_ = -1;
     bool moving_ = false;
-    bool typing_ = false; ///< a text field has the keyboard
+    bool typing_ = false;            ///< a text field has the keyboard
     bool canvas_too_narrow_ = false; ///< the figure did not fit beside the open left panel
     std::uint64_t narrow_for_ = 0;   ///< what it was measured for
 };
