@@ -11,7 +11,7 @@ struct Shortcut {
 
 constexpr Shortcut shortcuts[] = {
     {"→  ←", "next stage, stage before"},
-    {"↓  ↑", "next row, row before: the arithmetic row by row"},
+    {"↓  ↑", "next row, row before"},
     {"space", "play and pause"},
     {"Home  End", "first stage, output"},
     {"1 … 9", "put head 0 … 8 in focus"},
@@ -31,8 +31,8 @@ constexpr Shortcut shortcuts[] = {
     {"Esc", "let go of the selection, close this"},
     {"Ctrl N  Ctrl O", "new project, open one"},
     {"Ctrl S  Ctrl Shift S", "save, save as"},
-    {"Ctrl E  Ctrl Shift E", "picture of this view, numbers of this stage"},
-    {"Ctrl C  Ctrl Shift T", "copy the matrix under the mouse, this stage"},
+    {"Ctrl E  Ctrl Shift E", "picture of this view, its numbers"},
+    {"Ctrl C  Ctrl Shift T", "copy this matrix, this stage"},
     {"Ctrl Shift C", "copy as PyTorch"},
     {"Alt F", "the File menu"},
     {"Ctrl Q", "quit"},
