@@ -70,8 +70,7 @@ void FileChooser::use_suffix(const std::string& suffix) {
     // The ending that is wanted also becomes the one for names without any.
     std::stable_partition(options_.suffixes.begin(), options_.suffixes.end(),
                           [&](const std::string& one) { return one == suffix; });
-});
-type(std::move(stem) + suffix);
+    type(std::move(stem) + suffix);
 }
 
 std::string FileChooser::with_suffix(const std::string& name) const {
