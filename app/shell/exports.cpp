@@ -79,11 +79,10 @@ Copied copy_stage(const OnScreen& screen) {
 }
 
 Copied copy_matrix(const OnScreen& screen) {
-    const auto cell = screen.view.focus();
+    const auto cell = spoken_of(screen.shown, screen.view);
     const Tensor* tensor = cell ? screen.shown.tensor(cell->tensor) : nullptr;
     if (tensor == nullptr)
-        fail_input(
-            "There is no matrix to copy: point at one, or click a cell of it, and press Ctrl C again.");
+        fail_input("There is no matrix to copy; point at one and press Ctrl C again.");
     const Shape& shape = tensor->shape();
     const MatrixCells cells = matrix_around(*tensor, cell->at);
     std::string name(tensor_info(cell->tensor).name);

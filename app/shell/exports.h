@@ -28,7 +28,7 @@ struct Copied {
     std::string text, said;
 };
 Copied copy_stage(const OnScreen& screen);
-/// The matrix under the mouse, else the one with the selected cell.
+/// The matrix of the cell that the inspector speaks of: the one under the mouse, else the selected one.
 Copied copy_matrix(const OnScreen& screen);
 Copied copy_script(const OnScreen& screen);
 

@@ -335,7 +335,8 @@ void Program::frame(Surface& surface, double now) {
     focus_.begin_frame();
     dialog_focus_.begin_frame();
     constexpr double wheel_rest = 0.7; // seconds between turns that are one gesture
-    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && !ImGui::GetIO().WantTextInput &&
+    // The move that ends a drag belongs to it.
+    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && !ImGui::GetIO().WantTextInput && !state_.view.drag &&
         now - wheel_turned_ > wheel_rest)
         ++gesture_;
     if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) {

@@ -68,7 +68,8 @@ void FileChooser::use_suffix(const std::string& suffix) {
     const std::string now = this->suffix();
     std::string stem = has_suffix(text_, now) ? text_.substr(0, text_.size() - now.size()) : text_;
     // The ending that is wanted also becomes the one for names without any.
-    std::ranges::stable_partition(options_.suffixes, [&](const auto& one) { return one == suffix; });
+    std::stable_partition(options_.suffixes.begin(), options_.suffixes.end(),
+                          [&](const std::string& one) { return one == suffix; });
     type(std::move(stem) + suffix);
 }
 

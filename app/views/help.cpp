@@ -13,7 +13,7 @@ struct Shortcut {
 
 constexpr Shortcut shortcuts[] = {
     {"→  ←", "next stage, stage before"},
-    {"↓  ↑", "next row, row before: the arithmetic row by row"},
+    {"↓  ↑", "next row, row before"},
     {"Page down  Page up", "next page of the lesson, page before"},
     {"space", "play and pause"},
     {"Home  End", "first stage, output"},
@@ -42,8 +42,8 @@ constexpr Shortcut shortcuts[] = {
     {"Esc", "let go of the selection, close a note or this"},
     {"Ctrl N  Ctrl O", "new project, open one"},
     {"Ctrl S  Ctrl Shift S", "save, save as"},
-    {"Ctrl E  Ctrl Shift E", "picture of this view, numbers of this stage"},
-    {"Ctrl C  Ctrl Shift T", "copy the block or matrix under the mouse, this stage"},
+    {"Ctrl E  Ctrl Shift E", "picture of this view, its numbers"},
+    {"Ctrl C  Ctrl Shift T", "copy this block or matrix, this stage"},
     {"Ctrl Shift C", "copy as PyTorch"},
     {"Alt F", "the File menu"},
     {"Ctrl Q", "quit"},

@@ -100,11 +100,13 @@ void sentence_field(AppState& state, const Rect& area, const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const Theme& theme = tools.theme;
     const ImVec2 origin = ImGui::GetWindowPos();
+    // Not every error is about the sentence.
+    const bool wrong = !state.error.empty() && state.sentence != state.document->recipe.sentence;
     Scene scene;
     scene.add(RectItem{.area = area,
                        .fill = theme.raise,
-                       .stroke = state.error.empty() ? theme.line2 : theme.bad,
-                       .stroke_width = state.error.empty() ? 1.0F : 2.0F,
+                       .stroke = wrong ? theme.bad : theme.line2,
+                       .stroke_width = wrong ? 2.0F : 1.0F,
                        .radius = 6});
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     tools.surface.need_glyphs(state.sentence);
@@ -139,7 +141,7 @@ void sentence_field(AppState& state, const Rect& area, const ViewTools& tools) {
         show_tip(recipe.base != nullptr ? "These tokens come from a file."
                                         : "The sentence is part of this preset.",
                  tools);
-    if (!state.error.empty() && ImGui::IsItemHovered())
+    if (wrong && ImGui::IsItemHovered())
         show_tip(state.error, tools);
 }
 

@@ -125,3 +125,15 @@ TEST_CASE("a line of the history is clicked") {
     desk.settle();
     CHECK(desk.W_O(5, 1) == 2.0F);
 }
+
+TEST_CASE("a drag that is over before a frame was drawn counts, as one step") {
+    Desk desk(StageGroup::output);
+    const float before = desk.W_O(5, 1);
+    const Point at = desk.place(cell);
+    desk.driver.flick(at.x, at.y, at.x + 80, at.y);
+    desk.settle();
+    CHECK(std::abs(desk.W_O(5, 1) - (before + 0.8F)) < 0.02F);
+    desk.driver.drag(at.x, at.y, at.x + 40, at.y);
+    desk.settle();
+    CHECK(desk.program.state().history.size() == 3);
+}

@@ -128,6 +128,14 @@ void Driver::drag(float from_x, float from_y, float to_x, float to_y, int steps)
     release();
 }
 
+void Driver::flick(float from_x, float from_y, float to_x, float to_y) {
+    move(from_x, from_y);
+    press();
+    input_.push(MouseMoved{to_x, to_y});
+    input_.push(MouseButton{0, false});
+    settle();
+}
+
 void Driver::scroll(float lines, float columns) {
     input_.push(MouseScrolled{columns, lines});
     settle();

@@ -37,6 +37,8 @@ public:
     void click(float x, float y, int button = 0);
     void double_click(float x, float y);
     void drag(float from_x, float from_y, float to_x, float to_y, int steps = 8);
+    /// A drag whose move and release reach the Ui in the same frame, as on a slow machine.
+    void flick(float from_x, float from_y, float to_x, float to_y);
     void scroll(float lines, float columns = 0);
     /// GLFW_KEY_*, held for one frame, with the GLFW_MOD_* bits.
     void key(int key, int modifiers = 0);
