@@ -255,6 +255,7 @@ TEST_CASE("the mask is painted over scores and weights, a stroke is one step") {
     CHECK(weight(0, 3, 1) == Approx(1 - weight(0, 3, 3)));
     CHECK(desk.view().selected == std::nullopt);
     REQUIRE(desk.click("Reset mask"));
+    desk.settle();
     CHECK(weight(0, 3, 0) > 0);
     REQUIRE(desk.click("Stop painting"));
     desk.driver.click(one.x, one.y);
