@@ -1,6 +1,7 @@
 #include "app/shell/program.h"
 
 #include "app/draw/matrix.h"
+#include "app/jobs/recomputed.h"
 #include "app/views/file_views.h"
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
@@ -148,6 +149,7 @@ void Program::take_results() {
         state_.error = result->error;
         return;
     }
+    state_.recomputed = recomputed_text(*result->trace);
     state_.shown = {result->document, result->trace, std::move(result->metrics)};
     clamp_to(state_.view, state_.shown.dims());
 }

@@ -17,6 +17,7 @@ struct AppState {
     std::string sentence; ///< as it stands in the field, valid or not
     std::string error;    ///< one sentence about what was typed or chosen last; empty when all is well
     std::string device_name, device_detail;
+    std::string recomputed;               ///< which stages the last run computed, one sentence
     bool running = false;                 ///< a run is out
     std::string edit_text;                ///< in the inspector's number field
     std::optional<CellAddress> edit_cell; ///< whose number that is

@@ -15,12 +15,17 @@ struct HeadMetrics {
     float next_token = 0;     ///< weight on the token after
     float itself = 0;         ///< weight on the token itself
     float first_token = 0;    ///< weight on the first key, over rows other than the first
-    float output_share = 0;   ///< Frobenius norm of its contribution over the sum of all heads' norms
+    double output_norm = 0;   ///< Frobenius norm of its contribution
+    float output_share = 0;   ///< output_norm over the sum of all heads'
     std::string label;        ///< "previous token", "itself", ... when a score reaches 0.5, else ""
 };
 
 /// One entry per head of batch entry b. Needs weights; output_share needs contributions (else 0).
 /// Position scores are 0 when Tq differs from Tk.
 std::vector<HeadMetrics> head_metrics(const Trace& trace, std::int64_t b);
+
+/// The same for a trace that an engine computed from one with metrics `before`: only heads that were computed
+/// anew (Trace::computed) are measured.
+std::vector<HeadMetrics> head_metrics(const Trace& trace, std::int64_t b, std::vector<HeadMetrics> before);
 
 } // namespace headscope

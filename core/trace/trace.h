@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/tensor/tensor.h"
+#include "core/trace/reach.h"
 #include "core/trace/stage.h"
 
 #include <array>
@@ -23,6 +24,7 @@ struct Trace {
     std::vector<MaskedRow> fully_masked;       ///< ordered by b, h, i
     std::string device;                        ///< what computed it: "cpu"
     double seconds = 0.0;                      ///< wall time of the run
+    Reach computed; ///< what this run computed; the rest is shared with the trace before it
 
     /// Null when the stage was not asked for.
     const Tensor* stage(TensorId id) const { return stages[static_cast<std::size_t>(id)].get(); }

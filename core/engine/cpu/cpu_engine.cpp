@@ -1,5 +1,6 @@
 #include "core/engine/cpu/cpu_engine.h"
 
+#include "core/attention/reach.h"
 #include "core/base/error.h"
 
 #include <Eigen/Core>
@@ -13,6 +14,7 @@ namespace headscope {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
 using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Strided = Eigen::OuterStride<>;
 using View = Eigen::Map<Matrix, 0, Strided>;
@@ -37,12 +39,18 @@ std::string cell_text(std::int64_t b, std::int64_t i, std::int64_t c) {
     return "[" + std::to_string(b) + ", " + std::to_string(i) + ", " + std::to_string(c) + "]";
 }
 
-/// One run: the tensors that are wanted or needed on the way, and the steps that fill them.
+/// One run: the tensors that are wanted or needed on the way, and the steps that fill them. Every number
+/// comes from a product whose shape does not depend on what else is computed, so that a part of a run gives
+/// the same bits as all of it.
 class Run {
 public:
     Run(const Problem& problem, StageSet wanted, Progress& progress, WorkerPool& pool)
-        : problem_(problem), d_(problem.dims), wanted_(wanted), progress_(progress), pool_(pool),
-          mask_(problem.mask, problem.dims) {}
+        : problem_(problem), d_(problem.dims), wanted_(wanted), reach_(Reach::all(problem.dims.H)),
+          progress_(progress), pool_(pool), mask_(problem.mask, problem.dims) {}
+    /// All stages; what is out of reach is taken from `previous`, which holds them all.
+    Run(const Problem& problem, Reach reach, const Trace& previous, Progress& progress, WorkerPool& pool)
+        : problem_(problem), d_(problem.dims), wanted_(StageSet::all()), reach_(std::move(reach)),
+          previous_(&previous), progress_(progress), pool_(pool), mask_(problem.mask, problem.dims) {}
 
     Trace compute();
 
@@ -56,15 +64,23 @@ private:
     bool wants(TensorId id) const { return wanted_.has(id); }
     bool wants_rows() const;
     Tensor& make(TensorId id);
-    Tensor* if_wanted(TensorId id) { return wants(id) ? &make(id) : nullptr; }
-    Tensor* made(TensorId id) { return tensors_[static_cast<std::size_t>(id)].get(); }
-    void project(const Tensor& x, const TensorPtr& W, const TensorPtr& b, TensorId id);
+    /// Null when it is neither made here nor to be taken from the trace before.
+    const Tensor* made(TensorId id) const;
+    bool reaches(TensorId id) const { return stages_.has(id); }
+    bool is_kept(TensorId id, std::int64_t head) const { return wants(id) && reach_.has(id, head); }
+    void project(const Tensor& x, const TensorPtr& W, const TensorPtr& b, TensorId id, std::int64_t heads);
+    void project_heads(const Tensor& source);
     void split(TensorId joined, TensorId heads);
     void rotate(TensorId heads);
     ConstView queries(std::int64_t b, std::int64_t h, std::int64_t first, std::int64_t rows);
     ConstView keys(std::int64_t b, std::int64_t g);
     void for_tasks(std::int64_t count, const std::function<void(std::int64_t, int)>& task);
+    void load(TensorId id, std::int64_t b, std::int64_t h, std::int64_t first, Matrix& tile,
+              std::int64_t rows) const;
     void attend(std::int64_t b, std::int64_t h, std::int64_t first, std::int64_t rows, Scratch& scratch);
+    void score(std::int64_t b, std::int64_t h, std::int64_t first, std::int64_t rows, Scratch& scratch);
+    void apply_mask(std::int64_t b, std::int64_t h, std::int64_t i, float* row) const;
+    void attend_all(Trace& trace);
     void softmax_row(std::int64_t b, std::int64_t h, std::int64_t i, float* row, Scratch& scratch);
     template<class Tile>
     void check_scores(const Tile& tile, std::int64_t b, std::int64_t h, std::int64_t first,
@@ -77,12 +93,14 @@ private:
     void keep(TensorId id, std::int64_t b, std::int64_t h, std::int64_t first, const Matrix& tile,
               std::int64_t rows);
     void average_heads();
-    void project_output();
     std::int64_t flops() const;
 
     const Problem& problem_;
     const Dims& d_;
     StageSet wanted_;
+    Reach reach_;
+    StageSet stages_ = reach_.stages();
+    const Trace* previous_ = nullptr;
     Progress& progress_;
     WorkerPool& pool_;
     MaskRows mask_;
@@ -91,15 +109,33 @@ private:
 
 Tensor& Run::make(TensorId id) {
     auto& slot = tensors_[static_cast<std::size_t>(id)];
-    if (slot == nullptr)
+    if (slot == nullptr) {
         slot = std::make_shared<Tensor>(tensor_info(id).shape(d_));
+        const bool whole = std::ranges::all_of(reach_.heads, [id](StageSet head) { return head.has(id); });
+        if (previous_ != nullptr && !whole && !reach_.whole.has(id))
+            std::ranges::copy(previous_->stage(id)->values(), slot->data());
+    }
     return *slot;
 }
 
+const Tensor* Run::made(TensorId id) const {
+    const Tensor* own = tensors_[static_cast<std::size_t>(id)].get();
+    return own != nullptr || previous_ == nullptr ? own : previous_->stage(id);
+}
+
+/// Of the products that are in reach.
 std::int64_t Run::flops() const {
-    return 2 * d_.B *
-           (d_.Tq * d_.D * d_.H * (d_.dk + d_.dv) + d_.Tk * d_.Dkv * d_.Hkv * (d_.dk + d_.dv) +
-            d_.H * d_.Tq * d_.Tk * (d_.dk + d_.dv));
+    using enum TensorId;
+    std::int64_t products = reach_.whole.has(output) ? d_.Tq * d_.H * d_.dv * d_.D : 0;
+    for (std::int64_t h = 0; h < d_.H; ++h) {
+        const StageSet in_reach = reach_.heads[static_cast<std::size_t>(h)];
+        products += (in_reach.has(q) ? d_.Tq * d_.D * d_.dk : 0) +
+                    (in_reach.has(k) ? d_.Tk * d_.Dkv * d_.dk : 0) +
+                    (in_reach.has(v) ? d_.Tk * d_.Dkv * d_.dv : 0) +
+                    (in_reach.has(scores) ? d_.Tq * d_.Tk * d_.dk : 0) +
+                    (in_reach.has(head_out) ? d_.Tq * d_.Tk * d_.dv : 0);
+    }
+    return 2 * d_.B * products;
 }
 
 void Run::for_tasks(std::int64_t count, const std::function<void(std::int64_t, int)>& task) {
@@ -115,19 +151,25 @@ void Run::for_tasks(std::int64_t count, const std::function<void(std::int64_t, i
         checked(index, 0);
 }
 
-void Run::project(const Tensor& x, const TensorPtr& W, const TensorPtr& b, TensorId id) {
+/// Row tile by row tile and, for Q, K and V, head by head: those heads that are in reach.
+void Run::project(const Tensor& x, const TensorPtr& W, const TensorPtr& b, TensorId id, std::int64_t heads) {
+    if (!reaches(id))
+        return;
     Tensor& y = make(id);
-    const std::int64_t rows = x.shape()[0] * x.shape()[1], width = x.shape()[2], cols = W->shape()[1];
-    const std::int64_t tiles = (rows + tile_rows - 1) / tile_rows;
-    for_tasks(tiles, [&](std::int64_t tile, int) {
-        const std::int64_t first = tile * tile_rows, count = std::min(tile_rows, rows - first);
-        View out = view(y, first * cols, count, cols, cols);
-        out.noalias() = view(x, first * width, count, width, width) * view(*W, 0, width, cols, cols);
+    const std::int64_t rows = x.shape()[0] * x.shape()[1], width = x.shape()[2], stride = W->shape()[1];
+    const std::int64_t cols = stride / heads, tiles = (rows + tile_rows - 1) / tile_rows;
+    for_tasks(tiles * heads, [&](std::int64_t task, int) {
+        const std::int64_t h = task % heads, first = task / heads * tile_rows;
+        const std::int64_t count = std::min(tile_rows, rows - first);
+        if (heads > 1 && !reach_.has(id, h))
+            return;
+        View out = view(y, first * stride + h * cols, count, cols, stride);
+        out.noalias() = view(x, first * width, count, width, width) * view(*W, h * cols, width, cols, stride);
         if (b != nullptr)
-            out.rowwise() += view(*b, 0, 1, cols, cols).row(0);
+            out.rowwise() += view(*b, h * cols, 1, cols, cols).row(0);
         if (!out.allFinite())
             fail_input("a number of " + std::string(tensor_info(id).name) + " near " +
-                       cell_text(first / x.shape()[1], first % x.shape()[1], 0) +
+                       cell_text(first / x.shape()[1], first % x.shape()[1], h * cols) +
                        " leaves float32's range; make X or " +
                        std::string(tensor_info(tensor_info(id).inputs[1]).name) + " smaller");
     });
@@ -135,22 +177,24 @@ void Run::project(const Tensor& x, const TensorPtr& W, const TensorPtr& b, Tenso
 
 /// Head by head copies of what the engine itself reads in place.
 void Run::split(TensorId joined, TensorId heads) {
-    if (!wants(heads) && !(problem_.rotary && heads != TensorId::v_heads && wants_rows()))
+    if (!reaches(heads) ||
+        (!wants(heads) && !(problem_.rotary && heads != TensorId::v_heads && wants_rows())))
         return;
     const Tensor& from = *made(joined);
     Tensor& to = make(heads);
     const std::int64_t count = to.shape()[1], T = to.shape()[2], width = to.shape()[3];
     for (std::int64_t b = 0; b < d_.B; ++b)
         for (std::int64_t h = 0; h < count; ++h)
-            view(to, to.offset(b, h, 0, 0), T, width, width) =
-                view(from, from.offset(b, 0, h * width), T, width, count * width);
+            if (reach_.has(heads, h))
+                view(to, to.offset(b, h, 0, 0), T, width, width) =
+                    view(from, from.offset(b, 0, h * width), T, width, count * width);
 }
 
 /// Turns the numbers of each query or key by its position, in place.
 void Run::rotate(TensorId heads) {
-    if (!problem_.rotary || made(heads) == nullptr)
+    if (!problem_.rotary || tensors_[static_cast<std::size_t>(heads)] == nullptr)
         return;
-    Tensor& Y = *made(heads);
+    Tensor& Y = make(heads);
     const Tensor &cos = *problem_.rotary->cos, &sin = *problem_.rotary->sin;
     const std::int64_t count = Y.shape()[1], T = Y.shape()[2], width = d_.dk, half = width / 2;
     for (std::int64_t b = 0; b < d_.B; ++b) {
@@ -158,6 +202,8 @@ void Run::rotate(TensorId heads) {
         const auto C = view(cos, table, T, width, width).array(),
                    S = view(sin, table, T, width, width).array();
         for (std::int64_t h = 0; h < count; ++h) {
+            if (!reach_.has(heads, h))
+                continue;
             auto heads_of = view(Y, Y.offset(b, h, 0, 0), T, width, width).array();
             const Matrix before = heads_of.matrix();
             heads_of *= C;
@@ -219,11 +265,19 @@ void Run::check_values(const Tile& tile, std::int64_t b, std::int64_t h, std::in
 
 void Run::keep(TensorId id, std::int64_t b, std::int64_t h, std::int64_t first, const Matrix& tile,
                std::int64_t rows) {
-    if (!wants(id))
+    if (!is_kept(id, h))
         return;
-    Tensor& tensor = *made(id);
+    Tensor& tensor = *tensors_[static_cast<std::size_t>(id)];
     const std::int64_t cols = tile.cols();
     view(tensor, tensor.offset(b, h, first, 0), rows, cols, cols) = tile.topRows(rows);
+}
+
+/// Rows of the trace before, to go on from.
+void Run::load(TensorId id, std::int64_t b, std::int64_t h, std::int64_t first, Matrix& tile,
+               std::int64_t rows) const {
+    const Tensor& tensor = *previous_->stage(id);
+    const std::int64_t cols = tile.cols();
+    tile.topRows(rows) = view(tensor, tensor.offset(b, h, first, 0), rows, cols, cols);
 }
 
 /// Softmax in place over what the mask allows. Subtracting the largest score keeps exp from overflowing.
@@ -243,46 +297,70 @@ void Run::softmax_row(std::int64_t b, std::int64_t h, std::int64_t i, float* row
     s /= s.sum();
 }
 
-void Run::attend(std::int64_t b, std::int64_t h, std::int64_t first, std::int64_t rows, Scratch& scratch) {
-    using enum TensorId;
-    const Tensor& V = *made(v);
-    const std::int64_t g = d_.kv_head(h), v_width = d_.Hkv * d_.dv;
+void Run::score(std::int64_t b, std::int64_t h, std::int64_t first, std::int64_t rows, Scratch& scratch) {
     Matrix& tile = scratch.scores;
     auto S = tile.topRows(rows);
-    S.noalias() = queries(b, h, first, rows) * keys(b, g).transpose();
+    S.noalias() = queries(b, h, first, rows) * keys(b, d_.kv_head(h)).transpose();
     check_scores(S, b, h, first, "make X, W_Q or W_K smaller");
-    keep(scores, b, h, first, tile, rows);
-    S /= std::sqrt(static_cast<float>(d_.dk)) * problem_.temperature;
-    if (problem_.temperature < 1.0F)
-        check_scores(S, b, h, first, "raise the temperature, or make X, W_Q or W_K smaller");
-    keep(scaled, b, h, first, tile, rows);
-    if (!mask_.empty())
-        for (std::int64_t r = 0; r < rows; ++r) {
-            const MaskRow mask = mask_.row(b, h, first + r);
-            RowView s(S.row(r).data(), d_.Tk);
-            if (mask.add != nullptr)
-                s += ConstRowView(mask.add, d_.Tk);
-            s.head(mask.begin).setConstant(minus_infinity);
-            s.tail(d_.Tk - mask.end).setConstant(minus_infinity);
-            if (mask.allowed != nullptr)
-                for (std::int64_t j = mask.begin; j < mask.end; ++j)
-                    if (mask.allowed[j] == 0)
-                        s[j] = minus_infinity;
-        }
-    keep(masked, b, h, first, tile, rows);
-    for (std::int64_t r = 0; r < rows; ++r)
-        softmax_row(b, h, first + r, S.row(r).data(), scratch);
-    keep(weights, b, h, first, tile, rows);
+    keep(TensorId::scores, b, h, first, tile, rows);
+}
 
+void Run::apply_mask(std::int64_t b, std::int64_t h, std::int64_t i, float* row) const {
+    const MaskRow mask = mask_.row(b, h, i);
+    RowView s(row, d_.Tk);
+    if (mask.add != nullptr)
+        s += ConstRowView(mask.add, d_.Tk);
+    s.head(mask.begin).setConstant(minus_infinity);
+    s.tail(d_.Tk - mask.end).setConstant(minus_infinity);
+    if (mask.allowed != nullptr)
+        for (std::int64_t j = mask.begin; j < mask.end; ++j)
+            if (mask.allowed[j] == 0)
+                s[j] = minus_infinity;
+}
+
+/// What is in reach is a tail of the chain scores, scaled, masked, weights, head_out, concat and
+/// contributions; its first stage reads the one before it from the trace before.
+void Run::attend(std::int64_t b, std::int64_t h, std::int64_t first, std::int64_t rows, Scratch& scratch) {
+    using enum TensorId;
+    Matrix& tile = scratch.scores;
+    auto S = tile.topRows(rows);
+    if (reach_.has(scores, h))
+        score(b, h, first, rows, scratch);
+    if (reach_.has(scaled, h)) {
+        if (!reach_.has(scores, h))
+            load(scores, b, h, first, tile, rows);
+        S /= std::sqrt(static_cast<float>(d_.dk)) * problem_.temperature;
+        if (problem_.temperature < 1.0F)
+            check_scores(S, b, h, first, "raise the temperature, or make X, W_Q or W_K smaller");
+        keep(scaled, b, h, first, tile, rows);
+    }
+    if (reach_.has(masked, h)) {
+        if (!reach_.has(scaled, h))
+            load(scaled, b, h, first, tile, rows);
+        if (!mask_.empty())
+            for (std::int64_t r = 0; r < rows; ++r)
+                apply_mask(b, h, first + r, S.row(r).data());
+        keep(masked, b, h, first, tile, rows);
+        for (std::int64_t r = 0; r < rows; ++r)
+            softmax_row(b, h, first + r, S.row(r).data(), scratch);
+        keep(weights, b, h, first, tile, rows);
+    }
     auto O = scratch.out.topRows(rows);
-    O.noalias() = S * view(V, V.offset(b, 0, g * d_.dv), d_.Tk, d_.dv, v_width);
-    keep(head_out, b, h, first, scratch.out, rows);
+    if (reach_.has(head_out, h)) {
+        if (!reach_.has(weights, h))
+            load(weights, b, h, first, tile, rows);
+        const Tensor& V = *made(v);
+        O.noalias() = S * view(V, V.offset(b, 0, d_.kv_head(h) * d_.dv), d_.Tk, d_.dv, d_.Hkv * d_.dv);
+        keep(head_out, b, h, first, scratch.out, rows);
+    } else {
+        load(head_out, b, h, first, scratch.out, rows);
+    }
     O *= problem_.gain(h);
     check_values(O, b, h, first, "output", "make X, W_V or the gain smaller");
-    if (Tensor* joined = made(concat))
-        view(*joined, joined->offset(b, first, h * d_.dv), rows, d_.dv, d_.H * d_.dv) = O;
-    if (wants(contributions)) {
-        Tensor& C = *made(contributions);
+    if (reach_.has(concat, h) && (wants(concat) || wants(output)))
+        view(make(concat), made(concat)->offset(b, first, h * d_.dv), rows, d_.dv, d_.H * d_.dv) = O;
+    if (is_kept(contributions, h)) {
+        Tensor& C = make(contributions);
         View part = view(C, C.offset(b, h, first, 0), rows, d_.D, d_.D);
         part.noalias() = O * view(*problem_.weights.W_O, h * d_.dv * d_.D, d_.dv, d_.D, d_.D);
         check_values(part, b, h, first, "contribution", "make X, W_V, W_O or the gain smaller");
@@ -298,11 +376,6 @@ void Run::average_heads() {
             view(A, b * d_.H * cells, d_.H, cells, cells).colwise().mean();
 }
 
-void Run::project_output() {
-    const Weights& w = problem_.weights;
-    project(*made(TensorId::concat), w.W_O, w.b_O, TensorId::output);
-}
-
 bool Run::wants_rows() const {
     using enum TensorId;
     return std::ranges::any_of(
@@ -310,59 +383,88 @@ bool Run::wants_rows() const {
         [this](TensorId id) { return wants(id); });
 }
 
-Trace Run::compute() {
+/// Everything that is computed head by head and row by row, from the scores on.
+void Run::attend_all(Trace& trace) {
     using enum TensorId;
-    Trace trace{.dims = d_, .stages = {}, .fully_masked = {}, .device = "cpu", .seconds = 0};
-    const Tensor& source = problem_.cross() ? *problem_.x_kv : *problem_.x;
+    for (const TensorId id : {scores, scaled, masked, weights, head_out, contributions})
+        if (wants(id) && reaches(id))
+            make(id);
+    if ((wants(concat) || wants(output)) && reaches(concat))
+        make(concat);
+    const StageSet chain =
+        StageSet{}.with(scores).with(scaled).with(masked).with(weights).with(head_out).with(concat).with(
+            contributions);
+    std::vector<std::int64_t> heads;
+    for (std::int64_t h = 0; h < d_.H; ++h)
+        if (!(reach_.heads[static_cast<std::size_t>(h)] & chain).empty())
+            heads.push_back(h);
+    const auto count = static_cast<std::int64_t>(heads.size());
+    const std::int64_t tiles = (d_.Tq + tile_rows - 1) / tile_rows, tasks = d_.B * count * tiles;
+    std::vector<Scratch> scratch(static_cast<std::size_t>(pool_.threads()));
+    std::atomic<std::int64_t> done{0};
+    for_tasks(tasks, [&](std::int64_t task, int worker) {
+        Scratch& mine = scratch[static_cast<std::size_t>(worker)];
+        mine.scores.resize(std::min(tile_rows, d_.Tq), d_.Tk);
+        mine.out.resize(std::min(tile_rows, d_.Tq), d_.dv);
+        const std::int64_t first = task % tiles * tile_rows, head = task / tiles;
+        attend(head / count, heads[static_cast<std::size_t>(head % count)], first,
+               std::min(tile_rows, d_.Tq - first), mine);
+        progress_.report(static_cast<float>(++done) / static_cast<float>(tasks));
+    });
+    if (previous_ != nullptr)
+        std::ranges::copy_if(previous_->fully_masked, std::back_inserter(trace.fully_masked),
+                             [this](const MaskedRow& row) { return !reach_.has(weights, row.h); });
+    for (const Scratch& s : scratch)
+        trace.fully_masked.insert(trace.fully_masked.end(), s.fully_masked.begin(), s.fully_masked.end());
+    std::ranges::sort(trace.fully_masked, {}, [](const MaskedRow& r) { return std::tuple(r.b, r.h, r.i); });
+}
+
+void Run::project_heads(const Tensor& source) {
+    using enum TensorId;
     const Weights& w = problem_.weights;
     const bool rows = wants_rows();
-    progress_.check();
     if (rows || wants(q) || wants(q_heads))
-        project(*problem_.x, w.W_Q, w.b_Q, q);
+        project(*problem_.x, w.W_Q, w.b_Q, q, d_.H);
     if (rows || wants(k) || wants(k_heads))
-        project(source, w.W_K, w.b_K, k);
+        project(source, w.W_K, w.b_K, k, d_.Hkv);
     if (rows || wants(v) || wants(v_heads))
-        project(source, w.W_V, w.b_V, v);
+        project(source, w.W_V, w.b_V, v, d_.Hkv);
     split(q, q_heads);
     split(k, k_heads);
     split(v, v_heads);
     rotate(q_heads);
     rotate(k_heads);
-    if (rows) {
-        const StageSet asked = wanted_;
+}
+
+Trace Run::compute() {
+    using enum TensorId;
+    Trace trace{.dims = d_, .stages = {}, .fully_masked = {}, .device = "cpu", .seconds = 0, .computed = {}};
+    progress_.check();
+    project_heads(problem_.cross() ? *problem_.x_kv : *problem_.x);
+    const StageSet asked = wanted_;
+    if (wants_rows()) {
         if (wants(weights_mean))
             wanted_ = wanted_.with(weights);
-        for (const TensorId id : {scores, scaled, masked, weights, head_out, contributions})
-            if_wanted(id);
-        if (wants(concat) || wants(output))
-            make(concat);
-        const std::int64_t tiles = (d_.Tq + tile_rows - 1) / tile_rows, tasks = d_.B * d_.H * tiles;
-        std::vector<Scratch> scratch(static_cast<std::size_t>(pool_.threads()));
-        std::atomic<std::int64_t> done{0};
-        for_tasks(tasks, [&](std::int64_t task, int worker) {
-            Scratch& mine = scratch[static_cast<std::size_t>(worker)];
-            mine.scores.resize(std::min(tile_rows, d_.Tq), d_.Tk);
-            mine.out.resize(std::min(tile_rows, d_.Tq), d_.dv);
-            const std::int64_t first = task % tiles * tile_rows, head = task / tiles;
-            attend(head / d_.H, head % d_.H, first, std::min(tile_rows, d_.Tq - first), mine);
-            progress_.report(static_cast<float>(++done) / static_cast<float>(tasks));
-        });
-        for (const Scratch& s : scratch)
-            trace.fully_masked.insert(trace.fully_masked.end(), s.fully_masked.begin(), s.fully_masked.end());
-        std::ranges::sort(trace.fully_masked, {},
-                          [](const MaskedRow& r) { return std::tuple(r.b, r.h, r.i); });
-        if (wants(weights_mean))
+        attend_all(trace);
+        if (wants(weights_mean) && reaches(weights_mean))
             average_heads();
         if (wants(output))
-            project_output();
+            project(*made(concat), problem_.weights.W_O, problem_.weights.b_O, output, 1);
         wanted_ = asked;
     }
     for (const TensorInfo& info : stage_table())
         if (wants(info.id))
-            trace.slot(info.id) = tensors_[static_cast<std::size_t>(info.id)];
+            trace.slot(info.id) = previous_ != nullptr && !reaches(info.id)
+                                      ? previous_->stages[static_cast<std::size_t>(info.id)]
+                                      : tensors_[static_cast<std::size_t>(info.id)];
     if (wants(x))
         trace.slot(x) = problem_.x;
+    trace.computed = previous_ != nullptr ? std::move(reach_) : Reach::all(d_.H, wanted_);
     return trace;
+}
+
+bool holds_all(const Trace& trace) {
+    return std::ranges::all_of(trace.stages, [](const TensorPtr& stage) { return stage != nullptr; });
 }
 
 int thread_count(int asked) {
@@ -374,10 +476,21 @@ int thread_count(int asked) {
 CpuEngine::CpuEngine(int threads) : pool_(thread_count(threads)) {}
 
 Trace CpuEngine::run(const Problem& problem, StageSet wanted, Progress& progress) {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     validate(problem);
     Trace trace = Run(problem, wanted, progress, pool_).compute();
-    trace.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    trace.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    return trace;
+}
+
+Trace CpuEngine::rerun(const Problem& problem, const Problem& before, const Trace& previous,
+                       Progress& progress) {
+    if (problem.dims != before.dims || previous.device != name() || !holds_all(previous))
+        return run(problem, StageSet::all(), progress);
+    const auto start = Clock::now();
+    validate(problem, &before);
+    Trace trace = Run(problem, reach_of(before, problem), previous, progress, pool_).compute();
+    trace.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     return trace;
 }
 

@@ -15,6 +15,8 @@ public:
     std::string name() const override { return "cpu"; }
     using Engine::run;
     Trace run(const Problem& problem, StageSet wanted, Progress& progress) override;
+    Trace rerun(const Problem& problem, const Problem& before, const Trace& previous,
+                Progress& progress) override;
 
 private:
     WorkerPool pool_;
