@@ -1,6 +1,8 @@
 #include "app/jobs/recomputed.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace headscope {
 
@@ -29,16 +31,27 @@ std::string recomputed_text(const Trace& trace) {
     const StageSet stages = trace.computed.stages();
     const std::string all = std::to_string(stage_count);
     if (stages == StageSet::all())
-        return "Recomputed: all " + all + " stages.";
-    std::string text;
+        return "Recomputed all " + all + " stages.";
+    // Stages of the same heads stand together.
+    std::vector<std::pair<std::string, std::string>> groups;
     int count = 0;
-    for (const TensorInfo& stage : stage_table())
-        if (stages.has(stage.id)) {
-            text += (count++ > 0 ? ", " : "") + std::string(stage.name) + heads_text(trace, stage.id);
-        }
+    for (const TensorInfo& stage : stage_table()) {
+        if (!stages.has(stage.id))
+            continue;
+        ++count;
+        const std::string heads = heads_text(trace, stage.id);
+        const auto group = std::ranges::find(groups, heads, [](const auto& g) { return g.first; });
+        if (group == groups.end())
+            groups.emplace_back(heads, stage.name);
+        else
+            group->second += ", " + std::string(stage.name);
+    }
     if (count == 0)
-        return "Recomputed: nothing; no number changed.";
-    return "Recomputed: " + text + "; " + std::to_string(count) + " of " + all + " stages.";
+        return "Recomputed nothing: no number changed.";
+    std::string text;
+    for (const auto& [heads, names] : groups)
+        text += (text.empty() ? "" : "; ") + names + heads;
+    return "Recomputed " + std::to_string(count) + " of " + all + " stages: " + text + ".";
 }
 
 } // namespace headscope

@@ -30,10 +30,10 @@ TEST_CASE("the runner recomputes what an edit reaches and says so") {
     Runner runner(std::make_unique<CpuEngine>(1), {});
     const DocumentPtr first = first_lesson();
     const RunResult before = result_of(runner, first);
-    CHECK(recomputed_text(*before.trace) == "Recomputed: all 16 stages.");
+    CHECK(recomputed_text(*before.trace) == "Recomputed all 16 stages.");
     const DocumentPtr edited = headscope::apply(first, EditCell{{TensorId::W_O, {0, 1, 0, 0}}, 2.5F});
     const RunResult after = result_of(runner, edited);
-    CHECK(recomputed_text(*after.trace) == "Recomputed: contributions of head 0, output; 2 of 16 stages.");
+    CHECK(recomputed_text(*after.trace) == "Recomputed 2 of 16 stages: contributions of head 0; output.");
     CHECK(bitwise_difference(*after.trace, CpuEngine(1).run(edited->problem)) == "");
     const auto fresh = head_metrics(CpuEngine(1).run(edited->problem), 0);
     for (std::size_t h = 0; h < fresh.size(); ++h)
@@ -41,11 +41,10 @@ TEST_CASE("the runner recomputes what an edit reaches and says so") {
     // Another number of tokens: nothing can be taken over.
     Recipe recipe = first->recipe;
     recipe.sentence = "The dog ran";
-    CHECK(recomputed_text(*result_of(runner, make_document(recipe, 3)).trace) ==
-          "Recomputed: all 16 stages.");
+    CHECK(recomputed_text(*result_of(runner, make_document(recipe, 3)).trace) == "Recomputed all 16 stages.");
     // Back to the first document, from one that has nothing to do with it.
     CHECK(bitwise_difference(*result_of(runner, first).trace, *before.trace) == "");
-    CHECK(recomputed_text(*result_of(runner, first).trace) == "Recomputed: nothing; no number changed.");
+    CHECK(recomputed_text(*result_of(runner, first).trace) == "Recomputed nothing: no number changed.");
 }
 
 TEST_CASE("after a run that failed the next one starts from the last that worked") {
@@ -64,6 +63,6 @@ TEST_CASE("after a run that failed the next one starts from the last that worked
     const DocumentPtr good = headscope::apply(first, SetGain{1, 0.5F});
     const RunResult after = result_of(runner, good);
     CHECK(recomputed_text(*after.trace) ==
-          "Recomputed: concat of head 1, contributions of head 1, output; 3 of 16 stages.");
+          "Recomputed 3 of 16 stages: concat, contributions of head 1; output.");
     CHECK(bitwise_difference(*after.trace, CpuEngine(1).run(good->problem)) == "");
 }
