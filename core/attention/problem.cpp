@@ -40,14 +40,12 @@ void check_shape(const Problem& problem, TensorId id, bool required) {
                ") = " + wanted.text());
 }
 
-void check_finite(const Problem& problem, TensorId id, const Problem* valid) {
+void check_finite(const Problem& problem, TensorId id) {
     const Tensor* tensor = problem.input(id);
-    if (tensor == nullptr || (valid != nullptr && valid->input(id) == tensor))
+    if (tensor == nullptr || tensor->all_finite())
         return;
     const auto values = tensor->values();
     const auto bad = std::ranges::find_if(values, [](float v) { return !std::isfinite(v); });
-    if (bad == values.end())
-        return;
     std::int64_t offset = bad - values.begin();
     std::string place;
     for (int axis = tensor->shape().rank() - 1; axis >= 0; --axis) {
@@ -84,7 +82,7 @@ void check_count(const char* what, std::size_t has, std::int64_t wants) {
                    std::to_string(wants));
 }
 
-void check_rotary(const Problem& problem, const Problem* valid) {
+void check_rotary(const Problem& problem) {
     const Dims& d = problem.dims;
     if (problem.cross())
         fail_input(
@@ -101,9 +99,7 @@ void check_rotary(const Problem& problem, const Problem* valid) {
         if (table->shape() != wanted && table->shape() != shared)
             fail_input(what + " has shape " + table->shape().text() +
                        "; it should have (B, Tq, dk) = " + wanted.text() + " or " + shared.text());
-        const bool known =
-            valid != nullptr && valid->rotary && (table == valid->rotary->cos || table == valid->rotary->sin);
-        if (!known && !std::ranges::all_of(table->values(), [](float v) { return std::isfinite(v); }))
+        if (!table->all_finite())
             fail_input("not every number of " + what + " is finite; they should be cosines and sines");
     }
     if (problem.rotary->cos->shape() != problem.rotary->sin->shape())
@@ -197,7 +193,7 @@ Dims infer_dims(const TensorPtr& x, const TensorPtr& x_kv, const Weights& weight
     return d;
 }
 
-void validate(const Problem& problem, const Problem* valid) {
+void validate(const Problem& problem) {
     using enum TensorId;
     check_dims(problem.dims);
     for (const TensorId id : {x, W_Q, W_K, W_V, W_O})
@@ -210,7 +206,7 @@ void validate(const Problem& problem, const Problem* valid) {
                    " where keys and values should have (Tk, Dkv) = " + Shape({d.Tk, d.Dkv}).text() +
                    "; give X_kv, or make them equal");
     for (const TensorId id : {x, x_kv, W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O})
-        check_finite(problem, id, valid);
+        check_finite(problem, id);
     check_count("gains", problem.gains.size(), d.H);
     for (std::size_t h = 0; h < problem.gains.size(); ++h)
         if (!std::isfinite(problem.gains[h]))
@@ -220,7 +216,7 @@ void validate(const Problem& problem, const Problem* valid) {
     check_count("tokens", problem.tokens.size(), d.Tq);
     check_count("key tokens", problem.kv_tokens.size(), d.Tk);
     if (problem.rotary)
-        check_rotary(problem, valid);
+        check_rotary(problem);
     [[maybe_unused]] const MaskRows rows(problem.mask, d);
 }
 

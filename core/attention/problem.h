@@ -65,8 +65,7 @@ Dims infer_dims(const TensorPtr& x, const TensorPtr& x_kv, const Weights& weight
 
 /// Throws Error(input) with one sentence that names the first tensor at fault, what it has and what it should
 /// have: shapes against dims, H divisible by Hkv, empty inputs, NaN or infinity in x, weights or biases,
-/// gains, temperature, token counts, masks, rotary tables. `valid`: a problem that has passed; the numbers of
-/// tensors that both share are not read again.
-void validate(const Problem& problem, const Problem* valid = nullptr);
+/// gains, temperature, token counts, masks, rotary tables.
+void validate(const Problem& problem);
 
 } // namespace headscope
