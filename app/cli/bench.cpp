@@ -1,12 +1,11 @@
+#include "app/cli/bench_machine.h"
 #include "app/cli/bench_rows.h"
 #include "app/cli/subcommands.h"
 #include "app/draw/format.h"
 #include "app/shell/offscreen.h"
 #include "app/shell/program.h"
 #include "app/shell/window.h"
-#include "core/attention/cost.h"
 #include "core/base/error.h"
-#include "core/text/preset.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -70,14 +69,6 @@ BenchRow frame_work(const std::string& name, const Recipe& recipe, const std::st
     return timed_row("frame's own work, " + name, spread_of(ui.frames), wanted);
 }
 
-double resident_megabytes() {
-    std::ifstream file("/proc/self/status");
-    for (std::string line; std::getline(file, line);)
-        if (line.starts_with("VmRSS:"))
-            return std::stod(line.substr(6)) / 1024.0;
-    return 0;
-}
-
 /// Runs in a process of its own: opens the window, lets it stand idle, prints what it measured as JSON.
 void measure_window() {
     constexpr std::chrono::milliseconds settling(500), idle(3000);
@@ -103,7 +94,7 @@ void measure_window() {
         watcher.join();
     std::cout << nlohmann::json{{"first_frame_ms", first_frame},
                                 {"idle_share", idle_share},
-                                {"resident_mb", resident_megabytes()}}
+                                {"resident_mb", static_cast<double>(resident_memory()) / (1 << 20)}}
               << '\n';
 }
 
@@ -146,29 +137,6 @@ void add_window_rows(std::vector<BenchRow>& rows) {
                     nlohmann::json{{"name", "resident"}, {"megabytes", resident}}.dump()});
 }
 
-/// The standard sizes, every stage kept up to the weights.
-void add_engine_rows(std::vector<BenchRow>& rows) {
-    struct Size {
-        std::int64_t B, T, D, H;
-    };
-    for (const auto& [B, T, D, H] :
-         {Size{1, 4, 8, 2}, Size{1, 10, 512, 8}, Size{1, 128, 768, 12}, Size{1, 512, 768, 12}}) {
-        const Problem problem = bench_problem(B, T, D, H);
-        const std::unique_ptr<Engine> engine = make_engine("auto");
-        Progress progress;
-        const StageSet wanted = StageSet{}.with(TensorId::weights).with(TensorId::output);
-        const Spread time = time_of([&] { engine->run(problem, wanted, progress); });
-        const double gflops = static_cast<double>(cost_of(problem.dims, false).flops()) / time.median * 1e-9;
-        const std::string size =
-            std::to_string(B) + "," + std::to_string(T) + "," + std::to_string(D) + "," + std::to_string(H);
-        rows.push_back(timed_row("weights and output, (B,T,D,H) = (" + size + ")", time, ""));
-        rows.back().detail += "; " + number(gflops, 1) + " GFLOP/s";
-        auto json = nlohmann::json::parse(rows.back().json);
-        json["gflops"] = gflops;
-        rows.back().json = json.dump();
-    }
-}
-
 void print(const std::vector<BenchRow>& rows, bool json) {
     if (json) {
         auto all = nlohmann::json::array();
@@ -186,8 +154,8 @@ void print(const std::vector<BenchRow>& rows, bool json) {
                   << row.detail << '\n';
 }
 
-void run_bench(bool quick, bool json) {
-    std::vector<BenchRow> rows;
+/// What a user feels.
+void add_felt_rows(std::vector<BenchRow>& rows) {
     Recipe many;
     many.preset = "eight-experts";
     many.sentence = sentence_of(64);
@@ -195,29 +163,35 @@ void run_bench(bool quick, bool json) {
     rows.push_back(frame_work("first-lesson", {}, "under 2 ms"));
     rows.push_back(frame_work("eight heads of 64 x 64", many, "under 5 ms"));
     add_window_rows(rows);
-    if (!quick)
-        add_engine_rows(rows);
-    print(rows, json);
 }
 
 } // namespace
 
 void add_bench(CLI::App& program) {
     struct Options {
-        bool quick = false, json = false, in_window = false;
+        bool quick = false, engine = false, long_text = false, json = false, in_window = false;
     };
     CLI::App& command =
         *program.add_subcommand("bench", "measure this machine: engine, frames, start, memory");
     const auto options = std::make_shared<Options>();
-    command.add_flag("--quick", options->quick,
-                     "only what a user feels: edits, frames, start, idling, memory");
+    CLI::Option* const quick = command.add_flag(
+        "--quick", options->quick, "only what a user feels: edits, frames, start, idling, memory");
+    command.add_flag("--engine", options->engine, "only the standard sizes, against this machine's limit")
+        ->excludes(quick);
+    command.add_flag("--long", options->long_text, "32,768 tokens as well; takes a minute");
     command.add_flag("--json", options->json, "for other programs");
     command.add_flag("--in-window", options->in_window)->group("");
     command.callback([options] {
         if (options->in_window)
-            measure_window();
-        else
-            run_bench(options->quick, options->json);
+            return measure_window();
+        std::vector<BenchRow> rows;
+        if (!options->engine)
+            add_felt_rows(rows);
+        if (!options->quick)
+            add_engine_rows(rows);
+        if (options->long_text)
+            add_long_row(rows);
+        print(rows, options->json);
     });
 }
 
