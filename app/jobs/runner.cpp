@@ -76,10 +76,13 @@ RunResult Runner::run(const DocumentPtr& document, Progress& progress) {
                 attention_trace(*document->attention, document->layer, progress));
             return result;
         }
-        auto trace =
-            std::make_shared<const Trace>(engine_->run(document->problem, StageSet::all(), progress));
-        result.metrics = head_metrics(*trace, 0);
-        result.trace = std::move(trace);
+        Trace trace = last_.trace == nullptr ? engine_->run(document->problem, StageSet::all(), progress)
+                                             : engine_->rerun(document->problem, last_.document->problem,
+                                                              *last_.trace, progress);
+        const bool onward = last_.trace != nullptr && last_.trace->dims == trace.dims;
+        result.metrics = head_metrics(trace, 0, onward ? last_.metrics : std::vector<HeadMetrics>{});
+        result.trace = std::make_shared<const Trace>(std::move(trace));
+        last_ = result;
     } catch (const std::bad_alloc&) {
         result.error =
             "This problem needs more memory than the machine has free; take fewer tokens or heads.";

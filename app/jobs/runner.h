@@ -25,9 +25,9 @@ struct RunResult {
     std::string error; ///< one sentence when it failed
 };
 
-/// Runs an engine on its own thread. The newest document wins: one that waits is replaced, one that is being
-/// computed is cancelled, and only the newest one's result is ever handed out. Every member is for the thread
-/// that made it.
+/// Runs an engine on its own thread, and lets it take from the last trace what an edit cannot reach. The
+/// newest document wins: one that waits is replaced, one that is being computed is cancelled, and only the
+/// newest one's result is ever handed out. Every member is for the thread that made it.
 class Runner {
 public:
     /// `wake` is called on the worker's thread when a result waits; it may be empty.
@@ -55,6 +55,7 @@ private:
     std::shared_ptr<Progress> running_; ///< of the run that is under way
     std::optional<RunResult> result_;
     bool stopping_ = false;
+    RunResult last_; ///< the newest success, handed out or not; only the worker's
     std::thread thread_;
 };
 

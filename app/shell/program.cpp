@@ -1,6 +1,7 @@
 #include "app/shell/program.h"
 
 #include "app/commands/notice.h"
+#include "app/jobs/recomputed.h"
 #include "app/shell/edit_keys.h"
 #include "app/state/attention_document.h"
 #include "app/views/file_views.h"
@@ -213,6 +214,8 @@ void Program::take_results() {
         state_.flash.before = state_.shown;
         flash_begins_ = true;
     }
+    state_.recomputed =
+        result->document->attention == nullptr ? recomputed_text(*result->trace) : std::string();
     state_.shown = {result->document, result->trace, std::move(result->metrics)};
     clamp_to(state_.view, state_.shown.dims());
 }

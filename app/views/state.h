@@ -33,6 +33,7 @@ struct AppState {
     std::string notice;   ///< what the last command did beside what can be seen; empty when nothing
     std::string error;    ///< one sentence about what was typed or chosen last; empty when all is well
     std::string device_name, device_detail;
+    std::string recomputed;           ///< which stages the last run computed, one sentence
     bool running = false;             ///< a run is out
     NumberEdit number;                ///< in the inspector's number field
     FieldEdit field;                  ///< what is typed into a field of a panel

@@ -162,7 +162,7 @@ void engine_badge(const AppState& state, Picture& picture, const ViewTools& tool
     picture.scene.add(TextItem{{area.x + 12 + caption + 7, baseline}, name, Font::ui_medium, 13, theme.ink});
     picture.scene.add(
         TextItem{{area.right() - 12, baseline}, time, Font::mono, 12.5F, theme.muted, Align::right});
-    picture.tips.push_back({area, "Time of the last run, all stages. " + state.device_detail});
+    picture.tips.push_back({area, "Time of the last run. " + state.recomputed + " " + state.device_detail});
 }
 
 void icon_buttons(const AppState& state, Picture& picture, const ViewTools& tools, float right) {

@@ -77,29 +77,41 @@ HeadMetrics metrics_of(const float* weights, std::int64_t Tq, std::int64_t Tk, c
 } // namespace
 
 std::vector<HeadMetrics> head_metrics(const Trace& trace, std::int64_t b) {
-    std::vector<HeadMetrics> all;
+    return head_metrics(trace, b, {});
+}
+
+std::vector<HeadMetrics> head_metrics(const Trace& trace, std::int64_t b, std::vector<HeadMetrics> before) {
+    std::vector<HeadMetrics> all = std::move(before);
+    const bool afresh = static_cast<std::int64_t>(all.size()) != trace.dims.H;
+    if (afresh)
+        all.assign(static_cast<std::size_t>(trace.dims.H), {});
     const Tensor& weights = *trace.stage(TensorId::weights);
-    for (std::int64_t h = 0; h < trace.dims.H; ++h)
-        all.push_back(metrics_of(
-            weights.data() + weights.offset(b, h, 0, 0), trace.dims.Tq, trace.dims.Tk, [&](std::int64_t i) {
-                return std::ranges::binary_search(
-                    trace.fully_masked, std::tuple(b, h, i), {},
-                    [](const MaskedRow& row) { return std::tuple(row.b, row.h, row.i); });
-            }));
     const Tensor* contributions = trace.stage(TensorId::contributions);
-    if (contributions == nullptr)
-        return all;
     const std::int64_t cells = trace.dims.Tq * trace.dims.D;
-    // In double precision neither the squares nor the sum of float32 numbers overflow.
-    Eigen::ArrayXd norms(trace.dims.H);
-    for (std::int64_t h = 0; h < trace.dims.H; ++h)
-        norms[h] = Eigen::Map<const Eigen::VectorXf>(
-                       contributions->data() + contributions->offset(b, h, 0, 0), cells)
-                       .cast<double>()
-                       .norm();
-    if (const double total = norms.sum(); total > 0)
-        for (std::int64_t h = 0; h < trace.dims.H; ++h)
-            all[static_cast<std::size_t>(h)].output_share = static_cast<float>(norms[h] / total);
+    double total = 0;
+    for (std::int64_t h = 0; h < trace.dims.H; ++h) {
+        HeadMetrics& m = all[static_cast<std::size_t>(h)];
+        if (afresh || trace.computed.has(TensorId::weights, h)) {
+            const double norm = m.output_norm;
+            m = metrics_of(weights.data() + weights.offset(b, h, 0, 0), trace.dims.Tq, trace.dims.Tk,
+                           [&](std::int64_t i) {
+                               return std::ranges::binary_search(trace.fully_masked, std::tuple(b, h, i), {},
+                                                                 [](const MaskedRow& row) {
+                                                                     return std::tuple(row.b, row.h, row.i);
+                                                                 });
+                           });
+            m.output_norm = norm;
+        }
+        // In double precision neither the squares nor the sum of float32 numbers overflow.
+        if (contributions != nullptr && (afresh || trace.computed.has(TensorId::contributions, h)))
+            m.output_norm = Eigen::Map<const Eigen::VectorXf>(
+                                contributions->data() + contributions->offset(b, h, 0, 0), cells)
+                                .cast<double>()
+                                .norm();
+        total += m.output_norm;
+    }
+    for (HeadMetrics& m : all)
+        m.output_share = total > 0 ? static_cast<float>(m.output_norm / total) : 0.0F;
     return all;
 }
 

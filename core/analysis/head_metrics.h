@@ -16,7 +16,8 @@ struct HeadMetrics {
     float next_token = 0;     ///< weight on the token after
     float itself = 0;         ///< weight on the token itself
     float first_token = 0;    ///< weight on the first key, over rows other than the first
-    float output_share = 0;   ///< Frobenius norm of its contribution over the sum of all heads' norms
+    double output_norm = 0;   ///< Frobenius norm of its contribution
+    float output_share = 0;   ///< output_norm over the sum of all heads'
     std::string label;        ///< "previous token", "itself", ... when a score reaches 0.5, else ""
 };
 
@@ -26,5 +27,8 @@ std::vector<HeadMetrics> head_metrics(const Trace& trace, std::int64_t b);
 
 /// The same of one head's weights alone, row-major (Tq, Tk); rows of zeros may attend to nothing.
 HeadMetrics head_metrics(std::span<const float> weights, std::int64_t Tq, std::int64_t Tk);
+/// The same for a trace that an engine computed from one with metrics `before`: only heads that were computed
+/// anew (Trace::computed) are measured.
+std::vector<HeadMetrics> head_metrics(const Trace& trace, std::int64_t b, std::vector<HeadMetrics> before);
 
 } // namespace headscope

@@ -42,12 +42,10 @@ void check_shape(const Problem& problem, TensorId id, bool required) {
 
 void check_finite(const Problem& problem, TensorId id) {
     const Tensor* tensor = problem.input(id);
-    if (tensor == nullptr)
+    if (tensor == nullptr || tensor->all_finite())
         return;
     const auto values = tensor->values();
     const auto bad = std::ranges::find_if(values, [](float v) { return !std::isfinite(v); });
-    if (bad == values.end())
-        return;
     std::int64_t offset = bad - values.begin();
     std::string place;
     for (int axis = tensor->shape().rank() - 1; axis >= 0; --axis) {
@@ -101,7 +99,7 @@ void check_rotary(const Problem& problem) {
         if (table->shape() != wanted && table->shape() != shared)
             fail_input(what + " has shape " + table->shape().text() +
                        "; it should have (B, Tq, dk) = " + wanted.text() + " or " + shared.text());
-        if (!std::ranges::all_of(table->values(), [](float v) { return std::isfinite(v); }))
+        if (!table->all_finite())
             fail_input("not every number of " + what + " is finite; they should be cosines and sines");
     }
     if (problem.rotary->cos->shape() != problem.rotary->sin->shape())

@@ -25,6 +25,14 @@ public:
     /// that leave float32's range; Error(cancelled) once progress is cancelled.
     virtual Trace run(const Problem& problem, StageSet wanted, Progress& progress) = 0;
 
+    /// All stages again after an edit. An engine may take from `previous`, its own trace of `before`, what
+    /// the edit cannot reach; the numbers are those of a run from scratch, bit for bit, and Trace::computed
+    /// says what was computed. Throws what run throws.
+    virtual Trace rerun(const Problem& problem, [[maybe_unused]] const Problem& before,
+                        [[maybe_unused]] const Trace& previous, Progress& progress) {
+        return run(problem, StageSet::all(), progress);
+    }
+
     /// All stages, nothing to cancel.
     Trace run(const Problem& problem) {
         Progress progress;

@@ -1,5 +1,6 @@
 #include "core/base/error.h"
 #include "core/engine/cpu/cpu_engine.h"
+#include "core/engine/cpu/kernels/kernels.h"
 #include "core/engine/engine.h"
 
 #include <algorithm>
@@ -20,24 +21,12 @@ std::string processor_name() {
     return "processor";
 }
 
-const char* instruction_set() {
-#if defined(__AVX512F__)
-    return "AVX-512";
-#elif defined(__AVX2__)
-    return "AVX2";
-#elif defined(__SSE2__)
-    return "SSE2";
-#else
-    return "baseline";
-#endif
-}
-
 } // namespace
 
 std::vector<Device> devices() {
     const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
     return {{"cpu", processor_name(),
-             std::to_string(threads) + (threads == 1 ? " thread, " : " threads, ") + instruction_set()}};
+             std::to_string(threads) + (threads == 1 ? " thread, " : " threads, ") + best_kernels().name}};
 }
 
 std::unique_ptr<Engine> make_engine(const std::string& id) {

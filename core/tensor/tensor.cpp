@@ -3,7 +3,10 @@
 #include "core/base/error.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 namespace headscope {
@@ -11,22 +14,49 @@ namespace headscope {
 namespace {
 
 constexpr std::size_t alignment = 64;
+constexpr std::size_t large = std::size_t{256}
+                              << 10; ///< bytes; what is smaller the heap recycles well enough
 
+std::size_t bytes_of(std::int64_t count) {
+    return static_cast<std::size_t>(std::max<std::int64_t>(count, 1)) * sizeof(float);
+}
+
+/// The heap's own way to align is slow: where its memory begins is kept before the first number.
 float* allocate(std::int64_t count) {
-    const auto bytes = static_cast<std::size_t>(std::max<std::int64_t>(count, 1)) * sizeof(float);
-    void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    void* const memory = std::malloc(bytes_of(count) + alignment);
     if (memory == nullptr)
         throw std::bad_alloc();
-    return static_cast<float*>(memory);
+    // The heap aligns to 16 bytes, so that there is always room for its pointer.
+    const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+    auto* const numbers = reinterpret_cast<float*>(begin / alignment * alignment + alignment);
+    std::memcpy(reinterpret_cast<char*>(numbers) - sizeof memory, &memory, sizeof memory);
+    return numbers;
+}
+
+void release(float* numbers) {
+    void* memory = nullptr;
+    std::memcpy(&memory, reinterpret_cast<char*>(numbers) - sizeof memory, sizeof memory);
+    std::free(memory);
 }
 
 } // namespace
 
 void Tensor::Free::operator()(float* data) const {
-    std::free(data);
+    if (store != nullptr)
+        store->give_back(data);
+    else
+        release(data);
 }
 
 Tensor::Tensor(const Shape& shape) : shape_(shape), count_(shape.count()), data_(allocate(count_)) {}
+
+Tensor::Tensor(const Shape& shape, const std::shared_ptr<BufferStore>& store)
+    : shape_(shape), count_(shape.count()) {
+    if (bytes_of(count_) < large)
+        data_.reset(allocate(count_));
+    else
+        data_ = {store->take(bytes_of(count_)), Free{store}};
+}
 
 Tensor::Tensor(const Shape& shape, float value) : Tensor(shape) {
     std::ranges::fill(values(), value);
@@ -37,6 +67,19 @@ Tensor::Tensor(const Shape& shape, std::span<const float> source) : Tensor(shape
         throw Error(ErrorKind::internal, "a tensor of shape " + shape.text() + " was given " +
                                              std::to_string(source.size()) + " numbers");
     std::ranges::copy(source, data_.get());
+}
+
+bool Tensor::all_finite() const {
+    if (finite_.value.load(std::memory_order_relaxed) == Finite::unknown) {
+        // An exponent of all ones is what NaN and the infinities share.
+        constexpr std::uint32_t exponent = 0x7F800000;
+        const auto is_wild = [](float v) { return (std::bit_cast<std::uint32_t>(v) & exponent) == exponent; };
+        std::uint32_t wild = 0;
+        for (const float v : values())
+            wild |= static_cast<std::uint32_t>(is_wild(v));
+        finite_.value.store(wild == 0 ? Finite::yes : Finite::no, std::memory_order_relaxed);
+    }
+    return finite_.value.load(std::memory_order_relaxed) == Finite::yes;
 }
 
 TensorPtr make_tensor(const Shape& shape, std::span<const float> values) {

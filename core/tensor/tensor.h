@@ -1,7 +1,9 @@
 #pragma once
 
+#include "core/tensor/buffer_store.h"
 #include "core/tensor/shape.h"
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,6 +17,8 @@ class Tensor {
 public:
     /// Numbers are left uninitialised; the maker fills them before sharing. 64-byte aligned.
     explicit Tensor(const Shape& shape);
+    /// The same, with memory from `store` where it is large; it goes back there in the end.
+    Tensor(const Shape& shape, const std::shared_ptr<BufferStore>& store);
     Tensor(const Shape& shape, float value);
     /// Throws Error(internal) when the number of values is not shape.count().
     Tensor(const Shape& shape, std::span<const float> values);
@@ -25,6 +29,9 @@ public:
     const float* data() const { return data_.get(); }
     std::span<const float> values() const { return {data_.get(), static_cast<std::size_t>(count_)}; }
     std::span<float> values() { return {data_.get(), static_cast<std::size_t>(count_)}; }
+
+    /// Whether no number is NaN or infinite. Looked up once: ask only when the numbers are final.
+    bool all_finite() const;
 
     /// Offset of an element; missing leading indices are not allowed.
     std::int64_t offset(std::int64_t i) const { return i; }
@@ -46,11 +53,24 @@ public:
 
 private:
     struct Free {
+        std::shared_ptr<BufferStore> store; ///< null: from the heap
         void operator()(float* data) const;
+    };
+    enum class Finite : std::uint8_t { unknown, yes, no };
+    /// Threads that ask at the same time find the same.
+    struct FiniteAnswer {
+        std::atomic<Finite> value{Finite::unknown};
+        FiniteAnswer() = default;
+        FiniteAnswer(const FiniteAnswer& other) : value(other.value.load(std::memory_order_relaxed)) {}
+        FiniteAnswer& operator=(const FiniteAnswer& other) {
+            value.store(other.value.load(std::memory_order_relaxed), std::memory_order_relaxed);
+            return *this;
+        }
     };
     Shape shape_;
     std::int64_t count_ = 0;
     std::unique_ptr<float[], Free> data_;
+    mutable FiniteAnswer finite_;
 };
 
 using TensorPtr = std::shared_ptr<const Tensor>;

@@ -132,6 +132,9 @@ public:
     constexpr StageSet with(TensorId id) const { return StageSet(bits_ | 1U << static_cast<unsigned>(id)); }
     constexpr bool has(TensorId id) const { return (bits_ >> static_cast<unsigned>(id) & 1U) != 0; }
     constexpr bool empty() const { return bits_ == 0; }
+    constexpr StageSet operator|(StageSet other) const { return StageSet(bits_ | other.bits_); }
+    constexpr StageSet operator&(StageSet other) const { return StageSet(bits_ & other.bits_); }
+    constexpr bool operator==(const StageSet&) const = default;
 
 private:
     constexpr explicit StageSet(std::uint32_t bits) : bits_(bits) {}

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/tensor/tensor.h"
+#include "core/trace/reach.h"
 #include "core/trace/stage.h"
 
 #include <array>
@@ -21,8 +22,12 @@ struct Trace {
     Dims dims;
     std::array<TensorPtr, stage_count> stages; ///< null where a stage was not asked for
     std::vector<MaskedRow> fully_masked;       ///< ordered by b, h, i
-    std::string device;                        ///< what computed it: "cpu"
-    double seconds = 0.0;                      ///< wall time of the run
+    /// (B, H, Tq, 2): the largest masked score of each row and 1 / sum of exp(masked - largest), 0 in a fully
+    /// masked row: what it takes to make any weight again from q and k. Null when weights are kept.
+    TensorPtr softmax{};
+    std::string device;   ///< what computed it: "cpu"
+    double seconds = 0.0; ///< wall time of the run
+    Reach computed{};     ///< what this run computed; the rest is shared with the trace before it
 
     /// Null when the stage was not asked for.
     const Tensor* stage(TensorId id) const { return stages[static_cast<std::size_t>(id)].get(); }

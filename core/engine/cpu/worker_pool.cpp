@@ -1,8 +1,39 @@
 #include "core/engine/cpu/worker_pool.h"
 
+#include <chrono>
 #include <utility>
 
 namespace headscope {
+
+namespace {
+
+constexpr std::chrono::microseconds patience(100);
+
+void rest() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+/// Looks again and again for a short time; says whether it came true.
+template<class Condition>
+bool look_for(const Condition& condition) {
+    for (int look = 0; look < 64; ++look) {
+        if (condition())
+            return true;
+        rest();
+    }
+    const auto until = std::chrono::steady_clock::now() + patience;
+    while (std::chrono::steady_clock::now() < until)
+        for (int look = 0; look < 16; ++look) {
+            if (condition())
+                return true;
+            rest();
+        }
+    return condition();
+}
+
+} // namespace
 
 WorkerPool::~WorkerPool() {
     {
@@ -17,20 +48,29 @@ WorkerPool::~WorkerPool() {
 void WorkerPool::run(std::int64_t count, const std::function<void(std::int64_t, int)>& task) {
     if (workers_.empty() && threads_ > 1)
         start();
+    bool wake = false;
     {
         const std::scoped_lock lock(mutex_);
         task_ = &task;
         count_ = count;
         next_.store(0);
         fault_ = nullptr;
-        active_ = static_cast<int>(workers_.size());
         ++round_;
+        wake = sleeping_ > 0;
     }
-    changed_.notify_all();
-    take_tasks(0);
+    if (wake)
+        changed_.notify_all();
+    take_tasks(task, 0);
+    {
+        // Nobody joins any more.
+        const std::scoped_lock lock(mutex_);
+        task_ = nullptr;
+    }
+    const auto all_left = [this] { return joined_ == 0; };
+    const bool seen = look_for(all_left);
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return active_ == 0; });
-    task_ = nullptr;
+    if (!seen)
+        changed_.wait(lock, all_left);
     if (fault_ != nullptr)
         std::rethrow_exception(std::exchange(fault_, nullptr));
 }
@@ -42,24 +82,36 @@ void WorkerPool::start() {
 
 void WorkerPool::work(int worker) {
     std::uint64_t seen = 0;
-    std::unique_lock lock(mutex_);
+    const auto called = [&] { return stopping_ || round_ != seen; };
     while (true) {
-        changed_.wait(lock, [&] { return stopping_ || round_ != seen; });
+        if (!look_for(called)) {
+            std::unique_lock lock(mutex_);
+            ++sleeping_;
+            changed_.wait(lock, called);
+            --sleeping_;
+        }
         if (stopping_)
             return;
-        seen = round_;
-        lock.unlock();
-        take_tasks(worker);
-        lock.lock();
-        if (--active_ == 0)
+        const std::function<void(std::int64_t, int)>* task = nullptr;
+        {
+            const std::scoped_lock lock(mutex_);
+            seen = round_;
+            task = task_;
+            joined_ += task != nullptr ? 1 : 0;
+        }
+        if (task == nullptr)
+            continue;
+        take_tasks(*task, worker);
+        const std::scoped_lock lock(mutex_);
+        if (--joined_ == 0)
             changed_.notify_all();
     }
 }
 
-void WorkerPool::take_tasks(int worker) {
+void WorkerPool::take_tasks(const std::function<void(std::int64_t, int)>& task, int worker) {
     try {
         for (std::int64_t index = next_++; index < count_; index = next_++)
-            (*task_)(index, worker);
+            task(index, worker);
     } catch (...) {
         next_.store(count_);
         const std::scoped_lock lock(mutex_);

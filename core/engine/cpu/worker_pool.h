@@ -11,8 +11,8 @@
 
 namespace headscope {
 
-/// A few threads that sleep until there is work. (OpenMP's spin, and collapse when software GL wants the
-/// cores.) Used by one thread at a time.
+/// A few threads that look for work for a tenth of a millisecond after the last, then sleep. (OpenMP's look
+/// for much longer, and collapse when software GL wants the cores.) Used by one thread at a time.
 class WorkerPool {
 public:
     /// threads: how many work at once, the caller included; >= 1. They start with the first large run.
@@ -29,7 +29,7 @@ public:
 private:
     void start();
     void work(int worker);
-    void take_tasks(int worker);
+    void take_tasks(const std::function<void(std::int64_t, int)>& task, int worker);
 
     int threads_;
     std::vector<std::thread> workers_;
@@ -38,9 +38,10 @@ private:
     const std::function<void(std::int64_t, int)>* task_ = nullptr;
     std::int64_t count_ = 0;
     std::atomic<std::int64_t> next_{0};
-    std::uint64_t round_ = 0;
-    int active_ = 0;
-    bool stopping_ = false;
+    std::atomic<std::uint64_t> round_{0};
+    std::atomic<int> joined_{0}; ///< workers inside the round; nobody waits for one that overslept
+    std::atomic<bool> stopping_{false};
+    int sleeping_ = 0;
     std::exception_ptr fault_;
 };
 

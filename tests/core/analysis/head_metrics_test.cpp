@@ -103,3 +103,13 @@ TEST_CASE("shares of contributions near the end of float32's range stay shares, 
     trace.slot(TensorId::contributions) = make_tensor({1, 2, 1, 1}, std::vector<float>{0, 0});
     CHECK(head_metrics(trace, 0)[1].output_share == 0.0F);
 }
+
+TEST_CASE("heads that were not computed anew keep what was measured") {
+    Trace trace = with_weights(2, 2, {1, 0, 0, 1});
+    trace.computed = {{}, {StageSet{}}};
+    auto before = head_metrics(trace, 0);
+    before.front().entropy = 0.25F;
+    CHECK(head_metrics(trace, 0, before).front().entropy == 0.25F);
+    trace.computed.heads.front() = StageSet{}.with(TensorId::weights);
+    CHECK(head_metrics(trace, 0, before).front().entropy == 0.0F);
+}

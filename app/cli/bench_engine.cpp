@@ -1,0 +1,136 @@
+#include "app/cli/bench_machine.h"
+#include "app/cli/bench_rows.h"
+#include "app/draw/format.h"
+#include "core/attention/cost.h"
+#include "core/base/error.h"
+#include "core/engine/engine.h"
+#include "core/engine/weights_tile.h"
+
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+namespace headscope {
+
+namespace {
+
+struct Size {
+    std::int64_t B, T, D, H;
+    std::string text() const {
+        return "(" + std::to_string(B) + "," + std::to_string(T) + "," + std::to_string(D) + "," +
+               std::to_string(H) + ")";
+    }
+};
+constexpr Size sizes[] = {{1, 4, 8, 2},      {1, 10, 512, 8},    {1, 128, 768, 12},
+                          {1, 512, 768, 12}, {1, 1024, 768, 12}, {1, 2048, 1024, 16}};
+constexpr double megabyte = 1024.0 * 1024.0;
+
+/// Inputs, weights W and attention weights, each once.
+double least_bytes(const Dims& d) {
+    const std::int64_t numbers = 2 * d.B * d.Tq * d.D + 4 * d.D * d.D + d.B * d.H * d.Tq * d.Tk;
+    return static_cast<double>(numbers) * sizeof(float);
+}
+
+StageSet weights_and_output() {
+    return StageSet{}.with(TensorId::weights).with(TensorId::output);
+}
+
+double seconds_of_one(Engine& engine, const Problem& problem, StageSet wanted) {
+    Progress progress;
+    const auto start = std::chrono::steady_clock::now();
+    engine.run(problem, wanted, progress);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+BenchRow engine_row(const Size& size, const std::string& device, Engine& engine, const MachineLimit& limit) {
+    const Problem problem = bench_problem(size.B, size.T, size.D, size.H);
+    const Dims& d = problem.dims;
+    const double flops = static_cast<double>(cost_of(d, false).flops()), bytes = least_bytes(d);
+    const std::int64_t before = resident_memory();
+    reset_peak_memory();
+    seconds_of_one(engine, problem, weights_and_output());
+    const double kept = static_cast<double>(d.B * d.Tq * (d.D + d.H * d.Tk)) * sizeof(float);
+    const double extra = (static_cast<double>(peak_memory() - before) - kept) / megabyte;
+    Progress progress;
+    const Spread time = time_of([&] { engine.run(problem, weights_and_output(), progress); });
+    BenchRow row = timed_row(device + ", weights and output, (B,T,D,H) = " + size.text(), time, "");
+    const double share = limit.seconds(flops, bytes) / time.median;
+    row.detail += "; " + number(flops / time.median * 1e-9, 0) + " GFLOP/s, " +
+                  number(bytes / time.median * 1e-9, 1) + " GB/s, " + number(share * 100, 0) +
+                  " % of the machine's limit, " + number(extra, 0) + " MB beside what is returned";
+    auto json = nlohmann::json::parse(row.json);
+    json.update({{"device", device},
+                 {"case", {size.B, size.T, size.D, size.H}},
+                 {"gflops", flops / time.median * 1e-9},
+                 {"gigabytes_per_second", bytes / time.median * 1e-9},
+                 {"share_of_limit", share},
+                 {"extra_megabytes", extra}});
+    row.json = json.dump();
+    return row;
+}
+
+/// Each row does what the one before it does, and more.
+void add_stage_rows(std::vector<BenchRow>& rows, const std::string& device, Engine& engine) {
+    using enum TensorId;
+    const Size size{1, 512, 768, 12};
+    const Problem problem = bench_problem(size.B, size.T, size.D, size.H);
+    const StageSet qkv = StageSet{}.with(q).with(k).with(v);
+    const std::pair<const char*, StageSet> steps[] = {
+        {"q, k, v", qkv},
+        {"up to output, no weights kept", qkv.with(output)},
+        {"up to output, weights kept", qkv.with(weights).with(output)},
+        {"with contributions", qkv.with(weights).with(output).with(contributions)},
+        {"all stages", StageSet::all()}};
+    for (const auto& [name, wanted] : steps) {
+        Progress progress;
+        const Spread time = time_of([&] { engine.run(problem, wanted, progress); });
+        rows.push_back(timed_row(device + ", " + size.text() + ", " + name, time, ""));
+    }
+}
+
+} // namespace
+
+void add_engine_rows(std::vector<BenchRow>& rows) {
+    const MachineLimit limit = measure_machine();
+    rows.push_back(
+        {"machine, multiply-adds", number(limit.flops * 1e-9, 0) + " GFLOP/s",
+         std::to_string(limit.threads) + " threads",
+         nlohmann::json{{"name", "multiply-adds"}, {"threads", limit.threads}, {"gflops", limit.flops * 1e-9}}
+             .dump()});
+    rows.push_back({"machine, memory", number(limit.bytes * 1e-9, 0) + " GB/s", "a = b + s c, 300 MB",
+                    nlohmann::json{{"name", "memory"}, {"gigabytes_per_second", limit.bytes * 1e-9}}.dump()});
+    const std::vector<Device> all = devices();
+    for (const Device& device : all) {
+        const std::unique_ptr<Engine> engine = make_engine(device.id);
+        for (const Size& size : sizes) {
+            // A software device may take minutes.
+            constexpr double patience = 1;
+            if (device.id != all.front().id &&
+                seconds_of_one(*engine, bench_problem(size.B, size.T, size.D, size.H), weights_and_output()) >
+                    patience)
+                break;
+            rows.push_back(engine_row(size, device.id, *engine, limit));
+        }
+        add_stage_rows(rows, device.id, *engine);
+    }
+}
+
+void add_long_row(std::vector<BenchRow>& rows) {
+    using enum TensorId;
+    const Size size{1, 32768, 1024, 16};
+    const Problem problem = bench_problem(size.B, size.T, size.D, size.H);
+    const std::unique_ptr<Engine> engine = make_engine("cpu");
+    Progress progress;
+    reset_peak_memory();
+    const auto start = std::chrono::steady_clock::now();
+    const Trace trace = engine->run(problem, StageSet{}.with(q).with(k).with(output), progress);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double peak = static_cast<double>(peak_memory()) / megabyte;
+    const Spread tile = time_of([&] { weights_tile(problem, trace, {0, 5, 20'000, 10'000, 512, 512}); });
+    rows.push_back({"cpu, no weights kept, " + size.text(), time_text(seconds),
+                    "one run; " + number(peak, 0) + " MB at most; wanted: under 2048 MB",
+                    nlohmann::json{{"name", "long"}, {"seconds", seconds}, {"peak_megabytes", peak}}.dump()});
+    rows.push_back(timed_row("cpu, a rectangle of 512 x 512 of its weights", tile, "under 20 ms"));
+}
+
+} // namespace headscope

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "core/trace/trace.h"
+
+#include <string>
+
+namespace headscope {
+
+/// What a run computed, for people: "Recomputed 2 of 16 stages: contributions of head 3; output."
+std::string recomputed_text(const Trace& trace);
+
+} // namespace headscope

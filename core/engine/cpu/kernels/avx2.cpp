@@ -1,0 +1,15 @@
+#if defined(__x86_64__)
+
+#include "core/engine/cpu/kernels/vector_avx2.h"
+
+#include "core/engine/cpu/kernels/peak.h"
+#include "core/engine/cpu/kernels/softmax.h"
+
+namespace headscope {
+
+const Kernels kernels_avx2{"AVX2",       6,         panel_width,  multiply<6>, pack, largest,
+                           exponentials, scale_row, multiply_adds};
+
+} // namespace headscope
+
+#endif

@@ -1,0 +1,113 @@
+#pragma once
+
+// Compiled once for each instruction set, after its Vec: everything has internal linkage.
+
+#include "core/engine/cpu/kernels/product.h"
+
+namespace {
+
+/// exp(x) for x <= 0, exactly 0 where the result is below the normal range. Relative error under 2e-7: 2^n
+/// times a minimax polynomial of degree 6 of the rest, |rest| <= ln(2) / 2.
+inline Vec exponential(Vec x) {
+    constexpr float lowest = -87.33654F; // ln of the smallest normal number
+    constexpr float log2_e = 1.44269504F, ln2_high = 0.693359375F, ln2_low = -2.12194440e-4F;
+    constexpr float to_whole = 12582912.0F; // 1.5 * 2^23: adding it rounds to a whole number
+    const Vec clamped = larger(x, Vec::all(lowest));
+    const Vec shifted = multiply_add(clamped, Vec::all(log2_e), Vec::all(to_whole));
+    const Vec n = shifted - Vec::all(to_whole);
+    const Vec r = multiply_add(n, Vec::all(-ln2_low), multiply_add(n, Vec::all(-ln2_high), clamped));
+    Vec p = Vec::all(0.0013814320554956794F);
+    p = multiply_add(p, r, Vec::all(0.00836885068565607F));
+    p = multiply_add(p, r, Vec::all(0.041668400168418884F));
+    p = multiply_add(p, r, Vec::all(0.1666651964187622F));
+    p = multiply_add(p, r, Vec::all(0.4999999403953552F));
+    p = multiply_add(p, r, Vec::all(1.0F));
+    p = multiply_add(p, r, Vec::all(1.0F));
+    return where_at_least(x, lowest, add_to_exponent(p, shifted));
+}
+
+constexpr float minus_infinity = -__builtin_inff();
+
+inline float largest(const float* row, std::int64_t count) {
+    Vec best[2] = {Vec::all(minus_infinity), Vec::all(minus_infinity)};
+    std::int64_t j = 0;
+    for (; j + 2 * Vec::lanes <= count; j += 2 * Vec::lanes) {
+        best[0] = larger(best[0], Vec::load(row + j));
+        best[1] = larger(best[1], Vec::load(row + j + Vec::lanes));
+    }
+    float lanes[Vec::lanes];
+    larger(best[0], best[1]).store(lanes);
+    float result = minus_infinity;
+    for (const float lane : lanes)
+        result = lane > result ? lane : result;
+    for (; j < count; ++j)
+        result = row[j] > result ? row[j] : result;
+    return result;
+}
+
+/// The last numbers of a row, in a block that ends in minus infinity.
+struct Tail {
+    alignas(64) float block[Vec::lanes];
+    Tail(const float* row, std::int64_t count) {
+        for (int i = 0; i < Vec::lanes; ++i)
+            block[i] = i < count ? row[i] : minus_infinity;
+    }
+};
+
+inline float exponentials(float* row, std::int64_t count, float largest) {
+    const Vec subtract = Vec::all(largest);
+    Vec sums[4] = {Vec::zero(), Vec::zero(), Vec::zero(), Vec::zero()};
+    std::int64_t j = 0;
+    for (; j + 4 * Vec::lanes <= count; j += 4 * Vec::lanes)
+        for (int n = 0; n < 4; ++n) {
+            const Vec e = exponential(Vec::load(row + j + n * Vec::lanes) - subtract);
+            e.store(row + j + n * Vec::lanes);
+            sums[n] = sums[n] + e;
+        }
+    for (; j + Vec::lanes <= count; j += Vec::lanes) {
+        const Vec e = exponential(Vec::load(row + j) - subtract);
+        e.store(row + j);
+        sums[0] = sums[0] + e;
+    }
+    if (j < count) {
+        Tail tail(row + j, count - j);
+        const Vec e = exponential(Vec::load(tail.block) - subtract);
+        e.store(tail.block);
+        for (std::int64_t i = 0; j + i < count; ++i)
+            row[j + i] = tail.block[i];
+        sums[1] = sums[1] + e;
+    }
+    return sum_of((sums[0] + sums[1]) + (sums[2] + sums[3]));
+}
+
+inline void scale_row(float* row, std::int64_t count, float factor, float* out, bool past_caches) {
+    const Vec times = Vec::all(factor);
+    const auto step = static_cast<std::int64_t>(Vec::lanes);
+    std::int64_t j = 0;
+    // Stores past the caches need whole lines.
+    const auto aligned = reinterpret_cast<std::uintptr_t>(out) % sizeof(Vec) == 0;
+    if (out == nullptr)
+        for (; j + step <= count; j += step)
+            (Vec::load(row + j) * times).store(row + j);
+    else if (past_caches && aligned)
+        for (; j + step <= count; j += step) {
+            const Vec w = Vec::load(row + j) * times;
+            w.store(row + j);
+            w.store_past_caches(out + j);
+        }
+    else
+        for (; j + step <= count; j += step) {
+            const Vec w = Vec::load(row + j) * times;
+            w.store(row + j);
+            w.store(out + j);
+        }
+    for (; j < count; ++j) {
+        row[j] *= factor;
+        if (out != nullptr)
+            out[j] = row[j];
+    }
+    if (past_caches)
+        finish_stores();
+}
+
+} // namespace

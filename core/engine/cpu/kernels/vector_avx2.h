@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <immintrin.h>
+
+namespace {
+
+/// Eight numbers. Everything here has internal linkage: each instruction set compiles its own.
+struct Vec {
+    static constexpr int lanes = 8;
+    __m256 v;
+
+    static Vec zero() { return {_mm256_setzero_ps()}; }
+    static Vec all(float x) { return {_mm256_set1_ps(x)}; }
+    static Vec load(const float* p) { return {_mm256_loadu_ps(p)}; }
+    void store(float* p) const { _mm256_storeu_ps(p, v); }
+    void store_past_caches(float* p) const { _mm256_stream_ps(p, v); }
+};
+inline Vec operator+(Vec a, Vec b) {
+    return {_mm256_add_ps(a.v, b.v)};
+}
+inline Vec operator-(Vec a, Vec b) {
+    return {_mm256_sub_ps(a.v, b.v)};
+}
+inline Vec operator*(Vec a, Vec b) {
+    return {_mm256_mul_ps(a.v, b.v)};
+}
+inline Vec multiply_add(Vec a, Vec b, Vec c) {
+    return {_mm256_fmadd_ps(a.v, b.v, c.v)};
+}
+inline Vec larger(Vec a, Vec b) {
+    return {_mm256_max_ps(a.v, b.v)};
+}
+/// v where x >= limit, else 0.
+inline Vec where_at_least(Vec x, float limit, Vec v) {
+    return {_mm256_and_ps(_mm256_cmp_ps(x.v, _mm256_set1_ps(limit), _CMP_GE_OQ), v.v)};
+}
+/// p 2^n, n being the low bits of `shifted`.
+inline Vec add_to_exponent(Vec p, Vec shifted) {
+    return {_mm256_castsi256_ps(
+        _mm256_add_epi32(_mm256_castps_si256(p.v), _mm256_slli_epi32(_mm256_castps_si256(shifted.v), 23)))};
+}
+inline void finish_stores() {
+    _mm_sfence();
+}
+
+} // namespace

@@ -1,0 +1,98 @@
+#include "core/engine/cpu/run.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+CpuRun::CpuRun(const Problem& problem, StageSet wanted, Progress& progress, CpuMachine& machine)
+    : problem_(problem), d_(problem.dims), wanted_(wanted), reach_(Reach::all(problem.dims.H)),
+      progress_(progress), machine_(machine), mask_(problem.mask, problem.dims),
+      factor_(score_factor(d_, problem.temperature)), key_stride_(whole_panels(kernels_, d_.Tk)) {}
+
+CpuRun::CpuRun(const Problem& problem, Reach reach, const Trace& previous, Progress& progress,
+               CpuMachine& machine)
+    : CpuRun(problem, StageSet::all(), progress, machine) {
+    reach_ = std::move(reach);
+    stages_ = reach_.stages();
+    previous_ = &previous;
+}
+
+Tensor& CpuRun::make(TensorId id) {
+    auto& slot = own(id);
+    if (slot == nullptr) {
+        slot = std::make_shared<Tensor>(tensor_info(id).shape(d_), machine_.store);
+        const bool whole = std::ranges::all_of(reach_.heads, [id](StageSet head) { return head.has(id); });
+        if (previous_ != nullptr && !whole && !reach_.whole.has(id))
+            std::ranges::copy(previous_->stage(id)->values(), slot->data());
+    }
+    return *slot;
+}
+
+const Tensor& CpuRun::made(TensorId id) const {
+    const Tensor* mine = tensors_[static_cast<std::size_t>(id)].get();
+    return mine != nullptr || previous_ == nullptr ? *mine : *previous_->stage(id);
+}
+
+bool CpuRun::wants_rows() const {
+    using enum TensorId;
+    return std::ranges::any_of(
+        std::array{scores, scaled, masked, weights, weights_mean, head_out, concat, contributions, output},
+        [this](TensorId id) { return wants(id); });
+}
+
+/// The average over heads, in their order.
+void CpuRun::average_heads() {
+    const Tensor& A = made(TensorId::weights);
+    Tensor& mean = make(TensorId::weights_mean);
+    const std::int64_t cells = d_.Tq * d_.Tk;
+    const float share = 1.0F / static_cast<float>(d_.H);
+    for_tasks(d_.B * d_.Tq, d_.B * d_.H * cells, [&](std::int64_t row, int) {
+        const std::int64_t b = row / d_.Tq, i = row % d_.Tq;
+        float* const out = mean.data() + mean.offset(b, i, 0);
+        std::copy_n(A.data() + A.offset(b, 0, i, 0), d_.Tk, out);
+        for (std::int64_t h = 1; h < d_.H; ++h) {
+            const float* const w = A.data() + A.offset(b, h, i, 0);
+            for (std::int64_t j = 0; j < d_.Tk; ++j)
+                out[j] += w[j];
+        }
+        for (std::int64_t j = 0; j < d_.Tk; ++j)
+            out[j] *= share;
+    });
+}
+
+Trace CpuRun::compute() {
+    using enum TensorId;
+    Trace trace{.dims = d_,
+                .stages = {},
+                .fully_masked = {},
+                .softmax = nullptr,
+                .device = "cpu",
+                .seconds = 0,
+                .computed = {}};
+    progress_.check();
+    const StageSet asked = wanted_;
+    project_heads();
+    if (wants_rows()) {
+        if (wants(weights_mean))
+            wanted_ = wanted_.with(weights);
+        attend_all(trace);
+        if (wants(weights_mean) && stages_.has(weights_mean))
+            average_heads();
+        if (wants(output) && stages_.has(output)) {
+            const Weights& w = problem_.weights;
+            project({{output, &made(concat), w.W_O.get(), w.b_O.get(), 0, d_.D}});
+        }
+        wanted_ = asked;
+    }
+    for (const TensorInfo& info : stage_table())
+        if (wants(info.id))
+            trace.slot(info.id) = previous_ != nullptr && !stages_.has(info.id)
+                                      ? previous_->stages[static_cast<std::size_t>(info.id)]
+                                      : own(info.id);
+    if (wants(x))
+        trace.slot(x) = problem_.x;
+    trace.computed = previous_ != nullptr ? std::move(reach_) : Reach::all(d_.H, wanted_);
+    return trace;
+}
+
+} // namespace headscope

@@ -1,0 +1,127 @@
+#pragma once
+
+#include "core/attention/problem.h"
+#include "core/base/progress.h"
+#include "core/engine/cpu/blocks.h"
+#include "core/engine/cpu/worker_pool.h"
+#include "core/trace/trace.h"
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace headscope {
+
+/// What the runs of one engine share.
+struct CpuMachine {
+    const Kernels& kernels;
+    WorkerPool pool;
+    std::shared_ptr<BufferStore> store = std::make_shared<BufferStore>();
+    Tensor scratch{Shape{0}}; ///< of all workers; grows
+
+    /// So many numbers for each worker, one worker's after another's. What was given before becomes invalid.
+    float* scratch_for(std::int64_t numbers) {
+        if (scratch.count() < numbers * pool.threads())
+            scratch = Tensor(Shape{numbers * pool.threads()});
+        return scratch.data();
+    }
+};
+
+/// One run of the CPU engine: the tensors that are wanted or needed on the way, and the steps that fill them.
+/// Every number is one chain of operations in a fixed order, so that a part of a run gives the same bits as
+/// all of it, with any number of threads.
+class CpuRun {
+public:
+    CpuRun(const Problem& problem, StageSet wanted, Progress& progress, CpuMachine& machine);
+    /// All stages; what is out of reach is taken from `previous`, which holds them all.
+    CpuRun(const Problem& problem, Reach reach, const Trace& previous, Progress& progress,
+           CpuMachine& machine);
+
+    Trace compute();
+
+private:
+    /// A projection of the rows of x: heads that follow each other, as columns.
+    struct Columns {
+        TensorId id;
+        const Tensor *x, *W, *b;
+        std::int64_t first, count;
+    };
+    /// What one worker needs for a tile of query rows.
+    struct Scratch {
+        float *scores, *queries, *out, *panels;
+        std::vector<MaskedRow> fully_masked;
+    };
+    struct Tile {
+        std::int64_t b, h, first, rows;
+        std::int64_t begin, end; ///< keys outside are not allowed for any of the rows
+    };
+
+    bool wants(TensorId id) const { return wanted_.has(id); }
+    bool wants_rows() const;
+    bool is_kept(TensorId id, std::int64_t head) const { return wants(id) && reach_.has(id, head); }
+    Tensor& make(TensorId id);
+    std::shared_ptr<Tensor>& own(TensorId id) { return tensors_[static_cast<std::size_t>(id)]; }
+    const Tensor& made(TensorId id) const;
+    /// Calls task(index, worker) for every index; on all threads when the work is worth waking them.
+    template<class Task>
+    void for_tasks(std::int64_t count, std::int64_t flops, const Task& task);
+
+    void project_heads();
+    void add_columns(std::vector<Columns>& all, TensorId id);
+    void project(const std::vector<Columns>& all);
+    [[noreturn]] void fail_projection(const Columns& columns, std::int64_t row, std::int64_t rows) const;
+    void split(TensorId joined, TensorId heads);
+    void rotate(TensorId heads);
+    Block queries(std::int64_t b, std::int64_t h, std::int64_t first, std::int64_t rows) const;
+    Block keys(std::int64_t b, std::int64_t g) const;
+    Block values(std::int64_t b, std::int64_t g) const;
+    void pack_keys_and_values();
+
+    void attend_all(Trace& trace);
+    void attend(const Tile& tile, Scratch& scratch);
+    void score(const Tile& tile, Scratch& scratch);
+    void apply_masks(const Tile& tile, Scratch& scratch);
+    void softmax(const Tile& tile, Scratch& scratch);
+    void sum_values(const Tile& tile, Scratch& scratch);
+    void send_out(const Tile& tile, Scratch& scratch);
+    void keep(TensorId id, const Tile& tile, const float* rows, std::int64_t stride);
+    void load(TensorId id, const Tile& tile, float* rows, std::int64_t stride) const;
+    [[noreturn]] void fail_scores(const Tile& tile, const float* rows) const;
+    [[noreturn]] void fail_rows(const Tile& tile, const float* rows, std::int64_t cols, const char* what,
+                                const char* remedy) const;
+    void average_heads();
+
+    const Problem& problem_;
+    const Dims& d_;
+    StageSet wanted_;
+    Reach reach_;
+    StageSet stages_ = reach_.stages();
+    const Trace* previous_ = nullptr;
+    Progress& progress_;
+    CpuMachine& machine_;
+    const Kernels& kernels_ = machine_.kernels;
+    MaskRows mask_;
+    float factor_;            ///< of the scores: 1 / (sqrt(dk) temperature)
+    std::int64_t key_stride_; ///< Tk, in whole panels
+    std::array<std::shared_ptr<Tensor>, stage_count> tensors_;
+    std::shared_ptr<Tensor> keys_;    ///< (B, Hkv): panels of keys, transposed
+    std::shared_ptr<Tensor> values_;  ///< (B, Hkv): panels of values
+    std::shared_ptr<Tensor> softmax_; ///< Trace::softmax while it is made
+};
+
+template<class Task>
+void CpuRun::for_tasks(std::int64_t count, std::int64_t flops, const Task& task) {
+    constexpr std::int64_t small = 3'000'000;
+    const auto checked = [&](std::int64_t index, int worker) {
+        progress_.check();
+        task(index, worker);
+    };
+    if (count > 1 && flops >= small && machine_.pool.threads() > 1)
+        return machine_.pool.run(count, checked);
+    for (std::int64_t index = 0; index < count; ++index)
+        checked(index, 0);
+}
+
+} // namespace headscope

@@ -1,0 +1,323 @@
+#include "core/base/error.h"
+#include "core/engine/cpu/run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <tuple>
+
+namespace headscope {
+
+namespace {
+
+constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
+constexpr std::int64_t most_rows = 48;             ///< of a tile
+constexpr std::int64_t scores_in_cache = 96 << 10; ///< numbers; a tile of scores stays in the L2 cache
+constexpr std::int64_t keys_in_cache = 256;        ///< of values, while they are summed
+constexpr std::size_t past_caches_from = std::size_t{24} << 20; ///< bytes of weights
+
+/// Rows of a tile: all tiles about equal, in whole steps of the kernels.
+std::int64_t tile_rows(const Kernels& kernels, std::int64_t Tq, std::int64_t key_stride) {
+    const std::int64_t most = std::clamp(scores_in_cache / key_stride, kernels.rows, most_rows);
+    const std::int64_t tiles = (Tq + most - 1) / most, rows = (Tq + tiles - 1) / tiles;
+    return std::min(Tq, (rows + kernels.rows - 1) / kernels.rows * kernels.rows);
+}
+
+StageSet chain_from_scores() {
+    using enum TensorId;
+    return StageSet{}.with(scores).with(scaled).with(masked).with(weights).with(head_out).with(concat).with(
+        contributions);
+}
+
+} // namespace
+
+void CpuRun::keep(TensorId id, const Tile& tile, const float* rows, std::int64_t stride) {
+    if (!is_kept(id, tile.h))
+        return;
+    Tensor& tensor = *own(id);
+    const std::int64_t cols = tensor.shape()[3];
+    for (std::int64_t r = 0; r < tile.rows; ++r)
+        std::copy_n(rows + r * stride, cols,
+                    tensor.data() + tensor.offset(tile.b, tile.h, tile.first + r, 0));
+}
+
+/// Rows of the trace before, to go on from.
+void CpuRun::load(TensorId id, const Tile& tile, float* rows, std::int64_t stride) const {
+    const Tensor& tensor = *previous_->stage(id);
+    const std::int64_t cols = tensor.shape()[3];
+    for (std::int64_t r = 0; r < tile.rows; ++r)
+        std::copy_n(tensor.data() + tensor.offset(tile.b, tile.h, tile.first + r, 0), cols,
+                    rows + r * stride);
+}
+
+/// Scores of all keys where they are kept, else of those that a row of the tile may read. They are scaled at
+/// once unless they are kept.
+void CpuRun::score(const Tile& tile, Scratch& scratch) {
+    using enum TensorId;
+    const bool all = is_kept(scores, tile.h) || is_kept(scaled, tile.h);
+    const std::int64_t begin = all ? 0 : tile.begin / kernels_.panel * kernels_.panel;
+    const std::int64_t end = all ? key_stride_ : whole_panels(kernels_, tile.end);
+    const Block Q = queries(tile.b, tile.h, tile.first, tile.rows);
+    for (std::int64_t r = 0; r < tile.rows; ++r)
+        std::copy_n(Q.data + r * Q.stride, d_.dk, scratch.queries + r * d_.dk);
+    Product product{.A = scratch.queries,
+                    .A_stride = d_.dk,
+                    .B = keys_->data() + keys_->offset(tile.b, d_.kv_head(tile.h), 0, 0) + begin * d_.dk,
+                    .B_stride = kernels_.panel,
+                    .panel_stride = kernels_.panel * d_.dk,
+                    .C = scratch.scores + begin,
+                    .C_stride = key_stride_,
+                    .rows = tile.rows,
+                    .depth = d_.dk,
+                    .cols = end - begin};
+    product.factor = is_kept(scores, tile.h) ? 1.0F : factor_;
+    if (product.cols > 0 && !kernels_.multiply(product))
+        fail_scores(tile, scratch.scores);
+    keep(scores, tile, scratch.scores, key_stride_);
+}
+
+/// Only what a query may read is left to the softmax; the rest is minus infinity where it is kept.
+void CpuRun::apply_masks(const Tile& tile, Scratch& scratch) {
+    for (std::int64_t r = 0; r < tile.rows && !mask_.empty(); ++r) {
+        const MaskRow mask = mask_.row(tile.b, tile.h, tile.first + r);
+        float* const s = scratch.scores + r * key_stride_;
+        if (mask.add != nullptr)
+            for (std::int64_t j = mask.begin; j < mask.end; ++j)
+                s[j] += mask.add[j];
+        if (mask.allowed != nullptr)
+            for (std::int64_t j = mask.begin; j < mask.end; ++j)
+                s[j] = mask.allowed[j] == 0 ? minus_infinity : s[j];
+        if (is_kept(TensorId::masked, tile.h)) {
+            std::fill(s, s + mask.begin, minus_infinity);
+            std::fill(s + mask.end, s + d_.Tk, minus_infinity);
+        }
+    }
+    keep(TensorId::masked, tile, scratch.scores, key_stride_);
+}
+
+/// In place over what the mask allows. Subtracting the largest score keeps exp from overflowing.
+void CpuRun::softmax(const Tile& tile, Scratch& scratch) {
+    Tensor* const kept = is_kept(TensorId::weights, tile.h) ? own(TensorId::weights).get() : nullptr;
+    const bool past_caches =
+        kept != nullptr && static_cast<std::size_t>(kept->count()) * sizeof(float) >= past_caches_from;
+    for (std::int64_t r = 0; r < tile.rows; ++r) {
+        const std::int64_t i = tile.first + r;
+        const MaskRow mask = mask_.row(tile.b, tile.h, i);
+        float* const s = scratch.scores + r * key_stride_;
+        float* const out = kept == nullptr ? nullptr : kept->data() + kept->offset(tile.b, tile.h, i, 0);
+        const std::int64_t count = mask.end - mask.begin;
+        const float largest = kernels_.largest(s + mask.begin, count);
+        if (largest == -minus_infinity)
+            fail_input("the masked score of key " + std::to_string(std::max_element(s, s + mask.end) - s) +
+                       " of head " + std::to_string(tile.h) + " for query " + std::to_string(i) +
+                       (d_.B > 1 ? " in batch entry " + std::to_string(tile.b) : "") +
+                       " leaves float32's range; make the additive mask smaller");
+        float factor = 0;
+        if (largest == minus_infinity) {
+            scratch.fully_masked.push_back({tile.b, tile.h, i});
+            std::fill(s + tile.begin, s + tile.end, 0.0F);
+            if (out != nullptr)
+                std::fill_n(out, d_.Tk, 0.0F);
+        } else {
+            factor = 1.0F / kernels_.exponentials(s + mask.begin, count, largest);
+            std::fill(s + tile.begin, s + mask.begin, 0.0F);
+            std::fill(s + mask.end, s + tile.end, 0.0F);
+            if (out != nullptr) {
+                std::fill(out, out + mask.begin, 0.0F);
+                std::fill(out + mask.end, out + d_.Tk, 0.0F);
+            }
+            kernels_.scale_row(s + mask.begin, count, factor, out == nullptr ? nullptr : out + mask.begin,
+                               past_caches);
+        }
+        if (softmax_ != nullptr) {
+            softmax_->at(tile.b, tile.h, i, 0) = largest;
+            softmax_->at(tile.b, tile.h, i, 1) = factor;
+        }
+    }
+}
+
+/// A block of values stays in the L1 cache while all rows of the tile read it.
+void CpuRun::sum_values(const Tile& tile, Scratch& scratch) {
+    if (tile.begin == tile.end)
+        std::fill_n(scratch.out, tile.rows * d_.dv, 0.0F);
+    Product product{.A = nullptr,
+                    .A_stride = key_stride_,
+                    .B = nullptr,
+                    .B_stride = kernels_.panel,
+                    .panel_stride = kernels_.panel * d_.Tk,
+                    .C = scratch.out,
+                    .C_stride = d_.dv,
+                    .rows = tile.rows,
+                    .cols = d_.dv};
+    const float* const V = values_->data() + values_->offset(tile.b, d_.kv_head(tile.h), 0);
+    bool finite = true;
+    for (std::int64_t j = tile.begin; j < tile.end; j += keys_in_cache) {
+        product.A = scratch.scores + j;
+        product.B = V + j * kernels_.panel;
+        product.depth = std::min(keys_in_cache, tile.end - j);
+        product.go_on = j > tile.begin;
+        product.last = j + product.depth == tile.end;
+        finite = kernels_.multiply(product);
+    }
+    if (!finite)
+        fail_rows(tile, scratch.out, d_.dv, "output", "make X, W_V or the gain smaller");
+    keep(TensorId::head_out, tile, scratch.out, d_.dv);
+}
+
+/// What a head has found out goes to its columns of the concatenation, and through its rows of W_O.
+void CpuRun::send_out(const Tile& tile, Scratch& scratch) {
+    using enum TensorId;
+    if (const float times = problem_.gain(tile.h); times != 1.0F) {
+        bool finite = true;
+        for (std::int64_t n = 0; n < tile.rows * d_.dv; ++n) {
+            scratch.out[n] *= times;
+            finite = finite && std::isfinite(scratch.out[n]);
+        }
+        if (!finite)
+            fail_rows(tile, scratch.out, d_.dv, "output", "make X, W_V or the gain smaller");
+    }
+    if (reach_.has(concat, tile.h) && own(concat) != nullptr)
+        for (std::int64_t r = 0; r < tile.rows; ++r)
+            std::copy_n(scratch.out + r * d_.dv, d_.dv,
+                        own(concat)->data() + own(concat)->offset(tile.b, tile.first + r, tile.h * d_.dv));
+    if (is_kept(contributions, tile.h)) {
+        Tensor& C = *own(contributions);
+        float* const rows = C.data() + C.offset(tile.b, tile.h, tile.first, 0);
+        const Block W{problem_.weights.W_O->data() + tile.h * d_.dv * d_.D, d_.D, d_.dv, d_.D};
+        if (!multiply_block(kernels_, {scratch.out, d_.dv, tile.rows, d_.dv}, W, nullptr, rows, d_.D,
+                            scratch.panels))
+            fail_rows(tile, rows, d_.D, "contribution", "make X, W_V, W_O or the gain smaller");
+    }
+}
+
+/// What is in reach is a tail of the chain scores, scaled, masked, weights, head_out, concat and
+/// contributions; its first stage reads the one before it from the trace before.
+void CpuRun::attend(const Tile& tile, Scratch& scratch) {
+    using enum TensorId;
+    const auto in_reach = [&](TensorId id) { return reach_.has(id, tile.h); };
+    float* const s = scratch.scores;
+    if (in_reach(scores))
+        score(tile, scratch);
+    if (in_reach(scaled)) {
+        if (!in_reach(scores))
+            load(scores, tile, s, key_stride_);
+        if (!in_reach(scores) || is_kept(scores, tile.h)) {
+            bool finite = true;
+            for (std::int64_t r = 0; r < tile.rows; ++r)
+                for (float& score : std::span(s + r * key_stride_, static_cast<std::size_t>(d_.Tk))) {
+                    score *= factor_;
+                    finite = finite && std::isfinite(score);
+                }
+            if (!finite)
+                fail_scores(tile, s);
+        }
+        keep(scaled, tile, s, key_stride_);
+    }
+    if (in_reach(masked)) {
+        if (!in_reach(scaled))
+            load(scaled, tile, s, key_stride_);
+        apply_masks(tile, scratch);
+        softmax(tile, scratch);
+    }
+    if (in_reach(head_out)) {
+        if (!in_reach(weights))
+            load(weights, tile, s, key_stride_);
+        sum_values(tile, scratch);
+    } else {
+        load(head_out, tile, scratch.out, d_.dv);
+    }
+    send_out(tile, scratch);
+}
+
+/// Everything that is computed head by head and row by row, from the scores on.
+void CpuRun::attend_all(Trace& trace) {
+    using enum TensorId;
+    for (const TensorId id : {scores, scaled, masked, weights, head_out, concat, contributions})
+        if ((wants(id) || (id == concat && wants(output))) && stages_.has(id))
+            make(id);
+    if (!wants(weights)) {
+        softmax_ = std::make_shared<Tensor>(Shape{d_.B, d_.H, d_.Tq, 2}, machine_.store);
+        trace.softmax = softmax_;
+    }
+    std::vector<std::int64_t> heads;
+    for (std::int64_t h = 0; h < d_.H; ++h)
+        if (!(reach_.heads[static_cast<std::size_t>(h)] & chain_from_scores()).empty())
+            heads.push_back(h);
+    const auto count = static_cast<std::int64_t>(heads.size());
+    const std::int64_t rows = tile_rows(kernels_, d_.Tq, key_stride_), tiles = (d_.Tq + rows - 1) / rows;
+    const std::int64_t tasks = d_.B * count * tiles;
+    const std::int64_t flops =
+        2 * d_.B * count * d_.Tq * (d_.Tk * (d_.dk + d_.dv) + (wants(contributions) ? d_.dv * d_.D : 0));
+    const auto rounded = [](std::int64_t numbers) { return (numbers + 15) / 16 * 16; };
+    const std::int64_t score_space = rows * key_stride_, query_space = rounded(rows * d_.dk),
+                       out_space = rounded(rows * d_.dv);
+    const std::int64_t space = rounded(score_space) + query_space + out_space + pack_space(kernels_);
+    float* const memory = machine_.scratch_for(space);
+    std::vector<Scratch> scratch;
+    for (int worker = 0; worker < machine_.pool.threads(); ++worker) {
+        float* const at = memory + worker * space;
+        float* const q_at = at + rounded(score_space);
+        scratch.push_back({at, q_at, q_at + query_space, q_at + query_space + out_space, {}});
+    }
+    std::atomic<std::int64_t> done{0};
+    for_tasks(tasks, flops, [&](std::int64_t task, int worker) {
+        const std::int64_t first = task % tiles * rows, head = task / tiles;
+        Tile tile{.b = head / count,
+                  .h = heads[static_cast<std::size_t>(head % count)],
+                  .first = first,
+                  .rows = std::min(rows, d_.Tq - first),
+                  .begin = d_.Tk,
+                  .end = 0};
+        for (std::int64_t r = 0; r < tile.rows; ++r) {
+            const MaskRow mask = mask_.row(tile.b, tile.h, first + r);
+            if (mask.begin < mask.end) {
+                tile.begin = std::min(tile.begin, mask.begin);
+                tile.end = std::max(tile.end, mask.end);
+            }
+        }
+        tile.begin = std::min(tile.begin, tile.end);
+        attend(tile, scratch[static_cast<std::size_t>(worker)]);
+        progress_.report(static_cast<float>(++done) / static_cast<float>(tasks));
+    });
+    if (previous_ != nullptr)
+        std::ranges::copy_if(previous_->fully_masked, std::back_inserter(trace.fully_masked),
+                             [this](const MaskedRow& row) { return !reach_.has(weights, row.h); });
+    for (const Scratch& s : scratch)
+        trace.fully_masked.insert(trace.fully_masked.end(), s.fully_masked.begin(), s.fully_masked.end());
+    std::ranges::sort(trace.fully_masked, {}, [](const MaskedRow& r) { return std::tuple(r.b, r.h, r.i); });
+}
+
+void CpuRun::fail_rows(const Tile& tile, const float* rows, std::int64_t cols, const char* what,
+                       const char* remedy) const {
+    const float* const bad =
+        std::find_if(rows, rows + tile.rows * cols, [](float v) { return !std::isfinite(v); });
+    fail_input("the " + std::string(what) + " of head " + std::to_string(tile.h) + " for query " +
+               std::to_string(tile.first + (bad - rows) / cols) +
+               (d_.B > 1 ? " in batch entry " + std::to_string(tile.b) : "") + " leaves float32's range; " +
+               remedy);
+}
+
+/// rows: a tile of scores, scaled or not.
+void CpuRun::fail_scores(const Tile& tile, const float* rows) const {
+    for (std::int64_t r = 0; r < tile.rows; ++r)
+        for (std::int64_t j = 0; j < d_.Tk; ++j) {
+            if (std::isfinite(rows[r * key_stride_ + j]))
+                continue;
+            const Block Q = queries(tile.b, tile.h, tile.first + r, 1);
+            const Block K = keys(tile.b, d_.kv_head(tile.h));
+            float score = 0;
+            for (std::int64_t c = 0; c < d_.dk; ++c)
+                score = std::fma(Q.data[c], K.data[j * K.stride + c], score);
+            const bool by_temperature = std::isfinite(score);
+            fail_input("the score of key " + std::to_string(j) + " of head " + std::to_string(tile.h) +
+                       " for query " + std::to_string(tile.first + r) +
+                       (d_.B > 1 ? " in batch entry " + std::to_string(tile.b) : "") +
+                       " leaves float32's range; " +
+                       (by_temperature ? "raise the temperature, or make X, W_Q or W_K smaller"
+                                       : "make X, W_Q or W_K smaller"));
+        }
+    throw Error(ErrorKind::internal, "a score was called not finite, but is");
+}
+
+} // namespace headscope

@@ -1,0 +1,207 @@
+#include "core/base/error.h"
+#include "core/engine/cpu/run.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+constexpr std::int64_t many_rows = 24;          ///< from here on a projection is shared in wide columns
+constexpr std::int64_t wide = 128, narrow = 64; ///< columns of one task
+constexpr std::int64_t fewest_tasks_per_thread = 4;
+
+std::string cell_text(std::int64_t b, std::int64_t i, std::int64_t c) {
+    return "[" + std::to_string(b) + ", " + std::to_string(i) + ", " + std::to_string(c) + "]";
+}
+
+} // namespace
+
+/// The heads of a projection that are in reach, neighbours together.
+void CpuRun::add_columns(std::vector<Columns>& all, TensorId id) {
+    using enum TensorId;
+    const Weights& w = problem_.weights;
+    const Tensor* const source = id != q && problem_.cross() ? problem_.x_kv.get() : problem_.x.get();
+    const TensorPtr& W = id == q ? w.W_Q : id == k ? w.W_K : w.W_V;
+    const TensorPtr& b = id == q ? w.b_Q : id == k ? w.b_K : w.b_V;
+    const std::int64_t heads = id == q ? d_.H : d_.Hkv, width = id == v ? d_.dv : d_.dk;
+    for (std::int64_t h = 0; h < heads; ++h) {
+        if (!reach_.has(id, h))
+            continue;
+        if (h > 0 && reach_.has(id, h - 1))
+            all.back().count += width;
+        else
+            all.push_back({id, source, W.get(), b.get(), h * width, width});
+    }
+    if (stages_.has(id))
+        make(id);
+}
+
+/// Tasks are blocks of columns of all the projections, in tiles of rows where there are few columns.
+void CpuRun::project(const std::vector<Columns>& all) {
+    struct Task {
+        const Columns* columns;
+        std::int64_t first, count, row, rows;
+    };
+    std::int64_t flops = 0, cells = 0;
+    for (const Columns& c : all) {
+        const std::int64_t rows = c.x->count() / c.x->shape().back(0);
+        flops += 2 * c.x->count() * c.count;
+        cells += rows * c.count;
+    }
+    const bool share = flops > 0 && machine_.pool.threads() > 1;
+    const std::int64_t threads = machine_.pool.threads();
+    std::vector<Task> tasks;
+    for (const Columns& c : all) {
+        const std::int64_t rows = c.x->count() / c.x->shape().back(0);
+        const std::int64_t width = !share ? c.count : rows >= many_rows ? wide : narrow;
+        const std::int64_t blocks = (c.count + width - 1) / width;
+        // Blocks of about equal work, several for each thread.
+        const std::int64_t wanted = share ? fewest_tasks_per_thread * threads * rows * c.count / cells : 1;
+        const std::int64_t tiles =
+            std::clamp<std::int64_t>(wanted / blocks, 1, (rows + many_rows - 1) / many_rows);
+        const std::int64_t tile = (rows + tiles - 1) / tiles;
+        make(c.id);
+        for (std::int64_t first = 0; first < c.count; first += width)
+            for (std::int64_t row = 0; row < rows; row += tile)
+                tasks.push_back(
+                    {&c, c.first + first, std::min(width, c.count - first), row, std::min(tile, rows - row)});
+    }
+    const std::int64_t space = pack_space(kernels_);
+    float* const scratch = machine_.scratch_for(space);
+    for_tasks(static_cast<std::int64_t>(tasks.size()), flops, [&](std::int64_t index, int worker) {
+        const Task& task = tasks[static_cast<std::size_t>(index)];
+        const Columns& c = *task.columns;
+        const std::int64_t depth = c.x->shape().back(0), stride = c.W->shape()[1];
+        const Block A{c.x->data() + task.row * depth, depth, task.rows, depth};
+        const Block B{c.W->data() + task.first, stride, depth, task.count};
+        float* const C = own(c.id)->data() + task.row * stride + task.first;
+        const float* const bias = c.b == nullptr ? nullptr : c.b->data() + task.first;
+        float* const panels = scratch + worker * space;
+        if (!multiply_block(kernels_, A, B, bias, C, stride, panels))
+            fail_projection({c.id, c.x, c.W, c.b, task.first, task.count}, task.row, task.rows);
+    });
+}
+
+void CpuRun::fail_projection(const Columns& columns, std::int64_t row, std::int64_t rows) const {
+    const std::int64_t stride = columns.W->shape()[1], T = columns.x->shape()[1];
+    const float* const y = tensors_[static_cast<std::size_t>(columns.id)]->data();
+    for (std::int64_t r = row; r < row + rows; ++r)
+        for (std::int64_t c = columns.first; c < columns.first + columns.count; ++c)
+            if (!std::isfinite(y[r * stride + c]))
+                fail_input(std::string(tensor_info(columns.id).name) + cell_text(r / T, r % T, c) +
+                           " leaves float32's range; make X or " +
+                           std::string(tensor_info(tensor_info(columns.id).inputs[1]).name) + " smaller");
+    throw Error(ErrorKind::internal, "a projection was called not finite, but is");
+}
+
+void CpuRun::project_heads() {
+    using enum TensorId;
+    std::vector<Columns> all;
+    all.reserve(3);
+    const bool rows = wants_rows();
+    if (rows || wants(q) || wants(q_heads))
+        add_columns(all, q);
+    if (rows || wants(k) || wants(k_heads))
+        add_columns(all, k);
+    if (rows || wants(v) || wants(v_heads))
+        add_columns(all, v);
+    if (!all.empty())
+        project(all);
+    split(q, q_heads);
+    split(k, k_heads);
+    split(v, v_heads);
+    rotate(q_heads);
+    rotate(k_heads);
+    if (rows)
+        pack_keys_and_values();
+}
+
+/// Head by head copies of what the engine itself reads in place.
+void CpuRun::split(TensorId joined, TensorId heads) {
+    if (!stages_.has(heads) ||
+        (!wants(heads) && !(problem_.rotary && heads != TensorId::v_heads && wants_rows())))
+        return;
+    const Tensor& from = made(joined);
+    Tensor& to = make(heads);
+    const std::int64_t count = to.shape()[1], T = to.shape()[2], width = to.shape()[3];
+    for (std::int64_t b = 0; b < d_.B; ++b)
+        for (std::int64_t h = 0; h < count; ++h)
+            for (std::int64_t i = 0; reach_.has(heads, h) && i < T; ++i)
+                std::copy_n(from.data() + from.offset(b, i, h * width), width,
+                            to.data() + to.offset(b, h, i, 0));
+}
+
+/// Turns the numbers of each query or key by its position, in place.
+void CpuRun::rotate(TensorId heads) {
+    if (!problem_.rotary || own(heads) == nullptr)
+        return;
+    Tensor& Y = *own(heads);
+    const Tensor &cos = *problem_.rotary->cos, &sin = *problem_.rotary->sin;
+    const std::int64_t count = Y.shape()[1], T = Y.shape()[2], half = d_.dk / 2;
+    for (std::int64_t b = 0; b < d_.B; ++b)
+        for (std::int64_t h = 0; h < count; ++h)
+            for (std::int64_t i = 0; reach_.has(heads, h) && i < T; ++i) {
+                const std::int64_t table = cos.offset(cos.shape()[0] == 1 ? 0 : b, i, 0);
+                const float *const c = cos.data() + table, *const s = sin.data() + table;
+                float* const y = Y.data() + Y.offset(b, h, i, 0);
+                for (std::int64_t n = 0; n < half; ++n) {
+                    const float first = y[n], second = y[n + half];
+                    y[n] = first * c[n] - second * s[n];
+                    y[n + half] = second * c[n + half] + first * s[n + half];
+                }
+            }
+    if (!std::ranges::all_of(Y.values(), [](float y) { return std::isfinite(y); }))
+        fail_input("a number of " + std::string(tensor_info(heads).name) +
+                   " leaves float32's range when it is rotated; make X, W_Q or W_K smaller");
+}
+
+/// (rows, dk): where they lie in q, or in the copy that was rotated.
+Block CpuRun::queries(std::int64_t b, std::int64_t h, std::int64_t first, std::int64_t rows) const {
+    if (problem_.rotary) {
+        const Tensor& Q = made(TensorId::q_heads);
+        return {Q.data() + Q.offset(b, h, first, 0), d_.dk, rows, d_.dk};
+    }
+    const Tensor& Q = made(TensorId::q);
+    return {Q.data() + Q.offset(b, first, h * d_.dk), d_.H * d_.dk, rows, d_.dk};
+}
+
+/// (Tk, dk) of a key/value head.
+Block CpuRun::keys(std::int64_t b, std::int64_t g) const {
+    if (problem_.rotary) {
+        const Tensor& K = made(TensorId::k_heads);
+        return {K.data() + K.offset(b, g, 0, 0), d_.dk, d_.Tk, d_.dk};
+    }
+    const Tensor& K = made(TensorId::k);
+    return {K.data() + K.offset(b, 0, g * d_.dk), d_.Hkv * d_.dk, d_.Tk, d_.dk};
+}
+
+/// (Tk, dv) of a key/value head.
+Block CpuRun::values(std::int64_t b, std::int64_t g) const {
+    const Tensor& V = made(TensorId::v);
+    return {V.data() + V.offset(b, 0, g * d_.dv), d_.Hkv * d_.dv, d_.Tk, d_.dv};
+}
+
+/// Keys and values of the heads that read them, laid out for the kernels.
+void CpuRun::pack_keys_and_values() {
+    using enum TensorId;
+    const std::int64_t value_stride = whole_panels(kernels_, d_.dv) * d_.Tk;
+    std::vector<bool> read_keys(static_cast<std::size_t>(d_.Hkv)), read_values(read_keys);
+    for (std::int64_t h = 0; h < d_.H; ++h) {
+        const auto g = static_cast<std::size_t>(d_.kv_head(h));
+        read_keys[g] = read_keys[g] || reach_.has(scores, h);
+        read_values[g] = read_values[g] || reach_.has(head_out, h);
+    }
+    keys_ = std::make_shared<Tensor>(Shape{d_.B, d_.Hkv, d_.dk, key_stride_}, machine_.store);
+    values_ = std::make_shared<Tensor>(Shape{d_.B, d_.Hkv, value_stride}, machine_.store);
+    for_tasks(2 * d_.B * d_.Hkv, 16 * (keys_->count() + values_->count()), [&](std::int64_t task, int) {
+        const std::int64_t b = task / 2 / d_.Hkv, g = task / 2 % d_.Hkv;
+        if (task % 2 == 0 && read_keys[static_cast<std::size_t>(g)])
+            pack_transposed_panels(kernels_, keys(b, g), keys_->data() + keys_->offset(b, g, 0, 0));
+        if (task % 2 == 1 && read_values[static_cast<std::size_t>(g)])
+            pack_panels(kernels_, values(b, g), values_->data() + values_->offset(b, g, 0));
+    });
+}
+
+} // namespace headscope

@@ -1,0 +1,69 @@
+#include "core/tensor/buffer_store.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+#include <sys/mman.h>
+
+namespace headscope {
+
+namespace {
+
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+float* allocate(std::size_t bytes) {
+    const std::size_t alignment = bytes >= huge_page ? huge_page : 64;
+    void* memory = std::aligned_alloc(alignment, bytes);
+    if (memory == nullptr)
+        throw std::bad_alloc();
+#if defined(MADV_HUGEPAGE)
+    // Only advice: where the system has no large pages, small ones serve.
+    if (bytes >= huge_page)
+        madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+    return static_cast<float*>(memory);
+}
+
+} // namespace
+
+BufferStore::~BufferStore() {
+    for (const Block& block : blocks_)
+        std::free(block.memory);
+}
+
+float* BufferStore::take(std::size_t bytes) {
+    const std::size_t step = bytes >= huge_page ? huge_page : 64;
+    bytes = (bytes + step - 1) / step * step;
+    const std::scoped_lock lock(mutex_);
+    auto best = blocks_.end();
+    for (auto block = blocks_.begin(); block != blocks_.end(); ++block)
+        if (block->free && block->bytes >= bytes && block->bytes / 2 <= bytes &&
+            (best == blocks_.end() || block->bytes < best->bytes))
+            best = block;
+    if (best != blocks_.end()) {
+        best->free = false;
+        return best->memory;
+    }
+    blocks_.reserve(blocks_.size() + 1);
+    blocks_.push_back({allocate(bytes), bytes, 0, false});
+    return blocks_.back().memory;
+}
+
+void BufferStore::give_back(float* memory) noexcept {
+    const std::scoped_lock lock(mutex_);
+    const auto block = std::ranges::find(blocks_, memory, &Block::memory);
+    block->free = true;
+    block->age = 0;
+}
+
+void BufferStore::age() noexcept {
+    const std::scoped_lock lock(mutex_);
+    for (Block& block : blocks_)
+        if (block.free && ++block.age > 1) {
+            std::free(block.memory);
+            block.memory = nullptr;
+        }
+    std::erase_if(blocks_, [](const Block& block) { return block.memory == nullptr; });
+}
+
+} // namespace headscope

@@ -1,0 +1,161 @@
+#include "core/engine/cpu/cpu_engine.h"
+#include "core/engine/cpu/kernels/kernels.h"
+#include "core/engine/cpu/reference.h"
+#include "tests/catch.h"
+#include "tests/conformance/cases.h"
+#include "tests/conformance/compare.h"
+#include "tests/conformance/generate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+using namespace headscope;
+
+namespace {
+
+/// Those that this processor can run.
+std::vector<const Kernels*> all_kernels() {
+    std::vector<const Kernels*> found;
+    for (const char* id : {"avx512", "avx2", "baseline"})
+        if (const Kernels* kernels = find_kernels(id); kernels != nullptr)
+            found.push_back(kernels);
+    return found;
+}
+
+} // namespace
+
+TEST_CASE("every processor has kernels, the fastest are taken, and no others are found") {
+    CHECK(find_kernels("baseline") != nullptr);
+    CHECK(find_kernels("abacus") == nullptr);
+    if (std::getenv("HEADSCOPE_KERNELS") == nullptr)
+        CHECK(&best_kernels() == all_kernels().front());
+}
+
+TEST_CASE("the kernels of every instruction set meet the golden and the generated cases") {
+    auto cases = generated_cases();
+    for (ConformanceCase& one : cases)
+        one.expected = reference_trace(one.problem);
+    for (ConformanceCase& one : golden_cases())
+        cases.push_back(std::move(one));
+    for (const Kernels* kernels : all_kernels()) {
+        INFO(kernels->name);
+        CpuEngine engine(2, *kernels);
+        for (const std::string& line : failures(cases, engine))
+            FAIL_CHECK(line);
+    }
+}
+
+TEST_CASE("products of all small sizes, with edges, in parts of the depth, with factor and bias") {
+    Numbers numbers(3);
+    constexpr std::int64_t most_rows = 14, depth = 9, most_cols = 70;
+    const TensorPtr A = numbers.tensor({most_rows, depth}, 1), B = numbers.tensor({depth, 96}, 1),
+                    bias = numbers.tensor({96}, 1);
+    for (const Kernels* kernels : all_kernels()) {
+        INFO(kernels->name);
+        std::vector<float> panels(static_cast<std::size_t>(96 * depth));
+        kernels->pack(B->data(), 96, depth, 96 / kernels->panel, panels.data());
+        for (std::int64_t rows = 1; rows <= most_rows; ++rows)
+            for (const std::int64_t cols : {1, 4, 7, 8, 15, 16, 17, 31, 32, 33, 64, 70}) {
+                std::vector<float> C(static_cast<std::size_t>(rows * most_cols), 7.0F);
+                Product product{.A = A->data(),
+                                .A_stride = depth,
+                                .B = panels.data(),
+                                .B_stride = kernels->panel,
+                                .panel_stride = kernels->panel * depth,
+                                .C = C.data(),
+                                .C_stride = most_cols,
+                                .rows = rows,
+                                .depth = 4,
+                                .cols = cols,
+                                .go_on = false,
+                                .last = false,
+                                .bias = bias->data(),
+                                .factor = 0.5F};
+                CHECK(kernels->multiply(product));
+                product.A += 4;
+                product.B += 4 * kernels->panel;
+                product.depth = depth - 4;
+                product.go_on = product.last = true;
+                CHECK(kernels->multiply(product));
+                double worst = 0;
+                for (std::int64_t r = 0; r < rows; ++r)
+                    for (std::int64_t c = 0; c < most_cols; ++c) {
+                        double expected = 0;
+                        for (std::int64_t k = 0; k < depth; ++k)
+                            expected += static_cast<double>(A->at(r, k)) * static_cast<double>(B->at(k, c));
+                        expected = c < cols ? expected * 0.5 + static_cast<double>(bias->at(c)) : 7.0;
+                        worst = std::max(
+                            worst, std::abs(expected - static_cast<double>(
+                                                           C[static_cast<std::size_t>(r * most_cols + c)])));
+                    }
+                CHECK(worst < 1e-6);
+            }
+    }
+}
+
+TEST_CASE("a product says when a number of it is not finite") {
+    for (const Kernels* kernels : all_kernels()) {
+        INFO(kernels->name);
+        std::vector<float> A(13, 1.0F), B(static_cast<std::size_t>(kernels->panel), 1.0F), C(13 * 64);
+        Product product{.A = A.data(),
+                        .A_stride = 1,
+                        .B = B.data(),
+                        .B_stride = kernels->panel,
+                        .panel_stride = kernels->panel,
+                        .C = C.data(),
+                        .C_stride = kernels->panel,
+                        .rows = 13,
+                        .depth = 1,
+                        .cols = kernels->panel};
+        CHECK(kernels->multiply(product));
+        A.back() = 3e38F;
+        CHECK(kernels->multiply(product));
+        B.back() = -3e38F;
+        CHECK_FALSE(kernels->multiply(product));
+        B.back() = 1;
+        product.factor = 2;
+        CHECK_FALSE(kernels->multiply(product));
+    }
+}
+
+TEST_CASE("exponentials are right to 2e-7 over the whole range, and exactly 0 below it") {
+    for (const Kernels* kernels : all_kernels()) {
+        INFO(kernels->name);
+        constexpr std::size_t count = 400'003;
+        std::vector<float> row(count), from(count);
+        for (std::size_t j = 0; j < count; ++j)
+            row[j] = from[j] = -87.336F * static_cast<float>(j) / static_cast<float>(count);
+        const float sum = kernels->exponentials(row.data(), count, 0.0F);
+        double worst = 0, expected_sum = 0;
+        for (std::size_t j = 0; j < count; ++j) {
+            const double expected = std::exp(static_cast<double>(from[j]));
+            expected_sum += expected;
+            worst = std::max(worst, std::abs(static_cast<double>(row[j]) / expected - 1));
+        }
+        CHECK(worst < 2e-7);
+        CHECK(static_cast<double>(sum) == Approx(expected_sum).epsilon(5e-5));
+        const float infinity = std::numeric_limits<float>::infinity();
+        std::vector<float> edge{-infinity, 5.0F, -1e30F, -83.0F, 5.0F};
+        CHECK(kernels->exponentials(edge.data(), 5, 5.0F) == 2.0F);
+        CHECK(edge == std::vector<float>{0.0F, 1.0F, 0.0F, 0.0F, 1.0F});
+    }
+}
+
+TEST_CASE("the largest of a row, and a row scaled in both places") {
+    Numbers numbers(8);
+    for (const Kernels* kernels : all_kernels())
+        for (const std::int64_t count : {0, 1, 3, 4, 5, 16, 31, 32, 33, 100}) {
+            INFO(kernels->name << " " << count);
+            const TensorPtr source = numbers.tensor({101}, 4);
+            std::vector<float> row(source->data(), source->data() + count), out(row.size() + 1, 9.0F);
+            const float expected =
+                row.empty() ? -std::numeric_limits<float>::infinity() : *std::ranges::max_element(row);
+            CHECK(kernels->largest(row.data(), count) == expected);
+            kernels->scale_row(row.data(), count, 0.5F, out.data(), count > 32);
+            for (std::size_t j = 0; j < row.size(); ++j)
+                CHECK((row[j] == 0.5F * source->data()[j] && out[j] == row[j]));
+            CHECK(out.back() == 9.0F);
+        }
+}
