@@ -6,9 +6,11 @@
 #include "attention.glsl"
 
 layout(local_size_x_id = 0) in;
-layout(constant_id = 1) const uint q_quads = 16;  // vec4 of a query held in registers; 0: read where they lie
+layout(constant_id = 1) const uint q_quads = 16;  // vec4 of a query, held in registers
 layout(constant_id = 2) const uint out_quads = 16; // vec4 of the value sum that are done at a time
-layout(constant_id = 3) const uint key_tile = 4;  // keys in shared memory at a time, a multiple of 4; 0: none
+// Keys in shared memory at a time, a multiple of 4. 0: everything is read where it lies, in loops that stay loops,
+// which suits software and heads too wide for registers.
+layout(constant_id = 3) const uint key_tile = 4;
 layout(constant_id = 4) const uint threads = 64;
 
 layout(std430, binding = 6) readonly buffer VBuffer { vec4 V[]; };
@@ -16,9 +18,10 @@ layout(std430, binding = 7) buffer OutBuffer { float head_out[]; };
 layout(std430, binding = 8) buffer ConcatBuffer { float concat[]; };
 layout(std430, binding = 9) readonly buffer GainBuffer { float gain[]; };
 
-const uint q_held = q_quads > 0 ? q_quads : 1;
-const bool share = key_tile > 0 && q_quads > 0;
-const uint step_keys = share ? key_tile : 4;
+const bool share = key_tile > 0;
+const uint q_held = share ? q_quads : 1;
+const uint step_keys = share ? key_tile : 1;
+const uint keys_at_once = share ? 4 : 1;
 shared vec4 k_tile[share ? key_tile * q_quads : 1];
 shared vec4 v_tile[share ? key_tile * out_quads : 1];
 
@@ -31,14 +34,14 @@ void main() {
     const uint safe_row = min(row, p.rows - 1);
     const uint q0 = q_base(b, head) + safe_row * p.quads, k0 = k_base(b, head);
     const uint v0 = v_at + (b * (p.H / p.heads_per_group) + group_of(head)) * p.Tk * v_quads + v_from;
-    const uint held = min(out_quads, v_quads - v_from);
+    const uint left = min(out_quads, v_quads - v_from), held = share ? out_quads : left;
 
     vec4 q[q_held];
-    if (q_quads > 0)
+    if (share)
         for (uint c = 0; c < q_quads; ++c)
             q[c] = Q[q0 + c];
     vec4 sum[out_quads];
-    for (uint c = 0; c < out_quads; ++c)
+    for (uint c = 0; c < held; ++c)
         sum[c] = vec4(0.0);
     float largest = minus_infinity, total = 0.0;
     uint worst = 255;
@@ -51,26 +54,25 @@ void main() {
             for (uint at = me; at < key_tile * q_quads; at += threads)
                 k_tile[at] = K[k0 + min(tile + at / q_quads, p.Tk - 1) * q_quads + at % q_quads];
             for (uint at = me; at < key_tile * out_quads; at += threads)
-                v_tile[at] = at % out_quads < held
+                v_tile[at] = at % out_quads < left
                                  ? V[v0 + min(tile + at / out_quads, p.Tk - 1) * v_quads + at % out_quads]
                                  : vec4(0.0);
             barrier();
         }
-        for (uint j = 0; j < step_keys && tile + j < end; j += 4) {
+        for (uint j = 0; j < step_keys && tile + j < end; j += keys_at_once) {
             float s[4];
-            for (uint i = 0; i < 4; ++i)
+            for (uint i = 0; i < keys_at_once; ++i)
                 s[i] = 0.0;
-            if (q_quads > 0) {
+            if (share) {
                 for (uint c = 0; c < q_quads; ++c)
-                    for (uint i = 0; i < 4; ++i)
-                        s[i] = add_products(s[i], q[c], share ? k_tile[(j + i) * q_quads + c]
-                                                : K[k0 + min(tile + j + i, p.Tk - 1) * p.quads + c]);
+                    for (uint i = 0; i < keys_at_once; ++i)
+                        s[i] = add_products(s[i], q[c], k_tile[(j + i) * q_quads + c]);
             } else {
                 for (uint c = 0; c < p.quads; ++c)
-                    for (uint i = 0; i < 4; ++i)
+                    for (uint i = 0; i < keys_at_once; ++i)
                         s[i] = add_products(s[i], Q[q0 + c], K[k0 + min(tile + j + i, p.Tk - 1) * p.quads + c]);
             }
-            for (uint i = 0; i < 4; ++i) {
+            for (uint i = 0; i < keys_at_once; ++i) {
                 const uint key = tile + j + i;
                 if (key >= p.Tk)
                     break;
@@ -87,18 +89,14 @@ void main() {
                 if (is_minus_infinity(largest) || score > largest) {
                     const float shrink = is_minus_infinity(largest) ? 0.0 : exp(largest - score);
                     total *= shrink;
-                    for (uint c = 0; c < out_quads; ++c)
+                    for (uint c = 0; c < held; ++c)
                         sum[c] *= shrink;
                     largest = score;
                 }
                 const float weight = exp(score - largest);
                 total += weight;
-                if (share)
-                    for (uint c = 0; c < out_quads; ++c)
-                        sum[c] += weight * v_tile[(j + i) * out_quads + c];
-                else
-                    for (uint c = 0; c < held; ++c)
-                        sum[c] += weight * V[v0 + key * v_quads + c];
+                for (uint c = 0; c < held; ++c)
+                    sum[c] += weight * (share ? v_tile[(j + i) * out_quads + c] : V[v0 + key * v_quads + c]);
             }
         }
         if (share)
@@ -113,7 +111,7 @@ void main() {
         return;
     }
     const float gained = gain[p.first_head + head];
-    const uint columns = min(4 * held, dv - 4 * v_from);
+    const uint columns = min(4 * left, dv - 4 * v_from);
     const uint out0 = out_at + ((b * p.H + head) * p.Tq + row) * dv + 4 * v_from;
     const uint concat0 = concat_at + ((b * p.Tq + row) * p.H + head) * dv + 4 * v_from;
     for (uint c = 0; c < columns; ++c) {

@@ -69,11 +69,13 @@ struct Kernels::Push {
     std::uint32_t extra[8];
 };
 
-Kernels::Kernels(Gpu& gpu, Arena& arena) : gpu_(gpu), arena_(arena) {
+Kernels::Kernels(Gpu& gpu, Arena& arena, bool share)
+    : gpu_(gpu), arena_(arena), share_(share || !gpu.info().software ? 1 : 0) {
     static_assert(sizeof(Push) <= push_bytes && sizeof(ProductPush) <= push_bytes);
     const GpuInfo& info = gpu.info();
     // Software gains nothing from large tiles: its shared memory is ordinary memory.
     side_ = !info.software && info.invocations >= 256 && info.shared_bytes >= (24U << 10) ? 16 : 8;
+    each_ = share_ == 1 ? 4 : 2; // drivers in software take long to compile what is unrolled
     threads_ = info.software ? 32 : std::min(info.invocations, std::max(64U, info.subgroup));
     if (info.invocations < 64 || info.shared_bytes < (12U << 10) || info.bindings < most_bindings)
         throw Error(ErrorKind::machine, info.name + " allows workgroups of " +
@@ -114,7 +116,7 @@ void Kernels::multiply(const Product& p) {
     const bool w_fits = arena_.fits(w_span(p) * sizeof(float));
     const GpuGroups& most = gpu_.info().groups;
     Product first = p, second = p;
-    if (y_fits && x_fits && w_fits && p.stack <= most[2] && groups_of(p.rows, 4 * side_) <= most[1])
+    if (y_fits && x_fits && w_fits && p.stack <= most[2] && groups_of(p.rows, each_ * side_) <= most[1])
         return multiply_at_once(p);
     if (p.stack > 1) {
         first.stack = p.stack / 2;
@@ -175,8 +177,8 @@ void Kernels::multiply_at_once(const Product& p) {
                                        : arena_.window(p.bias, p.b_at, p.cols, width, push.b_at),
                                    arena_.window(p.y, p.y_at, y_span(p), width, push.y_at),
                                    arena_.window(Slot::faults, 0, fault_count, width, none)};
-    const std::uint32_t tile = 4 * side_;
-    gpu_.dispatch(kernel(Shader::gemm, {side_ * side_, side_}), bindings, bytes_of(push),
+    const std::uint32_t tile = each_ * side_;
+    gpu_.dispatch(kernel(Shader::gemm, {side_ * side_, side_, share_, each_}), bindings, bytes_of(push),
                   {groups_of(p.cols, tile), groups_of(p.rows, tile), narrow(p.stack)});
 }
 
@@ -252,7 +254,7 @@ bool Kernels::fits(const Scoring& scoring, const Slab& s) const {
            (!scoring.has_allowed || arena_.fits(mask_of(s, d, scoring.allowed).count)) &&
            (!scoring.has_add || floats(mask_of(s, d, scoring.add).count)) &&
            u64(s.entries * s.heads) <= gpu_.info().groups[2] && u64(s.heads) <= gpu_.info().groups[1] &&
-           groups_of(u64(s.rows), std::min(4 * side_, threads_)) <= gpu_.info().groups[1];
+           groups_of(u64(s.rows), std::min(each_ * side_, threads_)) <= gpu_.info().groups[1];
 }
 
 std::vector<GpuBinding> Kernels::common(const Scoring& scoring, const Slab& s, Push& push) const {
@@ -303,11 +305,13 @@ void Kernels::attend(const Scoring& scoring, const Slab& s) {
     add(Slot::concat, concat_of(s, d), 4, push.extra[concat_at]);
     add(Slot::gains, {0, u64(d.H)}, 4, none);
 
-    const std::uint32_t q_quads = push.quads <= register_quads ? push.quads : 0;
-    const std::uint32_t out_quads = std::min(push.extra[v_quads], out_quads_at_once);
+    const bool share = share_ == 1 && push.quads <= register_quads;
+    const std::uint32_t q_quads = share ? push.quads : 0;
+    const std::uint32_t out_quads =
+        share ? std::min(push.extra[v_quads], out_quads_at_once) : out_quads_at_once;
     // Half of the shared memory, so that two workgroups stand on one processor.
     const std::uint32_t room = info.shared_bytes / 2 / (16 * (q_quads + out_quads));
-    const std::uint32_t key_tile = info.software || q_quads == 0 ? 0 : std::min(32U, room / 4 * 4);
+    const std::uint32_t key_tile = share ? std::min(32U, room / 4 * 4) : 0;
     const GpuKernel& made = kernel(Shader::attend, {threads_, q_quads, out_quads, key_tile, threads_});
     for (push.extra[v_from] = 0; push.extra[v_from] < push.extra[v_quads]; push.extra[v_from] += out_quads)
         gpu_.dispatch(made, bindings, bytes_of(push),
@@ -324,8 +328,8 @@ void Kernels::rectangle(const Scoring& scoring, const Slab& s, std::uint32_t kin
     push.extra[3] = u32(s.heads);
     bindings.push_back(
         arena_.window(to, 0, u64(s.entries * s.heads * s.rows * keys), sizeof(float), push.extra[4]));
-    const std::uint32_t tile = 4 * side_;
-    gpu_.dispatch(kernel(Shader::rectangle, {side_ * side_, side_}), bindings, bytes_of(push),
+    const std::uint32_t tile = each_ * side_;
+    gpu_.dispatch(kernel(Shader::rectangle, {side_ * side_, side_, share_, each_}), bindings, bytes_of(push),
                   {groups_of(u64(keys), tile), groups_of(u64(s.rows), tile), u32(s.entries * s.heads)});
 }
 

@@ -68,7 +68,8 @@ constexpr std::int64_t padded(std::int64_t width) {
 class Kernels {
 public:
     /// Throws Error(machine) when the device's limits are too small for any tile.
-    Kernels(Gpu& gpu, Arena& arena);
+    /// share: kernels use shared memory even where the device is software, which gains nothing from it.
+    Kernels(Gpu& gpu, Arena& arena, bool share);
 
     void multiply(const Product& product);
     /// Turns every row of Slot q or k by its position. table_entries: 1 or B.
@@ -93,7 +94,9 @@ private:
 
     Gpu& gpu_;
     Arena& arena_;
+    std::uint32_t share_;   ///< 1: tiles go through shared memory
     std::uint32_t side_;    ///< of the square of invocations of a matrix tile
+    std::uint32_t each_;    ///< numbers of one invocation of it, down and across
     std::uint32_t threads_; ///< query rows of a workgroup in `attend`
     std::map<std::pair<Shader, Constants>, GpuKernel> compiled_;
 };

@@ -46,7 +46,7 @@ std::uint32_t kind_of(TensorId stage) {
 /// Buffers and kernels go before the device.
 struct VulkanEngine::State {
     State(std::size_t number, const VulkanOptions& options)
-        : gpu(number, options), arena(gpu), kernels(gpu, arena) {}
+        : gpu(number, options), arena(gpu), kernels(gpu, arena, options.shared_tiles) {}
 
     Gpu gpu;
     Arena arena;

@@ -16,7 +16,8 @@ struct VulkanOptions {
     std::function<void(const std::string&)> validation{};
     /// Asked before each step. A result other than 0 is taken for the VkResult that the driver returned.
     std::function<int(VulkanStep)> fault{};
-    bool staging = false; ///< copies as a graphics card with memory of its own needs it
+    bool staging = false;      ///< copies as a graphics card with memory of its own needs it
+    bool shared_tiles = false; ///< kernels as a graphics processor runs them
     /// Leaves the barrier between dispatches out, so that a test sees validation catch it.
     bool forget_barriers = false;
     std::uint64_t binding_bytes = 0; ///< a smaller limit than the device's; 0: the device's
