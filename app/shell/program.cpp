@@ -70,10 +70,8 @@ Program::Program(const Options& options) : runner_(make_engine(options.device), 
     const Recipe recipe = with_sentence(options.recipe);
     state_.document = make_document(recipe, 1);
     state_.sentence = recipe.sentence;
-    const std::vector<Device> all = devices();
-    const auto device = std::ranges::find(all, options.device, &Device::id);
-    const Device& used = device == all.end() ? all.front() : *device;
-    state_.device_name = used.id == "cpu" ? "CPU" : used.name;
+    const Device used = cpu_device();
+    state_.device_name = "CPU";
     state_.device_detail = used.name + ", " + used.detail;
     history_.emplace(state_.document);
     files_.emplace(
