@@ -3,6 +3,7 @@
 #include "app/commands/file_command.h"
 #include "app/commands/view_change.h"
 #include "app/state/document.h"
+#include "app/state/engine_state.h"
 #include "app/state/view_state.h"
 
 #include <string>
@@ -77,6 +78,6 @@ struct MoveInHistory {
 DocumentPtr apply(const DocumentPtr& document, const Command& command);
 
 /// Everything that can come of a click or a key.
-using Action = std::variant<Command, ViewChange, MoveInHistory, TypedNumber, FileCommand>;
+using Action = std::variant<Command, ViewChange, MoveInHistory, TypedNumber, FileCommand, EngineAction>;
 
 } // namespace headscope

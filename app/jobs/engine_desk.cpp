@@ -55,17 +55,15 @@ std::unique_ptr<Engine> EngineDesk::engine() {
 
 bool EngineDesk::act(const EngineAction& action, const DocumentPtr& document) {
     switch (action.kind) {
-    case EngineAction::Kind::open:
-        state_.open = true;
+    case EngineAction::Kind::look:
         if (!state_.found && !state_.looking) {
             state_.looking = true;
             looking_ = std::async(std::launch::async, look_);
         }
         return false;
-    case EngineAction::Kind::close:
-        state_.open = false;
-        return false;
     case EngineAction::Kind::choose:
+        if (action.id == state_.chosen && engine_->notice().empty())
+            return false;
         state_.chosen = action.id;
         engine_->choose(action.id);
         return true;
@@ -75,11 +73,10 @@ bool EngineDesk::act(const EngineAction& action, const DocumentPtr& document) {
         state_.comparing = true;
         state_.comparison.reset();
         progress_ = std::make_shared<Progress>();
-        comparing_ = std::async(std::launch::async,
-                                [make = make_, id = state_.chosen.starts_with("vulkan") ? state_.chosen : "vulkan",
-                                 document, progress = progress_] {
-                                    return compare(make, id, document->problem, *progress);
-                                });
+        comparing_ = std::async(
+            std::launch::async,
+            [make = make_, id = state_.chosen.starts_with("vulkan") ? state_.chosen : "vulkan", document,
+             progress = progress_] { return compare(make, id, document->problem, *progress); });
         break;
     }
     return false;

@@ -11,8 +11,8 @@
 
 namespace headscope {
 
-/// The choice of engine in the window: looks for devices, switches the runner's engine and compares engines, all
-/// off the thread that draws. Used by that thread.
+/// The choice of engine in the window: looks for devices, switches the runner's engine and compares engines,
+/// all off the thread that draws. Used by that thread.
 class EngineDesk {
 public:
     explicit EngineDesk(const std::string& id, EngineMaker make = make_engine,

@@ -12,8 +12,8 @@ namespace headscope {
 /// How an engine is made from an id, as make_engine does it.
 using EngineMaker = std::function<std::unique_ptr<Engine>(const std::string& id)>;
 
-/// Whichever engine was chosen last, made at the next run on the thread that runs it. When it cannot be made, or
-/// the machine fails it in a run, the CPU does the run and all that follow until somebody chooses again.
+/// Whichever engine was chosen last, made at the next run on the thread that runs it. When it cannot be made,
+/// or the machine fails it in a run, the CPU does the run and all that follow until somebody chooses again.
 /// choose() and notice() are for any thread.
 class SwitchableEngine : public Engine {
 public:

@@ -66,13 +66,11 @@ Recipe with_sentence(Recipe recipe) {
 
 } // namespace
 
-Program::Program(const Options& options) : runner_(make_engine(options.device), options.wake) {
+Program::Program(const Options& options)
+    : engines_(options.device), runner_(engines_.engine(), options.wake) {
     const Recipe recipe = with_sentence(options.recipe);
     state_.document = make_document(recipe, 1);
     state_.sentence = recipe.sentence;
-    const Device used = cpu_device();
-    state_.device_name = "CPU";
-    state_.device_detail = used.name + ", " + used.detail;
     history_.emplace(state_.document);
     files_.emplace(
         state_,
@@ -92,7 +90,11 @@ void Program::act(const Action& action) {
                               [&](const Command& command) { run_command(command); },
                               [&](const MoveInHistory& move) { restore(move.by); },
                               [&](const TypedNumber& typed) { run_command(parse_edit(typed)); },
-                              [&](const FileCommand& command) { files_->act(command); }},
+                              [&](const FileCommand& command) { files_->act(command); },
+                              [&](const EngineAction& wanted) {
+                                  if (engines_.act(wanted, state_.document))
+                                      runner_.submit(state_.document);
+                              }},
                    action);
     } catch (const Error& fault) {
         state_.error = fault.what();
@@ -138,6 +140,8 @@ void Program::document_changed() {
 }
 
 void Program::take_results() {
+    engines_.poll();
+    state_.engines = engines_.state();
     std::optional<RunResult> result = runner_.poll();
     state_.running = runner_.busy();
     if (!result)
@@ -157,7 +161,7 @@ void Program::settle() {
 }
 
 bool Program::animating() const {
-    return moving_ || runner_.busy() || files_->busy();
+    return moving_ || engines_.busy() || runner_.busy() || files_->busy();
 }
 
 Color Program::background() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/commands/history.h"
+#include "app/jobs/engine_desk.h"
 #include "app/jobs/runner.h"
 #include "app/shell/files.h"
 #include "app/shell/ui.h"
@@ -64,6 +65,7 @@ private:
     AppState state_;
     std::optional<History> history_; ///< always there after construction
     std::uint64_t gesture_ = 1;      ///< one stretch of holding the mouse or typing
+    EngineDesk engines_; ///< outlives the runner, which has its engine
     Runner runner_;
     std::optional<Files> files_; ///< always there after construction
     FocusRing focus_, dialog_focus_;

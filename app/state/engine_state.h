@@ -11,9 +11,9 @@ namespace headscope {
 
 /// What the engine badge and its panel can ask for.
 struct EngineAction {
-    enum class Kind { open, close, choose, compare };
-    Kind kind = Kind::open;
-    std::string id{}; ///< for choose: what --device takes
+    enum class Kind { look, choose, compare };
+    Kind kind = Kind::look; ///< look: what there is to choose from
+    std::string id{};       ///< for choose: what --device takes
 };
 
 /// What came of running one problem on two engines.
@@ -26,7 +26,6 @@ struct EngineComparison {
 
 /// The engines as the badge and its panel show them.
 struct EngineState {
-    bool open = false;
     bool looking = false, comparing = false; ///< in the background
     std::optional<DeviceList> found;         ///< once somebody has looked
     std::string chosen = "auto";

@@ -2,6 +2,7 @@
 
 #include "app/draw/picture.h"
 #include "app/state/document.h"
+#include "app/state/engine_state.h"
 #include "app/state/files_state.h"
 #include "app/state/view_state.h"
 
@@ -16,7 +17,7 @@ struct AppState {
     ViewState view;
     std::string sentence; ///< as it stands in the field, valid or not
     std::string error;    ///< one sentence about what was typed or chosen last; empty when all is well
-    std::string device_name, device_detail;
+    EngineState engines;
     bool running = false;                 ///< a run is out
     std::string edit_text;                ///< in the inspector's number field
     std::optional<CellAddress> edit_cell; ///< whose number that is

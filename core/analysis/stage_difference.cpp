@@ -43,7 +43,8 @@ std::vector<StageDifference> stage_differences(const Trace& a, const Trace& b) {
         if (first == nullptr || second == nullptr)
             continue;
         if (first->shape() != second->shape())
-            throw Error(ErrorKind::internal, std::string(info.name) + " has two shapes in two traces of one problem");
+            throw Error(ErrorKind::internal,
+                        std::string(info.name) + " has two shapes in two traces of one problem");
         StageDifference row{.stage = info.id, .magnitude = largest_finite(first->values())};
         std::int64_t worst = 0;
         for (std::int64_t i = 0; i < first->count(); ++i)

@@ -7,7 +7,8 @@
 
 namespace headscope {
 
-/// How far two numbers lie apart. Equal infinities are 0 apart; anything else that is not finite is infinitely far.
+/// How far two numbers lie apart. Equal infinities are 0 apart; anything else that is not finite is
+/// infinitely far.
 double cell_distance(float a, float b);
 
 /// The largest of the absolute values that are finite; 0 when none is.
@@ -21,8 +22,8 @@ struct StageDifference {
     double magnitude = 0; ///< largest_finite of the first trace's stage, to compare with
 };
 
-/// For every stage that both traces of one problem hold, in the order of the stages. Throws Error(internal) when
-/// their shapes differ.
+/// For every stage that both traces of one problem hold, in the order of the stages. Throws Error(internal)
+/// when their shapes differ.
 std::vector<StageDifference> stage_differences(const Trace& a, const Trace& b);
 
 } // namespace headscope

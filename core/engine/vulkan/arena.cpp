@@ -22,9 +22,9 @@ std::string size_text(std::uint64_t bytes) {
 }
 
 [[noreturn]] void fail_size(const std::string& name, std::uint64_t needs, const std::string& has) {
-    throw Error(ErrorKind::machine, "the problem needs " + size_text(needs) + " of memory on " + name +
-                                        ", which " + has +
-                                        "; use --device cpu, ask for fewer stages, or take fewer tokens");
+    throw Error(ErrorKind::machine,
+                "the problem needs " + size_text(needs) + " of memory on " + name + ", which " + has +
+                    "; let the CPU do it (--device cpu), ask for fewer stages, or take fewer tokens");
 }
 
 } // namespace

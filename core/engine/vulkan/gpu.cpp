@@ -121,7 +121,7 @@ GpuInfo usable_info(const vk::raii::PhysicalDevice& device, const VulkanOptions&
     if (!info.usable)
         throw Error(ErrorKind::machine, info.name + " offers " + info.driver +
                                             " and Headscope needs Vulkan 1.2 with a queue that computes; "
-                                            "update its driver, or use --device cpu");
+                                            "update its driver, or let the CPU do it (--device cpu)");
     return info;
 }
 
@@ -175,7 +175,8 @@ std::uint32_t Gpu::Parts::memory_type(std::uint32_t allowed, vk::MemoryPropertyF
             if ((allowed >> i & 1U) != 0 && (memory.memoryTypes[i].propertyFlags & flags) == flags)
                 return i;
     throw Error(ErrorKind::machine,
-                info.name + " has no memory of a kind that Headscope needs; use --device cpu");
+                info.name +
+                    " has no memory of a kind that Headscope needs; let the CPU do it (--device cpu)");
 }
 
 GpuBuffer Gpu::Parts::allocate(std::uint64_t bytes, vk::MemoryPropertyFlags needed,

@@ -49,7 +49,7 @@ void before_step(const VulkanOptions& options, VulkanStep step) {
 }
 
 void throw_machine_error(const std::string& device) {
-    const std::string way_out = "; use --device cpu";
+    const std::string way_out = "; let the CPU do it (--device cpu)";
     try {
         throw;
     } catch (const vk::OutOfDeviceMemoryError&) {
@@ -64,13 +64,14 @@ void throw_machine_error(const std::string& device) {
         fail(std::string("the Vulkan layer ") + validation_layer +
              " is not installed; install vulkan-validationlayers");
     } catch (const vk::ExtensionNotPresentError&) {
-        fail(device +
-             " lacks a Vulkan extension that Headscope needs; update its driver, or use --device cpu");
+        fail(device + " lacks a Vulkan extension that Headscope needs; update its driver, or let the CPU do "
+                      "it (--device cpu)");
     } catch (const vk::FeatureNotPresentError&) {
-        fail(device + " lacks a Vulkan feature that Headscope needs; update its driver, or use --device cpu");
+        fail(device + " lacks a Vulkan feature that Headscope needs; update its driver, or let the CPU do it "
+                      "(--device cpu)");
     } catch (const vk::IncompatibleDriverError&) {
-        fail(
-            "this machine has no Vulkan driver; install one for its graphics processor, or use --device cpu");
+        fail("this machine has no Vulkan driver; install one for its graphics processor, or let the CPU do "
+             "it (--device cpu)");
     } catch (const vk::SystemError& fault) {
         fail(device + " failed: " + fault.what() + way_out);
     }
@@ -83,7 +84,7 @@ VulkanInstance::VulkanInstance(const VulkanOptions& options) : options_(options)
     } catch (const std::runtime_error&) {
         fail("this machine has no Vulkan loader (libvulkan.so.1); install Vulkan for its graphics processor, "
              "or "
-             "use --device cpu");
+             "let the CPU do it (--device cpu)");
     }
     try {
         const vk::ApplicationInfo application("headscope", 1, "headscope", 1, needed_version);

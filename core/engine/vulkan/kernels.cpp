@@ -78,11 +78,11 @@ Kernels::Kernels(Gpu& gpu, Arena& arena, bool share)
     each_ = share_ == 1 ? 4 : 2; // drivers in software take long to compile what is unrolled
     threads_ = info.software ? 32 : std::min(info.invocations, std::max(64U, info.subgroup));
     if (info.invocations < 64 || info.shared_bytes < (12U << 10) || info.bindings < most_bindings)
-        throw Error(ErrorKind::machine, info.name + " allows workgroups of " +
-                                            std::to_string(info.invocations) + " invocations with " +
-                                            std::to_string(info.shared_bytes) +
-                                            " bytes of shared memory and " + std::to_string(info.bindings) +
-                                            " buffers; Headscope needs 64, 12288 and 10; use --device cpu");
+        throw Error(ErrorKind::machine,
+                    info.name + " allows workgroups of " + std::to_string(info.invocations) +
+                        " invocations with " + std::to_string(info.shared_bytes) +
+                        " bytes of shared memory and " + std::to_string(info.bindings) +
+                        " buffers; Headscope needs 64, 12288 and 10; let the CPU do it (--device cpu)");
 }
 
 const GpuKernel& Kernels::kernel(Shader shader, const Constants& constants) {
@@ -154,7 +154,7 @@ void Kernels::multiply(const Product& p) {
         return both(first, second);
     }
     throw Error(ErrorKind::machine, "one row of the problem is larger than " + gpu_.info().name +
-                                        " can read at once; use --device cpu");
+                                        " can read at once; let the CPU do it (--device cpu)");
 }
 
 void Kernels::multiply_at_once(const Product& p) {

@@ -98,7 +98,7 @@ void VulkanRun::plan(const Slab& s) {
     }
     if (single)
         throw Error(ErrorKind::machine, "the keys of one head are larger than " + gpu_.info().name +
-                                            " can read at once; use --device cpu");
+                                            " can read at once; let the CPU do it (--device cpu)");
     Slab first = s, second = s;
     const auto halve = [](std::int64_t& extent, std::int64_t& rest, std::int64_t& begin) {
         extent /= 2;
