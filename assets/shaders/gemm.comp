@@ -14,7 +14,7 @@ layout(std430, binding = 0) readonly buffer XBuffer { float X[]; };
 layout(std430, binding = 1) readonly buffer WBuffer { float W[]; };
 layout(std430, binding = 2) readonly buffer BiasBuffer { float bias[]; };
 layout(std430, binding = 3) buffer YBuffer { float Y[]; };
-// The smallest row number that holds a number outside float32's range, for each kind of fault.
+// The smallest number of a part of Y that leaves float32's range, for each kind of fault.
 layout(std430, binding = 4) buffer FaultBuffer { uint fault[]; };
 
 const uint with_bias = 1, accumulate = 2;
@@ -25,7 +25,8 @@ layout(push_constant) uniform Push {
     uint b_at;
     uint y_at, y_step, y_stride;
     uint y_width, y_block_step; // columns of Y lie in blocks of this width, that far apart
-    uint fault_slot, row_at, row_step; // how rows are numbered for `fault`
+    uint fault_slot, row_at, row_step; // number of the first row, and from matrix to matrix
+    uint part_rows, part_blocks, block_at; // a part is this many rows of one block of columns
 } p;
 
 const uint shared_depth = share ? depth_tile : 1;
@@ -90,7 +91,8 @@ void main() {
                 v += Y[at];
             Y[at] = v;
             if (!finite(v))
-                atomicMin(fault[p.fault_slot], p.row_at + z * p.row_step + row);
+                atomicMin(fault[p.fault_slot], (p.row_at + z * p.row_step + row) / p.part_rows * p.part_blocks
+                                                   + p.block_at + col / p.y_width);
         }
     }
 }

@@ -30,7 +30,7 @@ struct ProductPush {
     std::uint32_t w_at, w_step, w_stride;
     std::uint32_t b_at;
     std::uint32_t y_at, y_step, y_stride, y_width, y_block;
-    std::uint32_t fault, row_at, row_step;
+    std::uint32_t fault, row_at, row_step, part_rows, part_blocks, block_at;
 };
 
 /// As assets/shaders/rotate.comp declares it.
@@ -134,6 +134,7 @@ void Kernels::multiply(const Product& p) {
         second.w_at += first.cols;
         second.b_at += first.cols;
         second.y_at += first.cols / p.y_width * p.y_block;
+        second.block_at += first.cols / p.y_width;
         return both(first, second);
     }
     if ((!y_fits || !x_fits || w_fits) && p.rows > 1) {
@@ -168,6 +169,8 @@ void Kernels::multiply_at_once(const Product& p) {
     push.y_width = narrow(p.y_width), push.y_block = narrow(p.y_block);
     push.fault = static_cast<std::uint32_t>(p.fault);
     push.row_at = narrow(p.row_at), push.row_step = narrow(p.row_step);
+    push.part_rows = narrow(p.part_rows), push.part_blocks = narrow(p.blocks);
+    push.block_at = narrow(p.block_at);
     constexpr std::uint32_t width = sizeof(float);
     std::uint32_t none = 0;
     const GpuBinding bindings[] = {arena_.window(p.x, p.x_at, x_span(p), width, push.x_at),

@@ -10,7 +10,8 @@
 
 namespace headscope {
 
-/// Where faults are noted: the smallest number of a row that leaves float32's range.
+/// Where faults are noted: the smallest number of a row, or of a part of a product, that leaves float32's
+/// range.
 enum class Fault : std::uint32_t {
     score,
     scaled,
@@ -39,7 +40,9 @@ struct Product {
     std::uint64_t y_at = 0, y_step = 0, y_stride = 0, y_width = 0, y_block = 0;
     std::uint64_t stack = 1, rows = 0, cols = 0, depth = 0;
     Fault fault;
-    std::uint64_t row_at = 0, row_step = 0; ///< the number of the first row, and from matrix to matrix
+    std::uint64_t row_at = 0, row_step = 0;  ///< the number of the first row, and from matrix to matrix
+    std::uint64_t part_rows = 1, blocks = 1; ///< a part: so many rows of one of so many blocks of columns
+    std::uint64_t block_at = 0;              ///< the number of the first block
     bool accumulate = false;
 };
 

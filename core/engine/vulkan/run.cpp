@@ -15,7 +15,7 @@ using enum TensorId;
 constexpr std::uint64_t slab_bytes = 256ULL << 20; ///< of one stage of shape (Tq, Tk) on the device
 /// Work between two looks at `cancel`: a tenth of a second or less on either.
 constexpr double software_flops = 5e8, real_flops = 2e11;
-constexpr std::int64_t fault_tile = 64; ///< faults of projections are told to within so many rows
+constexpr std::int64_t fault_rows = 64; ///< faults of projections are told to within so many rows of a head
 
 struct Square {
     TensorId stage;
@@ -325,7 +325,8 @@ void VulkanRun::project_output() {
                        .cols = u64(d_.D),
                        .depth = u64(d_.H * d_.dv),
                        .fault = Fault::output,
-                       .row_step = u64(d_.Tq)});
+                       .row_step = u64(d_.Tq),
+                       .part_rows = u64(fault_rows)});
     check_projections();
     download(Slot::output, 0, make(output).values());
 }
@@ -339,13 +340,18 @@ std::vector<std::uint32_t> VulkanRun::faults() {
 void VulkanRun::check_projections() {
     const std::vector<std::uint32_t> found = faults();
     const auto row_of = [&](Fault fault) { return found[static_cast<std::size_t>(fault)]; };
-    for (const auto& [fault, stage, T] : {std::tuple{Fault::q, q, d_.Tq},
-                                          {Fault::k, k, d_.Tk},
-                                          {Fault::v, v, d_.Tk},
-                                          {Fault::output, output, d_.Tq}})
-        if (row_of(fault) != no_fault) {
-            const std::int64_t row = row_of(fault) / fault_tile * fault_tile;
-            fail_projection(stage, row / T, row % T);
+    struct Row {
+        Fault fault;
+        TensorId stage;
+        std::int64_t T, heads, width;
+    };
+    for (const auto& [fault, stage, T, heads, width] : {Row{Fault::q, q, d_.Tq, d_.H, d_.dk},
+                                                        {Fault::k, k, d_.Tk, d_.Hkv, d_.dk},
+                                                        {Fault::v, v, d_.Tk, d_.Hkv, d_.dv},
+                                                        {Fault::output, output, d_.Tq, 1, d_.D}})
+        if (const std::int64_t part = row_of(fault); part != no_fault) {
+            const std::int64_t row = part / heads * fault_rows;
+            fail_projection(stage, row / T, row % T, part % heads * width);
         }
     for (const auto& [fault, stage] : {std::pair{Fault::rotated_q, q_heads}, {Fault::rotated_k, k_heads}})
         if (row_of(fault) != no_fault)
