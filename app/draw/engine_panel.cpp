@@ -24,7 +24,7 @@ std::string difference_text(double value) {
 
 /// Two lines that choose a device.
 void choice(Sheet& sheet, const EngineState& engines, const std::string& id, const std::string& title,
-            const std::string& detail, bool usable = true) {
+            const std::string& detail, const std::string& tip, bool usable = true) {
     const Theme& theme = sheet.context.theme;
     const Rect area{8, sheet.y, sheet.context.width - 16, choice_height};
     const bool on = engines.chosen == id;
@@ -38,22 +38,27 @@ void choice(Sheet& sheet, const EngineState& engines, const std::string& id, con
     sheet.put(sheet.left + 20, detail, sheet.width() - 20, Font::ui, 12, theme.muted);
     if (usable)
         sheet.picture.hotspots.push_back(
-            {area, "engine " + id, EngineAction{EngineAction::Kind::choose, id}, detail});
+            {area, "engine " + id, EngineAction{EngineAction::Kind::choose, id}, tip});
     sheet.y = top + choice_height;
 }
 
 void choices(Sheet& sheet, const EngineState& engines) {
     const Theme& theme = sheet.context.theme;
-    choice(sheet, engines, "auto", "Automatic",
-           engines.found ? auto_choice(*engines.found).reason
-                         : "The CPU, or a graphics processor for large work");
     if (!engines.found) {
-        choice(sheet, engines, "cpu", engine_title("cpu"), "Every machine has it");
+        choice(sheet, engines, "auto", "Automatic", "The CPU, or a graphics processor for large work", {});
+        choice(sheet, engines, "cpu", engine_title("cpu"), "Every machine has it", {});
         return sheet.paragraph("Looking for graphics processors…", theme.muted);
     }
-    for (const Device& device : engines.found->devices)
-        choice(sheet, engines, device.id, engine_title(device.id), device.name + "; " + device.detail,
+    const AutoChoice best = auto_choice(*engines.found);
+    choice(sheet, engines, "auto", "Automatic",
+           best.id == "cpu" ? "The CPU, on this machine"
+                            : engine_title(best.id) + " for large work, else the CPU",
+           "Because " + best.reason + ".");
+    for (const Device& device : engines.found->devices) {
+        const std::string all = device.name + "; " + device.detail;
+        choice(sheet, engines, device.id, engine_title(device.id), device.usable ? device.name : all, all,
                device.usable);
+    }
     if (!engines.found->missing.empty())
         sheet.paragraph("No Vulkan device: " + engines.found->missing + ".", theme.muted);
 }
