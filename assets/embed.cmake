@@ -1,7 +1,7 @@
 # Puts every file below a folder into the program, to be read back through core/base/assets.h.
 function(embed_assets target folder)
   file(GLOB_RECURSE names CONFIGURE_DEPENDS RELATIVE ${folder} ${folder}/*)
-  list(FILTER names EXCLUDE REGEX "\\.(cmake|png)$")
+  list(FILTER names EXCLUDE REGEX "\\.(cmake|png|comp|glsl)$")
   set(generated ${CMAKE_BINARY_DIR}/generated/assets.cpp)
   set(inputs)
   foreach(name IN LISTS names)
@@ -12,4 +12,22 @@ function(embed_assets target folder)
       -P ${folder}/write_assets.cmake
     DEPENDS ${inputs} ${folder}/write_assets.cmake VERBATIM)
   target_sources(${target} PRIVATE ${generated})
+endfunction()
+
+# Compiles every kernel (*.comp) of a folder to SPIR-V, as numbers that a source includes: "shaders/NAME.inc".
+function(compile_shaders target folder)
+  file(GLOB kernels CONFIGURE_DEPENDS ${folder}/*.comp)
+  set(generated ${CMAKE_BINARY_DIR}/generated/shaders)
+  file(MAKE_DIRECTORY ${generated})
+  set(outputs)
+  foreach(kernel IN LISTS kernels)
+    get_filename_component(name ${kernel} NAME_WE)
+    set(output ${generated}/${name}.inc)
+    add_custom_command(OUTPUT ${output}
+      COMMAND ${GLSLC} --target-env=vulkan1.2 -O -mfmt=c -MD -MF ${output}.d -MT ${output} -o ${output} ${kernel}
+      DEPENDS ${kernel} DEPFILE ${output}.d VERBATIM)
+    list(APPEND outputs ${output})
+  endforeach()
+  target_sources(${target} PRIVATE ${outputs})
+  target_include_directories(${target} PRIVATE ${CMAKE_BINARY_DIR}/generated)
 endfunction()

@@ -46,3 +46,15 @@ set_target_properties(imgui::imgui PROPERTIES
   IMPORTED_LOCATION ${IMGUI_LIBRARY}
   INTERFACE_INCLUDE_DIRECTORIES ${IMGUI_INCLUDE}
   INTERFACE_LINK_LIBRARIES "glfw;Freetype::Freetype;stb::stb;dl")
+
+# Headers alone: the loader is opened when a Vulkan device is asked for, so that machines without one run the program.
+find_path(VULKAN_INCLUDE vulkan/vulkan_raii.hpp)
+find_program(GLSLC glslc)
+if(NOT VULKAN_INCLUDE)
+  need_hint(libvulkan-dev)
+endif()
+if(NOT GLSLC)
+  need_hint(glslc)
+endif()
+add_library(vulkan::headers INTERFACE IMPORTED GLOBAL)
+target_include_directories(vulkan::headers SYSTEM INTERFACE ${VULKAN_INCLUDE})

@@ -10,25 +10,29 @@ namespace headscope {
 
 namespace {
 
-std::string reason(const std::vector<Device>& found) {
-    return found.size() == 1 ? "it is the only one that this machine offers"
-                             : "real graphics processors come before the CPU";
-}
-
-std::string as_json(const std::vector<Device>& found) {
+std::string as_json(const DeviceList& found) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-    for (const Device& device : found)
-        rows.push_back({{"id", device.id}, {"name", device.name}, {"detail", device.detail}});
-    const nlohmann::ordered_json all = {
-        {"devices", rows}, {"auto", found.front().id}, {"reason", reason(found)}};
+    for (const Device& device : found.devices)
+        rows.push_back({{"id", device.id},
+                        {"name", device.name},
+                        {"detail", device.detail},
+                        {"graphics_processor", device.real},
+                        {"usable", device.usable}});
+    const AutoChoice choice = auto_choice(found);
+    nlohmann::ordered_json all = {{"devices", rows}, {"auto", choice.id}, {"reason", choice.reason}};
+    if (!found.missing.empty())
+        all["missing"] = found.missing;
     return all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-std::string as_text(const std::vector<Device>& found) {
+std::string as_text(const DeviceList& found) {
     std::string text;
-    for (const Device& device : found)
+    for (const Device& device : found.devices)
         text += device.id + ": " + device.name + (device.detail.empty() ? "" : "; " + device.detail) + "\n";
-    return text + "auto takes " + found.front().id + ": " + reason(found) + "\n";
+    if (!found.missing.empty())
+        text += "vulkan: " + found.missing + "\n";
+    const AutoChoice choice = auto_choice(found);
+    return text + "auto takes " + choice.id + ": " + choice.reason + "\n";
 }
 
 } // namespace
@@ -39,7 +43,7 @@ void add_devices(CLI::App& program) {
     const auto json = std::make_shared<bool>(false);
     command.add_flag("--json", *json, "print JSON");
     command.callback([json] {
-        const std::vector<Device> found = devices();
+        const DeviceList found = devices();
         write_file_atomically("-", *json ? as_json(found) : as_text(found));
     });
 }

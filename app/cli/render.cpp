@@ -110,6 +110,8 @@ std::string render_window(const RenderOptions& options, const DocumentPtr& docum
     program.settle();
     if (!program.state().error.empty())
         fail_input(program.state().error);
+    if (!program.state().engines.notice.empty())
+        throw Error(ErrorKind::machine, program.state().engines.notice);
     return png_bytes(render_offscreen(program, size.width, size.height, options.scale));
 }
 

@@ -5,6 +5,7 @@
 #include "app/commands/lesson_action.h"
 #include "app/commands/view_change.h"
 #include "app/state/document.h"
+#include "app/state/engine_state.h"
 #include "app/state/view_state.h"
 
 #include <string>
@@ -100,6 +101,6 @@ struct DropBaseline {};
 /// Everything that can come of a click or a key.
 using Action = std::variant<Command, ViewChange, MoveInHistory, TypedNumber, OperateOn, CopyNumbers,
                             PasteNumbers, DismissNotice, FileCommand, MarkBaseline, DropBaseline,
-                            LessonAction>;
+                            LessonAction, EngineAction>;
 
 } // namespace headscope

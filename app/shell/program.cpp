@@ -70,15 +70,10 @@ Recipe with_sentence(Recipe recipe) {
 } // namespace
 
 Program::Program(const Options& options)
-    : runner_(make_engine(options.device), options.wake), options_(options) {
+    : engines_(options.device), runner_(engines_.engine(), options.wake), options_(options) {
     const Recipe recipe = with_sentence(options.recipe);
     state_.document = make_document(recipe, 1);
     state_.sentence = recipe.sentence;
-    const std::vector<Device> all = devices();
-    const auto device = std::ranges::find(all, options.device, &Device::id);
-    const Device& used = device == all.end() ? all.front() : *device;
-    state_.device_name = used.id == "cpu" ? "CPU" : used.name;
-    state_.device_detail = used.name + ", " + used.detail;
     history_.emplace(state_.document);
     files_.emplace(
         state_,
@@ -108,7 +103,11 @@ void Program::act(const Action& action) {
                               [&](const FileCommand& command) { files_->act(command); },
                               [&](const MarkBaseline& mark) { mark_baseline(mark.as_built); },
                               [&](const DropBaseline&) { drop_baseline(); },
-                              [&](const LessonAction& lesson) { run_lesson(lesson); }},
+                              [&](const LessonAction& lesson) { run_lesson(lesson); },
+                              [&](const EngineAction& wanted) {
+                                  if (engines_.act(wanted, state_.document))
+                                      runner_.submit(state_.document);
+                              }},
                    action);
     } catch (const Error& fault) {
         state_.error = fault.what();
@@ -202,6 +201,8 @@ void Program::follow_attention() {
 }
 
 void Program::take_results() {
+    engines_.poll();
+    state_.engines = engines_.state();
     std::optional<RunResult> result = runner_.poll();
     state_.running = runner_.busy();
     if (!result)
@@ -232,7 +233,8 @@ void Program::settle() {
 }
 
 bool Program::animating() const {
-    return moving_ || runner_.busy() || files_->busy() || (baseline_runner_ && baseline_runner_->busy());
+    return moving_ || engines_.busy() || runner_.busy() || files_->busy() ||
+           (baseline_runner_ && baseline_runner_->busy());
 }
 
 Color Program::background() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/commands/history.h"
+#include "app/jobs/engine_desk.h"
 #include "app/jobs/head_maps.h"
 #include "app/jobs/runner.h"
 #include "app/shell/files.h"
@@ -91,6 +92,7 @@ private:
     std::uint64_t gesture_ = 1;      ///< one stretch of holding the mouse, typing or turning the wheel
     double wheel_turned_ = -1;       ///< when it last changed a number; seconds from program start
     std::size_t lines_dropped_ = 0;  ///< of the history as it is in state_.history
+    EngineDesk engines_;             ///< outlives the runner, which has its engine
     Runner runner_;
     std::optional<Files> files_; ///< always there after construction
     Options options_;

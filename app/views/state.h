@@ -6,6 +6,7 @@
 #include "app/draw/pixel_cache.h"
 #include "app/state/course_state.h"
 #include "app/state/document.h"
+#include "app/state/engine_state.h"
 #include "app/state/files_state.h"
 #include "app/state/view_state.h"
 #include "app/views/widgets.h"
@@ -32,7 +33,7 @@ struct AppState {
     std::string sentence; ///< as it stands in the field, valid or not
     std::string notice;   ///< what the last command did beside what can be seen; empty when nothing
     std::string error;    ///< one sentence about what was typed or chosen last; empty when all is well
-    std::string device_name, device_detail;
+    EngineState engines;
     std::string recomputed;           ///< which stages the last run computed, one sentence
     bool running = false;             ///< a run is out
     NumberEdit number;                ///< in the inspector's number field

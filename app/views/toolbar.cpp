@@ -145,26 +145,6 @@ void sentence_field(AppState& state, const Rect& area, const ViewTools& tools) {
         show_tip(state.error, tools);
 }
 
-void engine_badge(const AppState& state, Picture& picture, const ViewTools& tools, float right,
-                  float& width) {
-    const std::string name = state.device_name;
-    const std::string time = state.shown.trace == nullptr ? "" : time_text(state.shown.trace->seconds);
-    const float name_width = tools.measure(name, Font::ui_medium, 13),
-                time_width = tools.measure(time, Font::mono, 12.5F);
-    const float caption = tools.measure("engine", Font::ui, 13);
-    // Wide enough for any time, so that the badge stands still while numbers change.
-    width = caption + name_width + std::max(time_width, tools.measure("000.0 ms", Font::mono, 12.5F)) + 42;
-    const Theme& theme = tools.theme;
-    const Rect area{right - width, 10, width, 32};
-    picture.scene.add(RectItem{.area = area, .stroke = theme.line, .radius = 6});
-    const float baseline = baseline_for(26, 13);
-    picture.scene.add(TextItem{{area.x + 12, baseline}, "engine", Font::ui, 13, theme.muted});
-    picture.scene.add(TextItem{{area.x + 12 + caption + 7, baseline}, name, Font::ui_medium, 13, theme.ink});
-    picture.scene.add(
-        TextItem{{area.right() - 12, baseline}, time, Font::mono, 12.5F, theme.muted, Align::right});
-    picture.tips.push_back({area, "Time of the last run. " + state.recomputed + " " + state.device_detail});
-}
-
 void icon_buttons(const AppState& state, Picture& picture, const ViewTools& tools, float right) {
     const Theme& theme = tools.theme;
     const Rect help{right - 32, 10, 32, 32}, contrast{right - 72, 10, 32, 32};
@@ -205,9 +185,8 @@ void view_toolbar(AppState& state, const Rect& area, const ViewTools& tools) {
     picture.scene.add(RectItem{.area = area, .fill = theme.panel});
     picture.scene.add(LineItem{{0, area.bottom() - 0.5F}, {area.w, area.bottom() - 0.5F}, theme.line, 1});
     icon_buttons(state, picture, tools, area.w - 16);
-    float badge = 0;
-    engine_badge(state, picture, tools, area.w - 16 - 80, badge);
     show_picture(picture, origin.x, origin.y, tools, nullptr);
+    const float badge = view_engine_badge(state, area.w - 16 - 80, tools);
 
     // Fields that do not fit move, from the last one on, into one list.
     std::vector<Field> fields{preset_field(state), mask_field(state), heads_field(state),

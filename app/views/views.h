@@ -18,6 +18,9 @@ struct LayersInSight {
 
 /// The sentence and everything that decides the problem; the engine badge, theme and help.
 void view_toolbar(AppState& state, const Rect& area, const ViewTools& tools);
+/// The engine that computes, its time, and on a click what there is to choose from. `right`: its right edge.
+/// Returns its width in logical pixels.
+float view_engine_badge(const AppState& state, float right, const ViewTools& tools);
 /// The strip of stages.
 void view_strip(const AppState& state, const Rect& area, const ViewTools& tools);
 /// The canvas. Writes the cell under the mouse to `hovered`, and keeps the picture for reports and tests.

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -72,10 +73,22 @@ public:
     /// Whether query i of head h in batch entry b may read key j.
     bool allows(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const;
 
-private:
+    /// From one batch entry, head and query to the next; 0: shared.
     struct Strides {
         std::int64_t b = 0, h = 0, i = 0;
     };
+    /// What row() reads, for engines that evaluate the mask elsewhere. Query i may read the keys from
+    /// p - before to p + after, p = i + Tk - Tq, that `allowed` does not forbid. Lives as long as this.
+    struct Stored {
+        std::int64_t before, after;
+        std::span<const std::uint8_t> allowed; ///< empty: everything in reach
+        Strides allowed_strides;
+        std::span<const float> add; ///< empty: nothing
+        Strides add_strides;
+    };
+    Stored stored() const { return {before_, after_, allowed_, allowed_strides_, add_, add_strides_}; }
+
+private:
     Dims dims_;
     bool empty_ = true;
     std::int64_t before_ = 0; ///< a row may look this far back; counted from its aligned position

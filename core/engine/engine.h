@@ -42,16 +42,34 @@ public:
 
 /// One engine that this machine offers.
 struct Device {
-    std::string id;     ///< what --device takes: "cpu"
+    std::string id;     ///< what --device takes: "cpu", "vulkan:0"
     std::string name;   ///< of the processor
     std::string detail; ///< limits, in one line
+    bool real = false;  ///< a graphics processor, not software that plays one
+    bool usable = true; ///< false: `detail` says what it lacks
 };
 
-/// What there is, the choice of `auto` first.
-std::vector<Device> devices();
+struct DeviceList {
+    std::vector<Device> devices; ///< the CPU first
+    std::string missing;         ///< why there is no Vulkan device, in one sentence; empty when there is one
+};
 
-/// id: "auto" or an id of devices(). Throws Error(machine) naming what there is when the id is not among
-/// them.
+/// The processor. Touches no driver.
+Device cpu_device();
+
+/// What there is. Loads Vulkan for a moment, which takes some 20 ms and more: not for the thread that draws.
+DeviceList devices();
+
+/// What `auto` does here.
+struct AutoChoice {
+    std::string id;     ///< of the device that it takes for large work
+    std::string reason; ///< "it is the only ..."
+};
+AutoChoice auto_choice(const DeviceList& found);
+
+/// id: "auto", "cpu", "vulkan" (a graphics processor before software) or "vulkan:N". "auto" touches Vulkan
+/// only once a run is large enough to gain. Throws Error(machine) naming what there is when there is no such
+/// device.
 std::unique_ptr<Engine> make_engine(const std::string& id);
 
 } // namespace headscope

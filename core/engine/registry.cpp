@@ -1,15 +1,20 @@
 #include "core/base/error.h"
+#include "core/engine/auto_engine.h"
 #include "core/engine/cpu/cpu_engine.h"
 #include "core/engine/cpu/kernels/kernels.h"
 #include "core/engine/engine.h"
+#include "core/engine/vulkan/vulkan_engine.h"
 
 #include <algorithm>
 #include <fstream>
+#include <string_view>
 #include <thread>
 
 namespace headscope {
 
 namespace {
+
+constexpr std::string_view vulkan_prefix = "vulkan:";
 
 /// The processor's own name, as the kernel gives it.
 std::string processor_name() {
@@ -21,20 +26,82 @@ std::string processor_name() {
     return "processor";
 }
 
+/// The usable device that "vulkan" means: a graphics processor before software.
+const Device* first_vulkan(const DeviceList& found, bool real_only) {
+    const Device* software = nullptr;
+    for (const Device& device : found.devices) {
+        if (device.id == "cpu" || !device.usable)
+            continue;
+        if (device.real)
+            return &device;
+        if (software == nullptr)
+            software = &device;
+    }
+    return real_only ? nullptr : software;
+}
+
+std::unique_ptr<Engine> make_vulkan(const std::string& id) {
+    return std::make_unique<VulkanEngine>(std::stoul(id.substr(vulkan_prefix.size())));
+}
+
+/// The GPU that `auto` takes for large work; null without one.
+std::unique_ptr<Engine> make_real_gpu() {
+    const DeviceList found = devices();
+    const Device* gpu = first_vulkan(found, true);
+    return gpu == nullptr ? nullptr : make_vulkan(gpu->id);
+}
+
 } // namespace
 
-std::vector<Device> devices() {
+Device cpu_device() {
     const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
-    return {{"cpu", processor_name(),
-             std::to_string(threads) + (threads == 1 ? " thread, " : " threads, ") + best_kernels().name}};
+    return {.id = "cpu",
+            .name = processor_name(),
+            .detail =
+                std::to_string(threads) + (threads == 1 ? " thread, " : " threads, ") + best_kernels().name};
+}
+
+DeviceList devices() {
+    DeviceList found{{cpu_device()}, {}};
+    try {
+        for (const VulkanDevice& device : vulkan_devices())
+            found.devices.push_back({std::string(vulkan_prefix) + std::to_string(found.devices.size() - 1),
+                                     device.name, device.detail, device.real, device.usable});
+    } catch (const Error& fault) {
+        found.missing = fault.what();
+    }
+    return found;
+}
+
+AutoChoice auto_choice(const DeviceList& found) {
+    if (const Device* gpu = first_vulkan(found, true))
+        return {gpu->id, "a run of " + std::to_string(static_cast<int>(worth_a_gpu / 1e9)) +
+                             " GFLOP or more gains from a graphics processor; smaller ones stay on the CPU"};
+    if (first_vulkan(found, false) != nullptr)
+        return {"cpu",
+                "the Vulkan device here is software, slower than the CPU engine, and runs only when it "
+                "is named"};
+    return {"cpu", "there is no graphics processor here that can be used"};
 }
 
 std::unique_ptr<Engine> make_engine(const std::string& id) {
-    if (id == "auto" || id == "cpu")
+    if (id == "cpu")
         return std::make_unique<CpuEngine>();
+    if (id == "auto")
+        return std::make_unique<AutoEngine>(std::make_unique<CpuEngine>(), make_real_gpu);
+    const DeviceList found = devices();
+    const bool vulkan = id == "vulkan" || id.starts_with(vulkan_prefix);
+    if (vulkan && !found.missing.empty())
+        throw Error(ErrorKind::machine, found.missing);
+    if (id == "vulkan")
+        if (const Device* device = first_vulkan(found, false))
+            return make_vulkan(device->id);
     std::string known;
-    for (const Device& device : devices())
+    for (const Device& device : found.devices) {
+        if (device.id == id)
+            return make_vulkan(id);
         known += (known.empty() ? "" : ", ") + device.id;
+    }
     throw Error(ErrorKind::machine,
                 "there is no device \"" + id + "\" on this machine; it has " + known + " (or auto)");
 }

@@ -1,5 +1,7 @@
 #include "tests/conformance/compare.h"
 
+#include "core/analysis/stage_difference.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -19,22 +21,6 @@ std::string place(const Shape& shape, std::int64_t offset) {
     return "[" + text + "]";
 }
 
-/// Distance of two cells; infinite when only one of them is finite, or one is NaN.
-double distance(float got, float expected) {
-    if (std::isinf(expected) && got == expected)
-        return 0.0;
-    const double d = std::abs(static_cast<double>(got) - static_cast<double>(expected));
-    return std::isnan(d) ? HUGE_VAL : d;
-}
-
-double largest_finite(std::span<const float> values) {
-    double largest = 0;
-    for (const float v : values)
-        if (std::isfinite(v))
-            largest = std::max(largest, std::abs(static_cast<double>(v)));
-    return largest;
-}
-
 } // namespace
 
 std::string difference(const Tensor* got, const Tensor& expected, const Tolerance& tolerance) {
@@ -46,7 +32,7 @@ std::string difference(const Tensor* got, const Tensor& expected, const Toleranc
     std::int64_t worst = -1;
     double worst_distance = bound;
     for (std::int64_t i = 0; i < expected.count(); ++i)
-        if (const double d = distance(got->data()[i], expected.data()[i]); d > worst_distance) {
+        if (const double d = cell_distance(got->data()[i], expected.data()[i]); d > worst_distance) {
             worst = i;
             worst_distance = d;
         }

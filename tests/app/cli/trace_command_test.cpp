@@ -235,5 +235,25 @@ TEST_CASE("devices lists what there is, and what auto takes") {
     CHECK_THAT(text.out, Contains("cpu") && Contains("auto takes "));
     const json parsed = json::parse(run_program({"devices", "--json"}).out);
     CHECK(parsed["devices"].size() >= 1);
-    CHECK(parsed["auto"] == parsed["devices"][0]["id"]);
+    CHECK(parsed["devices"][0]["id"] == "cpu");
+    CHECK_FALSE(parsed["reason"].get<std::string>().empty());
+}
+
+TEST_CASE("a machine without a Vulkan driver or loader says so and has its CPU") {
+    const TemporaryFolder folder;
+    write_file_atomically(folder.file("libvulkan.so"), "");
+    write_file_atomically(folder.file("libvulkan.so.1"), "");
+    using Environment = std::map<std::string, std::string>;
+    const Environment no_driver{{"VK_ICD_FILENAMES", "/nonexistent"}, {"VK_DRIVER_FILES", "/nonexistent"}};
+    const Environment no_loader{{"LD_LIBRARY_PATH", folder.file("")}};
+    for (const auto& [environment, lacks] :
+         {std::pair(no_driver, "no Vulkan driver"), std::pair(no_loader, "no Vulkan loader")}) {
+        const ProgramRun listed = run_program({"devices"}, "", environment);
+        CHECK(listed.code == 0);
+        CHECK_THAT(listed.out, Contains("cpu: ") && Contains(lacks) && Contains("auto takes cpu"));
+        for (const char* device : {"vulkan", "vulkan:0"})
+            check_failure(run_program({"trace", "cat", "--device", device, "-o", "-"}, "", environment), 3,
+                          lacks);
+        CHECK(run_program({"trace", "cat", "--device", "auto", "-o", "-"}, "", environment).code == 0);
+    }
 }

@@ -4,15 +4,16 @@
 
 using namespace headscope;
 
-TEST_CASE("every device that is listed can be made by its id, and auto too") {
-    const auto all = devices();
-    REQUIRE_FALSE(all.empty());
-    for (const Device& device : all) {
-        CHECK(make_engine(device.id)->name() == device.id);
+TEST_CASE("the CPU is listed first, and every device that is listed says what it is") {
+    const DeviceList found = devices();
+    REQUIRE_FALSE(found.devices.empty());
+    CHECK(found.devices.front().id == "cpu");
+    CHECK(make_engine("cpu")->name() == "cpu");
+    CHECK((found.devices.size() == 1) == !found.missing.empty());
+    for (const Device& device : found.devices) {
         CHECK_FALSE(device.name.empty());
         CHECK_FALSE(device.detail.empty());
     }
-    CHECK(make_engine("auto")->name() == all.front().id);
 }
 
 TEST_CASE("an unknown device is refused with what there is") {

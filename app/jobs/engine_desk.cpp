@@ -1,0 +1,97 @@
+#include "app/jobs/engine_desk.h"
+
+#include "core/base/error.h"
+
+#include <chrono>
+#include <utility>
+
+namespace headscope {
+
+namespace {
+
+/// Runs a problem on the CPU and on another device.
+EngineComparison compare(const EngineMaker& make, const std::string& id, const Problem& problem,
+                         Progress& progress) {
+    EngineComparison result{.first = "cpu", .second = id, .stages = {}, .error = {}};
+    try {
+        const Trace first = make("cpu")->run(problem, StageSet::all(), progress);
+        const std::unique_ptr<Engine> other = make(id);
+        // The first run compiles kernels; the second shows what one costs.
+        other->run(problem, StageSet::all(), progress);
+        const Trace second = other->run(problem, StageSet::all(), progress);
+        result.second = second.device;
+        result.first_seconds = first.seconds;
+        result.second_seconds = second.seconds;
+        result.stages = stage_differences(first, second);
+    } catch (const std::bad_alloc&) {
+        result.error = "Two traces of this problem need more memory than the machine has free.";
+    } catch (const std::exception& fault) {
+        result.error = fault.what();
+    }
+    return result;
+}
+
+template<class Value>
+bool ready(const std::future<Value>& future) {
+    return future.valid() && future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+}
+
+} // namespace
+
+EngineDesk::EngineDesk(const std::string& id, EngineMaker make, std::function<DeviceList()> look)
+    : make_(std::move(make)), look_(std::move(look)), made_(std::make_unique<SwitchableEngine>(id, make_)),
+      engine_(made_.get()) {
+    state_.chosen = id;
+}
+
+EngineDesk::~EngineDesk() {
+    if (progress_ != nullptr)
+        progress_->cancel();
+}
+
+std::unique_ptr<Engine> EngineDesk::engine() {
+    return std::move(made_);
+}
+
+bool EngineDesk::act(const EngineAction& action, const DocumentPtr& document) {
+    switch (action.kind) {
+    case EngineAction::Kind::look:
+        if (!state_.found && !state_.looking) {
+            state_.looking = true;
+            looking_ = std::async(std::launch::async, look_);
+        }
+        return false;
+    case EngineAction::Kind::choose:
+        if (action.id == state_.chosen && engine_->notice().empty())
+            return false;
+        state_.chosen = action.id;
+        engine_->choose(action.id);
+        return true;
+    case EngineAction::Kind::compare:
+        if (state_.comparing)
+            return false;
+        state_.comparing = true;
+        state_.comparison.reset();
+        progress_ = std::make_shared<Progress>();
+        comparing_ = std::async(
+            std::launch::async,
+            [make = make_, id = state_.chosen.starts_with("vulkan") ? state_.chosen : "vulkan", document,
+             progress = progress_] { return compare(make, id, document->problem, *progress); });
+        break;
+    }
+    return false;
+}
+
+void EngineDesk::poll() {
+    state_.notice = engine_->notice();
+    if (ready(looking_)) {
+        state_.found = looking_.get();
+        state_.looking = false;
+    }
+    if (ready(comparing_)) {
+        state_.comparison = comparing_.get();
+        state_.comparing = false;
+    }
+}
+
+} // namespace headscope

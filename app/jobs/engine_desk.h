@@ -1,0 +1,45 @@
+#pragma once
+
+#include "app/jobs/switchable_engine.h"
+#include "app/state/document.h"
+#include "app/state/engine_state.h"
+#include "core/base/progress.h"
+
+#include <functional>
+#include <future>
+#include <memory>
+
+namespace headscope {
+
+/// The choice of engine in the window: looks for devices, switches the runner's engine and compares engines,
+/// all off the thread that draws. Used by that thread.
+class EngineDesk {
+public:
+    explicit EngineDesk(const std::string& id, EngineMaker make = make_engine,
+                        std::function<DeviceList()> look = devices);
+    ~EngineDesk();
+    EngineDesk(const EngineDesk&) = delete;
+    EngineDesk& operator=(const EngineDesk&) = delete;
+
+    /// The engine for the Runner, once. It has to go before this.
+    std::unique_ptr<Engine> engine();
+    /// Does what was asked for. True when the document has to be computed again.
+    bool act(const EngineAction& action, const DocumentPtr& document);
+    /// Brings `state` up to date with what is finished.
+    void poll();
+    /// Something is under way in the background.
+    bool busy() const { return state_.looking || state_.comparing; }
+    const EngineState& state() const { return state_; }
+
+private:
+    EngineMaker make_;
+    std::function<DeviceList()> look_;
+    EngineState state_;
+    std::unique_ptr<SwitchableEngine> made_; ///< until the Runner has it
+    SwitchableEngine* engine_;
+    std::future<DeviceList> looking_;
+    std::future<EngineComparison> comparing_;
+    std::shared_ptr<Progress> progress_; ///< of the comparison
+};
+
+} // namespace headscope

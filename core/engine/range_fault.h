@@ -1,0 +1,21 @@
+#pragma once
+
+#include "core/tensor/dims.h"
+#include "core/trace/stage.h"
+
+#include <cstdint>
+#include <string>
+
+namespace headscope {
+
+// What engines say of numbers that leave float32's range: Error(input) with the same sentence from each.
+
+/// Of q, k, v or output, near column c of token i of batch entry b.
+[[noreturn]] void fail_projection(TensorId stage, std::int64_t b, std::int64_t i, std::int64_t c);
+/// Of q_heads or k_heads.
+[[noreturn]] void fail_rotation(TensorId stage);
+/// Of query i of head h. `what`: "score of key 3", "output"; remedy: "make X, W_Q or W_K smaller".
+[[noreturn]] void fail_row(const std::string& what, const Dims& dims, std::int64_t b, std::int64_t h,
+                           std::int64_t i, const std::string& remedy);
+
+} // namespace headscope

@@ -1,0 +1,106 @@
+#include "core/engine/vulkan/arena.h"
+
+#include "core/base/error.h"
+
+#include <algorithm>
+#include <iomanip>
+#include <sstream>
+
+namespace headscope {
+
+namespace {
+
+std::string size_text(std::uint64_t bytes) {
+    std::ostringstream text;
+    const double value = static_cast<double>(bytes);
+    text << std::fixed << std::setprecision(1);
+    if (value >= 1e9)
+        text << value / 1e9 << " GB";
+    else
+        text << value / 1e6 << " MB";
+    return text.str();
+}
+
+[[noreturn]] void fail_size(const std::string& name, std::uint64_t needs, const std::string& has) {
+    throw Error(ErrorKind::machine,
+                "the problem needs " + size_text(needs) + " of memory on " + name + ", which " + has +
+                    "; let the CPU do it (--device cpu), ask for fewer stages, or take fewer tokens");
+}
+
+} // namespace
+
+/// Bytes that have to be allocated; what a slot holds is freed first when it grows.
+std::uint64_t Arena::missing(std::span<const Want> wants) const {
+    std::uint64_t sum = 0;
+    for (const Want& want : wants)
+        if (const std::uint64_t has = held(want.slot).buffer.bytes(); has < want.bytes)
+            sum += want.bytes - has;
+    return sum;
+}
+
+void Arena::reserve(std::span<const Want> wants) {
+    for (const Want& want : wants)
+        if (want.bytes > gpu_.info().allocation_bytes)
+            fail_size(gpu_.info().name, want.bytes,
+                      "gives at most " + size_text(gpu_.info().allocation_bytes) + " at a time");
+    if (missing(wants) > gpu_.free_bytes()) {
+        slots_ = {}; // what earlier problems left may be in the way
+        if (const std::uint64_t needs = missing(wants), has = gpu_.free_bytes(); needs > has)
+            fail_size(gpu_.info().name, needs, "has " + size_text(has) + " free");
+    }
+    for (Held& slot : slots_)
+        slot.used = 0;
+    for (const Want& want : wants)
+        grow(want);
+}
+
+void Arena::add(const Want& want) {
+    if (const std::uint64_t needs = missing({&want, 1}), has = gpu_.free_bytes(); needs > has)
+        fail_size(gpu_.info().name, needs, "has " + size_text(has) + " free");
+    grow(want);
+}
+
+void Arena::grow(const Want& want) {
+    Held& slot = held(want.slot);
+    if (slot.buffer.bytes() < want.bytes) {
+        slot = {};
+        slot.buffer = gpu_.make_buffer(want.bytes);
+    }
+    slot.used = want.bytes;
+}
+
+void Arena::upload(Slot slot, const TensorPtr& tensor) {
+    if (held(slot).tensor.lock() == tensor)
+        return;
+    upload(slot, std::as_bytes(tensor->values()));
+    held(slot).tensor = tensor;
+}
+
+void Arena::upload(Slot slot, std::span<const std::byte> bytes) {
+    held(slot).tensor.reset();
+    gpu_.upload(held(slot).buffer, bytes);
+}
+
+void Arena::fill(Slot slot, std::uint32_t word) {
+    gpu_.fill(held(slot).buffer, word);
+}
+
+bool Arena::fits(std::uint64_t bytes) const {
+    return bytes + gpu_.info().alignment <= gpu_.info().binding_bytes;
+}
+
+GpuBinding Arena::window(Slot slot, std::uint64_t first, std::uint64_t count, std::uint32_t width,
+                         std::uint32_t& shift) const {
+    const Held& from = held(slot);
+    if (from.used <= gpu_.info().binding_bytes) {
+        shift = static_cast<std::uint32_t>(first);
+        return {&from.buffer, 0, from.used};
+    }
+    const std::uint64_t begin = first * width / gpu_.info().alignment * gpu_.info().alignment;
+    // Whole words: the last byte of a mask stands in one.
+    const std::uint64_t end = std::min(from.used, ((first + count) * width + 3) / 4 * 4);
+    shift = static_cast<std::uint32_t>((first * width - begin) / width);
+    return {&from.buffer, begin, end - begin};
+}
+
+} // namespace headscope

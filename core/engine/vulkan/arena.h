@@ -1,0 +1,93 @@
+#pragma once
+
+#include "core/engine/vulkan/gpu.h"
+#include "core/tensor/tensor.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace headscope {
+
+/// Every buffer that a run may need. Queries, keys and values lie head by head, (B, heads, T, width), with
+/// each width padded with zeros to a multiple of 4.
+enum class Slot {
+    nothing, ///< bound where a kernel reads nothing
+    x,
+    x_kv,
+    W_Q,
+    W_K,
+    W_V,
+    W_O,
+    b_Q,
+    b_K,
+    b_V,
+    b_O,
+    cosines,
+    sines,
+    gains,
+    allowed,
+    add,
+    q,
+    k,
+    v,
+    head_out,
+    concat,
+    output,
+    statistics,
+    faults,
+    scores,
+    scaled,
+    masked,
+    weights,
+    contributions,
+    rectangle
+};
+inline constexpr std::size_t slot_count = 30;
+
+/// Buffers by what they are for, kept from run to run and made anew when they have to grow.
+class Arena {
+public:
+    explicit Arena(Gpu& gpu) : gpu_(gpu) {}
+
+    struct Want {
+        Slot slot;
+        std::uint64_t bytes;
+    };
+    /// Makes the wanted slots at least this large. Throws Error(machine) before it allocates anything when
+    /// the device has not enough memory, saying what is needed and what there is.
+    void reserve(std::span<const Want> wants);
+    /// One more, beside what the run reserved.
+    void add(const Want& want);
+
+    /// Uploads unless this tensor lies there already.
+    void upload(Slot slot, const TensorPtr& tensor);
+    void upload(Slot slot, std::span<const std::byte> bytes);
+    void fill(Slot slot, std::uint32_t word);
+    const GpuBuffer& buffer(Slot slot) const { return held(slot).buffer; }
+
+    /// The part of a slot that holds `count` elements of `width` bytes from `first` on. `shift` becomes the
+    /// place of `first` in what the kernel sees, in elements.
+    GpuBinding window(Slot slot, std::uint64_t first, std::uint64_t count, std::uint32_t width,
+                      std::uint32_t& shift) const;
+    /// Whether a kernel can see that many bytes wherever they begin.
+    bool fits(std::uint64_t bytes) const;
+
+private:
+    struct Held {
+        GpuBuffer buffer;
+        std::uint64_t used = 0; ///< bytes that the present problem asked for
+        std::weak_ptr<const Tensor> tensor;
+    };
+    Held& held(Slot slot) { return slots_[static_cast<std::size_t>(slot)]; }
+    const Held& held(Slot slot) const { return slots_[static_cast<std::size_t>(slot)]; }
+    void grow(const Want& want);
+    std::uint64_t missing(std::span<const Want> wants) const;
+
+    Gpu& gpu_;
+    std::array<Held, slot_count> slots_;
+};
+
+} // namespace headscope

@@ -1,0 +1,466 @@
+#include "core/engine/vulkan/run.h"
+
+#include "core/base/error.h"
+#include "core/engine/range_fault.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+using enum TensorId;
+
+constexpr std::uint64_t slab_bytes = 256ULL << 20; ///< of one stage of shape (Tq, Tk) on the device
+/// Work between two looks at `cancel`: a tenth of a second or less on either.
+constexpr double software_flops = 5e8, real_flops = 2e11;
+constexpr std::int64_t fault_rows = 64; ///< faults of projections are told to within so many rows of a head
+
+struct Square {
+    TensorId stage;
+    Slot slot;
+    std::uint32_t kind;
+};
+/// The stages of shape (Tq, Tk), as rectangle.comp numbers them.
+constexpr std::array squares{Square{scores, Slot::scores, 0}, Square{scaled, Slot::scaled, 1},
+                             Square{masked, Slot::masked, 2}, Square{weights, Slot::weights, 3}};
+
+constexpr std::array inputs{std::pair{x, Slot::x},     std::pair{x_kv, Slot::x_kv}, std::pair{W_Q, Slot::W_Q},
+                            std::pair{W_K, Slot::W_K}, std::pair{W_V, Slot::W_V},   std::pair{W_O, Slot::W_O},
+                            std::pair{b_Q, Slot::b_Q}, std::pair{b_K, Slot::b_K},   std::pair{b_V, Slot::b_V},
+                            std::pair{b_O, Slot::b_O}};
+
+std::uint64_t u64(std::int64_t value) {
+    return static_cast<std::uint64_t>(value);
+}
+
+std::uint64_t float_bytes(std::int64_t count) {
+    return u64(count) * sizeof(float);
+}
+
+TensorPtr input_of(const Problem& problem, TensorId id) {
+    // The slot is only read.
+    return *const_cast<Problem&>(problem).input_slot(id);
+}
+
+Scoring scoring_of(const Problem& problem, const MaskRows& mask) {
+    const MaskRows::Stored stored = mask.stored();
+    return {.dims = problem.dims,
+            .before = stored.before,
+            .after = stored.after,
+            .has_allowed = !stored.allowed.empty(),
+            .has_add = !stored.add.empty(),
+            .allowed = stored.allowed_strides,
+            .add = stored.add_strides,
+            .scale = std::sqrt(static_cast<float>(problem.dims.dk)) * problem.temperature};
+}
+
+} // namespace
+
+VulkanRun::VulkanRun(const Problem& problem, StageSet wanted, Progress& progress, Gpu& gpu, Arena& arena,
+                     Kernels& kernels)
+    : problem_(problem), d_(problem.dims), wanted_(wanted), progress_(progress), gpu_(gpu), arena_(arena),
+      kernels_(kernels), mask_(problem.mask, problem.dims), scoring_(scoring_of(problem, mask_)),
+      attends_(wants_any(
+          {scores, scaled, masked, weights, weights_mean, head_out, concat, contributions, output})) {
+    trace_.dims = d_;
+}
+
+bool VulkanRun::wants_any(std::initializer_list<TensorId> ids) const {
+    return std::ranges::any_of(ids, [this](TensorId id) { return wants(id); });
+}
+
+Tensor& VulkanRun::make(TensorId id) {
+    auto& slot = tensors_[static_cast<std::size_t>(id)];
+    if (slot == nullptr)
+        slot = std::make_shared<Tensor>(tensor_info(id).shape(d_));
+    return *slot;
+}
+
+std::uint64_t VulkanRun::rows_bytes(const Slab& s, std::int64_t width) const {
+    return float_bytes(s.entries * s.heads * s.rows * width);
+}
+
+/// Cuts batch entries, then heads, then rows until one dispatch can do each slab.
+void VulkanRun::plan(const Slab& s) {
+    const std::uint64_t most = std::min(slab_bytes, gpu_.info().binding_bytes);
+    const double flops = 2.0 * static_cast<double>(s.entries * s.heads * s.rows) *
+                         static_cast<double>(d_.Tk * (d_.dk + d_.dv));
+    const bool squared = wants_any({scores, scaled, masked, weights, weights_mean});
+    const bool fits = kernels_.fits(scoring_, s) && (!squared || rows_bytes(s, d_.Tk) <= most) &&
+                      (!wants(contributions) || rows_bytes(s, d_.D) <= most);
+    const bool soon = flops <= (gpu_.info().software ? software_flops : real_flops);
+    const bool single = s.entries == 1 && s.heads == 1 && s.rows == 1;
+    if ((fits && soon) || (fits && single)) {
+        slabs_.push_back(s);
+        return;
+    }
+    if (single)
+        throw Error(ErrorKind::machine, "the keys of one head are larger than " + gpu_.info().name +
+                                            " can read at once; let the CPU do it (--device cpu)");
+    Slab first = s, second = s;
+    const auto halve = [](std::int64_t& extent, std::int64_t& rest, std::int64_t& begin) {
+        extent /= 2;
+        rest -= extent;
+        begin += extent;
+    };
+    if (s.entries > 1)
+        halve(first.entries, second.entries, second.b);
+    else if (s.heads > 1)
+        halve(first.heads, second.heads, second.h);
+    else
+        halve(first.rows, second.rows, second.row);
+    plan(first);
+    plan(second);
+}
+
+void VulkanRun::reserve() {
+    std::vector<Arena::Want> wants_bytes{{Slot::nothing, 64},
+                                         {Slot::faults, fault_count * sizeof(std::uint32_t)}};
+    const auto want = [&](Slot slot, std::uint64_t bytes) { wants_bytes.push_back({slot, bytes}); };
+    for (const auto& [id, slot] : inputs)
+        if (const Tensor* tensor = problem_.input(id))
+            want(slot, float_bytes(tensor->count()));
+    if (problem_.rotary) {
+        want(Slot::cosines, float_bytes(problem_.rotary->cos->count()));
+        want(Slot::sines, float_bytes(problem_.rotary->sin->count()));
+    }
+    want(Slot::q, float_bytes(d_.B * d_.H * d_.Tq * padded(d_.dk)));
+    want(Slot::k, float_bytes(d_.B * d_.Hkv * d_.Tk * padded(d_.dk)));
+    want(Slot::v, float_bytes(d_.B * d_.Hkv * d_.Tk * padded(d_.dv)));
+    if (attends_) {
+        const std::int64_t rows = d_.B * d_.H * d_.Tq;
+        want(Slot::gains, float_bytes(d_.H));
+        want(Slot::statistics, float_bytes(2 * rows));
+        want(Slot::head_out, float_bytes(rows * d_.dv));
+        want(Slot::concat, float_bytes(rows * d_.dv));
+        if (wants(output))
+            want(Slot::output, float_bytes(d_.B * d_.Tq * d_.D));
+        const MaskRows::Stored stored = mask_.stored();
+        if (scoring_.has_allowed)
+            want(Slot::allowed, (stored.allowed.size() + 3) / 4 * 4);
+        if (scoring_.has_add)
+            want(Slot::add, stored.add.size_bytes());
+        const auto largest = [&](std::int64_t width) {
+            std::uint64_t most = 0;
+            for (const Slab& slab : slabs_)
+                most = std::max(most, rows_bytes(slab, width));
+            return most;
+        };
+        for (const Square& square : squares)
+            if (wants(square.stage) || (square.stage == weights && wants(weights_mean)))
+                want(square.slot, largest(d_.Tk));
+        if (wants(contributions))
+            want(Slot::contributions, largest(d_.D));
+    }
+    arena_.reserve(wants_bytes);
+}
+
+void VulkanRun::upload() {
+    for (const auto& [id, slot] : inputs)
+        if (const TensorPtr tensor = input_of(problem_, id))
+            arena_.upload(slot, tensor);
+    if (problem_.rotary) {
+        arena_.upload(Slot::cosines, problem_.rotary->cos);
+        arena_.upload(Slot::sines, problem_.rotary->sin);
+    }
+    if (attends_) {
+        std::vector<float> gains;
+        for (std::int64_t h = 0; h < d_.H; ++h)
+            gains.push_back(problem_.gain(h));
+        arena_.upload(Slot::gains, std::as_bytes(std::span(gains)));
+        const MaskRows::Stored stored = mask_.stored();
+        if (scoring_.has_allowed)
+            arena_.upload(Slot::allowed, std::as_bytes(stored.allowed));
+        if (scoring_.has_add)
+            arena_.upload(Slot::add, std::as_bytes(stored.add));
+    }
+    arena_.fill(Slot::faults, no_fault);
+    arena_.fill(Slot::nothing, 0);
+}
+
+/// Tokens times W, head by head.
+void VulkanRun::project(TensorId stage, Slot W, Slot bias, Slot to) {
+    const bool query = stage == q;
+    const std::int64_t T = query ? d_.Tq : d_.Tk, D = query ? d_.D : d_.Dkv;
+    const std::int64_t heads = query ? d_.H : d_.Hkv, width = stage == v ? d_.dv : d_.dk;
+    if (padded(width) != width)
+        arena_.fill(to, 0);
+    const bool biased = problem_.input(tensor_info(stage).inputs[2]) != nullptr;
+    kernels_.multiply({.x = !query && problem_.cross() ? Slot::x_kv : Slot::x,
+                       .x_step = u64(T * D),
+                       .x_stride = u64(D),
+                       .W = W,
+                       .w_stride = u64(heads * width),
+                       .bias = biased ? bias : Slot::nothing,
+                       .y = to,
+                       .y_step = u64(heads * T * padded(width)),
+                       .y_stride = u64(padded(width)),
+                       .y_width = u64(width),
+                       .y_block = u64(T * padded(width)),
+                       .stack = u64(d_.B),
+                       .rows = u64(T),
+                       .cols = u64(heads * width),
+                       .depth = u64(D),
+                       .fault = query        ? Fault::q
+                                : stage == k ? Fault::k
+                                             : Fault::v,
+                       .row_step = u64(T)});
+}
+
+/// Calls take(b, h, i, numbers) for every row that lies in a slot head by head.
+template<class Take>
+void VulkanRun::for_stored_rows(Slot slot, const Shape& heads, const Take& take) {
+    const std::int64_t count = heads[1], T = heads[2], stored = padded(heads[3]);
+    std::vector<float> all(u64(d_.B * count * T * stored));
+    download(slot, 0, std::span(all));
+    const float* from = all.data();
+    for (std::int64_t b = 0; b < d_.B; ++b)
+        for (std::int64_t h = 0; h < count; ++h)
+            for (std::int64_t i = 0; i < T; ++i, from += stored)
+                take(b, h, i, from);
+}
+
+void VulkanRun::keep_heads(Slot slot, TensorId stage) {
+    if (!wants(stage))
+        return;
+    Tensor& to = make(stage);
+    const std::int64_t width = to.shape()[3];
+    if (padded(width) == width)
+        return download(slot, 0, to.values());
+    for_stored_rows(slot, to.shape(), [&](auto b, auto h, auto i, const float* from) {
+        std::copy_n(from, width, to.data() + to.offset(b, h, i, 0));
+    });
+}
+
+/// The same numbers token by token.
+void VulkanRun::keep_joined(Slot slot, TensorId stage, TensorId heads) {
+    if (!wants(stage))
+        return;
+    Tensor& to = make(stage);
+    const Shape shape = tensor_info(heads).shape(d_);
+    for_stored_rows(slot, shape, [&](auto b, auto h, auto i, const float* from) {
+        std::copy_n(from, shape[3], to.data() + to.offset(b, i, h * shape[3]));
+    });
+}
+
+void VulkanRun::keep(Slot slot, TensorId stage, const Slab& s, std::int64_t width) {
+    Tensor& tensor = make(stage);
+    const auto first = static_cast<std::size_t>(tensor.offset(s.b, s.h, s.row, 0));
+    const auto count = static_cast<std::size_t>(s.entries * s.heads * s.rows * width);
+    download(slot, 0, tensor.values().subspan(first, count));
+}
+
+/// Sums the heads of a slab of weights.
+void VulkanRun::add_to_mean(const Slab& s) {
+    Tensor& mean = make(weights_mean);
+    const std::int64_t cells = s.rows * d_.Tk;
+    std::vector<float> kept;
+    const float* from = nullptr;
+    if (wants(weights))
+        from = make(weights).data() + make(weights).offset(s.b, s.h, s.row, 0);
+    else {
+        kept.resize(u64(s.entries * s.heads * cells));
+        download(Slot::weights, 0, std::span(kept));
+        from = kept.data();
+    }
+    for (std::int64_t b = 0; b < s.entries; ++b)
+        for (std::int64_t h = 0; h < s.heads; ++h, from += cells) {
+            float* const to = mean.data() + mean.offset(s.b + b, s.row, 0);
+            std::transform(from, from + cells, to, to, std::plus<>());
+        }
+}
+
+void VulkanRun::attend(const Slab& s) {
+    kernels_.attend(scoring_, s);
+    for (const Square& square : squares)
+        if (wants(square.stage) || (square.stage == weights && wants(weights_mean)))
+            kernels_.rectangle(scoring_, s, square.kind, 0, d_.Tk, square.slot);
+    if (wants(contributions))
+        for (std::int64_t b = 0; b < s.entries; ++b)
+            kernels_.multiply({.x = Slot::concat,
+                               .x_at = u64((((s.b + b) * d_.Tq + s.row) * d_.H + s.h) * d_.dv),
+                               .x_step = u64(d_.dv),
+                               .x_stride = u64(d_.H * d_.dv),
+                               .W = Slot::W_O,
+                               .w_at = u64(s.h * d_.dv * d_.D),
+                               .w_step = u64(d_.dv * d_.D),
+                               .w_stride = u64(d_.D),
+                               .y = Slot::contributions,
+                               .y_at = u64(b * s.heads * s.rows * d_.D),
+                               .y_step = u64(s.rows * d_.D),
+                               .y_stride = u64(d_.D),
+                               .y_width = u64(d_.D),
+                               .stack = u64(s.heads),
+                               .rows = u64(s.rows),
+                               .cols = u64(d_.D),
+                               .depth = u64(d_.dv),
+                               .fault = Fault::contributions,
+                               .row_at = u64(((s.b + b) * d_.H + s.h) * d_.Tq + s.row),
+                               .row_step = u64(d_.Tq)});
+    check_rows();
+    for (const Square& square : squares)
+        if (wants(square.stage))
+            keep(square.slot, square.stage, s, d_.Tk);
+    if (wants(weights_mean))
+        add_to_mean(s);
+    if (wants(contributions))
+        keep(Slot::contributions, contributions, s, d_.D);
+}
+
+void VulkanRun::project_output() {
+    kernels_.multiply({.x = Slot::concat,
+                       .x_step = u64(d_.Tq * d_.H * d_.dv),
+                       .x_stride = u64(d_.H * d_.dv),
+                       .W = Slot::W_O,
+                       .w_stride = u64(d_.D),
+                       .bias = problem_.weights.b_O != nullptr ? Slot::b_O : Slot::nothing,
+                       .y = Slot::output,
+                       .y_step = u64(d_.Tq * d_.D),
+                       .y_stride = u64(d_.D),
+                       .y_width = u64(d_.D),
+                       .stack = u64(d_.B),
+                       .rows = u64(d_.Tq),
+                       .cols = u64(d_.D),
+                       .depth = u64(d_.H * d_.dv),
+                       .fault = Fault::output,
+                       .row_step = u64(d_.Tq),
+                       .part_rows = u64(fault_rows)});
+    check_projections();
+    download(Slot::output, 0, make(output).values());
+}
+
+std::vector<std::uint32_t> VulkanRun::faults() {
+    std::vector<std::uint32_t> found(fault_count);
+    download(Slot::faults, 0, std::span(found));
+    return found;
+}
+
+void VulkanRun::check_projections() {
+    const std::vector<std::uint32_t> found = faults();
+    const auto row_of = [&](Fault fault) { return found[static_cast<std::size_t>(fault)]; };
+    struct Row {
+        Fault fault;
+        TensorId stage;
+        std::int64_t T, heads, width;
+    };
+    for (const auto& [fault, stage, T, heads, width] : {Row{Fault::q, q, d_.Tq, d_.H, d_.dk},
+                                                        {Fault::k, k, d_.Tk, d_.Hkv, d_.dk},
+                                                        {Fault::v, v, d_.Tk, d_.Hkv, d_.dv},
+                                                        {Fault::output, output, d_.Tq, 1, d_.D}})
+        if (const std::int64_t part = row_of(fault); part != no_fault) {
+            const std::int64_t row = part / heads * fault_rows;
+            fail_projection(stage, row / T, row % T, part % heads * width);
+        }
+    for (const auto& [fault, stage] : {std::pair{Fault::rotated_q, q_heads}, {Fault::rotated_k, k_heads}})
+        if (row_of(fault) != no_fault)
+            fail_rotation(stage);
+}
+
+void VulkanRun::fail_score(std::uint32_t kind, std::int64_t number) {
+    const std::int64_t i = number % d_.Tq, h = number / d_.Tq % d_.H, b = number / d_.Tq / d_.H;
+    const Slab row{.b = b, .h = h, .row = i};
+    const Tensor values = recompute(gpu_, arena_, kernels_, scoring_, kind, row, 0, d_.Tk);
+    const auto all = values.values();
+    const auto bad = std::ranges::find_if(all, [&](float value) {
+        return !std::isfinite(value) && (kind < 2 || value > 0 || std::isnan(value));
+    });
+    const std::string key = std::to_string(bad - all.begin());
+    if (kind == 2)
+        fail_row("masked score of key " + key, d_, b, h, i, "make the additive mask smaller");
+    fail_row("score of key " + key, d_, b, h, i,
+             kind == 0 ? "make X, W_Q or W_K smaller"
+                       : "raise the temperature, or make X, W_Q or W_K smaller");
+}
+
+void VulkanRun::check_rows() {
+    const std::vector<std::uint32_t> found = faults();
+    const auto row_of = [&](Fault fault) { return found[static_cast<std::size_t>(fault)]; };
+    std::uint32_t kind = 0;
+    for (const Fault fault : {Fault::score, Fault::scaled, Fault::masked}) {
+        if (row_of(fault) != no_fault)
+            fail_score(kind, row_of(fault));
+        ++kind;
+    }
+    const auto fail = [&](std::uint32_t number, const char* what, const char* remedy) {
+        fail_row(what, d_, number / d_.Tq / d_.H, number / d_.Tq % d_.H, number % d_.Tq, remedy);
+    };
+    if (row_of(Fault::value) != no_fault)
+        fail(row_of(Fault::value), "output", "make X, W_V or the gain smaller");
+    if (row_of(Fault::contributions) != no_fault)
+        fail(row_of(Fault::contributions), "contribution", "make X, W_V, W_O or the gain smaller");
+}
+
+void VulkanRun::list_masked_rows() {
+    std::vector<float> statistics(u64(2 * d_.B * d_.H * d_.Tq));
+    download(Slot::statistics, 0, std::span(statistics));
+    for (std::int64_t row = 0; row < d_.B * d_.H * d_.Tq; ++row)
+        if (statistics[u64(2 * row + 1)] == 0.0F)
+            trace_.fully_masked.push_back({row / d_.Tq / d_.H, row / d_.Tq % d_.H, row % d_.Tq});
+}
+
+Trace VulkanRun::compute() {
+    progress_.check();
+    if (attends_)
+        plan({.entries = d_.B, .heads = d_.H, .rows = d_.Tq});
+    reserve();
+    upload();
+    if (attends_ || wants_any({q, q_heads}))
+        project(q, Slot::W_Q, Slot::b_Q, Slot::q);
+    if (attends_ || wants_any({k, k_heads}))
+        project(k, Slot::W_K, Slot::b_K, Slot::k);
+    if (attends_ || wants_any({v, v_heads}))
+        project(v, Slot::W_V, Slot::b_V, Slot::v);
+    check_projections();
+    keep_joined(Slot::q, q, q_heads);
+    keep_joined(Slot::k, k, k_heads);
+    keep_joined(Slot::v, v, v_heads);
+    if (problem_.rotary) {
+        const std::int64_t entries = problem_.rotary->cos->shape()[0];
+        if (attends_ || wants(q_heads))
+            kernels_.rotate(Slot::q, d_, d_.H, d_.Tq, entries, Fault::rotated_q);
+        if (attends_ || wants(k_heads))
+            kernels_.rotate(Slot::k, d_, d_.Hkv, d_.Tk, entries, Fault::rotated_k);
+        check_projections();
+    }
+    keep_heads(Slot::q, q_heads);
+    keep_heads(Slot::k, k_heads);
+    keep_heads(Slot::v, v_heads);
+    if (attends_) {
+        if (wants(weights_mean))
+            std::ranges::fill(make(weights_mean).values(), 0.0F);
+        for (std::size_t i = 0; i < slabs_.size(); ++i) {
+            progress_.check();
+            attend(slabs_[i]);
+            progress_.report(static_cast<float>(i + 1) / static_cast<float>(slabs_.size()));
+        }
+        if (wants(weights_mean))
+            for (float& value : make(weights_mean).values())
+                value /= static_cast<float>(d_.H);
+        if (wants(head_out))
+            download(Slot::head_out, 0, make(head_out).values());
+        if (wants(concat))
+            download(Slot::concat, 0, make(concat).values());
+        if (wants(output))
+            project_output();
+        list_masked_rows();
+    }
+    for (const TensorInfo& info : stage_table())
+        if (wants(info.id))
+            trace_.slot(info.id) = tensors_[static_cast<std::size_t>(info.id)];
+    if (wants(x))
+        trace_.slot(x) = problem_.x;
+    return std::move(trace_);
+}
+
+Tensor recompute(Gpu& gpu, Arena& arena, Kernels& kernels, const Scoring& scoring, std::uint32_t kind,
+                 const Slab& rows, std::int64_t first_key, std::int64_t keys) {
+    Tensor values(Shape{rows.rows, keys});
+    arena.add({Slot::rectangle, float_bytes(values.count())});
+    kernels.rectangle(scoring, rows, kind, first_key, keys, Slot::rectangle);
+    gpu.download(arena.buffer(Slot::rectangle), 0, std::as_writable_bytes(values.values()));
+    return values;
+}
+
+} // namespace headscope

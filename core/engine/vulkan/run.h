@@ -1,0 +1,73 @@
+#pragma once
+
+#include "core/attention/problem.h"
+#include "core/base/progress.h"
+#include "core/engine/vulkan/kernels.h"
+#include "core/trace/trace.h"
+
+#include <initializer_list>
+#include <vector>
+
+namespace headscope {
+
+/// One run on a device: uploads, kernels slab by slab, downloads. Leaves queries, keys and row statistics in
+/// the arena.
+class VulkanRun {
+public:
+    VulkanRun(const Problem& problem, StageSet wanted, Progress& progress, Gpu& gpu, Arena& arena,
+              Kernels& kernels);
+
+    /// Throws as VulkanEngine::run does; device and time are left to it.
+    Trace compute();
+    /// What rectangles follow from, once compute() has returned; false as long as no row was attended to.
+    bool attended() const { return attends_; }
+    const Scoring& scoring() const { return scoring_; }
+
+private:
+    bool wants(TensorId id) const { return wanted_.has(id); }
+    bool wants_any(std::initializer_list<TensorId> ids) const;
+    Tensor& make(TensorId id);
+    std::uint64_t rows_bytes(const Slab& slab, std::int64_t width) const;
+    void plan(const Slab& slab);
+    void reserve();
+    void upload();
+    void project(TensorId stage, Slot W, Slot bias, Slot to);
+    template<class Take>
+    void for_stored_rows(Slot slot, const Shape& heads, const Take& take);
+    void keep_heads(Slot slot, TensorId stage);
+    void keep_joined(Slot slot, TensorId stage, TensorId heads);
+    void attend(const Slab& slab);
+    void keep(Slot slot, TensorId stage, const Slab& slab, std::int64_t width);
+    void add_to_mean(const Slab& slab);
+    void project_output();
+    void check_projections();
+    void check_rows();
+    [[noreturn]] void fail_score(std::uint32_t kind, std::int64_t row_number);
+    void list_masked_rows();
+    std::vector<std::uint32_t> faults();
+    template<class Number>
+    void download(Slot slot, std::uint64_t first, std::span<Number> to) {
+        gpu_.download(arena_.buffer(slot), first * sizeof(Number), std::as_writable_bytes(to));
+    }
+
+    const Problem& problem_;
+    const Dims& d_;
+    StageSet wanted_;
+    Progress& progress_;
+    Gpu& gpu_;
+    Arena& arena_;
+    Kernels& kernels_;
+    MaskRows mask_;
+    Scoring scoring_;
+    bool attends_;
+    std::vector<Slab> slabs_;
+    std::array<std::shared_ptr<Tensor>, stage_count> tensors_;
+    Trace trace_;
+};
+
+/// A part of one head's scores (kind 0), scaled (1) or masked scores (2) or weights (3), recomputed. (rows,
+/// keys).
+Tensor recompute(Gpu& gpu, Arena& arena, Kernels& kernels, const Scoring& scoring, std::uint32_t kind,
+                 const Slab& rows, std::int64_t first_key, std::int64_t keys);
+
+} // namespace headscope

@@ -1,0 +1,102 @@
+#include "core/engine/vulkan/vulkan_engine.h"
+
+#include "core/base/error.h"
+#include "core/engine/vulkan/run.h"
+
+#include <chrono>
+#include <optional>
+
+namespace headscope {
+
+namespace {
+
+std::string megabytes(std::uint64_t bytes) {
+    return std::to_string(bytes >> 20U) + " MiB";
+}
+
+std::string detail_of(const GpuInfo& info) {
+    if (!info.usable)
+        return info.driver + "; too old: Headscope needs Vulkan 1.2 with a queue that computes";
+    return std::string(info.software  ? "software"
+                       : info.unified ? "integrated"
+                                      : "graphics card") +
+           ", " + megabytes(info.memory_bytes) + " of memory, " + megabytes(info.binding_bytes) +
+           " at a time, " + std::to_string(info.shared_bytes >> 10U) + " KiB shared, workgroups of " +
+           std::to_string(info.invocations) + ", subgroups of " + std::to_string(info.subgroup) + ", " +
+           info.driver;
+}
+
+std::uint32_t kind_of(TensorId stage) {
+    switch (stage) {
+    case TensorId::scores:
+        return 0;
+    case TensorId::scaled:
+        return 1;
+    case TensorId::masked:
+        return 2;
+    case TensorId::weights:
+        return 3;
+    default:
+        throw Error(ErrorKind::internal, "only scores, scaled, masked and weights are made of rectangles");
+    }
+}
+
+} // namespace
+
+/// Buffers and kernels go before the device.
+struct VulkanEngine::State {
+    State(std::size_t number, const VulkanOptions& options)
+        : gpu(number, options), arena(gpu), kernels(gpu, arena, options.shared_tiles) {}
+
+    Gpu gpu;
+    Arena arena;
+    Kernels kernels;
+    std::optional<Scoring> last; ///< of the run whose queries, keys and statistics the arena holds
+};
+
+VulkanEngine::VulkanEngine(std::size_t number, const VulkanOptions& options)
+    : number_(number), state_(std::make_unique<State>(number, options)) {}
+
+VulkanEngine::~VulkanEngine() = default;
+
+std::string VulkanEngine::name() const {
+    return "vulkan:" + std::to_string(number_);
+}
+
+Trace VulkanEngine::run(const Problem& problem, StageSet wanted, Progress& progress) {
+    const auto start = std::chrono::steady_clock::now();
+    validate(problem);
+    state_->last.reset();
+    VulkanRun run(problem, wanted, progress, state_->gpu, state_->arena, state_->kernels);
+    Trace trace = run.compute();
+    if (run.attended())
+        state_->last = run.scoring();
+    trace.device = name();
+    trace.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return trace;
+}
+
+Tensor VulkanEngine::rectangle(TensorId stage, const Rectangle& part) {
+    const std::uint32_t kind = kind_of(stage);
+    const auto inside = [](std::int64_t first, std::int64_t count, std::int64_t all) {
+        return first >= 0 && count >= 1 && first <= all - count;
+    };
+    if (!state_->last)
+        throw Error(ErrorKind::internal, "no run has left queries and keys to recompute a rectangle from");
+    const Dims& d = state_->last->dims;
+    if (!inside(part.b, 1, d.B) || !inside(part.h, 1, d.H) || !inside(part.first_row, part.rows, d.Tq) ||
+        !inside(part.first_key, part.keys, d.Tk))
+        throw Error(ErrorKind::internal, "the rectangle does not lie within the problem that ran last");
+    return recompute(state_->gpu, state_->arena, state_->kernels, *state_->last, kind,
+                     {.b = part.b, .h = part.h, .row = part.first_row, .rows = part.rows}, part.first_key,
+                     part.keys);
+}
+
+std::vector<VulkanDevice> vulkan_devices(const VulkanOptions& options) {
+    std::vector<VulkanDevice> found;
+    for (const GpuInfo& info : list_gpus(options))
+        found.push_back({info.name, detail_of(info), info.real, info.usable});
+    return found;
+}
+
+} // namespace headscope

@@ -1,0 +1,151 @@
+#include "app/jobs/engine_desk.h"
+#include "app/jobs/runner.h"
+#include "core/base/error.h"
+#include "core/engine/cpu/cpu_engine.h"
+#include "tests/catch.h"
+
+#include <chrono>
+#include <thread>
+
+using namespace headscope;
+using Catch::Contains;
+
+namespace {
+
+/// Computes as the CPU does under another name, and fails from its n-th run on; 0: never.
+class PlayedGpu : public Engine {
+public:
+    explicit PlayedGpu(int fails_from) : fails_from_(fails_from) {}
+    std::string name() const override { return "vulkan:0"; }
+    using Engine::run;
+    Trace run(const Problem& problem, StageSet wanted, Progress& progress) override {
+        if (++runs_ == fails_from_)
+            throw Error(ErrorKind::machine, "the device is lost");
+        Trace trace = cpu_.run(problem, wanted, progress);
+        trace.device = name();
+        return trace;
+    }
+
+private:
+    CpuEngine cpu_{1};
+    int runs_ = 0, fails_from_;
+};
+
+EngineMaker maker(int fails_from) {
+    return [fails_from](const std::string& id) -> std::unique_ptr<Engine> {
+        if (id == "cpu" || id == "auto")
+            return std::make_unique<CpuEngine>(1);
+        if (id == "vulkan:1")
+            throw Error(ErrorKind::machine, "there is no such device");
+        return std::make_unique<PlayedGpu>(fails_from);
+    };
+}
+
+DocumentPtr lesson() {
+    return make_document({.preset = "first-lesson", .sentence = "The cat sat down"}, 1);
+}
+
+/// The result of a document on a runner.
+RunResult result_of(Runner& runner, const DocumentPtr& document) {
+    runner.submit(document);
+    runner.wait();
+    return runner.poll().value();
+}
+
+DeviceList two_devices() {
+    return {{cpu_device(), {.id = "vulkan:0", .name = "played", .detail = "by the CPU"}}, {}};
+}
+
+void wait_for(EngineDesk& desk) {
+    while (desk.busy()) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        desk.poll();
+    }
+}
+
+} // namespace
+
+TEST_CASE("an engine is made on the worker when it is chosen, and gives the same numbers") {
+    const std::thread::id here = std::this_thread::get_id();
+    std::thread::id made_on;
+    EngineDesk desk(
+        "cpu",
+        [&](const std::string& id) {
+            if (id != "cpu")
+                made_on = std::this_thread::get_id();
+            return maker(0)(id);
+        },
+        two_devices);
+    Runner runner(desk.engine(), {});
+    const DocumentPtr document = lesson();
+    const RunResult first = result_of(runner, document);
+    CHECK(first.trace->device == "cpu");
+    CHECK(desk.act({EngineAction::Kind::choose, "vulkan:0"}, document));
+    CHECK_FALSE(desk.act({EngineAction::Kind::choose, "vulkan:0"}, document));
+    const RunResult second = result_of(runner, document);
+    CHECK(second.trace->device == "vulkan:0");
+    CHECK(made_on != here);
+    for (const StageDifference& stage : stage_differences(*first.trace, *second.trace))
+        CHECK(stage.largest == 0);
+    CHECK(desk.act({EngineAction::Kind::choose, "cpu"}, document));
+    CHECK(result_of(runner, document).trace->device == "cpu");
+    desk.poll();
+    CHECK(desk.state().notice.empty());
+}
+
+TEST_CASE("the CPU goes on when the chosen engine cannot be made, and says why") {
+    EngineDesk desk("vulkan:1", maker(0), two_devices);
+    Runner runner(desk.engine(), {});
+    const RunResult result = result_of(runner, lesson());
+    REQUIRE(result.trace != nullptr);
+    CHECK(result.trace->device == "cpu");
+    desk.poll();
+    CHECK_THAT(desk.state().notice, Contains("there is no such device"));
+    // The same may be tried again; another choice clears the sentence.
+    CHECK(desk.act({EngineAction::Kind::choose, "vulkan:1"}, lesson()));
+    CHECK(desk.act({EngineAction::Kind::choose, "vulkan:0"}, lesson()));
+    desk.poll();
+    CHECK(desk.state().notice.empty());
+    CHECK(result_of(runner, lesson()).trace->device == "vulkan:0");
+}
+
+TEST_CASE("a device lost in the middle of a run costs nothing but a sentence") {
+    EngineDesk desk("vulkan:0", maker(2), two_devices);
+    Runner runner(desk.engine(), {});
+    CHECK(result_of(runner, lesson()).trace->device == "vulkan:0");
+    const RunResult second = result_of(runner, lesson());
+    REQUIRE(second.trace != nullptr);
+    CHECK(second.error.empty());
+    CHECK(second.trace->device == "cpu");
+    desk.poll();
+    CHECK_THAT(desk.state().notice, Contains("the device is lost"));
+    CHECK(result_of(runner, lesson()).trace->device == "cpu");
+}
+
+TEST_CASE("a fault of the input is no reason to change the engine") {
+    SwitchableEngine engine("vulkan:0", maker(0));
+    Problem problem = lesson()->problem;
+    problem.temperature = -1;
+    CHECK_THROWS_AS(static_cast<Engine&>(engine).run(problem), Error);
+    CHECK(engine.notice().empty());
+}
+
+TEST_CASE("devices are looked for, and engines compared, in the background") {
+    EngineDesk desk("auto", maker(0), two_devices);
+    Runner runner(desk.engine(), {});
+    CHECK_FALSE(desk.act({EngineAction::Kind::look}, lesson()));
+    CHECK(desk.busy());
+    wait_for(desk);
+    REQUIRE(desk.state().found);
+    CHECK(desk.state().found->devices.size() == 2);
+    CHECK_FALSE(desk.act({EngineAction::Kind::compare}, lesson()));
+    wait_for(desk);
+    REQUIRE(desk.state().comparison);
+    CHECK(desk.state().comparison->error.empty());
+    CHECK(desk.state().comparison->second == "vulkan:0");
+    CHECK(desk.state().comparison->stages.size() == stage_count);
+    EngineDesk failing("vulkan:1", maker(0), two_devices);
+    failing.act({EngineAction::Kind::compare}, lesson());
+    wait_for(failing);
+    CHECK_THAT(failing.state().comparison->error, Contains("there is no such device"));
+}

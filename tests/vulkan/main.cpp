@@ -1,0 +1,24 @@
+#define CATCH_CONFIG_RUNNER
+#include "tests/catch.h"
+
+#include "core/base/error.h"
+#include "core/engine/vulkan/vulkan_engine.h"
+
+#include <cstring>
+#include <iostream>
+
+/// Without a Vulkan device there is nothing to test: that is said and counts as skipped (77), not as passed.
+int main(int argc, char** argv) {
+    try {
+        const auto devices = headscope::vulkan_devices();
+        if (std::none_of(devices.begin(), devices.end(), [](const auto& device) { return device.usable; })) {
+            std::cout << "SKIPPED: no Vulkan device of this machine can be used\n";
+            return 77;
+        }
+        std::cout << "Vulkan device: " << devices.front().name << "; " << devices.front().detail << '\n';
+    } catch (const headscope::Error& fault) {
+        std::cout << "SKIPPED: " << fault.what() << '\n';
+        return 77;
+    }
+    return Catch::Session().run(argc, argv);
+}

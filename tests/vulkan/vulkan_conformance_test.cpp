@@ -1,0 +1,64 @@
+#include "core/engine/cpu/reference.h"
+#include "tests/catch.h"
+#include "tests/conformance/cases.h"
+#include "tests/vulkan/support.h"
+
+using namespace headscope;
+
+namespace {
+
+void check_none(const std::vector<std::string>& lines) {
+    for (const std::string& line : lines)
+        FAIL_CHECK(line);
+    CHECK(lines.empty());
+}
+
+std::vector<ConformanceCase> with_answers(std::vector<ConformanceCase> cases) {
+    for (ConformanceCase& one : cases)
+        one.expected = reference_trace(one.problem);
+    return cases;
+}
+
+std::vector<ConformanceCase> every_third(const std::vector<ConformanceCase>& cases) {
+    std::vector<ConformanceCase> some;
+    for (std::size_t i = 0; i < cases.size(); i += 3)
+        some.push_back(cases[i]);
+    return some;
+}
+
+} // namespace
+
+TEST_CASE("the Vulkan engine meets the golden cases") {
+    Validated validated;
+    VulkanEngine engine(0, validated.options);
+    check_none(failures(golden_cases(), engine));
+    check_none(validated.messages);
+}
+
+TEST_CASE("the Vulkan engine meets the reference on generated cases") {
+    Validated validated;
+    VulkanEngine engine(0, validated.options);
+    check_none(failures(with_answers(generated_cases()), engine));
+    check_none(validated.messages);
+}
+
+TEST_CASE("kernels and copies as a graphics card needs them meet the reference") {
+    Validated validated;
+    validated.options.shared_tiles = true;
+    validated.options.staging = true;
+    VulkanEngine engine(0, validated.options);
+    check_none(failures(with_answers(every_third(generated_cases())), engine));
+    check_none(validated.messages);
+}
+
+TEST_CASE("problems larger than one binding are cut and meet the reference") {
+    Validated validated;
+    validated.options.binding_bytes = 1024;
+    VulkanEngine engine(0, validated.options);
+    // Left out are those with a row of keys that is larger.
+    auto cases = with_answers(generated_cases());
+    std::erase_if(cases, [](const ConformanceCase& one) { return one.problem.dims.Tk > 50; });
+    REQUIRE(cases.size() > 300);
+    check_none(failures(cases, engine));
+    check_none(validated.messages);
+}

@@ -1,0 +1,145 @@
+#include "core/base/error.h"
+#include "core/engine/cpu/cpu_engine.h"
+#include "core/engine/cpu/reference.h"
+#include "tests/catch.h"
+#include "tests/conformance/compare.h"
+#include "tests/conformance/generate.h"
+#include "tests/support.h"
+#include "tests/vulkan/support.h"
+
+#include <cmath>
+
+using namespace headscope;
+
+namespace {
+
+Problem problem_of(const Dims& dims, std::uint64_t seed, const Mask& mask = {}) {
+    Numbers numbers(seed);
+    Problem problem = generate(dims, {.biases = true, .gains = true, .temperature = 0.8F}, numbers);
+    problem.mask = mask;
+    return problem;
+}
+
+constexpr Dims odd{.B = 2, .Tq = 37, .Tk = 37, .D = 13, .Dkv = 13, .H = 6, .Hkv = 2, .dk = 7, .dv = 5};
+
+/// cos and sin of angles that grow with the position.
+Rotary rotary_of(const Dims& d, std::int64_t entries) {
+    Tensor cosines({entries, d.Tq, d.dk}), sines({entries, d.Tq, d.dk});
+    for (std::int64_t b = 0; b < entries; ++b)
+        for (std::int64_t i = 0; i < d.Tq; ++i)
+            for (std::int64_t c = 0; c < d.dk; ++c) {
+                const float angle = static_cast<float>(i + b) / static_cast<float>(c % (d.dk / 2) + 1);
+                cosines.at(b, i, c) = std::cos(angle);
+                sines.at(b, i, c) = std::sin(angle);
+            }
+    return {std::make_shared<const Tensor>(std::move(cosines)),
+            std::make_shared<const Tensor>(std::move(sines))};
+}
+
+/// The sentence of both engines, which has to be the same.
+void check_same_sentence(const Problem& problem, VulkanEngine& engine) {
+    CpuEngine cpu(1);
+    const std::string expected = input_error([&] { cpu.run(problem); });
+    CHECK_FALSE(expected.empty());
+    CHECK(input_error([&] { engine.run(problem); }) == expected);
+}
+
+} // namespace
+
+TEST_CASE("widths from 1 to 256 and rotations agree with the reference") {
+    Validated validated;
+    VulkanEngine engine(0, validated.options);
+    for (const std::int64_t dk : {1, 64, 256}) {
+        Dims dims{.B = 1, .Tq = 9, .Tk = 9, .D = 12, .Dkv = 12, .H = 2, .Hkv = 1, .dk = dk, .dv = dk};
+        const Problem problem = problem_of(dims, static_cast<std::uint64_t>(dk), {CausalMask{}});
+        INFO("dk = " << dk);
+        CHECK(difference(engine.run(problem), reference_trace(problem)) == "");
+    }
+    for (const std::int64_t entries : {1, 2}) {
+        Dims dims = odd;
+        dims.dk = 6;
+        Problem problem = problem_of(dims, 11, {CausalMask{}});
+        problem.rotary = rotary_of(dims, entries);
+        CHECK(difference(engine.run(problem), reference_trace(problem)) == "");
+    }
+    for (const std::string& message : validated.messages)
+        FAIL_CHECK(message);
+}
+
+TEST_CASE("any set of stages has the numbers of a run with all of them") {
+    VulkanEngine engine(0);
+    const Problem problem = problem_of(odd, 3, {CausalMask{}});
+    const Trace all = engine.run(problem);
+    for (const TensorInfo& info : stage_table()) {
+        Progress progress;
+        const Trace one = engine.run(problem, StageSet().with(info.id), progress);
+        INFO(info.name);
+        REQUIRE(one.stage(info.id) != nullptr);
+        CHECK(difference(one.stage(info.id), *all.stage(info.id), {0, 0}) == "");
+        for (const TensorInfo& other : stage_table())
+            CHECK((one.stage(other.id) != nullptr) == (other.id == info.id));
+    }
+}
+
+TEST_CASE("a rectangle recomputed from queries, keys and statistics is the part of the stage") {
+    VulkanEngine engine(0);
+    const Problem problem = problem_of(odd, 4, {CausalMask{}});
+    const Trace all = reference_trace(problem);
+    Progress progress;
+    CHECK(error_kind([&] { engine.rectangle(TensorId::weights, {.rows = 1, .keys = 1}); }) ==
+          ErrorKind::internal);
+    engine.run(problem, StageSet().with(TensorId::output), progress);
+    const Rectangle part{.b = 1, .h = 4, .first_row = 11, .rows = 17, .first_key = 3, .keys = 30};
+    for (const TensorId stage : {TensorId::scores, TensorId::scaled, TensorId::masked, TensorId::weights}) {
+        const Tensor got = engine.rectangle(stage, part);
+        Tensor expected({part.rows, part.keys});
+        for (std::int64_t i = 0; i < part.rows; ++i)
+            for (std::int64_t j = 0; j < part.keys; ++j)
+                expected.at(i, j) =
+                    all.stage(stage)->at(part.b, part.h, part.first_row + i, part.first_key + j);
+        INFO(tensor_info(stage).name);
+        CHECK(difference(&got, expected) == "");
+    }
+    CHECK(error_kind([&] { engine.rectangle(TensorId::weights, {.first_key = 30, .keys = 8}); }) ==
+          ErrorKind::internal);
+    CHECK(error_kind([&] { engine.rectangle(TensorId::q, part); }) == ErrorKind::internal);
+}
+
+TEST_CASE("numbers that leave float32's range are refused in the CPU's words") {
+    VulkanEngine engine(0);
+    Problem base = problem_of(odd, 5);
+    const auto scaled_by = [](const TensorPtr& tensor, float factor) {
+        Tensor copy(tensor->shape(), tensor->values());
+        for (float& value : copy.values())
+            value *= factor;
+        return std::make_shared<const Tensor>(std::move(copy));
+    };
+    Problem projection = base;
+    projection.x = scaled_by(base.x, 1e25F);
+    projection.weights.W_Q = scaled_by(base.weights.W_Q, 1e25F);
+    check_same_sentence(projection, engine);
+    Problem score = base;
+    score.x = scaled_by(base.x, 1e22F);
+    check_same_sentence(score, engine);
+    Problem contribution = base;
+    contribution.weights.W_V = scaled_by(base.weights.W_V, 1e30F);
+    contribution.weights.W_O = scaled_by(base.weights.W_O, 1e30F);
+    check_same_sentence(contribution, engine);
+    Problem invalid = base;
+    invalid.temperature = 0;
+    check_same_sentence(invalid, engine);
+    // It computes on as if nothing had been.
+    CHECK(difference(engine.run(base), reference_trace(base)) == "");
+}
+
+TEST_CASE("a run can be cancelled, and the next one is whole") {
+    VulkanEngine engine(0);
+    const Problem problem = problem_of(odd, 6);
+    Progress progress;
+    progress.cancel();
+    CHECK(error_kind([&] { engine.run(problem, StageSet::all(), progress); }) == ErrorKind::cancelled);
+    Progress watched;
+    const Trace trace = engine.run(problem, StageSet::all(), watched);
+    CHECK(watched.fraction() == 1.0F);
+    CHECK(difference(trace, reference_trace(problem)) == "");
+}
