@@ -4,8 +4,8 @@
 
 namespace headscope {
 
-/// Seconds that the program itself takes for each frame while a number of W_O is dragged at D 512, H 8, T 64,
-/// without GL's part: the command, the history, and drawing the output page.
+/// Processor seconds that the program's own thread takes for each frame while a number of W_O is dragged at D
+/// 512, H 8, T 64, without GL's part: the command, the history, and drawing the output page.
 std::vector<double> editing_frames();
 
 } // namespace headscope
