@@ -99,7 +99,7 @@ void add_engine_rows(std::vector<BenchRow>& rows) {
              .dump()});
     rows.push_back({"machine, memory", number(limit.bytes * 1e-9, 0) + " GB/s", "a = b + s c, 300 MB",
                     nlohmann::json{{"name", "memory"}, {"gigabytes_per_second", limit.bytes * 1e-9}}.dump()});
-    const std::vector<Device> all = devices();
+    const std::vector<Device> all = devices().devices;
     for (const Device& device : all) {
         const std::unique_ptr<Engine> engine = make_engine(device.id);
         for (const Size& size : sizes) {

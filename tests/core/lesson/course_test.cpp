@@ -38,9 +38,9 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }
 
 /// What a translation has to share: kinds of blocks, expressions and conditions, in their order.
-std::vector<std::string> bones(const std::vector<Block>& blocks) {
+std::vector<std::string> bones(const std::vector<LessonBlock>& blocks) {
     std::vector<std::string> out;
-    for (const Block& block : blocks) {
+    for (const LessonBlock& block : blocks) {
         out.push_back(std::to_string(block.index()));
         if (const auto* gate = std::get_if<Gate>(&block))
             out.push_back(gate->condition.text());
