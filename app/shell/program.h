@@ -65,7 +65,7 @@ private:
     AppState state_;
     std::optional<History> history_; ///< always there after construction
     std::uint64_t gesture_ = 1;      ///< one stretch of holding the mouse or typing
-    EngineDesk engines_; ///< outlives the runner, which has its engine
+    EngineDesk engines_;             ///< outlives the runner, which has its engine
     Runner runner_;
     std::optional<Files> files_; ///< always there after construction
     FocusRing focus_, dialog_focus_;
