@@ -23,6 +23,8 @@ void engine_list(const AppState& state, const Rect& badge, const ViewTools& tool
         return;
     const ImVec2 origin = ImGui::GetWindowPos();
     show_picture(panel, origin.x, origin.y, tools, nullptr);
+    if (ImGui::IsKeyPressed(ImGui::GetIO().KeyMap[ImGuiKey_Escape], false))
+        ImGui::CloseCurrentPopup();
     ImGui::EndPopup();
 }
 

@@ -6,8 +6,8 @@ namespace headscope {
 
 void fail_projection(TensorId stage, std::int64_t b, std::int64_t i, std::int64_t c) {
     const TensorInfo& info = tensor_info(stage);
-    fail_input("a number of " + std::string(info.name) + " near [" + std::to_string(b) + ", " +
-               std::to_string(i) + ", " + std::to_string(c) + "] leaves float32's range; make X or " +
+    fail_input(std::string(info.name) + "[" + std::to_string(b) + ", " + std::to_string(i) + ", " +
+               std::to_string(c) + "] leaves float32's range; make X or " +
                std::string(tensor_info(info.inputs[1]).name) + " smaller");
 }
 

@@ -10,7 +10,7 @@ namespace headscope {
 
 // What engines say of numbers that leave float32's range: Error(input) with the same sentence from each.
 
-/// Of q, k, v or output, near column c of token i of batch entry b.
+/// Of column c of token i of batch entry b in q, k, v or output.
 [[noreturn]] void fail_projection(TensorId stage, std::int64_t b, std::int64_t i, std::int64_t c);
 /// Of q_heads or k_heads.
 [[noreturn]] void fail_rotation(TensorId stage);

@@ -1,4 +1,5 @@
 #include "core/base/error.h"
+#include "core/engine/range_fault.h"
 #include "core/engine/cpu/run.h"
 
 #include <algorithm>
@@ -109,10 +110,8 @@ void CpuRun::softmax(const Tile& tile, Scratch& scratch) {
         const std::int64_t count = mask.end - mask.begin;
         const float largest = kernels_.largest(s + mask.begin, count);
         if (largest == -minus_infinity)
-            fail_input("the masked score of key " + std::to_string(std::max_element(s, s + mask.end) - s) +
-                       " of head " + std::to_string(tile.h) + " for query " + std::to_string(i) +
-                       (d_.B > 1 ? " in batch entry " + std::to_string(tile.b) : "") +
-                       " leaves float32's range; make the additive mask smaller");
+            fail_row("masked score of key " + std::to_string(std::max_element(s, s + mask.end) - s), d_, tile.b,
+                     tile.h, i, "make the additive mask smaller");
         float factor = 0;
         if (largest == minus_infinity) {
             scratch.fully_masked.push_back({tile.b, tile.h, i});
@@ -292,10 +291,7 @@ void CpuRun::fail_rows(const Tile& tile, const float* rows, std::int64_t cols, c
                        const char* remedy) const {
     const float* const bad =
         std::find_if(rows, rows + tile.rows * cols, [](float v) { return !std::isfinite(v); });
-    fail_input("the " + std::string(what) + " of head " + std::to_string(tile.h) + " for query " +
-               std::to_string(tile.first + (bad - rows) / cols) +
-               (d_.B > 1 ? " in batch entry " + std::to_string(tile.b) : "") + " leaves float32's range; " +
-               remedy);
+    fail_row(what, d_, tile.b, tile.h, tile.first + (bad - rows) / cols, remedy);
 }
 
 /// rows: a tile of scores, scaled or not.
@@ -310,12 +306,9 @@ void CpuRun::fail_scores(const Tile& tile, const float* rows) const {
             for (std::int64_t c = 0; c < d_.dk; ++c)
                 score = std::fma(Q.data[c], K.data[j * K.stride + c], score);
             const bool by_temperature = std::isfinite(score);
-            fail_input("the score of key " + std::to_string(j) + " of head " + std::to_string(tile.h) +
-                       " for query " + std::to_string(tile.first + r) +
-                       (d_.B > 1 ? " in batch entry " + std::to_string(tile.b) : "") +
-                       " leaves float32's range; " +
-                       (by_temperature ? "raise the temperature, or make X, W_Q or W_K smaller"
-                                       : "make X, W_Q or W_K smaller"));
+            fail_row("score of key " + std::to_string(j), d_, tile.b, tile.h, tile.first + r,
+                     by_temperature ? "raise the temperature, or make X, W_Q or W_K smaller"
+                                    : "make X, W_Q or W_K smaller");
         }
     throw Error(ErrorKind::internal, "a score was called not finite, but is");
 }

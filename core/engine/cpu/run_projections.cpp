@@ -1,4 +1,5 @@
 #include "core/base/error.h"
+#include "core/engine/range_fault.h"
 #include "core/engine/cpu/run.h"
 
 #include <algorithm>
@@ -90,9 +91,7 @@ void CpuRun::fail_projection(const Columns& columns, std::int64_t row, std::int6
     for (std::int64_t r = row; r < row + rows; ++r)
         for (std::int64_t c = columns.first; c < columns.first + columns.count; ++c)
             if (!std::isfinite(y[r * stride + c]))
-                fail_input(std::string(tensor_info(columns.id).name) + cell_text(r / T, r % T, c) +
-                           " leaves float32's range; make X or " +
-                           std::string(tensor_info(tensor_info(columns.id).inputs[1]).name) + " smaller");
+                headscope::fail_projection(columns.id, r / T, r % T, c);
     throw Error(ErrorKind::internal, "a projection was called not finite, but is");
 }
 
@@ -153,8 +152,7 @@ void CpuRun::rotate(TensorId heads) {
                 }
             }
     if (!std::ranges::all_of(Y.values(), [](float y) { return std::isfinite(y); }))
-        fail_input("a number of " + std::string(tensor_info(heads).name) +
-                   " leaves float32's range when it is rotated; make X, W_Q or W_K smaller");
+        fail_rotation(heads);
 }
 
 /// (rows, dk): where they lie in q, or in the copy that was rotated.

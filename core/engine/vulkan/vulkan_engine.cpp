@@ -72,6 +72,7 @@ Trace VulkanEngine::run(const Problem& problem, StageSet wanted, Progress& progr
     if (run.attended())
         state_->last = run.scoring();
     trace.device = name();
+    trace.computed = Reach::all(problem.dims.H, wanted);
     trace.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return trace;
 }

@@ -42,7 +42,10 @@ EngineMaker maker(int fails_from) {
 }
 
 DocumentPtr lesson() {
-    return make_document({.preset = "first-lesson", .sentence = "The cat sat down"}, 1);
+    Recipe recipe;
+    recipe.preset = "first-lesson";
+    recipe.sentence = "The cat sat down";
+    return make_document(recipe, 1);
 }
 
 /// The result of a document on a runner.
