@@ -16,6 +16,8 @@ namespace {
 constexpr int fewest_words = 5;
 
 std::string with_decimals(double number, int decimals) {
+    if (std::isinf(number))
+        return number < 0 ? "−∞" : "∞";
     std::array<char, 64> text{};
     std::snprintf(text.data(), text.size(), "%.*f", decimals, number);
     // A number that rounds to zero has no sign.
@@ -23,6 +25,17 @@ std::string with_decimals(double number, int decimals) {
     const bool zero = digits.find_first_of("123456789") == std::string_view::npos;
     std::string out(digits.starts_with('-') ? digits.substr(1) : digits);
     return digits.starts_with('-') && !zero ? "−" + out : out;
+}
+
+/// Thousands separated by commas, from five digits on, as the window's other counts are.
+std::string grouped(std::string text) {
+    const auto first = std::min(text.find_first_of("0123456789"), text.size());
+    const auto end = std::min(text.find('.'), text.size());
+    constexpr std::size_t group = 3, fewest = 5;
+    if (end - first >= fewest)
+        for (std::size_t place = end - group; place > first && place < end; place -= group)
+            text.insert(place, ",");
+    return text;
 }
 
 int decimals_of(std::string_view quoted) {
@@ -255,7 +268,7 @@ std::string print_value(const LiveValue& value, const LessonState& state) {
         return *words;
     const double number = std::get<double>(found);
     const bool whole = number == std::floor(number) && value.expression.targets().empty();
-    return with_decimals(number, value.decimals.value_or(whole ? 0 : 2));
+    return grouped(with_decimals(number, value.decimals.value_or(whole ? 0 : 2)));
 }
 
 } // namespace headscope

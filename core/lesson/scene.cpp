@@ -23,8 +23,10 @@ StepScene laid_over(const StepScene& under, const StepScene& over) {
     take(out.sentence, over.sentence);
     if (over.preset && !over.sentence)
         out.sentence.reset(); // the preset's own
-    take(out.mask, over.mask);
-    take(out.mask_rules, over.mask_rules);
+    if (over.mask || over.mask_rules) { // one or the other: "none" also ends rules
+        out.mask = over.mask;
+        out.mask_rules = over.mask_rules;
+    }
     take(out.H, over.H);
     take(out.Hkv, over.Hkv);
     take(out.seed, over.seed);
