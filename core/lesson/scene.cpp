@@ -22,7 +22,7 @@ StepScene laid_over(const StepScene& under, const StepScene& over) {
     take(out.preset, over.preset);
     take(out.sentence, over.sentence);
     if (over.preset && !over.sentence)
-        out.sentence.reset(); // the preset's own
+        out.sentence.reset();           // the preset's own
     if (over.mask || over.mask_rules) { // one or the other: "none" also ends rules
         out.mask = over.mask;
         out.mask_rules = over.mask_rules;

@@ -35,8 +35,8 @@ struct StepScene {
     int line = 0;                 ///< in the file; 0: not given
 };
 
-/// `over` laid over `under`: what it gives replaces. Gains and edits are added to those of `under`, points are
-/// its own alone.
+/// `over` laid over `under`: what it gives replaces. Gains and edits are added to those of `under`, points
+/// are its own alone.
 StepScene laid_over(const StepScene& under, const StepScene& over);
 
 /// The problem of a scene. Throws Error(input) when there is no such problem, cell, head or word.

@@ -1,0 +1,167 @@
+#include "core/base/assets.h"
+#include "core/engine/engine.h"
+#include "core/lesson/check.h"
+#include "core/lesson/library.h"
+#include "tests/catch.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+using namespace headscope;
+
+namespace {
+
+/// Parses and plays one lesson; a line for each fault.
+std::vector<std::string> faults_of(const std::string& text, LessonTally* tally = nullptr) {
+    const ParsedLesson parsed = parse_lesson(text, "test");
+    std::vector<LessonFault> faults = parsed.faults;
+    const std::vector<LessonFault> played = check_lesson(parsed.lesson, *make_engine("cpu"), tally);
+    faults.insert(faults.end(), played.begin(), played.end());
+    std::vector<std::string> lines;
+    for (const LessonFault& fault : faults)
+        lines.push_back(std::to_string(fault.line) + ": " + fault.sentence);
+    return lines;
+}
+
+int line_of(const std::string& text, const std::string& words) {
+    const auto at = text.find(words);
+    REQUIRE(at != std::string::npos);
+    return 1 +
+           static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    const auto at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, from.size(), to);
+}
+
+/// What a translation has to share: kinds of blocks, expressions and conditions, in their order.
+std::vector<std::string> bones(const std::vector<Block>& blocks) {
+    std::vector<std::string> out;
+    for (const Block& block : blocks) {
+        out.push_back(std::to_string(block.index()));
+        if (const auto* gate = std::get_if<Gate>(&block))
+            out.push_back(gate->condition.text());
+        if (const auto* formula = std::get_if<FormulaBlock>(&block))
+            out.push_back(formula->tex);
+        if (const auto* paragraph = std::get_if<Paragraph>(&block))
+            for (const Span& span : paragraph->spans)
+                if (span.value)
+                    out.push_back(span.value->expression.text());
+    }
+    return out;
+}
+
+} // namespace
+
+TEST_CASE("every lesson inside the program plays without a fault") {
+    const std::vector<std::string> names = asset_names("lessons/");
+    REQUIRE(names.size() >= 9);
+    for (const std::string& name : names) {
+        CAPTURE(name);
+        LessonTally tally;
+        CHECK(faults_of(asset(name), &tally) == std::vector<std::string>{});
+        CHECK(tally.words < 1300);
+        CHECK(tally.values + tally.quoted > 10);
+        CHECK(tally.gates > 2);
+        const Lesson lesson = parse_lesson(asset(name), name).lesson;
+        CHECK(lesson.steps.size() >= 4);
+        CHECK(lesson.steps.size() <= 8);
+        CHECK(lesson.quiz.size() >= 4);
+        CHECK(lesson.quiz.size() <= 6);
+        CHECK(!lesson.summary.empty());
+        CHECK(!lesson.objectives.empty());
+        CHECK(!lesson.prerequisites.empty());
+        CHECK(!lesson.concepts.empty());
+        for (const Step& step : lesson.steps) {
+            CAPTURE(step.title);
+            CHECK(step.scene.stage.has_value());
+            CHECK(!step.scene.point.empty());
+        }
+    }
+}
+
+TEST_CASE("the course's lessons have numbers of their own and one English text each") {
+    std::set<int> numbers;
+    std::set<std::string> ids;
+    for (const FoundLesson& found : find_lessons({}, "en")) {
+        CHECK(found.parsed.lesson.language == "en");
+        CHECK(numbers.insert(found.parsed.lesson.number).second);
+        CHECK(ids.insert(found.parsed.lesson.id).second);
+    }
+    CHECK(!numbers.contains(0));
+}
+
+TEST_CASE("a translation has the steps, values, gates and questions of its original") {
+    const Lesson english = parse_lesson(asset("lessons/first-lesson.md"), "").lesson,
+                 german = parse_lesson(asset("lessons/first-lesson.de.md"), "").lesson;
+    CHECK(german.id == english.id);
+    CHECK(german.language == "de");
+    REQUIRE(german.steps.size() == english.steps.size());
+    for (std::size_t i = 0; i < english.steps.size(); ++i)
+        CHECK(bones(german.steps[i].blocks) == bones(english.steps[i].blocks));
+    REQUIRE(german.quiz.size() == english.quiz.size());
+    for (std::size_t i = 0; i < english.quiz.size(); ++i) {
+        CHECK(german.quiz[i].choices.size() == english.quiz[i].choices.size());
+        CHECK(std::ranges::find(german.quiz[i].choices, true, &QuizChoice::right) -
+                  german.quiz[i].choices.begin() ==
+              std::ranges::find(english.quiz[i].choices, true, &QuizChoice::right) -
+                  english.quiz[i].choices.begin());
+    }
+    const auto shown = find_lessons({}, "de");
+    CHECK(std::ranges::count_if(shown, [](const FoundLesson& one) {
+              return one.parsed.lesson.id == "first-lesson" && one.parsed.lesson.language == "de";
+          }) == 1);
+    CHECK(std::ranges::count(shown, "first-lesson",
+                             [](const FoundLesson& one) { return one.parsed.lesson.id; }) == 1);
+}
+
+TEST_CASE("a wrong number, target or gate of a lesson is found, with its line") {
+    const std::string good = asset("lessons/by-hand.md");
+    struct Broken {
+        std::string from, to, words;
+    };
+    const std::vector<Broken> all{
+        {"{{scaled[0][Cat, Cat] = 3.54}}", "{{scaled[0][Cat, Cat] = 3.55}}",
+         "the lesson says 3.55 for scaled[0][Cat, Cat], and the engine computes 3.54"},
+        {"{{weights[1][Cat, Cat] = 0.50}}", "{{weights[1][Cat, Cat] = 0}}",
+         "says 0 for weights[1][Cat, Cat]"},
+        {"{{weights[0][Cat, Cat] = 0.97}}", "{{weights[0][dog, Cat]}}",
+         "there is no token \"dog\" in the sentence"},
+        {"{{sqrt(dk) = 1.41}}", "{{sqrt(dq)}}", "there is no value \"dq\""},
+        {"when: weights[1][Cat, sleeps] > 0.6", "when: weights[1][Cat, sleeps] > 0.4",
+         "is open before the learner did anything"},
+        {"when: weights[1][Cat, sleeps] > 0.6", "when: weights[1][Cat, sleeps] > 0.9",
+         "stays closed after its solution"}};
+    for (const Broken& broken : all) {
+        CAPTURE(broken.to);
+        const std::string text = replaced(good, broken.from, broken.to);
+        const std::vector<std::string> faults = faults_of(text);
+        REQUIRE(faults.size() == 1);
+        CHECK(faults.front().find(broken.words) != std::string::npos);
+        if (!broken.to.starts_with("when")) // a gate is named by its first line
+            CHECK(faults.front().starts_with(std::to_string(line_of(text, broken.to)) + ":"));
+    }
+}
+
+TEST_CASE("live values are printed as people write numbers") {
+    const ParsedLesson parsed = parse_lesson(asset("lessons/by-hand.md"), "");
+    const Recipe recipe = recipe_of(parsed.lesson.scene);
+    const Problem problem = build_recipe(recipe).problem;
+    const Trace trace = static_cast<Engine&>(*make_engine("cpu")).run(problem);
+    const LessonState state{.problem = problem, .trace = trace};
+    const auto printed = [&](const std::string& expression, std::optional<int> decimals = {}) {
+        return print_value({.expression = Expression::parse(expression), .decimals = decimals}, state);
+    };
+    CHECK(printed("D") == "4");
+    CHECK(printed("4 * 512 ^ 2") == "1,048,576");
+    CHECK(printed("9999") == "9999");
+    CHECK(printed("12345.678", 1) == "12,345.7");
+    CHECK(printed("0 - 12345") == "−12,345");
+    CHECK(printed("weights[0][sleeps, Cat]") == "0.50");
+    CHECK(printed("scores[0][Cat, Cat]") == "5.00");
+    CHECK(printed("0 - 0.001") == "0.00");
+    CHECK(printed("ln(0)") == "−∞");
+}

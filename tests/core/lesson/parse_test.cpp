@@ -1,0 +1,112 @@
+#include "core/lesson/parse.h"
+#include "core/lesson/scene.h"
+#include "tests/catch.h"
+
+#include <string>
+#include <vector>
+
+using namespace headscope;
+
+namespace {
+
+const std::string front = "---\nid: t\ntitle: T\nminutes: 1\ndifficulty: beginner\n---\n"; // 6 lines
+const std::string step = "## S\nSome words of text.\n";                                    // lines 7, 8
+const std::string quiz = "\n```quiz\nquestion: Q\nchoices:\n- {text: a, why: b, right: true}\n"
+                         "- {text: c, why: d}\n- {text: e, why: f}\n```\n";
+
+std::string block(const std::string& kind, const std::string& text) {
+    return front + step + "```" + kind + "\n" + text + "\n```\n" + quiz; // its text begins in line 10
+}
+
+} // namespace
+
+TEST_CASE("the smallest lesson has no faults") {
+    const ParsedLesson parsed = parse_lesson(front + step + quiz, "t.md");
+    for (const LessonFault& fault : parsed.faults)
+        FAIL_CHECK(fault.line << ": " << fault.sentence);
+    REQUIRE(parsed.lesson.steps.size() == 1);
+    CHECK(parsed.lesson.steps.front().title == "S");
+    CHECK(parsed.lesson.quiz.size() == 1);
+    CHECK(parse_lesson("", "empty.md").faults.size() >= 2);
+}
+
+TEST_CASE("faults name their line and say what is wrong") {
+    struct Broken {
+        std::string text;
+        int line;
+        std::string words;
+    };
+    const std::vector<Broken> all{
+        {step + quiz, 1, "the front matter is missing"},
+        {"---\ntitle: T\nminutes: 1\ndifficulty: beginner\n---\n" + step + quiz, 2, "has no \"id\""},
+        {"---\nid: t\ntitle: T\nminutes: soon\ndifficulty: beginner\n---\n" + step + quiz, 4,
+         "\"minutes\" of the front matter is no whole number"},
+        {"---\nid: t\ntitle: T\nminutes: 1\ndifficulty: hard\n---\n" + step + quiz, 5,
+         "it can be beginner, intermediate or advanced"},
+        {"---\nid: t\ntitle: T\nminutes: 1\ndifficulty: beginner\ncolour: red\n---\n" + step + quiz, 6,
+         "has no entry \"colour\""},
+        {"---\nid: t\n  bad: [\n---\n" + step + quiz, 3, "is not YAML"},
+        {front + "Words.\n" + step + quiz, 1, "stands before the first step"},
+        {front + step, 7, "the lesson has no quiz"},
+        {front + quiz, 7, "the lesson has no step"},
+        {front + "## S\nThe value {{weights[0 is open.\n" + quiz, 8, "does not end with }}"},
+        {front + "## S\nMore.\n\nThe value {{1 +}} ends.\n" + quiz, 10, "it ends where a number"},
+        {block("step", "stage: nowhere"), 10, "there is no stage \"nowhere\""},
+        {block("step", "stage: weights\nhead: first"), 11, "\"head\" of the step block is no whole number"},
+        {block("step", "point: wings[0]"), 10, "there is no tensor \"wings\""},
+        {block("step", "edit: {W_O: many}"), 10, "is no list of \"name: number\" lines"},
+        {block("step", "gain: {left: 1}"), 10, "\"left\" is no head"},
+        {block("step", "view: map"), 10, "it can be heatmap, arcs, text or graph"},
+        {block("step", "mask: '[{\"kind\":\"round\"}]'"), 10, "mask"},
+        {block("gate", "task: Do it."), 10, "has no condition"},
+        {block("gate", "task: Do it.\nwhen: H >"), 11, "cannot be read"},
+        {block("fill", "id: a\ntask: Fill."), 10, "has no cells"},
+        {block("show", "stage: weights"), 10, "has no \"label\""},
+        {block("panel", "kind: pie"), 10, "\"kind\" of the panel is \"pie\""},
+        {block("quiz", "question: Q\nchoices:\n- {text: a, why: b, right: true}"), 12, "it needs 3 to 5"},
+        {block("quiz",
+               "question: Q\nchoices:\n- {text: a, why: b}\n- {text: c, why: d}\n- {text: e, why: f}"),
+         12, "one choice with right: true"},
+        {block("quiz",
+               "question: Q\nchoices:\n- {text: a, right: true, why: b}\n- {text: c}\n- {text: e, why: f}"),
+         13, "has no \"why\""}};
+    for (const Broken& broken : all) {
+        CAPTURE(broken.text);
+        const std::vector<LessonFault> faults = parse_lesson(broken.text, "t.md").faults;
+        bool found = false;
+        for (const LessonFault& fault : faults) {
+            UNSCOPED_INFO(fault.line << ": " << fault.sentence);
+            found |= fault.line == broken.line && fault.sentence.find(broken.words) != std::string::npos;
+        }
+        CHECK(found);
+    }
+}
+
+TEST_CASE("line ends of Windows count as one line") {
+    std::string text = front + "## S\nMore.\n\nThe value {{1 +}} ends.\n" + quiz;
+    for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 2)
+        text.replace(at, 1, "\r\n");
+    const auto faults = parse_lesson(text, "t.md").faults;
+    REQUIRE(faults.size() == 1);
+    CHECK(faults.front().line == 10);
+}
+
+TEST_CASE("a scene laid over another replaces, adds edits, and ends a mask") {
+    const auto scene = [](const std::string& text) {
+        return parse_lesson(block("step", text), "").lesson.steps.at(0).scene;
+    };
+    const StepScene under =
+        scene("preset: first-lesson\nsentence: The cat sat\nmask: '[{\"kind\":\"causal\"}]'\n"
+              "H: 4\nedit: {W_O: 0}\npoint: weights[0]");
+    const StepScene over = laid_over(under, scene("mask: none\nedit: {W_Q: 1}\npoint: x"));
+    CHECK(over.sentence == "The cat sat");
+    CHECK(over.H == 4);
+    CHECK(over.edits.size() == 2);
+    CHECK(over.point.size() == 1);
+    CHECK(recipe_of(over).extra_mask.empty());
+    CHECK(recipe_of(under).extra_mask.size() == 1);
+    CHECK(recipe_of(laid_over(scene("mask: causal"), scene("mask: '[{\"kind\":\"causal\"}]'"))).mask ==
+          MaskChoice::none);
+    const StepScene other = laid_over(under, scene("preset: eight-experts"));
+    CHECK(!other.sentence); // the preset's own
+}
