@@ -126,8 +126,8 @@ TEST_CASE("a wrong number, target or gate of a lesson is found, with its line") 
     const std::vector<Broken> all{
         {"{{scaled[0][Cat, Cat] = 3.54}}", "{{scaled[0][Cat, Cat] = 3.55}}",
          "the lesson says 3.55 for scaled[0][Cat, Cat], and the engine computes 3.54"},
-        {"{{weights[1][Cat, Cat] = 0.50}}", "{{weights[1][Cat, Cat] = 0}}",
-         "says 0 for weights[1][Cat, Cat]"},
+        {"{{weights[1][Cat, Cat] = 0.50}}", "{{weights[1][Cat, Cat] = 0.00}}",
+         "says 0.00 for weights[1][Cat, Cat]"},
         {"{{weights[0][Cat, Cat] = 0.97}}", "{{weights[0][dog, Cat]}}",
          "there is no token \"dog\" in the sentence"},
         {"{{sqrt(dk) = 1.41}}", "{{sqrt(dq)}}", "there is no value \"dq\""},
@@ -153,7 +153,9 @@ TEST_CASE("live values are printed as people write numbers") {
     const Trace trace = static_cast<Engine&>(*make_engine("cpu")).run(problem);
     const LessonState state{.problem = problem, .trace = trace};
     const auto printed = [&](const std::string& expression, std::optional<int> decimals = {}) {
-        return print_value({.expression = Expression::parse(expression), .decimals = decimals}, state);
+        return print_value(
+            {.expression = Expression::parse(expression), .decimals = decimals, .quoted = {}, .line = 0},
+            state);
     };
     CHECK(printed("D") == "4");
     CHECK(printed("4 * 512 ^ 2") == "1,048,576");
