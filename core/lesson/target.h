@@ -17,8 +17,8 @@ struct TargetIndex {
     std::string word;
 };
 
-/// CellRange of one tensor as a lesson writes them, "weights[0][sat, cat]": indices of the tensor's axes without
-/// the batch; those that are left out at the end mean all.
+/// CellRange of one tensor as a lesson writes them, "weights[0][sat, cat]": indices of the tensor's axes
+/// without the batch; those that are left out at the end mean all.
 struct Target {
     TensorId tensor = TensorId::x;
     std::vector<TargetIndex> indices;
