@@ -99,8 +99,8 @@ struct MarkBaseline {
 struct DropBaseline {};
 
 /// Everything that can come of a click or a key.
-using Action = std::variant<Command, ViewChange, MoveInHistory, TypedNumber, OperateOn, CopyNumbers,
-                            PasteNumbers, DismissNotice, FileCommand, MarkBaseline, DropBaseline,
-                            LessonAction, EngineAction>;
+using Action =
+    std::variant<Command, ViewChange, MoveInHistory, TypedNumber, OperateOn, CopyNumbers, PasteNumbers,
+                 DismissNotice, FileCommand, MarkBaseline, DropBaseline, LessonAction, EngineAction>;
 
 } // namespace headscope

@@ -36,7 +36,8 @@ public:
 
 private:
     static bool wide_sign(const std::string& text) {
-        for (const std::string_view sign : {"=", "+", "−", "·", "×", "≈", "→", "≤", "≥", "<", ">", "∈", "÷", "⊙"})
+        for (const std::string_view sign :
+             {"=", "+", "−", "·", "×", "≈", "→", "≤", "≥", "<", ">", "∈", "÷", "⊙"})
             if (text == sign)
                 return true;
         return false;
@@ -165,11 +166,19 @@ private:
         const float top = -inner.ascent, bottom = inner.descent;
         if (formula.text.starts_with('(')) {
             const float bow = size * 0.22F;
-            box.scene.add(CurveItem{{edge * 0.8F, top}, {edge * 0.8F - bow, top + bow},
-                                    {edge * 0.8F - bow, bottom - bow}, {edge * 0.8F, bottom}, color_, 1});
+            box.scene.add(CurveItem{{edge * 0.8F, top},
+                                    {edge * 0.8F - bow, top + bow},
+                                    {edge * 0.8F - bow, bottom - bow},
+                                    {edge * 0.8F, bottom},
+                                    color_,
+                                    1});
             const float right = box.width - edge * 0.8F;
-            box.scene.add(CurveItem{{right, top}, {right + bow, top + bow}, {right + bow, bottom - bow},
-                                    {right, bottom}, color_, 1});
+            box.scene.add(CurveItem{{right, top},
+                                    {right + bow, top + bow},
+                                    {right + bow, bottom - bow},
+                                    {right, bottom},
+                                    color_,
+                                    1});
         } else if (formula.text.starts_with('|')) {
             box.scene.add(LineItem{{edge / 2, top}, {edge / 2, bottom}, color_, 1});
             box.scene.add(LineItem{{box.width - edge / 2, top}, {box.width - edge / 2, bottom}, color_, 1});

@@ -83,7 +83,8 @@ void outline_span(Picture& picture, const DrawContext& context, const MatrixGrid
 }
 
 /// The part of some cells that a grid shows, in one outline.
-void outline_cells(Picture& picture, const DrawContext& context, const MatrixGrid& grid, const CellRange& cells) {
+void outline_cells(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
+                   const CellRange& cells) {
     if (grid.tensor != cells.tensor)
         return;
     const int rank = tensor_info(cells.tensor).rank();

@@ -77,7 +77,8 @@ float draw_spans(Picture& picture, const DrawContext& context, float x, float ba
     for (std::size_t i = 0; i < words.size(); ++i) {
         const Word& word = words[i];
         const Font font = font_of(*word.span);
-        const float size = font == Font::mono || font == Font::mono_semibold ? style.size * 0.93F : style.size;
+        const float size =
+            font == Font::mono || font == Font::mono_semibold ? style.size * 0.93F : style.size;
         // Punctuation that hangs on a word goes with it to the next line.
         float glued = context.measure(word.text, font, size);
         for (std::size_t next = i + 1; next < words.size() && !words[next].space_before; ++next) {
@@ -93,12 +94,14 @@ float draw_spans(Picture& picture, const DrawContext& context, float x, float ba
             at += gap;
         }
         const bool strong = word.span->value || word.span->style != SpanStyle::plain;
-        const float taken =
-            draw_text(picture, context, at, baseline, word.text, font, size, strong ? style.strong : style.color);
+        const float taken = draw_text(picture, context, at, baseline, word.text, font, size,
+                                      strong ? style.strong : style.color);
         if (word.span->value) {
-            picture.scene.add(LineItem{{at, baseline + 3.5F}, {at + taken, baseline + 3.5F}, context.theme.line2, 1});
-            picture.tips.push_back({{at, baseline - style.size, taken, style.line},
-                                    word.span->value->expression.text() + ", computed from what is on the canvas"});
+            picture.scene.add(
+                LineItem{{at, baseline + 3.5F}, {at + taken, baseline + 3.5F}, context.theme.line2, 1});
+            picture.tips.push_back(
+                {{at, baseline - style.size, taken, style.line},
+                 word.span->value->expression.text() + ", computed from what is on the canvas"});
         }
         at += taken;
         fresh = false;

@@ -191,7 +191,9 @@ void view_canvas(const AppState& state, const Rect& whole, const ViewTools& tool
     if (state.shown.document->attention == nullptr)
         scrolled(
             "canvas", area, tools, &hovered, &kept,
-            [&](float width, float height) { return draw_canvas(canvas_context(state, tools, width, height)); },
+            [&](float width, float height) {
+                return draw_canvas(canvas_context(state, tools, width, height));
+            },
             wheel_edits ? ImGuiWindowFlags_NoScrollWithMouse : 0);
     view_command_notice(state, area, tools);
     if (state.error.empty())

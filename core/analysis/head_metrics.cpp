@@ -95,10 +95,9 @@ std::vector<HeadMetrics> head_metrics(const Trace& trace, std::int64_t b, std::v
             const double norm = m.output_norm;
             m = metrics_of(weights.data() + weights.offset(b, h, 0, 0), trace.dims.Tq, trace.dims.Tk,
                            [&](std::int64_t i) {
-                               return std::ranges::binary_search(trace.fully_masked, std::tuple(b, h, i), {},
-                                                                 [](const MaskedRow& row) {
-                                                                     return std::tuple(row.b, row.h, row.i);
-                                                                 });
+                               return std::ranges::binary_search(
+                                   trace.fully_masked, std::tuple(b, h, i), {},
+                                   [](const MaskedRow& row) { return std::tuple(row.b, row.h, row.i); });
                            });
             m.output_norm = norm;
         }

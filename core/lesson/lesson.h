@@ -85,7 +85,7 @@ struct PanelBlock {
 
 struct Callout;
 using LessonBlock = std::variant<Paragraph, Heading, ListBlock, TableBlock, CodeBlock, FormulaBlock, Gate,
-                           FillTable, ShowMe, PanelBlock, Callout>;
+                                 FillTable, ShowMe, PanelBlock, Callout>;
 /// A boxed aside: "try", "note" or "warning".
 struct Callout {
     std::string kind;

@@ -20,7 +20,7 @@ struct Fence {
 /// What a Markdown text is read into.
 struct MarkdownSink {
     std::function<void(Spans title, int line)> section; ///< a heading of level 2
-    std::function<void(LessonBlock block)> block;             ///< at the top level
+    std::function<void(LessonBlock block)> block;       ///< at the top level
     /// A fence; what it returns stands in its place, nothing when it is no part of the text.
     std::function<std::optional<LessonBlock>(const Fence& fence)> fence;
 };

@@ -1,6 +1,6 @@
 #include "core/base/error.h"
-#include "core/engine/range_fault.h"
 #include "core/engine/cpu/run.h"
+#include "core/engine/range_fault.h"
 
 #include <algorithm>
 #include <cmath>
@@ -110,8 +110,8 @@ void CpuRun::softmax(const Tile& tile, Scratch& scratch) {
         const std::int64_t count = mask.end - mask.begin;
         const float largest = kernels_.largest(s + mask.begin, count);
         if (largest == -minus_infinity)
-            fail_row("masked score of key " + std::to_string(std::max_element(s, s + mask.end) - s), d_, tile.b,
-                     tile.h, i, "make the additive mask smaller");
+            fail_row("masked score of key " + std::to_string(std::max_element(s, s + mask.end) - s), d_,
+                     tile.b, tile.h, i, "make the additive mask smaller");
         float factor = 0;
         if (largest == minus_infinity) {
             scratch.fully_masked.push_back({tile.b, tile.h, i});

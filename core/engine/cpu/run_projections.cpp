@@ -1,6 +1,6 @@
 #include "core/base/error.h"
-#include "core/engine/range_fault.h"
 #include "core/engine/cpu/run.h"
+#include "core/engine/range_fault.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,10 +12,6 @@ namespace {
 constexpr std::int64_t many_rows = 24;          ///< from here on a projection is shared in wide columns
 constexpr std::int64_t wide = 128, narrow = 64; ///< columns of one task
 constexpr std::int64_t fewest_tasks_per_thread = 4;
-
-std::string cell_text(std::int64_t b, std::int64_t i, std::int64_t c) {
-    return "[" + std::to_string(b) + ", " + std::to_string(i) + ", " + std::to_string(c) + "]";
-}
 
 } // namespace
 

@@ -102,8 +102,10 @@ struct Model {
         case Kind::copy_head: // head 0 to head 1: columns of W_Q, W_K and W_V, rows of W_O, the gain
             for (const TensorId id : {TensorId::W_Q, TensorId::W_K, TensorId::W_V})
                 for (std::int64_t row = 0; row < D; ++row)
-                    std::copy_n(next.numbers[id].begin() + row * D, dk, next.numbers[id].begin() + row * D + dk);
-            std::copy_n(next.numbers[TensorId::W_O].begin(), dk * D, next.numbers[TensorId::W_O].begin() + dk * D);
+                    std::copy_n(next.numbers[id].begin() + row * D, dk,
+                                next.numbers[id].begin() + row * D + dk);
+            std::copy_n(next.numbers[TensorId::W_O].begin(), dk * D,
+                        next.numbers[TensorId::W_O].begin() + dk * D);
             next.gains[1] = next.gains[0];
             return push(std::move(next));
         case Kind::gain:
@@ -239,10 +241,21 @@ int live(const std::vector<Step>& steps, std::size_t first, std::size_t end, Mod
 }
 
 Step any_step() {
-    Step step{.kind = static_cast<Kind>(*rc::gen::weightedElement<int>({{6, 0},  {1, 1},  {2, 2},  {2, 3},
-                                                                       {3, 4},  {1, 5},  {2, 6},  {2, 7},
-                                                                       {2, 8},  {1, 9},  {6, 10}, {4, 11},
-                                                                       {3, 12}, {2, 13}, {2, 14}}))};
+    Step step{.kind = static_cast<Kind>(*rc::gen::weightedElement<int>({{6, 0},
+                                                                        {1, 1},
+                                                                        {2, 2},
+                                                                        {2, 3},
+                                                                        {3, 4},
+                                                                        {1, 5},
+                                                                        {2, 6},
+                                                                        {2, 7},
+                                                                        {2, 8},
+                                                                        {1, 9},
+                                                                        {6, 10},
+                                                                        {4, 11},
+                                                                        {3, 12},
+                                                                        {2, 13},
+                                                                        {2, 14}}))};
     step.c = *rc::gen::inRange<std::int64_t>(0, 5);
     step.a = *rc::gen::inRange<std::int64_t>(0, 3); // rows that every sentence and block has
     step.b = *rc::gen::inRange<std::int64_t>(0, D);
@@ -252,9 +265,11 @@ Step any_step() {
 
 } // namespace
 
-TEST_CASE("through edits, undo, saving, loading and kills the document is what a model of it says", "[life]") {
+TEST_CASE("through edits, undo, saving, loading and kills the document is what a model of it says",
+          "[life]") {
     const bool held = rc::check([] {
-        const auto steps = *rc::gen::container<std::vector<Step>>(*rc::gen::inRange(1, 40), rc::gen::exec(any_step));
+        const auto steps =
+            *rc::gen::container<std::vector<Step>>(*rc::gen::inRange(1, 40), rc::gen::exec(any_step));
         const TemporaryFolder folder;
         Model model;
         bool recover = false;

@@ -99,7 +99,7 @@ TEST_CASE("a cancelled run stops with Error(cancelled), whatever is wanted") {
 
 TEST_CASE("a large run is cancelled from another thread, and the engine can be used again") {
     constexpr Dims large{
-        .B = 8, .Tq = 512, .Tk = 512, .D = 64, .Dkv = 64, .H = 8, .Hkv = 8, .dk = 8, .dv = 8};
+        .B = 32, .Tq = 512, .Tk = 512, .D = 64, .Dkv = 64, .H = 8, .Hkv = 8, .dk = 8, .dv = 8};
     Numbers numbers(3);
     const Problem problem = generate(large, {}, numbers);
     CpuEngine engine(3);
