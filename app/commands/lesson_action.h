@@ -28,11 +28,17 @@ struct ReturnToLesson {};
 struct AnswerQuestion {
     int question, choice;
 };
+/// What was typed into a cell of one of the page's tables, counted row by row.
+struct FillCell {
+    std::string table;
+    int cell;
+    std::string text;
+};
 /// Forgets what was answered and reached in the open lesson.
 struct StartLessonAgain {};
 
 /// Everything the user can do to the course.
 using LessonAction = std::variant<OpenLesson, CloseLesson, TurnPage, GoToPage, ShowScene, ReturnToLesson,
-                                  AnswerQuestion, StartLessonAgain>;
+                                  AnswerQuestion, FillCell, StartLessonAgain>;
 
 } // namespace headscope

@@ -3,6 +3,7 @@
 #include "app/draw/lesson_panel.h"
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
+#include "core/lesson/check.h"
 
 #include <algorithm>
 
@@ -155,13 +156,60 @@ private:
               });
     }
 
-    void draw(const FillTable&) {}
+    void draw(const FillTable& table) {
+        const bool met = state_.done.contains(table.id);
+        boxed(met ? "All right ✓" : "Fill in", met ? context_.theme.good : context_.theme.line2,
+              [&](Column& column) {
+                  column.draw(Paragraph{{Span{.style = SpanStyle::plain, .text = table.task, .value = {}}}});
+                  column.cells(table);
+              });
+    }
+
+    /// A field for each cell, with a bar under it that says whether what it holds is right.
+    void cells(const FillTable& table) {
+        CellRange range;
+        std::vector<float> values;
+        try {
+            range = resolve(table.cells, state_.problem);
+            values = values_of(range, state_.problem, state_.trace);
+        } catch (const Error& fault) {
+            draw(Paragraph{{Span{.style = SpanStyle::plain, .text = fault.what(), .value = {}}}});
+            return;
+        }
+        const int columns = static_cast<int>(
+            range.count[static_cast<std::size_t>(tensor_info(table.cells.tensor).rank() - 1)]);
+        constexpr float gap = 6, height = 28;
+        const float width =
+            std::min((width_ - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns), 64.0F);
+        const auto typed = course_.typed.find(table.id);
+        for (int n = 0; n < static_cast<int>(values.size()); ++n) {
+            std::string text;
+            if (typed != course_.typed.end())
+                if (const auto cell = typed->second.find(n); cell != typed->second.end())
+                    text = cell->second;
+            const Rect area{x_ + static_cast<float>(n % columns) * (width + gap),
+                            y_ + static_cast<float>(n / columns) * (height + 12), width, height};
+            picture_.fields.push_back({.area = area,
+                                       .label = table.id + " " + std::to_string(n),
+                                       .text = text,
+                                       .action = [id = table.id, n](const std::string& entered) {
+                                           return Action(LessonAction(FillCell{id, n, entered}));
+                                       }});
+            if (!text.empty()) {
+                const bool right = is_right(table, text, values[static_cast<std::size_t>(n)]);
+                picture_.scene.add(RectItem{.area = {area.x, area.bottom() + 2, area.w, 3},
+                                            .fill = right ? context_.theme.good : context_.theme.bad});
+                picture_.tips.push_back(
+                    {area, right ? "Right" : "Not yet: the engine has another number here"});
+            }
+        }
+        const auto rows = static_cast<float>((static_cast<int>(values.size()) + columns - 1) / columns);
+        y_ += rows * (height + 12) + 4;
+    }
 
     void draw(const ShowMe& show) {
         button(show.label, LessonAction(ShowScene{show.scene}), "Changes the problem; one click leads back");
     }
-
-    void draw(const PanelBlock&) {}
 
     void button(const std::string& label, const LessonAction& action, const std::string& tip) {
         draw_text_button(picture_, context_, x_, y_, label, false, action, tip);

@@ -4,6 +4,7 @@
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
 #include "core/io/same_bits.h"
+#include "core/lesson/check.h"
 
 #include <algorithm>
 #include <map>
@@ -39,6 +40,8 @@ void open(CourseState& course, const std::string& id) {
     const auto found = std::ranges::find(course.lessons, id, [](const auto& lesson) { return lesson->id; });
     if (found == course.lessons.end())
         fail_input("there is no lesson \"" + id + "\"; the Course tab lists those there are");
+    if (course.open != *found)
+        course.typed.clear();
     course.open = *found;
 }
 
@@ -46,6 +49,26 @@ void close(CourseState& course) {
     course.open = nullptr;
     course.page = 0;
     course.given.reset();
+}
+
+/// Looks whether every cell of a table holds the engine's number. Says whether it newly does.
+bool watch_table(CourseState& course, const FillTable& table, const Shown& shown) {
+    const auto typed = course.typed.find(table.id);
+    if (typed == course.typed.end() || course.of_open().done.contains(table.id))
+        return false;
+    try {
+        const std::vector<float> values =
+            values_of(resolve(table.cells, shown.problem()), shown.problem(), *shown.trace);
+        if (typed->second.size() != values.size() ||
+            !std::ranges::all_of(typed->second, [&](const auto& cell) {
+                return is_right(table, cell.second, values[static_cast<std::size_t>(cell.first)]);
+            }))
+            return false;
+    } catch (const Error&) {
+        return false; // the learner's own problem may lack these cells
+    }
+    course.progress[course.open->id].done.insert(table.id);
+    return true;
 }
 
 } // namespace
@@ -95,6 +118,8 @@ bool watch_gates(CourseState& course, const Shown& shown, const ViewState& view)
         return false;
     bool met = false;
     for (const LessonBlock& block : step->blocks) {
+        if (const auto* table = std::get_if<FillTable>(&block); table != nullptr)
+            met = watch_table(course, *table, shown) || met;
         const auto* gate = std::get_if<Gate>(&block);
         if (gate == nullptr || course.of_open().done.contains(gate_name(*gate)))
             continue;

@@ -11,7 +11,6 @@
 #include "core/text/preset.h"
 
 #include <GLFW/glfw3.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -53,18 +52,6 @@ void set_style(const Theme& theme, float scale) {
     set(ImGuiCol_ScrollbarGrabHovered, theme.muted);
     set(ImGuiCol_ScrollbarGrabActive, theme.muted);
     set(ImGuiCol_NavHighlight, 0);
-}
-
-nlohmann::json rect_json(const Rect& area, float scale) {
-    return {area.x * scale, area.y * scale, area.w * scale, area.h * scale};
-}
-
-/// The sentence that a preset comes with, where none is given and it counts.
-Recipe with_sentence(Recipe recipe) {
-    const auto row = std::ranges::find(presets(), std::string_view(recipe.preset), &PresetInfo::id);
-    if (recipe.base == nullptr && recipe.sentence.empty() && row != presets().end())
-        recipe.sentence = row->sentence;
-    return recipe;
 }
 
 } // namespace
@@ -451,50 +438,6 @@ void Program::follow_drag(CellDrag& drag, const Surface& surface, const Sink& se
     if (value != drag.value)
         send(Command(EditCell{drag.cell, value}));
     drag.value = value;
-}
-
-std::string Program::report(float scale) const {
-    nlohmann::json out;
-    const Shown& shown = state_.shown;
-    out["revision"] = shown.document == nullptr ? 0 : shown.document->revision;
-    out["settled"] = !animating() && shown.document == state_.document;
-    out["sentence"] = state_.document->recipe.sentence;
-    out["preset"] = state_.document->recipe.preset;
-    out["tokens"] = state_.document->problem.tokens;
-    out["stage"] = group_info(state_.view.group).label;
-    out["row"] = state_.view.row;
-    static constexpr const char* compared[] = {"now", "baseline", "difference"};
-    out["compare"] = compared[static_cast<std::size_t>(effective(state_.compare, state_.view.compare))];
-    if (state_.document->attention != nullptr)
-        out["attention"] = {{"file", state_.document->title},
-                            {"layer", state_.view.attention.layer},
-                            {"head", state_.view.head},
-                            {"ready", state_.board->ready()}};
-    out["error"] = state_.error;
-    out["dark"] = state_.view.dark;
-    out["playing"] = state_.view.playing;
-    out["project"] = state_.files.path;
-    out["unsaved"] = state_.files.unsaved;
-    out["saved"] = save_status(state_.files).text;
-    out["typing"] = typing_;
-    out["dialog"] = dialog_name(state_.files);
-    auto& grids = out["grids"] = nlohmann::json::array();
-    for (const MatrixGrid& grid : canvas_.grids)
-        grids.push_back({{"tensor", tensor_info(grid.tensor).name},
-                         {"origin", grid.origin},
-                         {"row_axis", grid.row_axis},
-                         {"col_axis", grid.col_axis},
-                         {"rows", grid.rows},
-                         {"cols", grid.cols},
-                         {"area", rect_json(grid.area, scale)},
-                         {"pitch", {grid.pitch_x * scale, grid.pitch_y * scale}},
-                         {"gap", grid.gap * scale},
-                         {"heatmap", grid.heatmap},
-                         {"map", grid.map},
-                         {"low", grid.low},
-                         {"high", grid.high},
-                         {"actual", grid.actual}});
-    return out.dump();
 }
 
 } // namespace headscope

@@ -29,6 +29,8 @@ struct CourseState {
     int page = 0;
     std::optional<Recipe> given; ///< the problem of the page; another one on screen: the learner is away
     std::map<std::string, LessonProgress> progress; ///< by id of the lesson
+    /// What was typed into the tables of the open lesson: by id of the table, then by cell, row by row.
+    std::map<std::string, std::map<int, std::string>> typed;
 
     int steps() const { return open == nullptr ? 0 : static_cast<int>(open->steps.size()); }
     int questions() const { return open == nullptr ? 0 : static_cast<int>(open->quiz.size()); }

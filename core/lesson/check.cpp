@@ -5,6 +5,7 @@
 #include "core/lesson/formula.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <sstream>
@@ -185,7 +186,6 @@ private:
                                    check_scene(shown, run(shown));
                                });
                            },
-                           [](const PanelBlock&) {},
                            [&](const Callout& callout) { look(callout.blocks, scene, stage); }},
                 block);
     }
@@ -258,6 +258,18 @@ std::vector<LessonFault> check_lesson(const Lesson& lesson, Engine& engine, Less
     Play(lesson, engine, faults, tally == nullptr ? own : *tally).all();
     std::ranges::stable_sort(faults, {}, &LessonFault::line);
     return faults;
+}
+
+bool is_right(const FillTable& table, const std::string& typed, float value) {
+    constexpr std::string_view minus = "−";
+    std::string text = typed;
+    if (text.starts_with(minus))
+        text.replace(0, minus.size(), "-");
+    double number = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const double half = 0.5 * std::pow(10.0, -table.decimals);
+    return fault == std::errc() && end == text.data() + text.size() &&
+           std::abs(number - static_cast<double>(value)) <= half * (1 + 1e-6);
 }
 
 std::string print_value(const LiveValue& value, const LessonState& state) {

@@ -19,6 +19,9 @@ struct LessonTally {
 /// listed, ordered by line; `tally` may be null.
 std::vector<LessonFault> check_lesson(const Lesson& lesson, Engine& engine, LessonTally* tally);
 
+/// Whether what was typed into a table is the engine's number at the table's decimals.
+bool is_right(const FillTable& table, const std::string& typed, float value);
+
 /// A value as the lesson prints it: two decimals, or as many as it says; whole numbers of sizes without.
 std::string print_value(const LiveValue& value, const LessonState& state);
 

@@ -166,17 +166,6 @@ std::optional<ShowMe> read_show(const Fence& fence, std::vector<LessonFault>& fa
     return show;
 }
 
-std::optional<PanelBlock> read_panel(const Fence& fence, std::vector<LessonFault>& faults) {
-    Fields fields = Fields::parse(fence.text, "the panel", fence.line, faults);
-    PanelBlock panel;
-    panel.line = fence.line;
-    const auto kind =
-        fields.word("kind", {"cost", "cache", "blur", "loop", "cross", "mask painter", "roles"});
-    panel.kind = kind.value_or("");
-    fields.refuse_others();
-    return kind ? std::optional(panel) : std::nullopt;
-}
-
 std::optional<Question> read_question(const Fence& fence, std::vector<LessonFault>& faults) {
     Fields fields = Fields::parse(fence.text, "the question", fence.line, faults);
     Question question;

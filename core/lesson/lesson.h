@@ -77,15 +77,9 @@ struct ShowMe {
     int line = 0;
 };
 
-/// One of the program's own panels: "cost", "cache", "merge", "loop".
-struct PanelBlock {
-    std::string kind;
-    int line = 0;
-};
-
 struct Callout;
 using LessonBlock = std::variant<Paragraph, Heading, ListBlock, TableBlock, CodeBlock, FormulaBlock, Gate,
-                                 FillTable, ShowMe, PanelBlock, Callout>;
+                                 FillTable, ShowMe, Callout>;
 /// A boxed aside: "try", "note" or "warning".
 struct Callout {
     std::string kind;

@@ -61,7 +61,7 @@ enum class Kind : std::uint8_t {
     kill
 };
 
-struct Step {
+struct Act {
     Kind kind;
     std::int64_t a = 0, b = 0, c = 0;
     float value = 0;
@@ -88,7 +88,7 @@ struct Model {
         clean = saved ? std::optional(plain) : std::nullopt;
     }
 
-    void take(const Step& step) {
+    void take(const Act& step) {
         Plain next = now();
         switch (step.kind) {
         case Kind::cell: {
@@ -168,7 +168,7 @@ Plain plain_of(const Document& document) {
     return plain;
 }
 
-void drive(Program& program, const Step& step, const std::string& file, bool saved_before) {
+void drive(Program& program, const Act& step, const std::string& file, bool saved_before) {
     const auto command = [&](const Command& what) { program.act(what); };
     switch (step.kind) {
     case Kind::cell: {
@@ -216,7 +216,7 @@ void drive(Program& program, const Step& step, const std::string& file, bool sav
 
 /// One run of the program, from its start to the step that kills it. Returns the number of the step after
 /// which the document was not what the model says, or -1.
-int live(const std::vector<Step>& steps, std::size_t first, std::size_t end, Model model, bool recover,
+int live(const std::vector<Act>& steps, std::size_t first, std::size_t end, Model model, bool recover,
          const TemporaryFolder& folder) {
     Recipe recipe;
     recipe.sentence = sentences[0];
@@ -240,22 +240,22 @@ int live(const std::vector<Step>& steps, std::size_t first, std::size_t end, Mod
     return -1;
 }
 
-Step any_step() {
-    Step step{.kind = static_cast<Kind>(*rc::gen::weightedElement<int>({{6, 0},
-                                                                        {1, 1},
-                                                                        {2, 2},
-                                                                        {2, 3},
-                                                                        {3, 4},
-                                                                        {1, 5},
-                                                                        {2, 6},
-                                                                        {2, 7},
-                                                                        {2, 8},
-                                                                        {1, 9},
-                                                                        {6, 10},
-                                                                        {4, 11},
-                                                                        {3, 12},
-                                                                        {2, 13},
-                                                                        {2, 14}}))};
+Act any_act() {
+    Act step{.kind = static_cast<Kind>(*rc::gen::weightedElement<int>({{6, 0},
+                                                                       {1, 1},
+                                                                       {2, 2},
+                                                                       {2, 3},
+                                                                       {3, 4},
+                                                                       {1, 5},
+                                                                       {2, 6},
+                                                                       {2, 7},
+                                                                       {2, 8},
+                                                                       {1, 9},
+                                                                       {6, 10},
+                                                                       {4, 11},
+                                                                       {3, 12},
+                                                                       {2, 13},
+                                                                       {2, 14}}))};
     step.c = *rc::gen::inRange<std::int64_t>(0, 5);
     step.a = *rc::gen::inRange<std::int64_t>(0, 3); // rows that every sentence and block has
     step.b = *rc::gen::inRange<std::int64_t>(0, D);
@@ -269,7 +269,7 @@ TEST_CASE("through edits, undo, saving, loading and kills the document is what a
           "[life]") {
     const bool held = rc::check([] {
         const auto steps =
-            *rc::gen::container<std::vector<Step>>(*rc::gen::inRange(1, 40), rc::gen::exec(any_step));
+            *rc::gen::container<std::vector<Act>>(*rc::gen::inRange(1, 40), rc::gen::exec(any_act));
         const TemporaryFolder folder;
         Model model;
         bool recover = false;
