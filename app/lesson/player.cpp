@@ -103,10 +103,15 @@ std::vector<Action> play(CourseState& course, const LessonAction& action, const 
                            course.progress[course.open->id].answers.try_emplace(a.question, a.choice);
                        return std::vector<Action>{};
                    },
+                   [&](const FillCell& a) {
+                       course.typed[a.table][a.cell] = a.text;
+                       return std::vector<Action>{};
+                   },
                    [&](const StartLessonAgain&) {
                        if (course.open == nullptr)
                            return std::vector<Action>{};
                        course.progress[course.open->id] = {};
+                       course.typed.clear();
                        return turn_to(course, 0, now);
                    }},
         action);

@@ -62,7 +62,6 @@ TEST_CASE("faults name their line and say what is wrong") {
         {block("gate", "task: Do it.\nwhen: H >"), 11, "cannot be read"},
         {block("fill", "id: a\ntask: Fill."), 10, "has no cells"},
         {block("show", "stage: weights"), 10, "has no \"label\""},
-        {block("panel", "kind: pie"), 10, "\"kind\" of the panel is \"pie\""},
         {block("quiz", "question: Q\nchoices:\n- {text: a, why: b, right: true}"), 12, "it needs 3 to 5"},
         {block("quiz",
                "question: Q\nchoices:\n- {text: a, why: b}\n- {text: c, why: d}\n- {text: e, why: f}"),
