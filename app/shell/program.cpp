@@ -54,6 +54,14 @@ void set_style(const Theme& theme, float scale) {
     set(ImGuiCol_NavHighlight, 0);
 }
 
+/// The sentence that a preset comes with, where none is given and it counts.
+Recipe with_sentence(Recipe recipe) {
+    const auto row = std::ranges::find(presets(), std::string_view(recipe.preset), &PresetInfo::id);
+    if (recipe.base == nullptr && recipe.sentence.empty() && row != presets().end())
+        recipe.sentence = row->sentence;
+    return recipe;
+}
+
 } // namespace
 
 Program::Program(const Options& options)

@@ -12,14 +12,6 @@ nlohmann::json rect_json(const Rect& area, float scale) {
     return {area.x * scale, area.y * scale, area.w * scale, area.h * scale};
 }
 
-/// The sentence that a preset comes with, where none is given and it counts.
-Recipe with_sentence(Recipe recipe) {
-    const auto row = std::ranges::find(presets(), std::string_view(recipe.preset), &PresetInfo::id);
-    if (recipe.base == nullptr && recipe.sentence.empty() && row != presets().end())
-        recipe.sentence = row->sentence;
-    return recipe;
-}
-
 } // namespace
 
 std::string Program::report(float scale) const {
