@@ -125,7 +125,7 @@ float header_tabs(const AppState& state, const Rect& area, const ViewTools& tool
     for (const auto& [name, tab] : tabs) {
         if (given && tab != LeftTab::heads && tab != LeftTab::tensors)
             continue; // a file of weights has nothing to explain step by step nor to edit
-        const char* label = given && tab == LeftTab::tensors ? "File" : name;
+        const char* label = given && tab == LeftTab::tensors ? "Source" : name;
         const bool on = state.view.tab == tab;
         const float width = tools.measure(label, Font::ui_semibold, 13);
         picture.scene.add(TextItem{{x, baseline_for(area.y + strip_height / 2 - 1, 13)},

@@ -102,8 +102,8 @@ TEST_CASE("a file of attention weights opens as a board with one head large") {
         CHECK(desk.program.state().document->attention == nullptr);
         CHECK(screen_shows("q k v"));
     }
-    SECTION("the panel File tells what the file holds") {
-        REQUIRE(desk.click("File"));
+    SECTION("the panel Source tells what the file holds") {
+        REQUIRE(desk.click("Source"));
         desk.settle();
         CHECK(screen_shows("layers.{l}.weights"));
         CHECK(screen_shows("float16"));

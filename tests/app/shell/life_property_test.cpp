@@ -9,6 +9,7 @@
 #include <csignal>
 #include <map>
 #include <optional>
+#include <ostream>
 #include <rapidcheck.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,6 +67,11 @@ struct Act {
     std::int64_t a = 0, b = 0, c = 0;
     float value = 0;
 };
+
+[[maybe_unused]] std::ostream& operator<<(std::ostream& out, const Act& act) {
+    return out << "kind " << static_cast<int>(act.kind) << " a " << act.a << " b " << act.b << " c " << act.c
+               << " value " << act.value;
+}
 
 /// The life of a document: what the user sees, what undo leads back to, and what lies on the disk.
 struct Model {
@@ -230,6 +236,7 @@ int live(const std::vector<Act>& steps, std::size_t first, std::size_t end, Mode
     if (!(plain_of(*program.state().document) == model.now()))
         return static_cast<int>(first);
     for (std::size_t i = first; i < end; ++i) {
+        program.act(LessonAction(AnswerQuestion{0, 0})); // without a lesson it only ends the gesture before
         drive(program, steps[i], folder.file("saved.headscope"), model.file.has_value());
         model.take(steps[i]);
         if (!(plain_of(*program.state().document) == model.now()))
