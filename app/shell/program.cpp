@@ -254,8 +254,10 @@ Program::Layout Program::layout(float width, float height) {
     const float room = width - view.left_width - view.inspector_width;
     out.inspector_open = view.inspector_open.value_or(room >= comfortable_canvas);
     const float beside = out.inspector_open ? view.inspector_width : rail_width;
-    out.left_open =
-        view.left_open.value_or(width - view.left_width - beside >= smallest_canvas && !canvas_too_narrow_);
+    // The text of an open lesson stays beside what it speaks of.
+    const bool in_lesson = view.tab == LeftTab::course && state_.course.open != nullptr;
+    out.left_open = view.left_open.value_or(
+        (width - view.left_width - beside >= smallest_canvas && !canvas_too_narrow_) || in_lesson);
     // A canvas narrower than it may ever be folds what was opened, the inspector first.
     const auto canvas_width = [&] {
         return width - (out.left_open ? view.left_width : rail_width) -
