@@ -68,7 +68,7 @@ TEST_CASE("a document reaches the disk by itself and is forgotten when it is sav
     CHECK(autosave.saved());
     CHECK(folder.entries() == 0); // nothing to keep, nothing written
 
-    autosave.note(document(1), "/home/me/a.headscope");
+    autosave.note(document(1), "/projects/a.headscope");
     CHECK(wait_for([&] { return autosave.saved(); }));
     CHECK(writes == 1);
     CHECK(found_recoveries(folder.file("state")).empty()); // the program lives
