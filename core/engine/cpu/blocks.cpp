@@ -25,16 +25,7 @@ std::int64_t whole_panels(const Kernels& kernels, std::int64_t cols) {
 }
 
 void pack_panels(const Kernels& kernels, const Block& block, float* out) {
-    const std::int64_t width = kernels.panel, whole = block.cols / width, rest = block.cols - whole * width;
-    kernels.pack(block.data, block.stride, block.rows, whole, out);
-    if (rest == 0)
-        return;
-    float* last = out + whole * block.rows * width;
-    for (std::int64_t k = 0; k < block.rows; ++k, last += width) {
-        const float* const row = block.data + k * block.stride + whole * width;
-        for (std::int64_t c = 0; c < width; ++c)
-            last[c] = c < rest ? row[c] : 0.0F;
-    }
+    kernels.pack(block.data, block.stride, block.rows, block.cols, out);
 }
 
 void pack_transposed_panels(const Kernels& kernels, const Block& block, float* out) {

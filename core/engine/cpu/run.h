@@ -19,8 +19,18 @@ struct CpuMachine {
     const Kernels& kernels;
     WorkerPool pool;
     std::shared_ptr<BufferStore> store = std::make_shared<BufferStore>();
-    Tensor scratch{Shape{0}}; ///< of all workers; grows
+    Tensor scratch{Shape{0}};                                            ///< of all workers; grows
+    std::shared_ptr<Tensor> packed = std::make_shared<Tensor>(Shape{0}); ///< for small runs
 
+    /// Memory for packed keys and values. What was given before becomes invalid where it is small.
+    std::shared_ptr<Tensor> packed_for(std::int64_t numbers) {
+        constexpr std::int64_t small = 64 << 10;
+        if (numbers > small)
+            return std::make_shared<Tensor>(Shape{numbers}, store);
+        if (packed->count() < numbers)
+            packed = std::make_shared<Tensor>(Shape{numbers});
+        return packed;
+    }
     /// So many numbers for each worker, one worker's after another's. What was given before becomes invalid.
     float* scratch_for(std::int64_t numbers) {
         if (scratch.count() < numbers * pool.threads())
@@ -76,6 +86,12 @@ private:
     void rotate(TensorId heads);
     Block queries(std::int64_t b, std::int64_t h, std::int64_t first, std::int64_t rows) const;
     Block keys(std::int64_t b, std::int64_t g) const;
+    float* packed_keys(std::int64_t b, std::int64_t g) const {
+        return keys_ + (b * d_.Hkv + g) * d_.dk * key_stride_;
+    }
+    float* packed_values(std::int64_t b, std::int64_t g) const {
+        return values_ + (b * d_.Hkv + g) * d_.Tk * whole_panels(kernels_, d_.dv);
+    }
     Block values(std::int64_t b, std::int64_t g) const;
     void pack_keys_and_values();
 
@@ -106,8 +122,9 @@ private:
     float factor_;            ///< of the scores: 1 / (sqrt(dk) temperature)
     std::int64_t key_stride_; ///< Tk, in whole panels
     std::array<std::shared_ptr<Tensor>, stage_count> tensors_;
-    std::shared_ptr<Tensor> keys_;    ///< (B, Hkv): panels of keys, transposed
-    std::shared_ptr<Tensor> values_;  ///< (B, Hkv): panels of values
+    std::shared_ptr<Tensor> packed_;  ///< keys, then values
+    float* keys_ = nullptr;           ///< (B, Hkv, dk, key_stride_): panels of keys, transposed
+    float* values_ = nullptr;         ///< (B, Hkv, Tk, dv in whole panels): panels of values
     std::shared_ptr<Tensor> softmax_; ///< Trace::softmax while it is made
 };
 

@@ -50,6 +50,7 @@ void CpuRun::project(const std::vector<Columns>& all) {
     const bool share = flops > 0 && machine_.pool.threads() > 1;
     const std::int64_t threads = machine_.pool.threads();
     std::vector<Task> tasks;
+    tasks.reserve(all.size());
     for (const Columns& c : all) {
         const std::int64_t rows = c.x->count() / c.x->shape().back(0);
         const std::int64_t width = !share ? c.count : rows >= many_rows ? wide : narrow;
@@ -180,21 +181,23 @@ Block CpuRun::values(std::int64_t b, std::int64_t g) const {
 /// Keys and values of the heads that read them, laid out for the kernels.
 void CpuRun::pack_keys_and_values() {
     using enum TensorId;
-    const std::int64_t value_stride = whole_panels(kernels_, d_.dv) * d_.Tk;
-    std::vector<bool> read_keys(static_cast<std::size_t>(d_.Hkv)), read_values(read_keys);
-    for (std::int64_t h = 0; h < d_.H; ++h) {
-        const auto g = static_cast<std::size_t>(d_.kv_head(h));
-        read_keys[g] = read_keys[g] || reach_.has(scores, h);
-        read_values[g] = read_values[g] || reach_.has(head_out, h);
-    }
-    keys_ = std::make_shared<Tensor>(Shape{d_.B, d_.Hkv, d_.dk, key_stride_}, machine_.store);
-    values_ = std::make_shared<Tensor>(Shape{d_.B, d_.Hkv, value_stride}, machine_.store);
-    for_tasks(2 * d_.B * d_.Hkv, 16 * (keys_->count() + values_->count()), [&](std::int64_t task, int) {
+    const std::int64_t keys_count = d_.B * d_.Hkv * d_.dk * key_stride_;
+    const std::int64_t values_count = d_.B * d_.Hkv * d_.Tk * whole_panels(kernels_, d_.dv);
+    packed_ = machine_.packed_for(keys_count + values_count);
+    keys_ = packed_->data();
+    values_ = keys_ + keys_count;
+    const auto is_read = [this](TensorId by, std::int64_t g) {
+        for (std::int64_t h = 0; h < d_.H; ++h)
+            if (d_.kv_head(h) == g && reach_.has(by, h))
+                return true;
+        return false;
+    };
+    for_tasks(2 * d_.B * d_.Hkv, 16 * (keys_count + values_count), [&](std::int64_t task, int) {
         const std::int64_t b = task / 2 / d_.Hkv, g = task / 2 % d_.Hkv;
-        if (task % 2 == 0 && read_keys[static_cast<std::size_t>(g)])
-            pack_transposed_panels(kernels_, keys(b, g), keys_->data() + keys_->offset(b, g, 0, 0));
-        if (task % 2 == 1 && read_values[static_cast<std::size_t>(g)])
-            pack_panels(kernels_, values(b, g), values_->data() + values_->offset(b, g, 0));
+        if (task % 2 == 0 && is_read(scores, g))
+            pack_transposed_panels(kernels_, keys(b, g), packed_keys(b, g));
+        if (task % 2 == 1 && is_read(head_out, g))
+            pack_panels(kernels_, values(b, g), packed_values(b, g));
     });
 }
 

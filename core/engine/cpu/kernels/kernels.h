@@ -29,9 +29,9 @@ struct Kernels {
     std::int64_t panel; ///< and so many columns
     /// False when a number of C is not finite.
     bool (*multiply)(const Product& product);
-    /// Copies rows of `panels` whole panels, so that each panel's rows follow each other; panels lie panel *
-    /// depth numbers apart.
-    void (*pack)(const float* from, std::int64_t stride, std::int64_t rows, std::int64_t panels, float* to);
+    /// Copies rows of `cols` columns into panels, so that each panel's rows follow each other; panels lie
+    /// panel * rows numbers apart, and the last one is filled up with 0.
+    void (*pack)(const float* from, std::int64_t stride, std::int64_t rows, std::int64_t cols, float* to);
     /// The largest of count numbers; minus infinity for none.
     float (*largest)(const float* row, std::int64_t count);
     /// row[j] = exp(row[j] - largest), exactly 0 below the normal range and at minus infinity; the sum.
