@@ -85,4 +85,28 @@ bool multiply_block(const Kernels& kernels, const Block& A, const Block& B, cons
     return finite;
 }
 
+bool multiply_packed(const Kernels& kernels, const Block& A, const float* panels, std::int64_t first,
+                     std::int64_t cols, const float* bias, float* C, std::int64_t C_stride) {
+    bool finite = true;
+    for (std::int64_t k = 0; k < A.cols; k += packed_depth)
+        for (std::int64_t row = 0; row < A.rows; row += rows_in_cache) {
+            const bool fine = kernels.multiply({.A = A.data + row * A.stride + k,
+                                                .A_stride = A.stride,
+                                                .B = panels + first * A.cols + k * kernels.panel,
+                                                .B_stride = kernels.panel,
+                                                .panel_stride = kernels.panel * A.cols,
+                                                .C = C + row * C_stride,
+                                                .C_stride = C_stride,
+                                                .rows = std::min(rows_in_cache, A.rows - row),
+                                                .depth = std::min(packed_depth, A.cols - k),
+                                                .cols = cols,
+                                                .go_on = k > 0,
+                                                .last = k + packed_depth >= A.cols,
+                                                .bias = bias,
+                                                .factor = 1.0F});
+            finite = finite && fine;
+        }
+    return finite;
+}
+
 } // namespace headscope

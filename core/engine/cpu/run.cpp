@@ -80,7 +80,7 @@ Trace CpuRun::compute() {
             average_heads();
         if (wants(output) && stages_.has(output)) {
             const Weights& w = problem_.weights;
-            project({{output, &made(concat), w.W_O.get(), w.b_O.get(), 0, d_.D}});
+            project({{output, &made(concat), w.W_O, w.b_O.get(), 0, d_.D}});
         }
         wanted_ = asked;
     }

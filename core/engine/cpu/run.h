@@ -3,6 +3,7 @@
 #include "core/attention/problem.h"
 #include "core/base/progress.h"
 #include "core/engine/cpu/blocks.h"
+#include "core/engine/cpu/packed_weights.h"
 #include "core/engine/cpu/worker_pool.h"
 #include "core/trace/trace.h"
 
@@ -19,6 +20,7 @@ struct CpuMachine {
     const Kernels& kernels;
     WorkerPool pool;
     std::shared_ptr<BufferStore> store = std::make_shared<BufferStore>();
+    PackedWeights packed_weights{};
     Tensor scratch{Shape{0}};                                            ///< of all workers; grows
     std::shared_ptr<Tensor> packed = std::make_shared<Tensor>(Shape{0}); ///< for small runs
 
@@ -55,8 +57,11 @@ private:
     /// A projection of the rows of x: heads that follow each other, as columns.
     struct Columns {
         TensorId id;
-        const Tensor *x, *W, *b;
+        const Tensor* x;
+        TensorPtr W;
+        const Tensor* b;
         std::int64_t first, count;
+        const float* panels = nullptr; ///< of all of W where the machine keeps them
     };
     /// What one worker needs for a tile of query rows.
     struct Scratch {
@@ -80,7 +85,8 @@ private:
 
     void project_heads();
     void add_columns(std::vector<Columns>& all, TensorId id);
-    void project(const std::vector<Columns>& all);
+    void project(std::vector<Columns> all);
+    void pack_weights(std::vector<Columns>& all);
     [[noreturn]] void fail_projection(const Columns& columns, std::int64_t row, std::int64_t rows) const;
     void split(TensorId joined, TensorId heads);
     void rotate(TensorId heads);

@@ -29,14 +29,32 @@ void CpuRun::add_columns(std::vector<Columns>& all, TensorId id) {
         if (h > 0 && reach_.has(id, h - 1))
             all.back().count += width;
         else
-            all.push_back({id, source, W.get(), b.get(), h * width, width});
+            all.push_back({id, source, W, b.get(), h * width, width});
     }
     if (stages_.has(id))
         make(id);
 }
 
+/// Looks up which matrices the machine keeps packed, and packs those that it keeps from now on.
+void CpuRun::pack_weights(std::vector<Columns>& all) {
+    for (Columns& c : all) {
+        const PackedWeights::Place place = machine_.packed_weights.find(kernels_, c.W);
+        c.panels = place.panels;
+        if (!place.fill)
+            continue;
+        const Tensor& W = *c.W;
+        const std::int64_t depth = W.shape()[0], cols = W.shape()[1];
+        for_tasks((cols + wide - 1) / wide, 16 * W.count(), [&](std::int64_t task, int) {
+            const std::int64_t first = task * wide;
+            pack_panels(kernels_, {W.data() + first, cols, depth, std::min(wide, cols - first)},
+                        place.panels + first * depth);
+        });
+    }
+}
+
 /// Tasks are blocks of columns of all the projections, in tiles of rows where there are few columns.
-void CpuRun::project(const std::vector<Columns>& all) {
+void CpuRun::project(std::vector<Columns> all) {
+    pack_weights(all);
     struct Task {
         const Columns* columns;
         std::int64_t first, count, row, rows;
@@ -77,7 +95,9 @@ void CpuRun::project(const std::vector<Columns>& all) {
         float* const C = own(c.id)->data() + task.row * stride + task.first;
         const float* const bias = c.b == nullptr ? nullptr : c.b->data() + task.first;
         float* const panels = scratch + worker * space;
-        if (!multiply_block(kernels_, A, B, bias, C, stride, panels))
+        const bool packed = c.panels != nullptr && task.first % kernels_.panel == 0;
+        if (!(packed ? multiply_packed(kernels_, A, c.panels, task.first, task.count, bias, C, stride)
+                     : multiply_block(kernels_, A, B, bias, C, stride, panels)))
             fail_projection({c.id, c.x, c.W, c.b, task.first, task.count}, task.row, task.rows);
     });
 }
@@ -104,7 +124,7 @@ void CpuRun::project_heads() {
     if (rows || wants(v) || wants(v_heads))
         add_columns(all, v);
     if (!all.empty())
-        project(all);
+        project(std::move(all));
     split(q, q_heads);
     split(k, k_heads);
     split(v, v_heads);
