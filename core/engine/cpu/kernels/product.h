@@ -9,6 +9,7 @@ namespace {
 using headscope::Product;
 
 constexpr int panel_vectors = 2;
+constexpr std::int64_t rows_ahead = 24; ///< of a panel, while it is read
 constexpr std::int64_t panel_width = panel_vectors * Vec::lanes;
 
 inline float sum_of(Vec v) {
@@ -45,8 +46,11 @@ inline Vec multiply_rows(const Product& p, std::int64_t cols, const float* A, co
     const std::int64_t stride = p.A_stride, B_stride = p.B_stride;
     for (std::int64_t k = 0; k < p.depth; ++k, B += B_stride) {
         Vec b[panel_vectors];
-        for (int n = 0; n < panel_vectors; ++n)
+        for (int n = 0; n < panel_vectors; ++n) {
             b[n] = Vec::load(B + n * Vec::lanes);
+            // Few rows leave little time to wait for a large matrix. Past its end this only asks in vain.
+            __builtin_prefetch(B + rows_ahead * B_stride + n * Vec::lanes);
+        }
 #pragma GCC unroll 12
         for (int r = 0; r < R; ++r) {
             const Vec a = Vec::all(third[r / 3][k + r % 3 * stride]);
