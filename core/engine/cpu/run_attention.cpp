@@ -16,7 +16,7 @@ constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 constexpr std::int64_t most_rows = 48;             ///< of a tile
 constexpr std::int64_t scores_in_cache = 96 << 10; ///< numbers; a tile of scores stays in the L2 cache
 constexpr std::int64_t keys_in_cache = 256;        ///< of values, while they are summed
-constexpr std::size_t past_caches_from = std::size_t{24} << 20; ///< bytes of weights
+constexpr std::size_t past_caches_from = std::size_t{8} << 20; ///< bytes of weights
 
 /// Rows of a tile: all tiles about equal, in whole steps of the kernels.
 std::int64_t tile_rows(const Kernels& kernels, std::int64_t Tq, std::int64_t key_stride) {
