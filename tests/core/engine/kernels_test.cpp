@@ -55,7 +55,7 @@ TEST_CASE("products of all small sizes, with edges, in parts of the depth, with 
     for (const Kernels* kernels : all_kernels()) {
         INFO(kernels->name);
         std::vector<float> panels(static_cast<std::size_t>(96 * depth));
-        kernels->pack(B->data(), 96, depth, 96 / kernels->panel, panels.data());
+        kernels->pack(B->data(), 96, depth, 96, panels.data());
         for (std::int64_t rows = 1; rows <= most_rows; ++rows)
             for (const std::int64_t cols : {1, 4, 7, 8, 15, 16, 17, 31, 32, 33, 64, 70}) {
                 std::vector<float> C(static_cast<std::size_t>(rows * most_cols), 7.0F);
