@@ -24,6 +24,8 @@ struct RenderOptions {
     std::optional<std::int64_t> row;
     float scale = 1.0F;
     bool window = false;
+    ReadingOptions reading;
+    bool log_colours = false;
 };
 
 struct Size {
@@ -83,9 +85,26 @@ ViewState view_of(const RenderOptions& options, const Dims& dims) {
     return view;
 }
 
+/// What would change nothing is refused, so that no picture is taken for what it is not.
+void check_reading(const ReadingOptions& wanted, const ReadingOptions& possible) {
+    if (wanted.hide_special_tokens && !possible.hide_special_tokens)
+        fail_input("--hide-special-tokens: the file has no tokens like [CLS] or <s>; leave it out");
+    if (wanted.merge_words && !possible.merge_words)
+        fail_input("--merge-words: no token of the file is marked as a piece of a word; leave it out");
+    if (wanted.hide_first_token && !possible.hide_first_token)
+        fail_input("--hide-first-token: the file has one key alone; leave it out");
+    if (wanted.means && !possible.means)
+        fail_input("--means: the file has one head of one layer; leave it out");
+}
+
 /// Weights of a file instead of the problem's own.
 void show_attention(Program& program, const RenderOptions& options) {
     program.open_attention(open_attention_file(*options.attention));
+    check_reading(options.reading, program.state().view.attention.possible);
+    program.act(ViewChange(AttentionChange(ReadWeights{options.reading})));
+    program.act(ViewChange(AttentionChange(SetLogColours{options.log_colours})));
+    if (!program.state().error.empty())
+        fail_input(program.state().error);
     const AttentionInfo& info = program.state().document->attention->info();
     if (options.layer < 0 || options.layer >= info.L)
         fail_input("--layer " + std::to_string(options.layer) +
@@ -93,6 +112,7 @@ void show_attention(Program& program, const RenderOptions& options) {
     program.settle();
     ViewState view = view_of(options, program.state().document->problem.dims);
     view.tab = program.state().view.tab;
+    view.attention = program.state().view.attention;
     program.state().view = view;
     program.act(ViewChange(AttentionChange(OpenHead{options.layer, options.head})));
 }
@@ -133,6 +153,9 @@ void run_render(const RenderOptions& options) {
     const FigureFormat format = options.out == "-" ? FigureFormat::png : figure_format(options.out);
     if (options.attention && !options.window)
         throw Error(ErrorKind::usage, "--attention is drawn in the window; give --window too");
+    if (!options.attention && (options.reading != ReadingOptions{} || options.log_colours))
+        throw Error(ErrorKind::usage, "--hide-first-token, --hide-special-tokens, --merge-words, --means and "
+                                      "--log-colours are for attention of a file; give --attention too");
     if (options.scale < 0.5F || options.scale > 8.0F)
         throw Error(ErrorKind::usage, "--scale must be from 0.5 to 8");
     const DocumentPtr document = options.problem.read();
@@ -157,6 +180,17 @@ void add_render(CLI::App& program) {
     command.add_option("--attention", options->attention,
                        "with --window: show attention weights of this .npy or .safetensors file");
     command.add_option("--layer", options->layer, "with --attention: the layer of the open head (default 0)");
+    command.add_flag("--hide-first-token", options->reading.hide_first_token,
+                     "with --attention: weights to key 0 taken out, rows renormalised");
+    command.add_flag("--hide-special-tokens", options->reading.hide_special_tokens,
+                     "with --attention: rows and columns of [CLS], <s> and their like taken out, rows "
+                     "renormalised");
+    command.add_flag("--merge-words", options->reading.merge_words,
+                     "with --attention: weights to pieces of a word summed, from them averaged");
+    command.add_flag("--means", options->reading.means,
+                     "with --attention: averages as one more head (--head H) and one more layer (--layer L)");
+    command.add_flag("--log-colours", options->log_colours,
+                     "with --attention: colours by the logarithm of a weight");
     command.add_option("--head", options->head, "the head in focus (default 0)");
     command.add_option("--row", options->row, "stop at this query row");
     command.add_option("--view", options->weights_view, "weights as heatmap, arcs, text or graph")

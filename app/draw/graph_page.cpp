@@ -265,8 +265,12 @@ Picture draw_graph_page(const DrawContext& context) {
     }
     y = draw_link_legend(picture, reading, y + 6, end, {}) + 8;
     const bool difference = reading.kind() == HeadsView::difference;
-    draw_legend(picture, context, canvas_pad, y, 160, reading.ramp(), difference ? -end : 0, end,
-                difference ? "colour of a key = difference" : "colour of a key = weight", false);
+    const bool log = reading.log_colours();
+    draw_legend(picture, context, canvas_pad, y, log ? 180 : 160, reading.ramp(), difference ? -end : 0, end,
+                difference ? "colour of a key = difference"
+                : log      ? "colour of a key = weight, log scale"
+                           : "colour of a key = weight",
+                false, log);
     picture.scene.height = std::max(context.height, std::ceil(y) + 42);
     return picture;
 }

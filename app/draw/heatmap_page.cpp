@@ -124,7 +124,8 @@ MatrixSpec map_spec(const DrawContext& context, const Subject& subject, std::int
                     .cell_w = cell,
                     .cell_h = cell,
                     .fill = CellFill::heat,
-                    .ramp = &context.theme.heat(h, dims.H, context.view.colour_map),
+                    .ramp = &context.head_ramp(h),
+                    .log = subject.weights && context.log_colours(),
                     .low = subject.low,
                     .high = subject.high};
     hatch_forbidden(spec, context, subject, HeadsView::each, h);
@@ -162,8 +163,9 @@ void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGri
             picture.tips.push_back(
                 {{x, row.y, sum_width, row.h}, "This row sums to " + number(sum, 4) + ", not to 1."});
         if (empty)
-            picture.tips.push_back(
-                {{x, row.y, sum_width, row.h}, "This row may attend to no key: its weights are 0."});
+            picture.tips.push_back({{x, row.y, sum_width, row.h},
+                                    given != nullptr ? why_empty(context)
+                                                     : "This row may attend to no key: its weights are 0."});
     }
 }
 
@@ -219,14 +221,15 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
     const bool masked = (from_file ? any_hatched(spec) : !context.shown.problem().mask.empty()) &&
                         spec.tensor != TensorId::scores && spec.tensor != TensorId::scaled;
     const Ramp& ramp = spec.fill == CellFill::diverging ? theme.diverging : *spec.ramp;
+    const bool log = spec.fill == CellFill::heat && spec.log;
     draw_legend(picture, context, spec.x, grid.area.bottom() + 18,
-                std::min(160.0F, std::max(width * 0.55F, 90.0F)), ramp, grid.low, grid.high, text.unit,
-                masked);
+                log ? 180.0F : std::min(160.0F, std::max(width * 0.55F, 90.0F)), ramp, grid.low, grid.high,
+                text.unit, masked, log);
 }
 
 MapText head_text(const DrawContext& context, const Subject& subject, std::int64_t h) {
     const auto& roles = context.shown.document->head_roles;
-    MapText text{"Head " + std::to_string(h), roles.empty() ? "" : roles[static_cast<std::size_t>(h)], ""};
+    MapText text{head_word(context, h), roles.empty() ? "" : roles[static_cast<std::size_t>(h)], ""};
     const float gain = context.shown.problem().gain(h);
     if (gain != 1.0F)
         text.title += " × " + number(gain, 2);
@@ -235,7 +238,8 @@ MapText head_text(const DrawContext& context, const Subject& subject, std::int64
         text.unit = "B − A, same scale";
         return text;
     }
-    text.unit += context.view.same_scale ? ", same scale" : ", own scale";
+    const bool log = subject.weights && context.log_colours();
+    text.unit += log ? ", log scale" : context.view.same_scale ? ", same scale" : ", own scale";
     return text;
 }
 
@@ -346,8 +350,7 @@ void draw_combined(Picture& picture, const DrawContext& context, const Subject& 
         spec.fill = CellFill::diverging;
         spec.plus = true;
         spec.high = symmetric_limit(context, spec);
-        text = {"Head " + std::to_string(a) + " − Head " + std::to_string(other),
-                "where one reads more than the other", "difference"};
+        text = {pair_word(context, a, other), "where one reads more than the other", "difference"};
     } else {
         if (subject.weights) {
             spec.tensor = TensorId::weights_mean;
@@ -364,7 +367,7 @@ void draw_combined(Picture& picture, const DrawContext& context, const Subject& 
         }
         spec.ramp = &context.theme.neutral;
         spec.map = "neutral";
-        text = {"Mean over " + std::to_string(dims.H) + " heads", "what one averaged map keeps", "mean"};
+        text = {mean_word(context), "what one averaged map keeps", spec.log ? "mean, log scale" : "mean"};
     }
     draw_map(picture, context, spec, text, canvas_pad, y, plan, label_width, -1, sums);
     const Rect area = picture.grids.back().area;

@@ -1,5 +1,6 @@
 #include "app/draw/matrix.h"
 
+#include "app/draw/colour_scale.h"
 #include "app/draw/format.h"
 #include "app/draw/matrix_image.h"
 
@@ -51,7 +52,7 @@ Color fill_of(const MatrixSpec& spec, const DrawContext& context, std::int64_t r
               float value) {
     const Theme& theme = context.theme;
     if (spec.fill == CellFill::heat)
-        return ramp_color(*spec.ramp, (value - spec.low) / std::max(spec.high - spec.low, 1e-30F));
+        return ramp_color(*spec.ramp, place_on_scale(value, spec.low, spec.high, spec.log));
     if (spec.fill == CellFill::diverging)
         return ramp_color(theme.diverging, 0.5F + 0.5F * value / std::max(spec.high, 1e-30F));
     const std::int64_t head = spec.owner ? spec.owner(row, col) : -1;
@@ -134,7 +135,9 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
                                                                                   : 1.0F,
                     .heatmap = spec.fill != CellFill::owned,
                     .map = spec.fill == CellFill::diverging ? "diverging" : spec.map,
-                    .low = spec.fill == CellFill::diverging ? -spec.high : spec.low,
+                    .low = spec.fill == CellFill::diverging ? -spec.high
+                           : spec.log                       ? log_scale_begin(spec.high)
+                                                            : spec.low,
                     .high = spec.high,
                     .actual = !spec.value && context.showing == Compare::now};
 

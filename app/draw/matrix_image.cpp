@@ -1,5 +1,7 @@
 #include "app/draw/matrix_image.h"
 
+#include "app/draw/colour_scale.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -41,7 +43,7 @@ std::vector<Color> pixels_of(const DrawContext& context, const MatrixSpec& spec,
     const bool heat = spec.fill == CellFill::heat;
     const Ramp& ramp = heat ? *spec.ramp : context.theme.diverging;
     const float low = heat ? spec.low : -spec.high;
-    const float scale = 1.0F / std::max(spec.high - low, 1e-30F);
+    const bool log = heat && spec.log;
     std::vector<Color> pixels;
     pixels.reserve(static_cast<std::size_t>(spec.rows * spec.cols));
     for (std::int64_t row = 0; row < spec.rows; ++row)
@@ -57,7 +59,7 @@ std::vector<Color> pixels_of(const DrawContext& context, const MatrixSpec& spec,
                 pixels.push_back((row + col) % 2 == 0 ? context.theme.panel : context.theme.line);
             else
                 pixels.push_back(ramp[static_cast<std::size_t>(
-                    std::clamp((value - low) * scale, 0.0F, 1.0F) * 255.0F + 0.5F)]);
+                    std::clamp(place_on_scale(value, low, spec.high, log), 0.0F, 1.0F) * 255.0F + 0.5F)]);
         }
     return pixels;
 }

@@ -1,3 +1,4 @@
+#include "app/draw/colour_scale.h"
 #include "app/draw/format.h"
 #include "app/draw/matrix.h"
 
@@ -46,6 +47,29 @@ float widest_label(const DrawContext& context, bool keys) {
         widest =
             std::max(widest, context.measure(label_text(problem, keys, i), Font::ui_semibold, label_size));
     return widest;
+}
+
+/// A line at each decade, and numbers at the ends and in the middle.
+void draw_log_marks(Picture& picture, const DrawContext& context, const Rect& bar, float high) {
+    const auto text = [high](float value) {
+        const int before = static_cast<int>(std::floor(std::log10(value) + 1e-4F));
+        return number(static_cast<double>(value), std::max(0, -before) + (high == 1 ? 0 : 1));
+    };
+    for (int decade = 0; decade <= static_cast<int>(log_decades); ++decade) {
+        const float share = static_cast<float>(decade) / log_decades;
+        const float at = bar.x + share * bar.w,
+                    value = log_scale_begin(high) * std::pow(10.0F, static_cast<float>(decade));
+        picture.scene.add(LineItem{{at, bar.bottom()}, {at, bar.bottom() + 3}, context.theme.muted, 1});
+        if (decade % 2 == 0)
+            picture.scene.add(TextItem{{at, bar.y + 25},
+                                       (decade == 0 ? "≤ " : "") + text(value),
+                                       Font::mono,
+                                       12,
+                                       context.theme.muted,
+                                       decade == 0   ? Align::left
+                                       : decade == 4 ? Align::right
+                                                     : Align::center});
+    }
 }
 
 void add_label(Picture& picture, const DrawContext& context, Point at, const std::string& full, Align align,
@@ -117,7 +141,7 @@ void draw_column_labels(Picture& picture, const DrawContext& context, const Matr
 
 void draw_head_bar(Picture& picture, const DrawContext& context, std::int64_t head, float x, float y,
                    float width) {
-    const Color color = context.theme.head(head, context.dims().H).colour;
+    const Color color = context.head_colours(head).colour;
     if (context.shown.problem().gain(head) == 0.0F)
         picture.scene.add(RectItem{.area = {x, y, width, 4}, .stroke = color});
     else
@@ -154,7 +178,7 @@ void draw_head_bars(Picture& picture, const DrawContext& context, const MatrixGr
 }
 
 void draw_legend(Picture& picture, const DrawContext& context, float x, float y, float width,
-                 const Ramp& ramp, float low, float high, const std::string& what, bool masked) {
+                 const Ramp& ramp, float low, float high, const std::string& what, bool masked, bool log) {
     const Theme& theme = context.theme;
     auto pixels = std::make_shared<std::vector<Color>>(ramp.begin(), ramp.end());
     std::uint64_t key = 1469598103934665603ULL;
@@ -171,9 +195,13 @@ void draw_legend(Picture& picture, const DrawContext& context, float x, float y,
             context.difference() && low < 0 ? signed_number(value, digits) : number(value, digits);
         picture.scene.add(TextItem{{at, y + 25}, std::move(text), Font::mono, 12, theme.muted, align});
     };
-    mark(x, low, Align::left);
-    mark(x + width / 2, (low + high) / 2, Align::center);
-    mark(x + width, high, Align::right);
+    if (log) {
+        draw_log_marks(picture, context, bar, high);
+    } else {
+        mark(x, low, Align::left);
+        mark(x + width / 2, (low + high) / 2, Align::center);
+        mark(x + width, high, Align::right);
+    }
     float after = x + width + 16;
     picture.scene.add(TextItem{{after, baseline_for(y + 5, 12.5F)}, what, Font::ui, 12.5F, theme.muted});
     if (masked) {

@@ -187,4 +187,19 @@ std::string address_text(const Shown& shown, const CellAddress& cell) {
     return std::string(info.name) + heads + (inner.empty() ? "" : "[" + inner + "]");
 }
 
+const HeadColours& DrawContext::head_colours(std::int64_t h) const {
+    const AttentionSetPtr& given = shown.document->attention;
+    const std::int64_t own = given == nullptr ? dims().H : given->info().own_heads();
+    return h < own ? theme.head(h, own) : theme.no_head;
+}
+
+const Ramp& DrawContext::head_ramp(std::int64_t h) const {
+    return view.colour_map == ColourMap::head ? head_colours(h).ramp
+                                              : theme.heat(h, dims().H, view.colour_map);
+}
+
+bool DrawContext::log_colours() const {
+    return shown.document->attention != nullptr && view.attention.log_colours && !difference();
+}
+
 } // namespace headscope

@@ -97,6 +97,11 @@ struct DrawContext {
 
     const Dims& dims() const { return shown.dims(); }
     bool difference() const { return showing == Compare::difference; }
+    /// The colours of head h, and its ramp; a mean over heads has none of its own.
+    const HeadColours& head_colours(std::int64_t h) const;
+    const Ramp& head_ramp(std::int64_t h) const;
+    /// Weights are coloured by their logarithm.
+    bool log_colours() const;
 };
 
 /// The tensor that a page speaks of when nothing is pointed at.

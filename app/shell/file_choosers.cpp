@@ -30,6 +30,13 @@ std::vector<Place> places_beside(const std::vector<std::string>& recent) {
     return all;
 }
 
+/// "gpt2-l5-first-hidden" of a file of weights.
+std::string attention_stem(const AppState& state) {
+    const AttentionInfo& info = state.document->attention->info();
+    return file_stem(fs::path(info.title).stem().string()) + "-" +
+           file_stem(layer_name(info, state.document->layer)) + reading_suffix(state.view.attention.reading);
+}
+
 } // namespace
 
 OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::path& last_folder) {
@@ -42,8 +49,9 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
                      : !last_folder.empty() ? last_folder
                                             : fs::current_path(none);
     options.places = places_beside(files.recent);
-    const std::string stem = files.path.empty() ? file_stem(state.document->recipe.sentence)
-                                                : fs::path(files.path).stem().string();
+    const std::string stem = state.document->attention != nullptr ? attention_stem(state)
+                             : files.path.empty()                 ? file_stem(state.document->recipe.sentence)
+                                                                  : fs::path(files.path).stem().string();
     const std::string stage(tensor_info(stage_on_canvas(state.view)).name);
     std::vector<std::string> formats;
     switch (purpose) {

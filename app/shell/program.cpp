@@ -177,6 +177,7 @@ void Program::open_attention(const AttentionSetPtr& set) {
 }
 
 void Program::follow_attention() {
+    read_attention();
     const AttentionSetPtr& set = state_.document->attention;
     if (set != mapped_) {
         state_.board = nullptr;
@@ -189,6 +190,7 @@ void Program::follow_attention() {
     if (set == nullptr)
         return;
     keep_to_attention(state_.view, set->info());
+    keep_to_shown();
     if (state_.view.attention.layer == state_.document->layer)
         return;
     state_.document = with_layer(*state_.document, state_.view.attention.layer);
@@ -213,6 +215,7 @@ void Program::take_results() {
     state_.recomputed =
         result->document->attention == nullptr ? recomputed_text(*result->trace) : std::string();
     state_.shown = {result->document, result->trace, std::move(result->metrics)};
+    show_what_waited();
     clamp_to(state_.view, state_.shown.dims());
 }
 

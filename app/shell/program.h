@@ -3,6 +3,7 @@
 #include "app/commands/history.h"
 #include "app/jobs/engine_desk.h"
 #include "app/jobs/head_maps.h"
+#include "app/jobs/read_attention.h"
 #include "app/jobs/runner.h"
 #include "app/shell/files.h"
 #include "app/shell/ui.h"
@@ -82,6 +83,11 @@ private:
     bool fade_flash(double seconds_since_last);
     /// The board of the document's attention, and the layer that the view wants.
     void follow_attention();
+    /// Puts the weights as the view wants them read in place of what the document shows. Throws Error(input).
+    void read_attention();
+    /// Nothing is looked at that is not in what is still on screen; show_what_waited brings it back.
+    void keep_to_shown();
+    void show_what_waited();
     /// Follows a number that is being dragged.
     void drag_number(const Surface& surface, const Sink& send);
     void follow_drag(CellDrag& drag, const Surface& surface, const Sink& send) const;
@@ -101,6 +107,11 @@ private:
     FocusRing focus_, dialog_focus_;
     std::unique_ptr<HeadMaps> maps_; ///< while the document has attention
     AttentionSetPtr mapped_;         ///< that maps_ were made for
+    ReadAttention read_;             ///< goes before maps_, which wait for it otherwise
+    struct WhenShown {
+        std::optional<CellAddress> selected;
+        std::optional<std::int64_t> head;
+    } when_shown_; ///< what is looked at once the newest attention is on screen
     Picture canvas_;
     double last_frame_ = -1;
     bool moving_ = false;

@@ -15,7 +15,7 @@ DrawContext bar_context(const AppState& state, const ViewTools& tools, float wid
 
 std::string sizes_text(const AttentionInfo& info) {
     std::string text = info.axis == SetAxis::layers ? "layers " : "sequences ";
-    text += grouped(info.L) + "  H " + grouped(info.H);
+    text += grouped(info.own_layers()) + "  H " + grouped(info.own_heads());
     text += info.Tq == info.Tk ? "  T " + grouped(info.Tq)
                                : "  Tq " + grouped(info.Tq) + "  Tk " + grouped(info.Tk);
     return text + "  ·  " + info.held_as + "  ·  " + bytes_text(static_cast<std::int64_t>(info.bytes));
