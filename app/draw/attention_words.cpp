@@ -3,11 +3,17 @@
 #include "app/draw/sheet.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 namespace headscope {
 
 namespace {
+
+std::string capital(std::string words) {
+    words.front() = static_cast<char>(std::toupper(words.front()));
+    return words;
+}
 
 /// "average of 12 heads".
 std::string averaged_text(std::int64_t count, const char* what) {
@@ -100,11 +106,11 @@ std::string head_page_title(const DrawContext& context) {
     const std::int64_t h = context.view.head;
     switch (context.view.heads_view) {
     case HeadsView::each:
-        return head_name(info, document.layer, h);
+        return capital(head_name(info, document.layer, h));
     case HeadsView::difference:
-        return head_name(info, document.layer, h) + " − " + head_column(info, context.view.other);
+        return capital(head_name(info, document.layer, h)) + " − " + head_column(info, context.view.other);
     case HeadsView::mean:
-        return layer_name(info, document.layer) + ", mean of heads";
+        return capital(layer_name(info, document.layer)) + ", mean of heads";
     }
     return {};
 }
@@ -141,23 +147,23 @@ std::string head_page_line(const DrawContext& context) {
         return averaged_text(info.own_heads(), "head");
     const std::string averaged = averaged_over(info, context.shown.document->layer, context.view.head);
     const HeadFacts* facts = facts_of(context, context.view.head);
-    if (facts == nullptr)
+    if (facts == nullptr || !averaged.empty())
         return averaged;
     const std::string& label = facts->metrics.label;
-    return (averaged.empty() ? "" : averaged + ", ") +
-           (label.empty() ? "no clear pattern"
-                          : label + " " + number(static_cast<double>(pattern_score(facts->metrics)), 2));
+    return label.empty() ? "no clear pattern"
+                         : label + " " + number(static_cast<double>(pattern_score(facts->metrics)), 2);
 }
 
 void draw_reading_line(Picture& picture, const DrawContext& context) {
-    const std::string& reading = context.shown.document->attention->info().reading;
+    std::string reading = context.shown.document->attention->info().reading;
     if (reading.empty())
         return;
+    reading = capital(std::move(reading));
     constexpr float size = 12.5F, baseline = 21;
     const float room = context.width - 2 * canvas_pad;
-    const std::string text = fitted(context, "Read with: " + reading, Font::ui_medium, size, room);
+    const std::string text = fitted(context, reading, Font::ui_medium, size, room);
     draw_text(picture, context, canvas_pad, baseline, text, Font::ui_medium, size, context.theme.text);
-    picture.tips.push_back({{canvas_pad, baseline - 14, room, 20}, "Read with: " + reading + "."});
+    picture.tips.push_back({{canvas_pad, baseline - 14, room, 20}, reading + "."});
 }
 
 } // namespace headscope

@@ -254,7 +254,7 @@ Picture draw_board_page(const DrawContext& context, float from, float to) {
     const float legend = grid.bottom() + 16;
     const bool log = context.log_colours();
     const std::string what = context.view.same_scale ? "weight" : "of largest";
-    draw_legend(picture, context, grid.left, legend, log ? 160 : 110, context.head_ramp(context.view.head), 0,
+    draw_legend(picture, context, grid.left, legend, log ? 180 : 110, context.head_ramp(context.view.head), 0,
                 1, what + (log ? ", log" : ""), false, log);
     return picture;
 }

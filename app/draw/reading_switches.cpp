@@ -28,8 +28,8 @@ void draw_switch(Sheet& sheet, const Switch& one) {
     }
     const float top = sheet.y;
     sheet.y += 1;
-    sheet.put(sheet.left + 26, one.label, sheet.width() - 100, one.on ? Font::ui_semibold : Font::ui, 13,
-              theme.ink);
+    sheet.put(sheet.left + 26, one.label, sheet.width() - 26 - (one.key[1] == 0 ? 20.0F : 64.0F),
+              one.on ? Font::ui_semibold : Font::ui, 13, theme.ink);
     sheet.put(sheet.right, one.key, 70, Font::mono, 12, theme.muted, Align::right);
     sheet.picture.hotspots.push_back({{sheet.left - 12, top, sheet.width() + 24, height},
                                       one.label,

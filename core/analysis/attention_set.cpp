@@ -21,8 +21,8 @@ std::string head_column(const AttentionInfo& info, std::int64_t h) {
 
 std::string head_name(const AttentionInfo& info, std::int64_t l, std::int64_t h) {
     if (l < info.own_layers())
-        return layer_name(info, l) + (h < info.own_heads() ? " " + head_column(info, h) : " mean of heads");
-    return h < info.own_heads() ? head_column(info, h) + " mean of layers" : "mean of all heads";
+        return layer_name(info, l) + " " + head_column(info, h);
+    return h < info.own_heads() ? head_column(info, h) + " mean" : "mean of all";
 }
 
 Trace attention_trace(const AttentionSet& set, std::int64_t l, Progress& progress) {

@@ -71,7 +71,7 @@ using AttentionSetPtr = std::shared_ptr<const AttentionSet>;
 std::string layer_name(const AttentionInfo& info, std::int64_t l);
 /// "H1", or "mean".
 std::string head_column(const AttentionInfo& info, std::int64_t h);
-/// "L5 H1", "L5 mean of heads", "H1 mean of layers", "mean of all heads".
+/// "L5 H1", "L5 mean" over its heads, "H1 mean" over layers, "mean of all".
 std::string head_name(const AttentionInfo& info, std::int64_t l, std::int64_t h);
 
 /// One layer as a trace that has weights and weights_mean alone, and dims with B, Tq, Tk, H and Hkv alone.

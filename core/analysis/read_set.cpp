@@ -45,7 +45,7 @@ std::string reading_text(const ReadingOptions& options) {
         text += ", rows renormalised";
     }
     if (options.merge_words)
-        text += text.empty() ? "pieces merged into words" : "; pieces merged into words";
+        text += text.empty() ? "words merged" : "; words merged";
     return text;
 }
 

@@ -17,7 +17,9 @@ public:
     MadeSet(std::int64_t L, std::int64_t H, std::int64_t T, std::vector<std::vector<std::string>> lists,
             const Weight& weight)
         : lists_(std::move(lists)) {
-        info_ = {.L = L, .H = H, .Tq = T, .Tk = T};
+        info_.L = L;
+        info_.H = H;
+        info_.Tq = info_.Tk = T;
         info_.axis = lists_.size() > 1 ? SetAxis::sequences : SetAxis::layers;
         info_.title = "made";
         info_.numbers.resize(static_cast<std::size_t>(L));

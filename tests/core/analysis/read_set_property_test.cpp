@@ -87,7 +87,7 @@ TEST_CASE("rows of weights that are read otherwise sum to 1 or are empty") {
             RC_ASSERT(std::ranges::equal(read.layer(l)->values(), held->layer(l)->values()));
         RC_ASSERT(read.query_tokens(0) == marked);
     });
-    rc::prop("merging keeps what a row reads in all", [] {
+    rc::prop("there are as many places as words", [] {
         const auto held = some_set(some_tokens());
         const ReadSet read(held, {.merge_words = true});
         RC_ASSERT(read.info().Tq == static_cast<std::int64_t>(words_of_pieces(held->query_pieces(0)).size()));
