@@ -186,13 +186,14 @@ void draw_missing_row(Picture& picture, const DrawContext& context, const Grid& 
 void draw_head_numbers(Picture& picture, const DrawContext& context, const Grid& grid) {
     const float size = 12;
     const AttentionInfo& info = context.board->info();
-    const float widest = context.measure("H" + std::to_string(grid.own_H - 1), Font::mono, size) + 4;
+    const float widest = context.measure("H" + std::to_string(grid.own_H - 1), Font::mono, size) + 6;
     const auto every =
         std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(widest / grid.pitch_x())));
     for (std::int64_t h = 0; h < grid.H; ++h) {
         const bool open = h == context.view.head;
         const bool mean = h >= grid.own_H;
-        if (h % every != 0 && !open && !mean)
+        const bool beside_open = every > 1 && std::abs(h - context.view.head) < every;
+        if (!open && !mean && (h % every != 0 || beside_open))
             continue;
         const Rect map = grid.map(0, h);
         draw_text(picture, context, map.x + map.w / 2, top - 10, head_column(info, h),

@@ -157,6 +157,8 @@ std::string key_word(const Problem& problem, std::int64_t j) {
 std::string address_text(const Shown& shown, const CellAddress& cell) {
     const TensorInfo& info = tensor_info(cell.tensor);
     const Problem& problem = shown.problem();
+    const AttentionSetPtr& given = shown.document->attention;
+    const std::int64_t own_heads = given == nullptr ? problem.dims.H : given->info().own_heads();
     std::string heads, inner;
     for (int axis = 0; axis < info.rank(); ++axis) {
         const std::int64_t i = cell.at[static_cast<std::size_t>(axis)];
@@ -167,7 +169,7 @@ std::string address_text(const Shown& shown, const CellAddress& cell) {
             break;
         case Axis::H:
         case Axis::Hkv:
-            heads += "[" + std::to_string(i) + "]";
+            heads += i < own_heads ? "[" + std::to_string(i) + "]" : "[mean]";
             break;
         case Axis::Tq:
             inner += (inner.empty() ? "" : ", ") + query_word(problem, i);
@@ -179,11 +181,10 @@ std::string address_text(const Shown& shown, const CellAddress& cell) {
             inner += (inner.empty() ? "" : ", ") + std::to_string(i);
         }
     }
-    const Document& document = *shown.document;
-    if (document.attention != nullptr && document.attention->info().L > 1)
-        heads = "[" +
-                std::to_string(document.attention->info().numbers[static_cast<std::size_t>(document.layer)]) +
-                "]" + heads;
+    if (given != nullptr && given->info().L > 1) {
+        const std::int64_t number = given->info().numbers[static_cast<std::size_t>(shown.document->layer)];
+        heads = "[" + (number < 0 ? "mean" : std::to_string(number)) + "]" + heads;
+    }
     return std::string(info.name) + heads + (inner.empty() ? "" : "[" + inner + "]");
 }
 

@@ -141,6 +141,7 @@ TEST_CASE("means stand beside the heads and below the layers, and open like a he
     desk.settle();
     CHECK(screen_shows("Mean of all"));
     CHECK(screen_shows("average of 6 heads"));
+    CHECK(screen_shows("weights[mean][mean]["));
     for (const int key :
          {GLFW_KEY_A, GLFW_KEY_T, GLFW_KEY_G, GLFW_KEY_D, GLFW_KEY_M, GLFW_KEY_W, GLFW_KEY_E}) {
         desk.driver.key(key);
