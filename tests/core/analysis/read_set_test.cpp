@@ -148,7 +148,7 @@ TEST_CASE("a head that reads nothing takes no part in a mean") {
 TEST_CASE("a row that softmax could not have given is not mended by being read") {
     const auto weight = [](std::int64_t, std::int64_t, std::int64_t i, std::int64_t j) {
         if (i == 0)
-            return j == 0 ? 0.75F : 0.5F; // sums to 1.75
+            return j == 0 ? 0.75F : j == 1 ? 0.25F : 0.5F; // sums to 1.5
         if (i == 1)
             return j == 1 ? NAN : 0.25F;
         return j == 0 ? 0.5F : 0.25F;
