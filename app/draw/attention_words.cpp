@@ -142,7 +142,7 @@ std::string why_empty(const DrawContext& context) {
 std::string head_page_line(const DrawContext& context) {
     const AttentionInfo& info = context.shown.document->attention->info();
     if (context.view.heads_view == HeadsView::difference)
-        return "weight in the one − weight in the other";
+        return "difference";
     if (context.view.heads_view == HeadsView::mean)
         return averaged_text(info.own_heads(), "head");
     const std::string averaged = averaged_over(info, context.shown.document->layer, context.view.head);
