@@ -89,7 +89,9 @@ void view_attention_bar(const AppState& state, const Rect& area, const ViewTools
             RectItem{.area = {track.x, track.y, track.w * share, track.h}, .fill = theme.ink, .radius = 3});
         draw_text(picture, context, track.right() + 14, baseline,
                   "reading heads: " + grouped(ready) + " of " + grouped(info.L) +
-                      (info.axis == SetAxis::layers ? " layers" : " sequences"),
+                      (info.mean_layer                ? " rows of the board"
+                       : info.axis == SetAxis::layers ? " layers"
+                                                      : " sequences"),
                   Font::ui, 13, theme.text);
     } else {
         draw_text(picture, context, 32, baseline,
