@@ -5,6 +5,7 @@
 #include "app/draw/inspector_words.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <numeric>
 
@@ -263,7 +264,9 @@ void add_comparison(Sheet& sheet, const CellAddress& cell) {
     if (twin.at[1] == cell.at[1])
         return;
     const auto own = static_cast<double>(shown.value(cell)), other = static_cast<double>(shown.value(twin));
-    sheet.section("Compared with", head_word(sheet.context, twin.at[1]));
+    std::string other_head = head_word(sheet.context, twin.at[1]);
+    other_head.front() = static_cast<char>(std::tolower(other_head.front()));
+    sheet.section("Compared with " + other_head);
     const bool finite = std::isfinite(own) && std::isfinite(other);
     const SumFormat format = finite ? sum_format({own, -other}, own - other) : SumFormat{};
     sheet.row(head_word(sheet.context, cell.at[1]), number(own, format.decimals));
