@@ -96,7 +96,8 @@ void play_named(const LessonOptions& options) {
                                     {"questions", tally.questions}, {"values", tally.values},
                                     {"quoted", tally.quoted},       {"targets", tally.targets},
                                     {"gates", tally.gates},         {"tables", tally.tables},
-                                    {"formulas", tally.formulas},   {"words", tally.words}}
+                                    {"formulas", tally.formulas},   {"panels", tally.panels},
+                                    {"words", tally.words}}
                          .dump(2)
                   << '\n';
         return;
@@ -105,7 +106,8 @@ void play_named(const LessonOptions& options) {
               << " questions, " << tally.values << " live values, " << tally.quoted
               << " quoted numbers that agree with the engine, " << tally.targets << " targets, "
               << tally.gates << " gates closed before and open after their solution, " << tally.tables
-              << " tables, " << tally.formulas << " formulas, " << tally.words << " words\n";
+              << " tables, " << tally.formulas << " formulas, " << tally.panels << " panels, " << tally.words
+              << " words\n";
 }
 
 } // namespace

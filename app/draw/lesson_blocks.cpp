@@ -1,6 +1,7 @@
 #include "app/draw/controls.h"
 #include "app/draw/formula_layout.h"
 #include "app/draw/lesson_panel.h"
+#include "app/draw/lesson_panels.h"
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
 #include "core/lesson/check.h"
@@ -205,6 +206,10 @@ private:
         }
         const auto rows = static_cast<float>((static_cast<int>(values.size()) + columns - 1) / columns);
         y_ += rows * (height + 12) + 4;
+    }
+
+    void draw(const LessonPanel& panel) {
+        y_ = draw_lesson_panel(picture_, context_, course_, panel, x_, y_, width_);
     }
 
     void draw(const ShowMe& show) {

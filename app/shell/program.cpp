@@ -308,6 +308,7 @@ void Program::frame(Surface& surface, double now) {
     last_frame_ = now;
     moving_ = advance(state_.view, now, since, state_.document->problem.dims);
     moving_ = fade_flash(since) || moving_;
+    moving_ = follow_course(since) || moving_;
 
     const float scale = surface.scale();
     const Theme& colours = theme(state_.view.dark);

@@ -70,6 +70,8 @@ private:
     void run_lesson(const LessonAction& action);
     /// Marks gates of the open lesson that have come true.
     void watch_course();
+    /// Computes the panels of the open step and lets marks on the toolbar fade. Says whether some still do.
+    bool follow_course(double seconds_since_last);
     void restore(std::int64_t by);
     void show_document(DocumentPtr document);
     void document_changed();
@@ -96,6 +98,7 @@ private:
     Runner runner_;
     std::optional<Files> files_; ///< always there after construction
     Options options_;
+    std::unique_ptr<Engine> panel_engine_; ///< of lessons; made when a step has a panel
     std::optional<Runner> baseline_runner_; ///< for a baseline that was never on screen; made when needed
     std::string baseline_name_;             ///< of the one that is being computed
     FocusRing focus_, dialog_focus_;
