@@ -64,6 +64,7 @@ struct Picture {
     std::vector<Slider> sliders;
     std::vector<Tip> tips;
     std::vector<TextField> fields;
+    Rect pointed{};         ///< around all that a lesson points at; empty when it points at nothing here
     float wanted_width = 0; ///< with this much room all its numbers could be printed; 0: they are
 
     /// Appends another picture, moved by (dx, dy).

@@ -89,6 +89,10 @@ struct ViewState {
     float joined = 1.0F;       ///< concat: 0 apart, 1 joined
     float joined_target = 1.0F;
 
+    StageGroup came_from = StageGroup::weights; ///< the stop of the strip before this one
+    float arrival = 1.0F;  ///< 0 when the stop was just reached, 1 when all has come to rest
+    float pointing = 1.0F; ///< the same for what a lesson points at
+
     std::optional<bool> flash_changes; ///< as the user chose; empty: as the desktop asks
     bool less_motion = false;          ///< the desktop asks for no animations
     bool flashes() const { return flash_changes.value_or(!less_motion); }
@@ -109,5 +113,10 @@ struct ViewState {
     /// What the inspector speaks of: the hovered cell, else the selected one.
     std::optional<CellAddress> focus() const { return drag ? drag->cell : hover ? hover : selected; }
 };
+
+/// Where something that slides stands after the part `t` of its time: fast at first, then slower.
+constexpr float settled(float t) {
+    return 1 - (1 - t) * (1 - t) * (1 - t);
+}
 
 } // namespace headscope

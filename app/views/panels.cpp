@@ -12,10 +12,25 @@ namespace headscope {
 
 namespace {
 
+/// Scrolls the current region so far that what a lesson points at is in sight, while it begins to.
+void bring_into_sight(const Rect& pointed, const Rect& area, float pointing, float scale) {
+    constexpr float margin = 24, pull = 0.3F, last_part = 0.9F;
+    const auto wanted = [&](float from, float to, float room, float now) {
+        const float far = std::max(now, to + margin - room);
+        return std::max(0.0F, std::min(far, from - margin));
+    };
+    const auto towards = [&](float now, float want) {
+        return pointing > last_part ? want : now + (want - now) * pull;
+    };
+    const float x = ImGui::GetScrollX() / scale, y = ImGui::GetScrollY() / scale;
+    ImGui::SetScrollX(towards(x, wanted(pointed.x, pointed.right(), area.w, x)) * scale);
+    ImGui::SetScrollY(towards(y, wanted(pointed.y, pointed.bottom(), area.h, y)) * scale);
+}
+
 /// A scrolling region of the window, filled with one picture made for its inner size.
 template<class Draw>
 void scrolled(const char* id, const Rect& area, const ViewTools& tools, std::optional<CellAddress>* hovered,
-              Picture* kept, const Draw& draw, ImGuiWindowFlags flags = 0) {
+              Picture* kept, const Draw& draw, ImGuiWindowFlags flags = 0, float pointing = 1) {
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();
     ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
@@ -31,6 +46,8 @@ void scrolled(const char* id, const Rect& area, const ViewTools& tools, std::opt
     const float width = picture.scene.width > area.w + 1 ? picture.scene.width : 0;
     const float height = picture.scene.height > area.h + 1 ? picture.scene.height : 0;
     ImGui::Dummy({width * scale, height * scale});
+    if (pointing < 1 && picture.pointed.w > 0 && width + height > 0)
+        bring_into_sight(picture.pointed, area, pointing, scale);
     if (kept != nullptr) {
         const ImVec2 window = ImGui::GetMainViewport()->Pos;
         *kept = {};
@@ -185,6 +202,7 @@ void view_canvas(const AppState& state, const Rect& whole, const ViewTools& tool
     if (state.shown.trace == nullptr)
         return;
     const Rect area = below_compare_bar(state, whole, tools);
+    const float scale = tools.surface.scale();
     // The wheel changes the number it is turned over, when that is selected; else it scrolls.
     const bool wheel_edits =
         state.view.hover && state.view.hover == state.view.selected && is_owned(state.view.hover->tensor);
@@ -194,7 +212,18 @@ void view_canvas(const AppState& state, const Rect& whole, const ViewTools& tool
             [&](float width, float height) {
                 return draw_canvas(canvas_context(state, tools, width, height));
             },
-            wheel_edits ? ImGuiWindowFlags_NoScrollWithMouse : 0);
+            wheel_edits ? ImGuiWindowFlags_NoScrollWithMouse : 0, state.view.pointing);
+    if (state.view.arrival < 1) { // a new stage comes out of the paper
+        Scene veil;
+        const float covered = 200 * (1 - settled(state.view.arrival));
+        veil.add(RectItem{.area = {0, 0, area.w, area.h},
+                          .fill = with_alpha(tools.theme.canvas, static_cast<std::uint32_t>(covered))});
+        ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
+        ImGui::BeginChild("veil", {area.w * scale, area.h * scale}, false, ImGuiWindowFlags_NoInputs);
+        paint(veil, origin.x + area.x * scale, origin.y + area.y * scale, tools.surface,
+              *ImGui::GetWindowDrawList());
+        ImGui::EndChild();
+    }
     view_command_notice(state, area, tools);
     if (state.error.empty())
         return;
@@ -210,7 +239,6 @@ void view_canvas(const AppState& state, const Rect& whole, const ViewTools& tool
         RectItem{.area = {0, 0, width, end}, .fill = theme.bad_back, .stroke = theme.bad, .radius = 6});
     notice.scene.add(TextItem{{18, 28}, "⚠", Font::ui_semibold, 15, theme.bad});
     notice.append(text, 0, 0);
-    const float scale = tools.surface.scale();
     ImGui::SetCursorScreenPos({origin.x + (area.x + 20) * scale, origin.y + (area.y + 12) * scale});
     ImGui::BeginChild("notice", {width * scale, end * scale}, false, ImGuiWindowFlags_NoInputs);
     const ImVec2 at = ImGui::GetCursorScreenPos();

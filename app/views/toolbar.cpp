@@ -206,10 +206,23 @@ void view_toolbar(AppState& state, const Rect& area, const ViewTools& tools) {
     const float sentence = std::clamp(right - start - 12 - fields_width(count), smallest_sentence,
                                       tools.measure(state.sentence, Font::ui, 14.5F) > 340 ? 620.0F : 392.0F);
     sentence_field(state, {start, 10, sentence, 32}, tools);
+    // What "show me" has just moved is ringed for a moment.
+    Scene rings;
+    const auto ring = [&](const std::string& caption, const Rect& place) {
+        if (state.course.driven.contains(caption) && state.course.driven_strength > 0)
+            rings.add(RectItem{
+                .area = {place.x - 4, place.y - 4, place.w + 8, place.h + 8},
+                .stroke = with_alpha(theme.ink, static_cast<std::uint32_t>(
+                                                    255 * std::min(1.0F, 2 * state.course.driven_strength))),
+                .stroke_width = 2.5F,
+                .radius = 9});
+    };
+    ring("sentence", {start, 10, sentence, 32});
     float x = start + sentence + 12;
     for (std::size_t i = 0; i < count; ++i) {
         const float width = combo_width(fields[i].caption, fields[i].value, tools);
         combo(fields[i].caption, fields[i].value, {x, 10, width, 32}, fields[i].choices, tools);
+        ring(fields[i].caption, {x, 10, width, 32});
         x += width + 8;
     }
     if (count < fields.size()) {
@@ -219,8 +232,12 @@ void view_toolbar(AppState& state, const Rect& area, const ViewTools& tools) {
                 choice.label = fields[i].caption + "  " + choice.label;
                 rest.push_back(std::move(choice));
             }
-        combo("", "more", {x, 10, combo_width("", "more", tools), 32}, rest, tools);
+        const Rect more{x, 10, combo_width("", "more", tools), 32};
+        combo("", "more", more, rest, tools);
+        for (std::size_t i = count; i < fields.size(); ++i)
+            ring(fields[i].caption, more);
     }
+    paint(rings, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
 }
 
 } // namespace headscope
