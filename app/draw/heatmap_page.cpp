@@ -219,9 +219,12 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
     const bool masked = (from_file ? any_hatched(spec) : !context.shown.problem().mask.empty()) &&
                         spec.tensor != TensorId::scores && spec.tensor != TensorId::scaled;
     const Ramp& ramp = spec.fill == CellFill::diverging ? theme.diverging : *spec.ramp;
+    // As far as the next map's legend, or the edge.
+    const float room =
+        std::min(label_width + width + (sums ? sum_width : 0.0F) + plan.gap, context.width - spec.x) - 12;
     draw_legend(picture, context, spec.x, grid.area.bottom() + 18,
                 std::min(160.0F, std::max(width * 0.55F, 90.0F)), ramp, grid.low, grid.high, text.unit,
-                masked);
+                masked, room);
 }
 
 MapText head_text(const DrawContext& context, const Subject& subject, std::int64_t h) {
@@ -266,12 +269,17 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
         2, static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(dims.H) / 2.0))));
     const float pitch = board_width / static_cast<float>(columns_count);
     const auto longest = static_cast<float>(std::max(dims.Tq, dims.Tk));
-    const float cell = std::clamp((pitch - 12) / longest, longest > 400 ? 0.25F : 1.0F, texture_below - 0.5F);
+    // All of them in sight, as long as each is a map that can be told from the others.
+    constexpr float above = 30, between = 26, smallest_map = 44;
+    const float lines = std::ceil(static_cast<float>(dims.H) / static_cast<float>(columns_count));
+    const float map_height = std::max((height - above) / lines - between, smallest_map);
+    const float cell = std::clamp(std::min(pitch - 12, map_height) / longest, longest > 400 ? 0.25F : 1.0F,
+                                  texture_below - 0.5F);
     draw_text(picture, context, canvas_pad, y + 14, "All heads", Font::ui_semibold, 15, theme.ink);
-    const float line_height = cell * static_cast<float>(dims.Tq) + 26;
+    const float line_height = cell * static_cast<float>(dims.Tq) + between;
     for (std::int64_t h = 0; h < dims.H; ++h) {
         const float x = canvas_pad + pitch * static_cast<float>(h % columns_count);
-        const float map_y = y + 30 + line_height * static_cast<float>(h / columns_count);
+        const float map_y = y + above + line_height * static_cast<float>(h / columns_count);
         MatrixSpec spec = map_spec(context, subject, h, cell);
         spec.x = x;
         spec.y = map_y + 18;

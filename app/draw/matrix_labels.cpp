@@ -1,3 +1,4 @@
+#include "app/draw/controls.h"
 #include "app/draw/format.h"
 #include "app/draw/matrix.h"
 
@@ -154,8 +155,9 @@ void draw_head_bars(Picture& picture, const DrawContext& context, const MatrixGr
 }
 
 void draw_legend(Picture& picture, const DrawContext& context, float x, float y, float width,
-                 const Ramp& ramp, float low, float high, const std::string& what, bool masked) {
+                 const Ramp& ramp, float low, float high, const std::string& what, bool masked, float room) {
     const Theme& theme = context.theme;
+    constexpr float size = 12.5F, before = 16, sample_side = 14, sample_gap = 6;
     auto pixels = std::make_shared<std::vector<Color>>(ramp.begin(), ramp.end());
     std::uint64_t key = 1469598103934665603ULL;
     for (const Color pixel : *pixels)
@@ -174,16 +176,25 @@ void draw_legend(Picture& picture, const DrawContext& context, float x, float y,
     mark(x, low, Align::left);
     mark(x + width / 2, (low + high) / 2, Align::center);
     mark(x + width, high, Align::right);
-    float after = x + width + 16;
-    picture.scene.add(TextItem{{after, baseline_for(y + 5, 12.5F)}, what, Font::ui, 12.5F, theme.muted});
-    if (masked) {
-        after += context.measure(what, Font::ui, 12.5F) + 20;
-        const Rect sample{after, y - 2, 14, 14};
-        picture.scene.add(RectItem{.area = sample, .fill = theme.panel, .stroke = theme.line2});
-        picture.scene.add(LineItem{{sample.x, sample.bottom()}, {sample.right(), sample.y}, theme.line2, 1});
-        picture.scene.add(
-            TextItem{{after + 20, baseline_for(y + 5, 12.5F)}, "masked", Font::ui, 12.5F, theme.muted});
-    }
+    const float sample_width =
+        masked ? sample_side + sample_gap + context.measure("masked", Font::ui, size) : 0;
+    const auto fits = [&](const std::string& words, float more) {
+        return width + before + context.measure(words, Font::ui, size) + more <= room;
+    };
+    const std::string words =
+        fits(what, masked ? 20 + sample_width : 0) ? what : what.substr(0, what.find(','));
+    const float after = x + width + before;
+    draw_text(picture, context, after, baseline_for(y + 5, size), words, Font::ui, size, theme.muted);
+    if (!masked)
+        return;
+    const bool beside = fits(words, 20 + sample_width);
+    const Point at{beside ? after + 20 + context.measure(words, Font::ui, size) : after,
+                   beside ? y - 2 : y + 15};
+    const Rect sample{at.x, at.y, sample_side, sample_side};
+    picture.scene.add(RectItem{.area = sample, .fill = theme.panel, .stroke = theme.line2});
+    picture.scene.add(LineItem{{sample.x, sample.bottom()}, {sample.right(), sample.y}, theme.line2, 1});
+    draw_text(picture, context, sample.right() + sample_gap, baseline_for(at.y + 7, size), "masked", Font::ui,
+              size, theme.muted);
 }
 
 } // namespace headscope

@@ -72,8 +72,9 @@ Cells fit(const Slices& widest, float rows, float lines, float room_w, float roo
     return cells;
 }
 
+/// `gap`: to the next block, whose name begins where this one ends.
 void draw_block_name(Picture& picture, const DrawContext& context, const Slices& s, std::int64_t g, float x,
-                     float y, float width) {
+                     float y, float width, float gap) {
     const Theme& theme = context.theme;
     const std::string full = std::string(tensor_info(s.blocks).name) + "[" + std::to_string(g) + "]";
     const std::string brief = std::to_string(g);
@@ -84,8 +85,9 @@ void draw_block_name(Picture& picture, const DrawContext& context, const Slices&
         s.shared == 1 ? "Head " + brief
                       : "Heads " + std::to_string(first) + "–" + std::to_string(first + s.shared - 1);
     const float heads_width = context.measure(heads, Font::ui_semibold, 12.5F);
-    if (context.measure(name, Font::mono, 13) + heads_width + 10 <= width)
-        draw_text(picture, context, x + width, y - 14, heads, Font::ui_semibold, 12.5F,
+    const float end = width - std::max(8 - gap, 0.0F);
+    if (context.measure(name, Font::mono, 13) + heads_width + 10 <= end)
+        draw_text(picture, context, x + end, y - 14, heads, Font::ui_semibold, 12.5F,
                   theme.head(first, context.dims().H).colour, Align::right);
 }
 
@@ -105,9 +107,29 @@ void draw_blocks(Picture& picture, const DrawContext& context, const Slices& s, 
             draw_head_bar(picture, context, g * s.shared + q, block_x + piece * static_cast<float>(q), y - 8,
                           piece);
         }
-        draw_block_name(picture, context, s, g, block_x, y, width);
+        draw_block_name(picture, context, s, g, block_x, y, width, cells.gap * apart);
         if (labels && g == 0)
             draw_row_labels(picture, context, grid, s.keys);
+    }
+}
+
+/// From each query head down to its part of the key head that it shares with its group.
+void draw_sharing(Picture& picture, const DrawContext& context, const Slices& queries, const Slices& keys,
+                  float x, float from_y, float to_y, const Cells& cells, float apart) {
+    const float width = cells.w * static_cast<float>(queries.width), pitch = width + cells.gap * apart,
+                piece = width / static_cast<float>(keys.shared);
+    for (std::int64_t h = 0; h < queries.heads; ++h) {
+        const Point from{x + static_cast<float>(h) * pitch + width / 2, from_y + 3};
+        const Point to{x + static_cast<float>(h / keys.shared) * pitch +
+                           (static_cast<float>(h % keys.shared) + 0.5F) * piece,
+                       to_y - 9};
+        const float middle = (from.y + to.y) / 2;
+        picture.scene.add(CurveItem{from,
+                                    {from.x, middle},
+                                    {to.x, middle},
+                                    to,
+                                    context.theme.head(h, context.dims().H).colour,
+                                    1.5F});
     }
 }
 
@@ -177,6 +199,8 @@ Picture draw_split_page(const DrawContext& context) {
         const float height = cells.h * static_cast<float>(s.keys ? dims.Tk : dims.Tq);
         draw_joined(picture, context, s, left, y, cells, true);
         draw_arrow(picture, context, right - arrow_room + 18, y + height / 2, arrow_room - 40);
+        if (s.joined == TensorId::k && s.shared > 1)
+            draw_sharing(picture, context, all.front(), s, right, y - name_room - 14, y, cells, apart);
         draw_blocks(picture, context, s, right, y, cells, apart, false);
         y += height + 14;
     }
