@@ -10,7 +10,7 @@ namespace headscope {
 
 namespace {
 
-constexpr float bars = 30.0F, plot_height = 96.0F, word_size = 11.0F;
+constexpr float bars = 30.0F, plot_height = 88.0F, word_size = 11.0F;
 
 /// One head's row of weights as bars over the words; the word it reads by itself is ink in the axis below.
 void draw_head_row(PanelColumn& column, const BlurFigure& figure, const BlurFigure::Head& head, float pitch) {

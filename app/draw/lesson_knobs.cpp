@@ -7,12 +7,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 namespace headscope {
 
 namespace {
 
-constexpr float inside = 10.0F, knob_height = 27.0F, name_width = 54.0F, field_width = 72.0F;
+constexpr float inside = 10.0F, knob_height = 27.0F, field_width = 72.0F;
 
 /// Where a value stands among the stops, counted in stops: between two of them by its logarithm.
 float place_of(const Knob& knob, double value) {
@@ -42,7 +43,8 @@ double typed_number(std::string text) {
     return value;
 }
 
-void draw_knob(PanelColumn& column, const LessonPanel& panel, const Knobs& set, const Knob& knob) {
+void draw_knob(PanelColumn& column, const LessonPanel& panel, const Knobs& set, const Knob& knob,
+               float name_width) {
     const Theme& theme = column.context.theme;
     Picture& picture = column.picture;
     const float middle = column.y + knob_height / 2;
@@ -52,7 +54,9 @@ void draw_knob(PanelColumn& column, const LessonPanel& panel, const Knobs& set, 
     const std::string label = "panel " + std::to_string(panel.line) + " " + knob.name;
     const int line = panel.line;
     const auto turn = [line, name = knob.name](double value) {
-        return Action(LessonAction(TurnKnobs{line, {{name, value}}}));
+        Knobs values;
+        values[name] = value;
+        return Action(LessonAction(TurnKnobs{line, std::move(values)}));
     };
     const Rect track{column.x + name_width, middle - 2, column.width - name_width - field_width - 16, 4};
     const float low = knob.stops.empty() ? static_cast<float>(knob.low) : 0,
@@ -108,9 +112,15 @@ void PanelColumn::words(const std::string& text, Color colour) {
 }
 
 void draw_knobs(PanelColumn& column, const LessonPanel& panel, const Knobs& set) {
-    for (const Knob& knob : knobs_of(panel, set))
-        if (panel.knobs.empty() || std::ranges::find(panel.knobs, knob.name) != panel.knobs.end())
-            draw_knob(column, panel, set, knob);
+    std::vector<Knob> knobs = knobs_of(panel, set);
+    std::erase_if(knobs, [&](const Knob& knob) {
+        return !panel.knobs.empty() && std::ranges::find(panel.knobs, knob.name) == panel.knobs.end();
+    });
+    float names = 0;
+    for (const Knob& knob : knobs)
+        names = std::max(names, column.context.measure(knob.name, Font::ui_medium, 13));
+    for (const Knob& knob : knobs)
+        draw_knob(column, panel, set, knob, names + 18);
 }
 
 float draw_lesson_panel(Picture& picture, const DrawContext& context, const CourseState& course,

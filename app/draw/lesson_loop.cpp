@@ -47,7 +47,7 @@ void draw_loop(PanelColumn& column, const LoopFigure& figure) {
     column.line("One product " + q.x.text() + " · " + q.matrix.text(), theme.ink, Font::ui_medium);
     draw_code(column, {"q = x @ W_Q", "q = q.view(B, T, H, dk)", "once = q.transpose(1, 2)"});
     column.line("Both give (" + B + ", " + H + ", " + T + ", " + dk + ").", theme.text);
-    const float first = column.x + column.width * 0.66F;
+    const float first = column.x + column.width * 0.62F;
     const auto put = [&](float right, const std::string& text, Font font, Color colour) {
         draw_text(column.picture, column.context, right, column.y + 13, text, font, 12.5F, colour,
                   Align::right);
