@@ -113,7 +113,7 @@ void draw_blocks(Picture& picture, const DrawContext& context, const Slices& s, 
     }
 }
 
-/// From each query head down to its part of the key head that it shares with its group.
+/// From each query head down to its part of the key head that it shares with its group, as far as its name.
 void draw_sharing(Picture& picture, const DrawContext& context, const Slices& queries, const Slices& keys,
                   float x, float from_y, float to_y, const Cells& cells, float apart) {
     const float width = cells.w * static_cast<float>(queries.width), pitch = width + cells.gap * apart,
@@ -122,7 +122,7 @@ void draw_sharing(Picture& picture, const DrawContext& context, const Slices& qu
         const Point from{x + static_cast<float>(h) * pitch + width / 2, from_y + 3};
         const Point to{x + static_cast<float>(h / keys.shared) * pitch +
                            (static_cast<float>(h % keys.shared) + 0.5F) * piece,
-                       to_y - 9};
+                       to_y - 29};
         const float middle = (from.y + to.y) / 2;
         picture.scene.add(CurveItem{from,
                                     {from.x, middle},

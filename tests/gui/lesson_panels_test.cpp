@@ -44,6 +44,7 @@ struct PanelDesk : Desk {
     void drag_to(const std::string& knob, float from, float to) {
         const Rect area = slider(knob);
         const float y = area.y + area.h / 2;
+        from = std::clamp(from, 0.02F, 0.98F); // the mouse has to meet it
         driver.drag(area.x + area.w * from, y, area.x + area.w * to, y);
         settle();
     }
