@@ -98,7 +98,7 @@ private:
     Runner runner_;
     std::optional<Files> files_; ///< always there after construction
     Options options_;
-    std::unique_ptr<Engine> panel_engine_; ///< of lessons; made when a step has a panel
+    std::unique_ptr<Engine> panel_engine_;  ///< of lessons; made when a step has a panel
     std::optional<Runner> baseline_runner_; ///< for a baseline that was never on screen; made when needed
     std::string baseline_name_;             ///< of the one that is being computed
     FocusRing focus_, dialog_focus_;
