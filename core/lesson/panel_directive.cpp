@@ -1,44 +1,44 @@
-#include "core/base/error.h"
 #include "core/lesson/directives.h"
 #include "core/lesson/fields.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <utility>
 
 namespace headscope {
 
 namespace {
 
-/// A size that stays as it is where the block says nothing.
-void take(Fields& fields, const std::string& key, std::int64_t& size) {
-    size = fields.whole(key).value_or(size);
-    if (size < 1 && !(key == "Hkv" && size == 0))
-        fields.fault(key, "\"" + key + "\" of the panel is " + std::to_string(size) + "; it starts at 1");
+using Sizes = std::initializer_list<std::pair<const char*, std::int64_t*>>;
+
+/// Sizes that stay as they are where the block says nothing.
+void take(Fields& fields, const Sizes& sizes) {
+    for (const auto& [key, size] : sizes) {
+        *size = fields.whole(key).value_or(*size);
+        if (*size < 1 && !(std::string_view(key) == "Hkv" && *size == 0))
+            fields.fault(key, std::string("\"") + key + "\" of the panel is " + std::to_string(*size) +
+                                  "; it starts at 1");
+    }
 }
 
 CostPanel cost_panel(Fields& fields) {
     CostPanel panel;
-    take(fields, "T", panel.T);
-    take(fields, "D", panel.D);
-    take(fields, "H", panel.H);
-    take(fields, "Hkv", panel.Hkv);
+    take(fields, {{"T", &panel.T}, {"D", &panel.D}, {"H", &panel.H}, {"Hkv", &panel.Hkv}});
     return panel;
 }
 
 CachePanel cache_panel(Fields& fields) {
     CachePanel panel;
-    take(fields, "T", panel.T);
-    take(fields, "layers", panel.layers);
-    take(fields, "H", panel.H);
-    take(fields, "Hkv", panel.Hkv);
-    take(fields, "dk", panel.dk);
-    take(fields, "bytes", panel.bytes);
+    take(fields, {{"T", &panel.T},
+                  {"layers", &panel.layers},
+                  {"H", &panel.H},
+                  {"Hkv", &panel.Hkv},
+                  {"dk", &panel.dk},
+                  {"bytes", &panel.bytes}});
     for (Fields& entry : fields.maps("models")) {
         ModelSizes model;
         model.name = entry.needed_text("name");
-        take(entry, "layers", model.layers);
-        take(entry, "H", model.H);
-        take(entry, "Hkv", model.Hkv);
-        take(entry, "dk", model.dk);
+        take(entry, {{"layers", &model.layers}, {"H", &model.H}, {"Hkv", &model.Hkv}, {"dk", &model.dk}});
         entry.refuse_others();
         panel.models.push_back(std::move(model));
     }
