@@ -48,8 +48,8 @@ std::optional<TensorPart> wanted_tensor(const ExportOptions& options) {
 }
 
 std::string title_of(const Document& document) {
-    const std::string& sentence = document.recipe.sentence;
-    return sentence.empty() ? document.title : sentence;
+    const std::string sentences = recipe_title(document.recipe);
+    return sentences.empty() ? document.title : sentences;
 }
 
 void run_export(const ExportOptions& options) {

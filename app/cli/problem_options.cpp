@@ -50,17 +50,16 @@ std::string read_sentence(const std::string& sentence) {
     return text;
 }
 
-const PresetInfo* find_preset(std::string_view id) {
-    const auto row = std::ranges::find(presets(), id, &PresetInfo::id);
-    return row == presets().end() ? nullptr : &*row;
-}
-
 } // namespace
 
 void ProblemOptions::add_to(CLI::App& command, bool needed) {
     needed_ = needed;
     const std::string sentence = "A sentence", tensors = "A tensor file", changes = "Changes";
     command.add_option("SENTENCE", sentence_, "a sentence to attend over; - reads it from standard input");
+    command
+        .add_option("--kv-sentence", kv_sentence_,
+                    "cross-attention: keys and values come from this second sentence")
+        ->group(sentence);
     command.add_option("--preset", preset_, "embeddings and weights for the sentence: " + preset_names())
         ->group(sentence);
     command.add_option("--seed", seed_, "for random weights and the vectors of unknown words (default 1)")
@@ -113,21 +112,22 @@ std::string preset_names() {
 void ProblemOptions::check_usage() const {
     std::ranges::for_each(gains_, parse_gain);
     if (project_path_) {
-        if (sentence_ || preset_ || seed_ || case_path_ || weights_path_)
+        if (sentence_ || kv_sentence_ || preset_ || seed_ || case_path_ || weights_path_)
             fail_usage("--project and another problem were given; give one of them");
         if (H_ || Hkv_ || mask_)
             fail_usage("--heads, --kv-heads and --mask stand in the project already; leave them out");
     } else if (case_path_) {
         if (sentence_)
             fail_usage("a sentence and --case were given; give one of them");
-        if (preset_ || seed_)
-            fail_usage("--preset and --seed go with a sentence, not with --case; leave them out");
+        if (preset_ || seed_ || kv_sentence_)
+            fail_usage("--preset, --seed and --kv-sentence go with a sentence, not with --case; leave them "
+                       "out (a case file brings X_kv)");
         if (!H_)
             fail_usage("--case needs the number of heads; add --heads H");
     } else {
         if (weights_path_)
             fail_usage("--weights goes with --case; add --case FILE");
-        if (needed_ && !sentence_ && !preset_)
+        if (needed_ && !sentence_ && !preset_ && !kv_sentence_)
             fail_usage(
                 "nothing to run; give a sentence, --preset NAME, --case FILE --heads H or --project FILE");
     }
@@ -141,6 +141,10 @@ Recipe ProblemOptions::from_sentence() const {
         recipe.sentence = read_sentence(*sentence_);
     else if (preset != nullptr)
         recipe.sentence = preset->sentence;
+    if (kv_sentence_)
+        recipe.kv_sentence = *kv_sentence_;
+    else if (preset != nullptr)
+        recipe.kv_sentence = opening_kv_sentence(*preset);
     recipe.seed = seed_.value_or(1);
     recipe.H = H_.value_or(0);
     recipe.Hkv = Hkv_.value_or(0);

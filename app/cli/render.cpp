@@ -7,6 +7,7 @@
 #include "core/base/file.h"
 #include "core/engine/engine.h"
 #include "core/io/attention_file.h"
+#include "core/lesson/library.h"
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -18,6 +19,9 @@ namespace {
 struct RenderOptions {
     ProblemOptions problem;
     std::optional<std::string> stage, size, attention;
+    std::optional<std::string> lesson, lessons;
+    std::optional<int> step, question;
+    std::string language = "en";
     std::int64_t layer = 0;
     std::string theme = "light", weights_view = "heatmap", heads = "each", out;
     std::int64_t head = 0;
@@ -97,13 +101,39 @@ void show_attention(Program& program, const RenderOptions& options) {
     program.act(ViewChange(AttentionChange(OpenHead{options.layer, options.head})));
 }
 
+/// A page of a lesson in the left panel, with what it shows.
+void show_lesson(Program& program, const RenderOptions& options) {
+    program.act(LessonAction(OpenLesson{*options.lesson}));
+    if (!program.state().error.empty())
+        fail_input(program.state().error);
+    const CourseState& course = program.state().course;
+    const auto page = [&](const char* option, int wanted, int count, int before) {
+        if (wanted < 1 || wanted > count)
+            fail_input(std::string(option) + " " + std::to_string(wanted) + ": the lesson " +
+                       *options.lesson + " has 1 to " + std::to_string(count));
+        program.act(LessonAction(GoToPage{before + wanted}));
+    };
+    if (options.step)
+        page("--step", *options.step, course.steps(), 0);
+    if (options.question)
+        page("--question", *options.question, course.questions(), course.steps());
+    program.act(ViewChange(ShowTab{LeftTab::course}));
+    program.act(ViewChange(SetDark{options.theme == "dark"}));
+}
+
 std::string render_window(const RenderOptions& options, const DocumentPtr& document, Size size,
                           FigureFormat format) {
     if (format != FigureFormat::png)
         throw Error(ErrorKind::usage,
                     "--window is drawn as pixels; give the output a name that ends in .png");
-    Program program({.recipe = document->recipe, .device = options.problem.device(), .wake = {}});
-    if (options.attention)
+    Program program({.recipe = document->recipe,
+                     .device = options.problem.device(),
+                     .wake = {},
+                     .lesson_folders = lesson_folders(options.lessons),
+                     .language = options.language});
+    if (options.lesson)
+        show_lesson(program, options);
+    else if (options.attention)
         show_attention(program, options);
     else
         program.state().view = view_of(options, document->problem.dims);
@@ -133,6 +163,11 @@ void run_render(const RenderOptions& options) {
     const FigureFormat format = options.out == "-" ? FigureFormat::png : figure_format(options.out);
     if (options.attention && !options.window)
         throw Error(ErrorKind::usage, "--attention is drawn in the window; give --window too");
+    if ((options.lesson || options.step || options.question) && !(options.lesson && options.window))
+        throw Error(ErrorKind::usage,
+                    "a page of a lesson is drawn in the window; give --window and --lesson ID");
+    if (options.step && options.question)
+        throw Error(ErrorKind::usage, "--step and --question were given; give one of them");
     if (options.scale < 0.5F || options.scale > 8.0F)
         throw Error(ErrorKind::usage, "--scale must be from 0.5 to 8");
     const DocumentPtr document = options.problem.read();
@@ -157,6 +192,13 @@ void add_render(CLI::App& program) {
     command.add_option("--attention", options->attention,
                        "with --window: show attention weights of this .npy or .safetensors file");
     command.add_option("--layer", options->layer, "with --attention: the layer of the open head (default 0)");
+    command.add_option("--lesson", options->lesson,
+                       "with --window: a lesson by its id, with the problem and view of its page");
+    command.add_option("--step", options->step, "with --lesson: a step, from 1 (default: its opening)");
+    command.add_option("--question", options->question, "with --lesson: a question of the quiz, from 1");
+    command.add_option("--lessons", options->lessons, "a folder with more lessons");
+    command.add_option("--language", options->language, "which translation of the lessons, such as de")
+        ->capture_default_str();
     command.add_option("--head", options->head, "the head in focus (default 0)");
     command.add_option("--row", options->row, "stop at this query row");
     command.add_option("--view", options->weights_view, "weights as heatmap, arcs, text or graph")

@@ -12,6 +12,7 @@
 #include "core/base/file.h"
 #include "core/base/random_access_file.h"
 #include "core/lesson/library.h"
+#include "core/text/preset.h"
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -22,7 +23,7 @@ namespace headscope {
 namespace {
 
 struct Options {
-    std::optional<std::string> path, sentence, preset, report, lesson, lessons;
+    std::optional<std::string> path, sentence, kv_sentence, preset, report, lesson, lessons;
     std::string language = "en";
     std::string device = "auto";
 };
@@ -59,9 +60,10 @@ void remember(const std::filesystem::path& path, const ViewState& view) {
 void check_path(const Options& options) {
     if (!options.path)
         return;
-    if (options.sentence || options.preset)
+    if (options.sentence || options.kv_sentence || options.preset)
         throw Error(ErrorKind::usage,
-                    *options.path + " and --sentence or --preset were given; give one of them");
+                    *options.path +
+                        " and --sentence, --kv-sentence or --preset were given; give one of them");
     if (kind_of_path(*options.path) != PathKind::project)
         fail_input(*options.path +
                    " is neither a sub-command nor a project that can be opened; see headscope --help");
@@ -73,15 +75,15 @@ int open_window(const Options& options) {
     Recipe recipe;
     recipe.preset = options.preset.value_or(recipe.preset);
     recipe.sentence = options.sentence.value_or("");
-    std::vector<std::string> folders;
-    for (const std::string& folder : {user_lessons_folder(), options.lessons.value_or("")})
-        if (!folder.empty())
-            folders.push_back(folder);
+    if (options.kv_sentence)
+        recipe.kv_sentence = *options.kv_sentence;
+    else if (const PresetInfo* preset = find_preset(recipe.preset))
+        recipe.kv_sentence = opening_kv_sentence(*preset);
     Program program({.recipe = recipe,
                      .device = options.device,
                      .wake = wake_window,
                      .state_folder = state_folder(),
-                     .lesson_folders = folders,
+                     .lesson_folders = lesson_folders(options.lessons),
                      .language = options.language});
     const std::filesystem::path preferences = preferences_path();
     program.state().view.group = StageGroup::x; // a walk begins at its beginning
@@ -116,6 +118,8 @@ std::function<int()> add_window(CLI::App& program) {
                        "what the window opens with: a project (.headscope), or attention weights (.npy, "
                        ".safetensors)");
     program.add_option("--sentence", options->sentence, "the sentence that the window opens with");
+    program.add_option("--kv-sentence", options->kv_sentence,
+                       "cross-attention: a second sentence, from which keys and values come");
     program.add_option("--preset", options->preset, "embeddings and weights for it: " + preset_names());
     program.add_option(
         "--report", options->report,

@@ -13,15 +13,11 @@ namespace headscope {
 
 namespace {
 
-const PresetInfo* find_preset(std::string_view id) {
-    const auto row = std::ranges::find(presets(), id, &PresetInfo::id);
-    return row == presets().end() ? nullptr : &*row;
-}
-
 void take_preset(Recipe& recipe, const std::string& id) {
     const PresetInfo *old = find_preset(recipe.preset), *chosen = find_preset(id);
     // A sentence of the user's own goes along to the next preset; the old preset's example does not.
     const bool own = old != nullptr && !old->fixed_sentence && old->sentence != recipe.sentence;
+    const bool own_kv = own && !recipe.kv_sentence.empty() && old->kv_sentence != recipe.kv_sentence;
     recipe.preset = id;
     recipe.H = recipe.Hkv = 0;
     recipe.gains.clear();
@@ -32,6 +28,16 @@ void take_preset(Recipe& recipe, const std::string& id) {
     recipe.base = nullptr;
     if (chosen != nullptr && (chosen->fixed_sentence || !own))
         recipe.sentence = chosen->sentence;
+    if (chosen != nullptr && (chosen->kv_sentence.empty() || !own_kv))
+        recipe.kv_sentence = opening_kv_sentence(*chosen);
+}
+
+void set_kv_sentence(Recipe& recipe, const std::optional<std::string>& sentence) {
+    if (sentence && sentence->empty())
+        fail_input("the second sentence has no word: type at least one, or go back to self-attention");
+    recipe.kv_sentence = sentence.value_or("");
+    recipe.base = nullptr; // a sentence is for a preset
+    recipe.edits.erase(TensorId::x_kv);
 }
 
 bool edit_cell(Recipe& recipe, const Document& document, const EditCell& edit) {
@@ -59,6 +65,7 @@ bool change_any(Recipe& recipe, const Document& document, const Command& command
                               recipe.base = nullptr; // a sentence is for a preset
                               recipe.edits.erase(TensorId::x);
                           },
+                          [&](const SetKvSentence& c) { set_kv_sentence(recipe, c.sentence); },
                           [&](const SetPreset& c) { take_preset(recipe, c.id); },
                           [&](const SetMask& c) {
                               recipe.mask = c.mask;
@@ -119,6 +126,9 @@ CommandName name_of(const Document& before, const Command& command) {
     return std::visit(
         Overloaded{[](const SetSentence&) {
                        return CommandName{"type a sentence", {}};
+                   },
+                   [](const SetKvSentence& c) {
+                       return CommandName{c.sentence ? "type the second sentence" : "self-attention", {}};
                    },
                    [](const SetPreset& c) {
                        return CommandName{"preset " + c.id, {}};

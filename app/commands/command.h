@@ -8,6 +8,7 @@
 #include "app/state/engine_state.h"
 #include "app/state/view_state.h"
 
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -15,6 +16,10 @@ namespace headscope {
 
 struct SetSentence {
     std::string sentence;
+};
+/// Keys and values from a second sentence; absent: from the same one, as in self-attention.
+struct SetKvSentence {
+    std::optional<std::string> sentence;
 };
 struct SetPreset {
     std::string id;
@@ -59,9 +64,10 @@ struct SetRecipe {
 struct ResetEdits {};
 
 /// Everything the user can do to the document.
-using Command = std::variant<SetSentence, SetPreset, SetMask, SetHeads, SetKvHeads, SetIdentityOutput,
-                             SetSeed, EditCell, SetGain, SetTemperature, ResetEdits, EditBlock, PasteBlock,
-                             CopyHead, SwapHeads, ResetHead, PaintMask, ResetMask, SetRecipe>;
+using Command =
+    std::variant<SetSentence, SetKvSentence, SetPreset, SetMask, SetHeads, SetKvHeads, SetIdentityOutput,
+                 SetSeed, EditCell, SetGain, SetTemperature, ResetEdits, EditBlock, PasteBlock, CopyHead,
+                 SwapHeads, ResetHead, PaintMask, ResetMask, SetRecipe>;
 
 CommandName name_of(const Document& before, const Command& command);
 

@@ -46,8 +46,12 @@ GuideText say_qkv(const Speaker& s, Projection projection) {
     const bool bias = s.shown.tensor(biases[static_cast<std::size_t>(projection)]) != nullptr;
     const std::string name(tensor_info(id).name);
     GuideText out{.heading = "Query, key and value", .paragraphs = {}, .try_it = {}};
-    out.paragraphs.push_back("Each token’s row is multiplied by three matrices. The query says what it looks "
-                             "for, the key what it offers, the value what it hands over.");
+    out.paragraphs.push_back(
+        s.problem.cross()
+            ? "Queries are made from the first sequence, keys and values from the second. The query "
+              "says what a token looks for, the key what one offers, the value what it hands over."
+            : "Each token’s row is multiplied by three matrices. The query says what it looks for, "
+              "the key what it offers, the value what it hands over.");
     out.paragraphs.push_back("For " + (queries ? s.query() : s.key(row)) + ", column " + n(column) + " of " +
                              name + " is " + number(s.at(id, {s.b, row, column}), 2) + ": the sum of " +
                              count(terms, "product") + (bias ? " and a bias." : "."));

@@ -117,7 +117,7 @@ void add_token_places(Sheet& sheet, const CellAddress& cell) {
     sheet.place("row", n(cell.at[1]),
                 keys ? say_key(shown.problem(), cell.at[1]) : say_query(shown.problem(), cell.at[1]));
     sheet.place("column", n(cell.at[2]), "of " + n(keys ? dims.Dkv : dims.D));
-    if (!keys && d < names.size() && !names[d].empty())
+    if (d < names.size() && !names[d].empty())
         sheet.place("feature", names[d]);
     sheet.place("head", "none", "every head reads it");
 }

@@ -43,6 +43,10 @@ std::int64_t aligned(const Dims& dims, std::int64_t i) {
 std::string distance_words(const Problem& problem, const Index& at) {
     const std::string q = plain_query(problem, at[2]), k = plain_key(problem, at[3]);
     const std::int64_t ahead = at[3] - aligned(problem.dims, at[2]);
+    if (problem.cross()) // two sentences have no distance but that of their places
+        return k + " is " +
+               (ahead == 0 ? "at" : std::to_string(std::abs(ahead)) + (ahead < 0 ? " before" : " after")) +
+               " the place of " + q + ", counted from the ends";
     if (ahead == 0)
         return k + " is the token itself";
     return k + " is " + std::to_string(std::abs(ahead)) + (ahead < 0 ? " before " : " after ") + q;

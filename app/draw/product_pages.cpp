@@ -87,6 +87,11 @@ void finish(Picture& picture, const DrawContext& context, const Rect& area, floa
     picture.scene.height = std::max(context.height, bottom + 8);
 }
 
+/// T where queries and keys are the same tokens.
+std::string rows_axis(const DrawContext& context) {
+    return context.shown.problem().cross() ? "Tq" : "T";
+}
+
 } // namespace
 
 Picture draw_projection_page(const DrawContext& context) {
@@ -126,7 +131,7 @@ Picture draw_projection_page(const DrawContext& context) {
     product.left_name = cross ? "X_kv" : "X";
     product.right_name = tensor_info(W).name;
     product.result_name = info.symbol;
-    product.left_shape = cross ? "Tk × Dkv" : "T × D";
+    product.left_shape = cross ? "Tk × Dkv" : rows_axis(context) + " × D";
     product.right_shape = axis_name(tensor_info(W).axes[0]) + " × " + axis_name(tensor_info(W).axes[1]);
     product.result_shape = axis_name(info.axes[1]) + " × " + axis_name(info.axes[2]);
     product.left_keys = cross;
@@ -249,9 +254,9 @@ Picture draw_output_page(const DrawContext& context) {
     product.left_name = "concat";
     product.right_name = "W_O";
     product.result_name = "output";
-    product.left_shape = dims.H * dims.dv == dims.D ? "T × D" : "Tq × H·dv";
+    product.left_shape = dims.H * dims.dv == dims.D ? rows_axis(context) + " × D" : "Tq × H·dv";
     product.right_shape = dims.H * dims.dv == dims.D ? "D × D" : "H·dv × D";
-    product.result_shape = "T × D";
+    product.result_shape = rows_axis(context) + " × D";
     product.left_head_cols = dims.dv;
     product.right_row_heads = dims.dv;
     product.bias = TensorId::b_O;

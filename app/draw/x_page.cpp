@@ -36,7 +36,7 @@ float draw_source(Picture& picture, const DrawContext& context, const Source& so
     const Shape shape = context.shown.tensor(source.tensor)->shape();
     const std::int64_t rows = shape[1], cols = shape[2];
     const auto& features = context.shown.document->feature_names;
-    const bool named = !source.keys && static_cast<std::int64_t>(features.size()) == cols;
+    const bool named = static_cast<std::int64_t>(features.size()) == cols;
     const float labels = row_label_width(context, source.keys);
     const float room = context.width - 2 * canvas_pad - labels;
     const float cell_w = std::clamp(std::floor(room / static_cast<float>(cols)), 3.0F, 64.0F);

@@ -32,8 +32,8 @@ void refuse_large(std::int64_t numbers, std::string_view name) {
 }
 
 std::string title_of(const Shown& shown) {
-    const std::string& sentence = shown.document->recipe.sentence;
-    return sentence.empty() ? shown.document->title : sentence;
+    const std::string sentences = recipe_title(shown.document->recipe);
+    return sentences.empty() ? shown.document->title : sentences;
 }
 
 } // namespace

@@ -56,10 +56,23 @@ void set_style(const Theme& theme, float scale) {
 
 /// The sentence that a preset comes with, where none is given and it counts.
 Recipe with_sentence(Recipe recipe) {
-    const auto row = std::ranges::find(presets(), std::string_view(recipe.preset), &PresetInfo::id);
-    if (recipe.base == nullptr && recipe.sentence.empty() && row != presets().end())
-        recipe.sentence = row->sentence;
+    const PresetInfo* preset = find_preset(recipe.preset);
+    if (recipe.base != nullptr || !recipe.sentence.empty() || preset == nullptr)
+        return recipe;
+    recipe.sentence = preset->sentence;
+    if (recipe.kv_sentence.empty())
+        recipe.kv_sentence = opening_kv_sentence(*preset);
     return recipe;
+}
+
+/// The fields show what the document has, except the one that is being typed into.
+void fill_sentences(AppState& state, const Command* typed = nullptr) {
+    const Recipe& recipe = state.document->recipe;
+    if (typed == nullptr || !std::holds_alternative<SetSentence>(*typed))
+        state.sentence = recipe.sentence;
+    const auto* second = typed == nullptr ? nullptr : std::get_if<SetKvSentence>(typed);
+    if (second == nullptr || second->sentence != state.kv_sentence)
+        state.kv_sentence = recipe.kv_sentence;
 }
 
 } // namespace
@@ -68,7 +81,7 @@ Program::Program(const Options& options)
     : engines_(options.device), runner_(engines_.engine(), options.wake), options_(options) {
     const Recipe recipe = with_sentence(options.recipe);
     state_.document = make_document(recipe, 1);
-    state_.sentence = recipe.sentence;
+    fill_sentences(state_);
     history_.emplace(state_.document);
     files_.emplace(
         state_,
@@ -129,22 +142,21 @@ void Program::run_command(const Command& command) {
     std::string notice = notice_of(*state_.document, command, *next);
     history_->push({next, std::move(name.label), std::move(name.detail), gesture_});
     state_.document = std::move(next);
-    if (!std::holds_alternative<SetSentence>(command))
-        state_.sentence = state_.document->recipe.sentence;
+    fill_sentences(state_, &command);
     document_changed();
     state_.notice = std::move(notice);
 }
 
 void Program::restore(std::int64_t by) {
     state_.document = history_->move(by);
-    state_.sentence = state_.document->recipe.sentence;
+    fill_sentences(state_);
     document_changed();
 }
 
 void Program::show_document(DocumentPtr document) {
     history_.emplace(document);
     state_.document = std::move(document);
-    state_.sentence = state_.document->recipe.sentence;
+    fill_sentences(state_);
     state_.view.selected.reset();
     document_changed();
 }

@@ -20,8 +20,10 @@ std::string Program::report(float scale) const {
     out["revision"] = shown.document == nullptr ? 0 : shown.document->revision;
     out["settled"] = !animating() && shown.document == state_.document;
     out["sentence"] = state_.document->recipe.sentence;
+    out["kv_sentence"] = state_.document->recipe.kv_sentence;
     out["preset"] = state_.document->recipe.preset;
     out["tokens"] = state_.document->problem.tokens;
+    out["kv_tokens"] = state_.document->problem.kv_tokens;
     out["stage"] = group_info(state_.view.group).label;
     out["row"] = state_.view.row;
     static constexpr const char* compared[] = {"now", "baseline", "difference"};

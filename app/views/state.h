@@ -30,9 +30,10 @@ struct AppState {
     ViewState view;
     Comparison compare; ///< follows `shown`
     Flash flash;
-    std::string sentence; ///< as it stands in the field, valid or not
-    std::string notice;   ///< what the last command did beside what can be seen; empty when nothing
-    std::string error;    ///< one sentence about what was typed or chosen last; empty when all is well
+    std::string sentence;    ///< as it stands in the field, valid or not
+    std::string kv_sentence; ///< that of the second field
+    std::string notice;      ///< what the last command did beside what can be seen; empty when nothing
+    std::string error;       ///< one sentence about what was typed or chosen last; empty when all is well
     EngineState engines;
     std::string recomputed;           ///< which stages the last run computed, one sentence
     bool running = false;             ///< a run is out
@@ -45,6 +46,7 @@ struct AppState {
     PixelCache pixels;                ///< of what is costly to draw
     CourseState course;
     bool focus_sentence = false; ///< the sentence field takes the keyboard in the next frame
+    bool focus_kv_sentence = false;
 };
 
 } // namespace headscope
