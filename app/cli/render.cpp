@@ -119,6 +119,9 @@ void show_lesson(Program& program, const RenderOptions& options) {
         page("--question", *options.question, course.questions(), course.steps());
     program.act(ViewChange(ShowTab{LeftTab::course}));
     program.act(ViewChange(SetDark{options.theme == "dark"}));
+    ViewState& view = program.state().view; // a picture shows where things slide to
+    view.apart = view.apart_target;
+    view.joined = view.joined_target;
 }
 
 std::string render_window(const RenderOptions& options, const DocumentPtr& document, Size size,

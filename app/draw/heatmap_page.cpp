@@ -219,8 +219,16 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
     const bool masked = (from_file ? any_hatched(spec) : !context.shown.problem().mask.empty()) &&
                         spec.tensor != TensorId::scores && spec.tensor != TensorId::scaled;
     const Ramp& ramp = spec.fill == CellFill::diverging ? theme.diverging : *spec.ramp;
-    draw_legend(picture, context, spec.x, grid.area.bottom() + 18,
-                std::min(160.0F, std::max(width * 0.55F, 90.0F)), ramp, grid.low, grid.high, text.unit,
+    const float bar = std::min(160.0F, std::max(width * 0.55F, 90.0F));
+    const float room =
+        std::min(width + (sums ? sum_width : 0.0F) + plan.gap + label_width, context.width - spec.x) - 8;
+    const float beside = masked ? 40 + context.measure("masked", Font::ui, 12.5F) : 0;
+    std::string unit = text.unit;
+    if (bar + 16 + context.measure(unit, Font::ui, 12.5F) + beside > room) {
+        unit = unit.substr(0, unit.find(','));
+        picture.tips.push_back({{spec.x, grid.area.bottom() + 12, room, 34}, text.unit});
+    }
+    draw_legend(picture, context, spec.x, grid.area.bottom() + 18, bar, ramp, grid.low, grid.high, unit,
                 masked);
 }
 

@@ -84,6 +84,10 @@ LessonState lesson_state(const Shown& shown, const ViewState& view, const Course
             .row = view.row,
             .head = view.head,
             .done = course.of_open().done,
+            .selected = view.selected ? std::optional(CellRange{.tensor = view.selected->tensor,
+                                                                .first = view.selected->at,
+                                                                .count = {1, 1, 1, 1}})
+                                      : std::nullopt,
             .edited = is_away(course, shown.document->recipe)};
 }
 

@@ -111,8 +111,9 @@ Picture draw_projection_page(const DrawContext& context) {
 
     const TensorInfo& info = tensor_info(result);
     const bool has_bias = context.shown.tensor(bias) != nullptr;
-    const std::string formula(
-        info.formula.substr(0, has_bias ? info.formula.size() : info.formula.find(" +")));
+    std::string formula(info.formula.substr(0, has_bias ? info.formula.size() : info.formula.find(" +")));
+    if (cross)
+        formula.replace(formula.find('X'), 1, "X_kv");
     draw_page_head(picture, context, std::string(info.title), formula);
     std::vector<Segment> segments{
         {"Q", ViewChange(ShowProjection{Projection::q}), queries, "Queries: what a token looks for"},

@@ -216,6 +216,8 @@ private:
         if (scene.row && scene.row->kind != TargetIndex::Kind::all)
             state.row =
                 resolve({.tensor = TensorId::weights_mean, .indices = {*scene.row}}, state.problem).first[1];
+        if (scene.select)
+            state.selected = resolve(*scene.select, state.problem);
         return state;
     }
 
