@@ -43,6 +43,8 @@ struct Learner : Desk {
     }
     /// The page with that step (from 1), by the keyboard alone.
     void turn_to(int page) {
+        REQUIRE(course().open != nullptr);
+        REQUIRE(page < course().pages());
         while (course().page != page) {
             driver.key(course().page < page ? GLFW_KEY_PAGE_DOWN : GLFW_KEY_PAGE_UP);
             settle();
@@ -70,13 +72,13 @@ TEST_CASE("a lesson is opened by a click and its pages turned by keys and button
     learner.open("first-lesson");
     CHECK(learner.course().page == 0);
     CHECK(screen_shows("11 minutes, intermediate, 7 steps"));
-    CHECK(screen_shows("Afterwards you can"));
+    CHECK(screen_shows("Afterwards"));
     learner.press("Begin");
     CHECK(learner.course().page == 1);
     CHECK(screen_shows("Step 1 of 7"));
     CHECK(screen_shows("One head is not enough"));
     CHECK(learner.view().group == StageGroup::weights);
-    CHECK(learner.view().row == 2);
+    CHECK(learner.view().selected->at == Index{0, 0, 2, 1});
     REQUIRE(learner.view().points.size() == 2);
     CHECK(learner.view().points[0].tensor == TensorId::weights);
 
@@ -134,10 +136,23 @@ TEST_CASE("a gate opens when the learner does it through the real controls", "[g
     CHECK(learner.progress().done.size() == 1);
     CHECK(screen_shows("Done ✓"));
 
+    learner.turn_to(3);
+    CHECK(screen_shows("Your turn"));
+    const auto& grids = learner.program.canvas().grids;
+    const auto weights = std::ranges::find(grids, TensorId::weights, &MatrixGrid::tensor); // of head 0
+    REQUIRE(weights != grids.end());
+    const Rect other = weights->cell(3, 0), wanted = weights->cell(3, 2);
+    learner.driver.click(other.x + other.w / 2, other.y + other.h / 2);
+    learner.settle();
+    CHECK(learner.progress().done.size() == 1);
+    learner.driver.click(wanted.x + wanted.w / 2, wanted.y + wanted.h / 2);
+    learner.settle();
+    CHECK(learner.progress().done.size() == 2);
+
     learner.turn_to(6);
     CHECK(screen_shows("Your turn"));
     learner.choose("H", "4 heads");
-    CHECK(learner.progress().done.size() == 2);
+    CHECK(learner.progress().done.size() == 3);
     CHECK(learner.away());
 
     learner.open("cross-attention");
@@ -289,6 +304,14 @@ row: cat
 point: weights[0][cat, :]
 ```
 The word **cat** gives chat {{weights[0][cat, chat]}} of its weight, in French.
+
+```quiz
+question: What does a row add up to?
+choices:
+  - {text: one, right: true, why: Softmax divides by the sum.}
+  - {text: two, why: That is two rows.}
+  - {text: nothing, why: Weights are not negative.}
+```
 )";
     std::ofstream(folder.file("lessons/broken.md")) << "---\nid: broken\ntitle: [\n---\n\nNo step.\n";
     std::ofstream(folder.file("lessons/empty.md")) << "";
