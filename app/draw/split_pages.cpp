@@ -158,10 +158,12 @@ Picture draw_split_page(const DrawContext& context) {
     draw_segmented(picture, context, context.width - canvas_pad - segmented_width(context, segments), 28,
                    segments);
 
-    const std::vector<Slices> all{
-        {TensorId::q, TensorId::q_heads, "Q", "= X W_Q", dims.H, dims.dk, 1, false},
-        {TensorId::k, TensorId::k_heads, "K", "= X W_K", dims.Hkv, dims.dk, shared, true},
-        {TensorId::v, TensorId::v_heads, "V", "= X W_V", dims.Hkv, dims.dv, shared, true}};
+    const bool cross = context.shown.problem().cross();
+    const std::vector<Slices> all{{TensorId::q, TensorId::q_heads, "Q", "= X W_Q", dims.H, dims.dk, 1, false},
+                                  {TensorId::k, TensorId::k_heads, "K", cross ? "= X_kv W_K" : "= X W_K",
+                                   dims.Hkv, dims.dk, shared, true},
+                                  {TensorId::v, TensorId::v_heads, "V", cross ? "= X_kv W_V" : "= X W_V",
+                                   dims.Hkv, dims.dv, shared, true}};
     const Slices& widest =
         *std::ranges::max_element(all, {}, [](const Slices& s) { return s.heads * s.width; });
     const float labels = std::max(row_label_width(context, false), row_label_width(context, true));
