@@ -131,3 +131,16 @@ TEST_CASE("a scene's second sentence stays, is replaced, and ends") {
     CHECK(kv(laid_over(both, other)).empty());
     CHECK(recipe_of(laid_over(both, other)).sentence == "The cat sat down");
 }
+
+TEST_CASE("a boxed aside keeps the blanks before what is set off in it") {
+    const ParsedLesson parsed =
+        parse_lesson(block("step", "stage: weights") + "\n> [!note]  Type *two* words, {{D}} in all.\n", "");
+    std::string text;
+    for (const LessonBlock& one : parsed.lesson.steps.at(0).blocks)
+        if (const auto* callout = std::get_if<Callout>(&one)) {
+            CHECK(callout->kind == "note");
+            for (const Span& span : std::get<Paragraph>(callout->blocks.at(0)).spans)
+                text += span.value ? "8" : span.text;
+        }
+    CHECK(text == "Type two words, 8 in all.");
+}
