@@ -39,7 +39,8 @@ private:
     };
     static Gain parse_gain(const std::string& text);
 
-    std::optional<std::string> sentence_, kv_sentence_, preset_, case_path_, project_path_, weights_path_, mask_;
+    std::optional<std::string> sentence_, kv_sentence_, preset_, case_path_, project_path_, weights_path_,
+        mask_;
     std::optional<std::int64_t> H_, Hkv_;
     std::optional<std::uint64_t> seed_;
     std::optional<float> temperature_;
