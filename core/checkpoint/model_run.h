@@ -1,11 +1,10 @@
 #pragma once
 
-#include "core/analysis/attention_set.h"
 #include "core/attention/problem.h"
 #include "core/base/progress.h"
-#include "core/checkpoint/forward.h"
 #include "core/checkpoint/model.h"
 #include "core/checkpoint/model_inputs.h"
+#include "core/trace/attention_set.h"
 
 #include <cstdint>
 #include <map>
@@ -46,6 +45,8 @@ public:
     static ModelRunPtr compute(const ModelPtr& model, const ModelInputs& inputs, const ModelEdits& edits,
                                const ModelRunPtr& before, const Options& options, Progress& progress);
 
+    ~ModelRun() override;
+
     const Model& model() const;
     const ModelPtr& model_ptr() const;
     const ModelInputs& inputs() const;
@@ -69,7 +70,8 @@ public:
     void read_head(std::int64_t l, std::int64_t h, std::span<float> to) const override;
 
 private:
-    struct State;
+    class State;
+    explicit ModelRun(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };
 
