@@ -183,6 +183,7 @@ void add_bench(CLI::App& program) {
     struct Options {
         bool quick = false, engine = false, long_text = false, json = false, in_window = false,
              attention = false;
+        std::string model;
     };
     CLI::App& command =
         *program.add_subcommand("bench", "measure this machine: engine, frames, start, memory");
@@ -194,6 +195,8 @@ void add_bench(CLI::App& program) {
     command.add_flag("--long", options->long_text, "32,768 tokens as well; takes a minute");
     command.add_flag("--json", options->json, "for other programs");
     command.add_flag("--attention", options->attention, "only the board of heads, of attention in memory");
+    command.add_option("--model", options->model,
+                       "only a checkpoint's forward pass: the folder of the checkpoint");
     command.add_flag("--in-window", options->in_window)->group("");
     command.callback([options] {
         if (options->in_window)
@@ -201,6 +204,10 @@ void add_bench(CLI::App& program) {
         if (options->attention)
             return bench_attention(options->json);
         std::vector<BenchRow> rows;
+        if (!options->model.empty()) {
+            add_model_rows(rows, options->model);
+            return print(rows, options->json);
+        }
         if (!options->engine)
             add_felt_rows(rows);
         if (!options->quick)

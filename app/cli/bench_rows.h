@@ -39,4 +39,7 @@ void add_engine_rows(std::vector<BenchRow>& rows);
 /// 32,768 tokens with nothing of size T x T kept.
 void add_long_row(std::vector<BenchRow>& rows);
 
+/// A checkpoint: opened, run at T 128 and T 1024, run again after an edit.
+void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder);
+
 } // namespace headscope

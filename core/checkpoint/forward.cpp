@@ -27,6 +27,7 @@ ForwardResult run_model(const Model& model, const ModelInputs& inputs, const For
                         const RunAttention& attention, Progress& progress) {
     check_options(options, model.config());
     const ForwardPass pass(model, inputs);
+    CpuDense cpu;
     ForwardResult result;
     const auto attend = [&](std::int64_t l, Problem problem) {
         if (const auto gains = options.gains.find(l); gains != options.gains.end())
@@ -46,10 +47,10 @@ ForwardResult run_model(const Model& model, const ModelInputs& inputs, const For
         return output;
     };
     progress.check();
-    result.hidden.push_back(pass.embed());
-    pass.run_layers(result.hidden, attend, progress);
+    result.hidden.push_back(pass.embed(cpu));
+    pass.run_layers(cpu, result.hidden, attend, progress);
     if (options.logits)
-        result.logits = pass.logits(*result.hidden.back(), progress);
+        result.logits = pass.logits(cpu, *result.hidden.back(), progress);
     progress.report(1.0F);
     return result;
 }

@@ -39,8 +39,9 @@ ForwardPass::ForwardPass(const Model& model, const ModelInputs& inputs)
         rotary_ = rotary_tables(config_, inputs.T);
 }
 
-TensorPtr ForwardPass::normed(const Tensor& x, const TensorPtr& gain, const TensorPtr& shift) const {
-    return norm(x, *gain, shift.get(), config_.norm_eps);
+TensorPtr ForwardPass::normed(CpuDense& cpu, const Tensor& x, const TensorPtr& gain,
+                              const TensorPtr& shift) const {
+    return norm(cpu, x, *gain, shift.get(), config_.norm_eps);
 }
 
 void ForwardPass::add_rows(Tensor& x, Slot table, const std::vector<std::int64_t>& rows) const {
@@ -52,7 +53,7 @@ void ForwardPass::add_rows(Tensor& x, Slot table, const std::vector<std::int64_t
     }
 }
 
-TensorPtr ForwardPass::embed() const {
+TensorPtr ForwardPass::embed(CpuDense& cpu) const {
     auto x = std::make_shared<Tensor>(Shape{inputs_.B, inputs_.T, config_.D}, 0.0F);
     add_rows(*x, Slot::words, inputs_.ids);
     if (!rotary(config_.family))
@@ -62,7 +63,7 @@ TensorPtr ForwardPass::embed() const {
                  inputs_.token_types.empty() ? std::vector<std::int64_t>(inputs_.ids.size(), 0)
                                              : inputs_.token_types);
     if (const TensorPtr gain = model_.shared(Slot::embedding_gain))
-        return normed(*x, gain, model_.shared(Slot::embedding_shift));
+        return normed(cpu, *x, gain, model_.shared(Slot::embedding_shift));
     return x;
 }
 
@@ -107,15 +108,15 @@ Problem ForwardPass::problem_of(std::int64_t l, const WeightSet& weights, Tensor
     return problem;
 }
 
-Problem ForwardPass::problem(std::int64_t l, const TensorPtr& hidden) const {
+Problem ForwardPass::problem(CpuDense& cpu, std::int64_t l, const TensorPtr& hidden) const {
     const WeightSet w = model_.layer(l);
     return problem_of(l, w,
                       pre_norm(config_.family)
-                          ? normed(*hidden, w[Slot::attention_gain], w[Slot::attention_shift])
+                          ? normed(cpu, *hidden, w[Slot::attention_gain], w[Slot::attention_shift])
                           : hidden);
 }
 
-TensorPtr ForwardPass::layer(std::int64_t l, const TensorPtr& x, const Attend& attend,
+TensorPtr ForwardPass::layer(CpuDense& cpu, std::int64_t l, const TensorPtr& x, const Attend& attend,
                              const Progress& cancel) const {
     using enum Slot;
     const WeightSet w = model_.layer(l);
@@ -129,20 +130,23 @@ TensorPtr ForwardPass::layer(std::int64_t l, const TensorPtr& x, const Attend& a
         }
     };
     if (pre_norm(config_.family)) {
-        const TensorPtr middle = sum(*x, *attention(normed(*x, w[attention_gain], w[attention_shift])));
-        const TensorPtr inside = normed(*middle, w[mlp_gain], w[mlp_shift]);
-        return sum(*middle, *mlp(*inside, w, config_.activation, cancel));
+        const TensorPtr middle =
+            sum(cpu, *x, *attention(normed(cpu, *x, w[attention_gain], w[attention_shift])));
+        const TensorPtr inside = normed(cpu, *middle, w[mlp_gain], w[mlp_shift]);
+        return sum(cpu, *middle, *mlp(cpu, *inside, w, config_.activation, cancel));
     }
-    const TensorPtr middle = normed(*sum(*x, *attention(x)), w[attention_gain], w[attention_shift]);
-    return normed(*sum(*middle, *mlp(*middle, w, config_.activation, cancel)), w[mlp_gain], w[mlp_shift]);
+    const TensorPtr middle = normed(cpu, *sum(cpu, *x, *attention(x)), w[attention_gain], w[attention_shift]);
+    return normed(cpu, *sum(cpu, *middle, *mlp(cpu, *middle, w, config_.activation, cancel)), w[mlp_gain],
+                  w[mlp_shift]);
 }
 
-void ForwardPass::run_layers(std::vector<TensorPtr>& hidden, const Attend& attend, Progress& progress) const {
+void ForwardPass::run_layers(CpuDense& cpu, std::vector<TensorPtr>& hidden, const Attend& attend,
+                             Progress& progress) const {
     const auto steps = static_cast<float>(config_.layers + 1);
     for (auto l = static_cast<std::int64_t>(hidden.size()) - 1; l < config_.layers; ++l) {
         progress.check();
         progress.set_part(static_cast<float>(l) / steps, static_cast<float>(l + 1) / steps);
-        hidden.push_back(layer(l, hidden.back(), attend, progress));
+        hidden.push_back(layer(cpu, l, hidden.back(), attend, progress));
         if (!finite(*hidden.back()))
             fail_input("the output of layer " + std::to_string(l) +
                        " leaves float32's range; check the weights and gains");
@@ -150,22 +154,23 @@ void ForwardPass::run_layers(std::vector<TensorPtr>& hidden, const Attend& atten
     progress.set_part(0.0F, 1.0F);
     progress.report(static_cast<float>(config_.layers) / steps);
     if (const TensorPtr gain = model_.shared(Slot::final_gain))
-        hidden.back() = normed(*hidden.back(), gain, model_.shared(Slot::final_shift));
+        hidden.back() = normed(cpu, *hidden.back(), gain, model_.shared(Slot::final_shift));
 }
 
-TensorPtr ForwardPass::logits(const Tensor& x, const Progress& cancel) const {
+TensorPtr ForwardPass::logits(CpuDense& cpu, const Tensor& x, const Progress& cancel) const {
     using enum Slot;
     if (!model_.has_head())
         return nullptr;
     const TensorPtr table = model_.shared(Slot::head), bias = model_.shared(head_bias);
     const TensorPtr dense = model_.shared(head_dense);
     if (dense == nullptr)
-        return linear_by_rows(x, *table, bias.get(), cancel);
-    const MutableTensor inside = linear(x, *dense, model_.shared(head_dense_bias).get(), cancel);
+        return cpu.multiply_by_rows(x, *table, bias.get(), cancel);
+    const MutableTensor inside = cpu.multiply(x, *dense, model_.shared(head_dense_bias).get(), cancel);
     // RoBERTa's head has the exact GELU, whatever the layers have.
-    activate(*inside, config_.family == ModelFamily::roberta ? Activation::gelu : config_.activation);
-    const TensorPtr ready = normed(*inside, model_.shared(head_gain), model_.shared(head_shift));
-    return linear_by_rows(*ready, *table, bias.get(), cancel);
+    activate(cpu, *inside, config_.family == ModelFamily::roberta ? Activation::gelu : config_.activation,
+             cancel);
+    const TensorPtr ready = normed(cpu, *inside, model_.shared(head_gain), model_.shared(head_shift));
+    return cpu.multiply_by_rows(*ready, *table, bias.get(), cancel);
 }
 
 } // namespace headscope

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/checkpoint/forward_pass.h"
 #include "core/engine/cpu/cpu_engine.h"
+#include "core/engine/cpu/dense.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -14,15 +15,13 @@ namespace headscope {
 
 namespace {
 
-/// An engine is one thread's at a time; runs that follow each other share one and the memory it keeps.
-struct SharedEngine {
+/// Threads and memory of the processor: for one thread at a time, who locks `mutex`. Runs that follow each
+/// other share one, and with it the memory it keeps.
+struct Workshop {
     std::mutex mutex;
-    CpuEngine engine;
-
-    Trace run(const Problem& problem, StageSet wanted, Progress& progress) {
-        const std::scoped_lock lock(mutex);
-        return engine.run(problem, wanted, progress);
-    }
+    std::shared_ptr<CpuMachine> machine = make_cpu_machine();
+    CpuEngine engine{machine};
+    CpuDense cpu{machine};
 };
 
 std::string weight_name(TensorId id) {
@@ -88,10 +87,11 @@ public:
           pass(*model, inputs) {}
 
     void describe();
-    void take_engine(const State& before) { engine_ = before.engine_; }
+    void take_workshop(const State& before) { workshop_ = before.workshop_; }
     void share(const State& before, std::int64_t layers);
     void compute(const Options& options, Progress& progress);
     TensorPtr weights(std::int64_t l) const;
+    Problem problem(std::int64_t l) const;
 
     const ModelPtr model;
     const ModelInputs inputs;
@@ -104,8 +104,8 @@ public:
 
 private:
     std::vector<TensorPtr> kept_; ///< (1, H, T, T) by layer; null beyond the budget
-    std::shared_ptr<SharedEngine> engine_ = std::make_shared<SharedEngine>();
-    mutable std::mutex mutex_;
+    std::shared_ptr<Workshop> workshop_ = std::make_shared<Workshop>();
+    mutable Workshop later_; ///< for what is asked of this run after it was made
     mutable std::pair<std::int64_t, TensorPtr> latest_{-1, nullptr}; ///< recomputed last
 };
 
@@ -141,36 +141,42 @@ void ModelRun::State::compute(const Options& options, Progress& progress) {
         std::ranges::count_if(kept_, [](const TensorPtr& weights) { return weights != nullptr; }));
     const std::size_t most = options.kept_bytes / std::max<std::size_t>(layer_bytes, 1);
     std::size_t room = most - std::min(most, shared);
+    const std::scoped_lock lock(workshop_->mutex);
     if (hidden.empty())
-        hidden.push_back(pass.embed());
+        hidden.push_back(pass.embed(workshop_->cpu));
     pass.run_layers(
-        hidden,
+        workshop_->cpu, hidden,
         [&](std::int64_t l, const Problem& problem) {
             const StageSet output = StageSet().with(TensorId::output);
             const bool keep = room > 0;
-            Trace trace = engine_->run(edited(problem, edits_of(edits, l)),
-                                       keep ? output.with(TensorId::weights) : output, progress);
+            Trace trace = workshop_->engine.run(edited(problem, edits_of(edits, l)),
+                                                keep ? output.with(TensorId::weights) : output, progress);
             room -= keep ? 1 : 0;
             kept_.push_back(trace.slot(TensorId::weights));
             return trace.slot(TensorId::output);
         },
         progress);
-    logits = pass.logits(*hidden.back(), progress);
+    logits = pass.logits(workshop_->cpu, *hidden.back(), progress);
 }
 
 TensorPtr ModelRun::State::weights(std::int64_t l) const {
     if (const TensorPtr& kept = kept_[static_cast<std::size_t>(l)])
         return kept;
-    const std::scoped_lock lock(mutex_);
+    const std::scoped_lock lock(later_.mutex);
     if (latest_.first != l) {
         latest_ = {-1, nullptr}; // its memory first
         Progress progress;
-        Trace trace =
-            engine_->run(edited(pass.problem(l, hidden[static_cast<std::size_t>(l)]), edits_of(edits, l)),
-                         StageSet().with(TensorId::weights), progress);
+        const Problem problem = pass.problem(later_.cpu, l, hidden[static_cast<std::size_t>(l)]);
+        Trace trace = later_.engine.run(edited(problem, edits_of(edits, l)),
+                                        StageSet().with(TensorId::weights), progress);
         latest_ = {l, trace.slot(TensorId::weights)};
     }
     return latest_.second;
+}
+
+Problem ModelRun::State::problem(std::int64_t l) const {
+    const std::scoped_lock lock(later_.mutex);
+    return pass.problem(later_.cpu, l, hidden[static_cast<std::size_t>(l)]);
 }
 
 ModelRun::ModelRun(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -186,7 +192,7 @@ ModelRunPtr ModelRun::compute(const ModelPtr& model, const ModelInputs& inputs, 
     state->describe();
     const std::int64_t layers = model->config().layers;
     if (before != nullptr)
-        state->take_engine(*before->state_);
+        state->take_workshop(*before->state_);
     if (before != nullptr && before->state_->model == model && before->state_->inputs == inputs)
         state->share(*before->state_, first_difference(before->edits(), edits, layers));
     if (state->computed_from < layers)
@@ -216,7 +222,7 @@ std::int64_t ModelRun::computed_from() const {
 }
 
 Problem ModelRun::problem(std::int64_t l) const {
-    return state_->pass.problem(l, hidden(l));
+    return state_->problem(l);
 }
 
 const TensorPtr& ModelRun::hidden(std::int64_t l) const {

@@ -3,7 +3,8 @@
 #include "core/attention/problem.h"
 #include "core/base/progress.h"
 #include "core/engine/cpu/blocks.h"
-#include "core/engine/cpu/worker_pool.h"
+#include "core/engine/cpu/machine.h"
+#include "core/engine/cpu/products.h"
 #include "core/trace/trace.h"
 
 #include <array>
@@ -13,21 +14,6 @@
 #include <vector>
 
 namespace headscope {
-
-/// What the runs of one engine share.
-struct CpuMachine {
-    const Kernels& kernels;
-    WorkerPool pool;
-    std::shared_ptr<BufferStore> store = std::make_shared<BufferStore>();
-    Tensor scratch{Shape{0}}; ///< of all workers; grows
-
-    /// So many numbers for each worker, one worker's after another's. What was given before becomes invalid.
-    float* scratch_for(std::int64_t numbers) {
-        if (scratch.count() < numbers * pool.threads())
-            scratch = Tensor(Shape{numbers * pool.threads()});
-        return scratch.data();
-    }
-};
 
 /// One run of the CPU engine: the tensors that are wanted or needed on the way, and the steps that fill them.
 /// Every number is one chain of operations in a fixed order, so that a part of a run gives the same bits as
@@ -47,6 +33,7 @@ private:
         TensorId id;
         const Tensor *x, *W, *b;
         std::int64_t first, count;
+        WideProduct product() const;
     };
     /// What one worker needs for a tile of query rows.
     struct Scratch {
@@ -64,9 +51,10 @@ private:
     Tensor& make(TensorId id);
     std::shared_ptr<Tensor>& own(TensorId id) { return tensors_[static_cast<std::size_t>(id)]; }
     const Tensor& made(TensorId id) const;
-    /// Calls task(index, worker) for every index; on all threads when the work is worth waking them.
     template<class Task>
-    void for_tasks(std::int64_t count, std::int64_t flops, const Task& task);
+    void for_tasks(std::int64_t count, std::int64_t flops, const Task& task) {
+        machine_.for_tasks(progress_, count, flops, task);
+    }
 
     void project_heads();
     void add_columns(std::vector<Columns>& all, TensorId id);
@@ -110,18 +98,5 @@ private:
     std::shared_ptr<Tensor> values_;  ///< (B, Hkv): panels of values
     std::shared_ptr<Tensor> softmax_; ///< Trace::softmax while it is made
 };
-
-template<class Task>
-void CpuRun::for_tasks(std::int64_t count, std::int64_t flops, const Task& task) {
-    constexpr std::int64_t small = 3'000'000;
-    const auto checked = [&](std::int64_t index, int worker) {
-        progress_.check();
-        task(index, worker);
-    };
-    if (count > 1 && flops >= small && machine_.pool.threads() > 1)
-        return machine_.pool.run(count, checked);
-    for (std::int64_t index = 0; index < count; ++index)
-        checked(index, 0);
-}
 
 } // namespace headscope

@@ -7,14 +7,6 @@
 
 namespace headscope {
 
-namespace {
-
-constexpr std::int64_t many_rows = 24;          ///< from here on a projection is shared in wide columns
-constexpr std::int64_t wide = 128, narrow = 64; ///< columns of one task
-constexpr std::int64_t fewest_tasks_per_thread = 4;
-
-} // namespace
-
 /// The heads of a projection that are in reach, neighbours together.
 void CpuRun::add_columns(std::vector<Columns>& all, TensorId id) {
     using enum TensorId;
@@ -35,50 +27,30 @@ void CpuRun::add_columns(std::vector<Columns>& all, TensorId id) {
         make(id);
 }
 
-/// Tasks are blocks of columns of all the projections, in tiles of rows where there are few columns.
+WideProduct CpuRun::Columns::product() const {
+    const std::int64_t depth = x->shape().back(0), stride = W->shape()[1];
+    return {.A = {x->data(), depth, x->count() / depth, depth},
+            .B = {W->data() + first, stride, depth, count},
+            .bias = b == nullptr ? nullptr : b->data() + first};
+}
+
 void CpuRun::project(const std::vector<Columns>& all) {
-    struct Task {
-        const Columns* columns;
-        std::int64_t first, count, row, rows;
-    };
-    std::int64_t flops = 0, cells = 0;
+    std::vector<WideProduct> products;
     for (const Columns& c : all) {
-        const std::int64_t rows = c.x->count() / c.x->shape().back(0);
-        flops += 2 * c.x->count() * c.count;
-        cells += rows * c.count;
+        products.push_back(c.product());
+        products.back().C = make(c.id).data() + c.first;
+        products.back().C_stride = c.W->shape()[1];
     }
-    const bool share = flops > 0 && machine_.pool.threads() > 1;
-    const std::int64_t threads = machine_.pool.threads();
-    std::vector<Task> tasks;
-    for (const Columns& c : all) {
-        const std::int64_t rows = c.x->count() / c.x->shape().back(0);
-        const std::int64_t width = !share ? c.count : rows >= many_rows ? wide : narrow;
-        const std::int64_t blocks = (c.count + width - 1) / width;
-        // Blocks of about equal work, several for each thread.
-        const std::int64_t wanted = share ? fewest_tasks_per_thread * threads * rows * c.count / cells : 1;
-        const std::int64_t tiles =
-            std::clamp<std::int64_t>(wanted / blocks, 1, (rows + many_rows - 1) / many_rows);
-        const std::int64_t tile = (rows + tiles - 1) / tiles;
-        make(c.id);
-        for (std::int64_t first = 0; first < c.count; first += width)
-            for (std::int64_t row = 0; row < rows; row += tile)
-                tasks.push_back(
-                    {&c, c.first + first, std::min(width, c.count - first), row, std::min(tile, rows - row)});
-    }
+    const std::vector<ProductPart> parts = divide_products(products, machine_.pool.threads());
     const std::int64_t space = pack_space(kernels_);
     float* const scratch = machine_.scratch_for(space);
-    for_tasks(static_cast<std::int64_t>(tasks.size()), flops, [&](std::int64_t index, int worker) {
-        const Task& task = tasks[static_cast<std::size_t>(index)];
-        const Columns& c = *task.columns;
-        const std::int64_t depth = c.x->shape().back(0), stride = c.W->shape()[1];
-        const Block A{c.x->data() + task.row * depth, depth, task.rows, depth};
-        const Block B{c.W->data() + task.first, stride, depth, task.count};
-        float* const C = own(c.id)->data() + task.row * stride + task.first;
-        const float* const bias = c.b == nullptr ? nullptr : c.b->data() + task.first;
-        float* const panels = scratch + worker * space;
-        if (!multiply_block(kernels_, A, B, bias, C, stride, panels))
-            fail_projection({c.id, c.x, c.W, c.b, task.first, task.count}, task.row, task.rows);
-    });
+    for_tasks(
+        static_cast<std::int64_t>(parts.size()), flops_of(products), [&](std::int64_t index, int worker) {
+            const ProductPart& part = parts[static_cast<std::size_t>(index)];
+            const Columns& c = all[part.product];
+            if (!multiply_part(kernels_, products[part.product], part, scratch + worker * space))
+                fail_projection({c.id, c.x, c.W, c.b, c.first + part.first, part.count}, part.row, part.rows);
+        });
 }
 
 void CpuRun::fail_projection(const Columns& columns, std::int64_t row, std::int64_t rows) const {

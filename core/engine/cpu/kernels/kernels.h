@@ -39,6 +39,11 @@ struct Kernels {
     /// row[j] *= factor, and a copy of it in `out` unless that is null. past_caches: where it is much larger
     /// than they are.
     void (*scale_row)(float* row, std::int64_t count, float factor, float* out, bool past_caches);
+    /// In place: x Phi(x), its approximation by tanh, and x sigmoid(x), each within 3e-7, or 3e-6 of its size
+    /// where that is less.
+    void (*gelu)(float* x, std::int64_t count);
+    void (*gelu_tanh)(float* x, std::int64_t count);
+    void (*silu)(float* x, std::int64_t count);
     /// The peak of this instruction set: so many rounds of independent multiply-adds; returns how many FLOP.
     double (*multiply_adds)(std::int64_t rounds);
 };

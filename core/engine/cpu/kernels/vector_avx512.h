@@ -25,11 +25,17 @@ inline Vec operator-(Vec a, Vec b) {
 inline Vec operator*(Vec a, Vec b) {
     return {_mm512_mul_ps(a.v, b.v)};
 }
+inline Vec operator/(Vec a, Vec b) {
+    return {_mm512_div_ps(a.v, b.v)};
+}
 inline Vec multiply_add(Vec a, Vec b, Vec c) {
     return {_mm512_fmadd_ps(a.v, b.v, c.v)};
 }
 inline Vec larger(Vec a, Vec b) {
     return {_mm512_max_ps(a.v, b.v)};
+}
+inline Vec smaller(Vec a, Vec b) {
+    return {_mm512_min_ps(a.v, b.v)};
 }
 /// v where x >= limit, else 0.
 inline Vec where_at_least(Vec x, float limit, Vec v) {

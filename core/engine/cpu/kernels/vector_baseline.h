@@ -32,11 +32,17 @@ inline Vec operator-(Vec a, Vec b) {
 inline Vec operator*(Vec a, Vec b) {
     return {a.v * b.v};
 }
+inline Vec operator/(Vec a, Vec b) {
+    return {a.v / b.v};
+}
 inline Vec multiply_add(Vec a, Vec b, Vec c) {
     return {a.v * b.v + c.v};
 }
 inline Vec larger(Vec a, Vec b) {
     return {a.v > b.v ? a.v : b.v};
+}
+inline Vec smaller(Vec a, Vec b) {
+    return {a.v < b.v ? a.v : b.v};
 }
 /// v where x >= limit, else 0.
 inline Vec where_at_least(Vec x, float limit, Vec v) {
