@@ -17,8 +17,6 @@ void check_options(const ForwardOptions& options, const ModelConfig& config) {
     };
     if (options.layer)
         check_layer(*options.layer);
-    for (const auto& [l, gains] : options.gains)
-        check_layer(l);
 }
 
 } // namespace
@@ -27,11 +25,11 @@ ForwardResult run_model(const Model& model, const ModelInputs& inputs, const For
                         const RunAttention& attention, Progress& progress) {
     check_options(options, model.config());
     const ForwardPass pass(model, inputs);
+    check_edits(model, options.edits);
     CpuDense cpu;
     ForwardResult result;
     const auto attend = [&](std::int64_t l, Problem problem) {
-        if (const auto gains = options.gains.find(l); gains != options.gains.end())
-            problem.gains = gains->second;
+        problem = with_edits(std::move(problem), edits_of(options.edits, l));
         const bool keep =
             (!options.stages.empty() || options.keep_problems) && (!options.layer || *options.layer == l);
         const StageSet wanted = keep ? options.stages : StageSet();

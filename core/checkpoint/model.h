@@ -41,6 +41,7 @@ public:
 
     const std::string& folder() const { return folder_; }
     const ModelConfig& config() const { return config_; }
+    const TensorFiles& files() const { return files_; }
     const CheckpointReport& report() const { return report_; }
     bool has_head() const { return report_.head_missing.empty(); }
     /// Throws Error(input) naming what keeps the model from running: missing or misshapen tensors.

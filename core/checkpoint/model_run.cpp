@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/checkpoint/forward_pass.h"
+#include "core/checkpoint/model_edits.h"
 #include "core/engine/cpu/cpu_engine.h"
 #include "core/engine/cpu/dense.h"
 
@@ -23,60 +24,6 @@ struct Workshop {
     CpuEngine engine{machine};
     CpuDense cpu{machine};
 };
-
-std::string weight_name(TensorId id) {
-    return std::string(tensor_info(id).name);
-}
-
-/// The problem with what the user changed in it.
-Problem edited(Problem problem, const LayerEdits& edits) {
-    for (const auto& [id, tensor] : edits.tensors) {
-        TensorPtr* const slot = id == TensorId::x || id == TensorId::x_kv ? nullptr : problem.input_slot(id);
-        if (slot == nullptr || *slot == nullptr)
-            fail_input("the edits change " + weight_name(id) + ", which this layer does not have");
-        if (tensor == nullptr || tensor->shape() != (*slot)->shape())
-            fail_input("the edited " + weight_name(id) + " has shape " +
-                       (tensor == nullptr ? "()" : tensor->shape().text()) + "; the model's has " +
-                       (*slot)->shape().text());
-        *slot = tensor;
-    }
-    problem.gains = edits.gains;
-    return problem;
-}
-
-bool all_one(const std::vector<float>& gains) {
-    return std::ranges::all_of(gains, [](float gain) { return gain == 1.0F; });
-}
-
-bool same(const LayerEdits& a, const LayerEdits& b) {
-    return a.tensors == b.tensors && (a.gains == b.gains || (all_one(a.gains) && all_one(b.gains)));
-}
-
-const LayerEdits& edits_of(const ModelEdits& edits, std::int64_t l) {
-    static const LayerEdits none;
-    const auto found = edits.find(l);
-    return found == edits.end() ? none : found->second;
-}
-
-/// The first layer in which they differ, or `layers`.
-std::int64_t first_difference(const ModelEdits& a, const ModelEdits& b, std::int64_t layers) {
-    std::int64_t l = 0;
-    while (l < layers && same(edits_of(a, l), edits_of(b, l)))
-        ++l;
-    return l;
-}
-
-void check_edits(const ModelEdits& edits, const ModelConfig& config) {
-    for (const auto& [l, layer] : edits) {
-        if (l < 0 || l >= config.layers)
-            fail_input("the edits name layer " + std::to_string(l) + "; layers are numbered 0 to " +
-                       std::to_string(config.layers - 1));
-        if (!layer.gains.empty() && layer.gains.size() != static_cast<std::size_t>(config.H))
-            fail_input("the edits of layer " + std::to_string(l) + " have " +
-                       std::to_string(layer.gains.size()) + " gains; it has " + std::to_string(config.H) +
-                       " heads");
-    }
-}
 
 } // namespace
 
@@ -149,7 +96,7 @@ void ModelRun::State::compute(const Options& options, Progress& progress) {
         [&](std::int64_t l, const Problem& problem) {
             const StageSet output = StageSet().with(TensorId::output);
             const bool keep = room > 0;
-            Trace trace = workshop_->engine.run(edited(problem, edits_of(edits, l)),
+            Trace trace = workshop_->engine.run(with_edits(problem, edits_of(edits, l)),
                                                 keep ? output.with(TensorId::weights) : output, progress);
             room -= keep ? 1 : 0;
             kept_.push_back(trace.slot(TensorId::weights));
@@ -167,7 +114,7 @@ TensorPtr ModelRun::State::weights(std::int64_t l) const {
         latest_ = {-1, nullptr}; // its memory first
         Progress progress;
         const Problem problem = pass.problem(later_.cpu, l, hidden[static_cast<std::size_t>(l)]);
-        Trace trace = later_.engine.run(edited(problem, edits_of(edits, l)),
+        Trace trace = later_.engine.run(with_edits(problem, edits_of(edits, l)),
                                         StageSet().with(TensorId::weights), progress);
         latest_ = {l, trace.slot(TensorId::weights)};
     }
@@ -187,7 +134,7 @@ ModelRunPtr ModelRun::compute(const ModelPtr& model, const ModelInputs& inputs, 
                               const ModelRunPtr& before, const Options& options, Progress& progress) {
     if (inputs.B != 1)
         fail_input("there are " + std::to_string(inputs.B) + " texts in the batch; give one");
-    check_edits(edits, model->config());
+    check_edits(*model, edits);
     auto state = std::make_unique<State>(model, inputs, edits);
     state->describe();
     const std::int64_t layers = model->config().layers;

@@ -3,6 +3,7 @@
 #include "core/attention/problem.h"
 #include "core/base/progress.h"
 #include "core/checkpoint/model.h"
+#include "core/checkpoint/model_edits.h"
 #include "core/checkpoint/model_inputs.h"
 #include "core/trace/attention_set.h"
 
@@ -12,17 +13,6 @@
 #include <vector>
 
 namespace headscope {
-
-/// What a user changed in the attention of one layer.
-struct LayerEdits {
-    /// W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O that were changed, whole, in our layout and of the model's
-    /// shape.
-    std::map<TensorId, TensorPtr> tensors;
-    std::vector<float> gains; ///< one per head; empty: all 1
-    bool empty() const { return tensors.empty() && gains.empty(); }
-};
-/// By layer; a layer without changes is not listed. Tensors are compared by identity.
-using ModelEdits = std::map<std::int64_t, LayerEdits>;
 
 class ModelRun;
 using ModelPtr = std::shared_ptr<const Model>;

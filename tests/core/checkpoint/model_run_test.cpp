@@ -240,7 +240,8 @@ TEST_CASE("edits that do not fit the model are named") {
     CHECK_THAT(fault({{1, {.tensors = {{TensorId::x, small}}, .gains = {}}}}), Contains("does not have"));
     const Tensor& W = *run(model, inputs)->problem(0).weights.W_Q;
     const auto broken = std::make_shared<const Tensor>(W.shape(), NAN);
-    CHECK_THAT(fault({{0, {.tensors = {{TensorId::W_Q, broken}}, .gains = {}}}}), Contains("layer 0"));
+    CHECK_THAT(fault({{0, {.tensors = {{TensorId::W_Q, broken}}, .gains = {}}}}),
+               Contains("layer 0") && Contains("NaN"));
     ModelInputs two = inputs;
     two.B = 2;
     CHECK_THAT(input_error([&] { run(model, two); }), Contains("2 texts"));
