@@ -145,7 +145,11 @@ ModelEdits read_patch(const Model& model, const Safetensors& file) {
     }
     if (taken != file.entries().size())
         fail_input(file.source() + " has tensors that its list of changes does not name; save it again");
-    check_edits(model, edits);
+    try {
+        check_edits(model, edits);
+    } catch (const Error& fault) {
+        fail_input(file.source() + ": " + fault.what());
+    }
     return edits;
 }
 
