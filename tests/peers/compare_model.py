@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Runs the forward pass of a GPT-2 checkpoint in PyTorch and in Headscope in turn, in one run, and prints the ratio.
+r"""Runs the forward pass of a GPT-2 checkpoint in PyTorch and in Headscope in turn, in one run, and prints the ratio.
 
 usage: compare_model.py HEADSCOPE FOLDER [--rounds N] [--threads N] [--json]
 
 Not part of the build; make_checkpoint.py makes FOLDER. Needs PyTorch and NumPy. PyTorch's part is what Hugging Face's
 eager GPT-2 computes, with less around it: every layer's attention weights are returned, and the logits of every token.
-The results of both are compared first. Choose PyTorch's BLAS as compare_torch.py says:
-  LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu/openblas-openmp OMP_NUM_THREADS=2 /usr/bin/python3 compare_model.py ...
+The results of both are compared first. Choose PyTorch's BLAS as compare_torch.py says, and see with OPENBLAS_VERBOSE=2
+that OpenBLAS knows the processor: 0.3.21 takes a newer one for a Prescott and is four times slower than with
+OPENBLAS_CORETYPE=SkylakeX (AVX-512) or Haswell (AVX2).
+  OPENBLAS_CORETYPE=SkylakeX LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu/openblas-openmp OMP_NUM_THREADS=2 \
+    /usr/bin/python3 compare_model.py ...
 """
 import argparse
 import json
