@@ -98,6 +98,16 @@ std::string local_models_folder() {
     return home.empty() ? "" : home + "/.cache/huggingface/hub";
 }
 
+std::string checkpoint_name(const std::string& folder) {
+    fs::path path = fs::path(folder).lexically_normal();
+    if (!path.has_filename())
+        path = path.parent_path();
+    const fs::path kept = path.parent_path().parent_path();
+    const bool cached =
+        path.parent_path().filename() == "snapshots" && kept.filename().string().starts_with(models_prefix);
+    return cached ? name_of(kept) : path.filename().string();
+}
+
 std::vector<LocalModel> local_models(const std::string& folder) {
     std::vector<LocalModel> found;
     for (const fs::path& model : folders_in(folder))

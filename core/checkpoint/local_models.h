@@ -22,4 +22,8 @@ std::string local_models_folder();
 /// has none.
 std::vector<LocalModel> local_models(const std::string& folder);
 
+/// What people call the checkpoint in a folder: "openai-community/gpt2" for a revision in the cache, else the
+/// folder's name.
+std::string checkpoint_name(const std::string& folder);
+
 } // namespace headscope

@@ -43,6 +43,14 @@ std::vector<TokenChance> likeliest(std::span<const float> logits, std::size_t co
     return chances;
 }
 
+std::vector<float> chances_of(std::span<const float> logits, std::span<const std::int64_t> ids) {
+    const double log_all = log_sum(logits);
+    std::vector<float> chances;
+    for (const std::int64_t id : ids)
+        chances.push_back(static_cast<float>(std::exp(logits[static_cast<std::size_t>(id)] - log_all)));
+    return chances;
+}
+
 PredictionShift compare_predictions(std::span<const float> before, std::span<const float> after,
                                     std::size_t count) {
     if (before.size() != after.size())

@@ -18,6 +18,9 @@ struct TokenChance {
 /// equals the smaller id.
 std::vector<TokenChance> likeliest(std::span<const float> logits, std::size_t count);
 
+/// The probabilities of these entries among all.
+std::vector<float> chances_of(std::span<const float> logits, std::span<const std::int64_t> ids);
+
 /// How one position's distribution over the vocabulary moved.
 struct PredictionShift {
     struct Moved {
