@@ -4,6 +4,7 @@
 #include "app/draw/matrix_image.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string_view>
 
@@ -187,11 +188,26 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
 
 int decimals_shown(const DrawContext& context, const MatrixSpec& given) {
     const MatrixSpec spec = difference_spec(context, given);
+    if (std::min(spec.cell_w, spec.cell_h) < texture_below)
+        return 0; // no need to look at the numbers of a wide matrix
     return std::max(fit_numbers(spec, values_of(context, spec), context.view.numbers).decimals, 0);
 }
 
 float largest_magnitude(const Shown& shown, TensorId id, std::int64_t batch) {
+    // Wide layers would otherwise be searched in every frame.
+    struct Known {
+        std::weak_ptr<const void> owner;
+        const Tensor* tensor = nullptr;
+        std::int64_t batch = 0;
+        float largest = 0;
+    };
+    thread_local std::array<Known, tensor_count> known;
     const Tensor& tensor = *shown.tensor(id);
+    const std::shared_ptr<const void> owner =
+        is_stage(id) ? std::shared_ptr<const void>(shown.trace) : std::shared_ptr<const void>(shown.document);
+    Known& last = known[static_cast<std::size_t>(id)];
+    if (last.tensor == &tensor && last.batch == batch && last.owner.lock() == owner)
+        return last.largest;
     auto values = tensor.values();
     if (tensor_info(id).axes[0] == Axis::B) {
         const auto per_entry = values.size() / static_cast<std::size_t>(tensor.shape()[0]);
@@ -201,6 +217,7 @@ float largest_magnitude(const Shown& shown, TensorId id, std::int64_t batch) {
     for (const float value : values)
         if (std::isfinite(value))
             largest = std::max(largest, std::abs(value));
+    last = {owner, &tensor, batch, largest};
     return largest;
 }
 
