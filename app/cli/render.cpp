@@ -17,7 +17,7 @@ namespace {
 
 struct RenderOptions {
     ProblemOptions problem;
-    std::optional<std::string> stage, size, attention;
+    std::optional<std::string> stage, size, attention, model, text, patch;
     std::int64_t layer = 0;
     std::string theme = "light", weights_view = "heatmap", heads = "each", out;
     std::int64_t head = 0;
@@ -97,6 +97,20 @@ void show_attention(Program& program, const RenderOptions& options) {
     program.act(ViewChange(AttentionChange(OpenHead{options.layer, options.head})));
 }
 
+/// A layer of a checkpoint instead of a problem.
+void show_model(Program& program, const RenderOptions& options) {
+    Progress progress;
+    program.open_checkpoint(open_model(*options.model, options.text.value_or(""), options.layer, progress));
+    program.settle();
+    const LeftTab tab = program.state().view.tab;
+    program.state().view = view_of(options, program.state().document->problem.dims);
+    program.state().view.tab = tab;
+    program.state().view.one_head = true;
+    program.act(ViewChange(AttentionChange(OpenHead{options.layer, options.head})));
+    if (options.patch)
+        program.open_path(*options.patch);
+}
+
 std::string render_window(const RenderOptions& options, const DocumentPtr& document, Size size,
                           FigureFormat format) {
     if (format != FigureFormat::png)
@@ -105,6 +119,8 @@ std::string render_window(const RenderOptions& options, const DocumentPtr& docum
     Program program({.recipe = document->recipe, .device = options.problem.device(), .wake = {}});
     if (options.attention)
         show_attention(program, options);
+    else if (options.model)
+        show_model(program, options);
     else
         program.state().view = view_of(options, document->problem.dims);
     program.settle();
@@ -131,8 +147,9 @@ std::string render_stage(const RenderOptions& options, const DocumentPtr& docume
 void run_render(const RenderOptions& options) {
     const Size size = parse_size(options);
     const FigureFormat format = options.out == "-" ? FigureFormat::png : figure_format(options.out);
-    if (options.attention && !options.window)
-        throw Error(ErrorKind::usage, "--attention is drawn in the window; give --window too");
+    if ((options.attention || options.model) && !options.window)
+        throw Error(ErrorKind::usage, std::string(options.model ? "--model" : "--attention") +
+                                          " is drawn in the window; give --window too");
     if (options.scale < 0.5F || options.scale > 8.0F)
         throw Error(ErrorKind::usage, "--scale must be from 0.5 to 8");
     const DocumentPtr document = options.problem.read();
@@ -156,7 +173,18 @@ void add_render(CLI::App& program) {
     command.add_option("--scale", options->scale, "pixels of a PNG per logical pixel (default 1)");
     command.add_option("--attention", options->attention,
                        "with --window: show attention weights of this .npy or .safetensors file");
-    command.add_option("--layer", options->layer, "with --attention: the layer of the open head (default 0)");
+    CLI::Option* const model =
+        command.add_option("--model", options->model, "with --window: show this checkpoint folder")
+            ->excludes("--attention");
+    command
+        .add_option("--text", options->text,
+                    "with --model: the prompt; ids such as 12 7 30 where the folder has no tokenizer")
+        ->needs(model);
+    command
+        .add_option("--patch", options->patch, "with --model: lay the edits of this file over the checkpoint")
+        ->needs(model);
+    command.add_option("--layer", options->layer,
+                       "with --attention or --model: the layer of the open head (default 0)");
     command.add_option("--head", options->head, "the head in focus (default 0)");
     command.add_option("--row", options->row, "stop at this query row");
     command.add_option("--view", options->weights_view, "weights as heatmap, arcs, text or graph")

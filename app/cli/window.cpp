@@ -59,20 +59,26 @@ void remember(const std::filesystem::path& path, const ViewState& view) {
 void check_path(const Options& options) {
     if (!options.path)
         return;
-    if (options.sentence || options.preset)
-        throw Error(ErrorKind::usage,
-                    *options.path + " and --sentence or --preset were given; give one of them");
-    if (kind_of_path(*options.path) != PathKind::project)
+    const PathKind kind = kind_of_path(*options.path);
+    const bool checkpoint = kind == PathKind::folder && is_checkpoint(*options.path);
+    if ((options.sentence && !checkpoint) || options.preset)
+        throw Error(ErrorKind::usage, *options.path + " and --" + (options.preset ? "preset" : "sentence") +
+                                          " were given; give one of them");
+    if (kind == PathKind::folder && !checkpoint)
+        fail_input(*options.path + " is a folder without config.json, so no checkpoint; name the folder that "
+                                   "holds config.json and model.safetensors");
+    if (kind == PathKind::unknown)
         fail_input(*options.path +
-                   " is neither a sub-command nor a project that can be opened; see headscope --help");
-    static_cast<void>(RandomAccessFile(*options.path));
+                   " is neither a sub-command nor a file that can be opened; see headscope --help");
+    if (kind != PathKind::folder)
+        static_cast<void>(RandomAccessFile(*options.path));
 }
 
 int open_window(const Options& options) {
     check_path(options);
     Recipe recipe;
     recipe.preset = options.preset.value_or(recipe.preset);
-    recipe.sentence = options.sentence.value_or("");
+    recipe.sentence = options.path ? "" : options.sentence.value_or("");
     std::vector<std::string> folders;
     for (const std::string& folder : {user_lessons_folder(), options.lessons.value_or("")})
         if (!folder.empty())
@@ -88,7 +94,8 @@ int open_window(const Options& options) {
     program.state().view.less_motion = desktop_wants_less_motion(desktop_config_folder());
     read_preferences(read_if_there(preferences), program.state().view);
     if (options.path)
-        program.open_path(std::filesystem::absolute(*options.path).lexically_normal().string());
+        program.open_path(std::filesystem::absolute(*options.path).lexically_normal().string(),
+                          options.sentence.value_or(""));
     if (options.lesson) {
         program.act(LessonAction(OpenLesson{*options.lesson}));
         program.act(ViewChange(ShowTab{LeftTab::course}));
@@ -113,9 +120,10 @@ int open_window(const Options& options) {
 std::function<int()> add_window(CLI::App& program) {
     const auto options = std::make_shared<Options>();
     program.add_option("PATH", options->path,
-                       "what the window opens with: a project (.headscope), or attention weights (.npy, "
-                       ".safetensors)");
-    program.add_option("--sentence", options->sentence, "the sentence that the window opens with");
+                       "what the window opens with: a project (.headscope), attention weights (.npy, "
+                       ".safetensors), or the folder of a Hugging Face checkpoint");
+    program.add_option("--sentence", options->sentence,
+                       "the sentence that the window opens with; for a checkpoint, its prompt");
     program.add_option("--preset", options->preset, "embeddings and weights for it: " + preset_names());
     program.add_option(
         "--report", options->report,

@@ -1,5 +1,7 @@
 #include "app/commands/command.h"
 
+#include "app/commands/model_commands.h"
+#include "app/state/model_document.h"
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
 #include "core/text/preset.h"
@@ -168,8 +170,12 @@ DocumentPtr apply(const DocumentPtr& document, const Command& command) {
     if (document->attention != nullptr && !std::holds_alternative<SetPreset>(command))
         fail_input("these weights come from " + document->title +
                    " and nothing that they were computed from is known: they can be looked at, not changed");
-    return change_any(recipe, *document, command) ? edit_document(*document, recipe)
-                                                  : make_document(recipe, document->revision + 1);
+    if (document->model != nullptr)
+        check_model_command(*document, command);
+    const bool edit_only = change_any(recipe, *document, command);
+    if (document->model != nullptr && edit_only)
+        return edit_model_document(*document, std::move(recipe), std::holds_alternative<ResetEdits>(command));
+    return edit_only ? edit_document(*document, recipe) : make_document(recipe, document->revision + 1);
 }
 
 } // namespace headscope

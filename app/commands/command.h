@@ -3,6 +3,7 @@
 #include "app/commands/edit_commands.h"
 #include "app/commands/file_command.h"
 #include "app/commands/lesson_action.h"
+#include "app/commands/model_action.h"
 #include "app/commands/view_change.h"
 #include "app/state/document.h"
 #include "app/state/engine_state.h"
@@ -99,8 +100,8 @@ struct MarkBaseline {
 struct DropBaseline {};
 
 /// Everything that can come of a click or a key.
-using Action =
-    std::variant<Command, ViewChange, MoveInHistory, TypedNumber, OperateOn, CopyNumbers, PasteNumbers,
-                 DismissNotice, FileCommand, MarkBaseline, DropBaseline, LessonAction, EngineAction>;
+using Action = std::variant<Command, ViewChange, MoveInHistory, TypedNumber, OperateOn, CopyNumbers,
+                            PasteNumbers, DismissNotice, FileCommand, MarkBaseline, DropBaseline,
+                            LessonAction, EngineAction, ModelAction>;
 
 } // namespace headscope

@@ -108,7 +108,14 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                           [&](const ShowWeightsAs& c) { view.weights_view = c.view; },
                           [&](const ShowHeads& c) { view.heads_view = c.view; },
                           [&](const ShowProjection& c) { view.projection = c.projection; },
-                          [&](const SetApart& c) { view.apart_target = c.apart ? 1.0F : 0.0F; },
+                          [&](const SetApart& c) {
+                              view.apart_target = c.apart ? 1.0F : 0.0F;
+                              view.one_head = false;
+                          },
+                          [&](const ShowOneHead& c) {
+                              view.one_head = c.shown;
+                              view.selected.reset();
+                          },
                           [&](const SetJoined& c) { view.joined_target = c.joined ? 1.0F : 0.0F; },
                           [&](const Select& c) {
                               view.selected = c.cell;

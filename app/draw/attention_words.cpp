@@ -1,5 +1,6 @@
 #include "app/draw/attention_pages.h"
 #include "app/draw/format.h"
+#include "app/state/model_document.h"
 
 #include <algorithm>
 #include <cmath>
@@ -78,15 +79,14 @@ std::vector<std::string> flags_of(const HeadFacts& facts, const AttentionInfo& i
 
 std::string head_page_title(const DrawContext& context) {
     const Document& document = *context.shown.document;
-    const AttentionInfo& info = document.attention->info();
     const std::int64_t h = context.view.head;
     switch (context.view.heads_view) {
     case HeadsView::each:
-        return head_name(info, document.layer, h);
+        return open_head_name(document, h);
     case HeadsView::difference:
-        return head_name(info, document.layer, h) + " − H" + std::to_string(context.view.other);
+        return open_head_name(document, h) + " − H" + std::to_string(context.view.other);
     case HeadsView::mean:
-        return layer_name(info, document.layer) + ", mean of heads";
+        return open_layer_name(document) + ", mean of heads";
     }
     return {};
 }

@@ -248,7 +248,7 @@ Picture draw_graph_page(const DrawContext& context) {
     draw_page_head(picture, context, weights_title(context), weights_formula(context));
     draw_weights_switches(picture, context);
     float y = top;
-    const bool buttons = context.shown.document->attention == nullptr; // the board is there for that
+    const bool buttons = !context.shown.document->has_board(); // the board is there for that
     if (buttons && context.view.heads_view == HeadsView::each && context.dims().H > 1)
         y = draw_head_buttons(picture, context, canvas_pad, y, width) + 8;
     draw_figure_title(picture, reading, canvas_pad, y, width);

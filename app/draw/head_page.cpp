@@ -22,7 +22,8 @@ Picture draw_chosen(const DrawContext& context) {
     const std::int64_t tokens = std::max(context.dims().Tq, context.dims().Tk);
     switch (context.view.weights_view) {
     case WeightsView::heatmap:
-        return wants_large_map(context) ? draw_large_map_page(context) : draw_heatmap_page(context);
+        return wants_large_map(context) && !context.difference() ? draw_large_map_page(context)
+                                                                 : draw_heatmap_page(context);
     case WeightsView::arcs:
         return tokens > most_in_arcs ? draw_strongest_page(context, too_many(context, "Arcs", most_in_arcs))
                                      : draw_arcs_page(context);

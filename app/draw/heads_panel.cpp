@@ -116,7 +116,7 @@ void draw_one(Sheet& sheet, std::int64_t h) {
 } // namespace
 
 Picture draw_heads(const DrawContext& context) {
-    if (context.shown.document->attention != nullptr)
+    if (context.shown.document->has_board())
         return draw_patterns_panel(context);
     Sheet sheet(context);
     sheet.y = 10;

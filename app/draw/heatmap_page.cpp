@@ -4,6 +4,7 @@
 #include "app/draw/matrix.h"
 #include "app/draw/pages.h"
 #include "app/draw/reading.h"
+#include "app/state/model_document.h"
 
 #include <algorithm>
 #include <cmath>
@@ -387,11 +388,16 @@ Picture draw_heatmap_page(const DrawContext& context) {
     Picture picture;
     const Dims& dims = context.dims();
     const Subject subject = subject_of(context);
-    const bool given = context.shown.document->attention != nullptr;
+    const bool one_head = context.shown.document->has_board(); // beside the board of all of them
+    const bool named = one_head && subject.weights;
     picture.scene.width = context.width;
     picture.scene.height = context.height;
-    draw_page_head(picture, context, given ? head_page_title(context) : std::string(subject.info.title),
-                   given ? head_page_line(context) : formula_of(context, subject));
+    draw_page_head(picture, context,
+                   named      ? head_page_title(context)
+                   : one_head ? std::string(subject.info.title) + " of " +
+                                    open_head_name(*context.shown.document, context.view.head)
+                              : std::string(subject.info.title),
+                   named ? head_page_line(context) : formula_of(context, subject));
     draw_weights_switches(picture, context);
 
     const float label_width = row_label_width(context, false);
@@ -400,7 +406,7 @@ Picture draw_heatmap_page(const DrawContext& context) {
         draw_combined(picture, context, subject, top, context.height - top, label_width);
         return picture;
     }
-    if (given) {
+    if (one_head) {
         draw_open(picture, context, subject, top, context.height - top, label_width);
         return picture;
     }

@@ -1,6 +1,7 @@
 #include "app/draw/inspector_words.h"
 
 #include "app/draw/format.h"
+#include "app/draw/rotation.h"
 #include "core/base/overloaded.h"
 
 #include <algorithm>
@@ -111,8 +112,12 @@ std::string caption_of(const Shown& shown, const CellAddress& cell) {
     case TensorId::v:
         return "value feature " + n(at[2]) + " of " + k(1);
     case TensorId::q_heads:
-        return "the same cell as q[" + q(2) + ", " + n(at[1] * dims.dk + at[3]) + "]";
     case TensorId::k_heads:
+        if (is_turned(problem, cell.tensor))
+            return "number " + n(at[3]) + " of " + (cell.tensor == TensorId::q_heads ? q(2) : k(2)) +
+                   ", turned by its position";
+        if (cell.tensor == TensorId::q_heads)
+            return "the same cell as q[" + q(2) + ", " + n(at[1] * dims.dk + at[3]) + "]";
         return "the same cell as k[" + k(2) + ", " + n(at[1] * dims.dk + at[3]) + "]";
     case TensorId::v_heads:
         return "the same cell as v[" + k(2) + ", " + n(at[1] * dims.dv + at[3]) + "]";

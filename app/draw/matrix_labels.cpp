@@ -1,4 +1,5 @@
 #include "app/draw/format.h"
+#include "app/draw/inspector_sections.h"
 #include "app/draw/matrix.h"
 
 #include <algorithm>
@@ -26,8 +27,7 @@ std::int64_t spoken_line(const DrawContext& context, const MatrixGrid& grid, boo
     if (cell->tensor == grid.tensor)
         if (const auto place = grid.find(cell->at))
             return column ? place->second : place->first;
-    for (const ReadSpan& span :
-         cells_read(cell->tensor, context.dims(), cell->at, context.shown.problem().cross())) {
+    for (const ReadSpan& span : reads_of(context.shown, *cell)) {
         if (span.source != grid.tensor)
             continue;
         const auto place = grid.find(span.first);

@@ -1,3 +1,4 @@
+#include "app/draw/inspector_sections.h"
 #include "app/draw/matrix.h"
 
 #include <algorithm>
@@ -119,8 +120,10 @@ void draw_outlines(Picture& picture, const DrawContext& context) {
     if (!cell || (!context.view.points.empty() && !context.view.focus()))
         return;
     const Dims& dims = context.dims();
-    const auto reads = cells_read(cell->tensor, dims, cell->at, context.shown.problem().cross());
-    const auto twin = same_number(*cell, dims);
+    const auto reads = reads_of(context.shown, *cell);
+    const bool turned =
+        context.shown.problem().rotary && (cell->tensor == TensorId::q || cell->tensor == TensorId::k);
+    const auto twin = turned ? std::nullopt : same_number(*cell, dims);
     for (const MatrixGrid& grid : grids) {
         for (const ReadSpan& span : reads)
             outline_span(picture, context, grid, span);

@@ -141,8 +141,8 @@ std::optional<CellAddress> spoken_of(const Shown& shown, const ViewState& view) 
     const std::int64_t rows = over_keys ? shown.dims().Tk : shown.dims().Tq;
     const std::int64_t row = view.row >= 0 ? std::min(view.row, rows - 1)
                              // The last token of a text is the one that has read it all.
-                             : shown.document->attention != nullptr ? rows - 1
-                                                                    : std::min<std::int64_t>(2, rows - 1);
+                             : shown.document->has_board() ? rows - 1
+                                                           : std::min<std::int64_t>(2, rows - 1);
     return largest_of_row(shown, view, id, row);
 }
 
@@ -180,7 +180,9 @@ std::string address_text(const Shown& shown, const CellAddress& cell) {
         }
     }
     const Document& document = *shown.document;
-    if (document.attention != nullptr && document.attention->info().L > 1)
+    if (document.model != nullptr)
+        heads = "[" + std::to_string(document.layer) + "]" + heads;
+    else if (document.attention != nullptr && document.attention->info().L > 1)
         heads = "[" +
                 std::to_string(document.attention->info().numbers[static_cast<std::size_t>(document.layer)]) +
                 "]" + heads;

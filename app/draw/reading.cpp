@@ -168,7 +168,7 @@ Reading reading_in_focus(const DrawContext& context) {
 }
 
 std::vector<Reading> readings_of(const DrawContext& context) {
-    if (context.view.heads_view != HeadsView::each || context.shown.document->attention != nullptr)
+    if (context.view.heads_view != HeadsView::each || context.shown.document->has_board())
         return {reading_in_focus(context)};
     std::vector<Reading> out;
     for (std::int64_t h = 0; h < context.dims().H; ++h)

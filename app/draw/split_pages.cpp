@@ -2,6 +2,7 @@
 #include "app/draw/format.h"
 #include "app/draw/pages.h"
 #include "app/draw/product.h"
+#include "app/draw/rotation.h"
 
 #include <algorithm>
 #include <cmath>
@@ -140,6 +141,13 @@ float small_cell_legend(Picture& picture, const DrawContext& context, float x, f
     return y + 40;
 }
 
+/// A page with a switch at its top right.
+Picture with_segments(Picture page, const DrawContext& context, const std::vector<Segment>& segments) {
+    draw_segmented(page, context, context.width - canvas_pad - segmented_width(context, segments), 28,
+                   segments);
+    return page;
+}
+
 } // namespace
 
 Picture draw_split_page(const DrawContext& context) {
@@ -147,17 +155,29 @@ Picture draw_split_page(const DrawContext& context) {
     const Dims& dims = context.dims();
     const std::int64_t shared = dims.H / dims.Hkv;
     draw_page_head(picture, context, "Split into heads",
-                   shared == 1
+                   context.shown.problem().rotary
+                       ? "q_heads[h] = q[:, h·dk : (h+1)·dk], turned by position; k likewise, v not turned"
+                   : shared == 1
                        ? "q_heads[h] = q[:, h·dk : (h+1)·dk], the same for k and v"
                        : "q_heads[h] = q[:, h·dk : (h+1)·dk]; k and v have " + std::to_string(dims.Hkv) +
                              (dims.Hkv == 1 ? " head for all" : " heads, each shared"));
+    const bool rotary = context.shown.problem().rotary.has_value();
+    const bool one_head_page = rotary || context.shown.document->has_board();
+    const bool turning = one_head_page && context.view.one_head;
     const bool apart_on = context.view.apart_target > 0.5F;
-    const std::vector<Segment> segments{
-        {"Together", ViewChange(SetApart{false}), !apart_on, "One wide matrix"},
-        {"Apart", ViewChange(SetApart{true}), apart_on, "One block per head"}};
+    std::vector<Segment> segments{
+        {"Together", ViewChange(SetApart{false}), !apart_on && !turning, "One wide matrix"},
+        {"Apart", ViewChange(SetApart{true}), apart_on && !turning, "One block per head"}};
+    if (one_head_page)
+        segments.push_back(
+            {rotary ? "Rotation" : "One head", ViewChange(ShowOneHead{true}), turning,
+             rotary ? "How queries and keys of the head in focus are turned by their position (RoPE)"
+                    : "The columns of the head in focus alone"});
     draw_segmented(picture, context, context.width - canvas_pad - segmented_width(context, segments), 28,
                    segments);
 
+    if (turning)
+        return with_segments(draw_head_split_page(context), context, segments);
     const std::vector<Slices> all{
         {TensorId::q, TensorId::q_heads, "Q", "= X W_Q", dims.H, dims.dk, 1, false},
         {TensorId::k, TensorId::k_heads, "K", "= X W_K", dims.Hkv, dims.dk, shared, true},
@@ -182,10 +202,13 @@ Picture draw_split_page(const DrawContext& context) {
     }
     y = small_cell_legend(picture, context, left, y + 8,
                           largest_magnitude(context.shown, TensorId::q, context.view.batch));
-    draw_text(
-        picture, context, left, y + 14,
-        "Nothing is recomputed: each cell keeps its row, its value and its colour. Only the gaps are new.",
-        Font::ui, 13, context.theme.muted);
+    draw_text(picture, context, left, y + 14,
+              rotary
+                  ? "Queries and keys are turned by their position as they are split (see Rotation); values "
+                    "only move."
+                  : "Nothing is recomputed: each cell keeps its row, its value and its colour. Only the "
+                    "gaps are new.",
+              Font::ui, 13, context.theme.muted);
     picture.scene.width = std::max(context.width, right + blocks_width(widest, cells, 1) + canvas_pad);
     picture.scene.height = std::max(context.height, y + 26);
     return picture;

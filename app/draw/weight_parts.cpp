@@ -108,11 +108,11 @@ std::string reads_nothing_text(const DrawContext& context, std::int64_t i) {
 }
 
 std::string weights_title(const DrawContext& context) {
-    return context.shown.document->attention != nullptr ? head_page_title(context) : "Attention weights";
+    return context.shown.document->has_board() ? head_page_title(context) : "Attention weights";
 }
 
 std::string weights_formula(const DrawContext& context) {
-    if (context.shown.document->attention != nullptr)
+    if (context.shown.document->has_board())
         return head_page_line(context);
     switch (context.view.heads_view) {
     case HeadsView::each:

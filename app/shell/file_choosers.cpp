@@ -2,6 +2,7 @@
 
 #include "app/draw/stage_figure.h"
 #include "app/shell/exports.h"
+#include "core/checkpoint/local_models.h"
 
 #include <algorithm>
 
@@ -48,13 +49,23 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
     std::vector<std::string> formats;
     switch (purpose) {
     case PathPurpose::open:
-        options.title = "Open a project";
+        options.title = "Open a project, attention weights or a checkpoint";
         options.suffixes = {project_suffix, ".npy", ".safetensors"};
+        for (const LocalModel& model : local_models(local_models_folder()))
+            options.models.push_back({model.name, model.path, model.problem});
         break;
     case PathPurpose::save_project:
         options.title = "Save the project";
         options.suffixes = {project_suffix};
         options.name = stem + project_suffix;
+        break;
+    case PathPurpose::save_patch:
+        options.title = "Save the edits of the checkpoint as a patch";
+        if (files.path.empty())
+            options.folder = fs::path(state.document->model->model->model->folder()).parent_path();
+        options.suffixes = {patch_suffix};
+        options.name = files.path.empty() ? file_stem(state.document->title) + patch_suffix
+                                          : fs::path(files.path).filename().string();
         break;
     case PathPurpose::picture:
         options.title = "Save a picture of this view";

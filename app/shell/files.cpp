@@ -25,6 +25,14 @@ std::string file_name(const std::string& path) {
     return fs::path(path).filename().string();
 }
 
+/// Whether nothing of the one would be lost with the other.
+bool same_work(const Document& now, const Document& saved) {
+    if (now.model == nullptr)
+        return same_bits(now.recipe, saved.recipe);
+    return saved.model != nullptr ? !first_difference(now.model->edits, saved.model->edits)
+                                  : now.model->edits.empty();
+}
+
 std::string joined(const std::vector<std::string>& sentences) {
     std::string text;
     for (const std::string& sentence : sentences)
@@ -47,7 +55,7 @@ void refuse_without_problem(const FileCommand& command) {
 
 Files::Files(AppState& state, Setup setup)
     : state_(state), files_(state.files), setup_(std::move(setup)), saved_(state.document),
-      job_(setup_.wake) {
+      keeper_(setup_.wake), job_(setup_.wake) {
     if (setup_.state_folder.empty())
         return;
     files_.recent = read_recent_files(recent_list());
@@ -64,7 +72,10 @@ void Files::act(const FileCommand& command) {
                           [&](const OpenPath& open) { open_path(open.path); },
                           [&](const ChooseProject&) { choose(PathPurpose::open); },
                           [&](const SaveProject&) { save(); },
-                          [&](const SaveProjectAs&) { choose(PathPurpose::save_project); },
+                          [&](const SaveProjectAs&) {
+                              choose(state_.document->model != nullptr ? PathPurpose::save_patch
+                                                                       : PathPurpose::save_project);
+                          },
                           [&](const ExportPicture&) { choose(PathPurpose::picture); },
                           [&](const ExportNumbers&) { choose(PathPurpose::numbers); },
                           [&](const ExportScript&) { choose(PathPurpose::script); },
@@ -93,10 +104,10 @@ void Files::act(const FileCommand& command) {
                command);
 }
 
-void Files::open_path(const std::string& path) {
+void Files::open_path(const std::string& path, const std::string& prompt) {
     if (files_.question || files_.damaged)
         return; // something was asked, and has to be answered first
-    guard(Open{path});
+    guard(Open{path, prompt});
 }
 
 void Files::guard(Step step) {
@@ -112,7 +123,8 @@ void Files::guard(Step step) {
                               [](const QuitProgram&) { return std::string("by quitting"); },
                               [](const Open& open) { return "by opening " + file_name(open.path); },
                               [](const Recover&) { return std::string("by recovering other work"); }},
-                   step)};
+                   step),
+        state_.document->model != nullptr};
     next_ = std::move(step);
 }
 
@@ -132,17 +144,22 @@ void Files::go(const Step& step) {
                           },
                           [&](const QuitProgram&) {
                               quitting_ = true;
+                              keeper_.wait();
+                              forget_edits();
                               if (autosave_)
                                   autosave_->forget();
                           },
                           [&](const Open& open) {
-                              // Where other kinds of file are read, they branch off here.
                               switch (kind_of_path(open.path)) {
                               case PathKind::project:
                                   return load_project(open.path);
                               case PathKind::tensors:
                                   return load_attention(open.path);
+                              case PathKind::patch:
+                                  return load_edits(open.path, false);
                               case PathKind::folder:
+                                  return is_checkpoint(open.path) ? load_checkpoint(open.path, open.prompt)
+                                                                  : cannot_open(open.path);
                               case PathKind::unknown:
                                   return cannot_open(open.path);
                               }
@@ -153,10 +170,14 @@ void Files::go(const Step& step) {
 
 void Files::cannot_open(const std::string& path) {
     std::error_code none;
+    if (fs::is_directory(path, none))
+        return failed(file_name(path) +
+                      " is a folder without config.json, so no checkpoint: choose the folder "
+                      "that holds config.json and model.safetensors.");
     if (fs::exists(path, none))
         return failed(file_name(path) +
                       " is neither a project nor attention weights: choose a file that ends in " +
-                      project_suffix + ", .npy or .safetensors.");
+                      project_suffix + ", .npy or .safetensors, or the folder of a checkpoint.");
     if (!setup_.state_folder.empty()) {
         remove_recent_file(recent_list(), path);
         files_.recent = read_recent_files(recent_list());
@@ -220,6 +241,8 @@ void Files::load_attention(const std::string& path) {
 }
 
 void Files::recover(const Recovery& recovery) {
+    if (kind_of_path(recovery.file.string()) == PathKind::patch)
+        return load_edits(recovery.file.string(), true);
     const std::uint64_t revision = state_.document->revision + 1;
     job_.start(
         "Recovering " + recovery.title, true,
@@ -260,9 +283,10 @@ void Files::put_in_place(Loaded loaded, bool counts_as_saved) {
 }
 
 void Files::save() {
+    const bool edits = state_.document->model != nullptr;
     if (files_.path.empty())
-        return choose(PathPurpose::save_project);
-    save_to(files_.path);
+        return choose(edits ? PathPurpose::save_patch : PathPurpose::save_project);
+    edits ? save_edits(files_.path) : save_to(files_.path);
 }
 
 void Files::save_to(const std::string& path) {
@@ -301,6 +325,8 @@ void Files::chosen(const std::string& path) {
         return open_path(path);
     case PathPurpose::save_project:
         return save_to(path);
+    case PathPurpose::save_patch:
+        return save_edits(path);
     case PathPurpose::picture:
         return write_out(
             path, [dark = files_.chooser->dark_picture](const OnScreen& screen, const std::string& file) {
@@ -364,14 +390,16 @@ void Files::remember(const std::string& path) {
 }
 
 void Files::document_changed() {
-    files_.unsaved = state_.document != saved_ &&
-                     (saved_ == nullptr || !same_bits(state_.document->recipe, saved_->recipe));
+    files_.unsaved =
+        state_.document != saved_ && (saved_ == nullptr || !same_work(*state_.document, *saved_));
     if (autosave_) {
-        if (files_.unsaved)
+        if (files_.unsaved && state_.document->model == nullptr)
             autosave_->note(state_.document, files_.path);
         else
             autosave_->forget();
     }
+    if (!files_.unsaved || state_.document->model == nullptr)
+        forget_edits();
     refresh();
 }
 
@@ -381,7 +409,8 @@ void Files::refresh() {
             files_.save_error = error;
             state_.error = std::move(error);
         }
-    const bool kept = autosave_ && autosave_->saved();
+    const bool kept = autosave_ && (state_.document->model != nullptr ? !edits_to_keep() && !keeper_.busy()
+                                                                      : autosave_->saved());
     if (kept)
         files_.save_error.clear();
     files_.save_state = !files_.unsaved ? (files_.path.empty() ? SaveState::untouched : SaveState::saved)
@@ -402,6 +431,7 @@ void Files::frame(double now) {
     if (job_.busy())
         files_.job = FileJobView{job_.label(), job_.fraction() > 0 ? job_.fraction() : -1, now - job_began_,
                                  job_.blocking()};
+    keep_edits();
     if (now >= notice_until_)
         files_.notice.clear();
     refresh();
@@ -414,6 +444,13 @@ void Files::settle() {
             guard(std::move(*step));
     }
     files_.job.reset();
+    keeper_.wait();
+    if (edits_to_keep()) {
+        kept_at_ = -1;
+        now_ = std::max(now_, 0.0);
+        keep_edits();
+        keeper_.wait();
+    }
     if (autosave_)
         autosave_->flush();
     refresh();

@@ -77,7 +77,10 @@ Program::Program(const Options& options)
             .wake = options.wake,
             .fresh = [this] { return make_document(with_sentence({}), state_.document->revision + 1); },
             .show = [this](DocumentPtr next) { show_document(std::move(next)); },
-            .show_attention = [this](const AttentionSetPtr& set) { open_attention(set); }});
+            .show_attention = [this](const AttentionSetPtr& set) { open_attention(set); },
+            .show_checkpoint = [this](const OpenedModel& opened) { open_checkpoint(opened); },
+            .show_edits = [this](const ModelEdits& edits,
+                                 const std::string& label) { show_edits(edits, label); }});
     load_course();
     document_changed();
 }
@@ -102,7 +105,8 @@ void Program::act(const Action& action) {
                               [&](const EngineAction& wanted) {
                                   if (engines_.act(wanted, state_.document))
                                       runner_.submit(state_.document);
-                              }},
+                              },
+                              [&](const ModelAction& wanted) { run_model_action(wanted); }},
                    action);
     } catch (const Error& fault) {
         state_.error = fault.what();
@@ -125,6 +129,8 @@ void Program::drop_baseline() {
 
 void Program::run_command(const Command& command) {
     CommandName name = name_of(*state_.document, command);
+    if (state_.document->model != nullptr)
+        name.label = open_layer_name(*state_.document) + " " + name.label;
     DocumentPtr next = headscope::apply(state_.document, command);
     std::string notice = notice_of(*state_.document, command, *next);
     history_->push({next, std::move(name.label), std::move(name.detail), gesture_});
@@ -136,7 +142,7 @@ void Program::run_command(const Command& command) {
 }
 
 void Program::restore(std::int64_t by) {
-    state_.document = history_->move(by);
+    state_.document = on_changed_layer(history_->move(by));
     state_.sentence = state_.document->recipe.sentence;
     document_changed();
 }
@@ -173,19 +179,27 @@ void Program::open_attention(const AttentionSetPtr& set) {
     state_.view.selected.reset();
     state_.view.hover.reset();
     state_.view.drag.reset();
+    state_.shown = {}; // its heads are none of this board
     show_document(attention_document(set, 0, *state_.document));
+}
+
+void Program::follow_board(const AttentionSetPtr& set) {
+    if (set == mapped_)
+        return;
+    state_.board = nullptr;
+    maps_.reset();
+    if (set != nullptr)
+        maps_ = std::make_unique<HeadMaps>(set, options_.wake);
+    state_.board = maps_.get();
+    mapped_ = set;
 }
 
 void Program::follow_attention() {
     const AttentionSetPtr& set = state_.document->attention;
-    if (set != mapped_) {
-        state_.board = nullptr;
-        maps_.reset();
-        if (set != nullptr)
-            maps_ = std::make_unique<HeadMaps>(set, options_.wake);
-        state_.board = maps_.get();
-        mapped_ = set;
-    }
+    follow_model();
+    if (state_.document->model != nullptr)
+        return;
+    follow_board(set);
     if (set == nullptr)
         return;
     keep_to_attention(state_.view, set->info());
@@ -218,6 +232,10 @@ void Program::take_results() {
 
 void Program::settle() {
     files_->settle();
+    while (desk_ && desk_->busy()) {
+        desk_->wait();
+        take_model_results();
+    }
     runner_.wait();
     if (baseline_runner_)
         baseline_runner_->wait();
@@ -228,7 +246,7 @@ void Program::settle() {
 }
 
 bool Program::animating() const {
-    return moving_ || engines_.busy() || runner_.busy() || files_->busy() ||
+    return moving_ || (desk_ && desk_->busy()) || engines_.busy() || runner_.busy() || files_->busy() ||
            (baseline_runner_ && baseline_runner_->busy());
 }
 
@@ -239,10 +257,10 @@ Color Program::background() const {
 std::string Program::title() const {
     const FilesState& files = state_.files;
     const std::string& sentence = state_.document->recipe.sentence;
-    const bool own = !sentence.empty() && state_.document->attention == nullptr;
+    const bool own = !sentence.empty() && !state_.document->has_board();
     const std::string& name = own ? sentence : state_.document->title;
-    return (files.unsaved ? "• " : "") + (files.path.empty() ? name : plain_text(files.name())) +
-           " · Headscope";
+    const bool named = !files.path.empty() && state_.document->model == nullptr;
+    return (files.unsaved ? "• " : "") + (named ? plain_text(files.name()) : name) + " · Headscope";
 }
 
 Program::Layout Program::layout(float width, float height) {
@@ -301,6 +319,7 @@ void Program::splitters(const Layout& layout, float width, const ViewTools& tool
 }
 
 void Program::frame(Surface& surface, double now) {
+    take_model_results();
     take_results();
     files_->frame(now);
     update_comparison();
@@ -363,9 +382,12 @@ void Program::frame(Surface& surface, double now) {
                      ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoScrollWithMouse);
     std::optional<CellAddress> hovered;
     // A document without a trace of its own yet is seen as the one before.
-    const bool given = state_.document->attention != nullptr;
+    const bool given = state_.document->attention != nullptr, model = state_.document->model != nullptr;
     const bool given_shown = state_.shown.trace != nullptr && state_.shown.document->attention != nullptr;
-    if (given)
+    const bool board_shown = state_.shown.trace != nullptr && state_.shown.document->has_board();
+    if (model)
+        view_model_toolbar(state_, places.toolbar, tools);
+    else if (given)
         view_attention_toolbar(state_, places.toolbar, tools);
     else
         view_toolbar(state_, places.toolbar, tools);
@@ -374,11 +396,12 @@ void Program::frame(Surface& surface, double now) {
     else if (state_.shown.trace != nullptr)
         view_strip(state_, places.canvas_head, tools);
     view_canvas(state_, places.canvas, tools, hovered, canvas_);
-    if (given && given_shown) {
+    if (state_.document->has_board() && board_shown) {
         LayersInSight rows;
         view_attention_canvas(state_, places.canvas, tools, hovered, canvas_, rows);
         maps_->look_at(state_.view.attention.layer, rows.first, rows.last);
     }
+    view_canvas_notices(state_, places.canvas, tools);
     view_left_panel(state_, places.left, places.left_open, tools);
     view_inspector(state_, places.inspector, places.inspector_open, tools, hovered);
     if (given)
@@ -408,7 +431,9 @@ void Program::frame(Surface& surface, double now) {
     }
     const float wanted = std::max(canvas_.scene.width, canvas_.wanted_width);
     const float folded = places.canvas.w + places.left.w - rail_width;
-    if (!canvas_too_narrow_ && !state_.view.left_open && wanted > places.canvas.w + 1 && wanted <= folded) {
+    // Beside a board it stays: it tells what the model predicts.
+    if (!state_.document->has_board() && !canvas_too_narrow_ && !state_.view.left_open &&
+        wanted > places.canvas.w + 1 && wanted <= folded) {
         canvas_too_narrow_ = true;
         moving_ = true;
     }

@@ -3,12 +3,14 @@
 #include "app/commands/history.h"
 #include "app/jobs/engine_desk.h"
 #include "app/jobs/head_maps.h"
+#include "app/jobs/model_desk.h"
 #include "app/jobs/runner.h"
 #include "app/shell/files.h"
 #include "app/shell/ui.h"
 #include "app/views/views.h"
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -43,11 +45,15 @@ public:
     void act(const Action& action);
     /// Shows a set of attention weights, for example that of a model.
     void open_attention(const AttentionSetPtr& set);
+    /// Shows a checkpoint that was opened.
+    void open_checkpoint(const OpenedModel& opened);
     /// Blocks until the newest document's trace is there. For pictures and tests.
     void settle();
-    /// Opens a project, attention weights or whatever else the path holds, after the question about unsaved
-    /// changes.
-    void open_path(const std::string& path) { files_->open_path(path); }
+    /// Opens a project, attention weights, a checkpoint or whatever else the path holds, after the question
+    /// about unsaved changes. `prompt`: for a checkpoint, in place of its first one.
+    void open_path(const std::string& path, const std::string& prompt = {}) {
+        files_->open_path(path, prompt);
+    }
     const AppState& state() const { return state_; }
     AppState& state() { return state_; }
     /// The canvas as it was last drawn, in logical pixels of the window.
@@ -80,8 +86,22 @@ private:
     void update_comparison();
     /// True while cells that changed are marked.
     bool fade_flash(double seconds_since_last);
-    /// The board of the document's attention, and the layer that the view wants.
+    /// The board of the document's attention or model, and the layer that the view wants.
     void follow_attention();
+    void follow_board(const AttentionSetPtr& set);
+    // The checkpoint: in program_model.cpp.
+    /// Asks for what the document and the view want of it, and shows a layer that is known already.
+    void follow_model();
+    void take_model_results();
+    void use_model_answer(const ModelDesk::Answer& answer);
+    void run_model_action(const ModelAction& action);
+    void predict();
+    void show_edits(const ModelEdits& edits, const std::string& label);
+    void show_layer(std::int64_t layer, const std::shared_ptr<const Problem>& base);
+    /// The layer as it was last seen with the inputs of the document; null when that is not known.
+    std::shared_ptr<const Problem> known_layer(const ModelPart& part, std::int64_t layer) const;
+    /// The state of the history on the layer whose edits it changes.
+    DocumentPtr on_changed_layer(const DocumentPtr& next);
     /// Follows a number that is being dragged.
     void drag_number(const Surface& surface, const Sink& send);
     void follow_drag(CellDrag& drag, const Surface& surface, const Sink& send) const;
@@ -99,8 +119,18 @@ private:
     std::optional<Runner> baseline_runner_; ///< for a baseline that was never on screen; made when needed
     std::string baseline_name_;             ///< of the one that is being computed
     FocusRing focus_, dialog_focus_;
-    std::unique_ptr<HeadMaps> maps_; ///< while the document has attention
+    std::unique_ptr<HeadMaps> maps_; ///< while the document has a board
     AttentionSetPtr mapped_;         ///< that maps_ were made for
+    /// A layer of the open checkpoint, while some document holds it.
+    struct KnownLayer {
+        std::shared_ptr<const ModelInputs> inputs;
+        std::weak_ptr<const Problem> base;
+    };
+    std::optional<ModelDesk> desk_;           ///< while the document is a layer of a checkpoint
+    ModelDesk::Wish wanted_;                  ///< asked of it last
+    std::optional<std::string> typed_prompt_; ///< not answered yet
+    std::uint64_t typed_gesture_ = 0;
+    std::map<std::int64_t, KnownLayer> known_layers_;
     Picture canvas_;
     double last_frame_ = -1;
     bool moving_ = false;

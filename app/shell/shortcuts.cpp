@@ -36,11 +36,29 @@ void arrow_keys(const Sink& send) {
         send(ViewChange(StepRow{-1}));
 }
 
-void step_keys(const Sink& send) {
+/// Layers and heads of a checkpoint.
+void model_keys(const Sink& send) {
+    const auto move = [&](int layers, int heads) {
+        send(ViewChange(AttentionChange(MoveOnBoard{layers, heads})));
+    };
+    if (pressed(GLFW_KEY_PAGE_DOWN, true))
+        move(1, 0);
+    if (pressed(GLFW_KEY_PAGE_UP, true))
+        move(-1, 0);
+    if (pressed(GLFW_KEY_PERIOD, true))
+        move(0, 1);
+    if (pressed(GLFW_KEY_COMMA, true))
+        move(0, -1);
+}
+
+void page_keys(const Sink& send) {
     if (pressed(GLFW_KEY_PAGE_DOWN))
         send(LessonAction(TurnPage{1}));
     if (pressed(GLFW_KEY_PAGE_UP))
         send(LessonAction(TurnPage{-1}));
+}
+
+void step_keys(const Sink& send) {
     if (pressed(GLFW_KEY_SPACE))
         send(ViewChange(TogglePlay{}));
     if (pressed(GLFW_KEY_HOME))
@@ -152,6 +170,7 @@ void handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send) {
         arrow_keys(send);
         head_keys(send);
     }
+    state.document->model != nullptr ? model_keys(send) : page_keys(send);
     step_keys(send);
     view_keys(state, send);
 }

@@ -19,7 +19,7 @@ struct CellAddress {
 
 enum class WeightsView : std::uint8_t { heatmap, arcs, text, graph };
 enum class HeadsView : std::uint8_t { each, difference, mean };
-enum class LeftTab : std::uint8_t { course, guide, tensors, heads, edit };
+enum class LeftTab : std::uint8_t { course, guide, tensors, heads, edit, predictions };
 enum class ColourMap : std::uint8_t { head, neutral, viridis, cividis, magma };
 enum class Projection : std::uint8_t { q, k, v };
 /// What is on screen when there is a baseline A: the document as it is (B), A itself, or B − A.
@@ -84,6 +84,7 @@ struct ViewState {
     std::vector<CellRange> points; ///< outlined because a lesson speaks of them
     std::optional<CellDrag> drag;
 
+    bool one_head = false;     ///< split: the head in focus alone, for checkpoints and rotary positions
     float apart = 1.0F;        ///< split: 0 together, 1 apart
     float apart_target = 1.0F; ///< where `apart` slides to
     float joined = 1.0F;       ///< concat: 0 apart, 1 joined

@@ -2,6 +2,7 @@
 #include "app/draw/controls.h"
 #include "app/draw/lesson_panel.h"
 #include "app/draw/pages.h"
+#include "app/draw/predictions_panel.h"
 #include "app/state/block.h"
 #include "app/views/scrolled.h"
 #include "app/views/views.h"
@@ -116,13 +117,13 @@ float header_tabs(const AppState& state, const Rect& area, const ViewTools& tool
     picture.scene.add(
         LineItem{{area.x, area.y + strip_height}, {area.right(), area.y + strip_height}, theme.line, 1});
     float x = area.x + panel_pad;
-    const std::pair<const char*, LeftTab> tabs[] = {{"Course", LeftTab::course},
-                                                    {"Guide", LeftTab::guide},
-                                                    {"Tensors", LeftTab::tensors},
-                                                    {"Heads", LeftTab::heads},
-                                                    {"Edit", LeftTab::edit}};
-    const bool given = state.document->attention != nullptr;
+    const std::pair<const char*, LeftTab> tabs[] = {
+        {"Predict", LeftTab::predictions}, {"Course", LeftTab::course}, {"Guide", LeftTab::guide},
+        {"Tensors", LeftTab::tensors},     {"Heads", LeftTab::heads},   {"Edit", LeftTab::edit}};
+    const bool given = state.document->attention != nullptr, model = state.document->model != nullptr;
     for (const auto& [name, tab] : tabs) {
+        if (tab == (model ? LeftTab::course : LeftTab::predictions))
+            continue; // lessons have problems of their own, and only a model predicts
         if (given && tab != LeftTab::heads && tab != LeftTab::tensors)
             continue; // a file of weights has nothing to explain step by step nor to edit
         const char* label = given && tab == LeftTab::tensors ? "Source" : name;
@@ -148,20 +149,6 @@ float header_tabs(const AppState& state, const Rect& area, const ViewTools& tool
     return strip_height;
 }
 
-/// With a baseline, the top of the canvas says what is on screen. Returns what is left.
-Rect below_compare_bar(const AppState& state, const Rect& area, const ViewTools& tools) {
-    if (!state.compare.marked())
-        return area;
-    const float scale = tools.surface.scale();
-    const ImVec2 origin = ImGui::GetWindowPos();
-    ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
-    ImGui::BeginChild("compare", {area.w * scale, compare_bar_height * scale});
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    show_picture(draw_compare_bar(canvas_context(state, tools, area.w, area.h)), at.x, at.y, tools, nullptr);
-    ImGui::EndChild();
-    return {area.x, area.y + compare_bar_height, area.w, area.h - compare_bar_height};
-}
-
 } // namespace
 
 void scrolled_picture(const char* id, const Rect& area, const ViewTools& tools,
@@ -176,6 +163,25 @@ DrawContext draw_context(AppState& state, const ViewTools& tools, float width, f
     return context;
 }
 
+DrawContext canvas_draw_context(AppState& state, const ViewTools& tools, float width, float height) {
+    DrawContext context = canvas_context(state, tools, width, height);
+    context.pixels = &state.pixels;
+    return context;
+}
+
+Rect below_compare_bar(const AppState& state, const Rect& area, const ViewTools& tools) {
+    if (!state.compare.marked())
+        return area;
+    const float scale = tools.surface.scale();
+    const ImVec2 origin = ImGui::GetWindowPos();
+    ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
+    ImGui::BeginChild("compare", {area.w * scale, compare_bar_height * scale});
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    show_picture(draw_compare_bar(canvas_context(state, tools, area.w, area.h)), at.x, at.y, tools, nullptr);
+    ImGui::EndChild();
+    return {area.x, area.y + compare_bar_height, area.w, area.h - compare_bar_height};
+}
+
 void view_canvas(const AppState& state, const Rect& whole, const ViewTools& tools,
                  std::optional<CellAddress>& hovered, Picture& kept) {
     const ImVec2 origin = ImGui::GetWindowPos();
@@ -188,13 +194,21 @@ void view_canvas(const AppState& state, const Rect& whole, const ViewTools& tool
     // The wheel changes the number it is turned over, when that is selected; else it scrolls.
     const bool wheel_edits =
         state.view.hover && state.view.hover == state.view.selected && is_owned(state.view.hover->tensor);
-    if (state.shown.document->attention == nullptr)
+    if (!state.shown.document->has_board())
         scrolled(
             "canvas", area, tools, &hovered, &kept,
             [&](float width, float height) {
                 return draw_canvas(canvas_context(state, tools, width, height));
             },
             wheel_edits ? ImGuiWindowFlags_NoScrollWithMouse : 0);
+}
+
+void view_canvas_notices(const AppState& state, const Rect& whole, const ViewTools& tools) {
+    if (state.shown.trace == nullptr)
+        return;
+    const ImVec2 origin = ImGui::GetWindowPos();
+    const float bar = state.compare.marked() ? compare_bar_height : 0;
+    const Rect area{whole.x, whole.y + bar, whole.w, whole.h - bar};
     view_command_notice(state, area, tools);
     if (state.error.empty())
         return;
@@ -240,8 +254,11 @@ void view_course(const AppState& state, const Rect& area, const ViewTools& tools
 void view_left_panel(const AppState& state, const Rect& area, bool open, const ViewTools& tools) {
     draw_panel_back(area, tools, true);
     if (!open) {
-        view_rail(area, state.document->attention == nullptr ? "Guide" : "Heads", true,
-                  ViewChange(OpenLeft{true}), tools);
+        view_rail(area,
+                  state.document->model != nullptr       ? "Predict"
+                  : state.document->attention == nullptr ? "Guide"
+                                                         : "Heads",
+                  true, ViewChange(OpenLeft{true}), tools);
         return;
     }
     const float header = header_tabs(state, area, tools);
@@ -253,7 +270,7 @@ void view_left_panel(const AppState& state, const Rect& area, bool open, const V
         return;
     }
     // A region of its own for each tab, so that each keeps its scroll position.
-    const char* ids[] = {"course", "guide", "tensors", "heads", "edit"};
+    const char* ids[] = {"course", "guide", "tensors", "heads", "edit", "predictions"};
     scrolled(ids[static_cast<std::size_t>(state.view.tab)], inner, tools, nullptr, nullptr,
              [&](float width, float height) {
                  const DrawContext context = context_of(state, tools, width, height);
@@ -268,6 +285,8 @@ void view_left_panel(const AppState& state, const Rect& area, bool open, const V
                      return draw_heads(context);
                  case LeftTab::edit:
                      return draw_edit(context);
+                 case LeftTab::predictions:
+                     return draw_predictions(context, state.model);
                  }
                  return Picture{};
              });

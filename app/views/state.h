@@ -8,6 +8,7 @@
 #include "app/state/document.h"
 #include "app/state/engine_state.h"
 #include "app/state/files_state.h"
+#include "app/state/model_state.h"
 #include "app/state/view_state.h"
 #include "app/views/widgets.h"
 
@@ -41,7 +42,8 @@ struct AppState {
     std::vector<HistoryLine> history; ///< of the document, oldest first
     std::size_t history_position = 0;
     FilesState files;
-    const HeadBoard* board = nullptr; ///< of the document's attention, while it has one
+    const HeadBoard* board = nullptr; ///< of the document's attention or model, while it has one
+    ModelState model;                 ///< of the document's checkpoint, while it has one
     PixelCache pixels;                ///< of what is costly to draw
     CourseState course;
     bool focus_sentence = false; ///< the sentence field takes the keyboard in the next frame
