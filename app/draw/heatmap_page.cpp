@@ -7,7 +7,9 @@
 #include "app/state/model_document.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <memory>
 
 namespace headscope {
 
@@ -34,6 +36,17 @@ struct Range {
 };
 
 Range range_of(const DrawContext& context, TensorId id, std::int64_t first_head, std::int64_t heads) {
+    // Long texts would otherwise be searched in every frame.
+    struct Known {
+        std::weak_ptr<const Trace> trace;
+        std::int64_t batch = 0, first_head = 0, heads = 0;
+        Range range;
+    };
+    thread_local std::array<Known, stage_count> known;
+    Known& last = known[static_cast<std::size_t>(id)];
+    if (last.trace.lock() == context.shown.trace && last.batch == context.view.batch &&
+        last.first_head == first_head && last.heads == heads)
+        return last.range;
     const Dims& dims = context.dims();
     const Tensor& tensor = *context.shown.tensor(id);
     const auto per_head = static_cast<std::size_t>(dims.Tq * dims.Tk);
@@ -48,7 +61,8 @@ Range range_of(const DrawContext& context, TensorId id, std::int64_t first_head,
     if (id == TensorId::weights)
         range.low = 0;
     if (range.low >= range.high)
-        return {std::min(range.low, 0.0F), std::max({range.high, 0.0F, range.low + 1e-6F})};
+        range = {std::min(range.low, 0.0F), std::max({range.high, 0.0F, range.low + 1e-6F})};
+    last = {context.shown.trace, context.view.batch, first_head, heads, range};
     return range;
 }
 

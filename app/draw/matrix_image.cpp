@@ -65,12 +65,18 @@ void draw_matrix_image(Picture& picture, const DrawContext& context, const Matri
                           : pixels_of(context, spec, done, Numbers(*tensor, spec));
     };
     PixelCache::Named made;
-    if (context.pixels != nullptr && spec.fill == CellFill::diverging && !spec.value && !spec.forbidden) {
+    // Weights have ways of colouring of their own.
+    const bool scores =
+        spec.tensor == TensorId::scores || spec.tensor == TensorId::scaled || spec.tensor == TensorId::masked;
+    if (context.pixels != nullptr && (spec.fill == CellFill::diverging || scores) && !spec.value &&
+        !spec.forbidden) {
         const auto whole = [](auto number) { return static_cast<std::uint64_t>(number); };
-        std::uint64_t key = key_of({reinterpret_cast<std::uintptr_t>(tensor), whole(spec.tensor),
-                                    whole(spec.row_axis), whole(spec.col_axis), whole(spec.rows),
-                                    whole(spec.cols), std::bit_cast<std::uint32_t>(spec.high), whole(done),
-                                    whole(spec.plus), whole(context.theme.dark)});
+        std::uint64_t key =
+            key_of({reinterpret_cast<std::uintptr_t>(tensor), whole(spec.tensor), whole(spec.row_axis),
+                    whole(spec.col_axis), whole(spec.rows), whole(spec.cols),
+                    std::bit_cast<std::uint32_t>(spec.high), std::bit_cast<std::uint32_t>(spec.low),
+                    reinterpret_cast<std::uintptr_t>(spec.ramp), whole(spec.fill), whole(done),
+                    whole(spec.plus), whole(context.theme.dark)});
         for (const std::int64_t at : spec.origin)
             key = key_of({key, whole(at)});
         const std::shared_ptr<const void> owner = is_stage(spec.tensor)

@@ -16,14 +16,17 @@ struct Source {
     bool keys;
 };
 
-/// "sat: token 2, x = (0.00, 1.00, ...)", at most 8 numbers of it.
+/// "sat: token 2, x = (0.00, 1.00, ...)", at most 8 numbers of it; of a long text, which has many tips, none.
 std::string token_tip(const DrawContext& context, const Source& source, std::int64_t row, std::int64_t cols) {
-    constexpr std::int64_t most = 8;
+    constexpr std::int64_t most = 8, longest_text = 64;
     const Problem& problem = context.shown.problem();
     std::string tip = source.keys ? problem.key_label(row) : problem.query_label(row);
     if (const std::string hidden = beyond_fonts(tip); !hidden.empty())
         tip += " " + hidden;
-    tip += ": token " + std::to_string(row) + ", vector (";
+    tip += ": token " + std::to_string(row);
+    if (context.dims().Tq > longest_text)
+        return tip;
+    tip += ", vector (";
     for (std::int64_t c = 0; c < std::min(cols, most); ++c)
         tip += (c > 0 ? ", " : "") +
                number(context.shown.value({source.tensor, {context.view.batch, row, c, 0}}), 2);
