@@ -14,8 +14,8 @@ CORE = {
     "core/text": ["core/base", "core/tensor", "core/trace", "core/attention"],
 }
 CORE["core/engine"] = [*CORE["core/text"], "core/text"]
-CORE["core/checkpoint"] = [*CORE["core/text"], "core/text"]
-CORE["core/analysis"] = [*CORE["core/engine"], "core/engine", "core/checkpoint"]
+CORE["core/checkpoint"] = [*CORE["core/engine"], "core/engine"]
+CORE["core/analysis"] = [*CORE["core/checkpoint"], "core/checkpoint"]
 CORE["core/io"] = [*CORE["core/analysis"], "core/analysis"]
 CORE["core/lesson"] = [*CORE["core/io"], "core/io"]
 ALL_CORE = list(CORE)

@@ -2,6 +2,7 @@
 #include "app/cli/bench_editing.h"
 #include "app/cli/bench_machine.h"
 #include "app/cli/bench_rows.h"
+#include "app/cli/problem_options.h"
 #include "app/cli/subcommands.h"
 #include "app/draw/format.h"
 #include "app/shell/offscreen.h"
@@ -183,17 +184,24 @@ void add_bench(CLI::App& program) {
     struct Options {
         bool quick = false, engine = false, long_text = false, json = false, in_window = false,
              attention = false;
+        std::string device = "auto", model;
     };
     CLI::App& command =
         *program.add_subcommand("bench", "measure this machine: engine, frames, start, memory");
     const auto options = std::make_shared<Options>();
     CLI::Option* const quick = command.add_flag(
         "--quick", options->quick, "only what a user feels: edits, frames, start, idling, memory");
-    command.add_flag("--engine", options->engine, "only the standard sizes, against this machine's limit")
+    command
+        .add_flag("--engine", options->engine,
+                  "only the standard sizes, against this machine's limit; on every device unless --device "
+                  "names one")
         ->excludes(quick);
+    add_device_option(command, options->device);
     command.add_flag("--long", options->long_text, "32,768 tokens as well; takes a minute");
     command.add_flag("--json", options->json, "for other programs");
     command.add_flag("--attention", options->attention, "only the board of heads, of attention in memory");
+    command.add_option("--model", options->model,
+                       "only a checkpoint's forward pass: the folder of the checkpoint");
     command.add_flag("--in-window", options->in_window)->group("");
     command.callback([options] {
         if (options->in_window)
@@ -201,10 +209,14 @@ void add_bench(CLI::App& program) {
         if (options->attention)
             return bench_attention(options->json);
         std::vector<BenchRow> rows;
+        if (!options->model.empty()) {
+            add_model_rows(rows, options->model);
+            return print(rows, options->json);
+        }
         if (!options->engine)
             add_felt_rows(rows);
         if (!options->quick)
-            add_engine_rows(rows);
+            add_engine_rows(rows, options->device);
         if (options->long_text)
             add_long_row(rows);
         print(rows, options->json);

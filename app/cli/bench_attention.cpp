@@ -107,6 +107,7 @@ struct Measured {
     double frame = 0;            ///< seconds a frame with software GL, nothing changing
     double own = 0;              ///< the program's part of it
     double hover = 0, click = 0; ///< own work of the slowest frame of 20, the mouse on another weight or head
+    double reading = 0;          ///< the same, the weights read in another way each frame
     double resident = 0;         ///< megabytes, weights included
 };
 
@@ -149,6 +150,13 @@ Measured measure(std::int64_t T) {
                              })
                              .second,
                          1);
+    out.reading = at_share(run(20,
+                               [&](int n) {
+                                   program.act(ViewChange(AttentionChange(
+                                       ReadWeights{{.hide_first_token = n % 2 == 0, .means = n % 3 != 0}})));
+                               })
+                               .second,
+                           1);
     out.resident = resident_megabytes();
     return out;
 }
@@ -166,6 +174,7 @@ void bench_attention(bool json) {
                            {"own_seconds", m.own},
                            {"hover_seconds", m.hover},
                            {"click_seconds", m.click},
+                           {"reading_seconds", m.reading},
                            {"resident_mb", m.resident}});
             continue;
         }
@@ -175,6 +184,7 @@ void bench_attention(bool json) {
                   << name << "opened and drawn in    " << time_text(m.opened) << "   wanted: under 1 s\n"
                   << name << "own work of a hover    " << time_text(m.hover) << "   wanted: under 16 ms\n"
                   << name << "own work of a click    " << time_text(m.click) << "   wanted: under 16 ms\n"
+                  << name << "own work of a reading  " << time_text(m.reading) << "   wanted: under 16 ms\n"
                   << name << "resident               " << number(m.resident, 0)
                   << " MB   wanted: under 400 MB\n";
     }

@@ -90,7 +90,7 @@ void add_stage_rows(std::vector<BenchRow>& rows, const std::string& device, Engi
 
 } // namespace
 
-void add_engine_rows(std::vector<BenchRow>& rows) {
+void add_engine_rows(std::vector<BenchRow>& rows, const std::string& id) {
     const MachineLimit limit = measure_machine();
     rows.push_back(
         {"machine, multiply-adds", number(limit.flops * 1e-9, 0) + " GFLOP/s",
@@ -99,15 +99,15 @@ void add_engine_rows(std::vector<BenchRow>& rows) {
              .dump()});
     rows.push_back({"machine, memory", number(limit.bytes * 1e-9, 0) + " GB/s", "a = b + s c, 300 MB",
                     nlohmann::json{{"name", "memory"}, {"gigabytes_per_second", limit.bytes * 1e-9}}.dump()});
-    const std::vector<Device> all = devices().devices;
+    const std::vector<Device> all =
+        id == "auto" ? devices().devices : std::vector<Device>{{.id = id, .name = {}, .detail = {}}};
     for (const Device& device : all) {
         const std::unique_ptr<Engine> engine = make_engine(device.id);
         for (const Size& size : sizes) {
             // A software device may take minutes.
             constexpr double patience = 1;
-            if (device.id != all.front().id &&
-                seconds_of_one(*engine, bench_problem(size.B, size.T, size.D, size.H), weights_and_output()) >
-                    patience)
+            if (device.id != "cpu" && seconds_of_one(*engine, bench_problem(size.B, size.T, size.D, size.H),
+                                                     weights_and_output()) > patience)
                 break;
             rows.push_back(engine_row(size, device.id, *engine, limit));
         }

@@ -33,10 +33,14 @@ Problem bench_problem(std::int64_t B, std::int64_t T, std::int64_t D, std::int64
 /// One number changed until every stage and what the head panel says of it are there.
 void add_edit_rows(std::vector<BenchRow>& rows);
 
-/// The standard sizes on every device, against this machine's own limit, and one of them stage by stage.
-void add_engine_rows(std::vector<BenchRow>& rows);
+/// The standard sizes on a device, or on every one for "auto", against this machine's own limit, and one of
+/// them stage by stage.
+void add_engine_rows(std::vector<BenchRow>& rows, const std::string& device);
 
 /// 32,768 tokens with nothing of size T x T kept.
 void add_long_row(std::vector<BenchRow>& rows);
+
+/// A checkpoint: opened, run at T 128 and T 1024, run again after an edit.
+void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder);
 
 } // namespace headscope

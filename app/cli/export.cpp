@@ -48,8 +48,8 @@ std::optional<TensorPart> wanted_tensor(const ExportOptions& options) {
 }
 
 std::string title_of(const Document& document) {
-    const std::string& sentence = document.recipe.sentence;
-    return sentence.empty() ? document.title : sentence;
+    const std::string sentences = recipe_title(document.recipe);
+    return sentences.empty() ? document.title : sentences;
 }
 
 void run_export(const ExportOptions& options) {
@@ -64,7 +64,8 @@ void run_export(const ExportOptions& options) {
             export_pytorch(problem, trace, title, options.out);
     };
     if (options.model.given()) {
-        const LayerRun layer = options.model.run_layer(stages, options.problem.device());
+        const LayerRun layer =
+            options.model.run_layer(stages, options.problem.gains(), options.problem.device());
         return write(*layer.problem, layer.trace, options.model.layer_title());
     }
     const DocumentPtr document = options.problem.read();

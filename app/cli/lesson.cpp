@@ -20,16 +20,8 @@ struct LessonOptions {
     bool json = false;
 };
 
-std::vector<std::string> folders(const LessonOptions& options) {
-    std::vector<std::string> all;
-    for (const std::string& folder : {user_lessons_folder(), options.folder})
-        if (!folder.empty())
-            all.push_back(folder);
-    return all;
-}
-
 void list(const LessonOptions& options) {
-    const std::vector<FoundLesson> found = find_lessons(folders(options), options.language);
+    const std::vector<FoundLesson> found = find_lessons(lesson_folders(options.folder), options.language);
     if (options.json) {
         nlohmann::json out = nlohmann::json::array();
         for (const FoundLesson& one : found) {
@@ -81,7 +73,7 @@ void check(const LessonOptions& options) {
 }
 
 void play_named(const LessonOptions& options) {
-    const std::vector<FoundLesson> found = find_lessons(folders(options), options.language);
+    const std::vector<FoundLesson> found = find_lessons(lesson_folders(options.folder), options.language);
     const auto one = std::ranges::find(found, options.name,
                                        [](const FoundLesson& lesson) { return lesson.parsed.lesson.id; });
     if (one == found.end()) {
@@ -96,7 +88,8 @@ void play_named(const LessonOptions& options) {
                                     {"questions", tally.questions}, {"values", tally.values},
                                     {"quoted", tally.quoted},       {"targets", tally.targets},
                                     {"gates", tally.gates},         {"tables", tally.tables},
-                                    {"formulas", tally.formulas},   {"words", tally.words}}
+                                    {"formulas", tally.formulas},   {"panels", tally.panels},
+                                    {"words", tally.words}}
                          .dump(2)
                   << '\n';
         return;
@@ -105,7 +98,8 @@ void play_named(const LessonOptions& options) {
               << " questions, " << tally.values << " live values, " << tally.quoted
               << " quoted numbers that agree with the engine, " << tally.targets << " targets, "
               << tally.gates << " gates closed before and open after their solution, " << tally.tables
-              << " tables, " << tally.formulas << " formulas, " << tally.words << " words\n";
+              << " tables, " << tally.formulas << " formulas, " << tally.panels << " panels, " << tally.words
+              << " words\n";
 }
 
 } // namespace

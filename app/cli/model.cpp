@@ -1,4 +1,5 @@
 #include "core/checkpoint/model.h"
+#include "app/cli/model_commands.h"
 #include "app/cli/subcommands.h"
 #include "core/base/file.h"
 
@@ -99,6 +100,8 @@ std::string as_text(const ordered_json& info) {
 void add_model(CLI::App& program) {
     CLI::App& model = *program.add_subcommand("model", "look into a checkpoint");
     model.require_subcommand(1);
+    add_model_list(model);
+    add_model_check(model);
     CLI::App& info = *model.add_subcommand("info", "family, shapes, tokenizer, what is missing or unknown");
     struct Options {
         std::string folder;

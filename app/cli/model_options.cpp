@@ -1,7 +1,9 @@
 #include "app/cli/model_options.h"
 
+#include "app/cli/problem_options.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/checkpoint/patch_file.h"
 #include "core/engine/engine.h"
 #include "core/io/model_export.h"
 #include "core/text/tokenizer/tokenizer.h"
@@ -68,12 +70,20 @@ void ModelOptions::add_to(CLI::App& command, const std::string& layer) {
         ->excludes(ids)
         ->excludes(text);
     command.add_option("--layer", layer_, layer)->group(group)->needs(model);
+    command
+        .add_option("--patch", patch_path_,
+                    "a file of changes that was saved for this checkpoint; --gain comes on top")
+        ->group(group)
+        ->needs(model);
     for (const char* other : {"SENTENCE", "--preset", "--seed", "--case", "--project", "--weights", "--heads",
-                              "--kv-heads", "--mask", "--gain", "--temperature"})
+                              "--kv-heads", "--mask", "--temperature"})
         model->excludes(command.get_option(other));
 }
 
-void ModelOptions::check_usage() const {
+void ModelOptions::check_usage(const std::vector<std::string>& gains) const {
+    for (const std::string& text : gains)
+        if (!parse_gain(text).layer && !layer_)
+            fail_usage("--gain " + text + " names no layer; write l.h=g, or add --layer L");
     if (!ids_ && !text_ && !inputs_path_)
         fail_usage("--model needs tokens; add --text S, --ids 1,2,3 or --inputs FILE.safetensors");
 }
@@ -99,8 +109,26 @@ ForwardResult ModelOptions::forward(const Model& model, const ModelInputs& input
         progress);
 }
 
-void ModelOptions::run(const TraceExport& wanted, const std::string& device, const std::string& out) const {
-    check_usage();
+ModelEdits ModelOptions::read_edits(const Model& model, const std::vector<std::string>& gains) const {
+    const ModelConfig& config = model.config();
+    ModelEdits edits = patch_path_ ? load_patch(model, *patch_path_) : ModelEdits();
+    for (const std::string& text : gains) {
+        const GainChange gain = parse_gain(text);
+        const std::int64_t l = gain.layer ? *gain.layer : *layer_;
+        if (l < 0 || l >= config.layers || gain.head < 0 || gain.head >= config.H)
+            fail_input("--gain " + text + ": there is no head " + std::to_string(gain.head) + " in layer " +
+                       std::to_string(l) + "; layers are numbered 0 to " + std::to_string(config.layers - 1) +
+                       ", heads 0 to " + std::to_string(config.H - 1));
+        std::vector<float>& of_layer = edits[l].gains;
+        of_layer.resize(static_cast<std::size_t>(config.H), 1.0F);
+        of_layer[static_cast<std::size_t>(gain.head)] = gain.factor;
+    }
+    return edits;
+}
+
+void ModelOptions::run(const TraceExport& wanted, const std::vector<std::string>& gains,
+                       const std::string& device, const std::string& out) const {
+    check_usage(gains);
     if (wanted.format != TraceFormat::safetensors)
         fail_usage("a pass through a model is written as safetensors; add --format safetensors or name a "
                    ".safetensors file");
@@ -113,18 +141,21 @@ void ModelOptions::run(const TraceExport& wanted, const std::string& device, con
     ForwardOptions options;
     options.stages = wanted.stages;
     options.layer = layer_;
+    options.edits = read_edits(model, gains);
     const ForwardResult result = forward(model, inputs, options, device);
     write_file_atomically(out, model_trace_bytes(model, inputs, result, wanted));
 }
 
-LayerRun ModelOptions::run_layer(StageSet stages, const std::string& device) const {
-    check_usage();
+LayerRun ModelOptions::run_layer(StageSet stages, const std::vector<std::string>& gains,
+                                 const std::string& device) const {
+    check_usage(gains);
     const Model model = Model::open(*folder_);
     const ModelInputs inputs = read_inputs(model.config());
     ForwardOptions options;
     options.stages = stages;
     options.layer = layer_.value_or(0);
     options.keep_problems = true;
+    options.edits = read_edits(model, gains);
     options.logits = false;
     ForwardResult result = forward(model, inputs, options, device);
     return std::move(result.layers.front());

@@ -21,21 +21,26 @@ public:
     /// After ProblemOptions, which some of these exclude. `layer` says what --layer does.
     void add_to(CLI::App& command, const std::string& layer);
     bool given() const { return folder_.has_value(); }
-    /// Runs the model and writes the file. `wanted.stages` are kept of each layer. Throws Error(usage) when
-    /// the options contradict each other, Error(input) when what they name is at fault.
-    void run(const TraceExport& wanted, const std::string& device, const std::string& out) const;
+    /// Runs the model and writes the file. `wanted.stages` are kept of each layer. gains: as given to --gain.
+    /// Throws Error(usage) when the options contradict each other, Error(input) when what they name is at
+    /// fault.
+    void run(const TraceExport& wanted, const std::vector<std::string>& gains, const std::string& device,
+             const std::string& out) const;
     /// The attention of one layer (--layer, or 0), its problem kept. Throws likewise.
-    LayerRun run_layer(StageSet stages, const std::string& device) const;
+    LayerRun run_layer(StageSet stages, const std::vector<std::string>& gains,
+                       const std::string& device) const;
     /// "layer 0 of FOLDER"
     std::string layer_title() const;
 
 private:
-    void check_usage() const;
+    void check_usage(const std::vector<std::string>& gains) const;
+    /// The patch, and the gains on top.
+    ModelEdits read_edits(const Model& model, const std::vector<std::string>& gains) const;
     ForwardResult forward(const Model& model, const ModelInputs& inputs, const ForwardOptions& options,
                           const std::string& device) const;
     ModelInputs read_inputs(const ModelConfig& config) const;
 
-    std::optional<std::string> folder_, text_, inputs_path_;
+    std::optional<std::string> folder_, text_, inputs_path_, patch_path_;
     std::optional<std::vector<std::int64_t>> ids_;
     std::optional<std::int64_t> layer_;
 };

@@ -50,17 +50,16 @@ std::string read_sentence(const std::string& sentence) {
     return text;
 }
 
-const PresetInfo* find_preset(std::string_view id) {
-    const auto row = std::ranges::find(presets(), id, &PresetInfo::id);
-    return row == presets().end() ? nullptr : &*row;
-}
-
 } // namespace
 
 void ProblemOptions::add_to(CLI::App& command, bool needed) {
     needed_ = needed;
     const std::string sentence = "A sentence", tensors = "A tensor file", changes = "Changes";
     command.add_option("SENTENCE", sentence_, "a sentence to attend over; - reads it from standard input");
+    command
+        .add_option("--kv-sentence", kv_sentence_,
+                    "cross-attention: keys and values come from this second sentence")
+        ->group(sentence);
     command.add_option("--preset", preset_, "embeddings and weights for the sentence: " + preset_names())
         ->group(sentence);
     command.add_option("--seed", seed_, "for random weights and the vectors of unknown words (default 1)")
@@ -88,7 +87,11 @@ void ProblemOptions::add_to(CLI::App& command, bool needed) {
                     "combined with "
                     "the masks of the file")
         ->group(changes);
-    command.add_option("--gain", gains_, "h=g multiplies the output of head h by g; 0 switches it off")
+    command
+        .add_option(
+            "--gain", gains_,
+            "h=g multiplies the output of head h by g; 0 switches it off. In a checkpoint l.h=g is head "
+            "h of layer l, and h=g a head of the layer that --layer names")
         ->allow_extra_args(false)
         ->group(changes);
     command.add_option("--temperature", temperature_, "divides the scaled scores (default 1)")
@@ -111,23 +114,26 @@ std::string preset_names() {
 }
 
 void ProblemOptions::check_usage() const {
-    std::ranges::for_each(gains_, parse_gain);
+    for (const std::string& text : gains_)
+        if (parse_gain(text).layer)
+            fail_usage("--gain " + text + " names a layer, and only a checkpoint has layers; write h=g");
     if (project_path_) {
-        if (sentence_ || preset_ || seed_ || case_path_ || weights_path_)
+        if (sentence_ || kv_sentence_ || preset_ || seed_ || case_path_ || weights_path_)
             fail_usage("--project and another problem were given; give one of them");
         if (H_ || Hkv_ || mask_)
             fail_usage("--heads, --kv-heads and --mask stand in the project already; leave them out");
     } else if (case_path_) {
         if (sentence_)
             fail_usage("a sentence and --case were given; give one of them");
-        if (preset_ || seed_)
-            fail_usage("--preset and --seed go with a sentence, not with --case; leave them out");
+        if (preset_ || seed_ || kv_sentence_)
+            fail_usage("--preset, --seed and --kv-sentence go with a sentence, not with --case; leave them "
+                       "out (a case file brings X_kv)");
         if (!H_)
             fail_usage("--case needs the number of heads; add --heads H");
     } else {
         if (weights_path_)
             fail_usage("--weights goes with --case; add --case FILE");
-        if (needed_ && !sentence_ && !preset_)
+        if (needed_ && !sentence_ && !preset_ && !kv_sentence_)
             fail_usage(
                 "nothing to run; give a sentence, --preset NAME, --case FILE --heads H or --project FILE");
     }
@@ -141,6 +147,10 @@ Recipe ProblemOptions::from_sentence() const {
         recipe.sentence = read_sentence(*sentence_);
     else if (preset != nullptr)
         recipe.sentence = preset->sentence;
+    if (kv_sentence_)
+        recipe.kv_sentence = *kv_sentence_;
+    else if (preset != nullptr)
+        recipe.kv_sentence = opening_kv_sentence(*preset);
     recipe.seed = seed_.value_or(1);
     recipe.H = H_.value_or(0);
     recipe.Hkv = Hkv_.value_or(0);
@@ -173,15 +183,21 @@ Recipe ProblemOptions::from_project() const {
     return std::move(opened.recipe);
 }
 
-ProblemOptions::Gain ProblemOptions::parse_gain(const std::string& text) {
-    const auto equals = text.find('=');
-    const auto head = parse_number<std::int64_t>(std::string_view(text).substr(0, equals));
-    const auto factor = equals == std::string::npos
-                            ? std::nullopt
-                            : parse_number<float>(std::string_view(text).substr(equals + 1));
-    if (!head || !factor)
-        fail_usage("--gain " + text + " is not of the form h=g; write for example --gain 2=0.5");
-    return {*head, *factor};
+GainChange parse_gain(const std::string& text) {
+    const auto equals = std::min(text.find('='), text.size());
+    const std::string_view place = std::string_view(text).substr(0, equals);
+    const auto dot = place.find('.');
+    const auto layer = parse_number<std::int64_t>(place.substr(0, std::min(dot, place.size())));
+    const auto head =
+        dot == std::string_view::npos ? layer : parse_number<std::int64_t>(place.substr(dot + 1));
+    const auto factor =
+        equals == text.size() ? std::nullopt : parse_number<float>(std::string_view(text).substr(equals + 1));
+    if (!layer || !head || !factor)
+        fail_usage(
+            "--gain " + text +
+            " is not of the form h=g; write for example --gain 2=0.5, or in a checkpoint --gain 3.2=0.5 "
+            "for head 2 of layer 3");
+    return {dot == std::string_view::npos ? std::nullopt : layer, *head, *factor};
 }
 
 std::vector<float> ProblemOptions::changed_gains(const Problem& problem) const {
@@ -189,7 +205,7 @@ std::vector<float> ProblemOptions::changed_gains(const Problem& problem) const {
     if (changed.empty())
         changed.assign(static_cast<std::size_t>(problem.dims.H), 1.0F);
     for (const std::string& text : gains_) {
-        const Gain gain = parse_gain(text);
+        const GainChange gain = parse_gain(text);
         if (gain.head < 0 || gain.head >= problem.dims.H)
             fail_input("--gain " + text + ": there is no head " + std::to_string(gain.head) +
                        "; heads are numbered 0 to " + std::to_string(problem.dims.H - 1));

@@ -13,6 +13,15 @@ class App;
 
 namespace headscope {
 
+/// What --gain asks for: "h=g", or "l.h=g" in a checkpoint.
+struct GainChange {
+    std::optional<std::int64_t> layer;
+    std::int64_t head = 0;
+    float factor = 1;
+};
+/// Throws Error(usage) for text of another form.
+GainChange parse_gain(const std::string& text);
+
 /// The options that say where a problem comes from and what to change in it, the same for every sub-command
 /// that runs one. Lives as long as the App that it was added to.
 class ProblemOptions {
@@ -24,6 +33,8 @@ public:
     DocumentPtr read() const;
     /// For make_engine.
     const std::string& device() const { return device_; }
+    /// As they were given to --gain.
+    const std::vector<std::string>& gains() const { return gains_; }
 
 private:
     /// What is wrong without a look at any file.
@@ -33,13 +44,8 @@ private:
     Recipe from_project() const;
     std::vector<float> changed_gains(const Problem& problem) const;
 
-    struct Gain {
-        std::int64_t head;
-        float factor;
-    };
-    static Gain parse_gain(const std::string& text);
-
-    std::optional<std::string> sentence_, preset_, case_path_, project_path_, weights_path_, mask_;
+    std::optional<std::string> sentence_, kv_sentence_, preset_, case_path_, project_path_, weights_path_,
+        mask_;
     std::optional<std::int64_t> H_, Hkv_;
     std::optional<std::uint64_t> seed_;
     std::optional<float> temperature_;

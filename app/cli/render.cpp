@@ -7,6 +7,7 @@
 #include "core/base/file.h"
 #include "core/engine/engine.h"
 #include "core/io/attention_file.h"
+#include "core/lesson/library.h"
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -17,13 +18,18 @@ namespace {
 
 struct RenderOptions {
     ProblemOptions problem;
-    std::optional<std::string> stage, size, attention;
+    std::optional<std::string> stage, size, attention, model, text, patch;
+    std::optional<std::string> lesson, lessons;
+    std::optional<int> step, question;
+    std::string language = "en";
     std::int64_t layer = 0;
     std::string theme = "light", weights_view = "heatmap", heads = "each", out;
     std::int64_t head = 0;
     std::optional<std::int64_t> row;
     float scale = 1.0F;
     bool window = false;
+    ReadingOptions reading;
+    bool log_colours = false;
 };
 
 struct Size {
@@ -83,9 +89,32 @@ ViewState view_of(const RenderOptions& options, const Dims& dims) {
     return view;
 }
 
+/// Reads the weights so. What would change nothing is refused, so that no picture is taken for what it is
+/// not.
+void read_weights(Program& program, const RenderOptions& options) {
+    const ReadingOptions &wanted = options.reading, possible = program.state().view.attention.possible;
+    if (options.model && wanted.means)
+        fail_input("--means: heads of a checkpoint are shown without their means; leave it out, or give "
+                   "--attention");
+    const std::string what = options.model ? "the prompt has" : "the file has";
+    if (wanted.hide_special_tokens && !possible.hide_special_tokens)
+        fail_input("--hide-special-tokens: " + what + " no tokens like [CLS] or <s>; leave it out");
+    if (wanted.merge_words && !possible.merge_words)
+        fail_input("--merge-words: " + what + " no token that is marked as a piece of a word; leave it out");
+    if (wanted.hide_first_token && !possible.hide_first_token)
+        fail_input("--hide-first-token: " + what + " one key alone; leave it out");
+    if (wanted.means && !possible.means)
+        fail_input("--means: the file has one head of one layer; leave it out");
+    program.act(ViewChange(AttentionChange(ReadWeights{wanted})));
+    program.act(ViewChange(AttentionChange(SetLogColours{options.log_colours})));
+    if (!program.state().error.empty())
+        fail_input(program.state().error);
+}
+
 /// Weights of a file instead of the problem's own.
 void show_attention(Program& program, const RenderOptions& options) {
     program.open_attention(open_attention_file(*options.attention));
+    read_weights(program, options);
     const AttentionInfo& info = program.state().document->attention->info();
     if (options.layer < 0 || options.layer >= info.L)
         fail_input("--layer " + std::to_string(options.layer) +
@@ -93,8 +122,48 @@ void show_attention(Program& program, const RenderOptions& options) {
     program.settle();
     ViewState view = view_of(options, program.state().document->problem.dims);
     view.tab = program.state().view.tab;
+    view.attention = program.state().view.attention;
     program.state().view = view;
     program.act(ViewChange(AttentionChange(OpenHead{options.layer, options.head})));
+}
+
+/// A page of a lesson in the left panel, with what it shows.
+void show_lesson(Program& program, const RenderOptions& options) {
+    program.state().view.less_motion = true; // a picture shows where things come to rest
+    program.act(LessonAction(OpenLesson{*options.lesson}));
+    if (!program.state().error.empty())
+        fail_input(program.state().error);
+    const CourseState& course = program.state().course;
+    const auto page = [&](const char* option, int wanted, int count, int before) {
+        if (wanted < 1 || wanted > count)
+            fail_input(std::string(option) + " " + std::to_string(wanted) + ": the lesson " +
+                       *options.lesson + " has 1 to " + std::to_string(count));
+        program.act(LessonAction(GoToPage{before + wanted}));
+    };
+    if (options.step)
+        page("--step", *options.step, course.steps(), 0);
+    if (options.question)
+        page("--question", *options.question, course.questions(), course.steps());
+    program.act(ViewChange(ShowTab{LeftTab::course}));
+    program.act(ViewChange(SetDark{options.theme == "dark"}));
+    ViewState& view = program.state().view;
+    view.apart = view.apart_target;
+    view.joined = view.joined_target;
+}
+
+/// A layer of a checkpoint instead of a problem.
+void show_model(Program& program, const RenderOptions& options) {
+    Progress progress;
+    program.open_checkpoint(open_model(*options.model, options.text.value_or(""), options.layer, progress));
+    program.settle();
+    const LeftTab tab = program.state().view.tab;
+    program.state().view = view_of(options, program.state().document->problem.dims);
+    program.state().view.tab = options.reading == ReadingOptions{} ? tab : LeftTab::heads;
+    program.state().view.one_head = true;
+    program.act(ViewChange(AttentionChange(OpenHead{options.layer, options.head})));
+    read_weights(program, options);
+    if (options.patch)
+        program.open_path(*options.patch);
 }
 
 std::string render_window(const RenderOptions& options, const DocumentPtr& document, Size size,
@@ -102,9 +171,17 @@ std::string render_window(const RenderOptions& options, const DocumentPtr& docum
     if (format != FigureFormat::png)
         throw Error(ErrorKind::usage,
                     "--window is drawn as pixels; give the output a name that ends in .png");
-    Program program({.recipe = document->recipe, .device = options.problem.device(), .wake = {}});
-    if (options.attention)
+    Program program({.recipe = document->recipe,
+                     .device = options.problem.device(),
+                     .wake = {},
+                     .lesson_folders = lesson_folders(options.lessons),
+                     .language = options.language});
+    if (options.lesson)
+        show_lesson(program, options);
+    else if (options.attention)
         show_attention(program, options);
+    else if (options.model)
+        show_model(program, options);
     else
         program.state().view = view_of(options, document->problem.dims);
     program.settle();
@@ -131,8 +208,19 @@ std::string render_stage(const RenderOptions& options, const DocumentPtr& docume
 void run_render(const RenderOptions& options) {
     const Size size = parse_size(options);
     const FigureFormat format = options.out == "-" ? FigureFormat::png : figure_format(options.out);
-    if (options.attention && !options.window)
-        throw Error(ErrorKind::usage, "--attention is drawn in the window; give --window too");
+    if ((options.attention || options.model) && !options.window)
+        throw Error(ErrorKind::usage, std::string(options.model ? "--model" : "--attention") +
+                                          " is drawn in the window; give --window too");
+    if (!options.attention && !options.model && (options.reading != ReadingOptions{} || options.log_colours))
+        throw Error(
+            ErrorKind::usage,
+            "--hide-first-token, --hide-special-tokens, --merge-words, --means and "
+            "--log-colours are for weights of a file or a checkpoint; give --attention or --model too");
+    if ((options.lesson || options.step || options.question) && !(options.lesson && options.window))
+        throw Error(ErrorKind::usage,
+                    "a page of a lesson is drawn in the window; give --window and --lesson ID");
+    if (options.step && options.question)
+        throw Error(ErrorKind::usage, "--step and --question were given; give one of them");
     if (options.scale < 0.5F || options.scale > 8.0F)
         throw Error(ErrorKind::usage, "--scale must be from 0.5 to 8");
     const DocumentPtr document = options.problem.read();
@@ -156,7 +244,37 @@ void add_render(CLI::App& program) {
     command.add_option("--scale", options->scale, "pixels of a PNG per logical pixel (default 1)");
     command.add_option("--attention", options->attention,
                        "with --window: show attention weights of this .npy or .safetensors file");
-    command.add_option("--layer", options->layer, "with --attention: the layer of the open head (default 0)");
+    CLI::Option* const model =
+        command.add_option("--model", options->model, "with --window: show this checkpoint folder")
+            ->excludes("--attention");
+    command
+        .add_option("--text", options->text,
+                    "with --model: the prompt; ids such as 12 7 30 where the folder has no tokenizer")
+        ->needs(model);
+    command
+        .add_option("--patch", options->patch, "with --model: lay the edits of this file over the checkpoint")
+        ->needs(model);
+    command.add_option("--layer", options->layer,
+                       "with --attention or --model: the layer of the open head (default 0)");
+    command.add_flag("--hide-first-token", options->reading.hide_first_token,
+                     "with --attention or --model: weights to key 0 taken out, rows renormalised");
+    command.add_flag(
+        "--hide-special-tokens", options->reading.hide_special_tokens,
+        "with --attention or --model: rows and columns of [CLS], <s> and their like taken out, rows "
+        "renormalised");
+    command.add_flag("--merge-words", options->reading.merge_words,
+                     "with --attention or --model: weights to pieces of a word summed, from them averaged");
+    command.add_flag("--means", options->reading.means,
+                     "with --attention: averages as one more head (--head H) and one more layer (--layer L)");
+    command.add_flag("--log-colours", options->log_colours,
+                     "with --attention or --model: colours by the logarithm of a weight");
+    command.add_option("--lesson", options->lesson,
+                       "with --window: a lesson by its id, with the problem and view of its page");
+    command.add_option("--step", options->step, "with --lesson: a step, from 1 (default: its opening)");
+    command.add_option("--question", options->question, "with --lesson: a question of the quiz, from 1");
+    command.add_option("--lessons", options->lessons, "a folder with more lessons");
+    command.add_option("--language", options->language, "which translation of the lessons, such as de")
+        ->capture_default_str();
     command.add_option("--head", options->head, "the head in focus (default 0)");
     command.add_option("--row", options->row, "stop at this query row");
     command.add_option("--view", options->weights_view, "weights as heatmap, arcs, text or graph")

@@ -12,6 +12,7 @@
 #include "core/base/file.h"
 #include "core/base/random_access_file.h"
 #include "core/lesson/library.h"
+#include "core/text/preset.h"
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -22,7 +23,7 @@ namespace headscope {
 namespace {
 
 struct Options {
-    std::optional<std::string> path, sentence, preset, report, lesson, lessons;
+    std::optional<std::string> path, sentence, kv_sentence, preset, report, lesson, lessons;
     std::string language = "en";
     std::string device = "auto";
 };
@@ -59,36 +60,46 @@ void remember(const std::filesystem::path& path, const ViewState& view) {
 void check_path(const Options& options) {
     if (!options.path)
         return;
-    if (options.sentence || options.preset)
-        throw Error(ErrorKind::usage,
-                    *options.path + " and --sentence or --preset were given; give one of them");
-    if (kind_of_path(*options.path) != PathKind::project)
+    const PathKind kind = kind_of_path(*options.path);
+    const bool checkpoint = kind == PathKind::folder && is_checkpoint(*options.path);
+    const char* const other = options.preset                      ? "--preset"
+                              : options.kv_sentence               ? "--kv-sentence"
+                              : (options.sentence && !checkpoint) ? "--sentence"
+                                                                  : nullptr;
+    if (other != nullptr)
+        throw Error(ErrorKind::usage, *options.path + " and " + other + " were given; give one of them");
+    if (kind == PathKind::folder && !checkpoint)
+        fail_input(*options.path + " is a folder without config.json, so no checkpoint; name the folder that "
+                                   "holds config.json and model.safetensors");
+    if (kind == PathKind::unknown)
         fail_input(*options.path +
-                   " is neither a sub-command nor a project that can be opened; see headscope --help");
-    static_cast<void>(RandomAccessFile(*options.path));
+                   " is neither a sub-command nor a file that can be opened; see headscope --help");
+    if (kind != PathKind::folder)
+        static_cast<void>(RandomAccessFile(*options.path));
 }
 
 int open_window(const Options& options) {
     check_path(options);
     Recipe recipe;
     recipe.preset = options.preset.value_or(recipe.preset);
-    recipe.sentence = options.sentence.value_or("");
-    std::vector<std::string> folders;
-    for (const std::string& folder : {user_lessons_folder(), options.lessons.value_or("")})
-        if (!folder.empty())
-            folders.push_back(folder);
+    recipe.sentence = options.path ? "" : options.sentence.value_or("");
+    if (options.kv_sentence)
+        recipe.kv_sentence = *options.kv_sentence;
+    else if (const PresetInfo* preset = find_preset(recipe.preset))
+        recipe.kv_sentence = opening_kv_sentence(*preset);
     Program program({.recipe = recipe,
                      .device = options.device,
                      .wake = wake_window,
                      .state_folder = state_folder(),
-                     .lesson_folders = folders,
+                     .lesson_folders = lesson_folders(options.lessons),
                      .language = options.language});
     const std::filesystem::path preferences = preferences_path();
     program.state().view.group = StageGroup::x; // a walk begins at its beginning
     program.state().view.less_motion = desktop_wants_less_motion(desktop_config_folder());
     read_preferences(read_if_there(preferences), program.state().view);
     if (options.path)
-        program.open_path(std::filesystem::absolute(*options.path).lexically_normal().string());
+        program.open_path(std::filesystem::absolute(*options.path).lexically_normal().string(),
+                          options.sentence.value_or(""));
     if (options.lesson) {
         program.act(LessonAction(OpenLesson{*options.lesson}));
         program.act(ViewChange(ShowTab{LeftTab::course}));
@@ -113,9 +124,12 @@ int open_window(const Options& options) {
 std::function<int()> add_window(CLI::App& program) {
     const auto options = std::make_shared<Options>();
     program.add_option("PATH", options->path,
-                       "what the window opens with: a project (.headscope), or attention weights (.npy, "
-                       ".safetensors)");
-    program.add_option("--sentence", options->sentence, "the sentence that the window opens with");
+                       "what the window opens with: a project (.headscope), attention weights (.npy, "
+                       ".safetensors), or the folder of a Hugging Face checkpoint");
+    program.add_option("--sentence", options->sentence,
+                       "the sentence that the window opens with; for a checkpoint, its prompt");
+    program.add_option("--kv-sentence", options->kv_sentence,
+                       "cross-attention: a second sentence, from which keys and values come");
     program.add_option("--preset", options->preset, "embeddings and weights for it: " + preset_names());
     program.add_option(
         "--report", options->report,

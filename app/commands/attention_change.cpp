@@ -53,7 +53,9 @@ void apply(ViewState& view, const AttentionChange& change) {
                               attention.map.y += c.y / attention.map.zoom;
                               keep_inside(attention.map);
                           },
-                          [&](const WholeMap&) { attention.map = {}; }},
+                          [&](const WholeMap&) { attention.map = {}; },
+                          [&](const ReadWeights& c) { attention.reading = c.how; },
+                          [&](const SetLogColours& c) { attention.log_colours = c.on; }},
                change);
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/analysis/reading_options.h"
+
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -34,10 +36,17 @@ struct PanMap {
     float x, y;
 };
 struct WholeMap {};
+/// How the weights are read from now on.
+struct ReadWeights {
+    ReadingOptions how;
+};
+struct SetLogColours {
+    bool on;
+};
 
 /// What the user can do to the view of attention weights.
-using AttentionChange =
-    std::variant<OpenHead, MoveOnBoard, ShowBoard, MarkPattern, ZoomMap, PanMap, WholeMap>;
+using AttentionChange = std::variant<OpenHead, MoveOnBoard, ShowBoard, MarkPattern, ZoomMap, PanMap, WholeMap,
+                                     ReadWeights, SetLogColours>;
 
 void apply(ViewState& view, const AttentionChange& change);
 

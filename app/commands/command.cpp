@@ -1,5 +1,7 @@
 #include "app/commands/command.h"
 
+#include "app/commands/model_commands.h"
+#include "app/state/model_document.h"
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
 #include "core/text/preset.h"
@@ -13,15 +15,11 @@ namespace headscope {
 
 namespace {
 
-const PresetInfo* find_preset(std::string_view id) {
-    const auto row = std::ranges::find(presets(), id, &PresetInfo::id);
-    return row == presets().end() ? nullptr : &*row;
-}
-
 void take_preset(Recipe& recipe, const std::string& id) {
     const PresetInfo *old = find_preset(recipe.preset), *chosen = find_preset(id);
     // A sentence of the user's own goes along to the next preset; the old preset's example does not.
     const bool own = old != nullptr && !old->fixed_sentence && old->sentence != recipe.sentence;
+    const bool own_kv = own && !recipe.kv_sentence.empty() && old->kv_sentence != recipe.kv_sentence;
     recipe.preset = id;
     recipe.H = recipe.Hkv = 0;
     recipe.gains.clear();
@@ -32,6 +30,16 @@ void take_preset(Recipe& recipe, const std::string& id) {
     recipe.base = nullptr;
     if (chosen != nullptr && (chosen->fixed_sentence || !own))
         recipe.sentence = chosen->sentence;
+    if (chosen != nullptr && (chosen->kv_sentence.empty() || !own_kv))
+        recipe.kv_sentence = opening_kv_sentence(*chosen);
+}
+
+void set_kv_sentence(Recipe& recipe, const std::optional<std::string>& sentence) {
+    if (sentence && sentence->empty())
+        fail_input("the second sentence has no word: type at least one, or go back to self-attention");
+    recipe.kv_sentence = sentence.value_or("");
+    recipe.base = nullptr; // a sentence is for a preset
+    recipe.edits.erase(TensorId::x_kv);
 }
 
 bool edit_cell(Recipe& recipe, const Document& document, const EditCell& edit) {
@@ -59,6 +67,7 @@ bool change_any(Recipe& recipe, const Document& document, const Command& command
                               recipe.base = nullptr; // a sentence is for a preset
                               recipe.edits.erase(TensorId::x);
                           },
+                          [&](const SetKvSentence& c) { set_kv_sentence(recipe, c.sentence); },
                           [&](const SetPreset& c) { take_preset(recipe, c.id); },
                           [&](const SetMask& c) {
                               recipe.mask = c.mask;
@@ -120,6 +129,9 @@ CommandName name_of(const Document& before, const Command& command) {
         Overloaded{[](const SetSentence&) {
                        return CommandName{"type a sentence", {}};
                    },
+                   [](const SetKvSentence& c) {
+                       return CommandName{c.sentence ? "type the second sentence" : "self-attention", {}};
+                   },
                    [](const SetPreset& c) {
                        return CommandName{"preset " + c.id, {}};
                    },
@@ -168,8 +180,12 @@ DocumentPtr apply(const DocumentPtr& document, const Command& command) {
     if (document->attention != nullptr && !std::holds_alternative<SetPreset>(command))
         fail_input("these weights come from " + document->title +
                    " and nothing that they were computed from is known: they can be looked at, not changed");
-    return change_any(recipe, *document, command) ? edit_document(*document, recipe)
-                                                  : make_document(recipe, document->revision + 1);
+    if (document->model != nullptr)
+        check_model_command(*document, command);
+    const bool edit_only = change_any(recipe, *document, command);
+    if (document->model != nullptr && edit_only)
+        return edit_model_document(*document, std::move(recipe), std::holds_alternative<ResetEdits>(command));
+    return edit_only ? edit_document(*document, recipe) : make_document(recipe, document->revision + 1);
 }
 
 } // namespace headscope

@@ -3,11 +3,13 @@
 #include "app/commands/edit_commands.h"
 #include "app/commands/file_command.h"
 #include "app/commands/lesson_action.h"
+#include "app/commands/model_action.h"
 #include "app/commands/view_change.h"
 #include "app/state/document.h"
 #include "app/state/engine_state.h"
 #include "app/state/view_state.h"
 
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -15,6 +17,10 @@ namespace headscope {
 
 struct SetSentence {
     std::string sentence;
+};
+/// Keys and values from a second sentence; absent: from the same one, as in self-attention.
+struct SetKvSentence {
+    std::optional<std::string> sentence;
 };
 struct SetPreset {
     std::string id;
@@ -59,9 +65,10 @@ struct SetRecipe {
 struct ResetEdits {};
 
 /// Everything the user can do to the document.
-using Command = std::variant<SetSentence, SetPreset, SetMask, SetHeads, SetKvHeads, SetIdentityOutput,
-                             SetSeed, EditCell, SetGain, SetTemperature, ResetEdits, EditBlock, PasteBlock,
-                             CopyHead, SwapHeads, ResetHead, PaintMask, ResetMask, SetRecipe>;
+using Command =
+    std::variant<SetSentence, SetKvSentence, SetPreset, SetMask, SetHeads, SetKvHeads, SetIdentityOutput,
+                 SetSeed, EditCell, SetGain, SetTemperature, ResetEdits, EditBlock, PasteBlock, CopyHead,
+                 SwapHeads, ResetHead, PaintMask, ResetMask, SetRecipe>;
 
 CommandName name_of(const Document& before, const Command& command);
 
@@ -99,8 +106,8 @@ struct MarkBaseline {
 struct DropBaseline {};
 
 /// Everything that can come of a click or a key.
-using Action =
-    std::variant<Command, ViewChange, MoveInHistory, TypedNumber, OperateOn, CopyNumbers, PasteNumbers,
-                 DismissNotice, FileCommand, MarkBaseline, DropBaseline, LessonAction, EngineAction>;
+using Action = std::variant<Command, ViewChange, MoveInHistory, TypedNumber, OperateOn, CopyNumbers,
+                            PasteNumbers, DismissNotice, FileCommand, MarkBaseline, DropBaseline,
+                            LessonAction, EngineAction, ModelAction>;
 
 } // namespace headscope

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/lesson/panel.h"
 #include "core/lesson/scene.h"
 
 #include <string>
@@ -34,11 +35,16 @@ struct FillCell {
     int cell;
     std::string text;
 };
+/// Turns knobs of the panel that begins in that line of the lesson's file.
+struct TurnKnobs {
+    int panel;
+    Knobs values;
+};
 /// Forgets what was answered and reached in the open lesson.
 struct StartLessonAgain {};
 
 /// Everything the user can do to the course.
 using LessonAction = std::variant<OpenLesson, CloseLesson, TurnPage, GoToPage, ShowScene, ReturnToLesson,
-                                  AnswerQuestion, FillCell, StartLessonAgain>;
+                                  AnswerQuestion, FillCell, TurnKnobs, StartLessonAgain>;
 
 } // namespace headscope

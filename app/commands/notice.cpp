@@ -52,6 +52,18 @@ std::string waiting(const Document& before, const Document& after) {
     return text;
 }
 
+std::string second_sentence(const Document& before, const SetKvSentence& command, const Document& after) {
+    std::string text = waiting(before, after);
+    const bool was = before.problem.cross();
+    if (was == command.sentence.has_value())
+        return text.empty() ? text : text.substr(1);
+    if (was)
+        return "Queries, keys and values are made from one sentence again; no weight changed." + text;
+    if (after.recipe.mask != MaskChoice::none)
+        text = " The mask counts places from the ends of both sentences." + text;
+    return "W_K and W_V read the second sentence now, W_Q the first; no weight changed." + text;
+}
+
 std::string shared_parts(const Dims& dims, std::int64_t a, std::int64_t b, bool swap) {
     if (dims.Hkv == dims.H)
         return {};
@@ -85,6 +97,7 @@ std::string notice_of(const Document& before, const Command& command, const Docu
                        const std::string text = waiting(before, after);
                        return text.empty() ? text : text.substr(1);
                    },
+                   [&](const SetKvSentence& c) { return second_sentence(before, c, after); },
                    [&](const CopyHead& c) { return shared_parts(was, c.from, c.to, false); },
                    [&](const SwapHeads& c) { return shared_parts(was, c.a, c.b, true); },
                    [](const auto&) { return std::string(); }},

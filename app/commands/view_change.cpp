@@ -9,6 +9,9 @@ namespace headscope {
 namespace {
 
 constexpr double slide_seconds = 0.4;
+constexpr double arrival_seconds = 0.25, pointing_seconds = 0.5;
+/// Where pointing begins without animations: the one frame it then takes brings the cells into sight.
+constexpr float at_once = 0.96F;
 constexpr double stage_dwell_seconds = 2.4;
 constexpr double shortest_row_seconds = 0.12;
 constexpr double longest_row_seconds = 0.8;
@@ -16,6 +19,8 @@ constexpr double longest_row_seconds = 0.8;
 void go_to(ViewState& view, StageGroup group, std::int64_t row) {
     if (group != view.group) {
         view.selected.reset();
+        view.came_from = view.group;
+        view.arrival = view.less_motion ? 1.0F : 0.0F;
         if (group == StageGroup::split) {
             view.apart = 0.0F;
             view.apart_target = 1.0F;
@@ -85,8 +90,8 @@ void select_to(ViewState& view, const CellAddress& cell) {
     }
 }
 
-void slide(float& value, float target, double seconds) {
-    const auto step = static_cast<float>(seconds / slide_seconds);
+void slide(float& value, float target, double seconds, double whole = slide_seconds) {
+    const auto step = static_cast<float>(seconds / whole);
     value = value < target ? std::min(target, value + step) : std::max(target, value - step);
 }
 
@@ -108,7 +113,14 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                           [&](const ShowWeightsAs& c) { view.weights_view = c.view; },
                           [&](const ShowHeads& c) { view.heads_view = c.view; },
                           [&](const ShowProjection& c) { view.projection = c.projection; },
-                          [&](const SetApart& c) { view.apart_target = c.apart ? 1.0F : 0.0F; },
+                          [&](const SetApart& c) {
+                              view.apart_target = c.apart ? 1.0F : 0.0F;
+                              view.one_head = false;
+                          },
+                          [&](const ShowOneHead& c) {
+                              view.one_head = c.shown;
+                              view.selected.reset();
+                          },
                           [&](const SetJoined& c) { view.joined_target = c.joined ? 1.0F : 0.0F; },
                           [&](const Select& c) {
                               view.selected = c.cell;
@@ -144,7 +156,10 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                           [&](const SetCompare& c) { view.compare = c.what; },
                           [&](const SetFlash& c) { view.flash_changes = c.on; },
                           [&](const AttentionChange& c) { headscope::apply(view, c); },
-                          [&](const PointAt& c) { view.points = c.cells; }},
+                          [&](const PointAt& c) {
+                              view.points = c.cells;
+                              view.pointing = c.cells.empty() ? 1.0F : view.less_motion ? at_once : 0.0F;
+                          }},
                change);
     clamp_to(view, dims);
 }
@@ -178,7 +193,10 @@ void clamp_to(ViewState& view, const Dims& dims) {
 bool advance(ViewState& view, double now, double seconds_since_last, const Dims& dims) {
     slide(view.apart, view.apart_target, seconds_since_last);
     slide(view.joined, view.joined_target, seconds_since_last);
-    const bool sliding = view.apart != view.apart_target || view.joined != view.joined_target;
+    slide(view.arrival, 1.0F, seconds_since_last, arrival_seconds);
+    slide(view.pointing, 1.0F, seconds_since_last, pointing_seconds);
+    const bool sliding = view.apart != view.apart_target || view.joined != view.joined_target ||
+                         view.arrival < 1 || view.pointing < 1;
     if (!view.playing)
         return sliding;
     if (view.next_step_at < 0)

@@ -50,6 +50,10 @@ struct SetFlash {
 struct SetApart {
     bool apart;
 };
+/// On the split page, the head in focus alone, with its rotation by position where there is one.
+struct ShowOneHead {
+    bool shown;
+};
 struct SetJoined {
     bool joined;
 };
@@ -115,8 +119,8 @@ struct PointAt {
 
 /// Everything the user can do to the view.
 using ViewChange = std::variant<GoTo, StepStage, StepRow, TogglePlay, SetSpeed, PickHead, CompareWith,
-                                ShowWeightsAs, ShowHeads, ShowProjection, SetApart, SetJoined, Select,
-                                SetColourMap, SetSameScale, ShowNumbers, ShowBatch, SetDark, SetZoom,
+                                ShowWeightsAs, ShowHeads, ShowProjection, SetApart, ShowOneHead, SetJoined,
+                                Select, SetColourMap, SetSameScale, ShowNumbers, ShowBatch, SetDark, SetZoom,
                                 OpenLeft, OpenInspector, ShowTab, ShowHelp, BeginDrag, SelectTo, PaintMode,
                                 BeginStroke, ChooseOperation, SetCompare, SetFlash, AttentionChange, PointAt>;
 

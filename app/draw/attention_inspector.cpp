@@ -67,8 +67,7 @@ void write_row(Sheet& sheet, const CellAddress& cell) {
     sheet.section("This row",
                   "query " + std::to_string(cell.at[cell.tensor == TensorId::weights_mean ? 1U : 2U]));
     if (std::ranges::all_of(row, [](float w) { return w == 0; })) {
-        sheet.paragraph("All its weights are 0: the query read nothing, as where every key is masked.",
-                        context.theme.text);
+        sheet.paragraph(why_empty(context), context.theme.text);
         return;
     }
     const double sum = finite_sum(row);
@@ -100,16 +99,17 @@ void write_row(Sheet& sheet, const CellAddress& cell) {
 void write_head(Sheet& sheet, std::int64_t h) {
     const DrawContext& context = sheet.context;
     const AttentionInfo& info = context.shown.document->attention->info();
-    const std::string name = head_name(info, context.shown.document->layer, h);
+    const std::int64_t l = context.shown.document->layer;
+    const std::string name = (info.is_mean(l, h) ? "" : "Head ") + head_name(info, l, h);
     const HeadFacts* facts = facts_of(context, h);
     if (facts == nullptr) {
-        sheet.section("Head " + name);
+        sheet.section(name);
         sheet.paragraph("Being measured …", context.theme.muted);
         return;
     }
     const HeadMetrics& m = facts->metrics;
     const auto two = [](float value) { return number(static_cast<double>(value), 2); };
-    sheet.section("Head " + name, m.label.empty() ? "no clear label" : m.label);
+    sheet.section(name, m.label.empty() ? "no clear label" : m.label);
     if (info.Tq == info.Tk) {
         sheet.row("on the first token", two(m.first_token), m.label == "first token");
         sheet.row("on the token before", two(m.previous_token), m.label == "previous token");
@@ -140,7 +140,7 @@ Picture draw_attention_inspector(const DrawContext& context) {
     write_value(sheet, *cell);
     write_row(sheet, *cell);
     if (cell->tensor == TensorId::weights_mean) {
-        if (context.dims().H <= 16)
+        if (context.shown.document->attention->info().own_heads() <= 16)
             add_mean(sheet, *cell);
     } else {
         if (context.view.heads_view == HeadsView::difference)

@@ -7,6 +7,8 @@
 
 namespace headscope {
 
+class Sheet;
+
 // What is drawn for attention weights that come from a file or a model: context.shown.document->attention is
 // there, and context.board mostly.
 
@@ -60,6 +62,20 @@ const std::vector<Pattern>& patterns();
 const Pattern& pattern_of(const HeadMetrics& metrics);
 /// The weight that the label speaks of, averaged over rows.
 float pattern_score(const HeadMetrics& metrics);
+
+/// "H3", or "mean": a column of the board.
+std::string column_word(const Document& document, std::int64_t h);
+/// "Head 3", or "Mean" for a mean over heads; "Head 3 − head 5"; "Mean over 12 heads" of what is on screen.
+std::string head_word(const DrawContext& context, std::int64_t h);
+std::string pair_word(const DrawContext& context, std::int64_t a, std::int64_t b);
+std::string mean_word(const DrawContext& context);
+/// Why a row of a given set has nothing but zeros.
+std::string why_empty(const DrawContext& context);
+
+/// What is read otherwise than it is held, as a line above the title; nothing where nothing is.
+void draw_reading_line(Picture& picture, const DrawContext& context);
+/// The switches for that, as a section of a panel.
+void draw_reading_switches(Sheet& sheet);
 
 /// What is wrong with a head as sentences: rows that don't sum to 1 and so on; empty when nothing is.
 std::vector<std::string> flags_of(const HeadFacts& facts, const AttentionInfo& info);

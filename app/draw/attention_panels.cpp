@@ -16,14 +16,16 @@ struct Placed {
     const HeadFacts* facts = nullptr;
 };
 
-/// Every head that has been read. The board keeps what is pointed at.
+/// Every head of the set's own that has been read. The board keeps what is pointed at.
 std::vector<Placed> heads_read(const DrawContext& context) {
     std::vector<Placed> out;
-    for (std::int64_t l = 0; l < context.board->info().L; ++l) {
+    const AttentionInfo& info = context.board->info();
+    const auto heads = static_cast<std::size_t>(info.own_heads());
+    for (std::int64_t l = 0; l < info.own_layers(); ++l) {
         const auto row = context.board->row(l);
         if (row == nullptr)
             continue;
-        for (std::size_t h = 0; h < row->heads.size(); ++h) {
+        for (std::size_t h = 0; h < std::min(row->heads.size(), heads); ++h) {
             const HeadFacts& facts = row->heads[h].facts;
             out.push_back({l, static_cast<std::int64_t>(h), pattern_score(facts.metrics), &facts});
         }
@@ -100,8 +102,8 @@ std::string count_text(const AttentionInfo& info) {
     const auto plural = [](std::int64_t n, const std::string& one) {
         return grouped(n) + " " + one + (n == 1 ? "" : "s");
     };
-    return plural(info.L, info.axis == SetAxis::layers ? "layer" : "sequence") + " × " +
-           plural(info.H, "head");
+    return plural(info.own_layers(), info.axis == SetAxis::layers ? "layer" : "sequence") + " × " +
+           plural(info.own_heads(), "head");
 }
 
 } // namespace
@@ -121,8 +123,9 @@ Picture draw_patterns_panel(const DrawContext& context) {
                         : "With other keys than queries no head reads “the token before”: heads have no "
                           "labels here.",
                     theme.text);
+    draw_reading_switches(sheet);
+    sheet.section("What heads do", "heads");
     const std::vector<Placed> heads = heads_read(context);
-    sheet.y += 6;
     if (context.board->ready() < info.L)
         sheet.paragraph("Reading: " + grouped(context.board->ready()) + " of " + grouped(info.L) + " done.",
                         theme.muted);
@@ -165,8 +168,8 @@ Picture draw_source_panel(const DrawContext& context) {
     sheet.y += 36;
     if (!info.tensor.empty())
         sheet.row("tensor", info.tensor);
-    sheet.row(info.axis == SetAxis::layers ? "layers L" : "sequences B", grouped(info.L));
-    sheet.row("heads H", grouped(info.H));
+    sheet.row(info.axis == SetAxis::layers ? "layers L" : "sequences B", grouped(info.own_layers()));
+    sheet.row("heads H", grouped(info.own_heads()));
     if (info.Tq == info.Tk) {
         sheet.row("tokens T", grouped(info.Tq));
     } else {
@@ -176,6 +179,8 @@ Picture draw_source_panel(const DrawContext& context) {
     sheet.row("numbers", info.held_as);
     sheet.row("size", bytes_text(static_cast<std::int64_t>(info.bytes)));
     sheet.row("rows sum to 1 within", shortest_number(info.sum_tolerance));
+    if (!info.reading.empty())
+        sheet.paragraph("Tokens are counted as they are shown: " + info.reading + ".", theme.text);
     sheet.section("Tokens");
     sheet.paragraph(info.tokens_from.empty()
                         ? "None: put a list of them beside the file, as " +

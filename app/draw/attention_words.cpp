@@ -1,13 +1,39 @@
 #include "app/draw/attention_pages.h"
 #include "app/draw/format.h"
+#include "app/draw/sheet.h"
+#include "app/state/model_document.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 namespace headscope {
 
+namespace {
+
+std::string capital(std::string words) {
+    words.front() = static_cast<char>(std::toupper(words.front()));
+    return words;
+}
+
+/// "average of 12 heads".
+std::string averaged_text(std::int64_t count, const char* what) {
+    return "average of " + grouped(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+std::string averaged_over(const AttentionInfo& info, std::int64_t l, std::int64_t h) {
+    const std::int64_t L = info.own_layers(), H = info.own_heads();
+    if (l >= L)
+        return h >= H ? averaged_text(L * H, "head") : averaged_text(L, "layer");
+    return h >= H ? averaged_text(H, "head") : "";
+}
+
+} // namespace
+
 const HeadFacts* facts_of(const DrawContext& context, std::int64_t h) {
-    if (context.board == nullptr)
+    // What is on screen may still be of the set before.
+    const AttentionSetPtr& given = context.shown.document->attention;
+    if (context.board == nullptr || (given != nullptr && &context.board->info() != &given->info()))
         return nullptr;
     const auto row = context.board->row(context.shown.document->layer);
     // The board keeps the row for as long as it lives.
@@ -78,30 +104,76 @@ std::vector<std::string> flags_of(const HeadFacts& facts, const AttentionInfo& i
 
 std::string head_page_title(const DrawContext& context) {
     const Document& document = *context.shown.document;
-    const AttentionInfo& info = document.attention->info();
     const std::int64_t h = context.view.head;
     switch (context.view.heads_view) {
     case HeadsView::each:
-        return head_name(info, document.layer, h);
+        return capital(open_head_name(document, h));
     case HeadsView::difference:
-        return head_name(info, document.layer, h) + " − H" + std::to_string(context.view.other);
+        return capital(open_head_name(document, h)) + " − " + column_word(document, context.view.other);
     case HeadsView::mean:
-        return layer_name(info, document.layer) + ", mean of heads";
+        return capital(open_layer_name(document)) + ", mean of heads";
     }
     return {};
 }
 
+std::string column_word(const Document& document, std::int64_t h) {
+    return document.attention == nullptr ? "H" + std::to_string(h)
+                                         : head_column(document.attention->info(), h);
+}
+
+std::string head_word(const DrawContext& context, std::int64_t h) {
+    const AttentionSetPtr& given = context.shown.document->attention;
+    return given != nullptr && h >= given->info().own_heads() ? "Mean" : "Head " + std::to_string(h);
+}
+
+std::string pair_word(const DrawContext& context, std::int64_t a, std::int64_t b) {
+    std::string second = head_word(context, b);
+    second.front() = second.front() == 'H' ? 'h' : 'm';
+    return head_word(context, a) + " − " + second;
+}
+
+std::string mean_word(const DrawContext& context) {
+    const AttentionSetPtr& given = context.shown.document->attention;
+    const std::int64_t H = given == nullptr ? context.dims().H : given->info().own_heads();
+    return "Mean over " + std::to_string(H) + (H == 1 ? " head" : " heads");
+}
+
+std::string why_empty(const DrawContext& context) {
+    const AttentionSetPtr& given = context.shown.document->attention;
+    return given != nullptr && given->info().renormalised
+               ? "Nothing is left of this row: all its weight lay on tokens that are hidden, or it read "
+                 "nothing."
+               : "All its weights are 0: the query read nothing, as where every key is masked.";
+}
+
 std::string head_page_line(const DrawContext& context) {
+    const AttentionSetPtr& given = context.shown.document->attention;
     if (context.view.heads_view == HeadsView::difference)
-        return "weight in the one − weight in the other";
+        return "difference";
     if (context.view.heads_view == HeadsView::mean)
-        return "sum over heads ÷ " + std::to_string(context.dims().H);
+        return averaged_text(given == nullptr ? context.dims().H : given->info().own_heads(), "head");
+    const std::string averaged =
+        given == nullptr ? std::string()
+                         : averaged_over(given->info(), context.shown.document->layer, context.view.head);
     const HeadFacts* facts = facts_of(context, context.view.head);
-    if (facts == nullptr)
-        return "";
+    if (facts == nullptr || !averaged.empty())
+        return averaged;
     const std::string& label = facts->metrics.label;
     return label.empty() ? "no clear pattern"
                          : label + " " + number(static_cast<double>(pattern_score(facts->metrics)), 2);
+}
+
+void draw_reading_line(Picture& picture, const DrawContext& context) {
+    const AttentionSetPtr& given = context.shown.document->attention;
+    std::string reading = given == nullptr ? std::string() : given->info().reading;
+    if (reading.empty())
+        return;
+    reading = capital(std::move(reading));
+    constexpr float size = 12.5F, baseline = 21;
+    const float room = context.width - 2 * canvas_pad;
+    const std::string text = fitted(context, reading, Font::ui_medium, size, room);
+    draw_text(picture, context, canvas_pad, baseline, text, Font::ui_medium, size, context.theme.text);
+    picture.tips.push_back({{canvas_pad, baseline - 14, room, 20}, reading + "."});
 }
 
 } // namespace headscope

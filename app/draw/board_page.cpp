@@ -1,4 +1,5 @@
 #include "app/draw/attention_pages.h"
+#include "app/draw/colour_scale.h"
 #include "app/draw/controls.h"
 #include "app/draw/format.h"
 #include "app/draw/matrix.h"
@@ -20,32 +21,39 @@ constexpr float letter_height = 16.0F;
 constexpr float smallest_map = 14.0F, largest_map = 112.0F;
 constexpr float foot = 70.0F; ///< the legend
 constexpr float lettered_from = 18.0F;
+constexpr float before_means = 10.0F; ///< beside the gap, between the set's own heads and their means
 
 /// Where the maps of a board stand.
 struct Grid {
-    std::int64_t L = 0, H = 0;
+    std::int64_t L = 0, H = 0, own_L = 0, own_H = 0;
     float left = 0, map_w = 0, map_h = 0;
     bool lettered = false;
     float pitch_x() const { return map_w + gap; }
     float pitch_y() const { return map_h + gap + (lettered ? letter_height : 0.0F); }
     Rect map(std::int64_t l, std::int64_t h) const {
-        return {left + pitch_x() * static_cast<float>(h), top + pitch_y() * static_cast<float>(l), map_w,
-                map_h};
+        return {left + pitch_x() * static_cast<float>(h) + (h >= own_H ? before_means : 0),
+                top + pitch_y() * static_cast<float>(l) + (l >= own_L ? before_means : 0), map_w, map_h};
     }
-    float right() const { return left + pitch_x() * static_cast<float>(H) - gap; }
-    float bottom() const { return top + pitch_y() * static_cast<float>(L); }
+    float right() const { return map(0, H - 1).right(); }
+    float bottom() const { return map(L - 1, 0).y + pitch_y(); }
 };
 
 /// As large as the width allows, and smaller where that brings all rows on screen; whole pixels per weight
 /// where a map has room for that.
 Grid grid_of(const DrawContext& context) {
     const AttentionInfo& info = context.board->info();
-    Grid grid{.L = info.L, .H = info.H, .left = pad + label_width};
-    const float room = context.width - grid.left - pad;
+    Grid grid{.L = info.L,
+              .H = info.H,
+              .own_L = info.own_layers(),
+              .own_H = info.own_heads(),
+              .left = pad + label_width};
+    const float room = context.width - grid.left - pad - (info.mean_head ? before_means : 0);
     const auto rows = static_cast<float>(info.L);
     const float tall = static_cast<float>(info.Tq) / static_cast<float>(info.Tk);
     const float across = room / static_cast<float>(info.H) - gap;
-    const float down = ((context.height - top - foot) / rows - gap - letter_height) / tall;
+    const float down =
+        ((context.height - top - foot - (info.mean_layer ? before_means : 0)) / rows - gap - letter_height) /
+        tall;
     constexpr float readable = 22.0F;
     float map = std::min(across, std::max(down, readable));
     map = std::floor(std::clamp(map, smallest_map, largest_map));
@@ -65,7 +73,7 @@ std::int64_t row_at(const Grid& grid, float y) {
 
 /// The pixels of one map: the largest weight that lies under each.
 void paint_map(std::vector<Color>& pixels, std::int64_t stride, std::int64_t left, const HeadMap& map,
-               std::int64_t rows, std::int64_t cols, const Ramp& ramp, float high, Color nothing) {
+               std::int64_t rows, std::int64_t cols, const Ramp& ramp, float high, bool log, Color nothing) {
     const std::int64_t pooled_rows = std::min(rows, map.rows), pooled_cols = std::min(cols, map.cols);
     const std::vector<float> values = max_pool(map.largest, map.rows, map.cols, pooled_rows, pooled_cols);
     for (std::int64_t r = 0; r < rows; ++r)
@@ -73,7 +81,7 @@ void paint_map(std::vector<Color>& pixels, std::int64_t stride, std::int64_t lef
             const float value = values[static_cast<std::size_t>(r * pooled_rows / rows * pooled_cols +
                                                                 c * pooled_cols / cols)];
             pixels[static_cast<std::size_t>(r * stride + left + c)] =
-                std::isfinite(value) ? ramp_color(ramp, value / high) : nothing;
+                std::isfinite(value) ? ramp_color(ramp, place_on_scale(value, 0, high, log)) : nothing;
         }
 }
 
@@ -83,21 +91,21 @@ GridItem row_picture(const DrawContext& context, const Grid& grid, const BoardRo
     const auto cols = static_cast<std::int64_t>(grid.right() - grid.left),
                rows = static_cast<std::int64_t>(grid.map_h);
     const Theme& theme = context.theme;
-    const auto map_cols = static_cast<std::int64_t>(grid.map_w),
-               pitch = static_cast<std::int64_t>(grid.pitch_x());
+    const auto map_cols = static_cast<std::int64_t>(grid.map_w);
+    const bool log = context.log_colours();
     const bool same = context.view.same_scale;
     const ColourMap colours = context.view.colour_map;
     const std::uint64_t key =
         key_of({row.version, static_cast<std::uint64_t>(map_cols), static_cast<std::uint64_t>(rows),
                 static_cast<std::uint64_t>(theme.dark), static_cast<std::uint64_t>(colours),
-                static_cast<std::uint64_t>(same)});
+                static_cast<std::uint64_t>(same), static_cast<std::uint64_t>(log)});
     const auto paint = [&] {
         std::vector<Color> pixels(static_cast<std::size_t>(rows * cols), theme.canvas);
         for (std::int64_t h = 0; h < grid.H; ++h) {
             const HeadMap& map = row.heads[static_cast<std::size_t>(h)];
             const float high = same ? 1.0F : std::max(map.facts.largest, 1e-6F);
-            paint_map(pixels, cols, h * pitch, map, rows, map_cols, theme.heat(h, grid.H, colours), high,
-                      theme.line);
+            paint_map(pixels, cols, static_cast<std::int64_t>(grid.map(l, h).x - grid.left), map, rows,
+                      map_cols, context.head_ramp(h), high, log, theme.line);
         }
         return pixels;
     };
@@ -133,7 +141,8 @@ void draw_head(Picture& picture, const DrawContext& context, const Grid& grid, c
     const Rect map = grid.map(l, h);
     const bool open = l == context.view.attention.layer && h == context.view.head;
     const Pattern& pattern = pattern_of(facts.metrics);
-    const bool marked = context.view.attention.pattern == std::string(1, pattern.letter);
+    const bool marked =
+        !info.is_mean(l, h) && context.view.attention.pattern == std::string(1, pattern.letter);
     const float reach = open ? 3.0F : marked ? 2.0F : 1.0F;
     picture.scene.add(RectItem{.area = {map.x - reach, map.y - reach, map.w + 2 * reach, map.h + 2 * reach},
                                .stroke = open || marked ? theme.ink : theme.line2,
@@ -176,15 +185,18 @@ void draw_missing_row(Picture& picture, const DrawContext& context, const Grid& 
 
 void draw_head_numbers(Picture& picture, const DrawContext& context, const Grid& grid) {
     const float size = 12;
-    const float widest = context.measure(std::to_string(grid.H - 1), Font::mono, size) + 6;
+    const AttentionInfo& info = context.board->info();
+    const float widest = context.measure("H" + std::to_string(grid.own_H - 1), Font::mono, size) + 6;
     const auto every =
         std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(widest / grid.pitch_x())));
     for (std::int64_t h = 0; h < grid.H; ++h) {
         const bool open = h == context.view.head;
-        if (h % every != 0 && !open)
+        const bool mean = h >= grid.own_H;
+        const bool beside_open = every > 1 && std::abs(h - context.view.head) < every;
+        if (!open && !mean && (h % every != 0 || beside_open))
             continue;
         const Rect map = grid.map(0, h);
-        draw_text(picture, context, map.x + map.w / 2, top - 10, "H" + std::to_string(h),
+        draw_text(picture, context, map.x + map.w / 2, top - 10, head_column(info, h),
                   open ? Font::mono_semibold : Font::mono, size,
                   open ? context.theme.ink : context.theme.muted, Align::center);
     }
@@ -195,10 +207,11 @@ void draw_head_numbers(Picture& picture, const DrawContext& context, const Grid&
 float board_width(const DrawContext& context) {
     if (context.board == nullptr)
         return 0;
-    const auto H = static_cast<float>(context.board->info().H);
+    const AttentionInfo& info = context.board->info();
+    const auto H = static_cast<float>(info.H);
     constexpr float all_maps = 264.0F, smallest_wanted = 22.0F, largest_wanted = 64.0F, least = 256.0F;
     const float map = std::clamp(all_maps / H, smallest_wanted, largest_wanted);
-    const float wanted = 2 * pad + label_width + H * (map + gap) - gap;
+    const float wanted = 2 * pad + label_width + H * (map + gap) - gap + (info.mean_head ? before_means : 0);
     return std::clamp(wanted, least, std::max(least, context.width * 0.46F));
 }
 
@@ -221,7 +234,7 @@ Picture draw_board_page(const DrawContext& context, float from, float to) {
     picture.scene.height = std::max(grid.bottom() + foot, context.height);
     const std::string rows = info.axis == SetAxis::layers ? " layers × " : " sequences × ";
     draw_page_head(picture, context, "All heads",
-                   std::to_string(info.L) + rows + std::to_string(info.H) + " heads");
+                   std::to_string(info.own_layers()) + rows + std::to_string(info.own_heads()) + " heads");
     draw_head_numbers(picture, context, grid);
     const BoardRows seen{row_at(grid, from), row_at(grid, to)};
     for (std::int64_t l = seen.first; l <= seen.last; ++l) {
@@ -240,9 +253,10 @@ Picture draw_board_page(const DrawContext& context, float from, float to) {
             draw_head(picture, context, grid, *row, l, h);
     }
     const float legend = grid.bottom() + 16;
-    draw_legend(picture, context, grid.left, legend, 110,
-                theme.heat(context.view.head, grid.H, context.view.colour_map), 0, 1,
-                context.view.same_scale ? "weight" : "of largest", false);
+    const bool log = context.log_colours();
+    const std::string what = context.view.same_scale ? "weight" : "of largest";
+    draw_legend(picture, context, grid.left, legend, log ? 180 : 110, context.head_ramp(context.view.head), 0,
+                1, what + (log ? ", log" : ""), false, log);
     return picture;
 }
 

@@ -12,7 +12,9 @@ namespace headscope {
 namespace {
 
 Picture draw_page(const DrawContext& context) {
-    if (context.shown.document->attention != nullptr)
+    const Document& document = *context.shown.document;
+    if (document.attention != nullptr ||
+        (document.model != nullptr && context.view.group == StageGroup::weights))
         return draw_head_page(context);
     switch (context.view.group) {
     case StageGroup::x:

@@ -248,7 +248,7 @@ Picture draw_graph_page(const DrawContext& context) {
     draw_page_head(picture, context, weights_title(context), weights_formula(context));
     draw_weights_switches(picture, context);
     float y = top;
-    const bool buttons = context.shown.document->attention == nullptr; // the board is there for that
+    const bool buttons = !context.shown.document->has_board(); // the board is there for that
     if (buttons && context.view.heads_view == HeadsView::each && context.dims().H > 1)
         y = draw_head_buttons(picture, context, canvas_pad, y, width) + 8;
     draw_figure_title(picture, reading, canvas_pad, y, width);
@@ -265,8 +265,12 @@ Picture draw_graph_page(const DrawContext& context) {
     }
     y = draw_link_legend(picture, reading, y + 6, end, {}) + 8;
     const bool difference = reading.kind() == HeadsView::difference;
-    draw_legend(picture, context, canvas_pad, y, 160, reading.ramp(), difference ? -end : 0, end,
-                difference ? "colour of a key = difference" : "colour of a key = weight", false);
+    const bool log = reading.log_colours();
+    draw_legend(picture, context, canvas_pad, y, log ? 180 : 160, reading.ramp(), difference ? -end : 0, end,
+                difference ? "colour of a key = difference"
+                : log      ? "colour of a key = weight, log scale"
+                           : "colour of a key = weight",
+                false, log);
     picture.scene.height = std::max(context.height, std::ceil(y) + 42);
     return picture;
 }

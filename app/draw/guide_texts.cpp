@@ -1,4 +1,5 @@
 #include "app/draw/guide_speaker.h"
+#include "app/draw/rotation.h"
 #include "app/draw/terms.h"
 
 #include <array>
@@ -46,8 +47,12 @@ GuideText say_qkv(const Speaker& s, Projection projection) {
     const bool bias = s.shown.tensor(biases[static_cast<std::size_t>(projection)]) != nullptr;
     const std::string name(tensor_info(id).name);
     GuideText out{.heading = "Query, key and value", .paragraphs = {}, .try_it = {}};
-    out.paragraphs.push_back("Each token’s row is multiplied by three matrices. The query says what it looks "
-                             "for, the key what it offers, the value what it hands over.");
+    out.paragraphs.push_back(
+        s.problem.cross()
+            ? "Queries are made from the first sequence, keys and values from the second. The query "
+              "says what a token looks for, the key what one offers, the value what it hands over."
+            : "Each token’s row is multiplied by three matrices. The query says what it looks for, "
+              "the key what it offers, the value what it hands over.");
     out.paragraphs.push_back("For " + (queries ? s.query() : s.key(row)) + ", column " + n(column) + " of " +
                              name + " is " + number(s.at(id, {s.b, row, column}), 2) + ": the sum of " +
                              count(terms, "product") + (bias ? " and a bias." : "."));
@@ -71,6 +76,17 @@ GuideText say_split(const Speaker& s) {
                                  " of Q are dealt out in order: " + span("column", 0, dims.dk) +
                                  " to head 0, " + span("column", dims.dk, dims.dk) + " to head 1" +
                                  (dims.H > 2 ? ", and so on for " + count(dims.H, "head") + "." : "."));
+    if (s.problem.rotary) {
+        const Turn turn = turn_of(s.shown, {TensorId::q_heads, {s.b, head, s.i, 0}});
+        out.paragraphs.push_back("Then every pair of numbers half a head apart is turned by its token’s "
+                                 "position (RoPE): in q_heads[" +
+                                 n(head) + "] of " + s.query() + " the pair 0, " + n(dims.dk / 2) +
+                                 " is turned by " + number(turn.angle, 1) +
+                                 "°. Two tokens at a fixed distance then always differ by the same angle. "
+                                 "Values are not turned.");
+        out.try_it = "Press Rotation. Which pairs turn fast, which hardly at all?";
+        return out;
+    }
     out.paragraphs.push_back("No number changes on the way: q_heads[" + n(head) + "] of " + s.query() +
                              " begins with " + number(s.at(TensorId::q_heads, {s.b, head, s.i, 0}), 2) +
                              ", which is column " + n(column) + " of q.");

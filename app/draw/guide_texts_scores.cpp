@@ -128,7 +128,8 @@ GuideText say_weights(const Speaker& s) {
     out.paragraphs.push_back(reading(s));
     const auto& roles = s.shown.document->head_roles;
     const auto h = static_cast<std::size_t>(s.h);
-    const bool measured = s.b == 0 && h < s.shown.metrics.size() && !s.shown.metrics[h].label.empty();
+    const bool measured =
+        s.b == 0 && !s.problem.cross() && h < s.shown.metrics.size() && !s.shown.metrics[h].label.empty();
     if (h < roles.size() && !roles[h].empty())
         out.paragraphs.push_back("This head was built for: " + shortened(roles[h], 40) + ".");
     else if (measured)

@@ -22,7 +22,8 @@ Picture draw_chosen(const DrawContext& context) {
     const std::int64_t tokens = std::max(context.dims().Tq, context.dims().Tk);
     switch (context.view.weights_view) {
     case WeightsView::heatmap:
-        return wants_large_map(context) ? draw_large_map_page(context) : draw_heatmap_page(context);
+        return wants_large_map(context) && !context.difference() ? draw_large_map_page(context)
+                                                                 : draw_heatmap_page(context);
     case WeightsView::arcs:
         return tokens > most_in_arcs ? draw_strongest_page(context, too_many(context, "Arcs", most_in_arcs))
                                      : draw_arcs_page(context);
@@ -57,7 +58,8 @@ void draw_head_switches(Picture& picture, const DrawContext& context) {
     draw_segmented(picture, context, x, 28, ways);
     if (context.dims().H < 2)
         return;
-    const std::string pair = "H" + std::to_string(view.head) + " − H" + std::to_string(view.other);
+    const Document& document = *context.shown.document;
+    const std::string pair = column_word(document, view.head) + " − " + column_word(document, view.other);
     const std::vector<Segment> choices{
         heads(view, "Head", HeadsView::each, "The open head"),
         heads(view, pair, HeadsView::difference, "The open head minus another one of its layer"),
@@ -67,7 +69,7 @@ void draw_head_switches(Picture& picture, const DrawContext& context) {
     if (view.heads_view != HeadsView::difference)
         return;
     const std::int64_t next = view.other + 1 == view.head ? view.other + 2 : view.other + 1;
-    const std::string label = "Subtract H" + std::to_string(next % context.dims().H);
+    const std::string label = "Subtract " + column_word(document, next % context.dims().H);
     x -= context.measure(label, Font::ui_medium, 12.5F) + 24;
     if (x > canvas_pad + 8)
         draw_text_button(picture, context, x, 64, label, false,
@@ -76,7 +78,9 @@ void draw_head_switches(Picture& picture, const DrawContext& context) {
 }
 
 Picture draw_head_page(const DrawContext& context) {
-    return draw_chosen(context);
+    Picture picture = draw_chosen(context);
+    draw_reading_line(picture, context);
+    return picture;
 }
 
 } // namespace headscope

@@ -27,11 +27,20 @@ float labelled_score(const HeadMetrics& m) {
     return m.label == "first token" ? m.first_token : -1.0F;
 }
 
-std::string does(const HeadMetrics& m) {
+/// Between two sentences a token has a place, and no token is itself.
+std::string between_sentences(const std::string& label) {
+    return label == "previous token" ? "one place back"
+           : label == "next token"   ? "one place on"
+           : label == "itself"       ? "same place"
+                                     : label;
+}
+
+std::string does(const HeadMetrics& m, bool cross) {
     if (m.label.empty())
         return "";
     const float score = labelled_score(m);
-    return "does: " + m.label + (score < 0 ? "" : " " + number(static_cast<double>(score), 2));
+    return "does: " + (cross ? between_sentences(m.label) : m.label) +
+           (score < 0 ? "" : " " + number(static_cast<double>(score), 2));
 }
 
 void draw_swatch(Sheet& sheet, std::int64_t h, float top) {
@@ -88,7 +97,7 @@ void draw_one(Sheet& sheet, std::int64_t h) {
     };
     line(role.empty() ? "" : "built to: " + role);
     if (metrics != nullptr) {
-        line(does(*metrics));
+        line(does(*metrics, context.shown.problem().cross()));
         const float ceiling = std::log(static_cast<float>(context.dims().Tk));
         const Color colour = theme.head(h, context.dims().H).colour;
         draw_measure(row, "entropy", number(static_cast<double>(metrics->entropy), 2) + " nats",
@@ -116,7 +125,7 @@ void draw_one(Sheet& sheet, std::int64_t h) {
 } // namespace
 
 Picture draw_heads(const DrawContext& context) {
-    if (context.shown.document->attention != nullptr)
+    if (context.shown.document->has_board())
         return draw_patterns_panel(context);
     Sheet sheet(context);
     sheet.y = 10;

@@ -4,9 +4,12 @@
 #include "app/draw/matrix.h"
 #include "app/draw/pages.h"
 #include "app/draw/reading.h"
+#include "app/state/model_document.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <memory>
 
 namespace headscope {
 
@@ -33,6 +36,17 @@ struct Range {
 };
 
 Range range_of(const DrawContext& context, TensorId id, std::int64_t first_head, std::int64_t heads) {
+    // Long texts would otherwise be searched in every frame.
+    struct Known {
+        std::weak_ptr<const Trace> trace;
+        std::int64_t batch = 0, first_head = 0, heads = 0;
+        Range range;
+    };
+    thread_local std::array<Known, stage_count> known;
+    Known& last = known[static_cast<std::size_t>(id)];
+    if (last.trace.lock() == context.shown.trace && last.batch == context.view.batch &&
+        last.first_head == first_head && last.heads == heads)
+        return last.range;
     const Dims& dims = context.dims();
     const Tensor& tensor = *context.shown.tensor(id);
     const auto per_head = static_cast<std::size_t>(dims.Tq * dims.Tk);
@@ -47,7 +61,8 @@ Range range_of(const DrawContext& context, TensorId id, std::int64_t first_head,
     if (id == TensorId::weights)
         range.low = 0;
     if (range.low >= range.high)
-        return {std::min(range.low, 0.0F), std::max({range.high, 0.0F, range.low + 1e-6F})};
+        range = {std::min(range.low, 0.0F), std::max({range.high, 0.0F, range.low + 1e-6F})};
+    last = {context.shown.trace, context.view.batch, first_head, heads, range};
     return range;
 }
 
@@ -124,7 +139,8 @@ MatrixSpec map_spec(const DrawContext& context, const Subject& subject, std::int
                     .cell_w = cell,
                     .cell_h = cell,
                     .fill = CellFill::heat,
-                    .ramp = &context.theme.heat(h, dims.H, context.view.colour_map),
+                    .ramp = &context.head_ramp(h),
+                    .log = subject.weights && context.log_colours(),
                     .low = subject.low,
                     .high = subject.high};
     hatch_forbidden(spec, context, subject, HeadsView::each, h);
@@ -162,8 +178,9 @@ void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGri
             picture.tips.push_back(
                 {{x, row.y, sum_width, row.h}, "This row sums to " + number(sum, 4) + ", not to 1."});
         if (empty)
-            picture.tips.push_back(
-                {{x, row.y, sum_width, row.h}, "This row may attend to no key: its weights are 0."});
+            picture.tips.push_back({{x, row.y, sum_width, row.h},
+                                    given != nullptr ? why_empty(context)
+                                                     : "This row may attend to no key: its weights are 0."});
     }
 }
 
@@ -219,14 +236,18 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
     const bool masked = (from_file ? any_hatched(spec) : !context.shown.problem().mask.empty()) &&
                         spec.tensor != TensorId::scores && spec.tensor != TensorId::scaled;
     const Ramp& ramp = spec.fill == CellFill::diverging ? theme.diverging : *spec.ramp;
+    const bool log = spec.fill == CellFill::heat && spec.log;
+    // As far as the next map's legend, or the edge.
+    const float room =
+        std::min(label_width + width + (sums ? sum_width : 0.0F) + plan.gap, context.width - spec.x) - 12;
     draw_legend(picture, context, spec.x, grid.area.bottom() + 18,
-                std::min(160.0F, std::max(width * 0.55F, 90.0F)), ramp, grid.low, grid.high, text.unit,
-                masked);
+                log ? 180.0F : std::min(160.0F, std::max(width * 0.55F, 90.0F)), ramp, grid.low, grid.high,
+                text.unit, masked, log, room);
 }
 
 MapText head_text(const DrawContext& context, const Subject& subject, std::int64_t h) {
     const auto& roles = context.shown.document->head_roles;
-    MapText text{"Head " + std::to_string(h), roles.empty() ? "" : roles[static_cast<std::size_t>(h)], ""};
+    MapText text{head_word(context, h), roles.empty() ? "" : roles[static_cast<std::size_t>(h)], ""};
     const float gain = context.shown.problem().gain(h);
     if (gain != 1.0F)
         text.title += " × " + number(gain, 2);
@@ -235,7 +256,8 @@ MapText head_text(const DrawContext& context, const Subject& subject, std::int64
         text.unit = "B − A, same scale";
         return text;
     }
-    text.unit += context.view.same_scale ? ", same scale" : ", own scale";
+    const bool log = subject.weights && context.log_colours();
+    text.unit += log ? ", log scale" : context.view.same_scale ? ", same scale" : ", own scale";
     return text;
 }
 
@@ -266,12 +288,17 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
         2, static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(dims.H) / 2.0))));
     const float pitch = board_width / static_cast<float>(columns_count);
     const auto longest = static_cast<float>(std::max(dims.Tq, dims.Tk));
-    const float cell = std::clamp((pitch - 12) / longest, longest > 400 ? 0.25F : 1.0F, texture_below - 0.5F);
+    // All of them in sight, as long as each is a map that can be told from the others.
+    constexpr float above = 30, between = 26, smallest_map = 44;
+    const float lines = std::ceil(static_cast<float>(dims.H) / static_cast<float>(columns_count));
+    const float map_height = std::max((height - above) / lines - between, smallest_map);
+    const float cell = std::clamp(std::min(pitch - 12, map_height) / longest, longest > 400 ? 0.25F : 1.0F,
+                                  texture_below - 0.5F);
     draw_text(picture, context, canvas_pad, y + 14, "All heads", Font::ui_semibold, 15, theme.ink);
-    const float line_height = cell * static_cast<float>(dims.Tq) + 26;
+    const float line_height = cell * static_cast<float>(dims.Tq) + between;
     for (std::int64_t h = 0; h < dims.H; ++h) {
         const float x = canvas_pad + pitch * static_cast<float>(h % columns_count);
-        const float map_y = y + 30 + line_height * static_cast<float>(h / columns_count);
+        const float map_y = y + above + line_height * static_cast<float>(h / columns_count);
         MatrixSpec spec = map_spec(context, subject, h, cell);
         spec.x = x;
         spec.y = map_y + 18;
@@ -346,8 +373,7 @@ void draw_combined(Picture& picture, const DrawContext& context, const Subject& 
         spec.fill = CellFill::diverging;
         spec.plus = true;
         spec.high = symmetric_limit(context, spec);
-        text = {"Head " + std::to_string(a) + " − Head " + std::to_string(other),
-                "where one reads more than the other", "difference"};
+        text = {pair_word(context, a, other), "where one reads more than the other", "difference"};
     } else {
         if (subject.weights) {
             spec.tensor = TensorId::weights_mean;
@@ -364,7 +390,7 @@ void draw_combined(Picture& picture, const DrawContext& context, const Subject& 
         }
         spec.ramp = &context.theme.neutral;
         spec.map = "neutral";
-        text = {"Mean over " + std::to_string(dims.H) + " heads", "what one averaged map keeps", "mean"};
+        text = {mean_word(context), "what one averaged map keeps", spec.log ? "mean, log scale" : "mean"};
     }
     draw_map(picture, context, spec, text, canvas_pad, y, plan, label_width, -1, sums);
     const Rect area = picture.grids.back().area;
@@ -387,11 +413,16 @@ Picture draw_heatmap_page(const DrawContext& context) {
     Picture picture;
     const Dims& dims = context.dims();
     const Subject subject = subject_of(context);
-    const bool given = context.shown.document->attention != nullptr;
+    const bool one_head = context.shown.document->has_board(); // beside the board of all of them
+    const bool named = one_head && subject.weights;
     picture.scene.width = context.width;
     picture.scene.height = context.height;
-    draw_page_head(picture, context, given ? head_page_title(context) : std::string(subject.info.title),
-                   given ? head_page_line(context) : formula_of(context, subject));
+    draw_page_head(picture, context,
+                   named      ? head_page_title(context)
+                   : one_head ? std::string(subject.info.title) + " of " +
+                                    open_head_name(*context.shown.document, context.view.head)
+                              : std::string(subject.info.title),
+                   named ? head_page_line(context) : formula_of(context, subject));
     draw_weights_switches(picture, context);
 
     const float label_width = row_label_width(context, false);
@@ -400,7 +431,7 @@ Picture draw_heatmap_page(const DrawContext& context) {
         draw_combined(picture, context, subject, top, context.height - top, label_width);
         return picture;
     }
-    if (given) {
+    if (one_head) {
         draw_open(picture, context, subject, top, context.height - top, label_width);
         return picture;
     }

@@ -25,6 +25,7 @@ struct Slider {
     float rest = 0; ///< where a double click puts it
     std::function<Action(float)> action;
     std::string tip;
+    float grain = 0.01F; ///< values are whole multiples of it; by default what two decimals can tell apart
 };
 
 /// A place where a number or a text is typed.

@@ -1,6 +1,7 @@
 #include "app/draw/inspector_sections.h"
 
 #include "app/draw/format.h"
+#include "app/draw/rotation.h"
 
 namespace headscope {
 
@@ -37,12 +38,39 @@ std::string sharers(const Dims& dims, std::int64_t g) {
     return each == 1 ? "" : "heads " + n(g * each) + " to " + n((g + 1) * each - 1) + " share it";
 }
 
+/// The rotation by position that makes a number of q_heads or k_heads.
+int add_turn(Sheet& sheet, const CellAddress& cell) {
+    const Shown& shown = sheet.context.shown;
+    const Turn turn = turn_of(shown, cell);
+    const auto own = static_cast<double>(shown.value(turn.own)),
+               partner = static_cast<double>(shown.value(turn.partner)), cos = static_cast<double>(turn.cos),
+               sin = static_cast<double>(turn.sign * turn.sin);
+    const std::string name = name_of(turn.own.tensor);
+    sheet.section("Turned by position", name + "·cos " + (turn.sign < 0 ? "−" : "+") + " partner·sin");
+    sheet.place("position", n(cell.at[2]));
+    sheet.place("pair", n(turn.pair) + ", " + n(turn.pair + shown.dims().dk / 2),
+                "angle " + number(turn.angle, 1) + "°");
+    return draw_terms(
+        sheet,
+        {.columns = {"column", name, "factor", "product"},
+         .groups = {{.terms = {{.label = n(turn.own.at[2]), .factors = {{own, cos}}, .value = own * cos},
+                               {.label = n(turn.partner.at[2]),
+                                .factors = {{partner, sin}},
+                                .value = partner * sin}},
+                     .name = {}}},
+         .others = {},
+         .name = address_text(shown, cell),
+         .total = static_cast<double>(shown.value(cell))});
+}
+
 int add_split(Sheet& sheet, const CellAddress& cell, const CellAddress& source) {
     const Dims& dims = sheet.context.dims();
     const bool values = cell.tensor == TensorId::v_heads;
     const bool queries = cell.tensor == TensorId::q_heads;
     const std::int64_t width = values ? dims.dv : dims.dk, heads = queries ? dims.H : dims.Hkv;
-    const int decimals = add_projection(sheet, source, "Comes from");
+    const bool turned = is_turned(sheet.context.shown.problem(), cell.tensor);
+    const int turn = turned ? add_turn(sheet, cell) : 2;
+    const int decimals = std::max(turn, add_projection(sheet, source, "Comes from"));
     sheet.section("Goes to");
     sheet.place("column", n(source.at[2]), "of " + n(heads * width) + " in " + name_of(source.tensor));
     sheet.place(!queries && dims.Hkv != dims.H ? "kv head" : "head", n(cell.at[1]),
@@ -52,8 +80,9 @@ int add_split(Sheet& sheet, const CellAddress& cell, const CellAddress& source) 
     sheet.place("place", n(cell.at[3]),
                 "of " + n(width) + " in " + name_of(cell.tensor) + "[" + n(cell.at[1]) + "]");
     add_shape(sheet, source.tensor, cell.tensor);
-    sheet.paragraph("numbers moved: " + grouped(tensor_info(cell.tensor).shape(dims).count()) +
-                        ", changed: 0",
+    sheet.paragraph(turned ? "Every number of the head is turned with its partner, half a head away."
+                           : "numbers moved: " + grouped(tensor_info(cell.tensor).shape(dims).count()) +
+                                 ", changed: 0",
                     sheet.context.theme.muted);
     return decimals;
 }
@@ -117,7 +146,7 @@ void add_token_places(Sheet& sheet, const CellAddress& cell) {
     sheet.place("row", n(cell.at[1]),
                 keys ? say_key(shown.problem(), cell.at[1]) : say_query(shown.problem(), cell.at[1]));
     sheet.place("column", n(cell.at[2]), "of " + n(keys ? dims.Dkv : dims.D));
-    if (!keys && d < names.size() && !names[d].empty())
+    if (d < names.size() && !names[d].empty())
         sheet.place("feature", names[d]);
     sheet.place("head", "none", "every head reads it");
 }

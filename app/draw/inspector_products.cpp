@@ -1,6 +1,7 @@
 #include "app/draw/inspector_sections.h"
 
 #include "app/draw/format.h"
+#include "core/trace/rotary_reads.h"
 
 #include <numeric>
 
@@ -53,7 +54,9 @@ std::vector<double> numbers_of(const Shown& shown, const ReadSpan& span) {
 }
 
 std::vector<ReadSpan> reads_of(const Shown& shown, const CellAddress& cell) {
-    return cells_read(cell.tensor, shown.dims(), cell.at, shown.problem().cross());
+    const bool cross = shown.problem().cross();
+    return shown.problem().rotary ? cells_read_rotary(cell.tensor, shown.dims(), cell.at, cross)
+                                  : cells_read(cell.tensor, shown.dims(), cell.at, cross);
 }
 
 int add_projection(Sheet& sheet, const CellAddress& cell, const std::string& name) {

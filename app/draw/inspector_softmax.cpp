@@ -1,8 +1,11 @@
 #include "app/draw/inspector_sections.h"
 
+#include "app/draw/attention_pages.h"
 #include "app/draw/format.h"
+#include "app/draw/inspector_words.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <numeric>
 
@@ -223,15 +226,23 @@ int add_softmax(Sheet& sheet, const Index& at, int score_decimals) {
 int add_mean(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
     const Dims& dims = shown.dims();
-    const std::vector<double> weights = numbers_of(shown, reads_of(shown, cell)[0]);
+    std::vector<double> weights = numbers_of(shown, reads_of(shown, cell)[0]);
+    // Of given weights, a further head may be the mean itself, and heads that read nothing take no part.
+    const AttentionSetPtr& given = shown.document->attention;
+    weights.resize(static_cast<std::size_t>(given == nullptr ? dims.H : given->info().own_heads()));
+    std::int64_t counted = 0;
     std::vector<Term> terms;
-    for (std::int64_t h = 0; h < dims.H; ++h)
-        terms.push_back({.label = "Head " + std::to_string(h),
+    for (std::int64_t h = 0; h < static_cast<std::int64_t>(weights.size()); ++h) {
+        const bool empty = given != nullptr && fully_masked(*shown.trace, cell.at[0], h, cell.at[1]);
+        counted += empty ? 0 : 1;
+        terms.push_back({.label = "Head " + std::to_string(h) + (empty ? ", reads nothing" : ""),
                          .factors = {},
                          .value = weights[static_cast<std::size_t>(h)],
                          .head = h});
+    }
+    counted = std::max<std::int64_t>(counted, 1);
     const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-    sheet.section("Average over heads", "sum ÷ H");
+    sheet.section("Average over heads", given == nullptr ? "sum ÷ H" : "sum ÷ heads");
     const int decimals = draw_terms(sheet, {.columns = {},
                                             .groups = {{.terms = std::move(terms), .name = {}}},
                                             .others = {},
@@ -239,9 +250,9 @@ int add_mean(Sheet& sheet, const CellAddress& cell) {
                                             .total = sum});
     const auto mean = static_cast<double>(shown.value(cell));
     const SumFormat format = step_format(
-        {sum}, mean, [&](const std::vector<double>& n) { return n[0] / static_cast<double>(dims.H); },
+        {sum}, mean, [&](const std::vector<double>& n) { return n[0] / static_cast<double>(counted); },
         decimals);
-    sheet.arithmetic(number(sum, format.decimals) + " ÷ " + std::to_string(dims.H),
+    sheet.arithmetic(number(sum, format.decimals) + " ÷ " + std::to_string(counted),
                      about(format.approximate) + number(mean, format.decimals));
     return format.decimals;
 }
@@ -253,11 +264,13 @@ void add_comparison(Sheet& sheet, const CellAddress& cell) {
     if (twin.at[1] == cell.at[1])
         return;
     const auto own = static_cast<double>(shown.value(cell)), other = static_cast<double>(shown.value(twin));
-    sheet.section("Compared with head " + std::to_string(twin.at[1]));
+    std::string other_head = head_word(sheet.context, twin.at[1]);
+    other_head.front() = static_cast<char>(std::tolower(other_head.front()));
+    sheet.section("Compared with " + other_head);
     const bool finite = std::isfinite(own) && std::isfinite(other);
     const SumFormat format = finite ? sum_format({own, -other}, own - other) : SumFormat{};
-    sheet.row("Head " + std::to_string(cell.at[1]), number(own, format.decimals));
-    sheet.row("Head " + std::to_string(twin.at[1]), number(other, format.decimals));
+    sheet.row(head_word(sheet.context, cell.at[1]), number(own, format.decimals));
+    sheet.row(head_word(sheet.context, twin.at[1]), number(other, format.decimals));
     if (finite)
         sheet.row("difference", about(format.approximate) + signed_number(own - other, format.decimals),
                   true);

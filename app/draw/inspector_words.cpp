@@ -1,6 +1,7 @@
 #include "app/draw/inspector_words.h"
 
 #include "app/draw/format.h"
+#include "app/draw/rotation.h"
 #include "core/base/overloaded.h"
 
 #include <algorithm>
@@ -43,6 +44,10 @@ std::int64_t aligned(const Dims& dims, std::int64_t i) {
 std::string distance_words(const Problem& problem, const Index& at) {
     const std::string q = plain_query(problem, at[2]), k = plain_key(problem, at[3]);
     const std::int64_t ahead = at[3] - aligned(problem.dims, at[2]);
+    if (problem.cross()) // two sentences have no distance but that of their places
+        return k + " is " +
+               (ahead == 0 ? "at" : std::to_string(std::abs(ahead)) + (ahead < 0 ? " before" : " after")) +
+               " the place of " + q + ", counted from the ends";
     if (ahead == 0)
         return k + " is the token itself";
     return k + " is " + std::to_string(std::abs(ahead)) + (ahead < 0 ? " before " : " after ") + q;
@@ -111,8 +116,12 @@ std::string caption_of(const Shown& shown, const CellAddress& cell) {
     case TensorId::v:
         return "value feature " + n(at[2]) + " of " + k(1);
     case TensorId::q_heads:
-        return "the same cell as q[" + q(2) + ", " + n(at[1] * dims.dk + at[3]) + "]";
     case TensorId::k_heads:
+        if (is_turned(problem, cell.tensor))
+            return "number " + n(at[3]) + " of " + (cell.tensor == TensorId::q_heads ? q(2) : k(2)) +
+                   ", turned by its position";
+        if (cell.tensor == TensorId::q_heads)
+            return "the same cell as q[" + q(2) + ", " + n(at[1] * dims.dk + at[3]) + "]";
         return "the same cell as k[" + k(2) + ", " + n(at[1] * dims.dk + at[3]) + "]";
     case TensorId::v_heads:
         return "the same cell as v[" + k(2) + ", " + n(at[1] * dims.dv + at[3]) + "]";

@@ -1,4 +1,5 @@
 #include "app/draw/attention_pages.h"
+#include "app/draw/colour_scale.h"
 #include "app/draw/controls.h"
 #include "app/draw/format.h"
 #include "app/draw/matrix.h"
@@ -113,8 +114,8 @@ std::uint64_t key_for(const DrawContext& context, const Window& window, float en
     return key_of({bits(reinterpret_cast<std::uintptr_t>(context.shown.trace.get())),
                    context.shown.document->revision, bits(context.shown.document->layer), bits(view.head),
                    bits(view.other), bits(view.heads_view), bits(view.colour_map), bits(context.theme.dark),
-                   bits(known), bits(part.row), bits(part.col), bits(part.rows), bits(part.cols),
-                   bits(window.area.w), bits(window.area.h), bits(end * 1e6F)});
+                   bits(known), bits(context.log_colours()), bits(part.row), bits(part.col), bits(part.rows),
+                   bits(part.cols), bits(window.area.w), bits(window.area.h), bits(end * 1e6F)});
 }
 
 /// The value that has the last colour. A difference is centred on 0 either way.
@@ -190,6 +191,7 @@ MatrixSpec spec_of(const Reading& reading, const Window& window, float end) {
                     .cell_h = window.pitch_y,
                     .fill = difference ? CellFill::diverging : CellFill::heat,
                     .ramp = &reading.ramp(),
+                    .log = reading.log_colours(),
                     .high = end};
     spec.plus = difference;
     if (difference)
@@ -231,7 +233,9 @@ void draw_cells(Picture& picture, const DrawContext& context, const Reading& rea
                              .pitch_y = window.pitch_y,
                              .heatmap = true,
                              .map = spec.fill == CellFill::diverging ? "diverging" : spec.map,
-                             .low = spec.fill == CellFill::diverging ? -end : 0,
+                             .low = spec.fill == CellFill::diverging ? -end
+                                    : spec.log                       ? log_scale_begin(end)
+                                                                     : 0,
                              .high = end,
                              .actual = !spec.value});
     picture.scene.add(
@@ -288,9 +292,14 @@ Picture draw_large_map_page(const DrawContext& context) {
     const bool difference = reading.kind() == HeadsView::difference;
     const HeadFacts* facts = facts_of(context, context.view.head);
     draw_zoom_buttons(picture, context, window);
-    draw_legend(picture, context, std::max(context.width - canvas_pad - 330, canvas_pad), context.height - 66,
-                120, reading.ramp(), difference ? -end : 0, end, difference ? "difference" : "weight",
-                facts != nullptr && (facts->causal || facts->not_finite > 0));
+    const bool log = reading.log_colours();
+    const float legend = log ? 180 : 120, beside = log ? 260 : 210;
+    draw_legend(picture, context, std::max(context.width - canvas_pad - legend - beside, canvas_pad),
+                context.height - 66, legend, reading.ramp(), difference ? -end : 0, end,
+                difference ? "difference"
+                : log      ? "weight, log scale"
+                           : "weight",
+                facts != nullptr && (facts->causal || facts->not_finite > 0), log);
     return picture;
 }
 

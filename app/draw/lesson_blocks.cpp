@@ -1,11 +1,13 @@
 #include "app/draw/controls.h"
 #include "app/draw/formula_layout.h"
 #include "app/draw/lesson_panel.h"
+#include "app/draw/lesson_panels.h"
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
 #include "core/lesson/check.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace headscope {
 
@@ -62,21 +64,53 @@ private:
         y_ += 6;
     }
 
+    /// As wide as their text where there is room, never narrower than their longest word; the rest is dealt
+    /// out by how much text is waiting for it.
+    std::vector<float> column_widths(const TableBlock& table, std::size_t columns, float room,
+                                     float size) const {
+        std::vector<float> least(columns, 0.0F), whole(columns, 0.0F);
+        const auto look = [&](const std::vector<Spans>& cells) {
+            for (std::size_t c = 0; c < cells.size() && c < columns; ++c) {
+                const TextWidth width = width_of(context_, cells[c], state_, size);
+                least[c] = std::max(least[c], width.word);
+                whole[c] = std::max(whole[c], width.line);
+            }
+        };
+        look(table.header);
+        std::ranges::for_each(table.rows, look);
+        const float words = std::accumulate(least.begin(), least.end(), 0.0F),
+                    lines = std::accumulate(whole.begin(), whole.end(), 0.0F);
+        if (lines <= room) {
+            whole.back() += room - lines;
+            return whole;
+        }
+        if (words >= room) {
+            for (float& width : least)
+                width *= room / words;
+            return least;
+        }
+        for (std::size_t c = 0; c < columns; ++c)
+            least[c] += (room - words) * (whole[c] - least[c]) / (lines - words);
+        return least;
+    }
+
     void draw(const TableBlock& table) {
         const std::size_t columns = std::max<std::size_t>(table.header.size(), 1);
         const TextStyle style{
             .size = 13, .line = 18, .color = context_.theme.text, .strong = context_.theme.ink};
-        const float gap = 10,
-                    width = (width_ - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
+        const float gap = 12;
+        const std::vector<float> widths =
+            column_widths(table, columns, width_ - gap * static_cast<float>(columns - 1), style.size);
         const auto row = [&](const std::vector<Spans>& cells, bool head) {
             const float top = y_;
-            float end = y_;
+            float end = y_, x = x_;
             for (std::size_t c = 0; c < cells.size() && c < columns; ++c) {
                 TextStyle own = style;
                 if (head)
                     own.color = context_.theme.muted;
                 y_ = top;
-                end = std::max(end, spans(cells[c], x_ + static_cast<float>(c) * (width + gap), width, own));
+                end = std::max(end, spans(cells[c], x, widths[c], own));
+                x += widths[c] + gap;
             }
             y_ = end + 6;
             draw_hairline(picture_, context_, x_, y_ - 1, width_);
@@ -205,6 +239,10 @@ private:
         }
         const auto rows = static_cast<float>((static_cast<int>(values.size()) + columns - 1) / columns);
         y_ += rows * (height + 12) + 4;
+    }
+
+    void draw(const LessonPanel& panel) {
+        y_ = draw_lesson_panel(picture_, context_, course_, panel, x_, y_, width_);
     }
 
     void draw(const ShowMe& show) {

@@ -84,6 +84,10 @@ LessonState lesson_state(const Shown& shown, const ViewState& view, const Course
             .row = view.row,
             .head = view.head,
             .done = course.of_open().done,
+            .selected = view.selected ? std::optional(CellRange{.tensor = view.selected->tensor,
+                                                                .first = view.selected->at,
+                                                                .count = {1, 1, 1, 1}})
+                                      : std::nullopt,
             .edited = is_away(course, shown.document->recipe)};
 }
 
@@ -137,8 +141,12 @@ Picture draw_course_foot(const DrawContext& context, const CourseState& course) 
     draw_hairline(picture, context, 0, 0.5F, context.width);
     const float y = 14, right = context.width - course_pad;
     const bool first = course.page == 0, last = course.page + 1 >= course.pages();
-    draw_button(picture, context, {course_pad, y, 84, 34}, first ? "Contents" : "Back",
-                first ? LessonAction(CloseLesson{}) : LessonAction(TurnPage{-1}), false,
+    LessonAction back = TurnPage{-1}, on = TurnPage{1};
+    if (first)
+        back = CloseLesson{};
+    if (last)
+        on = CloseLesson{};
+    draw_button(picture, context, {course_pad, y, 84, 34}, first ? "Contents" : "Back", back, false,
                 first ? "All lessons" : "The page before (Page up)");
     const bool quiz_next = course.step() != nullptr && course.page == course.steps();
     const std::string next = last                           ? "Finish"
@@ -146,8 +154,7 @@ Picture draw_course_foot(const DrawContext& context, const CourseState& course) 
                              : course.question() != nullptr ? "Next"
                              : quiz_next                    ? "To the quiz"
                                                             : "Next step";
-    draw_button(picture, context, {right - 104, y, 104, 34}, next,
-                last ? LessonAction(CloseLesson{}) : LessonAction(TurnPage{1}), true,
+    draw_button(picture, context, {right - 104, y, 104, 34}, next, on, true,
                 last ? "Back to the list of lessons" : "The next page (Page down)");
     return picture;
 }

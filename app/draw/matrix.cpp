@@ -1,9 +1,11 @@
 #include "app/draw/matrix.h"
 
+#include "app/draw/colour_scale.h"
 #include "app/draw/format.h"
 #include "app/draw/matrix_image.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string_view>
 
@@ -51,7 +53,7 @@ Color fill_of(const MatrixSpec& spec, const DrawContext& context, std::int64_t r
               float value) {
     const Theme& theme = context.theme;
     if (spec.fill == CellFill::heat)
-        return ramp_color(*spec.ramp, (value - spec.low) / std::max(spec.high - spec.low, 1e-30F));
+        return ramp_color(*spec.ramp, place_on_scale(value, spec.low, spec.high, spec.log));
     if (spec.fill == CellFill::diverging)
         return ramp_color(theme.diverging, 0.5F + 0.5F * value / std::max(spec.high, 1e-30F));
     const std::int64_t head = spec.owner ? spec.owner(row, col) : -1;
@@ -134,7 +136,9 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
                                                                                   : 1.0F,
                     .heatmap = spec.fill != CellFill::owned,
                     .map = spec.fill == CellFill::diverging ? "diverging" : spec.map,
-                    .low = spec.fill == CellFill::diverging ? -spec.high : spec.low,
+                    .low = spec.fill == CellFill::diverging ? -spec.high
+                           : spec.log                       ? log_scale_begin(spec.high)
+                                                            : spec.low,
                     .high = spec.high,
                     .actual = !spec.value && context.showing == Compare::now};
 
@@ -187,11 +191,26 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
 
 int decimals_shown(const DrawContext& context, const MatrixSpec& given) {
     const MatrixSpec spec = difference_spec(context, given);
+    if (std::min(spec.cell_w, spec.cell_h) < texture_below)
+        return 0; // no need to look at the numbers of a wide matrix
     return std::max(fit_numbers(spec, values_of(context, spec), context.view.numbers).decimals, 0);
 }
 
 float largest_magnitude(const Shown& shown, TensorId id, std::int64_t batch) {
+    // Wide layers would otherwise be searched in every frame.
+    struct Known {
+        std::weak_ptr<const void> owner;
+        const Tensor* tensor = nullptr;
+        std::int64_t batch = 0;
+        float largest = 0;
+    };
+    thread_local std::array<Known, tensor_count> known;
     const Tensor& tensor = *shown.tensor(id);
+    const std::shared_ptr<const void> owner =
+        is_stage(id) ? std::shared_ptr<const void>(shown.trace) : std::shared_ptr<const void>(shown.document);
+    Known& last = known[static_cast<std::size_t>(id)];
+    if (last.tensor == &tensor && last.batch == batch && last.owner.lock() == owner)
+        return last.largest;
     auto values = tensor.values();
     if (tensor_info(id).axes[0] == Axis::B) {
         const auto per_entry = values.size() / static_cast<std::size_t>(tensor.shape()[0]);
@@ -201,6 +220,7 @@ float largest_magnitude(const Shown& shown, TensorId id, std::int64_t batch) {
     for (const float value : values)
         if (std::isfinite(value))
             largest = std::max(largest, std::abs(value));
+    last = {owner, &tensor, batch, largest};
     return largest;
 }
 

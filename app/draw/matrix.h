@@ -3,6 +3,7 @@
 #include "app/draw/picture.h"
 
 #include <functional>
+#include <limits>
 
 namespace headscope {
 
@@ -24,6 +25,7 @@ struct MatrixSpec {
     CellFill fill = CellFill::owned;
     const Ramp* ramp = nullptr; ///< for heat
     std::string map = "head";   ///< its name
+    bool log = false;           ///< heat by the logarithm, down from `high`; `low` says nothing then
     float low = 0, high = 1;    ///< ends of the colours; for owned cells the bar of `high` fills half a cell
     int decimals = 2;           ///< at most
     bool plus = false;          ///< positive numbers carry a sign and an exact zero is a dot (differences)
@@ -75,9 +77,12 @@ void draw_head_bars(Picture& picture, const DrawContext& context, const MatrixGr
 /// Largest finite |value| of a tensor in one batch entry; at least 1e-6.
 float largest_magnitude(const Shown& shown, TensorId id, std::int64_t batch);
 
-/// A colour scale with its ends and what it measures. `masked`: adds the hatched sample.
+/// A colour scale with its ends and what it measures. `masked`: adds the hatched sample. Where all of it is
+/// wider than `room`, what stands behind a comma is left out, and the sample goes below the words.
+/// `log`: place_on_scale.
 void draw_legend(Picture& picture, const DrawContext& context, float x, float y, float width,
-                 const Ramp& ramp, float low, float high, const std::string& what, bool masked);
+                 const Ramp& ramp, float low, float high, const std::string& what, bool masked,
+                 bool log = false, float room = std::numeric_limits<float>::infinity());
 
 /// The row and the column of the cell that is spoken of, and, through the index map, the cells that it reads,
 /// in every grid of the picture. Drawn last.

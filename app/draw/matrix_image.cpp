@@ -1,19 +1,14 @@
 #include "app/draw/matrix_image.h"
 
+#include "app/draw/colour_scale.h"
+
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace headscope {
 
 namespace {
-
-/// FNV-1a over whole pixels: the image's name for the texture cache.
-std::uint64_t hash_of(const std::vector<Color>& pixels) {
-    std::uint64_t hash = 14695981039346656037ULL;
-    for (const Color pixel : pixels)
-        hash = (hash ^ pixel) * 1099511628211ULL;
-    return hash;
-}
 
 /// Reads the tensor's own numbers without looking up each address.
 class Numbers {
@@ -41,7 +36,7 @@ std::vector<Color> pixels_of(const DrawContext& context, const MatrixSpec& spec,
     const bool heat = spec.fill == CellFill::heat;
     const Ramp& ramp = heat ? *spec.ramp : context.theme.diverging;
     const float low = heat ? spec.low : -spec.high;
-    const float scale = 1.0F / std::max(spec.high - low, 1e-30F);
+    const bool log = heat && spec.log;
     std::vector<Color> pixels;
     pixels.reserve(static_cast<std::size_t>(spec.rows * spec.cols));
     for (std::int64_t row = 0; row < spec.rows; ++row)
@@ -57,7 +52,7 @@ std::vector<Color> pixels_of(const DrawContext& context, const MatrixSpec& spec,
                 pixels.push_back((row + col) % 2 == 0 ? context.theme.panel : context.theme.line);
             else
                 pixels.push_back(ramp[static_cast<std::size_t>(
-                    std::clamp((value - low) * scale, 0.0F, 1.0F) * 255.0F + 0.5F)]);
+                    std::clamp(place_on_scale(value, low, spec.high, log), 0.0F, 1.0F) * 255.0F + 0.5F)]);
         }
     return pixels;
 }
@@ -66,15 +61,39 @@ std::vector<Color> pixels_of(const DrawContext& context, const MatrixSpec& spec,
 
 void draw_matrix_image(Picture& picture, const DrawContext& context, const MatrixSpec& spec, const Rect& area,
                        std::int64_t done) {
-    auto pixels = std::make_shared<std::vector<Color>>(
-        spec.value ? pixels_of(context, spec, done, spec.value)
-                   : pixels_of(context, spec, done, Numbers(*context.shown.tensor(spec.tensor), spec)));
-    const std::uint64_t key = hash_of(*pixels);
+    const Tensor* const tensor = spec.value ? nullptr : context.shown.tensor(spec.tensor);
+    const auto paint = [&] {
+        return spec.value ? pixels_of(context, spec, done, spec.value)
+                          : pixels_of(context, spec, done, Numbers(*tensor, spec));
+    };
+    PixelCache::Named made;
+    // Weights have ways of colouring of their own.
+    const bool scores =
+        spec.tensor == TensorId::scores || spec.tensor == TensorId::scaled || spec.tensor == TensorId::masked;
+    if (context.pixels != nullptr && (spec.fill == CellFill::diverging || scores) && !spec.value &&
+        !spec.forbidden) {
+        const auto whole = [](auto number) { return static_cast<std::uint64_t>(number); };
+        std::uint64_t key =
+            key_of({reinterpret_cast<std::uintptr_t>(tensor), whole(spec.tensor), whole(spec.row_axis),
+                    whole(spec.col_axis), whole(spec.rows), whole(spec.cols),
+                    std::bit_cast<std::uint32_t>(spec.high), std::bit_cast<std::uint32_t>(spec.low),
+                    reinterpret_cast<std::uintptr_t>(spec.ramp), whole(spec.fill), whole(done),
+                    whole(spec.plus), whole(context.theme.dark)});
+        for (const std::int64_t at : spec.origin)
+            key = key_of({key, whole(at)});
+        const std::shared_ptr<const void> owner = is_stage(spec.tensor)
+                                                      ? std::shared_ptr<const void>(context.shown.trace)
+                                                      : std::shared_ptr<const void>(context.shown.document);
+        made = context.pixels->find_of(owner, key, paint);
+    } else {
+        made.pixels = std::make_shared<const std::vector<Color>>(paint());
+        made.name = name_of(*made.pixels);
+    }
     picture.scene.add(GridItem{.area = area,
                                .cols = static_cast<int>(spec.cols),
                                .rows = static_cast<int>(spec.rows),
-                               .pixels = std::move(pixels),
-                               .key = key});
+                               .pixels = std::move(made.pixels),
+                               .key = made.name});
 }
 
 } // namespace headscope

@@ -1,4 +1,7 @@
+#include "app/draw/colour_scale.h"
+#include "app/draw/controls.h"
 #include "app/draw/format.h"
+#include "app/draw/inspector_sections.h"
 #include "app/draw/matrix.h"
 
 #include <algorithm>
@@ -26,8 +29,7 @@ std::int64_t spoken_line(const DrawContext& context, const MatrixGrid& grid, boo
     if (cell->tensor == grid.tensor)
         if (const auto place = grid.find(cell->at))
             return column ? place->second : place->first;
-    for (const ReadSpan& span :
-         cells_read(cell->tensor, context.dims(), cell->at, context.shown.problem().cross())) {
+    for (const ReadSpan& span : reads_of(context.shown, *cell)) {
         if (span.source != grid.tensor)
             continue;
         const auto place = grid.find(span.first);
@@ -46,6 +48,29 @@ float widest_label(const DrawContext& context, bool keys) {
         widest =
             std::max(widest, context.measure(label_text(problem, keys, i), Font::ui_semibold, label_size));
     return widest;
+}
+
+/// A line at each decade, and numbers at the ends and in the middle.
+void draw_log_marks(Picture& picture, const DrawContext& context, const Rect& bar, float high) {
+    const auto text = [high](float value) {
+        const int before = static_cast<int>(std::floor(std::log10(value) + 1e-4F));
+        return number(static_cast<double>(value), std::max(0, -before) + (high == 1 ? 0 : 1));
+    };
+    for (int decade = 0; decade <= static_cast<int>(log_decades); ++decade) {
+        const float share = static_cast<float>(decade) / log_decades;
+        const float at = bar.x + share * bar.w,
+                    value = log_scale_begin(high) * std::pow(10.0F, static_cast<float>(decade));
+        picture.scene.add(LineItem{{at, bar.bottom()}, {at, bar.bottom() + 3}, context.theme.muted, 1});
+        if (decade % 2 == 0)
+            picture.scene.add(TextItem{{at, bar.y + 25},
+                                       (decade == 0 ? "≤ " : "") + text(value),
+                                       Font::mono,
+                                       12,
+                                       context.theme.muted,
+                                       decade == 0   ? Align::left
+                                       : decade == 4 ? Align::right
+                                                     : Align::center});
+    }
 }
 
 void add_label(Picture& picture, const DrawContext& context, Point at, const std::string& full, Align align,
@@ -117,7 +142,7 @@ void draw_column_labels(Picture& picture, const DrawContext& context, const Matr
 
 void draw_head_bar(Picture& picture, const DrawContext& context, std::int64_t head, float x, float y,
                    float width) {
-    const Color color = context.theme.head(head, context.dims().H).colour;
+    const Color color = context.head_colours(head).colour;
     if (context.shown.problem().gain(head) == 0.0F)
         picture.scene.add(RectItem{.area = {x, y, width, 4}, .stroke = color});
     else
@@ -154,8 +179,10 @@ void draw_head_bars(Picture& picture, const DrawContext& context, const MatrixGr
 }
 
 void draw_legend(Picture& picture, const DrawContext& context, float x, float y, float width,
-                 const Ramp& ramp, float low, float high, const std::string& what, bool masked) {
+                 const Ramp& ramp, float low, float high, const std::string& what, bool masked, bool log,
+                 float room) {
     const Theme& theme = context.theme;
+    constexpr float size = 12.5F, before = 16, sample_side = 14, sample_gap = 6;
     auto pixels = std::make_shared<std::vector<Color>>(ramp.begin(), ramp.end());
     std::uint64_t key = 1469598103934665603ULL;
     for (const Color pixel : *pixels)
@@ -171,19 +198,32 @@ void draw_legend(Picture& picture, const DrawContext& context, float x, float y,
             context.difference() && low < 0 ? signed_number(value, digits) : number(value, digits);
         picture.scene.add(TextItem{{at, y + 25}, std::move(text), Font::mono, 12, theme.muted, align});
     };
-    mark(x, low, Align::left);
-    mark(x + width / 2, (low + high) / 2, Align::center);
-    mark(x + width, high, Align::right);
-    float after = x + width + 16;
-    picture.scene.add(TextItem{{after, baseline_for(y + 5, 12.5F)}, what, Font::ui, 12.5F, theme.muted});
-    if (masked) {
-        after += context.measure(what, Font::ui, 12.5F) + 20;
-        const Rect sample{after, y - 2, 14, 14};
-        picture.scene.add(RectItem{.area = sample, .fill = theme.panel, .stroke = theme.line2});
-        picture.scene.add(LineItem{{sample.x, sample.bottom()}, {sample.right(), sample.y}, theme.line2, 1});
-        picture.scene.add(
-            TextItem{{after + 20, baseline_for(y + 5, 12.5F)}, "masked", Font::ui, 12.5F, theme.muted});
+    if (log) {
+        draw_log_marks(picture, context, bar, high);
+    } else {
+        mark(x, low, Align::left);
+        mark(x + width / 2, (low + high) / 2, Align::center);
+        mark(x + width, high, Align::right);
     }
+    const float sample_width =
+        masked ? sample_side + sample_gap + context.measure("masked", Font::ui, size) : 0;
+    const auto fits = [&](const std::string& words, float more) {
+        return width + before + context.measure(words, Font::ui, size) + more <= room;
+    };
+    const std::string words =
+        fits(what, masked ? 20 + sample_width : 0) ? what : what.substr(0, what.find(','));
+    const float after = x + width + before;
+    draw_text(picture, context, after, baseline_for(y + 5, size), words, Font::ui, size, theme.muted);
+    if (!masked)
+        return;
+    const bool beside = fits(words, 20 + sample_width);
+    const Point at{beside ? after + 20 + context.measure(words, Font::ui, size) : after,
+                   beside ? y - 2 : y + 15};
+    const Rect sample{at.x, at.y, sample_side, sample_side};
+    picture.scene.add(RectItem{.area = sample, .fill = theme.panel, .stroke = theme.line2});
+    picture.scene.add(LineItem{{sample.x, sample.bottom()}, {sample.right(), sample.y}, theme.line2, 1});
+    draw_text(picture, context, sample.right() + sample_gap, baseline_for(at.y + 7, size), "masked", Font::ui,
+              size, theme.muted);
 }
 
 } // namespace headscope

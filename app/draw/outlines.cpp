@@ -1,3 +1,4 @@
+#include "app/draw/inspector_sections.h"
 #include "app/draw/matrix.h"
 
 #include <algorithm>
@@ -16,6 +17,11 @@ Rect grown(const Rect& area, float by) {
     return {area.x - by, area.y - by, area.w + 2 * by, area.h + 2 * by};
 }
 
+Rect united(const Rect& a, const Rect& b) {
+    const float x = std::min(a.x, b.x), y = std::min(a.y, b.y);
+    return {x, y, std::max(a.right(), b.right()) - x, std::max(a.bottom(), b.bottom()) - y};
+}
+
 void outline_cell(Picture& picture, const Theme& theme, const Rect& cell) {
     picture.scene.add(RectItem{.area = grown(cell, 2.25F), .stroke = theme.canvas, .stroke_width = 4.5F});
     picture.scene.add(RectItem{.area = grown(cell, 1.25F), .stroke = theme.ink, .stroke_width = 2.5F});
@@ -23,6 +29,18 @@ void outline_cell(Picture& picture, const Theme& theme, const Rect& cell) {
 
 void outline_run(Picture& picture, const Theme& theme, const Rect& run) {
     picture.scene.add(RectItem{.area = grown(run, 0.75F), .stroke = theme.ink, .stroke_width = 1.5F});
+}
+
+/// What a lesson points at: the outline closes in on it, so that the eye follows. On a small map it is thin.
+void outline_pointed(Picture& picture, const DrawContext& context, const Rect& cells, bool small) {
+    constexpr float from_away = 28;
+    const float away = from_away * (1 - settled(context.view.pointing));
+    if (small) {
+        outline_run(picture, context.theme, grown(cells, 1 + away / 4));
+        return;
+    }
+    picture.pointed = picture.pointed.w > 0 ? united(picture.pointed, cells) : cells;
+    outline_cell(picture, context.theme, grown(cells, away));
 }
 
 /// The cell elsewhere that holds the same number: split and concat only move numbers.
@@ -102,7 +120,8 @@ void outline_cells(Picture& picture, const DrawContext& context, const MatrixGri
     const auto [top, bottom] = range(grid.row_axis, grid.rows);
     const auto [left, right] = range(grid.col_axis, grid.cols);
     if (top < bottom && left < right)
-        outline_cell(picture, context.theme, around(grid, top, left, bottom - top, right - left));
+        outline_pointed(picture, context, around(grid, top, left, bottom - top, right - left),
+                        !grid.outlined);
 }
 
 } // namespace
@@ -110,17 +129,19 @@ void outline_cells(Picture& picture, const DrawContext& context, const MatrixGri
 void draw_outlines(Picture& picture, const DrawContext& context) {
     // By value: outlines are added to the picture whose grids are walked.
     std::vector<MatrixGrid> grids = picture.grids;
-    std::erase_if(grids, [](const MatrixGrid& grid) { return !grid.outlined; });
     for (const MatrixGrid& grid : grids)
         for (const CellRange& cells : context.view.points)
             outline_cells(picture, context, grid, cells);
+    std::erase_if(grids, [](const MatrixGrid& grid) { return !grid.outlined; });
     const auto cell = spoken_of(context.shown, context.view);
     // What a lesson points at is not drowned by a cell that nobody chose.
     if (!cell || (!context.view.points.empty() && !context.view.focus()))
         return;
     const Dims& dims = context.dims();
-    const auto reads = cells_read(cell->tensor, dims, cell->at, context.shown.problem().cross());
-    const auto twin = same_number(*cell, dims);
+    const auto reads = reads_of(context.shown, *cell);
+    const bool turned =
+        context.shown.problem().rotary && (cell->tensor == TensorId::q || cell->tensor == TensorId::k);
+    const auto twin = turned ? std::nullopt : same_number(*cell, dims);
     for (const MatrixGrid& grid : grids) {
         for (const ReadSpan& span : reads)
             outline_span(picture, context, grid, span);

@@ -141,8 +141,8 @@ std::optional<CellAddress> spoken_of(const Shown& shown, const ViewState& view) 
     const std::int64_t rows = over_keys ? shown.dims().Tk : shown.dims().Tq;
     const std::int64_t row = view.row >= 0 ? std::min(view.row, rows - 1)
                              // The last token of a text is the one that has read it all.
-                             : shown.document->attention != nullptr ? rows - 1
-                                                                    : std::min<std::int64_t>(2, rows - 1);
+                             : shown.document->has_board() ? rows - 1
+                                                           : std::min<std::int64_t>(2, rows - 1);
     return largest_of_row(shown, view, id, row);
 }
 
@@ -157,6 +157,8 @@ std::string key_word(const Problem& problem, std::int64_t j) {
 std::string address_text(const Shown& shown, const CellAddress& cell) {
     const TensorInfo& info = tensor_info(cell.tensor);
     const Problem& problem = shown.problem();
+    const AttentionSetPtr& given = shown.document->attention;
+    const std::int64_t own_heads = given == nullptr ? problem.dims.H : given->info().own_heads();
     std::string heads, inner;
     for (int axis = 0; axis < info.rank(); ++axis) {
         const std::int64_t i = cell.at[static_cast<std::size_t>(axis)];
@@ -167,7 +169,7 @@ std::string address_text(const Shown& shown, const CellAddress& cell) {
             break;
         case Axis::H:
         case Axis::Hkv:
-            heads += "[" + std::to_string(i) + "]";
+            heads += i < own_heads ? "[" + std::to_string(i) + "]" : "[mean]";
             break;
         case Axis::Tq:
             inner += (inner.empty() ? "" : ", ") + query_word(problem, i);
@@ -180,11 +182,28 @@ std::string address_text(const Shown& shown, const CellAddress& cell) {
         }
     }
     const Document& document = *shown.document;
-    if (document.attention != nullptr && document.attention->info().L > 1)
-        heads = "[" +
-                std::to_string(document.attention->info().numbers[static_cast<std::size_t>(document.layer)]) +
-                "]" + heads;
+    if (document.model != nullptr) {
+        heads = "[" + std::to_string(document.layer) + "]" + heads;
+    } else if (given != nullptr && given->info().L > 1) {
+        const std::int64_t number = given->info().numbers[static_cast<std::size_t>(document.layer)];
+        heads = "[" + (number < 0 ? "mean" : std::to_string(number)) + "]" + heads;
+    }
     return std::string(info.name) + heads + (inner.empty() ? "" : "[" + inner + "]");
+}
+
+const HeadColours& DrawContext::head_colours(std::int64_t h) const {
+    const AttentionSetPtr& given = shown.document->attention;
+    const std::int64_t own = given == nullptr ? dims().H : given->info().own_heads();
+    return h < own ? theme.head(h, own) : theme.no_head;
+}
+
+const Ramp& DrawContext::head_ramp(std::int64_t h) const {
+    return view.colour_map == ColourMap::head ? head_colours(h).ramp
+                                              : theme.heat(h, dims().H, view.colour_map);
+}
+
+bool DrawContext::log_colours() const {
+    return shown.document->has_board() && view.attention.log_colours && !difference();
 }
 
 } // namespace headscope

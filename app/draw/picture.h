@@ -64,6 +64,7 @@ struct Picture {
     std::vector<Slider> sliders;
     std::vector<Tip> tips;
     std::vector<TextField> fields;
+    Rect pointed{};         ///< around all that a lesson points at; empty when it points at nothing here
     float wanted_width = 0; ///< with this much room all its numbers could be printed; 0: they are
 
     /// Appends another picture, moved by (dx, dy).
@@ -97,6 +98,11 @@ struct DrawContext {
 
     const Dims& dims() const { return shown.dims(); }
     bool difference() const { return showing == Compare::difference; }
+    /// The colours of head h, and its ramp; a mean over heads has none of its own.
+    const HeadColours& head_colours(std::int64_t h) const;
+    const Ramp& head_ramp(std::int64_t h) const;
+    /// Weights are coloured by their logarithm.
+    bool log_colours() const;
 };
 
 /// The tensor that a page speaks of when nothing is pointed at.

@@ -17,6 +17,25 @@ Pixels PixelCache::find(std::uint64_t key, const std::function<std::vector<Color
     return pixels;
 }
 
+PixelCache::Named PixelCache::find_of(const std::shared_ptr<const void>& owner, std::uint64_t key,
+                                      const std::function<std::vector<Color>()>& make) {
+    if (const auto found = entries_.find(key);
+        found != entries_.end() && found->second.owner.lock() != owner) {
+        bytes_ -= found->second.pixels->size() * sizeof(Color);
+        entries_.erase(found);
+    }
+    Pixels pixels = find(key, make);
+    const auto found = entries_.find(key);
+    if (found == entries_.end()) // alone over the budget
+        return {pixels, name_of(*pixels)};
+    Entry& entry = found->second;
+    if (entry.name == 0) {
+        entry.owner = owner;
+        entry.name = name_of(*pixels);
+    }
+    return {std::move(pixels), entry.name};
+}
+
 void PixelCache::keep_budget() {
     while (bytes_ > budget_ && entries_.size() > 1) {
         const auto oldest =
@@ -24,6 +43,13 @@ void PixelCache::keep_budget() {
         bytes_ -= oldest->second.pixels->size() * sizeof(Color);
         entries_.erase(oldest);
     }
+}
+
+std::uint64_t name_of(const std::vector<Color>& pixels) {
+    std::uint64_t hash = 14695981039346656037ULL;
+    for (const Color pixel : pixels)
+        hash = (hash ^ pixel) * 1099511628211ULL;
+    return hash;
 }
 
 std::uint64_t key_of(std::initializer_list<std::uint64_t> parts) {

@@ -22,12 +22,22 @@ public:
 
     /// The pixels that were made for the key, or those that `make` makes now.
     Pixels find(std::uint64_t key, const std::function<std::vector<Color>()>& make);
+    /// Pixels made from numbers that `owner` holds, and a name for what they show. Where the key was made for
+    /// an owner that is gone or another one, they are made anew.
+    struct Named {
+        Pixels pixels;
+        std::uint64_t name = 0;
+    };
+    Named find_of(const std::shared_ptr<const void>& owner, std::uint64_t key,
+                  const std::function<std::vector<Color>()>& make);
     std::size_t bytes() const { return bytes_; }
 
 private:
     struct Entry {
         Pixels pixels;
         std::uint64_t used = 0;
+        std::weak_ptr<const void> owner = {};
+        std::uint64_t name = 0; ///< see Named; 0 where nobody asked for one
     };
     void keep_budget();
 
@@ -35,6 +45,9 @@ private:
     std::uint64_t clock_ = 0;
     std::unordered_map<std::uint64_t, Entry> entries_;
 };
+
+/// FNV-1a over whole pixels: a name for what they show.
+std::uint64_t name_of(const std::vector<Color>& pixels);
 
 /// One key of several numbers; never 0, which GridItem takes for none.
 std::uint64_t key_of(std::initializer_list<std::uint64_t> parts);

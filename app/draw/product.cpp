@@ -150,7 +150,7 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
     const bool too_wide = labels + right_labels + (left_cols + result_cols) * cell_w > room.w;
     const bool too_high = fixed + (right_rows + rows) * cell_h > room.h;
     if ((too_wide && cell_w <= smallest_cell) || (too_high && cell_h <= smallest_cell)) {
-        constexpr float pager = 44.0F;
+        const float pager = 14 + pager_height(context, spec, room.w);
         const auto wide = static_cast<std::int64_t>((room.w - labels - right_labels) / spec.widest_cell);
         const auto high = static_cast<std::int64_t>((room.h - fixed - pager) / highest_cell);
         const ProductWindow window = product_window(context, spec, wide, high);

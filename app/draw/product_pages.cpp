@@ -3,6 +3,7 @@
 #include "app/draw/format.h"
 #include "app/draw/pages.h"
 #include "app/draw/product.h"
+#include "app/state/model_document.h"
 
 #include <algorithm>
 
@@ -41,11 +42,17 @@ std::string head_name(const char* tensor, std::int64_t head) {
     return std::string(tensor) + "[" + std::to_string(head) + "]";
 }
 
+/// " of L5 H1" where the head is one of many layers.
+std::string of_head(const DrawContext& context) {
+    const Document& document = *context.shown.document;
+    return document.has_board() ? " of " + open_head_name(document, context.view.head) : "";
+}
+
 /// A switch that picks the head in focus.
 void draw_head_switch(Picture& picture, const DrawContext& context) {
     const std::int64_t H = context.dims().H;
-    if (H < 2)
-        return;
+    if (H < 2 || context.shown.document->has_board())
+        return; // the board picks heads
     std::vector<Segment> segments;
     if (H <= 12) {
         for (std::int64_t h = 0; h < H; ++h)
@@ -70,8 +77,10 @@ void draw_head_switch(Picture& picture, const DrawContext& context) {
 float draw_small_cell_legend(Picture& picture, const DrawContext& context, const MatrixGrid& grid, float y) {
     if (!grid.heatmap)
         return y;
-    draw_legend(picture, context, grid.area.x, y + 16, 160, context.theme.diverging, -grid.high, grid.high,
-                difference_name(context, std::string(tensor_info(grid.tensor).name)), false);
+    const std::string name = difference_name(context, std::string(tensor_info(grid.tensor).name));
+    const float room = context.width - canvas_pad - grid.area.x - context.measure(name, Font::ui, 12.5F) - 20;
+    draw_legend(picture, context, grid.area.x, y + 16, std::clamp(room, 80.0F, 160.0F),
+                context.theme.diverging, -grid.high, grid.high, name, false);
     return y + 56;
 }
 
@@ -85,6 +94,11 @@ float changes_height(const DrawContext& context) {
 void finish(Picture& picture, const DrawContext& context, const Rect& area, float bottom) {
     picture.scene.width = std::max(context.width, area.right() + canvas_pad);
     picture.scene.height = std::max(context.height, bottom + 8);
+}
+
+/// T where queries and keys are the same tokens.
+std::string rows_axis(const DrawContext& context) {
+    return context.shown.problem().cross() ? "Tq" : "T";
 }
 
 } // namespace
@@ -106,8 +120,9 @@ Picture draw_projection_page(const DrawContext& context) {
 
     const TensorInfo& info = tensor_info(result);
     const bool has_bias = context.shown.tensor(bias) != nullptr;
-    const std::string formula(
-        info.formula.substr(0, has_bias ? info.formula.size() : info.formula.find(" +")));
+    std::string formula(info.formula.substr(0, has_bias ? info.formula.size() : info.formula.find(" +")));
+    if (cross)
+        formula.replace(formula.find('X'), 1, "X_kv");
     draw_page_head(picture, context, std::string(info.title), formula);
     std::vector<Segment> segments{
         {"Q", ViewChange(ShowProjection{Projection::q}), queries, "Queries: what a token looks for"},
@@ -126,7 +141,7 @@ Picture draw_projection_page(const DrawContext& context) {
     product.left_name = cross ? "X_kv" : "X";
     product.right_name = tensor_info(W).name;
     product.result_name = info.symbol;
-    product.left_shape = cross ? "Tk × Dkv" : "T × D";
+    product.left_shape = cross ? "Tk × Dkv" : rows_axis(context) + " × D";
     product.right_shape = axis_name(tensor_info(W).axes[0]) + " × " + axis_name(tensor_info(W).axes[1]);
     product.result_shape = axis_name(info.axes[1]) + " × " + axis_name(info.axes[2]);
     product.left_keys = cross;
@@ -146,7 +161,8 @@ Picture draw_head_out_page(const DrawContext& context) {
     Picture picture;
     const Dims& dims = context.dims();
     const std::int64_t h = context.view.head, g = dims.kv_head(h);
-    draw_page_head(picture, context, "Head outputs", "head_out[h] = weights[h] · v_heads[h]");
+    draw_page_head(picture, context, "Head outputs" + of_head(context),
+                   "head_out[h] = weights[h] · v_heads[h]");
     draw_head_switch(picture, context);
     const DrawContext factors = factor_context(context);
     ProductSpec product{.left = spec_of(factors, TensorId::weights, h),
@@ -187,7 +203,8 @@ Picture draw_contributions_page(const DrawContext& context) {
     const Dims& dims = context.dims();
     const std::int64_t h = context.view.head;
     const float gain = context.shown.problem().gain(h);
-    draw_page_head(picture, context, "Contributions of the heads",
+    const std::string of = of_head(context);
+    draw_page_head(picture, context, of.empty() ? "Contributions of the heads" : "Contribution" + of,
                    std::string(tensor_info(TensorId::contributions).formula) +
                        (gain == 1.0F ? "" : " × " + number(gain, 2)));
     draw_head_switch(picture, context);
@@ -211,7 +228,9 @@ Picture draw_contributions_page(const DrawContext& context) {
     product.bar_head = h;
     const float room = context.height - page_top;
     const float wanted = product_height(context, product, 30);
-    const float product_room = std::min(wanted, std::max(room * 0.55F, 220.0F));
+    // Beside a board the pagers of a wide layer take lines of their own.
+    const float share = context.width < 620 ? 0.85F : 0.55F;
+    const float product_room = std::min(wanted, std::max(room * share, 220.0F));
     const ProductLayout layout = draw_product(
         picture, context, product, {canvas_pad, page_top, context.width - 2 * canvas_pad, product_room});
     float end = draw_small_cell_legend(picture, context, layout.result, layout.area.bottom());
@@ -249,9 +268,9 @@ Picture draw_output_page(const DrawContext& context) {
     product.left_name = "concat";
     product.right_name = "W_O";
     product.result_name = "output";
-    product.left_shape = dims.H * dims.dv == dims.D ? "T × D" : "Tq × H·dv";
+    product.left_shape = dims.H * dims.dv == dims.D ? rows_axis(context) + " × D" : "Tq × H·dv";
     product.right_shape = dims.H * dims.dv == dims.D ? "D × D" : "H·dv × D";
-    product.result_shape = "T × D";
+    product.result_shape = rows_axis(context) + " × D";
     product.left_head_cols = dims.dv;
     product.right_row_heads = dims.dv;
     product.bias = TensorId::b_O;
@@ -279,7 +298,7 @@ Picture draw_output_page(const DrawContext& context) {
             Font::ui, 13.5F, 21, theme.text);
         y += 4;
     }
-    if (dims.H * dims.dv == dims.D) {
+    if (dims.H * dims.dv == dims.D && context.shown.document->model == nullptr) {
         const std::vector<Segment> segments{
             {"as built", Command(SetIdentityOutput{false}), !identity,
              "W_O as the preset or the file has it"},

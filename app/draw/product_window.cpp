@@ -54,12 +54,31 @@ MatrixSpec part_of(const MatrixSpec& spec, const Range& rows, const Range& cols)
     return part;
 }
 
+constexpr float pager_line = 30.0F;
+
+/// What one pager takes at most.
+float pager_width(const DrawContext& context, const std::string& what, const std::string& numbers) {
+    return 2 * context.measure("◀ " + what, Font::ui_medium, 12.5F) +
+           context.measure(numbers, Font::mono, 12.5F) + 68;
+}
+
+std::string right_rows(const ProductSpec& spec) {
+    return std::string(tensor_info(spec.right.tensor).name) + " rows";
+}
+
 } // namespace
 
 ProductWindow product_window(const DrawContext& context, const ProductSpec& spec, std::int64_t wide,
                              std::int64_t high) {
     std::int64_t row = std::max<std::int64_t>(context.view.row, 0), inner = 0, col = 0;
-    if (const auto& cell = context.view.selected) {
+    std::optional<CellAddress> cell = context.view.selected;
+    if (!cell && context.shown.document->has_board()) {
+        // Wide layers: the part that holds the number the inspector speaks of by itself.
+        ViewState still = context.view;
+        still.hover.reset();
+        cell = spoken_of(context.shown, still);
+    }
+    if (cell) {
         if (cell->tensor == spec.left.tensor) {
             row = place(*cell, spec.left, spec.left.row_axis);
             inner = place(*cell, spec.left, spec.left.col_axis);
@@ -86,6 +105,18 @@ ProductSpec windowed(const ProductSpec& spec, const ProductWindow& window) {
     return part;
 }
 
+float pager_height(const DrawContext& context, const ProductSpec& spec, float width) {
+    float all = 0;
+    const auto add = [&](const std::string& what, std::int64_t count) {
+        const std::string number = std::to_string(count);
+        all += pager_width(context, what, number + " to " + number + " of " + number);
+    };
+    add("rows", spec.result.rows);
+    add(right_rows(spec), spec.left.cols);
+    add("columns", spec.result.cols);
+    return all <= width ? pager_line : 3 * pager_line;
+}
+
 void draw_pager(Picture& picture, const DrawContext& context, const ProductSpec& spec,
                 const ProductWindow& window, float x, float y) {
     const auto address = [](const MatrixSpec& matrix, std::int64_t row, std::int64_t col) {
@@ -94,6 +125,8 @@ void draw_pager(Picture& picture, const DrawContext& context, const ProductSpec&
         at[static_cast<std::size_t>(matrix.col_axis)] += col;
         return CellAddress{matrix.tensor, at};
     };
+    const bool lines = pager_height(context, spec, context.width - canvas_pad - x) > pager_line;
+    const float left = x;
     const auto pager = [&](const std::string& what, const Range& range, const auto& cell_at) {
         if (range.count == range.all)
             return;
@@ -111,9 +144,13 @@ void draw_pager(Picture& picture, const DrawContext& context, const ProductSpec&
         x += draw_text_button(picture, context, x, y, what + " ▶", false, turn(range.first + range.count),
                               "The next " + what) +
              20;
+        if (lines) {
+            x = left;
+            y += pager_line;
+        }
     };
     pager("rows", window.rows, [&](std::int64_t to) { return address(spec.result, to, window.cols.first); });
-    pager(std::string(tensor_info(spec.right.tensor).name) + " rows", window.inner,
+    pager(right_rows(spec), window.inner,
           [&](std::int64_t to) { return address(spec.right, to, window.cols.first); });
     pager("columns", window.cols,
           [&](std::int64_t to) { return address(spec.right, window.inner.first, to); });

@@ -22,7 +22,9 @@ ProductWindow product_window(const DrawContext& context, const ProductSpec& spec
 /// The product of that part alone; everything else about it stays.
 ProductSpec windowed(const ProductSpec& spec, const ProductWindow& window);
 
-/// Says what is shown of how much, and turns the pages. 30 high.
+/// The room that draw_pager may need: one line of 30, or three where they do not fit side by side.
+float pager_height(const DrawContext& context, const ProductSpec& spec, float width);
+/// Says what is shown of how much, and turns the pages.
 void draw_pager(Picture& picture, const DrawContext& context, const ProductSpec& spec,
                 const ProductWindow& window, float x, float y);
 

@@ -1,6 +1,7 @@
 #include "app/draw/reading.h"
 
 #include "app/draw/attention_pages.h"
+#include "app/draw/colour_scale.h"
 #include "app/draw/format.h"
 
 #include <algorithm>
@@ -84,13 +85,12 @@ std::string Reading::title() const {
     switch (kind_) {
     case HeadsView::each: {
         const float gain = context_->shown.problem().gain(head_);
-        return "Head " + std::to_string(head_) + (gain == 1.0F ? "" : " × " + number(gain, 2));
+        return head_word(*context_, head_) + (gain == 1.0F ? "" : " × " + number(gain, 2));
     }
     case HeadsView::difference:
-        return "Head " + std::to_string(head_) + " − head " + std::to_string(other_);
+        return pair_word(*context_, head_, other_);
     case HeadsView::mean:
-        return "Mean over " + std::to_string(context_->dims().H) +
-               (context_->dims().H == 1 ? " head" : " heads");
+        return mean_word(*context_);
     }
     return {};
 }
@@ -99,7 +99,8 @@ std::string Reading::role() const {
     const auto& roles = context_->shown.document->head_roles;
     switch (kind_) {
     case HeadsView::each:
-        return roles.empty() ? "" : roles[static_cast<std::size_t>(head_)];
+        // Until the newest trace is there, a picture may have fewer heads than the one that is picked.
+        return static_cast<std::size_t>(head_) < roles.size() ? roles[static_cast<std::size_t>(head_)] : "";
     case HeadsView::difference:
         return "weight in the one minus weight in the other";
     case HeadsView::mean:
@@ -116,7 +117,7 @@ Color Reading::line_color(float value) const {
     const Theme& theme = context_->theme;
     switch (kind_) {
     case HeadsView::each:
-        return theme.head(head_, context_->dims().H).colour;
+        return context_->head_colours(head_).colour;
     case HeadsView::difference:
         return ramp_color(theme.diverging, value < 0 ? 0.0F : 1.0F);
     case HeadsView::mean:
@@ -126,15 +127,21 @@ Color Reading::line_color(float value) const {
 }
 
 Color Reading::cell_color(float value, float end) const {
-    const float t = value / std::max(end, 1e-6F);
-    return ramp_color(ramp(), kind_ == HeadsView::difference ? 0.5F + 0.5F * t : t);
+    end = std::max(end, 1e-6F);
+    if (kind_ == HeadsView::difference)
+        return ramp_color(ramp(), 0.5F + 0.5F * value / end);
+    return ramp_color(ramp(), place_on_scale(value, 0, end, log_colours()));
+}
+
+bool Reading::log_colours() const {
+    return kind_ != HeadsView::difference && context_->log_colours();
 }
 
 const Ramp& Reading::ramp() const {
     const Theme& theme = context_->theme;
     switch (kind_) {
     case HeadsView::each:
-        return theme.heat(head_, context_->dims().H, context_->view.colour_map);
+        return context_->head_ramp(head_);
     case HeadsView::difference:
         return theme.diverging;
     case HeadsView::mean:
@@ -158,7 +165,9 @@ void Reading::add_cell(Picture& picture, std::int64_t i, std::int64_t j, const R
                              .map = difference ? "diverging"
                                     : mean     ? "neutral"
                                                : "head",
-                             .low = difference ? -end : 0.0F,
+                             .low = difference      ? -end
+                                    : log_colours() ? log_scale_begin(end)
+                                                    : 0.0F,
                              .high = end,
                              .actual = !difference});
 }
@@ -168,7 +177,7 @@ Reading reading_in_focus(const DrawContext& context) {
 }
 
 std::vector<Reading> readings_of(const DrawContext& context) {
-    if (context.view.heads_view != HeadsView::each || context.shown.document->attention != nullptr)
+    if (context.view.heads_view != HeadsView::each || context.shown.document->has_board())
         return {reading_in_focus(context)};
     std::vector<Reading> out;
     for (std::int64_t h = 0; h < context.dims().H; ++h)

@@ -35,6 +35,8 @@ public:
     /// `end`: the value that has the last colour of the ramp.
     Color cell_color(float value, float end) const;
     const Ramp& ramp() const;
+    /// Colours follow the logarithm of a weight; never in a difference.
+    bool log_colours() const;
 
     /// Makes `area` of the picture stand for one weight, so that it can be hovered and is outlined.
     void add_cell(Picture& picture, std::int64_t i, std::int64_t j, const Rect& area, float end) const;

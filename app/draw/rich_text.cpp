@@ -55,7 +55,25 @@ std::vector<Word> words_of(const Spans& spans, const LessonState& state) {
     return words;
 }
 
+float size_in(Font font, float size) {
+    return font == Font::mono || font == Font::mono_semibold ? size * 0.93F : size;
+}
+
 } // namespace
+
+TextWidth width_of(const DrawContext& context, const Spans& spans, const LessonState& state, float size) {
+    const float space = context.measure(" ", Font::ui, size);
+    TextWidth out;
+    float word = 0;
+    for (const Word& piece : words_of(spans, state)) {
+        const Font font = font_of(*piece.span);
+        const float width = context.measure(piece.text, font, size_in(font, size));
+        word = piece.space_before ? width : word + width;
+        out.word = std::max(out.word, word);
+        out.line += width + (piece.space_before ? space : 0.0F);
+    }
+    return out;
+}
 
 std::string spoken(const Span& span, const LessonState& state) {
     if (!span.value)
@@ -77,8 +95,7 @@ float draw_spans(Picture& picture, const DrawContext& context, float x, float ba
     for (std::size_t i = 0; i < words.size(); ++i) {
         const Word& word = words[i];
         const Font font = font_of(*word.span);
-        const float size =
-            font == Font::mono || font == Font::mono_semibold ? style.size * 0.93F : style.size;
+        const float size = size_in(font, style.size);
         // Punctuation that hangs on a word goes with it to the next line.
         float glued = context.measure(word.text, font, size);
         for (std::size_t next = i + 1; next < words.size() && !words[next].space_before; ++next) {

@@ -16,6 +16,12 @@ struct TextStyle {
 float draw_spans(Picture& picture, const DrawContext& context, float x, float baseline, float width,
                  const Spans& spans, const LessonState& state, const TextStyle& style);
 
+/// How wide a text is set in one line, and its widest word (with the punctuation that hangs on it).
+struct TextWidth {
+    float word = 0, line = 0;
+};
+TextWidth width_of(const DrawContext& context, const Spans& spans, const LessonState& state, float size);
+
 /// What a span says as plain text.
 std::string spoken(const Span& span, const LessonState& state);
 

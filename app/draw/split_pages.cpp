@@ -2,6 +2,7 @@
 #include "app/draw/format.h"
 #include "app/draw/pages.h"
 #include "app/draw/product.h"
+#include "app/draw/rotation.h"
 
 #include <algorithm>
 #include <cmath>
@@ -72,8 +73,9 @@ Cells fit(const Slices& widest, float rows, float lines, float room_w, float roo
     return cells;
 }
 
+/// `gap`: to the next block, whose name begins where this one ends.
 void draw_block_name(Picture& picture, const DrawContext& context, const Slices& s, std::int64_t g, float x,
-                     float y, float width) {
+                     float y, float width, float gap) {
     const Theme& theme = context.theme;
     const std::string full = std::string(tensor_info(s.blocks).name) + "[" + std::to_string(g) + "]";
     const std::string brief = std::to_string(g);
@@ -84,8 +86,9 @@ void draw_block_name(Picture& picture, const DrawContext& context, const Slices&
         s.shared == 1 ? "Head " + brief
                       : "Heads " + std::to_string(first) + "–" + std::to_string(first + s.shared - 1);
     const float heads_width = context.measure(heads, Font::ui_semibold, 12.5F);
-    if (context.measure(name, Font::mono, 13) + heads_width + 10 <= width)
-        draw_text(picture, context, x + width, y - 14, heads, Font::ui_semibold, 12.5F,
+    const float end = width - std::max(8 - gap, 0.0F);
+    if (context.measure(name, Font::mono, 13) + heads_width + 10 <= end)
+        draw_text(picture, context, x + end, y - 14, heads, Font::ui_semibold, 12.5F,
                   theme.head(first, context.dims().H).colour, Align::right);
 }
 
@@ -105,9 +108,29 @@ void draw_blocks(Picture& picture, const DrawContext& context, const Slices& s, 
             draw_head_bar(picture, context, g * s.shared + q, block_x + piece * static_cast<float>(q), y - 8,
                           piece);
         }
-        draw_block_name(picture, context, s, g, block_x, y, width);
+        draw_block_name(picture, context, s, g, block_x, y, width, cells.gap * apart);
         if (labels && g == 0)
             draw_row_labels(picture, context, grid, s.keys);
+    }
+}
+
+/// From each query head down to its part of the key head that it shares with its group, as far as its name.
+void draw_sharing(Picture& picture, const DrawContext& context, const Slices& queries, const Slices& keys,
+                  float x, float from_y, float to_y, const Cells& cells, float apart) {
+    const float width = cells.w * static_cast<float>(queries.width), pitch = width + cells.gap * apart,
+                piece = width / static_cast<float>(keys.shared);
+    for (std::int64_t h = 0; h < queries.heads; ++h) {
+        const Point from{x + static_cast<float>(h) * pitch + width / 2, from_y + 3};
+        const Point to{x + static_cast<float>(h / keys.shared) * pitch +
+                           (static_cast<float>(h % keys.shared) + 0.5F) * piece,
+                       to_y - 29};
+        const float middle = (from.y + to.y) / 2;
+        picture.scene.add(CurveItem{from,
+                                    {from.x, middle},
+                                    {to.x, middle},
+                                    to,
+                                    context.theme.head(h, context.dims().H).colour,
+                                    1.5F});
     }
 }
 
@@ -140,6 +163,13 @@ float small_cell_legend(Picture& picture, const DrawContext& context, float x, f
     return y + 40;
 }
 
+/// A page with a switch at its top right.
+Picture with_segments(Picture page, const DrawContext& context, const std::vector<Segment>& segments) {
+    draw_segmented(page, context, context.width - canvas_pad - segmented_width(context, segments), 28,
+                   segments);
+    return page;
+}
+
 } // namespace
 
 Picture draw_split_page(const DrawContext& context) {
@@ -147,21 +177,35 @@ Picture draw_split_page(const DrawContext& context) {
     const Dims& dims = context.dims();
     const std::int64_t shared = dims.H / dims.Hkv;
     draw_page_head(picture, context, "Split into heads",
-                   shared == 1
+                   context.shown.problem().rotary
+                       ? "q_heads[h] = q[:, h·dk : (h+1)·dk], turned by position; k likewise, v not turned"
+                   : shared == 1
                        ? "q_heads[h] = q[:, h·dk : (h+1)·dk], the same for k and v"
                        : "q_heads[h] = q[:, h·dk : (h+1)·dk]; k and v have " + std::to_string(dims.Hkv) +
                              (dims.Hkv == 1 ? " head for all" : " heads, each shared"));
+    const bool rotary = context.shown.problem().rotary.has_value();
+    const bool one_head_page = rotary || context.shown.document->has_board();
+    const bool turning = one_head_page && context.view.one_head;
     const bool apart_on = context.view.apart_target > 0.5F;
-    const std::vector<Segment> segments{
-        {"Together", ViewChange(SetApart{false}), !apart_on, "One wide matrix"},
-        {"Apart", ViewChange(SetApart{true}), apart_on, "One block per head"}};
+    std::vector<Segment> segments{
+        {"Together", ViewChange(SetApart{false}), !apart_on && !turning, "One wide matrix"},
+        {"Apart", ViewChange(SetApart{true}), apart_on && !turning, "One block per head"}};
+    if (one_head_page)
+        segments.push_back(
+            {rotary ? "Rotation" : "One head", ViewChange(ShowOneHead{true}), turning,
+             rotary ? "How queries and keys of the head in focus are turned by their position (RoPE)"
+                    : "The columns of the head in focus alone"});
     draw_segmented(picture, context, context.width - canvas_pad - segmented_width(context, segments), 28,
                    segments);
 
-    const std::vector<Slices> all{
-        {TensorId::q, TensorId::q_heads, "Q", "= X W_Q", dims.H, dims.dk, 1, false},
-        {TensorId::k, TensorId::k_heads, "K", "= X W_K", dims.Hkv, dims.dk, shared, true},
-        {TensorId::v, TensorId::v_heads, "V", "= X W_V", dims.Hkv, dims.dv, shared, true}};
+    if (turning)
+        return with_segments(draw_head_split_page(context), context, segments);
+    const bool cross = context.shown.problem().cross();
+    const std::vector<Slices> all{{TensorId::q, TensorId::q_heads, "Q", "= X W_Q", dims.H, dims.dk, 1, false},
+                                  {TensorId::k, TensorId::k_heads, "K", cross ? "= X_kv W_K" : "= X W_K",
+                                   dims.Hkv, dims.dk, shared, true},
+                                  {TensorId::v, TensorId::v_heads, "V", cross ? "= X_kv W_V" : "= X W_V",
+                                   dims.Hkv, dims.dv, shared, true}};
     const Slices& widest =
         *std::ranges::max_element(all, {}, [](const Slices& s) { return s.heads * s.width; });
     const float labels = std::max(row_label_width(context, false), row_label_width(context, true));
@@ -177,15 +221,20 @@ Picture draw_split_page(const DrawContext& context) {
         const float height = cells.h * static_cast<float>(s.keys ? dims.Tk : dims.Tq);
         draw_joined(picture, context, s, left, y, cells, true);
         draw_arrow(picture, context, right - arrow_room + 18, y + height / 2, arrow_room - 40);
+        if (s.joined == TensorId::k && s.shared > 1)
+            draw_sharing(picture, context, all.front(), s, right, y - name_room - 14, y, cells, apart);
         draw_blocks(picture, context, s, right, y, cells, apart, false);
         y += height + 14;
     }
     y = small_cell_legend(picture, context, left, y + 8,
                           largest_magnitude(context.shown, TensorId::q, context.view.batch));
-    draw_text(
-        picture, context, left, y + 14,
-        "Nothing is recomputed: each cell keeps its row, its value and its colour. Only the gaps are new.",
-        Font::ui, 13, context.theme.muted);
+    draw_text(picture, context, left, y + 14,
+              rotary
+                  ? "Queries and keys are turned by their position as they are split (see Rotation); values "
+                    "only move."
+                  : "Nothing is recomputed: each cell keeps its row, its value and its colour. Only the "
+                    "gaps are new.",
+              Font::ui, 13, context.theme.muted);
     picture.scene.width = std::max(context.width, right + blocks_width(widest, cells, 1) + canvas_pad);
     picture.scene.height = std::max(context.height, y + 26);
     return picture;

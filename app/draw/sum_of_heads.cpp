@@ -127,10 +127,12 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const Rect
             draw_head_bar(picture, context, piece, x, y - 8, width - 1);
         if (piece % per_line == 0)
             draw_row_labels(picture, context, grid, false);
+        // At the beginning of a line the row labels stand where the sign would.
+        const bool begins = piece % per_line == 0;
         if (piece > 0)
-            draw_text(picture, context, x - sign_gap / 2 - (piece % per_line == 0 ? labels - 24 : 0),
-                      baseline_for(grid.area.y + grid.area.h / 2, 17), last ? "=" : "+", Font::ui, 17,
-                      theme.muted, Align::center);
+            draw_text(picture, context, begins ? x - 14 : x - sign_gap / 2,
+                      begins ? y - 13 : baseline_for(grid.area.y + grid.area.h / 2, 17), last ? "=" : "+",
+                      Font::ui, 17, theme.muted, Align::center);
     }
     const bool by_colour = picture.grids.back().heatmap && !change;
     const float below = room.y + 34 + lines * line_height;

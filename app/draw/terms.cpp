@@ -329,7 +329,7 @@ std::string about(bool approximate) {
 }
 
 Color bar_color(const DrawContext& context, std::int64_t h) {
-    return h < 0 ? context.theme.no_head.colour : context.theme.head(h, context.dims().H).colour;
+    return h < 0 ? context.theme.no_head.colour : context.head_colours(h).colour;
 }
 
 } // namespace headscope

@@ -1,3 +1,4 @@
+#include "app/draw/attention_pages.h"
 #include "app/draw/controls.h"
 #include "app/draw/format.h"
 #include "app/draw/matrix.h"
@@ -5,6 +6,7 @@
 #include "app/draw/weight_parts.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 namespace headscope {
@@ -140,15 +142,22 @@ float draw_block(Picture& picture, const Reading& reading, const Type& type, std
     return flow.bottom + 12;
 }
 
+std::string small(std::string words) {
+    words.front() = static_cast<char>(std::tolower(words.front()));
+    return words;
+}
+
 std::string scale_text(const DrawContext& context, const Reading& reading) {
     switch (reading.kind()) {
     case HeadsView::each:
+        if (context.shown.document->attention != nullptr)
+            return reading.log_colours() ? "weight, log scale" : "weight";
         return context.dims().H > 1 ? "weight, every head on this scale in its own colour" : "weight";
     case HeadsView::difference:
-        return "difference: above 0, head " + std::to_string(reading.head()) +
-               " reads it more, below, head " + std::to_string(context.view.other);
+        return "difference: above 0, " + small(head_word(context, reading.head())) +
+               " reads it more, below, " + small(head_word(context, context.view.other));
     case HeadsView::mean:
-        return "mean weight, over all heads";
+        return reading.log_colours() ? "mean weight, log scale" : "mean weight, over all heads";
     }
     return {};
 }
@@ -182,8 +191,9 @@ Picture draw_text_page(const DrawContext& context) {
     for (const Reading& reading : readings)
         y = draw_block(picture, reading, type, row, y, width, end) + block_gap;
     const bool difference = focus.kind() == HeadsView::difference;
-    draw_legend(picture, context, canvas_pad + label_width, y + 4, 160, focus.ramp(), difference ? -end : 0,
-                end, scale_text(context, focus), any_masked(readings));
+    draw_legend(picture, context, canvas_pad + label_width, y + 4, focus.log_colours() ? 180 : 160,
+                focus.ramp(), difference ? -end : 0, end, scale_text(context, focus), any_masked(readings),
+                focus.log_colours());
     picture.scene.height = std::max(context.height, std::ceil(y) + foot);
     return picture;
 }

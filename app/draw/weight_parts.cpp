@@ -94,8 +94,9 @@ Filled fill_vessel(Picture& picture, const Reading& reading, float value, const 
     // The palest colours would not be seen against the empty part.
     const float height = std::max(size * area.h, 2.0F);
     const bool difference = reading.kind() == HeadsView::difference;
-    const Filled filled{area.bottom() - height, difference ? reading.line_color(value)
-                                                           : reading.cell_color(std::max(size, 0.15F), 1)};
+    const Filled filled{area.bottom() - height, difference
+                                                    ? reading.line_color(value)
+                                                    : ramp_color(reading.ramp(), std::max(size, 0.15F))};
     picture.scene.add(RectItem{.area = area, .fill = reading.context().theme.panel});
     picture.scene.add(RectItem{.area = {area.x, filled.top, area.w, height}, .fill = filled.color});
     return filled;
@@ -104,15 +105,19 @@ Filled fill_vessel(Picture& picture, const Reading& reading, float value, const 
 } // namespace
 
 std::string reads_nothing_text(const DrawContext& context, std::int64_t i) {
-    return quoted_query(context, i) + " may attend to nothing: its weights are 0";
+    const AttentionSetPtr& given = context.shown.document->attention;
+    return quoted_query(context, i) +
+           (given != nullptr && given->info().renormalised
+                ? " has nothing left: its weight lay on hidden tokens, or it read nothing"
+                : " may attend to nothing: its weights are 0");
 }
 
 std::string weights_title(const DrawContext& context) {
-    return context.shown.document->attention != nullptr ? head_page_title(context) : "Attention weights";
+    return context.shown.document->has_board() ? head_page_title(context) : "Attention weights";
 }
 
 std::string weights_formula(const DrawContext& context) {
-    if (context.shown.document->attention != nullptr)
+    if (context.shown.document->has_board())
         return head_page_line(context);
     switch (context.view.heads_view) {
     case HeadsView::each:

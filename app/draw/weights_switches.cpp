@@ -1,6 +1,7 @@
 #include "app/draw/attention_pages.h"
 #include "app/draw/controls.h"
 #include "app/draw/pages.h"
+#include "app/state/model_document.h"
 
 namespace headscope {
 
@@ -32,6 +33,8 @@ void draw_colour_buttons(Picture& picture, const DrawContext& context) {
     add(std::string("Colours ") + names[map], view.colour_map != ColourMap::head,
         ViewChange(SetColourMap{static_cast<ColourMap>((map + 1) % std::size(names))}),
         "Take the next colour map");
+    if (context.shown.document->model != nullptr)
+        return; // the mask is the model's
     const MaskBrush& brush = view.brush;
     add(brush.on ? "Stop painting" : "Paint mask", brush.on,
         ViewChange(PaintMode{!brush.on, brush.all_heads}),
@@ -47,15 +50,16 @@ void draw_colour_buttons(Picture& picture, const DrawContext& context) {
 } // namespace
 
 void draw_weights_switches(Picture& picture, const DrawContext& context) {
-    if (context.shown.document->attention != nullptr)
+    if (context.shown.document->has_board() && context.view.group == StageGroup::weights)
         return draw_head_switches(picture, context);
     const ViewState& view = context.view;
     const bool weights = view.group == StageGroup::weights;
     float right = context.width - canvas_pad;
     float heads_y = 28;
-    const float title_end =
-        canvas_pad + context.measure(tensor_info(group_info(view.group).main).title, Font::ui_semibold, 22) +
-        24;
+    std::string title(tensor_info(group_info(view.group).main).title);
+    if (context.shown.document->has_board())
+        title += " of " + open_head_name(*context.shown.document, view.head);
+    const float title_end = canvas_pad + context.measure(title, Font::ui_semibold, 22) + 24;
     if (weights) {
         const std::vector<Segment> ways{view_segment(view, "Heatmap", WeightsView::heatmap),
                                         view_segment(view, "Arcs", WeightsView::arcs),

@@ -16,14 +16,17 @@ struct Source {
     bool keys;
 };
 
-/// "sat: token 2, x = (0.00, 1.00, ...)", at most 8 numbers of it.
+/// "sat: token 2, x = (0.00, 1.00, ...)", at most 8 numbers of it; of a long text, which has many tips, none.
 std::string token_tip(const DrawContext& context, const Source& source, std::int64_t row, std::int64_t cols) {
-    constexpr std::int64_t most = 8;
+    constexpr std::int64_t most = 8, longest_text = 64;
     const Problem& problem = context.shown.problem();
     std::string tip = source.keys ? problem.key_label(row) : problem.query_label(row);
     if (const std::string hidden = beyond_fonts(tip); !hidden.empty())
         tip += " " + hidden;
-    tip += ": token " + std::to_string(row) + ", vector (";
+    tip += ": token " + std::to_string(row);
+    if (context.dims().Tq > longest_text)
+        return tip;
+    tip += ", vector (";
     for (std::int64_t c = 0; c < std::min(cols, most); ++c)
         tip += (c > 0 ? ", " : "") +
                number(context.shown.value({source.tensor, {context.view.batch, row, c, 0}}), 2);
@@ -36,10 +39,11 @@ float draw_source(Picture& picture, const DrawContext& context, const Source& so
     const Shape shape = context.shown.tensor(source.tensor)->shape();
     const std::int64_t rows = shape[1], cols = shape[2];
     const auto& features = context.shown.document->feature_names;
-    const bool named = !source.keys && static_cast<std::int64_t>(features.size()) == cols;
+    const bool named = static_cast<std::int64_t>(features.size()) == cols;
     const float labels = row_label_width(context, source.keys);
     const float room = context.width - 2 * canvas_pad - labels;
-    const float cell_w = std::clamp(std::floor(room / static_cast<float>(cols)), 3.0F, 64.0F);
+    const float cell_w =
+        std::clamp(std::floor(room / static_cast<float>(cols)), cols > 256 ? 1.0F : 3.0F, 64.0F);
     const bool show_names = named && cell_w >= 14;
     const float header = show_names ? 120.0F : 40.0F;
     const float cell_h =

@@ -30,7 +30,24 @@ BoardRow read_row(const AttentionSet& set, std::int64_t l, const Progress& progr
 
 HeadMaps::HeadMaps(AttentionSetPtr set, std::function<void()> wake)
     : set_(std::move(set)), wake_(std::move(wake)), rows_(static_cast<std::size_t>(set_->info().L)),
-      thread_([this] { work(); }) {}
+      read_(rows_.size(), false), thread_([this] { work(); }) {}
+
+HeadMaps::HeadMaps(AttentionSetPtr set, std::function<void()> wake, const HeadMaps& before,
+                   std::int64_t changed_from)
+    : set_(std::move(set)), wake_(std::move(wake)), rows_(static_cast<std::size_t>(set_->info().L)),
+      read_(rows_.size(), false) {
+    {
+        const std::scoped_lock lock(before.mutex_);
+        rows_ = before.rows_;
+        open_ = before.open_;
+        first_ = before.first_;
+        last_ = before.last_;
+        for (std::size_t l = 0; l < std::min(rows_.size(), static_cast<std::size_t>(changed_from)); ++l)
+            read_[l] = before.read_[l];
+    }
+    ready_ = std::ranges::count(read_, true);
+    thread_ = std::thread([this] { work(); });
+}
 
 HeadMaps::~HeadMaps() {
     progress_.cancel();
@@ -61,14 +78,14 @@ void HeadMaps::wait() const {
 }
 
 std::int64_t HeadMaps::next() const {
-    const auto missing = [this](std::int64_t l) { return rows_[static_cast<std::size_t>(l)] == nullptr; };
+    const auto missing = [this](std::int64_t l) { return !read_[static_cast<std::size_t>(l)]; };
     if (missing(open_))
         return open_;
     for (std::int64_t l = first_; l <= last_; ++l)
         if (missing(l))
             return l;
-    const auto row = std::ranges::find(rows_, nullptr);
-    return row == rows_.end() ? -1 : row - rows_.begin();
+    const auto row = std::ranges::find(read_, false);
+    return row == read_.end() ? -1 : row - read_.begin();
 }
 
 void HeadMaps::work() {
@@ -78,6 +95,7 @@ void HeadMaps::work() {
         auto row = std::make_shared<const BoardRow>(read_row(*set_, l, progress_));
         lock.lock();
         rows_[static_cast<std::size_t>(l)] = std::move(row);
+        read_[static_cast<std::size_t>(l)] = true;
         ++ready_;
         lock.unlock();
         changed_.notify_all();

@@ -15,6 +15,10 @@ class HeadMaps final : public HeadBoard {
 public:
     /// `wake` is called on the worker's thread when a layer has been read; it may be empty.
     HeadMaps(AttentionSetPtr set, std::function<void()> wake);
+    /// The same where `before` were the maps of a set with equal sizes and the same weights in layers before
+    /// `changed_from`: those are taken over, the others stand until they have been read.
+    HeadMaps(AttentionSetPtr set, std::function<void()> wake, const HeadMaps& before,
+             std::int64_t changed_from);
     ~HeadMaps() override;
 
     const AttentionInfo& info() const override { return set_->info(); }
@@ -37,6 +41,7 @@ private:
     mutable std::mutex mutex_;
     mutable std::condition_variable changed_;
     std::vector<std::shared_ptr<const BoardRow>> rows_;
+    std::vector<bool> read_; ///< of this set, not taken from another one
     std::int64_t ready_ = 0, open_ = 0, first_ = 0, last_ = 0;
     std::thread thread_;
 };

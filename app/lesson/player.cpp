@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace headscope {
 
@@ -28,8 +29,24 @@ std::vector<Action> show(const StepScene& scene, const Document& now, const std:
     return actions;
 }
 
+/// Captions of the toolbar's controls that stand otherwise in two problems.
+std::set<std::string> controls_moved(const Recipe& before, const Recipe& after) {
+    std::set<std::string> moved;
+    const auto look = [&](const char* caption, bool same) {
+        if (!same)
+            moved.insert(caption);
+    };
+    look("sentence", before.sentence == after.sentence);
+    look("preset", before.preset == after.preset);
+    look("mask", before.mask == after.mask && before.extra_mask.size() == after.extra_mask.size());
+    look("H", before.H == after.H);
+    look("variant", before.Hkv == after.Hkv);
+    return moved;
+}
+
 std::vector<Action> turn_to(CourseState& course, int page, const Document& now) {
     course.page = std::clamp(page, 0, std::max(course.pages() - 1, 0));
+    course.panels.clear();
     LessonProgress& progress = course.progress[course.open->id];
     progress.page = course.page;
     progress.furthest = std::max(progress.furthest, course.page);
@@ -92,7 +109,10 @@ std::vector<Action> play(CourseState& course, const LessonAction& action, const 
                        return course.open == nullptr ? std::vector<Action>{} : turn_to(course, a.page, now);
                    },
                    [&](const ShowScene& a) {
-                       return show(laid_over(course.scene(), a.scene), now, "lesson: show me", nullptr);
+                       const StepScene scene = laid_over(course.scene(), a.scene);
+                       course.driven = controls_moved(now.recipe, recipe_of(scene));
+                       course.driven_strength = course.driven.empty() ? 0.0F : 1.0F;
+                       return show(scene, now, "lesson: show me", nullptr);
                    },
                    [&](const ReturnToLesson&) {
                        return course.open == nullptr ? std::vector<Action>{}
@@ -105,6 +125,11 @@ std::vector<Action> play(CourseState& course, const LessonAction& action, const 
                    },
                    [&](const FillCell& a) {
                        course.typed[a.table][a.cell] = a.text;
+                       return std::vector<Action>{};
+                   },
+                   [&](const TurnKnobs& a) {
+                       for (const auto& [name, value] : a.values)
+                           course.panels[a.panel].set[name] = value;
                        return std::vector<Action>{};
                    },
                    [&](const StartLessonAgain&) {

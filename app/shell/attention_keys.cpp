@@ -1,5 +1,7 @@
 #include "app/shell/attention_keys.h"
 
+#include "app/views/given_weights.h"
+
 #include <GLFW/glfw3.h>
 
 #include <algorithm>
@@ -30,6 +32,32 @@ void step_weight(const AppState& state, const Sink& send, int rows, int cols) {
 
 } // namespace
 
+// What would do nothing to the weights has no key.
+void reading_keys(const AppState& state, const Sink& send) {
+    const auto change = [&](const AttentionChange& wanted) { send(ViewChange(wanted)); };
+    const AttentionView& view = state.view.attention;
+    const bool shift = ImGui::GetIO().KeyShift;
+    const bool slides = given_weights(state) == nullptr &&
+                        (state.view.group == StageGroup::split || state.view.group == StageGroup::concat);
+    struct Key {
+        int key;
+        bool shifted;
+        bool ReadingOptions::*option;
+    };
+    for (const auto& [key, shifted, option] : {Key{GLFW_KEY_F, false, &ReadingOptions::hide_first_token},
+                                               Key{GLFW_KEY_S, false, &ReadingOptions::hide_special_tokens},
+                                               Key{GLFW_KEY_P, false, &ReadingOptions::merge_words},
+                                               Key{GLFW_KEY_M, true, &ReadingOptions::means}})
+        if (shift == shifted && view.possible.*option && !(key == GLFW_KEY_S && slides) &&
+            ImGui::IsKeyPressed(key, false)) {
+            ReadingOptions how = view.reading;
+            how.*option = !(how.*option);
+            change(ReadWeights{how});
+        }
+    if (shift && ImGui::IsKeyPressed(GLFW_KEY_C, false))
+        change(SetLogColours{!view.log_colours});
+}
+
 void attention_keys(const AppState& state, const Sink& send) {
     const auto change = [&](const AttentionChange& wanted) { send(ViewChange(wanted)); };
     struct Arrow {
@@ -52,7 +80,8 @@ void attention_keys(const AppState& state, const Sink& send) {
         change(ZoomMap{0.5F});
     if (pressed(GLFW_KEY_0) || pressed(GLFW_KEY_KP_0))
         change(WholeMap{});
-    const std::int64_t H = state.document->problem.dims.H;
+    reading_keys(state, send);
+    const std::int64_t H = given_weights(state)->info().own_heads();
     for (int digit = 0; digit < std::min<int>(9, static_cast<int>(H)); ++digit)
         if (pressed(GLFW_KEY_1 + digit) || pressed(GLFW_KEY_KP_1 + digit))
             send(ViewChange(PickHead{digit}));
@@ -63,16 +92,17 @@ void attention_keys(const AppState& state, const Sink& send) {
     for (const auto& [key, way] : ways)
         if (pressed(key))
             send(ViewChange(ShowWeightsAs{way}));
+    const bool shift = ImGui::GetIO().KeyShift;
     const std::pair<int, HeadsView> kinds[] = {
         {GLFW_KEY_E, HeadsView::each}, {GLFW_KEY_D, HeadsView::difference}, {GLFW_KEY_M, HeadsView::mean}};
     for (const auto& [key, kind] : kinds)
-        if (pressed(key))
+        if (pressed(key) && !(shift && key == GLFW_KEY_M))
             send(ViewChange(ShowHeads{kind}));
     if (pressed(GLFW_KEY_N))
         send(ViewChange(ShowNumbers{!state.view.numbers}));
     if (pressed(GLFW_KEY_O))
         send(ViewChange(SetSameScale{!state.view.same_scale}));
-    if (pressed(GLFW_KEY_C))
+    if (pressed(GLFW_KEY_C) && !shift)
         send(ViewChange(
             SetColourMap{static_cast<ColourMap>((static_cast<int>(state.view.colour_map) + 1) % 5)}));
     if (pressed(GLFW_KEY_L))

@@ -8,5 +8,8 @@ namespace headscope {
 /// The keys that mean something else while attention weights of a file are shown: arrows walk over the board,
 /// with Shift from weight to weight; + and − zoom; B shows the board. Called like handle_shortcuts.
 void attention_keys(const AppState& state, const Sink& send);
+/// Those of them that say how weights are read; a checkpoint has them too. S slides heads where there are any
+/// to slide.
+void reading_keys(const AppState& state, const Sink& send);
 
 } // namespace headscope

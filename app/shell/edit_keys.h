@@ -32,4 +32,7 @@ bool mask_allows(const Document& document, const CellAddress& cell);
 /// How much one pixel of dragging changes a number of that tensor.
 float grain_of(const AppState& state, TensorId tensor, bool fine);
 
+/// Turns key presses of this frame into actions. Called once a frame, outside text fields.
+void handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send);
+
 } // namespace headscope

@@ -9,6 +9,7 @@
 #include "core/io/tsv.h"
 
 #include <cctype>
+#include <map>
 
 namespace headscope {
 
@@ -31,9 +32,15 @@ void refuse_large(std::int64_t numbers, std::string_view name) {
                    "; save them with \"Numbers of this stage\" in the File menu.");
 }
 
+/// " (first token hidden, ...)" for given weights that are read otherwise than they are held.
+std::string reading_note(const Shown& shown) {
+    const AttentionSetPtr& given = shown.document->attention;
+    return given == nullptr || given->info().reading.empty() ? "" : " (" + given->info().reading + ")";
+}
+
 std::string title_of(const Shown& shown) {
-    const std::string& sentence = shown.document->recipe.sentence;
-    return sentence.empty() ? shown.document->title : sentence;
+    const std::string sentences = recipe_title(shown.document->recipe);
+    return sentences.empty() ? shown.document->title : sentences;
 }
 
 } // namespace
@@ -58,7 +65,18 @@ void write_picture(const OnScreen& screen, bool dark, const std::string& path) {
 }
 
 void write_numbers(const OnScreen& screen, const std::string& path) {
-    export_tensor(screen.shown.problem(), *screen.shown.trace, {.id = stage_on_canvas(screen.view)}, path);
+    const AttentionSetPtr& given = screen.shown.document->attention;
+    std::map<std::string, std::string> notes;
+    if (given != nullptr) {
+        const AttentionInfo& info = given->info();
+        notes["layer"] = layer_name(info, screen.shown.document->layer);
+        if (!info.reading.empty())
+            notes["reading"] = info.reading;
+        if (info.mean_head)
+            notes["last_head"] = "mean over the others";
+    }
+    export_tensor(screen.shown.problem(), *screen.shown.trace, {.id = stage_on_canvas(screen.view)}, path,
+                  notes);
 }
 
 void write_script(const OnScreen& screen, const std::string& path) {
@@ -74,8 +92,8 @@ Copied copy_stage(const OnScreen& screen) {
     refuse_large(tensor->count(), name);
     const Shape& shape = tensor->shape();
     const bool several = shape.rank() > 2 && shape.count() > shape.back(0) * shape.back(1);
-    return {tsv(*tensor),
-            "Copied " + name + ", " + shape_words(shape) + (several ? ", one matrix below the other" : "")};
+    return {tsv(*tensor), "Copied " + name + ", " + shape_words(shape) +
+                              (several ? ", one matrix below the other" : "") + reading_note(screen.shown)};
 }
 
 Copied copy_matrix(const OnScreen& screen) {
@@ -90,12 +108,19 @@ Copied copy_matrix(const OnScreen& screen) {
     for (int axis = 0; axis < shape.rank() - 2; ++axis)
         if (shape[axis] > 1)
             name += "[" + std::to_string(cell->at[static_cast<std::size_t>(axis)]) + "]";
-    return {tsv(*tensor, cells), "Copied " + name + ", " + grouped(cells.rows) + " × " + grouped(cells.cols)};
+    return {tsv(*tensor, cells), "Copied " + name + ", " + grouped(cells.rows) + " × " + grouped(cells.cols) +
+                                     reading_note(screen.shown)};
 }
 
 Copied copy_script(const OnScreen& screen) {
     return {pytorch_clipboard(screen.shown.problem(), *screen.shown.trace, title_of(screen.shown)),
             "Copied a PyTorch script that computes these numbers again"};
+}
+
+std::string reading_suffix(const ReadingOptions& reading) {
+    return std::string(reading.hide_first_token ? "-first-hidden" : "") +
+           (reading.hide_special_tokens ? "-specials-hidden" : "") +
+           (reading.merge_words ? "-words-merged" : "") + (reading.means ? "-with-means" : "");
 }
 
 std::string file_stem(const std::string& sentence) {

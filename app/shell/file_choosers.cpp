@@ -2,6 +2,8 @@
 
 #include "app/draw/stage_figure.h"
 #include "app/shell/exports.h"
+#include "app/views/given_weights.h"
+#include "core/checkpoint/local_models.h"
 
 #include <algorithm>
 
@@ -30,6 +32,15 @@ std::vector<Place> places_beside(const std::vector<std::string>& recent) {
     return all;
 }
 
+/// "gpt2-l5-first-hidden" of a file of weights.
+std::string attention_stem(const AppState& state) {
+    const AttentionSetPtr given = given_weights(state);
+    const AttentionInfo& info = given->info();
+    return file_stem(fs::path(info.title).stem().string()) + "-" +
+           file_stem(layer_name(info, state.view.attention.layer)) +
+           reading_suffix(state.view.attention.reading);
+}
+
 } // namespace
 
 OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::path& last_folder) {
@@ -42,19 +53,30 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
                      : !last_folder.empty() ? last_folder
                                             : fs::current_path(none);
     options.places = places_beside(files.recent);
-    const std::string stem = files.path.empty() ? file_stem(state.document->recipe.sentence)
-                                                : fs::path(files.path).stem().string();
+    const std::string stem = given_weights(state) != nullptr ? attention_stem(state)
+                             : files.path.empty()            ? file_stem(state.document->recipe.sentence)
+                                                             : fs::path(files.path).stem().string();
     const std::string stage(tensor_info(stage_on_canvas(state.view)).name);
     std::vector<std::string> formats;
     switch (purpose) {
     case PathPurpose::open:
-        options.title = "Open a project";
+        options.title = "Open a project, attention weights or a checkpoint";
         options.suffixes = {project_suffix, ".npy", ".safetensors"};
+        for (const LocalModel& model : local_models(local_models_folder()))
+            options.models.push_back({model.name, model.path, model.problem});
         break;
     case PathPurpose::save_project:
         options.title = "Save the project";
         options.suffixes = {project_suffix};
         options.name = stem + project_suffix;
+        break;
+    case PathPurpose::save_patch:
+        options.title = "Save the edits of the checkpoint as a patch";
+        if (files.path.empty())
+            options.folder = fs::path(state.document->model->model->model->folder()).parent_path();
+        options.suffixes = {patch_suffix};
+        options.name = files.path.empty() ? file_stem(state.document->title) + patch_suffix
+                                          : fs::path(files.path).filename().string();
         break;
     case PathPurpose::picture:
         options.title = "Save a picture of this view";

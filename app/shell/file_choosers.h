@@ -12,5 +12,6 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state,
                          const std::filesystem::path& last_folder);
 
 inline constexpr const char* project_suffix = ".headscope";
+inline constexpr const char* patch_suffix = ".patch.safetensors"; ///< edits of a checkpoint
 
 } // namespace headscope

@@ -3,6 +3,7 @@
 #include "app/shell/file_choosers.h"
 #include "app/state/opened_path.h"
 #include "app/state/recent_files.h"
+#include "app/views/given_weights.h"
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
 #include "core/io/attention_file.h"
@@ -25,6 +26,14 @@ std::string file_name(const std::string& path) {
     return fs::path(path).filename().string();
 }
 
+/// Whether nothing of the one would be lost with the other.
+bool same_work(const Document& now, const Document& saved) {
+    if (now.model == nullptr)
+        return same_bits(now.recipe, saved.recipe);
+    return saved.model != nullptr ? !first_difference(now.model->edits, saved.model->edits)
+                                  : now.model->edits.empty();
+}
+
 std::string joined(const std::vector<std::string>& sentences) {
     std::string text;
     for (const std::string& sentence : sentences)
@@ -43,11 +52,18 @@ void refuse_without_problem(const FileCommand& command) {
             "no script can compute them again.");
 }
 
+void refuse_script_of_reading(const FileCommand& command) {
+    if (std::holds_alternative<ExportScript>(command) || std::holds_alternative<CopyScript>(command))
+        fail_input(
+            "The weights are read otherwise than the model gives them, which no script computes: switch "
+            "that off in Heads, then export it.");
+}
+
 } // namespace
 
 Files::Files(AppState& state, Setup setup)
     : state_(state), files_(state.files), setup_(std::move(setup)), saved_(state.document),
-      job_(setup_.wake) {
+      keeper_(setup_.wake), job_(setup_.wake) {
     if (setup_.state_folder.empty())
         return;
     files_.recent = read_recent_files(recent_list());
@@ -59,12 +75,17 @@ void Files::act(const FileCommand& command) {
     state_.error.clear();
     if (state_.document->attention != nullptr)
         refuse_without_problem(command);
+    if (reads_checkpoint(state_))
+        refuse_script_of_reading(command);
     std::visit(Overloaded{[&](const NewProject& step) { guard(step); },
                           [&](const QuitProgram& step) { guard(step); },
                           [&](const OpenPath& open) { open_path(open.path); },
                           [&](const ChooseProject&) { choose(PathPurpose::open); },
                           [&](const SaveProject&) { save(); },
-                          [&](const SaveProjectAs&) { choose(PathPurpose::save_project); },
+                          [&](const SaveProjectAs&) {
+                              choose(state_.document->model != nullptr ? PathPurpose::save_patch
+                                                                       : PathPurpose::save_project);
+                          },
                           [&](const ExportPicture&) { choose(PathPurpose::picture); },
                           [&](const ExportNumbers&) { choose(PathPurpose::numbers); },
                           [&](const ExportScript&) { choose(PathPurpose::script); },
@@ -93,10 +114,10 @@ void Files::act(const FileCommand& command) {
                command);
 }
 
-void Files::open_path(const std::string& path) {
+void Files::open_path(const std::string& path, const std::string& prompt) {
     if (files_.question || files_.damaged)
         return; // something was asked, and has to be answered first
-    guard(Open{path});
+    guard(Open{path, prompt});
 }
 
 void Files::guard(Step step) {
@@ -112,7 +133,8 @@ void Files::guard(Step step) {
                               [](const QuitProgram&) { return std::string("by quitting"); },
                               [](const Open& open) { return "by opening " + file_name(open.path); },
                               [](const Recover&) { return std::string("by recovering other work"); }},
-                   step)};
+                   step),
+        state_.document->model != nullptr};
     next_ = std::move(step);
 }
 
@@ -132,17 +154,22 @@ void Files::go(const Step& step) {
                           },
                           [&](const QuitProgram&) {
                               quitting_ = true;
+                              keeper_.wait();
+                              forget_edits();
                               if (autosave_)
                                   autosave_->forget();
                           },
                           [&](const Open& open) {
-                              // Where other kinds of file are read, they branch off here.
                               switch (kind_of_path(open.path)) {
                               case PathKind::project:
                                   return load_project(open.path);
                               case PathKind::tensors:
                                   return load_attention(open.path);
+                              case PathKind::patch:
+                                  return load_edits(open.path, false);
                               case PathKind::folder:
+                                  return is_checkpoint(open.path) ? load_checkpoint(open.path, open.prompt)
+                                                                  : cannot_open(open.path);
                               case PathKind::unknown:
                                   return cannot_open(open.path);
                               }
@@ -153,10 +180,14 @@ void Files::go(const Step& step) {
 
 void Files::cannot_open(const std::string& path) {
     std::error_code none;
+    if (fs::is_directory(path, none))
+        return failed(file_name(path) +
+                      " is a folder without config.json, so no checkpoint: choose the folder "
+                      "that holds config.json and model.safetensors.");
     if (fs::exists(path, none))
         return failed(file_name(path) +
                       " is neither a project nor attention weights: choose a file that ends in " +
-                      project_suffix + ", .npy or .safetensors.");
+                      project_suffix + ", .npy or .safetensors, or the folder of a checkpoint.");
     if (!setup_.state_folder.empty()) {
         remove_recent_file(recent_list(), path);
         files_.recent = read_recent_files(recent_list());
@@ -220,6 +251,8 @@ void Files::load_attention(const std::string& path) {
 }
 
 void Files::recover(const Recovery& recovery) {
+    if (kind_of_path(recovery.file.string()) == PathKind::patch)
+        return load_edits(recovery.file.string(), true);
     const std::uint64_t revision = state_.document->revision + 1;
     job_.start(
         "Recovering " + recovery.title, true,
@@ -260,9 +293,10 @@ void Files::put_in_place(Loaded loaded, bool counts_as_saved) {
 }
 
 void Files::save() {
+    const bool edits = state_.document->model != nullptr;
     if (files_.path.empty())
-        return choose(PathPurpose::save_project);
-    save_to(files_.path);
+        return choose(edits ? PathPurpose::save_patch : PathPurpose::save_project);
+    edits ? save_edits(files_.path) : save_to(files_.path);
 }
 
 void Files::save_to(const std::string& path) {
@@ -301,6 +335,8 @@ void Files::chosen(const std::string& path) {
         return open_path(path);
     case PathPurpose::save_project:
         return save_to(path);
+    case PathPurpose::save_patch:
+        return save_edits(path);
     case PathPurpose::picture:
         return write_out(
             path, [dark = files_.chooser->dark_picture](const OnScreen& screen, const std::string& file) {
@@ -364,14 +400,16 @@ void Files::remember(const std::string& path) {
 }
 
 void Files::document_changed() {
-    files_.unsaved = state_.document != saved_ &&
-                     (saved_ == nullptr || !same_bits(state_.document->recipe, saved_->recipe));
+    files_.unsaved =
+        state_.document != saved_ && (saved_ == nullptr || !same_work(*state_.document, *saved_));
     if (autosave_) {
-        if (files_.unsaved)
+        if (files_.unsaved && state_.document->model == nullptr)
             autosave_->note(state_.document, files_.path);
         else
             autosave_->forget();
     }
+    if (!files_.unsaved || state_.document->model == nullptr)
+        forget_edits();
     refresh();
 }
 
@@ -381,7 +419,8 @@ void Files::refresh() {
             files_.save_error = error;
             state_.error = std::move(error);
         }
-    const bool kept = autosave_ && autosave_->saved();
+    const bool kept = autosave_ && (state_.document->model != nullptr ? !edits_to_keep() && !keeper_.busy()
+                                                                      : autosave_->saved());
     if (kept)
         files_.save_error.clear();
     files_.save_state = !files_.unsaved ? (files_.path.empty() ? SaveState::untouched : SaveState::saved)
@@ -402,6 +441,7 @@ void Files::frame(double now) {
     if (job_.busy())
         files_.job = FileJobView{job_.label(), job_.fraction() > 0 ? job_.fraction() : -1, now - job_began_,
                                  job_.blocking()};
+    keep_edits();
     if (now >= notice_until_)
         files_.notice.clear();
     refresh();
@@ -414,6 +454,13 @@ void Files::settle() {
             guard(std::move(*step));
     }
     files_.job.reset();
+    keeper_.wait();
+    if (edits_to_keep()) {
+        kept_at_ = -1;
+        now_ = std::max(now_, 0.0);
+        keep_edits();
+        keeper_.wait();
+    }
     if (autosave_)
         autosave_->flush();
     refresh();

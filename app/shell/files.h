@@ -2,6 +2,7 @@
 
 #include "app/jobs/autosave.h"
 #include "app/jobs/file_job.h"
+#include "app/jobs/model_desk.h"
 #include "app/jobs/recovery.h"
 #include "app/shell/exports.h"
 #include "app/views/state.h"
@@ -30,20 +31,25 @@ public:
         std::function<void(DocumentPtr)> show;
         /// The same for attention weights.
         std::function<void(const AttentionSetPtr&)> show_attention;
+        /// And for a checkpoint.
+        std::function<void(const OpenedModel&)> show_checkpoint;
+        /// Puts edits in place of those of the open checkpoint, as a step of its history.
+        std::function<void(const ModelEdits&, const std::string& label)> show_edits;
     };
     /// `state.document` counts as saved.
     Files(AppState& state, Setup setup);
 
     /// Does what was asked for, or asks back. Throws Error(input) with the sentence to show.
     void act(const FileCommand& command);
-    /// Opens whatever the program can open, after the question about unsaved changes.
-    void open_path(const std::string& path);
+    /// Opens whatever the program can open, after the question about unsaved changes. `prompt`: for a
+    /// checkpoint, in place of its first one.
+    void open_path(const std::string& path, const std::string& prompt = {});
     /// Call after every change of the document.
     void document_changed();
     /// Call once a frame; `now` counts seconds.
     void frame(double now);
     /// Whether frames must follow each other for what is under way.
-    bool busy() const { return job_.busy() || waiting_.has_value(); }
+    bool busy() const { return job_.busy() || waiting_.has_value() || keeper_.busy() || edits_to_keep(); }
     /// Blocks until nothing is under way. For pictures and tests.
     void settle();
     /// The user wants to quit, and nothing is lost by it.
@@ -51,7 +57,7 @@ public:
 
 private:
     struct Open {
-        std::string path;
+        std::string path, prompt{};
     };
     struct Recover {
         Recovery recovery;
@@ -72,6 +78,16 @@ private:
 
     void load_project(const std::string& path);
     void load_attention(const std::string& path);
+    void load_checkpoint(const std::string& folder, const std::string& prompt);
+    /// The edits of a patch over the open checkpoint; `recovered`: by a run that did not end well.
+    void load_edits(const std::string& path, bool recovered);
+    void save_edits(const std::string& path);
+    /// Keeps unsaved edits of the checkpoint on disk, for the case that the program is killed.
+    void keep_edits();
+    void forget_edits();
+    void drop_recovered_edits();
+    /// Offers what dead programs kept of this checkpoint.
+    void look_for_kept_edits(const std::string& model);
     void recover(const Recovery& recovery);
     void cannot_open(const std::string& path);
     std::filesystem::path recent_list() const;
@@ -90,6 +106,9 @@ private:
     void leave(const std::string& path);
     void discard(const std::string& path);
 
+    /// Whether the edits on screen are neither saved nor kept.
+    bool edits_to_keep() const;
+
     void say(std::string sentence);
     void failed(const std::string& sentence);
     void refresh();
@@ -107,7 +126,11 @@ private:
     double now_ = 0, job_began_ = 0, notice_until_ = 0;
     bool quitting_ = false;
     std::optional<Autosave> autosave_;
-    FileJob job_;
+    std::string recovered_edits_;     ///< file of a dead run whose edits are on screen; empty: none
+    ModelPartPtr kept_part_;          ///< whose edits are in kept_file_
+    std::filesystem::path kept_file_; ///< empty: none was written
+    double kept_at_ = -1;             ///< when it was last written, in the seconds of frame()
+    FileJob keeper_, job_;
 };
 
 } // namespace headscope

@@ -5,6 +5,7 @@
 #include "app/shell/edit_keys.h"
 #include "app/state/attention_document.h"
 #include "app/views/file_views.h"
+#include "app/views/given_weights.h"
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
 #include "core/text/plain_text.h"
@@ -56,10 +57,23 @@ void set_style(const Theme& theme, float scale) {
 
 /// The sentence that a preset comes with, where none is given and it counts.
 Recipe with_sentence(Recipe recipe) {
-    const auto row = std::ranges::find(presets(), std::string_view(recipe.preset), &PresetInfo::id);
-    if (recipe.base == nullptr && recipe.sentence.empty() && row != presets().end())
-        recipe.sentence = row->sentence;
+    const PresetInfo* preset = find_preset(recipe.preset);
+    if (recipe.base != nullptr || !recipe.sentence.empty() || preset == nullptr)
+        return recipe;
+    recipe.sentence = preset->sentence;
+    if (recipe.kv_sentence.empty())
+        recipe.kv_sentence = opening_kv_sentence(*preset);
     return recipe;
+}
+
+/// The fields show what the document has, except the one that is being typed into.
+void fill_sentences(AppState& state, const Command* typed = nullptr) {
+    const Recipe& recipe = state.document->recipe;
+    if (typed == nullptr || !std::holds_alternative<SetSentence>(*typed))
+        state.sentence = recipe.sentence;
+    const auto* second = typed == nullptr ? nullptr : std::get_if<SetKvSentence>(typed);
+    if (second == nullptr || second->sentence != state.kv_sentence)
+        state.kv_sentence = recipe.kv_sentence;
 }
 
 } // namespace
@@ -68,7 +82,7 @@ Program::Program(const Options& options)
     : engines_(options.device), runner_(engines_.engine(), options.wake), options_(options) {
     const Recipe recipe = with_sentence(options.recipe);
     state_.document = make_document(recipe, 1);
-    state_.sentence = recipe.sentence;
+    fill_sentences(state_);
     history_.emplace(state_.document);
     files_.emplace(
         state_,
@@ -77,7 +91,10 @@ Program::Program(const Options& options)
             .wake = options.wake,
             .fresh = [this] { return make_document(with_sentence({}), state_.document->revision + 1); },
             .show = [this](DocumentPtr next) { show_document(std::move(next)); },
-            .show_attention = [this](const AttentionSetPtr& set) { open_attention(set); }});
+            .show_attention = [this](const AttentionSetPtr& set) { open_attention(set); },
+            .show_checkpoint = [this](const OpenedModel& opened) { open_checkpoint(opened); },
+            .show_edits = [this](const ModelEdits& edits,
+                                 const std::string& label) { show_edits(edits, label); }});
     load_course();
     document_changed();
 }
@@ -101,8 +118,9 @@ void Program::act(const Action& action) {
                               [&](const LessonAction& lesson) { run_lesson(lesson); },
                               [&](const EngineAction& wanted) {
                                   if (engines_.act(wanted, state_.document))
-                                      runner_.submit(state_.document);
-                              }},
+                                      runner_.submit(wanted_document());
+                              },
+                              [&](const ModelAction& wanted) { run_model_action(wanted); }},
                    action);
     } catch (const Error& fault) {
         state_.error = fault.what();
@@ -110,7 +128,7 @@ void Program::act(const Action& action) {
 }
 
 void Program::change_view(const ViewChange& change) {
-    headscope::apply(state_.view, change, state_.document->problem.dims);
+    headscope::apply(state_.view, change, wanted_document()->problem.dims);
     follow_attention();
     if (std::holds_alternative<SetCompare>(change) && !state_.compare.marked() &&
         state_.document->attention == nullptr)
@@ -125,26 +143,27 @@ void Program::drop_baseline() {
 
 void Program::run_command(const Command& command) {
     CommandName name = name_of(*state_.document, command);
+    if (state_.document->model != nullptr)
+        name.label = open_layer_name(*state_.document) + " " + name.label;
     DocumentPtr next = headscope::apply(state_.document, command);
     std::string notice = notice_of(*state_.document, command, *next);
     history_->push({next, std::move(name.label), std::move(name.detail), gesture_});
     state_.document = std::move(next);
-    if (!std::holds_alternative<SetSentence>(command))
-        state_.sentence = state_.document->recipe.sentence;
+    fill_sentences(state_, &command);
     document_changed();
     state_.notice = std::move(notice);
 }
 
 void Program::restore(std::int64_t by) {
-    state_.document = history_->move(by);
-    state_.sentence = state_.document->recipe.sentence;
+    state_.document = on_changed_layer(history_->move(by));
+    fill_sentences(state_);
     document_changed();
 }
 
 void Program::show_document(DocumentPtr document) {
     history_.emplace(document);
     state_.document = std::move(document);
-    state_.sentence = state_.document->recipe.sentence;
+    fill_sentences(state_);
     state_.view.selected.reset();
     document_changed();
 }
@@ -161,7 +180,7 @@ void Program::document_changed() {
         state_.view.compare = Compare::now;
     follow_attention();
     list_history();
-    runner_.submit(state_.document);
+    runner_.submit(wanted_document());
     files_->document_changed();
 }
 
@@ -173,22 +192,36 @@ void Program::open_attention(const AttentionSetPtr& set) {
     state_.view.selected.reset();
     state_.view.hover.reset();
     state_.view.drag.reset();
+    state_.shown = {}; // its heads are none of this board
     show_document(attention_document(set, 0, *state_.document));
 }
 
-void Program::follow_attention() {
-    const AttentionSetPtr& set = state_.document->attention;
-    if (set != mapped_) {
-        state_.board = nullptr;
+void Program::follow_board(const AttentionSetPtr& set, std::optional<std::int64_t> changed_from) {
+    if (set == mapped_)
+        return;
+    state_.board = nullptr;
+    if (changed_from && set != nullptr && maps_ != nullptr) {
+        maps_ = std::make_unique<HeadMaps>(set, options_.wake, *maps_, *changed_from);
+    } else {
         maps_.reset();
         if (set != nullptr)
             maps_ = std::make_unique<HeadMaps>(set, options_.wake);
-        state_.board = maps_.get();
-        mapped_ = set;
     }
+    state_.board = maps_.get();
+    mapped_ = set;
+}
+
+void Program::follow_attention() {
+    read_attention();
+    const AttentionSetPtr& set = state_.document->attention;
+    follow_model();
+    if (state_.document->model != nullptr)
+        return;
+    follow_board(set);
     if (set == nullptr)
         return;
     keep_to_attention(state_.view, set->info());
+    keep_to_shown();
     if (state_.view.attention.layer == state_.document->layer)
         return;
     state_.document = with_layer(*state_.document, state_.view.attention.layer);
@@ -213,11 +246,16 @@ void Program::take_results() {
     state_.recomputed =
         result->document->attention == nullptr ? recomputed_text(*result->trace) : std::string();
     state_.shown = {result->document, result->trace, std::move(result->metrics)};
+    show_what_waited();
     clamp_to(state_.view, state_.shown.dims());
 }
 
 void Program::settle() {
     files_->settle();
+    while (desk_ && desk_->busy()) {
+        desk_->wait();
+        take_model_results();
+    }
     runner_.wait();
     if (baseline_runner_)
         baseline_runner_->wait();
@@ -228,21 +266,12 @@ void Program::settle() {
 }
 
 bool Program::animating() const {
-    return moving_ || engines_.busy() || runner_.busy() || files_->busy() ||
+    return moving_ || (desk_ && desk_->busy()) || engines_.busy() || runner_.busy() || files_->busy() ||
            (baseline_runner_ && baseline_runner_->busy());
 }
 
 Color Program::background() const {
     return theme(state_.view.dark).canvas;
-}
-
-std::string Program::title() const {
-    const FilesState& files = state_.files;
-    const std::string& sentence = state_.document->recipe.sentence;
-    const bool own = !sentence.empty() && state_.document->attention == nullptr;
-    const std::string& name = own ? sentence : state_.document->title;
-    return (files.unsaved ? "• " : "") + (files.path.empty() ? name : plain_text(files.name())) +
-           " · Headscope";
 }
 
 Program::Layout Program::layout(float width, float height) {
@@ -301,13 +330,20 @@ void Program::splitters(const Layout& layout, float width, const ViewTools& tool
 }
 
 void Program::frame(Surface& surface, double now) {
+    take_model_results();
     take_results();
     files_->frame(now);
     update_comparison();
+    state_.view_behind.reset();
+    if (state_.shown.trace != nullptr && state_.shown.dims() != state_.document->problem.dims) {
+        state_.view_behind = state_.view;
+        clamp_to(*state_.view_behind, state_.shown.dims());
+    }
     const double since = last_frame_ < 0 ? 0 : std::min(now - last_frame_, 0.1);
     last_frame_ = now;
     moving_ = advance(state_.view, now, since, state_.document->problem.dims);
     moving_ = fade_flash(since) || moving_;
+    moving_ = follow_course(since) || moving_;
 
     const float scale = surface.scale();
     const Theme& colours = theme(state_.view.dark);
@@ -363,9 +399,12 @@ void Program::frame(Surface& surface, double now) {
                      ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoScrollWithMouse);
     std::optional<CellAddress> hovered;
     // A document without a trace of its own yet is seen as the one before.
-    const bool given = state_.document->attention != nullptr;
+    const bool given = state_.document->attention != nullptr, model = state_.document->model != nullptr;
     const bool given_shown = state_.shown.trace != nullptr && state_.shown.document->attention != nullptr;
-    if (given)
+    const bool board_shown = state_.shown.trace != nullptr && state_.shown.document->has_board();
+    if (model)
+        view_model_toolbar(state_, places.toolbar, tools);
+    else if (given)
         view_attention_toolbar(state_, places.toolbar, tools);
     else
         view_toolbar(state_, places.toolbar, tools);
@@ -374,14 +413,15 @@ void Program::frame(Surface& surface, double now) {
     else if (state_.shown.trace != nullptr)
         view_strip(state_, places.canvas_head, tools);
     view_canvas(state_, places.canvas, tools, hovered, canvas_);
-    if (given && given_shown) {
+    if (state_.document->has_board() && board_shown) {
         LayersInSight rows;
         view_attention_canvas(state_, places.canvas, tools, hovered, canvas_, rows);
         maps_->look_at(state_.view.attention.layer, rows.first, rows.last);
     }
+    view_canvas_notices(state_, places.canvas, tools);
     view_left_panel(state_, places.left, places.left_open, tools);
     view_inspector(state_, places.inspector, places.inspector_open, tools, hovered);
-    if (given)
+    if (given_weights(state_) != nullptr)
         view_attention_bar(state_, places.bottom, tools);
     else
         view_bottom_bar(state_, places.bottom, tools);
@@ -408,7 +448,9 @@ void Program::frame(Surface& surface, double now) {
     }
     const float wanted = std::max(canvas_.scene.width, canvas_.wanted_width);
     const float folded = places.canvas.w + places.left.w - rail_width;
-    if (!canvas_too_narrow_ && !state_.view.left_open && wanted > places.canvas.w + 1 && wanted <= folded) {
+    // Beside a board it stays: it tells what the model predicts.
+    if (!state_.document->has_board() && !canvas_too_narrow_ && !state_.view.left_open &&
+        wanted > places.canvas.w + 1 && wanted <= folded) {
         canvas_too_narrow_ = true;
         moving_ = true;
     }

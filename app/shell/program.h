@@ -3,12 +3,16 @@
 #include "app/commands/history.h"
 #include "app/jobs/engine_desk.h"
 #include "app/jobs/head_maps.h"
+#include "app/jobs/model_desk.h"
+#include "app/jobs/model_look.h"
 #include "app/jobs/runner.h"
 #include "app/shell/files.h"
+#include "app/shell/program_options.h"
 #include "app/shell/ui.h"
 #include "app/views/views.h"
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -17,17 +21,7 @@ namespace headscope {
 /// The whole program inside its window: state, jobs and views. Used by one thread.
 class Program : public Ui {
 public:
-    struct Options {
-        Recipe recipe;
-        std::string device = "auto";
-        std::function<void()> wake =
-            {}; ///< called from the worker's thread when a result waits; may be empty
-        /// Where work is kept safe, recent files are listed and progress in the course is kept; empty:
-        /// nowhere.
-        std::filesystem::path state_folder = {};
-        std::vector<std::string> lesson_folders = {}; ///< with lessons beside the program's own
-        std::string language = "en";                  ///< of the lessons
-    };
+    using Options = ProgramOptions;
     /// Throws what make_document and make_engine throw.
     explicit Program(const Options& options);
 
@@ -43,11 +37,15 @@ public:
     void act(const Action& action);
     /// Shows a set of attention weights, for example that of a model.
     void open_attention(const AttentionSetPtr& set);
+    /// Shows a checkpoint that was opened.
+    void open_checkpoint(const OpenedModel& opened);
     /// Blocks until the newest document's trace is there. For pictures and tests.
     void settle();
-    /// Opens a project, attention weights or whatever else the path holds, after the question about unsaved
-    /// changes.
-    void open_path(const std::string& path) { files_->open_path(path); }
+    /// Opens a project, attention weights, a checkpoint or whatever else the path holds, after the question
+    /// about unsaved changes. `prompt`: for a checkpoint, in place of its first one.
+    void open_path(const std::string& path, const std::string& prompt = {}) {
+        files_->open_path(path, prompt);
+    }
     const AppState& state() const { return state_; }
     AppState& state() { return state_; }
     /// The canvas as it was last drawn, in logical pixels of the window.
@@ -57,10 +55,7 @@ public:
     std::string report(float scale) const;
 
 private:
-    struct Layout {
-        Rect toolbar, left, canvas_head, canvas, inspector, bottom;
-        bool left_open = true, inspector_open = true;
-    };
+    using Layout = ProgramLayout;
     Layout layout(float width, float height);
     void take_results();
     void run_command(const Command& command);
@@ -70,6 +65,8 @@ private:
     void run_lesson(const LessonAction& action);
     /// Marks gates of the open lesson that have come true.
     void watch_course();
+    /// Computes the panels of the open step and lets marks on the toolbar fade. Says whether some still do.
+    bool follow_course(double seconds_since_last);
     void restore(std::int64_t by);
     void show_document(DocumentPtr document);
     void document_changed();
@@ -80,8 +77,30 @@ private:
     void update_comparison();
     /// True while cells that changed are marked.
     bool fade_flash(double seconds_since_last);
-    /// The board of the document's attention, and the layer that the view wants.
+    /// The board of the document's attention or model, and the layer that the view wants.
     void follow_attention();
+    /// Puts the weights as the view wants them read in place of what the document shows. Throws Error(input).
+    void read_attention();
+    /// Nothing is looked at that is not in what is still on screen; show_what_waited brings it back.
+    void keep_to_shown();
+    void show_what_waited();
+    /// `changed_from`: what the board shows already differs from that layer on alone.
+    void follow_board(const AttentionSetPtr& set, std::optional<std::int64_t> changed_from = {});
+    const DocumentPtr& wanted_document() const; ///< the newest, or what is looked at in its place
+    // The checkpoint: in program_model.cpp.
+    /// Asks for what the document and the view want of it, and shows a layer that is known already.
+    void follow_model();
+    void follow_look(std::optional<std::int64_t> changed_from = {});
+    void take_model_results();
+    void use_model_answer(const ModelDesk::Answer& answer);
+    void run_model_action(const ModelAction& action);
+    void predict();
+    void show_edits(const ModelEdits& edits, const std::string& label);
+    void show_layer(std::int64_t layer, const std::shared_ptr<const Problem>& base);
+    /// The layer as it was last seen with the inputs of the document; null when that is not known.
+    std::shared_ptr<const Problem> known_layer(const ModelPart& part, std::int64_t layer) const;
+    /// The state of the history on the layer whose edits it changes.
+    DocumentPtr on_changed_layer(const DocumentPtr& next);
     /// Follows a number that is being dragged.
     void drag_number(const Surface& surface, const Sink& send);
     void follow_drag(CellDrag& drag, const Surface& surface, const Sink& send) const;
@@ -96,11 +115,28 @@ private:
     Runner runner_;
     std::optional<Files> files_; ///< always there after construction
     Options options_;
+    std::unique_ptr<Engine> panel_engine_;  ///< of lessons; made when a step has a panel
     std::optional<Runner> baseline_runner_; ///< for a baseline that was never on screen; made when needed
     std::string baseline_name_;             ///< of the one that is being computed
     FocusRing focus_, dialog_focus_;
-    std::unique_ptr<HeadMaps> maps_; ///< while the document has attention
+    std::unique_ptr<HeadMaps> maps_; ///< while the document has a board
     AttentionSetPtr mapped_;         ///< that maps_ were made for
+    ReadAttention read_;             ///< goes before maps_, which wait for it otherwise
+    ModelLook look_;                 ///< at the open checkpoint
+    struct WhenShown {
+        std::optional<CellAddress> selected;
+        std::optional<std::int64_t> head;
+    } when_shown_; ///< what is looked at once the newest attention is on screen
+    /// A layer of the open checkpoint, while some document holds it.
+    struct KnownLayer {
+        std::shared_ptr<const ModelInputs> inputs;
+        std::weak_ptr<const Problem> base;
+    };
+    std::optional<ModelDesk> desk_;           ///< while the document is a layer of a checkpoint
+    ModelDesk::Wish wanted_;                  ///< asked of it last
+    std::optional<std::string> typed_prompt_; ///< not answered yet
+    std::uint64_t typed_gesture_ = 0;
+    std::map<std::int64_t, KnownLayer> known_layers_;
     Picture canvas_;
     double last_frame_ = -1;
     bool moving_ = false;
@@ -109,8 +145,5 @@ private:
     bool canvas_too_narrow_ = false; ///< the figure did not fit beside the open left panel
     std::uint64_t narrow_for_ = 0;   ///< what it was measured for
 };
-
-/// Turns key presses of this frame into actions. Called once a frame, outside text fields.
-void handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send);
 
 } // namespace headscope

@@ -1,5 +1,7 @@
 #include "app/shell/program.h"
 
+#include "app/views/given_weights.h"
+
 #include <algorithm>
 
 namespace headscope {
@@ -29,7 +31,7 @@ void Program::list_history() {
 }
 
 void Program::mark_baseline(bool unedited) {
-    if (state_.shown.trace == nullptr)
+    if (state_.shown.trace == nullptr || reads_checkpoint(state_))
         return;
     if (!unedited || as_built(state_.document->recipe)) {
         const bool newest = state_.shown.document == state_.document;

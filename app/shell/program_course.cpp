@@ -1,6 +1,9 @@
+#include "app/lesson/panel_desk.h"
 #include "app/lesson/player.h"
 #include "app/lesson/progress.h"
 #include "app/shell/program.h"
+
+#include <algorithm>
 
 namespace headscope {
 
@@ -13,7 +16,8 @@ void Program::run_lesson(const LessonAction& action) {
     ++gesture_;
     for (const Action& next : play(state_.course, action, *state_.document))
         act(next);
-    write_progress(course_progress_path(options_.state_folder), state_.course.progress);
+    if (!std::holds_alternative<TurnKnobs>(action)) // knobs are not kept, and a drag turns one in every frame
+        write_progress(course_progress_path(options_.state_folder), state_.course.progress);
 }
 
 void Program::watch_course() {
@@ -21,6 +25,16 @@ void Program::watch_course() {
         return;
     write_progress(course_progress_path(options_.state_folder), state_.course.progress);
     moving_ = true;
+}
+
+bool Program::follow_course(double seconds_since_last) {
+    CourseState& course = state_.course;
+    if (state_.shown.trace != nullptr && state_.shown.document->attention == nullptr)
+        compute_panels(course, state_.shown, panel_engine_);
+    constexpr double ring_seconds = 1.6;
+    course.driven_strength =
+        std::max(0.0F, course.driven_strength - static_cast<float>(seconds_since_last / ring_seconds));
+    return course.driven_strength > 0;
 }
 
 } // namespace headscope

@@ -18,10 +18,12 @@ std::string Program::report(float scale) const {
     nlohmann::json out;
     const Shown& shown = state_.shown;
     out["revision"] = shown.document == nullptr ? 0 : shown.document->revision;
-    out["settled"] = !animating() && shown.document == state_.document;
+    out["settled"] = !animating() && shown.document == wanted_document();
     out["sentence"] = state_.document->recipe.sentence;
+    out["kv_sentence"] = state_.document->recipe.kv_sentence;
     out["preset"] = state_.document->recipe.preset;
     out["tokens"] = state_.document->problem.tokens;
+    out["kv_tokens"] = state_.document->problem.kv_tokens;
     out["stage"] = group_info(state_.view.group).label;
     out["row"] = state_.view.row;
     static constexpr const char* compared[] = {"now", "baseline", "difference"};
@@ -56,6 +58,15 @@ std::string Program::report(float scale) const {
                          {"high", grid.high},
                          {"actual", grid.actual}});
     return out.dump();
+}
+
+std::string Program::title() const {
+    const FilesState& files = state_.files;
+    const std::string& sentence = state_.document->recipe.sentence;
+    const bool own = !sentence.empty() && !state_.document->has_board();
+    const std::string& name = own ? sentence : state_.document->title;
+    const bool named = !files.path.empty() && state_.document->model == nullptr;
+    return (files.unsaved ? "• " : "") + (named ? plain_text(files.name()) : name) + " · Headscope";
 }
 
 } // namespace headscope

@@ -2,6 +2,7 @@
 #include "app/shell/edit_keys.h"
 #include "app/shell/program.h"
 #include "app/views/file_views.h"
+#include "app/views/given_weights.h"
 
 #include <GLFW/glfw3.h>
 
@@ -36,11 +37,29 @@ void arrow_keys(const Sink& send) {
         send(ViewChange(StepRow{-1}));
 }
 
-void step_keys(const Sink& send) {
+/// Layers and heads of a checkpoint.
+void model_keys(const Sink& send) {
+    const auto move = [&](int layers, int heads) {
+        send(ViewChange(AttentionChange(MoveOnBoard{layers, heads})));
+    };
+    if (pressed(GLFW_KEY_PAGE_DOWN, true))
+        move(1, 0);
+    if (pressed(GLFW_KEY_PAGE_UP, true))
+        move(-1, 0);
+    if (pressed(GLFW_KEY_PERIOD, true))
+        move(0, 1);
+    if (pressed(GLFW_KEY_COMMA, true))
+        move(0, -1);
+}
+
+void page_keys(const Sink& send) {
     if (pressed(GLFW_KEY_PAGE_DOWN))
         send(LessonAction(TurnPage{1}));
     if (pressed(GLFW_KEY_PAGE_UP))
         send(LessonAction(TurnPage{-1}));
+}
+
+void step_keys(const Sink& send) {
     if (pressed(GLFW_KEY_SPACE))
         send(ViewChange(TogglePlay{}));
     if (pressed(GLFW_KEY_HOME))
@@ -80,13 +99,13 @@ void view_keys(const AppState& state, const Sink& send) {
         }
     if (pressed(GLFW_KEY_S) && view.group == StageGroup::concat)
         send(ViewChange(SetJoined{view.joined_target < 0.5F}));
-    else if (pressed(GLFW_KEY_S))
+    else if (pressed(GLFW_KEY_S) && (state.document->model == nullptr || view.group == StageGroup::split))
         send(ViewChange(SetApart{view.apart_target < 0.5F}));
     if (pressed(GLFW_KEY_N))
         send(ViewChange(ShowNumbers{!view.numbers}));
     if (pressed(GLFW_KEY_O))
         send(ViewChange(SetSameScale{!view.same_scale}));
-    if (pressed(GLFW_KEY_C))
+    if (pressed(GLFW_KEY_C) && !(state.document->model != nullptr && ImGui::GetIO().KeyShift))
         send(ViewChange(SetColourMap{static_cast<ColourMap>((static_cast<int>(view.colour_map) + 1) % 5)}));
     const bool shows_a = effective(state.compare, view.compare) == Compare::baseline;
     const bool shows_change = effective(state.compare, view.compare) == Compare::difference;
@@ -144,14 +163,20 @@ void handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send) {
         focus.activate();
     if (pressed(GLFW_KEY_SLASH))
         state.focus_sentence = true;
-    if (state.document->attention != nullptr) {
+    const bool model = state.document->model != nullptr;
+    if (given_weights(state) != nullptr) {
         attention_keys(state, send);
+        if (model)
+            model_keys(send);
         return;
     }
     if (!editing) {
         arrow_keys(send);
         head_keys(send);
     }
+    model ? model_keys(send) : page_keys(send);
+    if (model)
+        reading_keys(state, send);
     step_keys(send);
     view_keys(state, send);
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/analysis/reading_options.h"
+
 #include <cstdint>
 #include <string>
 
@@ -15,10 +17,13 @@ struct MapWindow {
 
 /// How attention weights of a file or a model are looked at.
 struct AttentionView {
-    std::int64_t layer = 0; ///< of the head that is open
-    bool board = true;      ///< all heads beside the open one
-    std::string pattern;    ///< heads that do this are marked on the board; empty: none
-    MapWindow map;
+    std::int64_t layer = 0;   ///< of the head that is open
+    bool board = true;        ///< all heads beside the open one
+    std::string pattern = {}; ///< heads that do this are marked on the board; empty: none
+    MapWindow map = {};
+    ReadingOptions reading = {};  ///< how the weights are read otherwise than they are held
+    ReadingOptions possible = {}; ///< what of that would do anything to them; follows the set
+    bool log_colours = false;     ///< colours of weights by their logarithm
     bool operator==(const AttentionView&) const = default;
 };
 

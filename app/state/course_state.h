@@ -2,12 +2,14 @@
 
 #include "core/io/recipe.h"
 #include "core/lesson/library.h"
+#include "core/lesson/panel_figure.h"
 
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace headscope {
@@ -21,6 +23,15 @@ struct LessonProgress {
     bool operator==(const LessonProgress&) const = default;
 };
 
+/// A panel of the open page: what the learner set on it, and what that gives.
+struct PanelState {
+    Knobs set;
+    std::variant<std::monostate, PanelFigure, std::string>
+        shows;                  ///< nothing yet, a figure, or why there is none
+    std::uint64_t revision = 0; ///< of the document that `shows` was computed for
+    Knobs computed;             ///< and for what was set
+};
+
 /// The course as the window has it. Pages of a lesson: its opening, its steps, its questions, the summary.
 struct CourseState {
     std::vector<std::shared_ptr<const Lesson>> lessons; ///< those that can be played
@@ -31,6 +42,10 @@ struct CourseState {
     std::map<std::string, LessonProgress> progress; ///< by id of the lesson
     /// What was typed into the tables of the open lesson: by id of the table, then by cell, row by row.
     std::map<std::string, std::map<int, std::string>> typed;
+    std::map<int, PanelState> panels; ///< of the open page, by line of the file
+    /// Captions of the toolbar's controls that "show me" has just moved, while they are marked.
+    std::set<std::string> driven;
+    float driven_strength = 0; ///< 1 at first, 0 when nothing is marked
 
     int steps() const { return open == nullptr ? 0 : static_cast<int>(open->steps.size()); }
     int questions() const { return open == nullptr ? 0 : static_cast<int>(open->quiz.size()); }

@@ -10,6 +10,8 @@
 
 namespace headscope {
 
+struct ModelPart;
+
 /// A recipe and the problem that follows from it. Immutable; shared between threads.
 struct Document {
     Recipe recipe;
@@ -20,7 +22,11 @@ struct Document {
     std::string title;                       ///< of the preset, or of the file
     std::uint64_t revision = 0;              ///< grows with every change
     AttentionSetPtr attention;               ///< weights of somebody else's, shown as they are; mostly null
-    std::int64_t layer = 0;                  ///< of `attention`, whose heads `problem` has
+    std::int64_t layer = 0;                  ///< of `attention` or `model`, whose heads `problem` has
+    std::shared_ptr<const ModelPart> model;  ///< the checkpoint that `problem` is a layer of; mostly null
+
+    /// Its heads are some of many: there is a board of all of them.
+    bool has_board() const { return attention != nullptr || model != nullptr; }
 };
 using DocumentPtr = std::shared_ptr<const Document>;
 

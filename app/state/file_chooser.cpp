@@ -1,5 +1,7 @@
 #include "app/state/file_chooser.h"
 
+#include "app/state/opened_path.h"
+
 #include <algorithm>
 #include <system_error>
 
@@ -86,6 +88,8 @@ std::string FileChooser::with_suffix(const std::string& name) const {
 std::optional<std::string> FileChooser::accept() {
     error_.clear();
     const bool on_folder = row_ >= 0 && listing_.rows[static_cast<std::size_t>(row_)].folder;
+    if (on_folder && !options_.saving && listing_.rows[static_cast<std::size_t>(row_)].checkpoint)
+        return (listing_.folder / listing_.rows[static_cast<std::size_t>(row_)].name).string();
     if (on_folder) {
         go(listing_.folder / listing_.rows[static_cast<std::size_t>(row_)].name);
         return std::nullopt;
@@ -96,6 +100,8 @@ std::optional<std::string> FileChooser::accept() {
     }
     fs::path path = typed_path(text_, listing_.folder);
     std::error_code none;
+    if (!options_.saving && is_checkpoint(path.string()))
+        return path.string();
     if (fs::is_directory(path, none)) {
         if (options_.saving)
             text_.clear();

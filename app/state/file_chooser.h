@@ -14,6 +14,13 @@ struct Place {
     std::filesystem::path folder;
 };
 
+/// A checkpoint that the chooser offers under its places.
+struct OfferedModel {
+    std::string label;   ///< "openai-community/gpt2"
+    std::string path;    ///< of its folder
+    std::string problem; ///< why it cannot be opened, one sentence; empty: it can
+};
+
 /// Choosing a file to open, or a name to save under: everything but the drawing. Touches the disk only to
 /// list folders, to look whether a name is taken and to make a folder that was asked for.
 class FileChooser {
@@ -26,6 +33,7 @@ public:
         std::filesystem::path folder;
         std::string name; ///< in the field at first
         std::vector<Place> places;
+        std::vector<OfferedModel> models; ///< in the local Hugging Face cache
     };
     explicit FileChooser(Options options);
 

@@ -1,5 +1,7 @@
 #include "app/state/file_listing.h"
 
+#include "app/state/opened_path.h"
+
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -79,8 +81,10 @@ FileListing list_folder(const fs::path& folder, const std::vector<std::string>& 
         const std::string name = entry->path().filename().string();
         FileRow row;
         if ((hidden || !name.starts_with('.')) && read_row(listing.folder, name, row) &&
-            (row.folder || wanted(name, suffixes)))
+            (row.folder || wanted(name, suffixes))) {
+            row.checkpoint = row.folder && is_checkpoint((listing.folder / name).string());
             listing.rows.push_back(std::move(row));
+        }
     }
     if (fault) {
         listing.error = reason_of(listing.folder, fault);

@@ -12,6 +12,7 @@ namespace headscope {
 struct FileRow {
     std::string name; ///< as the file system has it; not always UTF-8
     bool folder = false;
+    bool checkpoint = false;  ///< a folder with a config.json
     std::uintmax_t bytes = 0; ///< 0 for folders
     std::time_t modified = 0; ///< 0: unknown
 };

@@ -10,7 +10,7 @@
 namespace headscope {
 
 /// What a path that is being chosen is for.
-enum class PathPurpose : std::uint8_t { open, save_project, picture, numbers, script };
+enum class PathPurpose : std::uint8_t { open, save_project, save_patch, picture, numbers, script };
 
 struct OpenChooser {
     PathPurpose purpose;
@@ -24,8 +24,9 @@ struct OpenChooser {
 
 /// Work that would be lost, and what waits for the answer.
 struct UnsavedQuestion {
-    std::string name; ///< of the project; empty when it has no file
-    std::string then; ///< "by quitting"
+    std::string name;   ///< of the project; empty when it has no file
+    std::string then;   ///< "by quitting"
+    bool patch = false; ///< edits of a checkpoint
 };
 
 /// A project that is damaged, and of which a part can still be opened.

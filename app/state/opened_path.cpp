@@ -21,10 +21,18 @@ PathKind kind_of_content(const std::string& path) {
     file.read(0, start);
     if (start == npy_magic)
         return PathKind::tensors;
-    return is_project(Safetensors::open_lazily(path)) ? PathKind::project : PathKind::tensors;
+    const Safetensors tensors = Safetensors::open_lazily(path);
+    return is_project(tensors)                              ? PathKind::project
+           : tensors.metadata().contains("headscope.patch") ? PathKind::patch
+                                                            : PathKind::tensors;
 }
 
 } // namespace
+
+bool is_checkpoint(const std::string& folder) {
+    std::error_code none;
+    return std::filesystem::is_regular_file(std::filesystem::path(folder) / "config.json", none);
+}
 
 PathKind kind_of_path(const std::string& path) {
     std::error_code fault;

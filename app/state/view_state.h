@@ -19,7 +19,7 @@ struct CellAddress {
 
 enum class WeightsView : std::uint8_t { heatmap, arcs, text, graph };
 enum class HeadsView : std::uint8_t { each, difference, mean };
-enum class LeftTab : std::uint8_t { course, guide, tensors, heads, edit };
+enum class LeftTab : std::uint8_t { course, guide, tensors, heads, edit, predictions };
 enum class ColourMap : std::uint8_t { head, neutral, viridis, cividis, magma };
 enum class Projection : std::uint8_t { q, k, v };
 /// What is on screen when there is a baseline A: the document as it is (B), A itself, or B − A.
@@ -84,10 +84,15 @@ struct ViewState {
     std::vector<CellRange> points; ///< outlined because a lesson speaks of them
     std::optional<CellDrag> drag;
 
+    bool one_head = false;     ///< split: the head in focus alone, for checkpoints and rotary positions
     float apart = 1.0F;        ///< split: 0 together, 1 apart
     float apart_target = 1.0F; ///< where `apart` slides to
     float joined = 1.0F;       ///< concat: 0 apart, 1 joined
     float joined_target = 1.0F;
+
+    StageGroup came_from = StageGroup::weights; ///< the stop of the strip before this one
+    float arrival = 1.0F;  ///< 0 when the stop was just reached, 1 when all has come to rest
+    float pointing = 1.0F; ///< the same for what a lesson points at
 
     std::optional<bool> flash_changes; ///< as the user chose; empty: as the desktop asks
     bool less_motion = false;          ///< the desktop asks for no animations
@@ -109,5 +114,10 @@ struct ViewState {
     /// What the inspector speaks of: the hovered cell, else the selected one.
     std::optional<CellAddress> focus() const { return drag ? drag->cell : hover ? hover : selected; }
 };
+
+/// Where something that slides stands after the part `t` of its time: fast at first, then slower.
+constexpr float settled(float t) {
+    return 1 - (1 - t) * (1 - t) * (1 - t);
+}
 
 } // namespace headscope

@@ -1,6 +1,7 @@
 #include "app/draw/controls.h"
 #include "app/draw/format.h"
 #include "app/views/file_views.h"
+#include "app/views/given_weights.h"
 #include "app/views/views.h"
 
 #include <algorithm>
@@ -10,12 +11,12 @@ namespace headscope {
 namespace {
 
 DrawContext bar_context(const AppState& state, const ViewTools& tools, float width) {
-    return {state.shown, state.view, tools.theme, tools.measure, width, 0};
+    return {state.shown, state.drawn_view(), tools.theme, tools.measure, width, 0};
 }
 
 std::string sizes_text(const AttentionInfo& info) {
     std::string text = info.axis == SetAxis::layers ? "layers " : "sequences ";
-    text += grouped(info.L) + "  H " + grouped(info.H);
+    text += grouped(info.own_layers()) + "  H " + grouped(info.own_heads());
     text += info.Tq == info.Tk ? "  T " + grouped(info.Tq)
                                : "  Tq " + grouped(info.Tq) + "  Tk " + grouped(info.Tk);
     return text + "  ·  " + info.held_as + "  ·  " + bytes_text(static_cast<std::int64_t>(info.bytes));
@@ -66,7 +67,10 @@ void view_attention_strip(const AppState& state, const Rect& area, const ViewToo
     const float width =
         draw_text(picture, context, canvas_pad, baseline, label, Font::ui_semibold, 13, theme.ink);
     picture.scene.add(RectItem{.area = {canvas_pad, area.h - 2, width, 2}, .fill = theme.ink});
-    draw_text(picture, context, canvas_pad + width + 20, baseline, "the one stage that the file holds",
+    draw_text(picture, context, canvas_pad + width + 20, baseline,
+              reads_checkpoint(state)
+                  ? "alone while they are read otherwise; switch that off in Heads for the other stages"
+                  : "the one stage that the file holds",
               Font::ui, 13, theme.muted);
     show_picture(picture, origin.x + area.x * scale, origin.y + area.y * scale, tools, nullptr);
 }
@@ -75,7 +79,9 @@ void view_attention_bar(const AppState& state, const Rect& area, const ViewTools
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
     const DrawContext context = bar_context(state, tools, area.w);
-    const AttentionInfo& info = state.document->attention->info();
+    const AttentionSetPtr given = given_weights(state);
+    const AttentionInfo& info = given->info();
+    const std::int64_t layer = (reads_checkpoint(state) ? state.shown.document : state.document)->layer;
     Picture picture;
     picture.scene.add(RectItem{.area = area, .fill = theme.panel});
     picture.scene.add(LineItem{{0, area.y}, {area.w, area.y}, theme.line, 1});
@@ -89,11 +95,13 @@ void view_attention_bar(const AppState& state, const Rect& area, const ViewTools
             RectItem{.area = {track.x, track.y, track.w * share, track.h}, .fill = theme.ink, .radius = 3});
         draw_text(picture, context, track.right() + 14, baseline,
                   "reading heads: " + grouped(ready) + " of " + grouped(info.L) +
-                      (info.axis == SetAxis::layers ? " layers" : " sequences"),
+                      (info.mean_layer                ? " rows of the board"
+                       : info.axis == SetAxis::layers ? " layers"
+                                                      : " sequences"),
                   Font::ui, 13, theme.text);
     } else {
         draw_text(picture, context, 32, baseline,
-                  state.running ? "reading " + layer_name(info, state.document->layer) + " …"
+                  state.running ? "reading " + layer_name(info, layer) + " …"
                                 : "← → heads    ↑ ↓ layers    Shift and arrows: next weight    F1 all keys",
                   Font::ui, 13, theme.muted);
     }

@@ -65,12 +65,15 @@ void move_map(const AppState& state, const Rect& map, const ViewTools& tools) {
         send(PanMap{-io.MouseDelta.x / scale / map.w, -io.MouseDelta.y / scale / map.h});
 }
 
-void view_head(AppState& state, const Rect& area, const ViewTools& tools, std::optional<CellAddress>& hovered,
-               Picture& kept) {
-    const bool large = state.view.weights_view == WeightsView::heatmap &&
-                       wants_large_map(draw_context(state, tools, area.w, area.h));
+void view_head(AppState& state, const Rect& whole, const ViewTools& tools,
+               std::optional<CellAddress>& hovered, Picture& kept) {
+    const Rect area = below_compare_bar(state, whole, tools);
+    const DrawContext looked_at = canvas_draw_context(state, tools, area.w, area.h);
+    const bool large = state.view.group == StageGroup::weights &&
+                       state.view.weights_view == WeightsView::heatmap && !looked_at.difference() &&
+                       wants_large_map(looked_at);
     scrolled_picture("canvas", area, tools, &hovered, &kept, [&](float width, float height) {
-        return draw_canvas(draw_context(state, tools, width, height));
+        return draw_canvas(canvas_draw_context(state, tools, width, height));
     });
     if (!large || kept.grids.empty())
         return;

@@ -65,8 +65,9 @@ Status status_of(const AppState& state, float room, const ViewTools& tools) {
     const Dims& d = state.shown.dims();
     const Problem& problem = state.shown.problem();
     const Cost cost = cost_of(d, problem.weights.b_Q != nullptr || problem.weights.b_O != nullptr);
-    std::string sizes = d.Tq == d.Tk ? "T " + std::to_string(d.Tq)
-                                     : "Tq " + std::to_string(d.Tq) + "  Tk " + std::to_string(d.Tk);
+    std::string sizes = problem.cross() || d.Tq != d.Tk
+                            ? "Tq " + std::to_string(d.Tq) + "  Tk " + std::to_string(d.Tk)
+                            : "T " + std::to_string(d.Tq);
     sizes += "  D " + std::to_string(d.D) + "  H " + std::to_string(d.H);
     if (d.Hkv != d.H)
         sizes += "  Hkv " + std::to_string(d.Hkv);

@@ -8,7 +8,8 @@ namespace headscope {
 void view_command_notice(const AppState& state, const Rect& canvas, const ViewTools& tools) {
     if (state.notice.empty() || !state.error.empty())
         return;
-    const DrawContext context{state.shown, state.view, tools.theme, tools.measure, canvas.w, canvas.h};
+    const DrawContext context{state.shown,   state.drawn_view(), tools.theme,
+                              tools.measure, canvas.w,           canvas.h};
     const Theme& theme = tools.theme;
     const float width = std::min(canvas.w - 40, 720.0F);
     Picture text, picture;

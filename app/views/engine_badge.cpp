@@ -1,5 +1,6 @@
 #include "app/draw/engine_panel.h"
 #include "app/draw/format.h"
+#include "app/views/given_weights.h"
 #include "app/views/views.h"
 
 #include <algorithm>
@@ -32,7 +33,8 @@ void engine_list(const AppState& state, const Rect& badge, const ViewTools& tool
 
 float view_engine_badge(const AppState& state, float right, const ViewTools& tools) {
     const Theme& theme = tools.theme;
-    const Trace* const trace = state.shown.trace.get();
+    // A whole checkpoint is run by the processor; weights alone are only read.
+    const Trace* const trace = reads_checkpoint(state) ? nullptr : state.shown.trace.get();
     const std::string name = engine_title(trace == nullptr ? "cpu" : trace->device);
     const std::string time = trace == nullptr ? "" : time_text(trace->seconds);
     const float caption = tools.measure("engine", Font::ui, 13);

@@ -54,19 +54,47 @@ bool link(const std::string& id, const std::string& text, const Rect& area, bool
     return tools.focus.offer(place) || clicked;
 }
 
-void places(FileChooser& chooser, const Rect& area, const ViewTools& tools) {
+/// What is in the local Hugging Face cache. Returns the folder that was chosen.
+std::optional<std::string> models(const FileChooser& chooser, const Rect& area, const ViewTools& tools) {
+    const auto& offered = chooser.options().models;
+    std::optional<std::string> chosen;
+    float y = area.y;
+    if (offered.empty() || area.h < 60 || area.w == 0)
+        return chosen;
+    dialog_text({area.x, y + 20}, "Hugging Face cache", Font::ui, 12.5F, tools.theme.muted, tools);
+    y += 30;
+    for (const OfferedModel& model : offered) {
+        if (y + 28 > area.bottom()) {
+            dialog_text({area.x, y + 14}, "and more", Font::ui, 12.5F, tools.theme.muted, tools);
+            break;
+        }
+        const std::string label = fitted(plain_text(model.label), Font::ui, 13, area.w - 24, tools);
+        const bool clicked =
+            link("model " + model.path, label, {area.x - 8, y, area.w - 8, 28}, false, tools);
+        if (ImGui::IsItemHovered())
+            show_tip(plain_text(model.label) + (model.problem.empty() ? "" : ": " + model.problem), tools);
+        if (clicked)
+            chosen = model.path;
+        y += 30;
+    }
+    return chosen;
+}
+
+/// Returns where the list ends.
+float places(FileChooser& chooser, const Rect& area, const ViewTools& tools) {
     float y = area.y;
     for (const Place& place : chooser.options().places) {
         if (y + 28 > area.bottom() || area.w == 0)
-            return;
+            return y;
         const bool here = place.folder == chooser.listing().folder;
         const std::string label = fitted(plain_text(place.label), Font::ui_semibold, 13, area.w - 32, tools);
         if (link("place " + place.folder.string(), label, {area.x - 8, y, area.w - 8, 28}, here, tools)) {
             chooser.go(place.folder);
-            return;
+            return y;
         }
         y += 30;
     }
+    return y;
 }
 
 /// The folders on the way from the root, the last ones first when there is no room for all.
@@ -144,7 +172,9 @@ Scene row_scene(const FileRow& row, bool chosen, float w, const ViewTools& tools
     if (!columns_fit)
         return scene;
     scene.add(TextItem{{w - 130, baseline},
-                       row.folder ? "" : bytes_text(static_cast<std::int64_t>(row.bytes)),
+                       row.checkpoint ? "checkpoint"
+                       : row.folder   ? ""
+                                      : bytes_text(static_cast<std::int64_t>(row.bytes)),
                        Font::ui,
                        12.5F,
                        theme.muted,
@@ -369,7 +399,9 @@ void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
 
     dialog_text({card.x + pad, card.y + 40}, chooser.options().title, Font::ui_semibold, 20, theme.ink,
                 tools);
-    places(chooser, parts.places, tools);
+    const float below = places(chooser, parts.places, tools) + 14;
+    const auto offered =
+        models(chooser, {parts.places.x, below, parts.places.w, parts.places.bottom() - below}, tools);
     crumbs(chooser, parts.crumbs, tools);
     const int entered = list(chooser, parts.list, open.follow_row, tools);
     open.follow_row = false;
@@ -415,6 +447,8 @@ void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
         leave_field();
         open.focus_name = true;
     }
+    if (offered)
+        tools.send(ChosenPath{*offered});
     if (escape && chooser.new_folder())
         chooser.drop_new_folder();
     else if (escape && !chooser.replacing().empty()) {

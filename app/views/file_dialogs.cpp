@@ -48,14 +48,15 @@ bool enter_for_primary(const ViewTools& tools) {
 
 void unsaved_question(const UnsavedQuestion& question, const ViewTools& tools) {
     const bool enter = enter_for_primary(tools);
-    const Rect foot =
-        message_card("unsaved changes",
-                     question.name.empty() ? "Save this project?"
-                                           : "Save the changes to " + plain_text(question.name) + "?",
-                     {(question.name.empty() ? "It has no file yet. What you changed would be lost "
-                                             : "What you changed since it was last saved would be lost ") +
-                      plain_text(question.then) + "."},
-                     tools);
+    const Rect foot = message_card(
+        "unsaved changes",
+        question.name.empty() ? (question.patch ? "Save your edits as a patch?" : "Save this project?")
+                              : "Save the changes to " + plain_text(question.name) + "?",
+        {(question.name.empty() ? std::string(question.patch ? "They have" : "It has") +
+                                      " no file yet. What you changed would be lost "
+                                : "What you changed since it was last saved would be lost ") +
+         plain_text(question.then) + "."},
+        tools);
     const float save = button_width("Save", tools), cancel = button_width("Cancel", tools),
                 discard = button_width("Don't save", tools);
     const auto answer = [&](UnsavedAnswer what) { tools.send(AnswerUnsaved{what}); };

@@ -1,5 +1,6 @@
 #include "app/views/dialog.h"
 #include "app/views/file_views.h"
+#include "app/views/given_weights.h"
 #include "core/text/plain_text.h"
 
 #include <algorithm>
@@ -22,19 +23,28 @@ std::vector<MenuRow> menu_rows(const AppState& state) {
     const FilesState& files = state.files;
     const std::string busy = files.job ? files.job->label + " is not over yet" : "";
     const std::string nothing = state.shown.trace == nullptr ? "Nothing is computed yet" : busy;
-    const bool given = state.document->attention != nullptr;
+    const bool given = state.document->attention != nullptr, model = state.document->model != nullptr;
     const std::string no_problem =
         given ? "Attention weights of a file are shown; what computed them is not known" : nothing;
-    const std::string stored = given ? no_problem
+    const std::string no_script =
+        reads_checkpoint(state)
+            ? "The weights are read otherwise than the model gives them; read them as they are for a script"
+            : no_problem;
+    const bool edited = !model || !state.document->model->edits.empty() || files.unsaved;
+    const std::string stored = given     ? no_problem
+                               : !edited ? "Nothing is edited"
                                : !files.path.empty() && !files.unsaved
                                    ? "Nothing has changed since it was saved"
                                    : busy;
     std::vector<MenuRow> rows{
         {"New", "Ctrl N", NewProject{}, "Back to the sentence and the preset that the program began with",
          busy},
-        {"Open…", "Ctrl O", ChooseProject{}, "A project, or attention weights (.npy, .safetensors)", busy},
-        {"Save", "Ctrl S", SaveProject{}, "Into the project's file", stored},
-        {"Save as…", "Ctrl Shift S", SaveProjectAs{}, "Into a new file", given ? no_problem : busy}};
+        {"Open…", "Ctrl O", ChooseProject{},
+         "A project, attention weights (.npy, .safetensors), or the folder of a checkpoint", busy},
+        {model ? "Save patch" : "Save", "Ctrl S", SaveProject{},
+         model ? "Your edits, as a small file beside the checkpoint" : "Into the project's file", stored},
+        {model ? "Save patch as…" : "Save as…", "Ctrl Shift S", SaveProjectAs{}, "Into a new file",
+         given ? no_problem : busy}};
     if (!files.recent.empty())
         rows.push_back({"Recent", {}, std::nullopt, {}, {}});
     for (std::size_t i = 0; i < std::min(files.recent.size(), most_recent); ++i)
@@ -50,12 +60,12 @@ std::vector<MenuRow> menu_rows(const AppState& state) {
     rows.push_back({"Copy this stage as TSV", "Ctrl Shift T", CopyStage{},
                     "For a spreadsheet; Ctrl C copies the one matrix under the mouse", nothing});
     rows.push_back({"Copy as PyTorch", "Ctrl Shift C", CopyScript{},
-                    "A script that computes these very numbers again", no_problem});
+                    "A script that computes these very numbers again", no_script});
     rows.push_back({"Save PyTorch script…",
                     {},
                     ExportScript{},
                     "A script that computes these very numbers again",
-                    no_problem});
+                    no_script});
     rows.push_back({{}, {}, std::nullopt, {}, {}});
     rows.push_back({"Quit", "Ctrl Q", QuitProgram{}, {}, {}});
     return rows;

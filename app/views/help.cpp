@@ -1,3 +1,4 @@
+#include "app/views/given_weights.h"
 #include "app/views/views.h"
 
 #include <span>
@@ -14,21 +15,22 @@ struct Shortcut {
 constexpr Shortcut shortcuts[] = {
     {"→  ←", "next stage, stage before"},
     {"↓  ↑", "next row, row before"},
-    {"Page down  Page up", "next page of the lesson, page before"},
+    {"Page down  Page up", "page of the lesson; layer of a checkpoint"},
     {"space", "play and pause"},
     {"Home  End", "first stage, output"},
-    {"1 … 9", "put head 0 … 8 in focus"},
+    {"1 … 9  ,  .", "put head 0 … 8 in focus, the one before, the next"},
     {"A  T  G  W", "weights as arcs, text, graph, heatmap"},
     {"E  D  M", "each head, difference of two heads, mean"},
     {"Q  K  V", "which projection is shown"},
     {"S", "slide heads apart and together"},
     {"B  X", "flip between A (baseline) and B (now); show B − A"},
     {"Shift B", "mark what is on screen as A"},
+    {"F  S  P  Shift C", "how the weights of a checkpoint are read"},
     {"N", "numbers in cells"},
     {"O", "same or own colour scale"},
     {"C", "next colour map"},
     {"[  ]", "fold or show the left panel, the inspector"},
-    {"/", "type a sentence"},
+    {"/", "type a sentence, the prompt of a checkpoint"},
     {"Tab  Enter", "walk through all controls, press one"},
     {"→ ← ↓ ↑  Tab", "on a selected number: the next; Shift: a block"},
     {"0 … 9  −  Enter", "type it; Enter: take it, go down; Esc: as it was"},
@@ -61,7 +63,10 @@ constexpr Shortcut attention_shortcuts[] = {
     {"B", "show or hide the board of all heads"},
     {"N", "numbers in cells"},
     {"O", "same or own colour scale"},
-    {"C", "next colour map"},
+    {"C  Shift C", "next colour map; colours by the logarithm"},
+    {"F  S", "hide the first token, the special tokens"},
+    {"P", "merge the pieces of words"},
+    {"Shift M", "means beside the heads and below the layers"},
     {"[  ]", "fold or show the left panel, the inspector"},
     {"Tab  Enter", "walk through all controls, press one"},
     {"Ctrl O", "open another file"},
@@ -81,7 +86,7 @@ void view_help(const AppState& state, const Rect& area, const ViewTools& tools) 
     constexpr float row = 27, column = 470;
     const std::size_t columns = area.w >= 2 * column + 16 ? 2 : 1;
     const std::span<const Shortcut> listed =
-        state.document->attention != nullptr ? std::span<const Shortcut>(attention_shortcuts) : shortcuts;
+        given_weights(state) != nullptr ? std::span<const Shortcut>(attention_shortcuts) : shortcuts;
     const std::size_t rows = (listed.size() + columns - 1) / columns;
     const float width = column * static_cast<float>(columns);
     const float height = 78 + row * static_cast<float>(rows);

@@ -2,7 +2,9 @@
 #include "app/draw/controls.h"
 #include "app/draw/lesson_panel.h"
 #include "app/draw/pages.h"
+#include "app/draw/predictions_panel.h"
 #include "app/state/block.h"
+#include "app/views/given_weights.h"
 #include "app/views/scrolled.h"
 #include "app/views/views.h"
 
@@ -12,10 +14,25 @@ namespace headscope {
 
 namespace {
 
+/// Scrolls the current region so far that what a lesson points at is in sight, while it begins to.
+void bring_into_sight(const Rect& pointed, const Rect& area, float pointing, float scale) {
+    constexpr float margin = 24, pull = 0.3F, last_part = 0.9F;
+    const auto wanted = [&](float from, float to, float room, float now) {
+        const float far = std::max(now, to + margin - room);
+        return std::max(0.0F, std::min(far, from - margin));
+    };
+    const auto towards = [&](float now, float want) {
+        return pointing > last_part ? want : now + (want - now) * pull;
+    };
+    const float x = ImGui::GetScrollX() / scale, y = ImGui::GetScrollY() / scale;
+    ImGui::SetScrollX(towards(x, wanted(pointed.x, pointed.right(), area.w, x)) * scale);
+    ImGui::SetScrollY(towards(y, wanted(pointed.y, pointed.bottom(), area.h, y)) * scale);
+}
+
 /// A scrolling region of the window, filled with one picture made for its inner size.
 template<class Draw>
 void scrolled(const char* id, const Rect& area, const ViewTools& tools, std::optional<CellAddress>* hovered,
-              Picture* kept, const Draw& draw, ImGuiWindowFlags flags = 0) {
+              Picture* kept, const Draw& draw, ImGuiWindowFlags flags = 0, float pointing = 1) {
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();
     ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
@@ -31,6 +48,8 @@ void scrolled(const char* id, const Rect& area, const ViewTools& tools, std::opt
     const float width = picture.scene.width > area.w + 1 ? picture.scene.width : 0;
     const float height = picture.scene.height > area.h + 1 ? picture.scene.height : 0;
     ImGui::Dummy({width * scale, height * scale});
+    if (pointing < 1 && picture.pointed.w > 0 && width + height > 0)
+        bring_into_sight(picture.pointed, area, pointing, scale);
     if (kept != nullptr) {
         const ImVec2 window = ImGui::GetMainViewport()->Pos;
         *kept = {};
@@ -51,7 +70,7 @@ DrawContext context_of(const AppState& state, const ViewTools& tools, float widt
     const bool marked = state.compare.marked();
     const bool baseline = effective(state.compare, state.view.compare) == Compare::baseline;
     return {baseline ? state.compare.baseline() : state.shown,
-            state.view,
+            state.drawn_view(),
             tools.theme,
             tools.measure,
             width,
@@ -70,7 +89,7 @@ DrawContext canvas_context(const AppState& state, const ViewTools& tools, float 
     if (effective(state.compare, state.view.compare) != Compare::difference || !draws_difference(state.view))
         return context_of(state, tools, width, height);
     return {state.compare.difference(state.view.group),
-            state.view,
+            state.drawn_view(),
             tools.theme,
             tools.measure,
             width,
@@ -116,15 +135,15 @@ float header_tabs(const AppState& state, const Rect& area, const ViewTools& tool
     picture.scene.add(
         LineItem{{area.x, area.y + strip_height}, {area.right(), area.y + strip_height}, theme.line, 1});
     float x = area.x + panel_pad;
-    const std::pair<const char*, LeftTab> tabs[] = {{"Course", LeftTab::course},
-                                                    {"Guide", LeftTab::guide},
-                                                    {"Tensors", LeftTab::tensors},
-                                                    {"Heads", LeftTab::heads},
-                                                    {"Edit", LeftTab::edit}};
-    const bool given = state.document->attention != nullptr;
+    const std::pair<const char*, LeftTab> tabs[] = {
+        {"Predict", LeftTab::predictions}, {"Course", LeftTab::course}, {"Guide", LeftTab::guide},
+        {"Tensors", LeftTab::tensors},     {"Heads", LeftTab::heads},   {"Edit", LeftTab::edit}};
+    const bool given = given_weights(state) != nullptr, model = state.document->model != nullptr;
     for (const auto& [name, tab] : tabs) {
-        if (given && tab != LeftTab::heads && tab != LeftTab::tensors)
-            continue; // a file of weights has nothing to explain step by step nor to edit
+        if (tab == (model ? LeftTab::course : LeftTab::predictions))
+            continue; // lessons have problems of their own, and only a model predicts
+        if (given && tab != LeftTab::heads && tab != (model ? LeftTab::predictions : LeftTab::tensors))
+            continue; // weights alone have nothing to explain step by step nor to edit
         const char* label = given && tab == LeftTab::tensors ? "Source" : name;
         const bool on = state.view.tab == tab;
         const float width = tools.measure(label, Font::ui_semibold, 13);
@@ -148,20 +167,6 @@ float header_tabs(const AppState& state, const Rect& area, const ViewTools& tool
     return strip_height;
 }
 
-/// With a baseline, the top of the canvas says what is on screen. Returns what is left.
-Rect below_compare_bar(const AppState& state, const Rect& area, const ViewTools& tools) {
-    if (!state.compare.marked())
-        return area;
-    const float scale = tools.surface.scale();
-    const ImVec2 origin = ImGui::GetWindowPos();
-    ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
-    ImGui::BeginChild("compare", {area.w * scale, compare_bar_height * scale});
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    show_picture(draw_compare_bar(canvas_context(state, tools, area.w, area.h)), at.x, at.y, tools, nullptr);
-    ImGui::EndChild();
-    return {area.x, area.y + compare_bar_height, area.w, area.h - compare_bar_height};
-}
-
 } // namespace
 
 void scrolled_picture(const char* id, const Rect& area, const ViewTools& tools,
@@ -176,6 +181,25 @@ DrawContext draw_context(AppState& state, const ViewTools& tools, float width, f
     return context;
 }
 
+DrawContext canvas_draw_context(AppState& state, const ViewTools& tools, float width, float height) {
+    DrawContext context = canvas_context(state, tools, width, height);
+    context.pixels = &state.pixels;
+    return context;
+}
+
+Rect below_compare_bar(const AppState& state, const Rect& area, const ViewTools& tools) {
+    if (!state.compare.marked())
+        return area;
+    const float scale = tools.surface.scale();
+    const ImVec2 origin = ImGui::GetWindowPos();
+    ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
+    ImGui::BeginChild("compare", {area.w * scale, compare_bar_height * scale});
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    show_picture(draw_compare_bar(canvas_context(state, tools, area.w, area.h)), at.x, at.y, tools, nullptr);
+    ImGui::EndChild();
+    return {area.x, area.y + compare_bar_height, area.w, area.h - compare_bar_height};
+}
+
 void view_canvas(const AppState& state, const Rect& whole, const ViewTools& tools,
                  std::optional<CellAddress>& hovered, Picture& kept) {
     const ImVec2 origin = ImGui::GetWindowPos();
@@ -185,16 +209,36 @@ void view_canvas(const AppState& state, const Rect& whole, const ViewTools& tool
     if (state.shown.trace == nullptr)
         return;
     const Rect area = below_compare_bar(state, whole, tools);
+    const float scale = tools.surface.scale();
     // The wheel changes the number it is turned over, when that is selected; else it scrolls.
     const bool wheel_edits =
         state.view.hover && state.view.hover == state.view.selected && is_owned(state.view.hover->tensor);
-    if (state.shown.document->attention == nullptr)
+    if (!state.shown.document->has_board())
         scrolled(
             "canvas", area, tools, &hovered, &kept,
             [&](float width, float height) {
                 return draw_canvas(canvas_context(state, tools, width, height));
             },
-            wheel_edits ? ImGuiWindowFlags_NoScrollWithMouse : 0);
+            wheel_edits ? ImGuiWindowFlags_NoScrollWithMouse : 0, state.view.pointing);
+    if (state.view.arrival < 1) { // a new stage comes out of the paper
+        Scene veil;
+        const float covered = 200 * (1 - settled(state.view.arrival));
+        veil.add(RectItem{.area = {0, 0, area.w, area.h},
+                          .fill = with_alpha(tools.theme.canvas, static_cast<std::uint32_t>(covered))});
+        ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
+        ImGui::BeginChild("veil", {area.w * scale, area.h * scale}, false, ImGuiWindowFlags_NoInputs);
+        paint(veil, origin.x + area.x * scale, origin.y + area.y * scale, tools.surface,
+              *ImGui::GetWindowDrawList());
+        ImGui::EndChild();
+    }
+}
+
+void view_canvas_notices(const AppState& state, const Rect& whole, const ViewTools& tools) {
+    if (state.shown.trace == nullptr)
+        return;
+    const ImVec2 origin = ImGui::GetWindowPos();
+    const float bar = state.compare.marked() ? compare_bar_height : 0;
+    const Rect area{whole.x, whole.y + bar, whole.w, whole.h - bar};
     view_command_notice(state, area, tools);
     if (state.error.empty())
         return;
@@ -240,8 +284,11 @@ void view_course(const AppState& state, const Rect& area, const ViewTools& tools
 void view_left_panel(const AppState& state, const Rect& area, bool open, const ViewTools& tools) {
     draw_panel_back(area, tools, true);
     if (!open) {
-        view_rail(area, state.document->attention == nullptr ? "Guide" : "Heads", true,
-                  ViewChange(OpenLeft{true}), tools);
+        view_rail(area,
+                  state.document->model != nullptr       ? "Predict"
+                  : state.document->attention == nullptr ? "Guide"
+                                                         : "Heads",
+                  true, ViewChange(OpenLeft{true}), tools);
         return;
     }
     const float header = header_tabs(state, area, tools);
@@ -253,7 +300,7 @@ void view_left_panel(const AppState& state, const Rect& area, bool open, const V
         return;
     }
     // A region of its own for each tab, so that each keeps its scroll position.
-    const char* ids[] = {"course", "guide", "tensors", "heads", "edit"};
+    const char* ids[] = {"course", "guide", "tensors", "heads", "edit", "predictions"};
     scrolled(ids[static_cast<std::size_t>(state.view.tab)], inner, tools, nullptr, nullptr,
              [&](float width, float height) {
                  const DrawContext context = context_of(state, tools, width, height);
@@ -268,6 +315,8 @@ void view_left_panel(const AppState& state, const Rect& area, bool open, const V
                      return draw_heads(context);
                  case LeftTab::edit:
                      return draw_edit(context);
+                 case LeftTab::predictions:
+                     return draw_predictions(context, state.model);
                  }
                  return Picture{};
              });

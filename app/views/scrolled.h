@@ -15,5 +15,10 @@ void scrolled_picture(const char* id, const Rect& area, const ViewTools& tools,
 
 /// What drawing functions are given for a place of that size.
 DrawContext draw_context(AppState& state, const ViewTools& tools, float width, float height);
+/// The same for the canvas, which also shows B − A.
+DrawContext canvas_draw_context(AppState& state, const ViewTools& tools, float width, float height);
+
+/// With a baseline, the top of the canvas says what is on screen. Returns what is left.
+Rect below_compare_bar(const AppState& state, const Rect& area, const ViewTools& tools);
 
 } // namespace headscope

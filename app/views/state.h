@@ -8,9 +8,11 @@
 #include "app/state/document.h"
 #include "app/state/engine_state.h"
 #include "app/state/files_state.h"
+#include "app/state/model_state.h"
 #include "app/state/view_state.h"
 #include "app/views/widgets.h"
 
+#include <optional>
 #include <string>
 
 namespace headscope {
@@ -28,11 +30,15 @@ struct AppState {
     DocumentPtr document; ///< the newest valid one; `shown` may lag behind it by one run
     Shown shown;
     ViewState view;
+    /// `view` brought to what `shown` has, while that lags behind a document with other sizes.
+    std::optional<ViewState> view_behind;
+    const ViewState& drawn_view() const { return view_behind ? *view_behind : view; }
     Comparison compare; ///< follows `shown`
     Flash flash;
-    std::string sentence; ///< as it stands in the field, valid or not
-    std::string notice;   ///< what the last command did beside what can be seen; empty when nothing
-    std::string error;    ///< one sentence about what was typed or chosen last; empty when all is well
+    std::string sentence;    ///< as it stands in the field, valid or not
+    std::string kv_sentence; ///< that of the second field
+    std::string notice;      ///< what the last command did beside what can be seen; empty when nothing
+    std::string error;       ///< one sentence about what was typed or chosen last; empty when all is well
     EngineState engines;
     std::string recomputed;           ///< which stages the last run computed, one sentence
     bool running = false;             ///< a run is out
@@ -41,10 +47,12 @@ struct AppState {
     std::vector<HistoryLine> history; ///< of the document, oldest first
     std::size_t history_position = 0;
     FilesState files;
-    const HeadBoard* board = nullptr; ///< of the document's attention, while it has one
+    const HeadBoard* board = nullptr; ///< of the document's attention or model, while it has one
+    ModelState model;                 ///< of the document's checkpoint, while it has one
     PixelCache pixels;                ///< of what is costly to draw
     CourseState course;
     bool focus_sentence = false; ///< the sentence field takes the keyboard in the next frame
+    bool focus_kv_sentence = false;
 };
 
 } // namespace headscope

@@ -1,6 +1,8 @@
 #include "app/views/views.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 namespace headscope {
 
@@ -18,6 +20,7 @@ void view_strip(const AppState& state, const Rect& area, const ViewTools& tools)
     const float room = area.w - 2 * 28 - widths;
     const float gap = std::clamp(room / static_cast<float>(group_count - 1), 8.0F, 44.0F);
     float x = 28;
+    std::array<std::pair<float, float>, group_count> places{}; // left edge and width of each name
     for (int g = 0; g < group_count; ++g) {
         const auto group = static_cast<StageGroup>(g);
         const GroupInfo& info = group_info(group);
@@ -32,8 +35,7 @@ void view_strip(const AppState& state, const Rect& area, const ViewTools& tools)
                                    13,
                                    passed ? theme.ink : theme.muted,
                                    Align::center});
-        if (on)
-            picture.scene.add(RectItem{.area = {x, area.h - 2, width, 2}, .fill = theme.ink});
+        places[static_cast<std::size_t>(g)] = {x, width};
         picture.hotspots.push_back(
             {place, "stage " + label, ViewChange(GoTo{group}), std::string(info.title)});
         x += width;
@@ -44,6 +46,16 @@ void view_strip(const AppState& state, const Rect& area, const ViewTools& tools)
         }
         x += gap;
     }
+    // The mark under the name slides there from the stop before.
+    const auto place = [&](StageGroup group) {
+        return places[static_cast<std::size_t>(std::clamp(static_cast<int>(group), 0, group_count - 1))];
+    };
+    const auto [from, from_width] = place(state.view.came_from);
+    const auto [to, to_width] = place(state.view.group);
+    const float t = settled(state.view.arrival);
+    picture.scene.add(
+        RectItem{.area = {std::lerp(from, to, t), area.h - 2, std::lerp(from_width, to_width, t), 2},
+                 .fill = theme.ink});
     show_picture(picture, origin.x + area.x * scale, origin.y + area.y * scale, tools, nullptr);
 }
 

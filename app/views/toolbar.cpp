@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace headscope {
 
@@ -16,6 +17,15 @@ struct Field {
     std::string caption, value;
     std::vector<Choice> choices;
 };
+
+constexpr float fields_gap = 8;
+constexpr float smallest_sentence = 240, smallest_of_two = 190;
+constexpr float usual_sentence = 392, long_sentence = 620;
+
+bool shows_two_sentences(const AppState& state) {
+    const Recipe& recipe = state.document->recipe;
+    return recipe.base == nullptr && !recipe.kv_sentence.empty();
+}
 
 Field preset_field(const AppState& state) {
     Field field{"preset", state.document->title, {}};
@@ -27,9 +37,26 @@ Field preset_field(const AppState& state) {
     return field;
 }
 
+/// Nothing for a problem whose keys cannot come from elsewhere.
+std::optional<Field> attention_field(const AppState& state) {
+    const Recipe& recipe = state.document->recipe;
+    const PresetInfo* preset = find_preset(recipe.preset);
+    if (recipe.base != nullptr || preset == nullptr || preset->kv_sentence.empty())
+        return std::nullopt;
+    const bool cross = !recipe.kv_sentence.empty();
+    const std::string second = cross ? recipe.kv_sentence : std::string(preset->kv_sentence);
+    return Field{"attention",
+                 cross ? "cross" : "self",
+                 {{"self: one sentence", Command(SetKvSentence{}), !cross,
+                   "Queries, keys and values are made from the same words"},
+                  {"cross: a second sentence", Command(SetKvSentence{second}), cross,
+                   "Queries are made from the first sentence, keys and values from a second one"}}};
+}
+
 Field mask_field(const AppState& state) {
     const MaskChoice now = state.document->recipe.mask;
     const bool painted = painted_mask_fits(state.document->recipe, state.document->problem.dims);
+    const bool cross = state.document->problem.cross();
     const auto choice = [&](const char* label, MaskChoice mask, const char* tip) {
         return Choice{label, Command(SetMask{mask}), !painted && now == mask, tip};
     };
@@ -37,9 +64,15 @@ Field mask_field(const AppState& state) {
         "mask",
         "",
         {choice("none", MaskChoice::none, "Every token may read every token"),
-         choice("causal", MaskChoice::causal, "A token reads itself and what came before"),
-         choice("causal window 3", MaskChoice::causal_window, "The token itself and the two before it"),
-         choice("neighbours", MaskChoice::symmetric_window, "One token to either side")}};
+         choice("causal", MaskChoice::causal,
+                cross ? "The last word reads every key, each word before it one key less"
+                      : "A token reads itself and what came before"),
+         choice("causal window 3", MaskChoice::causal_window,
+                cross ? "Three keys, the last word the last three, each word before it one place earlier"
+                      : "The token itself and the two before it"),
+         choice("neighbours", MaskChoice::symmetric_window,
+                cross ? "Three keys around the word's own place, counted from the ends of both sentences"
+                      : "One token to either side")}};
     if (painted) {
         field.choices.push_back(
             {"painted", ViewChange(GoTo{StageGroup::masked}), true, "As painted by hand"});
@@ -95,54 +128,92 @@ Field variant_field(const AppState& state) {
     return field;
 }
 
-/// The sentence field; returns the logical width it took.
-void sentence_field(AppState& state, const Rect& area, const ViewTools& tools) {
+/// A text field for one of the sentences.
+struct SentenceField {
+    const char* id;
+    const char* hint;
+    std::string caption; ///< which projections it feeds; empty: all
+    std::string tip;     ///< why it cannot be typed into; empty: it can
+    std::string& text;
+    const std::string& valid; ///< what the document has
+    bool* take_keyboard;      ///< in this frame
+};
+
+/// Says whether something was typed.
+bool sentence_field(const AppState& state, const SentenceField& field, const Rect& area,
+                    const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const Theme& theme = tools.theme;
     const ImVec2 origin = ImGui::GetWindowPos();
     // Not every error is about the sentence.
-    const bool wrong = !state.error.empty() && state.sentence != state.document->recipe.sentence;
+    const bool wrong = !state.error.empty() && field.text != field.valid;
     Scene scene;
     scene.add(RectItem{.area = area,
                        .fill = theme.raise,
                        .stroke = wrong ? theme.bad : theme.line2,
                        .stroke_width = wrong ? 2.0F : 1.0F,
                        .radius = 6});
+    const float before = field.caption.empty() ? 6 : 10 + tools.measure(field.caption, Font::mono, 12) + 2;
+    if (!field.caption.empty())
+        scene.add(TextItem{{area.x + 10, baseline_for(area.y + area.h / 2, 12)},
+                           field.caption,
+                           Font::mono,
+                           12,
+                           theme.muted,
+                           Align::left});
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
-    tools.surface.need_glyphs(state.sentence);
+    tools.surface.need_glyphs(field.text);
     ImGui::PushFont(tools.surface.font(Font::ui, 14.5F));
-    ImGui::SetCursorScreenPos({origin.x + (area.x + 6) * scale, origin.y + area.y * scale});
-    ImGui::SetNextItemWidth((area.w - 12) * scale);
+    ImGui::SetCursorScreenPos({origin.x + (area.x + before) * scale, origin.y + area.y * scale});
+    ImGui::SetNextItemWidth((area.w - before - 6) * scale);
     const float text_height = ImGui::GetFontSize();
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {6 * scale, (area.h * scale - text_height) / 2});
     for (const ImGuiCol color : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive})
         ImGui::PushStyleColor(color, ImVec4(0, 0, 0, 0));
-    const auto& recipe = state.document->recipe;
-    const auto preset = std::ranges::find(presets(), std::string_view(recipe.preset), &PresetInfo::id);
-    const bool fixed = recipe.base != nullptr || (preset != presets().end() && preset->fixed_sentence);
+    const bool fixed = !field.tip.empty();
     ImGui::BeginDisabled(fixed);
-    if (state.focus_sentence)
+    if (*field.take_keyboard)
         ImGui::SetKeyboardFocusHere();
-    state.focus_sentence = false;
+    *field.take_keyboard = false;
     // Tab walks the focus ring; ImGui's own tabbing would jump into this field and stay there.
     ImGui::PushAllowKeyboardFocus(false);
-    if (ImGui::InputTextWithHint("##sentence", "Type a sentence", &state.sentence))
-        tools.send(Command(SetSentence{state.sentence}));
+    const bool typed = ImGui::InputTextWithHint(field.id, field.hint, &field.text);
     ImGui::PopAllowKeyboardFocus();
     ImGui::EndDisabled();
     if (tools.focus.offer(
             {origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale, area.h * scale}) &&
         !fixed)
-        state.focus_sentence = true;
+        *field.take_keyboard = true;
     ImGui::PopStyleColor(3);
     ImGui::PopStyleVar();
     ImGui::PopFont();
     if (fixed && ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
-        show_tip(recipe.base != nullptr ? "These tokens come from a file."
-                                        : "The sentence is part of this preset.",
-                 tools);
+        show_tip(field.tip, tools);
     if (wrong && ImGui::IsItemHovered())
         show_tip(state.error, tools);
+    return typed;
+}
+
+/// One field, or with cross-attention two side by side.
+void sentence_fields(AppState& state, const Rect& area, const ViewTools& tools) {
+    const Recipe& recipe = state.document->recipe;
+    const PresetInfo* preset = find_preset(recipe.preset);
+    const std::string tip = recipe.base != nullptr ? "These tokens come from a file."
+                            : preset != nullptr && preset->fixed_sentence
+                                ? "The sentence is part of this preset."
+                                : "";
+    const bool two = shows_two_sentences(state);
+    const float width = two ? (area.w - fields_gap) / 2 : area.w;
+    if (sentence_field(state,
+                       {"##sentence", "Type a sentence", two ? "q" : "", tip, state.sentence, recipe.sentence,
+                        &state.focus_sentence},
+                       {area.x, area.y, width, area.h}, tools))
+        tools.send(Command(SetSentence{state.sentence}));
+    if (two && sentence_field(state,
+                              {"##kv_sentence", "Type a second sentence", "k v", tip, state.kv_sentence,
+                               recipe.kv_sentence, &state.focus_kv_sentence},
+                              {area.x + width + fields_gap, area.y, width, area.h}, tools))
+        tools.send(Command(SetKvSentence{state.kv_sentence}));
 }
 
 void icon_buttons(const AppState& state, Picture& picture, const ViewTools& tools, float right) {
@@ -189,11 +260,20 @@ void view_toolbar(AppState& state, const Rect& area, const ViewTools& tools) {
     const float badge = view_engine_badge(state, area.w - 16 - 80, tools);
 
     // Fields that do not fit move, from the last one on, into one list.
-    std::vector<Field> fields{preset_field(state), mask_field(state), heads_field(state),
-                              variant_field(state)};
+    std::vector<Field> fields{preset_field(state)};
+    if (auto attention = attention_field(state))
+        fields.push_back(std::move(*attention));
+    for (Field& field : std::vector{mask_field(state), heads_field(state), variant_field(state)})
+        fields.push_back(std::move(field));
     const float right = area.w - 16 - 80 - badge - 16;
     const float start = 16 + view_file_button(state, {16, 10}, tools) + 8;
-    const float smallest_sentence = 240;
+    const bool two = shows_two_sentences(state);
+    const float smallest = two ? 2 * smallest_of_two + fields_gap : smallest_sentence;
+    const auto wanted = [&](const std::string& text) {
+        return tools.measure(text, Font::ui, 14.5F) > 340 ? long_sentence : usual_sentence;
+    };
+    const float largest = two ? 2 * std::max(wanted(state.sentence), wanted(state.kv_sentence)) + fields_gap
+                              : wanted(state.sentence);
     const auto fields_width = [&](std::size_t count) {
         float width = 0;
         for (std::size_t i = 0; i < count; ++i)
@@ -201,15 +281,27 @@ void view_toolbar(AppState& state, const Rect& area, const ViewTools& tools) {
         return width + (count < fields.size() ? combo_width("", "more", tools) + 8 : 0.0F);
     };
     std::size_t count = fields.size();
-    while (count > 0 && start + smallest_sentence + 12 + fields_width(count) > right)
+    while (count > 0 && start + smallest + 12 + fields_width(count) > right)
         --count;
-    const float sentence = std::clamp(right - start - 12 - fields_width(count), smallest_sentence,
-                                      tools.measure(state.sentence, Font::ui, 14.5F) > 340 ? 620.0F : 392.0F);
-    sentence_field(state, {start, 10, sentence, 32}, tools);
+    const float sentence = std::clamp(right - start - 12 - fields_width(count), smallest, largest);
+    sentence_fields(state, {start, 10, sentence, 32}, tools);
+    // What "show me" has just moved is ringed for a moment.
+    Scene rings;
+    const auto ring = [&](const std::string& caption, const Rect& place) {
+        if (state.course.driven.contains(caption) && state.course.driven_strength > 0)
+            rings.add(RectItem{
+                .area = {place.x - 4, place.y - 4, place.w + 8, place.h + 8},
+                .stroke = with_alpha(theme.ink, static_cast<std::uint32_t>(
+                                                    255 * std::min(1.0F, 2 * state.course.driven_strength))),
+                .stroke_width = 2.5F,
+                .radius = 9});
+    };
+    ring("sentence", {start, 10, sentence, 32});
     float x = start + sentence + 12;
     for (std::size_t i = 0; i < count; ++i) {
         const float width = combo_width(fields[i].caption, fields[i].value, tools);
         combo(fields[i].caption, fields[i].value, {x, 10, width, 32}, fields[i].choices, tools);
+        ring(fields[i].caption, {x, 10, width, 32});
         x += width + 8;
     }
     if (count < fields.size()) {
@@ -219,8 +311,12 @@ void view_toolbar(AppState& state, const Rect& area, const ViewTools& tools) {
                 choice.label = fields[i].caption + "  " + choice.label;
                 rest.push_back(std::move(choice));
             }
-        combo("", "more", {x, 10, combo_width("", "more", tools), 32}, rest, tools);
+        const Rect more{x, 10, combo_width("", "more", tools), 32};
+        combo("", "more", more, rest, tools);
+        for (std::size_t i = count; i < fields.size(); ++i)
+            ring(fields[i].caption, more);
     }
+    paint(rings, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
 }
 
 } // namespace headscope

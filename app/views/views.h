@@ -21,11 +21,15 @@ void view_toolbar(AppState& state, const Rect& area, const ViewTools& tools);
 /// The engine that computes, its time, and on a click what there is to choose from. `right`: its right edge.
 /// Returns its width in logical pixels.
 float view_engine_badge(const AppState& state, float right, const ViewTools& tools);
+/// The same while a checkpoint is open: its name, the prompt, the board's button.
+void view_model_toolbar(AppState& state, const Rect& area, const ViewTools& tools);
 /// The strip of stages.
 void view_strip(const AppState& state, const Rect& area, const ViewTools& tools);
 /// The canvas. Writes the cell under the mouse to `hovered`, and keeps the picture for reports and tests.
 void view_canvas(const AppState& state, const Rect& area, const ViewTools& tools,
                  std::optional<CellAddress>& hovered, Picture& kept);
+/// Over the canvas: what the last command did beside what can be seen, and what could not be done.
+void view_canvas_notices(const AppState& state, const Rect& canvas, const ViewTools& tools);
 /// Guide, tensors and heads; or the rail that opens it again.
 void view_left_panel(const AppState& state, const Rect& area, bool open, const ViewTools& tools);
 /// The arithmetic of the cell that is spoken of; or its rail. Writes a cell under the mouse to `hovered`.
@@ -45,7 +49,8 @@ void view_help(const AppState& state, const Rect& area, const ViewTools& tools);
 void view_attention_toolbar(AppState& state, const Rect& area, const ViewTools& tools);
 void view_attention_strip(const AppState& state, const Rect& area, const ViewTools& tools);
 void view_attention_bar(const AppState& state, const Rect& area, const ViewTools& tools);
-/// The board and the open head side by side. Writes the layers that are in sight to `rows`.
+/// The board and the open head side by side, of weights or of a checkpoint's layer. Writes the layers that
+/// are in sight to `rows`.
 void view_attention_canvas(AppState& state, const Rect& area, const ViewTools& tools,
                            std::optional<CellAddress>& hovered, Picture& kept, LayersInSight& rows);
 

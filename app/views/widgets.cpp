@@ -55,9 +55,8 @@ bool show_slider(const Slider& slider, const Rect& area, const ViewTools& tools)
     ImGui::InvisibleButton(slider.label.c_str(), {area.w, area.h});
     const bool stepped = tools.focus.offer(area);
     const ImGuiIO& io = ImGui::GetIO();
-    constexpr float grain = 0.01F; // what the two decimals on screen can tell apart
     const auto send = [&](float value) {
-        value = std::clamp(std::round(value / grain) * grain, slider.low, slider.high);
+        value = std::clamp(std::round(value / slider.grain) * slider.grain, slider.low, slider.high);
         if (value != slider.value)
             tools.send(slider.action(value));
     };
@@ -66,7 +65,7 @@ bool show_slider(const Slider& slider, const Rect& area, const ViewTools& tools)
     else if (ImGui::IsItemActive())
         send(slider.low + (slider.high - slider.low) * (io.MousePos.x - area.x) / area.w);
     else if (ImGui::IsItemHovered() && io.MouseWheel != 0)
-        send(slider.value + io.MouseWheel * 0.05F);
+        send(slider.value + io.MouseWheel * std::max(0.05F, slider.grain));
     if (!ImGui::IsItemHovered())
         return false;
     ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);

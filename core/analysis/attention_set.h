@@ -1,64 +1,24 @@
 #pragma once
 
 #include "core/base/progress.h"
-#include "core/tensor/tensor.h"
+#include "core/trace/attention_set.h"
 #include "core/trace/trace.h"
 
 #include <cstdint>
-#include <memory>
-#include <span>
 #include <string>
-#include <vector>
 
 namespace headscope {
 
-/// What the first axis of a set of attention weights counts.
-enum class SetAxis : std::uint8_t { layers, sequences };
-
-/// What is known of a set before any weight is read.
-struct AttentionInfo {
-    std::int64_t L = 0; ///< layers, or sequences
-    std::int64_t H = 0, Tq = 0, Tk = 0;
-    SetAxis axis = SetAxis::layers;
-    std::vector<std::int64_t> numbers; ///< L: what each layer or sequence is called, mostly 0 to L - 1
-    std::string title;                 ///< for a window's title: the file's name
-    std::string source;                ///< where it comes from: the path
-    std::string held_as;               ///< "float16": the numbers' type there
-    std::string tensor;                ///< the tensor's name, or "layers.{l}.weights"; may be empty
-    std::uint64_t bytes = 0;           ///< of the weights, as they are held
-    float sum_tolerance = 1e-4F;       ///< a row of weights of that type may miss 1 by this much
-    std::string tokens_from;           ///< where the tokens come from; empty without tokens
-};
-
-/// The attention weights of many heads, of which only those that are looked at are read. Any thread may use
-/// every member. All weights are softmax output as somebody else computed it: nothing about them is sure.
-class AttentionSet {
-public:
-    AttentionSet() = default;
-    AttentionSet(const AttentionSet&) = delete;
-    AttentionSet& operator=(const AttentionSet&) = delete;
-    virtual ~AttentionSet() = default;
-
-    virtual const AttentionInfo& info() const = 0;
-    /// Tq texts, or none. `l` in [0, L), here and below.
-    virtual const std::vector<std::string>& query_tokens(std::int64_t l) const = 0;
-    /// Tk texts, or none. The query's own where Tq is Tk.
-    virtual const std::vector<std::string>& key_tokens(std::int64_t l) const = 0;
-    /// All heads: (1, H, Tq, Tk). Kept for the next time within a budget. Throws Error(input) when it cannot
-    /// be read.
-    virtual TensorPtr layer(std::int64_t l) const = 0;
-    /// One head, Tq*Tk numbers, past what is kept. Throws likewise.
-    virtual void read_head(std::int64_t l, std::int64_t h, std::span<float> to) const = 0;
-};
-using AttentionSetPtr = std::shared_ptr<const AttentionSet>;
-
-/// "L5", or "B5" where the set holds sequences.
+/// "L5", or "B5" where the set holds sequences, or "mean".
 std::string layer_name(const AttentionInfo& info, std::int64_t l);
-/// "L5 H1".
+/// "H1", or "mean".
+std::string head_column(const AttentionInfo& info, std::int64_t h);
+/// "L5 H1", "L5 mean" over its heads, "H1 mean" over layers, "mean of all".
 std::string head_name(const AttentionInfo& info, std::int64_t l, std::int64_t h);
 
 /// One layer as a trace that has weights and weights_mean alone, and dims with B, Tq, Tk, H and Hkv alone.
-/// Rows without any weight count as fully masked. Throws Error(input), and Error(cancelled).
+/// The mean is that of MeanWeights over the set's own heads. Rows without any weight count as fully masked.
+/// Throws Error(input), and Error(cancelled).
 Trace attention_trace(const AttentionSet& set, std::int64_t l, Progress& progress);
 
 } // namespace headscope

@@ -14,4 +14,9 @@ Cost cost_of(const Dims& d, bool biases) {
     return cost;
 }
 
+std::int64_t cache_bytes(std::int64_t layers, std::int64_t Hkv, std::int64_t dk, std::int64_t T,
+                         std::int64_t bytes_per_number) {
+    return 2 * layers * Hkv * dk * T * bytes_per_number;
+}
+
 } // namespace headscope

@@ -19,4 +19,8 @@ struct Cost {
 
 Cost cost_of(const Dims& dims, bool biases);
 
+/// What a model keeps of T tokens while it writes on: K and V of every layer, 2 layers Hkv dk T numbers.
+std::int64_t cache_bytes(std::int64_t layers, std::int64_t Hkv, std::int64_t dk, std::int64_t T,
+                         std::int64_t bytes_per_number);
+
 } // namespace headscope

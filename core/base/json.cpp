@@ -3,17 +3,19 @@
 #include "core/base/error.h"
 
 #include <nlohmann/json.hpp>
-#include <set>
+#include <utility>
 #include <vector>
 
 namespace headscope {
 
 namespace {
 
-constexpr int max_depth = 64;
+using nlohmann::json;
+
+constexpr std::size_t max_depth = 64;
 
 /// The part of a parser's message that says what is wrong: without its "[json.exception...]" and its source.
-std::string reason(const nlohmann::json::exception& fault) {
+std::string reason(const json::exception& fault) {
     std::string text = fault.what();
     if (const auto bracket = text.find("] "); bracket != std::string::npos)
         text.erase(0, bracket + 2);
@@ -25,28 +27,75 @@ std::string reason(const nlohmann::json::exception& fault) {
     return text;
 }
 
+/// Builds the value as the parser meets its parts. An object takes a key once: that it is new costs nothing
+/// beside putting it there.
+class JsonBuilder final : public nlohmann::json_sax<json> {
+public:
+    explicit JsonBuilder(const std::string& what) : what_(what) {}
+    json take() { return std::move(root_); }
+
+    bool null() override { return add(nullptr); }
+    bool boolean(bool value) override { return add(value); }
+    bool number_integer(number_integer_t value) override { return add(value); }
+    bool number_unsigned(number_unsigned_t value) override { return add(value); }
+    bool number_float(number_float_t value, const string_t&) override { return add(value); }
+    bool string(string_t& value) override { return add(std::move(value)); }
+    bool binary(binary_t& value) override { return add(std::move(value)); }
+    bool start_object(std::size_t) override { return open(json::object()); }
+    bool start_array(std::size_t) override { return open(json::array()); }
+    bool end_object() override { return close(); }
+    bool end_array() override { return close(); }
+
+    bool key(string_t& name) override {
+        const auto [place, is_new] = open_.back()->get_ref<json::object_t&>().try_emplace(name);
+        if (!is_new)
+            fail_input(what_ + " has the key \"" + name + "\" twice in one object; keep one");
+        value_ = &place->second;
+        return true;
+    }
+    bool parse_error(std::size_t, const std::string&, const json::exception& fault) override {
+        fail_input(what_ + " is not valid JSON: " + reason(fault) + "; correct it");
+    }
+
+private:
+    bool add(json value) {
+        put(std::move(value));
+        return true;
+    }
+    /// Where the value is now: no container that is open moves.
+    json* put(json value) {
+        if (open_.empty())
+            return &(root_ = std::move(value));
+        if (open_.back()->is_array())
+            return &open_.back()->get_ref<json::array_t&>().emplace_back(std::move(value));
+        return &(*value_ = std::move(value));
+    }
+    bool open(json container) {
+        if (open_.size() >= max_depth)
+            fail_input(what_ + " is nested more than " + std::to_string(max_depth) +
+                       " levels deep; flatten it");
+        open_.push_back(put(std::move(container)));
+        return true;
+    }
+    bool close() {
+        open_.pop_back();
+        return true;
+    }
+
+    const std::string& what_;
+    json root_;
+    std::vector<json*> open_; ///< containers, outermost first
+    json* value_ = nullptr;   ///< what the last key names
+};
+
 } // namespace
 
-nlohmann::json parse_json(std::string_view text, const std::string& what) {
-    using Event = nlohmann::json::parse_event_t;
-    std::vector<std::set<std::string>> keys;
-    const auto watch = [&](int depth, Event event, nlohmann::json& value) {
-        const bool opens = event == Event::object_start || event == Event::array_start;
-        if (opens && depth >= max_depth)
-            fail_input(what + " is nested more than " + std::to_string(max_depth) +
-                       " levels deep; flatten it");
-        if (event == Event::object_start)
-            keys.emplace_back();
-        else if (event == Event::object_end)
-            keys.pop_back();
-        else if (event == Event::key && !keys.back().insert(value.get<std::string>()).second)
-            fail_input(what + " has the key \"" + value.get<std::string>() +
-                       "\" twice in one object; keep one");
-        return true;
-    };
+json parse_json(std::string_view text, const std::string& what) {
     try {
-        return nlohmann::json::parse(text, watch);
-    } catch (const nlohmann::json::exception& fault) {
+        JsonBuilder builder(what);
+        json::sax_parse(text, &builder);
+        return builder.take();
+    } catch (const json::exception& fault) {
         fail_input(what + " is not valid JSON: " + reason(fault) + "; correct it");
     }
 }

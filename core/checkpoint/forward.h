@@ -2,13 +2,12 @@
 
 #include "core/attention/problem.h"
 #include "core/base/progress.h"
-#include "core/checkpoint/model.h"
+#include "core/checkpoint/model_edits.h"
 #include "core/checkpoint/model_inputs.h"
 #include "core/trace/trace.h"
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -19,8 +18,7 @@ struct ForwardOptions {
     std::optional<std::int64_t> layer{}; ///< keep those of this layer alone; in [0, layers)
     bool keep_problems = false;          ///< keep each kept layer's attention as a problem, weights included
     bool logits = true;
-    /// By layer: one gain per head, as in Problem.
-    std::map<std::int64_t, std::vector<float>> gains{};
+    ModelEdits edits{};
 };
 
 /// The attention of one layer.
@@ -47,7 +45,8 @@ using RunAttention = std::function<Trace(const Problem&, StageSet, Progress&)>;
 /// Position ids are those it takes by itself: 0 .. T-1, whatever the padding; in RoBERTa they count the
 /// tokens other than pad_id. Padding is never read as a key; its own rows are computed like others. Throws
 /// Error(input) for inputs that do not fit the model (ids outside the vocabulary, more tokens than learned
-/// positions, wrong counts), and for what Model and `attention` throw; Error(cancelled) between steps.
+/// positions, wrong counts) and for edits that do not, and for what Model and `attention` throw;
+/// Error(cancelled) between steps.
 ForwardResult run_model(const Model& model, const ModelInputs& inputs, const ForwardOptions& options,
                         const RunAttention& attention, Progress& progress);
 

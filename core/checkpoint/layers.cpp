@@ -3,131 +3,88 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 namespace headscope {
 
 namespace {
 
 using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using View = Eigen::Map<Matrix>;
-using ConstView = Eigen::Map<const Matrix>;
-using Row = Eigen::Map<const Eigen::RowVectorXf>;
+using Row = Eigen::Map<Eigen::RowVectorXf>;
+using ConstRow = Eigen::Map<const Eigen::RowVectorXf>;
+using Numbers = Eigen::Map<Eigen::ArrayXf>;
+using ConstNumbers = Eigen::Map<const Eigen::ArrayXf>;
 
-constexpr std::int64_t tile_rows = 64;
+std::int64_t width_of(const Tensor& x) {
+    return x.shape().back(0);
+}
 
 std::int64_t rows_of(const Tensor& x) {
-    return x.shape()[0] * x.shape()[1];
+    return x.count() / width_of(x);
 }
 
-ConstView view(const Tensor& x) {
-    return {x.data(), x.count() / x.shape().back(0), x.shape().back(0)};
+ConstRow row(const Tensor& x, std::int64_t i = 0) {
+    return {x.data() + i * width_of(x), width_of(x)};
 }
 
-View view(Tensor& x) {
-    return {x.data(), x.count() / x.shape().back(0), x.shape().back(0)};
-}
-
-Row row(const Tensor& x) {
-    return {x.data(), x.count()};
-}
-
-MutableTensor like(const Tensor& x, std::int64_t width) {
-    return std::make_shared<Tensor>(Shape{x.shape()[0], x.shape()[1], width});
-}
-
-/// y = x times a matrix, tile by tile.
-template<class Factor>
-void multiply(const Tensor& x, const Factor& W, const Tensor* b, Tensor& y, const Progress& cancel) {
-    for (std::int64_t first = 0; first < rows_of(x); first += tile_rows) {
-        cancel.check();
-        const std::int64_t count = std::min(tile_rows, rows_of(x) - first);
-        auto out = view(y).middleRows(first, count);
-        out.noalias() = view(x).middleRows(first, count) * W;
-        if (b != nullptr)
-            out.rowwise() += row(*b);
-    }
-}
-
-float gelu(float x) {
-    return 0.5F * x * (1.0F + std::erf(x * static_cast<float>(1.0 / std::numbers::sqrt2)));
-}
-
-/// Hendrycks and Gimpel 2016, "Gaussian Error Linear Units", section 2.
-float gelu_tanh(float x) {
-    constexpr double scale = std::numbers::sqrt2 * std::numbers::inv_sqrtpi; // sqrt(2 / pi)
-    constexpr float cubic = 0.044715F;
-    return 0.5F * x * (1.0F + std::tanh(static_cast<float>(scale) * (x + cubic * x * x * x)));
-}
-
-float silu(float x) {
-    return x / (1.0F + std::exp(-x));
+/// In double, so that the bits do not depend on the vectors that sum it up.
+void norm_row(const Tensor& x, std::int64_t i, const Tensor& gain, const Tensor* shift, double eps,
+              Tensor& y) {
+    Eigen::RowVectorXd centred = row(x, i).cast<double>();
+    if (shift != nullptr)
+        centred.array() -= centred.mean();
+    const double scale = 1.0 / std::sqrt(centred.squaredNorm() / static_cast<double>(centred.size()) + eps);
+    Row out(y.data() + i * width_of(y), width_of(y));
+    out = ((centred * scale).cast<float>().array() * row(gain).array()).matrix();
+    if (shift != nullptr)
+        out += row(*shift);
 }
 
 } // namespace
 
-MutableTensor linear(const Tensor& x, const Tensor& W, const Tensor* b, const Progress& cancel) {
-    MutableTensor y = like(x, W.shape()[1]);
-    multiply(x, view(W), b, *y, cancel);
+MutableTensor norm(CpuDense& cpu, const Tensor& x, const Tensor& gain, const Tensor* shift, double eps) {
+    MutableTensor y = cpu.make(x.shape());
+    cpu.for_rows(rows_of(x), 20 * width_of(x), [&](std::int64_t first, std::int64_t count) {
+        for (std::int64_t i = first; i < first + count; ++i)
+            norm_row(x, i, gain, shift, eps, *y);
+    });
     return y;
 }
 
-MutableTensor linear_by_rows(const Tensor& x, const Tensor& table, const Tensor* b, const Progress& cancel) {
-    MutableTensor y = like(x, table.shape()[0]);
-    multiply(x, view(table).transpose(), b, *y, cancel);
-    return y;
-}
-
-MutableTensor norm(const Tensor& x, const Tensor& gain, const Tensor* shift, double eps) {
-    MutableTensor y = like(x, x.shape().back(0));
-    for (std::int64_t i = 0; i < rows_of(x); ++i) {
-        Eigen::RowVectorXd centred = view(x).row(i).cast<double>();
-        if (shift != nullptr)
-            centred.array() -= centred.mean();
-        const double scale =
-            1.0 / std::sqrt(centred.squaredNorm() / static_cast<double>(centred.size()) + eps);
-        auto out = view(*y).row(i);
-        out = ((centred * scale).cast<float>().array() * row(gain).array()).matrix();
-        if (shift != nullptr)
-            out += row(*shift);
-    }
-    return y;
-}
-
-void activate(Tensor& x, Activation activation) {
-    const auto values = x.values();
+void activate(CpuDense& cpu, Tensor& x, Activation activation, const Progress& cancel) {
+    using enum CpuDense::Function;
     switch (activation) {
     case Activation::gelu:
-        std::ranges::transform(values, values.begin(), gelu);
-        return;
+        return cpu.apply(gelu, x.values(), cancel);
     case Activation::gelu_tanh:
-        std::ranges::transform(values, values.begin(), gelu_tanh);
-        return;
-    case Activation::relu:
-        std::ranges::transform(values, values.begin(), [](float v) { return std::max(v, 0.0F); });
-        return;
+        return cpu.apply(gelu_tanh, x.values(), cancel);
     case Activation::silu:
-        std::ranges::transform(values, values.begin(), silu);
+        return cpu.apply(silu, x.values(), cancel);
+    case Activation::relu: {
+        Numbers numbers(x.data(), x.count());
+        numbers = numbers.max(0.0F);
         return;
+    }
     }
 }
 
-MutableTensor sum(const Tensor& x, const Tensor& y) {
-    MutableTensor out = like(x, x.shape().back(0));
-    view(*out) = view(x) + view(y);
+MutableTensor sum(CpuDense& cpu, const Tensor& x, const Tensor& y) {
+    MutableTensor out = cpu.make(x.shape());
+    Numbers(out->data(), out->count()) =
+        ConstNumbers(x.data(), x.count()) + ConstNumbers(y.data(), y.count());
     return out;
 }
 
-MutableTensor mlp(const Tensor& x, const WeightSet& layer, Activation activation, const Progress& cancel) {
-    MutableTensor inside = linear(x, *layer[Slot::mlp_in], layer[Slot::mlp_in_bias].get(), cancel);
+MutableTensor mlp(CpuDense& cpu, const Tensor& x, const WeightSet& layer, Activation activation,
+                  const Progress& cancel) {
+    MutableTensor inside = cpu.multiply(x, *layer[Slot::mlp_in], layer[Slot::mlp_in_bias].get(), cancel);
     if (const TensorPtr& gate = layer[Slot::mlp_gate]) {
-        MutableTensor opened = linear(x, *gate, layer[Slot::mlp_gate_bias].get(), cancel);
-        activate(*opened, activation);
-        view(*inside).array() *= view(*opened).array();
+        MutableTensor opened = cpu.multiply(x, *gate, layer[Slot::mlp_gate_bias].get(), cancel);
+        activate(cpu, *opened, activation, cancel);
+        Numbers(inside->data(), inside->count()) *= ConstNumbers(opened->data(), opened->count());
     } else {
-        activate(*inside, activation);
+        activate(cpu, *inside, activation, cancel);
     }
-    return linear(*inside, *layer[Slot::mlp_out], layer[Slot::mlp_out_bias].get(), cancel);
+    return cpu.multiply(*inside, *layer[Slot::mlp_out], layer[Slot::mlp_out_bias].get(), cancel);
 }
 
 } // namespace headscope

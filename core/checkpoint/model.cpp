@@ -35,8 +35,14 @@ std::string shape_text(std::vector<std::int64_t> extents) {
 TensorPtr transposed(const Tensor& tensor) {
     const std::int64_t rows = tensor.shape()[0], cols = tensor.shape()[1];
     auto out = std::make_shared<Tensor>(Shape{cols, rows});
-    View(out->data(), cols, rows) =
-        ConstView(tensor.data(), rows, cols, Eigen::OuterStride<>(cols)).transpose();
+    const ConstView from(tensor.data(), rows, cols, Eigen::OuterStride<>(cols));
+    View to(out->data(), cols, rows);
+    constexpr std::int64_t tile = 32; // both sides of one stay in the L1 cache
+    for (std::int64_t row = 0; row < rows; row += tile)
+        for (std::int64_t col = 0; col < cols; col += tile) {
+            const std::int64_t height = std::min(tile, rows - row), width = std::min(tile, cols - col);
+            to.block(col, row, width, height) = from.block(row, col, height, width).transpose();
+        }
     return out;
 }
 
@@ -72,14 +78,37 @@ const TensorName* find_row(std::span<const TensorName> rows, Slot slot) {
 
 } // namespace
 
-Model Model::open(const std::string& folder) {
+Model Model::open(const std::string& folder, std::size_t kept_bytes) {
     Model model;
     model.folder_ = folder;
     model.files_ = TensorFiles::open(folder);
     const std::string config = folder + "/config.json";
     model.config_ = parse_model_config(read_file(config), config);
     model.match();
+    model.plan_kept(kept_bytes);
     return model;
+}
+
+void Model::plan_kept(std::size_t kept_bytes) {
+    const NameMap& map = name_map(config_.family);
+    const auto bytes_of = [&](std::span<const TensorName> rows, bool per_layer) {
+        double bytes = 0;
+        for (const TensorName& row : rows)
+            if (is_per_layer(row.slot) == per_layer && is_needed(row, config_))
+                bytes += static_cast<double>(sizeof(float)) *
+                         static_cast<double>(extent_of(row.in, config_)) *
+                         static_cast<double>(extent_of(row.out, config_));
+        return bytes;
+    };
+    const double around = bytes_of(map.body, false) + bytes_of(map.head, false);
+    const double layer = std::max(1.0, bytes_of(map.body, true));
+    const double left = static_cast<double>(kept_bytes) - around;
+    const auto last =
+        static_cast<std::int64_t>(std::clamp(left / layer, 0.0, static_cast<double>(config_.layers)));
+    kept_ = std::make_shared<std::vector<KeptWeights>>(static_cast<std::size_t>(config_.layers + 1));
+    kept_->front().keep(left >= 0);
+    for (std::int64_t l = config_.layers - last; l < config_.layers; ++l)
+        (*kept_)[static_cast<std::size_t>(l + 1)].keep(true);
 }
 
 void Model::match_rows(std::span<const TensorName> rows, std::string_view prefix,
@@ -154,15 +183,20 @@ TensorPtr Model::load(const TensorName& row, std::string_view prefix, std::int64
 
 TensorPtr Model::shared(Slot slot) const {
     const NameMap& map = name_map(config_.family);
-    if (const TensorName* row = find_row(map.body, slot))
-        return is_needed(*row, config_) ? load(*row, prefix_, 0) : nullptr;
-    const TensorName* row = find_row(map.head, slot);
+    const TensorName* const body = find_row(map.body, slot);
+    const TensorName* const row = body != nullptr ? body : find_row(map.head, slot);
     if (row == nullptr)
         return nullptr;
-    return is_needed(*row, config_) ? load(*row, "", 0) : shared(Slot::words);
+    if (!is_needed(*row, config_))
+        return body != nullptr ? nullptr : shared(Slot::words);
+    return kept_->front().one(slot, [&] { return load(*row, body != nullptr ? prefix_ : "", 0); });
 }
 
 WeightSet Model::layer(std::int64_t l) const {
+    return (*kept_)[static_cast<std::size_t>(l + 1)].all([&] { return read_layer(l); });
+}
+
+WeightSet Model::read_layer(std::int64_t l) const {
     WeightSet set;
     for (const TensorName& row : name_map(config_.family).body)
         if (is_per_layer(row.slot) && is_needed(row, config_))

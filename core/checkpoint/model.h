@@ -1,13 +1,14 @@
 #pragma once
 
 #include "core/checkpoint/config.h"
+#include "core/checkpoint/kept_weights.h"
 #include "core/checkpoint/name_map.h"
 #include "core/checkpoint/tensor_files.h"
 #include "core/tensor/tensor.h"
 
-#include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,25 +24,24 @@ struct CheckpointReport {
     std::map<std::string, std::int64_t> parameters; ///< numbers stored, by dtype
 };
 
-/// The weights of one layer or of what stands around the layers, by slot; null where the model has none. In
-/// our convention: matrices (d_in, d_out), tables (rows, D).
-struct WeightSet {
-    std::array<TensorPtr, slot_count> tensors;
-    const TensorPtr& operator[](Slot slot) const { return tensors[static_cast<std::size_t>(slot)]; }
-};
-
-/// An opened checkpoint. Weights stay on disk: they are read, checked and brought into our layout when they
-/// are asked for, so that a model needs the memory of one layer and its embeddings. Immutable; any thread may
-/// use it.
+/// An opened checkpoint. Weights are read, checked and brought into our layout when they are asked for, and
+/// stay in memory within a budget; beyond it they are read again each time, so that a larger model needs that
+/// and the memory of one layer more. A weight is one object as long as anybody holds it. Any thread may use a
+/// model; copies share what is kept.
 class Model {
 public:
+    static constexpr std::size_t default_kept_bytes = std::size_t{1} << 30U;
+
     /// `folder` holds config.json and the tensors. Tensors that are missing, unknown or of a wrong shape go
     /// into the report. Throws Error(input) for what cannot be read at all (see TensorFiles and
-    /// parse_model_config). Nothing is fetched from a network.
-    static Model open(const std::string& folder);
+    /// parse_model_config). Nothing is fetched from a network. kept_bytes: what the weights kept in memory
+    /// may take together, as float32: what stands around the layers first, then the last layers, which an
+    /// edit anywhere computes again.
+    static Model open(const std::string& folder, std::size_t kept_bytes = default_kept_bytes);
 
     const std::string& folder() const { return folder_; }
     const ModelConfig& config() const { return config_; }
+    const TensorFiles& files() const { return files_; }
     const CheckpointReport& report() const { return report_; }
     bool has_head() const { return report_.head_missing.empty(); }
     /// Throws Error(input) naming what keeps the model from running: missing or misshapen tensors.
@@ -60,6 +60,8 @@ private:
     void match();
     void match_rows(std::span<const TensorName> rows, std::string_view prefix,
                     std::vector<std::string>& missing);
+    void plan_kept(std::size_t kept_bytes);
+    WeightSet read_layer(std::int64_t l) const;
     TensorPtr load(const TensorName& row, std::string_view prefix, std::int64_t l) const;
 
     std::string folder_;
@@ -67,6 +69,7 @@ private:
     TensorFiles files_;
     std::string prefix_;
     CheckpointReport report_;
+    std::shared_ptr<std::vector<KeptWeights>> kept_; ///< around the layers, then each layer
 };
 
 } // namespace headscope

@@ -18,6 +18,7 @@ struct ModelInputs {
     std::vector<std::uint8_t> attention_mask; ///< 1 = a real token, 0 = padding at either end; empty: all 1
     std::vector<std::int64_t> token_types;    ///< families with a token type table; empty: all 0
     std::vector<std::string> tokens;          ///< B T labels, or empty
+    bool operator==(const ModelInputs&) const = default;
 };
 
 /// Reads input_ids (T) or (B, T), and attention_mask and token_type_ids of the same shape where the file has

@@ -4,6 +4,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/random_access_file.h"
+#include "core/base/sha256.h"
 
 #include <algorithm>
 #include <array>
@@ -225,6 +226,18 @@ Safetensors Safetensors::open_lazily(const std::string& path) {
     file.data_ = prefix + header.size();
     file.parse(header, size - file.data_);
     return file;
+}
+
+std::uint64_t Safetensors::size_bytes() const {
+    return bytes_ != nullptr ? bytes_->size() : file_->size();
+}
+
+std::string Safetensors::header_sha256() const {
+    if (bytes_ != nullptr)
+        return sha256(std::string_view(*bytes_).substr(0, data_));
+    std::string header(data_, '\0');
+    file_->read(0, header);
+    return sha256(header);
 }
 
 const SafetensorsEntry* Safetensors::find(std::string_view name) const {

@@ -51,6 +51,12 @@ public:
     const SafetensorsEntry* find(std::string_view name) const;
     const std::map<std::string, std::string>& metadata() const { return metadata_; }
 
+    /// Of the whole file.
+    std::uint64_t size_bytes() const;
+    /// SHA-256 of everything before the tensors: their names, types, shapes and places. Throws when the file
+    /// was cut short since it was opened.
+    std::string header_sha256() const;
+
     // Each throws Error(input) when the tensor is missing, has another dtype or a rank above 4.
     /// F32, F16, BF16 and F64 as float32. Throws when a finite F64 number lies outside float32's range.
     TensorPtr tensor(std::string_view name) const;

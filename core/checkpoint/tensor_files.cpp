@@ -110,13 +110,13 @@ TensorPtr TensorFiles::tensor(std::string_view name) const {
         fail_input(folder_ + " has no tensor " + std::string(name) + "; get the checkpoint again");
     const Safetensors& file = *files_[found->second.file];
     TensorPtr tensor = file.tensor(name);
+    if (tensor->all_finite())
+        return tensor;
     const auto values = tensor->values();
     const auto bad = std::ranges::find_if(values, [](float v) { return !std::isfinite(v); });
-    if (bad != values.end())
-        fail_input(file.source() + ": number " + std::to_string(bad - values.begin()) + " of tensor " +
-                   std::string(name) + " is " + (std::isnan(*bad) ? "NaN" : "infinite") +
-                   "; every weight should be finite, get the checkpoint again");
-    return tensor;
+    fail_input(file.source() + ": number " + std::to_string(bad - values.begin()) + " of tensor " +
+               std::string(name) + " is " + (std::isnan(*bad) ? "NaN" : "infinite") +
+               "; every weight should be finite, get the checkpoint again");
 }
 
 } // namespace headscope

@@ -17,6 +17,8 @@ public:
     /// pickle; and when the index and its files contradict each other.
     static TensorFiles open(const std::string& folder);
 
+    /// In the order in which they were opened.
+    const std::vector<std::shared_ptr<const Safetensors>>& files() const { return files_; }
     /// All tensors, ordered by name.
     std::vector<const SafetensorsEntry*> entries() const;
     /// Null when there is no such tensor.

@@ -92,6 +92,13 @@ public:
     const std::vector<std::string>& key_tokens(std::int64_t l) const override {
         return tokens_.keys.empty() && info_.Tq == info_.Tk ? query_tokens(l) : of_layer(tokens_.keys, l);
     }
+    const std::vector<std::string>& query_pieces(std::int64_t l) const override {
+        return of_layer(tokens_.query_pieces, l);
+    }
+    const std::vector<std::string>& key_pieces(std::int64_t l) const override {
+        return tokens_.keys.empty() && info_.Tq == info_.Tk ? query_pieces(l)
+                                                            : of_layer(tokens_.key_pieces, l);
+    }
 
     TensorPtr layer(std::int64_t l) const override {
         const std::scoped_lock lock(mutex_);
@@ -216,8 +223,11 @@ AttentionTokens tokens_in(const Safetensors& file, const std::string& path) {
     if (entry == file.metadata().end())
         return tokens_beside(path);
     AttentionTokens tokens = parse_attention_tokens(entry->second, path + ": the metadata entry tokens");
-    if (const auto keys = file.metadata().find("kv_tokens"); keys != file.metadata().end())
-        tokens.keys = parse_attention_tokens(keys->second, path + ": the metadata entry kv_tokens").queries;
+    if (const auto keys = file.metadata().find("kv_tokens"); keys != file.metadata().end()) {
+        AttentionTokens read = parse_attention_tokens(keys->second, path + ": the metadata entry kv_tokens");
+        tokens.keys = std::move(read.queries);
+        tokens.key_pieces = std::move(read.query_pieces);
+    }
     return tokens;
 }
 

@@ -261,6 +261,7 @@ Recipe Reader::recipe(const ConfigReader& object) {
     Recipe recipe;
     recipe.preset = object.text("preset", recipe.preset);
     recipe.sentence = object.text("sentence", "");
+    recipe.kv_sentence = object.text("kv_sentence", "");
     recipe.mask = read_mask_choice(object);
     recipe.H = object.integer("H", 0).value_or(0);
     recipe.Hkv = object.integer("Hkv", 0).value_or(0);

@@ -108,6 +108,8 @@ ordered_json recipe_json(const Recipe& recipe, Tensors& tensors) {
     ordered_json out;
     out["preset"] = recipe.preset;
     out["sentence"] = recipe.sentence;
+    if (!recipe.kv_sentence.empty())
+        out["kv_sentence"] = recipe.kv_sentence;
     out["mask"] = mask_choice_names[static_cast<std::size_t>(recipe.mask)];
     out["H"] = recipe.H;
     out["Hkv"] = recipe.Hkv;
@@ -129,7 +131,7 @@ ordered_json recipe_json(const Recipe& recipe, Tensors& tensors) {
 
 std::string title_of(const Recipe& recipe, const Problem& problem) {
     if (recipe.base == nullptr)
-        return recipe.sentence;
+        return recipe_title(recipe);
     std::string title;
     for (const std::string& token : problem.tokens)
         title += (title.empty() ? "" : " ") + token;

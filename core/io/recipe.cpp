@@ -47,10 +47,9 @@ BuiltRecipe build_recipe(const Recipe& recipe) {
         built.problem = *recipe.base;
         built.title = "from a file";
     } else {
-        PresetProblem preset = build_preset(recipe.preset, recipe.sentence, recipe.seed);
-        const auto row = std::ranges::find(presets(), std::string_view(recipe.preset), &PresetInfo::id);
+        PresetProblem preset = build_preset(recipe.preset, recipe.sentence, recipe.seed, recipe.kv_sentence);
         built = {std::move(preset.problem), std::move(preset.head_roles), std::move(preset.feature_names),
-                 std::string(row->title)};
+                 std::string(find_preset(recipe.preset)->title)};
     }
     Problem& problem = built.problem;
     if (recipe.H != 0 && recipe.H != problem.dims.H) {
@@ -66,6 +65,12 @@ BuiltRecipe build_recipe(const Recipe& recipe) {
     problem.mask.insert(problem.mask.end(), recipe.extra_mask.begin(), recipe.extra_mask.end());
     add_mask(problem.mask, recipe.mask);
     return built;
+}
+
+std::string recipe_title(const Recipe& recipe) {
+    if (recipe.base != nullptr)
+        return {};
+    return recipe.sentence + (recipe.kv_sentence.empty() ? "" : " / " + recipe.kv_sentence);
 }
 
 bool painted_mask_fits(const Recipe& recipe, const Dims& dims) {

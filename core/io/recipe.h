@@ -19,6 +19,7 @@ inline constexpr std::int64_t symmetric_half_width =
 struct Recipe {
     std::string preset = "first-lesson";
     std::string sentence;
+    std::string kv_sentence; ///< keys and values come from this one; empty: self-attention
     MaskChoice mask = MaskChoice::none;
     std::int64_t H = 0;        ///< 0: as the preset was built; else the same weights dealt to H heads
     std::int64_t Hkv = 0;      ///< 0: one per query head; else the K and V heads are averaged to Hkv
@@ -33,7 +34,7 @@ struct Recipe {
     /// Painted by hand: these rules stand instead of all others. The first is an ExplicitMask of shape (B, H,
     /// Tq, Tk); where the problem has other sizes it waits until it fits again. Empty: nothing was painted.
     Mask painted_mask;
-    std::shared_ptr<const Problem> base; ///< a problem from a file; preset and sentence then do not count
+    std::shared_ptr<const Problem> base; ///< a problem from a file; preset and sentences then do not count
 };
 
 /// What a recipe gives before its edits, gains and temperature are laid over it.
@@ -46,6 +47,9 @@ struct BuiltRecipe {
 
 /// Throws Error(input) with the sentence to show when the recipe cannot be made into a problem.
 BuiltRecipe build_recipe(const Recipe& recipe);
+
+/// The sentence, or both: "The cat / Le chat". Empty for a problem from a file.
+std::string recipe_title(const Recipe& recipe);
 
 /// Whether there is a painted mask and it has the sizes of the problem.
 bool painted_mask_fits(const Recipe& recipe, const Dims& dims);

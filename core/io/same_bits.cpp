@@ -79,11 +79,11 @@ bool same_bits(const Recipe& a, const Recipe& b) {
     };
     const bool same_base =
         a.base == b.base || (a.base != nullptr && b.base != nullptr && same_bits(*a.base, *b.base));
-    return same_base && a.preset == b.preset && a.sentence == b.sentence && a.mask == b.mask && a.H == b.H &&
-           a.Hkv == b.Hkv && a.seed == b.seed && a.identity_W_O == b.identity_W_O &&
-           std::ranges::equal(a.edits, b.edits, same_edit) && same_floats(a.gains, b.gains) &&
-           same_number(a.temperature, b.temperature) && same_bits(a.extra_mask, b.extra_mask) &&
-           same_bits(a.painted_mask, b.painted_mask);
+    return same_base && a.preset == b.preset && a.sentence == b.sentence && a.kv_sentence == b.kv_sentence &&
+           a.mask == b.mask && a.H == b.H && a.Hkv == b.Hkv && a.seed == b.seed &&
+           a.identity_W_O == b.identity_W_O && std::ranges::equal(a.edits, b.edits, same_edit) &&
+           same_floats(a.gains, b.gains) && same_number(a.temperature, b.temperature) &&
+           same_bits(a.extra_mask, b.extra_mask) && same_bits(a.painted_mask, b.painted_mask);
 }
 
 } // namespace headscope

@@ -135,7 +135,7 @@ TensorPtr tensor_part(const Problem& problem, const Trace& trace, const TensorPa
 }
 
 std::string tensor_bytes(const Problem& problem, const Trace& trace, const TensorPart& part,
-                         TraceFormat format) {
+                         TraceFormat format, const std::map<std::string, std::string>& notes) {
     const SelectedStage selected = select_part(problem, trace, part);
     switch (format) {
     case TraceFormat::npy:
@@ -146,6 +146,8 @@ std::string tensor_bytes(const Problem& problem, const Trace& trace, const Tenso
         return table(selected, '\t');
     case TraceFormat::safetensors: {
         SafetensorsWriter writer;
+        for (const auto& [key, text] : notes)
+            writer.set_metadata(key, text);
         writer.add(std::string(selected.info->name), drop_fixed(selected, part));
         return writer.bytes();
     }
@@ -156,11 +158,11 @@ std::string tensor_bytes(const Problem& problem, const Trace& trace, const Tenso
 }
 
 void export_tensor(const Problem& problem, const Trace& trace, const TensorPart& part,
-                   const std::string& path) {
+                   const std::string& path, const std::map<std::string, std::string>& notes) {
     const auto format = trace_format_of_path(path);
     if (!format || *format == TraceFormat::json)
         fail_input(path + " has an ending that no format of a tensor has; use " + suffixes);
-    write_file_atomically(path, tensor_bytes(problem, trace, part, *format));
+    write_file_atomically(path, tensor_bytes(problem, trace, part, *format, notes));
 }
 
 } // namespace headscope

@@ -5,6 +5,7 @@
 #include "core/trace/trace.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -26,18 +27,18 @@ TensorPtr tensor_part(const Problem& problem, const Trace& trace, const TensorPa
 
 /// The bytes of one file.
 ///   npy:         float32, with the part's shape
-///   safetensors: one F32 tensor by its name in the stage table
+///   safetensors: one F32 tensor by its name in the stage table; `notes` as metadata
 ///   csv, tsv:    a matrix or vector as a plain table of numbers, without headings; more axes than two (not
 ///                counting leading ones of extent 1) as stage,b,h,i,j,value, one number a line, as trace has
 ///                it
 /// Minus infinity is "-inf" in text, which NumPy and pandas read. Throws like tensor_part, and Error(usage)
 /// for json.
 std::string tensor_bytes(const Problem& problem, const Trace& trace, const TensorPart& part,
-                         TraceFormat format);
+                         TraceFormat format, const std::map<std::string, std::string>& notes = {});
 
 /// Writes them whole or not at all, in the format of the path's suffix. Throws Error(input) for another
 /// suffix.
 void export_tensor(const Problem& problem, const Trace& trace, const TensorPart& part,
-                   const std::string& path);
+                   const std::string& path, const std::map<std::string, std::string>& notes = {});
 
 } // namespace headscope

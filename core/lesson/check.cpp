@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
 #include "core/lesson/formula.h"
+#include "core/lesson/panel_figure.h"
 
 #include <algorithm>
 #include <charconv>
@@ -28,11 +29,11 @@ std::string with_decimals(double number, int decimals) {
     return digits.starts_with('-') && !zero ? "−" + out : out;
 }
 
-/// Thousands separated by commas, from five digits on, as the window's other counts are.
+/// Thousands separated by commas, as the window's other counts are.
 std::string grouped(std::string text) {
     const auto first = std::min(text.find_first_of("0123456789"), text.size());
     const auto end = std::min(text.find('.'), text.size());
-    constexpr std::size_t group = 3, fewest = 5;
+    constexpr std::size_t group = 3, fewest = 4;
     if (end - first >= fewest)
         for (std::size_t place = end - group; place > first && place < end; place -= group)
             text.insert(place, ",");
@@ -180,6 +181,9 @@ private:
                                    values_of(resolve(table.cells, stage.problem), stage.problem, stage.trace);
                                });
                            },
+                           [&](const LessonPanel& panel) {
+                               guarded(panel.line, [&] { look(panel, stage.problem); });
+                           },
                            [&](const ShowMe& show) {
                                guarded(show.line, [&] {
                                    const StepScene shown = laid_over(scene, show.scene);
@@ -188,6 +192,18 @@ private:
                            },
                            [&](const Callout& callout) { look(callout.blocks, scene, stage); }},
                 block);
+    }
+
+    /// As the lesson gives it, and with each knob turned as far as it goes.
+    void look(const LessonPanel& panel, const Problem& problem) {
+        ++tally_.panels;
+        const std::vector<Knob> knobs = knobs_of(panel, {});
+        for (const Knob& knob : knobs)
+            check_knob(panel, {}, knob.name, knob.rest);
+        compute_panel(panel, {}, problem, engine_);
+        for (const Knob& knob : knobs)
+            for (const double end : {knob.low, knob.high})
+                compute_panel(panel, {{knob.name, end}}, problem, engine_);
     }
 
     void look(const Gate& gate, const StepScene& scene, const LessonState& before) {
@@ -216,6 +232,8 @@ private:
         if (scene.row && scene.row->kind != TargetIndex::Kind::all)
             state.row =
                 resolve({.tensor = TensorId::weights_mean, .indices = {*scene.row}}, state.problem).first[1];
+        if (scene.select)
+            state.selected = resolve(*scene.select, state.problem);
         return state;
     }
 

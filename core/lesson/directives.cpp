@@ -46,6 +46,7 @@ StepScene scene_of(Fields& fields) {
     scene.line = fields.line();
     scene.preset = fields.text("preset");
     scene.sentence = fields.text("sentence");
+    scene.kv_sentence = fields.text("kv_sentence");
     read_mask(fields, scene);
     scene.H = fields.whole("H");
     scene.Hkv = fields.whole("Hkv");

@@ -18,6 +18,8 @@ StepScene read_scene(const Fence& fence, std::vector<LessonFault>& faults);
 std::optional<Gate> read_gate(const Fence& fence, std::vector<LessonFault>& faults);
 std::optional<FillTable> read_fill(const Fence& fence, std::vector<LessonFault>& faults);
 std::optional<ShowMe> read_show(const Fence& fence, std::vector<LessonFault>& faults);
+/// In panel_directive.cpp.
+std::optional<LessonPanel> read_panel(const Fence& fence, std::vector<LessonFault>& faults);
 std::optional<Question> read_question(const Fence& fence, std::vector<LessonFault>& faults);
 
 } // namespace headscope

@@ -3,6 +3,7 @@
 #include "core/lesson/target.h"
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <variant>
@@ -13,12 +14,13 @@ namespace headscope {
 /// What live values and gates are computed from: a problem with its trace, and where the learner is.
 struct LessonState {
     const Problem& problem;
-    const Trace& trace;           ///< all stages
-    std::string_view stage = {};  ///< label of the stop of the strip on screen
-    std::int64_t row = -1;        ///< the query row stepped through; -1: none
-    std::int64_t head = 0;        ///< in focus
-    std::set<std::string> done{}; ///< what was answered or filled in: "quiz 2", "table 1"
-    bool edited = false;          ///< any number differs from what the step gave
+    const Trace& trace;                  ///< all stages
+    std::string_view stage = {};         ///< label of the stop of the strip on screen
+    std::int64_t row = -1;               ///< the query row stepped through; -1: none
+    std::int64_t head = 0;               ///< in focus
+    std::set<std::string> done{};        ///< what was answered or filled in: "quiz 2", "table 1"
+    std::optional<CellRange> selected{}; ///< one cell, whose arithmetic the inspector shows
+    bool edited = false;                 ///< any number differs from what the step gave
 };
 
 /// A number, a word, or nothing that can be said (such as the entropy of a row with no key).
@@ -32,7 +34,8 @@ using LessonValue = std::variant<double, std::string>;
 ///   functions: sum, mean, max, min, norm, count (over cells), top (the word that the largest cell of a row
 ///   belongs to), entropy(h), entropy(h, row), share(h) of the output, distance(h, g) between two heads'
 ///   weights (mean total variation, 0 to 1), gain(h), difference(cells, cells) the largest of the absolute
-///   differences, sqrt, exp, ln, abs, round, done("quiz 1"), edited.
+///   differences, sqrt, exp, ln, abs, round, done("quiz 1"), selected(cells): whether the
+///   selected cell is one of them, edited.
 class Expression {
 public:
     /// Throws Error(input) that quotes the place, without a file or line.

@@ -249,6 +249,10 @@ private:
             need(2, 2);
             return difference(target(node, 0), target(node, 1));
         }
+        if (name == "selected") {
+            need(1, 1);
+            return holds(resolve(target(node, 0), state_.problem), state_.selected) ? 1.0 : 0.0;
+        }
         if (name == "done") {
             need(1, 1);
             const LessonValue what = value(*node.arguments[0]);
@@ -258,6 +262,16 @@ private:
             return state_.done.contains(*words) ? 1.0 : 0.0;
         }
         fail_input("there is no function \"" + name + "\"");
+    }
+
+    static bool holds(const CellRange& cells, const std::optional<CellRange>& cell) {
+        if (!cell || cell->tensor != cells.tensor)
+            return false;
+        for (std::size_t axis = 0; axis < static_cast<std::size_t>(tensor_info(cells.tensor).rank()); ++axis)
+            if (cell->first[axis] < cells.first[axis] ||
+                cell->first[axis] >= cells.first[axis] + cells.count[axis])
+                return false;
+        return true;
     }
 
     double difference(const Target& a, const Target& b) const {

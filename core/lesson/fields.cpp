@@ -135,6 +135,18 @@ std::vector<std::string> Fields::texts(const std::string& key) {
     return all;
 }
 
+std::vector<std::int64_t> Fields::wholes(const std::string& key) {
+    std::vector<std::int64_t> all;
+    for (const std::string& one : texts(key)) {
+        std::int64_t value = 0;
+        if (YAML::convert<std::int64_t>::decode(YAML::Node(one), value))
+            all.push_back(value);
+        else
+            fault(key, "\"" + one + "\" in \"" + key + "\" of " + what_ + " is no whole number");
+    }
+    return all;
+}
+
 std::optional<Fields> Fields::map(const std::string& key) {
     const YAML::Node node = entry(key);
     if (!node.IsDefined())

@@ -31,6 +31,8 @@ public:
     std::optional<std::string> word(const std::string& key, const std::vector<std::string>& choices);
     /// A list of texts; one text alone is a list of one.
     std::vector<std::string> texts(const std::string& key);
+    /// A list of whole numbers; one alone is a list of one.
+    std::vector<std::int64_t> wholes(const std::string& key);
     /// A map inside; empty fields when there is none.
     std::optional<Fields> map(const std::string& key);
     /// The maps of a list.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/lesson/expression.h"
+#include "core/lesson/panel.h"
 #include "core/lesson/scene.h"
 
 #include <optional>
@@ -79,7 +80,7 @@ struct ShowMe {
 
 struct Callout;
 using LessonBlock = std::variant<Paragraph, Heading, ListBlock, TableBlock, CodeBlock, FormulaBlock, Gate,
-                                 FillTable, ShowMe, Callout>;
+                                 FillTable, ShowMe, LessonPanel, Callout>;
 /// A boxed aside: "try", "note" or "warning".
 struct Callout {
     std::string kind;

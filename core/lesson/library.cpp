@@ -70,6 +70,14 @@ std::vector<FoundLesson> find_lessons(const std::vector<std::string>& folders, c
     return shown;
 }
 
+std::vector<std::string> lesson_folders(const std::optional<std::string>& more) {
+    std::vector<std::string> all;
+    for (const std::string& folder : {user_lessons_folder(), more.value_or("")})
+        if (!folder.empty())
+            all.push_back(folder);
+    return all;
+}
+
 std::string user_lessons_folder() {
     if (const char* data = std::getenv("XDG_DATA_HOME"); data != nullptr && *data != '\0')
         return std::string(data) + "/headscope/lessons";

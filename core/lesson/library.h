@@ -2,6 +2,7 @@
 
 #include "core/lesson/parse.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct FoundLesson {
 /// no fault. Ordered by number, then title; the course's own first. In `language` where there is such a
 /// translation, else in English. A file that cannot be read is listed with its fault.
 std::vector<FoundLesson> find_lessons(const std::vector<std::string>& folders, const std::string& language);
+
+/// user_lessons_folder() and one more, where there are such.
+std::vector<std::string> lesson_folders(const std::optional<std::string>& more);
 
 /// $XDG_DATA_HOME/headscope/lessons, by default below ~/.local/share; empty when neither variable is set.
 std::string user_lessons_folder();

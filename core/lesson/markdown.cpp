@@ -213,7 +213,9 @@ private:
             const auto close = text.find(']');
             if (text.starts_with("[!") && close != std::string::npos) {
                 callouts_.back().kind = text.substr(2, close - 2);
-                text = trimmed(std::string_view(text).substr(close + 1));
+                // At its end stands the blank before what is set off next.
+                const auto begin = text.find_first_not_of(' ', close + 1);
+                text = begin == std::string::npos ? "" : text.substr(begin);
             }
             if (text.empty() && !spans_.front().value)
                 spans_.erase(spans_.begin());

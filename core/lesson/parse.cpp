@@ -70,6 +70,8 @@ private:
             return placed(read_fill(fence, faults_));
         if (fence.word == "show")
             return placed(read_show(fence, faults_));
+        if (fence.word == "panel")
+            return placed(read_panel(fence, faults_));
         if (fence.word == "formula")
             return FormulaBlock{.tex = fence.text, .line = fence.line};
         return CodeBlock{.language = fence.word, .text = fence.text};

@@ -3,8 +3,6 @@
 #include "core/base/error.h"
 #include "core/text/preset.h"
 
-#include <algorithm>
-
 namespace headscope {
 
 namespace {
@@ -21,8 +19,11 @@ StepScene laid_over(const StepScene& under, const StepScene& over) {
     StepScene out = under;
     take(out.preset, over.preset);
     take(out.sentence, over.sentence);
-    if (over.preset && !over.sentence)
-        out.sentence.reset();           // the preset's own
+    if (over.preset) { // with its own sentences where none are given
+        out.sentence = over.sentence;
+        out.kv_sentence.reset();
+    }
+    take(out.kv_sentence, over.kv_sentence);
     if (over.mask || over.mask_rules) { // one or the other: "none" also ends rules
         out.mask = over.mask;
         out.mask_rules = over.mask_rules;
@@ -51,8 +52,10 @@ StepScene laid_over(const StepScene& under, const StepScene& over) {
 Recipe recipe_of(const StepScene& scene) {
     Recipe recipe;
     recipe.preset = scene.preset.value_or(recipe.preset);
-    const auto row = std::ranges::find(presets(), std::string_view(recipe.preset), &PresetInfo::id);
-    recipe.sentence = scene.sentence.value_or(row == presets().end() ? "" : std::string(row->sentence));
+    const PresetInfo* preset = find_preset(recipe.preset);
+    recipe.sentence = scene.sentence.value_or(preset == nullptr ? "" : std::string(preset->sentence));
+    recipe.kv_sentence =
+        scene.kv_sentence.value_or(preset == nullptr ? "" : std::string(opening_kv_sentence(*preset)));
     recipe.mask = scene.mask.value_or(MaskChoice::none);
     recipe.extra_mask = scene.mask_rules.value_or(Mask{});
     recipe.H = scene.H.value_or(0);

@@ -13,6 +13,7 @@ namespace headscope {
 struct StepScene {
     // The problem.
     std::optional<std::string> preset, sentence;
+    std::optional<std::string> kv_sentence; ///< empty: self-attention
     std::optional<MaskChoice> mask;
     std::optional<Mask> mask_rules; ///< the list form of core/io/mask_json.h
     std::optional<std::int64_t> H, Hkv;

@@ -33,22 +33,6 @@ const Table& table() {
     return rows;
 }
 
-std::string lower_case(std::string_view word) {
-    std::string out;
-    const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(word.data());
-    for (std::size_t at = 0; at < word.size();) {
-        utf8proc_int32_t c = 0;
-        const auto length = utf8proc_iterate(bytes + at, static_cast<utf8proc_ssize_t>(word.size() - at), &c);
-        if (length <= 0)
-            return std::string(word);
-        utf8proc_uint8_t encoded[4];
-        const auto size = utf8proc_encode_char(c == 0x2019 ? '\'' : utf8proc_tolower(c), encoded);
-        out.append(reinterpret_cast<const char*>(encoded), static_cast<std::size_t>(size));
-        at += static_cast<std::size_t>(length);
-    }
-    return out;
-}
-
 /// The entry of a listed word that belongs to one of the wanted classes.
 std::optional<WordEntry> listed(const std::string& word, std::initializer_list<WordClass> wanted) {
     const auto row = table().find(word);
@@ -135,6 +119,22 @@ bool all_digits(std::string_view word) {
 
 } // namespace
 
+std::string folded_word(std::string_view word) {
+    std::string out;
+    const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(word.data());
+    for (std::size_t at = 0; at < word.size();) {
+        utf8proc_int32_t c = 0;
+        const auto length = utf8proc_iterate(bytes + at, static_cast<utf8proc_ssize_t>(word.size() - at), &c);
+        if (length <= 0)
+            return std::string(word);
+        utf8proc_uint8_t encoded[4];
+        const auto size = utf8proc_encode_char(c == 0x2019 ? '\'' : utf8proc_tolower(c), encoded);
+        out.append(reinterpret_cast<const char*>(encoded), static_cast<std::size_t>(size));
+        at += static_cast<std::size_t>(length);
+    }
+    return out;
+}
+
 std::span<const std::string_view, word_class_count> word_class_names() {
     return class_names;
 }
@@ -171,7 +171,7 @@ std::vector<LexiconLine> parse_lexicon(std::string_view text) {
             fail_line(number, "has the unknown category \"" + std::string(fields[2]) + "\"");
         if (fields[3].size() != 1 || fields[3][0] < '0' || fields[3][0] > '0' + rarest_band)
             fail_line(number, "has the band \"" + std::string(fields[3]) + "\"");
-        LexiconLine row{lower_case(fields[0]),
+        LexiconLine row{folded_word(fields[0]),
                         {static_cast<WordClass>(word_class - class_names.begin()),
                          fields[2] == "-" ? -1 : static_cast<int>(category - category_names.begin()),
                          fields[3][0] - '0'}};
@@ -183,7 +183,7 @@ std::vector<LexiconLine> parse_lexicon(std::string_view text) {
 }
 
 WordEntry look_up(std::string_view given) {
-    const std::string word = lower_case(given);
+    const std::string word = folded_word(given);
     if (const auto row = table().find(word); row != table().end())
         return row->second;
     if (all_digits(word))
@@ -199,7 +199,7 @@ WordEntry look_up(std::string_view given) {
 
 std::vector<float> word_vector(std::string_view word, std::size_t width, std::uint64_t seed) {
     std::uint64_t hash = 0xCBF29CE484222325U; // FNV-1a
-    for (const char c : lower_case(word))
+    for (const char c : folded_word(word))
         hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
     RandomNumbers numbers(hash ^ RandomNumbers(seed).next());
     std::vector<float> out(width);

@@ -51,6 +51,9 @@ struct LexiconLine {
 /// that comes twice.
 std::vector<LexiconLine> parse_lexicon(std::string_view text);
 
+/// A word as the word lists have it: lower case, U+2019 as an apostrophe.
+std::string folded_word(std::string_view word);
+
 /// Looks a word up without regard to case (U+2019 reads as an apostrophe). For a word that is not listed:
 /// digits are a numeral; a possessive of a listed word is a determiner; a listed stem with -s, -es, -ies,
 /// -ed, -ing keeps its class, with -er, -est it stays an adjective, with -ly it becomes an adverb; a

@@ -80,21 +80,24 @@ Problem make_problem(const std::vector<Word>& words, std::int64_t H, TensorPtr x
 
 namespace {
 
-constexpr std::array<PresetInfo, 4> infos = {{
+constexpr std::array<PresetInfo, 5> infos = {{
     {"first-lesson", "First lesson",
      "Two built heads: one finds the class of word that each word needs, one finds the word before.",
-     "The cat sat down", 8, 2, 64, false},
+     "The cat sat down", "A dog ran away quickly", 8, 2, 64},
     {"cat-sleeps", "Cat sleeps", "Two words small enough to compute by hand; every weight is an identity.",
-     "Cat sleeps", 4, 2, 2, true},
+     "Cat sleeps", "", 4, 2, 2, true},
     {"eight-experts", "Eight experts", "Eight built heads, each with a job that shows in any sentence.",
-     "The animal didn't cross the street because it was too tired.", 64, 8, 128, false},
+     "The animal didn't cross the street because it was too tired.", "The dog slept. Nobody woke it.", 64, 8,
+     128},
+    {"translation", "Translation",
+     "English words read a French sentence: one built head finds the same meaning, one the same position.",
+     "The cat drinks cold water", "Le chat boit de l'eau froide", 16, 2, 64, false, true},
     {"random", "Random", "Weights drawn by a seed, as they are before any training.",
-     "The cat sat on the mat and looked at the moon.", 32, 4, 256, false},
+     "The cat sat on the mat and looked at the moon.", "A dog ran home.", 32, 4, 256},
 }};
 
 const PresetInfo& info_of(std::string_view id) {
-    const auto info = std::ranges::find(infos, id, &PresetInfo::id);
-    if (info != infos.end())
+    if (const PresetInfo* info = find_preset(id))
         return *info;
     std::string known;
     for (const PresetInfo& one : infos)
@@ -117,22 +120,48 @@ std::vector<Word> words_for(const PresetInfo& info, std::string_view sentence) {
     return words;
 }
 
-} // namespace
-
-std::span<const PresetInfo> presets() {
-    return infos;
-}
-
-PresetProblem build_preset(std::string_view id, std::string_view sentence, std::uint64_t seed) {
-    const PresetInfo& info = info_of(id);
-    const std::vector<Word> words = words_for(info, sentence);
+PresetProblem build(const PresetInfo& info, const std::vector<Word>& words, std::uint64_t seed) {
     if (info.id == "first-lesson")
         return preset::first_lesson(words);
     if (info.id == "cat-sleeps")
         return preset::cat_sleeps(words);
     if (info.id == "eight-experts")
         return preset::eight_experts(words, seed);
+    if (info.id == "translation")
+        return preset::translation(words);
     return preset::random(words, seed);
+}
+
+} // namespace
+
+std::span<const PresetInfo> presets() {
+    return infos;
+}
+
+const PresetInfo* find_preset(std::string_view id) {
+    const auto info = std::ranges::find(infos, id, &PresetInfo::id);
+    return info == infos.end() ? nullptr : &*info;
+}
+
+std::string_view opening_kv_sentence(const PresetInfo& info) {
+    return info.cross ? info.kv_sentence : std::string_view{};
+}
+
+PresetProblem build_preset(std::string_view id, std::string_view sentence, std::uint64_t seed,
+                           std::string_view kv_sentence) {
+    const PresetInfo& info = info_of(id);
+    PresetProblem built = build(info, words_for(info, sentence), seed);
+    if (kv_sentence.empty())
+        return built;
+    if (info.kv_sentence.empty())
+        fail_input("the preset " + std::string(info.id) +
+                   " has the words of its own sentence alone; choose another preset for a second sentence");
+    // The weights are the same for every sentence: only the words of the second one are taken.
+    Problem second = build(info, words_for(info, kv_sentence), seed).problem;
+    built.problem.dims.Tk = second.dims.Tk;
+    built.problem.x_kv = std::move(second.x);
+    built.problem.kv_tokens = std::move(second.tokens);
+    return built;
 }
 
 } // namespace headscope

@@ -45,6 +45,7 @@ Problem make_problem(const std::vector<Word>& words, std::int64_t H, TensorPtr x
 PresetProblem first_lesson(const std::vector<Word>& words);
 PresetProblem cat_sleeps(const std::vector<Word>& words);
 PresetProblem eight_experts(const std::vector<Word>& words, std::uint64_t seed);
+PresetProblem translation(const std::vector<Word>& words);
 PresetProblem random(const std::vector<Word>& words, std::uint64_t seed);
 
 } // namespace headscope::preset

@@ -275,4 +275,21 @@ TEST_CASE("bad input is answered with a sentence and leaves the last good trace"
     }
 }
 
+TEST_CASE("a view that is ahead of what is computed is drawn within what is on screen", "[gui][program]") {
+    Desk desk;
+    AppState& state = desk.program.state();
+    const Shown two_heads = state.shown;
+    REQUIRE(two_heads.dims().H == 2);
+    desk.act(Command(SetPreset{"eight-experts"}));
+    desk.act(ViewChange(GoTo{StageGroup::weights}));
+    desk.act(ViewChange(PickHead{7}));
+    desk.act(ViewChange(CompareWith{6}));
+    state.shown = two_heads; // as when the run of eight heads is not done yet
+    desk.driver.wait();
+    CHECK(state.drawn_view().head == 1);
+    CHECK(state.drawn_view().other == 0);
+    CHECK(desk.view().head == 7);
+    CHECK(desk.view().other == 6);
+}
+
 } // namespace headscope::test

@@ -36,7 +36,8 @@ std::string plain(std::string row) {
 } // namespace
 
 TEST_CASE("every choice of every drop-down does what it says", "[gui][toolbar]") {
-    const std::string preset = GENERATE("first-lesson", "cat-sleeps", "eight-experts", "random");
+    const std::string preset =
+        GENERATE("first-lesson", "cat-sleeps", "eight-experts", "translation", "random");
     Desk desk(preset);
     for (const std::string caption : {"mask", "variant", "H", "preset"}) {
         std::vector<std::string> rows = open_list(desk, caption);

@@ -25,16 +25,7 @@ std::int64_t whole_panels(const Kernels& kernels, std::int64_t cols) {
 }
 
 void pack_panels(const Kernels& kernels, const Block& block, float* out) {
-    const std::int64_t width = kernels.panel, whole = block.cols / width, rest = block.cols - whole * width;
-    kernels.pack(block.data, block.stride, block.rows, whole, out);
-    if (rest == 0)
-        return;
-    float* last = out + whole * block.rows * width;
-    for (std::int64_t k = 0; k < block.rows; ++k, last += width) {
-        const float* const row = block.data + k * block.stride + whole * width;
-        for (std::int64_t c = 0; c < width; ++c)
-            last[c] = c < rest ? row[c] : 0.0F;
-    }
+    kernels.pack(block.data, block.stride, block.rows, block.cols, out);
 }
 
 void pack_transposed_panels(const Kernels& kernels, const Block& block, float* out) {
@@ -90,6 +81,30 @@ bool multiply_block(const Kernels& kernels, const Block& A, const Block& B, cons
                              std::min(packed_cols, B.cols - col)};
             pack_panels(kernels, part, scratch);
             multiply(k, part.rows, col, part.cols, scratch, kernels.panel, part.rows * kernels.panel);
+        }
+    return finite;
+}
+
+bool multiply_packed(const Kernels& kernels, const Block& A, const float* panels, std::int64_t first,
+                     std::int64_t cols, const float* bias, float* C, std::int64_t C_stride) {
+    bool finite = true;
+    for (std::int64_t k = 0; k < A.cols; k += packed_depth)
+        for (std::int64_t row = 0; row < A.rows; row += rows_in_cache) {
+            const bool fine = kernels.multiply({.A = A.data + row * A.stride + k,
+                                                .A_stride = A.stride,
+                                                .B = panels + first * A.cols + k * kernels.panel,
+                                                .B_stride = kernels.panel,
+                                                .panel_stride = kernels.panel * A.cols,
+                                                .C = C + row * C_stride,
+                                                .C_stride = C_stride,
+                                                .rows = std::min(rows_in_cache, A.rows - row),
+                                                .depth = std::min(packed_depth, A.cols - k),
+                                                .cols = cols,
+                                                .go_on = k > 0,
+                                                .last = k + packed_depth >= A.cols,
+                                                .bias = bias,
+                                                .factor = 1.0F});
+            finite = finite && fine;
         }
     return finite;
 }

@@ -34,4 +34,9 @@ std::int64_t pack_space(const Kernels& kernels);
 bool multiply_block(const Kernels& kernels, const Block& A, const Block& B, const float* bias, float* C,
                     std::int64_t C_stride, float* scratch);
 
+/// The same with B packed by pack_panels, of which the columns from `first`, a whole number of panels, to
+/// first + cols are wanted.
+bool multiply_packed(const Kernels& kernels, const Block& A, const float* panels, std::int64_t first,
+                     std::int64_t cols, const float* bias, float* C, std::int64_t C_stride);
+
 } // namespace headscope

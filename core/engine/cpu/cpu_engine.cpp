@@ -15,14 +15,24 @@ int thread_count(int asked) {
     return asked > 0 ? asked : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
+std::shared_ptr<CpuMachine> make_machine(int threads, const Kernels& kernels) {
+    return std::shared_ptr<CpuMachine>(
+        new CpuMachine{.kernels = kernels, .pool = WorkerPool(thread_count(threads))});
+}
+
 bool holds_all(const Trace& trace) {
     return std::ranges::all_of(trace.stages, [](const TensorPtr& stage) { return stage != nullptr; });
 }
 
 } // namespace
 
-CpuEngine::CpuEngine(int threads, const Kernels& kernels)
-    : machine_(new CpuMachine{.kernels = kernels, .pool = WorkerPool(thread_count(threads))}) {}
+std::shared_ptr<CpuMachine> make_cpu_machine(int threads) {
+    return make_machine(threads, best_kernels());
+}
+
+CpuEngine::CpuEngine(std::shared_ptr<CpuMachine> machine) : machine_(std::move(machine)) {}
+
+CpuEngine::CpuEngine(int threads, const Kernels& kernels) : CpuEngine(make_machine(threads, kernels)) {}
 
 CpuEngine::CpuEngine(int threads) : CpuEngine(threads, best_kernels()) {}
 

@@ -7,8 +7,12 @@
 
 namespace headscope {
 
-struct CpuMachine;
 struct Kernels;
+
+/// Threads, scratch memory and the memory of results, as the engine and CpuDense share it.
+struct CpuMachine;
+/// threads: how many work at once, which start with the first large run; 0: one per core.
+std::shared_ptr<CpuMachine> make_cpu_machine(int threads = 0);
 
 /// Multi-head attention with the vector instructions of the processor. Works on tiles of query rows, so that
 /// nothing of size Tq x Tk is held unless a stage of that size is wanted. Results do not depend on the number
@@ -18,6 +22,8 @@ public:
     /// threads: how many work at once; 0: one per core.
     explicit CpuEngine(int threads = 0);
     CpuEngine(int threads, const Kernels& kernels);
+    /// Shares threads and memory with others of that machine, one of which runs at a time.
+    explicit CpuEngine(std::shared_ptr<CpuMachine> machine);
     ~CpuEngine() override;
 
     std::string name() const override { return "cpu"; }
@@ -28,7 +34,7 @@ public:
 
 private:
     Trace finish(Trace trace, std::chrono::steady_clock::time_point start);
-    std::unique_ptr<CpuMachine> machine_;
+    std::shared_ptr<CpuMachine> machine_;
 };
 
 } // namespace headscope

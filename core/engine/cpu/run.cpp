@@ -80,7 +80,7 @@ Trace CpuRun::compute() {
             average_heads();
         if (wants(output) && stages_.has(output)) {
             const Weights& w = problem_.weights;
-            project({{output, &made(concat), w.W_O.get(), w.b_O.get(), 0, d_.D}});
+            project({{output, &made(concat), w.W_O, w.b_O.get(), 0, d_.D}});
         }
         wanted_ = asked;
     }
@@ -91,7 +91,11 @@ Trace CpuRun::compute() {
                                       : own(info.id);
     if (wants(x))
         trace.slot(x) = problem_.x;
-    trace.computed = previous_ != nullptr ? std::move(reach_) : Reach::all(d_.H, wanted_);
+    if (previous_ == nullptr) {
+        reach_.whole = wanted_;
+        std::ranges::fill(reach_.heads, wanted_);
+    }
+    trace.computed = std::move(reach_);
     return trace;
 }
 

@@ -3,7 +3,8 @@
 #include "core/attention/problem.h"
 #include "core/base/progress.h"
 #include "core/engine/cpu/blocks.h"
-#include "core/engine/cpu/worker_pool.h"
+#include "core/engine/cpu/machine.h"
+#include "core/engine/cpu/products.h"
 #include "core/trace/trace.h"
 
 #include <array>
@@ -13,21 +14,6 @@
 #include <vector>
 
 namespace headscope {
-
-/// What the runs of one engine share.
-struct CpuMachine {
-    const Kernels& kernels;
-    WorkerPool pool;
-    std::shared_ptr<BufferStore> store = std::make_shared<BufferStore>();
-    Tensor scratch{Shape{0}}; ///< of all workers; grows
-
-    /// So many numbers for each worker, one worker's after another's. What was given before becomes invalid.
-    float* scratch_for(std::int64_t numbers) {
-        if (scratch.count() < numbers * pool.threads())
-            scratch = Tensor(Shape{numbers * pool.threads()});
-        return scratch.data();
-    }
-};
 
 /// One run of the CPU engine: the tensors that are wanted or needed on the way, and the steps that fill them.
 /// Every number is one chain of operations in a fixed order, so that a part of a run gives the same bits as
@@ -45,8 +31,11 @@ private:
     /// A projection of the rows of x: heads that follow each other, as columns.
     struct Columns {
         TensorId id;
-        const Tensor *x, *W, *b;
+        const Tensor* x;
+        TensorPtr W;
+        const Tensor* b;
         std::int64_t first, count;
+        WideProduct product() const;
     };
     /// What one worker needs for a tile of query rows.
     struct Scratch {
@@ -64,18 +53,27 @@ private:
     Tensor& make(TensorId id);
     std::shared_ptr<Tensor>& own(TensorId id) { return tensors_[static_cast<std::size_t>(id)]; }
     const Tensor& made(TensorId id) const;
-    /// Calls task(index, worker) for every index; on all threads when the work is worth waking them.
     template<class Task>
-    void for_tasks(std::int64_t count, std::int64_t flops, const Task& task);
+    void for_tasks(std::int64_t count, std::int64_t flops, const Task& task) {
+        machine_.for_tasks(progress_, count, flops, task);
+    }
 
     void project_heads();
     void add_columns(std::vector<Columns>& all, TensorId id);
     void project(const std::vector<Columns>& all);
+    /// The panels of W where the machine keeps them; packs what it keeps from now on.
+    const float* kept_panels(const TensorPtr& W);
     [[noreturn]] void fail_projection(const Columns& columns, std::int64_t row, std::int64_t rows) const;
     void split(TensorId joined, TensorId heads);
     void rotate(TensorId heads);
     Block queries(std::int64_t b, std::int64_t h, std::int64_t first, std::int64_t rows) const;
     Block keys(std::int64_t b, std::int64_t g) const;
+    float* packed_keys(std::int64_t b, std::int64_t g) const {
+        return keys_ + (b * d_.Hkv + g) * d_.dk * key_stride_;
+    }
+    float* packed_values(std::int64_t b, std::int64_t g) const {
+        return values_ + (b * d_.Hkv + g) * d_.Tk * whole_panels(kernels_, d_.dv);
+    }
     Block values(std::int64_t b, std::int64_t g) const;
     void pack_keys_and_values();
 
@@ -106,22 +104,10 @@ private:
     float factor_;            ///< of the scores: 1 / (sqrt(dk) temperature)
     std::int64_t key_stride_; ///< Tk, in whole panels
     std::array<std::shared_ptr<Tensor>, stage_count> tensors_;
-    std::shared_ptr<Tensor> keys_;    ///< (B, Hkv): panels of keys, transposed
-    std::shared_ptr<Tensor> values_;  ///< (B, Hkv): panels of values
+    std::shared_ptr<Tensor> packed_;  ///< keys, then values
+    float* keys_ = nullptr;           ///< (B, Hkv, dk, key_stride_): panels of keys, transposed
+    float* values_ = nullptr;         ///< (B, Hkv, Tk, dv in whole panels): panels of values
     std::shared_ptr<Tensor> softmax_; ///< Trace::softmax while it is made
 };
-
-template<class Task>
-void CpuRun::for_tasks(std::int64_t count, std::int64_t flops, const Task& task) {
-    constexpr std::int64_t small = 3'000'000;
-    const auto checked = [&](std::int64_t index, int worker) {
-        progress_.check();
-        task(index, worker);
-    };
-    if (count > 1 && flops >= small && machine_.pool.threads() > 1)
-        return machine_.pool.run(count, checked);
-    for (std::int64_t index = 0; index < count; ++index)
-        checked(index, 0);
-}
 
 } // namespace headscope

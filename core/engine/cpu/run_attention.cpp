@@ -16,7 +16,7 @@ constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 constexpr std::int64_t most_rows = 48;             ///< of a tile
 constexpr std::int64_t scores_in_cache = 96 << 10; ///< numbers; a tile of scores stays in the L2 cache
 constexpr std::int64_t keys_in_cache = 256;        ///< of values, while they are summed
-constexpr std::size_t past_caches_from = std::size_t{24} << 20; ///< bytes of weights
+constexpr std::size_t past_caches_from = std::size_t{8} << 20; ///< bytes of weights
 
 /// Rows of a tile: all tiles about equal, in whole steps of the kernels.
 std::int64_t tile_rows(const Kernels& kernels, std::int64_t Tq, std::int64_t key_stride) {
@@ -64,7 +64,7 @@ void CpuRun::score(const Tile& tile, Scratch& scratch) {
         std::copy_n(Q.data + r * Q.stride, d_.dk, scratch.queries + r * d_.dk);
     Product product{.A = scratch.queries,
                     .A_stride = d_.dk,
-                    .B = keys_->data() + keys_->offset(tile.b, d_.kv_head(tile.h), 0, 0) + begin * d_.dk,
+                    .B = packed_keys(tile.b, d_.kv_head(tile.h)) + begin * d_.dk,
                     .B_stride = kernels_.panel,
                     .panel_stride = kernels_.panel * d_.dk,
                     .C = scratch.scores + begin,
@@ -149,7 +149,7 @@ void CpuRun::sum_values(const Tile& tile, Scratch& scratch) {
                     .C_stride = d_.dv,
                     .rows = tile.rows,
                     .cols = d_.dv};
-    const float* const V = values_->data() + values_->offset(tile.b, d_.kv_head(tile.h), 0);
+    const float* const V = packed_values(tile.b, d_.kv_head(tile.h));
     bool finite = true;
     for (std::int64_t j = tile.begin; j < tile.end; j += keys_in_cache) {
         product.A = scratch.scores + j;
@@ -240,6 +240,7 @@ void CpuRun::attend_all(Trace& trace) {
         trace.softmax = softmax_;
     }
     std::vector<std::int64_t> heads;
+    heads.reserve(static_cast<std::size_t>(d_.H));
     for (std::int64_t h = 0; h < d_.H; ++h)
         if (!(reach_.heads[static_cast<std::size_t>(h)] & chain_from_scores()).empty())
             heads.push_back(h);
@@ -254,6 +255,7 @@ void CpuRun::attend_all(Trace& trace) {
     const std::int64_t space = rounded(score_space) + query_space + out_space + pack_space(kernels_);
     float* const memory = machine_.scratch_for(space);
     std::vector<Scratch> scratch;
+    scratch.reserve(static_cast<std::size_t>(machine_.pool.threads()));
     for (int worker = 0; worker < machine_.pool.threads(); ++worker) {
         float* const at = memory + worker * space;
         float* const q_at = at + rounded(score_space);

@@ -7,14 +7,6 @@
 
 namespace headscope {
 
-namespace {
-
-constexpr std::int64_t many_rows = 24;          ///< from here on a projection is shared in wide columns
-constexpr std::int64_t wide = 128, narrow = 64; ///< columns of one task
-constexpr std::int64_t fewest_tasks_per_thread = 4;
-
-} // namespace
-
 /// The heads of a projection that are in reach, neighbours together.
 void CpuRun::add_columns(std::vector<Columns>& all, TensorId id) {
     using enum TensorId;
@@ -29,56 +21,53 @@ void CpuRun::add_columns(std::vector<Columns>& all, TensorId id) {
         if (h > 0 && reach_.has(id, h - 1))
             all.back().count += width;
         else
-            all.push_back({id, source, W.get(), b.get(), h * width, width});
+            all.push_back({id, source, W, b.get(), h * width, width});
     }
     if (stages_.has(id))
         make(id);
 }
 
-/// Tasks are blocks of columns of all the projections, in tiles of rows where there are few columns.
+WideProduct CpuRun::Columns::product() const {
+    const std::int64_t depth = x->shape().back(0), stride = W->shape()[1];
+    return {.A = {x->data(), depth, x->count() / depth, depth},
+            .B = {W->data() + first, stride, depth, count},
+            .bias = b == nullptr ? nullptr : b->data() + first};
+}
+
+const float* CpuRun::kept_panels(const TensorPtr& W) {
+    const PackedWeights::Place place = machine_.packed_weights.find(kernels_, W);
+    if (place.fill) {
+        const std::int64_t depth = W->shape()[0], cols = W->shape()[1], step = 4 * kernels_.panel;
+        for_tasks((cols + step - 1) / step, 16 * W->count(), [&](std::int64_t task, int) {
+            const std::int64_t first = task * step;
+            pack_panels(kernels_, {W->data() + first, cols, depth, std::min(step, cols - first)},
+                        place.panels + first * depth);
+        });
+    }
+    return place.panels;
+}
+
 void CpuRun::project(const std::vector<Columns>& all) {
-    struct Task {
-        const Columns* columns;
-        std::int64_t first, count, row, rows;
-    };
-    std::int64_t flops = 0, cells = 0;
+    std::vector<WideProduct> products;
+    products.reserve(all.size());
     for (const Columns& c : all) {
-        const std::int64_t rows = c.x->count() / c.x->shape().back(0);
-        flops += 2 * c.x->count() * c.count;
-        cells += rows * c.count;
+        products.push_back(c.product());
+        if (c.first % kernels_.panel == 0)
+            if (const float* const panels = kept_panels(c.W); panels != nullptr)
+                products.back().panels = panels + c.first * c.W->shape()[0];
+        products.back().C = make(c.id).data() + c.first;
+        products.back().C_stride = c.W->shape()[1];
     }
-    const bool share = flops > 0 && machine_.pool.threads() > 1;
-    const std::int64_t threads = machine_.pool.threads();
-    std::vector<Task> tasks;
-    for (const Columns& c : all) {
-        const std::int64_t rows = c.x->count() / c.x->shape().back(0);
-        const std::int64_t width = !share ? c.count : rows >= many_rows ? wide : narrow;
-        const std::int64_t blocks = (c.count + width - 1) / width;
-        // Blocks of about equal work, several for each thread.
-        const std::int64_t wanted = share ? fewest_tasks_per_thread * threads * rows * c.count / cells : 1;
-        const std::int64_t tiles =
-            std::clamp<std::int64_t>(wanted / blocks, 1, (rows + many_rows - 1) / many_rows);
-        const std::int64_t tile = (rows + tiles - 1) / tiles;
-        make(c.id);
-        for (std::int64_t first = 0; first < c.count; first += width)
-            for (std::int64_t row = 0; row < rows; row += tile)
-                tasks.push_back(
-                    {&c, c.first + first, std::min(width, c.count - first), row, std::min(tile, rows - row)});
-    }
+    const std::vector<ProductPart> parts = divide_products(products, machine_.pool.threads());
     const std::int64_t space = pack_space(kernels_);
     float* const scratch = machine_.scratch_for(space);
-    for_tasks(static_cast<std::int64_t>(tasks.size()), flops, [&](std::int64_t index, int worker) {
-        const Task& task = tasks[static_cast<std::size_t>(index)];
-        const Columns& c = *task.columns;
-        const std::int64_t depth = c.x->shape().back(0), stride = c.W->shape()[1];
-        const Block A{c.x->data() + task.row * depth, depth, task.rows, depth};
-        const Block B{c.W->data() + task.first, stride, depth, task.count};
-        float* const C = own(c.id)->data() + task.row * stride + task.first;
-        const float* const bias = c.b == nullptr ? nullptr : c.b->data() + task.first;
-        float* const panels = scratch + worker * space;
-        if (!multiply_block(kernels_, A, B, bias, C, stride, panels))
-            fail_projection({c.id, c.x, c.W, c.b, task.first, task.count}, task.row, task.rows);
-    });
+    for_tasks(
+        static_cast<std::int64_t>(parts.size()), flops_of(products), [&](std::int64_t index, int worker) {
+            const ProductPart& part = parts[static_cast<std::size_t>(index)];
+            const Columns& c = all[part.product];
+            if (!multiply_part(kernels_, products[part.product], part, scratch + worker * space))
+                fail_projection({c.id, c.x, c.W, c.b, c.first + part.first, part.count}, part.row, part.rows);
+        });
 }
 
 void CpuRun::fail_projection(const Columns& columns, std::int64_t row, std::int64_t rows) const {
@@ -180,21 +169,23 @@ Block CpuRun::values(std::int64_t b, std::int64_t g) const {
 /// Keys and values of the heads that read them, laid out for the kernels.
 void CpuRun::pack_keys_and_values() {
     using enum TensorId;
-    const std::int64_t value_stride = whole_panels(kernels_, d_.dv) * d_.Tk;
-    std::vector<bool> read_keys(static_cast<std::size_t>(d_.Hkv)), read_values(read_keys);
-    for (std::int64_t h = 0; h < d_.H; ++h) {
-        const auto g = static_cast<std::size_t>(d_.kv_head(h));
-        read_keys[g] = read_keys[g] || reach_.has(scores, h);
-        read_values[g] = read_values[g] || reach_.has(head_out, h);
-    }
-    keys_ = std::make_shared<Tensor>(Shape{d_.B, d_.Hkv, d_.dk, key_stride_}, machine_.store);
-    values_ = std::make_shared<Tensor>(Shape{d_.B, d_.Hkv, value_stride}, machine_.store);
-    for_tasks(2 * d_.B * d_.Hkv, 16 * (keys_->count() + values_->count()), [&](std::int64_t task, int) {
+    const std::int64_t keys_count = d_.B * d_.Hkv * d_.dk * key_stride_;
+    const std::int64_t values_count = d_.B * d_.Hkv * d_.Tk * whole_panels(kernels_, d_.dv);
+    packed_ = machine_.packed_for(keys_count + values_count);
+    keys_ = packed_->data();
+    values_ = keys_ + keys_count;
+    const auto is_read = [this](TensorId by, std::int64_t g) {
+        for (std::int64_t h = 0; h < d_.H; ++h)
+            if (d_.kv_head(h) == g && reach_.has(by, h))
+                return true;
+        return false;
+    };
+    for_tasks(2 * d_.B * d_.Hkv, 16 * (keys_count + values_count), [&](std::int64_t task, int) {
         const std::int64_t b = task / 2 / d_.Hkv, g = task / 2 % d_.Hkv;
-        if (task % 2 == 0 && read_keys[static_cast<std::size_t>(g)])
-            pack_transposed_panels(kernels_, keys(b, g), keys_->data() + keys_->offset(b, g, 0, 0));
-        if (task % 2 == 1 && read_values[static_cast<std::size_t>(g)])
-            pack_panels(kernels_, values(b, g), values_->data() + values_->offset(b, g, 0));
+        if (task % 2 == 0 && is_read(scores, g))
+            pack_transposed_panels(kernels_, keys(b, g), packed_keys(b, g));
+        if (task % 2 == 1 && is_read(head_out, g))
+            pack_panels(kernels_, values(b, g), packed_values(b, g));
     });
 }
 

@@ -35,6 +35,9 @@ bool look_for(const Condition& condition) {
 
 } // namespace
 
+WorkerPool::WorkerPool(int threads)
+    : threads_(threads), shares_(std::make_unique<Share[]>(static_cast<std::size_t>(threads))) {}
+
 WorkerPool::~WorkerPool() {
     {
         const std::scoped_lock lock(mutex_);
@@ -52,8 +55,11 @@ void WorkerPool::run(std::int64_t count, const std::function<void(std::int64_t, 
     {
         const std::scoped_lock lock(mutex_);
         task_ = &task;
-        count_ = count;
-        next_.store(0);
+        for (std::int64_t worker = 0; worker < threads_; ++worker) {
+            Share& share = shares_[static_cast<std::size_t>(worker)];
+            share.next.store(worker * count / threads_);
+            share.end = (worker + 1) * count / threads_;
+        }
         fault_ = nullptr;
         ++round_;
         wake = sleeping_ > 0;
@@ -110,10 +116,16 @@ void WorkerPool::work(int worker) {
 
 void WorkerPool::take_tasks(const std::function<void(std::int64_t, int)>& task, int worker) {
     try {
-        for (std::int64_t index = next_++; index < count_; index = next_++)
-            task(index, worker);
+        for (int i = 0; i < threads_; ++i) {
+            Share& share = shares_[static_cast<std::size_t>((worker + i) % threads_)];
+            for (std::int64_t index = share.next++; index < share.end; index = share.next++)
+                task(index, worker);
+        }
     } catch (...) {
-        next_.store(count_);
+        for (std::int64_t other = 0; other < threads_; ++other) {
+            Share& share = shares_[static_cast<std::size_t>(other)];
+            share.next.store(share.end);
+        }
         const std::scoped_lock lock(mutex_);
         if (fault_ == nullptr)
             fault_ = std::current_exception();

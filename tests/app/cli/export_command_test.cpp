@@ -73,3 +73,9 @@ TEST_CASE("what export cannot do is said in a sentence") {
     check_failure({"a cat", "-o", "/nowhere/cat.py"}, 1, "/nowhere");
     check_failure({"--case", test_data("/mha/s1_none_bias.safetensors"), "-o", "-"}, 2, "--heads");
 }
+
+TEST_CASE("export writes both sentences") {
+    const std::string script = run_export({"--preset", "translation", "-o", "-"}).out;
+    CHECK_THAT(script, Contains("The cat drinks cold water / Le chat boit de l'eau froide") &&
+                           Contains("kv_tokens = [\"Le\", \"chat\"") && Contains("k = x_kv @ W_K"));
+}

@@ -1,4 +1,5 @@
 #include "core/base/file.h"
+#include "core/checkpoint/patch_file.h"
 #include "core/checkpoint/safetensors.h"
 #include "tests/app/cli/run_program.h"
 #include "tests/catch.h"
@@ -6,6 +7,7 @@
 #include "tests/temporary_folder.h"
 #include "tests/test_data.h"
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 using namespace headscope;
@@ -74,7 +76,16 @@ TEST_CASE("trace of a model keeps the stages, layer and head asked for") {
 
 TEST_CASE("faults of a model call are told with the right code") {
     check_failure(trace_of("gpt2_tiny", {"-o", "-"}), 2, "--ids");
-    check_failure(trace_of("gpt2_tiny", {"--ids", "1", "--gain", "0=0", "-o", "-"}), 2, "--gain");
+    check_failure(trace_of("gpt2_tiny", {"--ids", "1", "--gain", "0=0", "-o", "-"}), 2, "names no layer");
+    check_failure(trace_of("gpt2_tiny", {"--ids", "1", "--gain", "1.x=0", "-o", "-"}), 2, "of the form h=g");
+    check_failure(trace_of("gpt2_tiny", {"--ids", "1", "--gain", "2.0=0", "-o", "-"}), 1,
+                  "layers are numbered 0 to 1");
+    check_failure(trace_of("gpt2_tiny", {"--ids", "1", "--gain", "1.4=0", "-o", "-"}), 1, "heads 0 to 3");
+    check_failure({"trace", "Cat sleeps", "--gain", "1.0=0", "-o", "-"}, 2, "only a checkpoint has layers");
+    check_failure({"trace", "Cat sleeps", "--patch", "x", "-o", "-"}, 2, "--model");
+    check_failure(
+        trace_of("gpt2_tiny", {"--ids", "1", "--patch", models + "gpt2_tiny/model.safetensors", "-o", "-"}),
+        1, "no patch");
     check_failure(trace_of("gpt2_tiny", {"--ids", "1", "--inputs", "x", "-o", "-"}), 2, "--inputs");
     check_failure(trace_of("gpt2_tiny", {"--ids", "1", "--format", "csv", "-o", "-"}), 2, "safetensors");
     check_failure({"trace", "--ids", "1", "-o", "-"}, 2, "--model");
@@ -84,6 +95,96 @@ TEST_CASE("faults of a model call are told with the right code") {
     check_failure(trace_of("no_such_model", {"--ids", "1", "-o", "-"}), 1, "no folder");
     check_failure({"model", "info", models + "nothing"}, 1, "no folder");
     check_failure({"model"}, 2, "headscope model --help");
+}
+
+TEST_CASE("gains and a patch change the run of a model, the gains on top") {
+    const TemporaryFolder folder;
+    const Model model = Model::open(models + "gpt2_tiny");
+    const auto W_V = std::make_shared<Tensor>(model.layer(0)[Slot::W_V]->shape(), 0.01F);
+    ModelEdits edits;
+    edits[0].tensors[TensorId::W_V] = W_V;
+    edits[0].gains = {1, 1, 0.5F, 1};
+    save_patch(model, edits, folder.file("patch"));
+    const auto logits_of = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> words{"--ids", "5,7,11", "-o", folder.file("out.safetensors")};
+        words.insert(words.end(), more.begin(), more.end());
+        const ProgramRun run = run_program(trace_of("gpt2_tiny", words));
+        INFO(run.err);
+        REQUIRE(run.code == 0);
+        const TensorPtr logits = Safetensors::open(folder.file("out.safetensors")).tensor("logits");
+        return std::vector<float>(logits->values().begin(), logits->values().end());
+    };
+    const auto expected = [&](const ModelEdits& wanted) {
+        ModelInputs inputs;
+        inputs.T = 3;
+        inputs.ids = {5, 7, 11};
+        const TensorPtr logits = run_on_cpu(model, inputs, {.edits = wanted}).logits;
+        return std::vector<float>(logits->values().begin(), logits->values().end());
+    };
+    CHECK(logits_of({"--patch", folder.file("patch")}) == expected(edits));
+    CHECK(logits_of({}) == expected({}));
+    edits[0].gains[3] = 0;
+    edits[1].gains = {0, 1, 1, 1};
+    CHECK(logits_of({"--patch", folder.file("patch"), "--gain", "0.3=0", "--gain", "1.0=0"}) ==
+          expected(edits));
+    const ModelEdits one{{1, {.tensors = {}, .gains = {1, 0.25F, 1, 1}}}};
+    CHECK(logits_of({"--gain", "1=0.25", "--layer", "1"}) == expected(one));
+    CHECK(logits_of({"--gain", "1.1=0.25"}) == expected(one));
+}
+
+TEST_CASE("model check of every golden model says how far it is from its reference") {
+    const TemporaryFolder folder;
+    for (const std::string& name : model_case_names()) {
+        const std::string reference = models + name + "/expected.safetensors";
+        const ProgramRun run =
+            run_program({"model", "check", models + name, "--reference", reference, "--json"});
+        INFO(name << " " << run.err);
+        REQUIRE(run.code == 0);
+        const json found = json::parse(run.out);
+        CHECK(found.at("agrees") == true);
+        CHECK(found.at("rows").size() == 6);
+        for (const json& row : found.at("rows"))
+            CHECK(row.at("largest_difference").get<double>() <= row.at("allowed").get<double>());
+    }
+    const std::string reference = models + "gpt2_tiny/expected.safetensors";
+    const ProgramRun text = run_program({"model", "check", models + "gpt2_tiny", "--reference", reference});
+    CHECK_THAT(text.out, Contains("attentions 1") && Contains("hidden 2") && Catch::EndsWith("agrees\n"));
+    // The same model with one gain of a norm moved.
+    for (const char* name : {"config.json", "model.safetensors"})
+        write_file_atomically(folder.file(name), read_file(models + "gpt2_tiny/" + name));
+    const Safetensors file = Safetensors::open(folder.file("model.safetensors"));
+    SafetensorsWriter writer;
+    for (const SafetensorsEntry& entry : file.entries()) {
+        const auto tensor =
+            std::make_shared<Tensor>(file.tensor(entry.name)->shape(), file.tensor(entry.name)->values());
+        if (entry.name == "transformer.h.1.ln_1.weight")
+            tensor->data()[3] += 0.01F;
+        writer.add(entry.name, tensor);
+    }
+    write_file_atomically(folder.file("model.safetensors"), writer.bytes());
+    const ProgramRun moved = run_program({"model", "check", folder.file(""), "--reference", reference});
+    CHECK(moved.code == 1);
+    CHECK_THAT(moved.out, Contains("too far") && Catch::EndsWith("differs\n"));
+    CHECK_THAT(moved.err, Contains("differ, first in attentions 1"));
+    CHECK(run_program({"model", "check", models + "gpt2_tiny"}).code == 2);
+    check_failure(
+        {"model", "check", models + "gpt2_tiny", "--reference", models + "bert_tiny/expected.safetensors"}, 1,
+        "gpt2 has no token types");
+}
+
+TEST_CASE("model list shows the checkpoints of the local cache") {
+    const TemporaryFolder folder;
+    const std::string snapshot = folder.file("models--someone--tiny/snapshots/abc");
+    std::filesystem::create_directories(snapshot);
+    for (const char* name : {"config.json", "model.safetensors"})
+        write_file_atomically(snapshot + "/" + name, read_file(models + "bert_tiny/" + name));
+    const ProgramRun run = run_program({"model", "list", "--json"}, "", {{"HF_HUB_CACHE", folder.file("")}});
+    REQUIRE(run.code == 0);
+    const json found = json::parse(run.out);
+    REQUIRE(found.size() == 1);
+    CHECK((found[0].at("name") == "someone/tiny" && found[0].at("family") == "bert"));
+    const ProgramRun text = run_program({"model", "list"}, "", {{"HF_HUB_CACHE", folder.file("nothing")}});
+    CHECK((text.code == 0 && text.out.find("no checkpoints") == 0));
 }
 
 TEST_CASE("a text is cut into tokens by the tokenizer beside the model") {

@@ -257,3 +257,21 @@ TEST_CASE("a machine without a Vulkan driver or loader says so and has its CPU")
         CHECK(run_program({"trace", "cat", "--device", "auto", "-o", "-"}, "", environment).code == 0);
     }
 }
+
+TEST_CASE("two sentences: queries from one, keys and values from the other") {
+    const json own = trace_json({"trace", "--preset", "translation", "--stages", "weights"});
+    CHECK(own["kv_tokens"] == json({"Le", "chat", "boit", "de", "l'eau", "froide"}));
+    const json given =
+        trace_json({"trace", "The cat sat", "--kv-sentence", "A dog ran away", "--stages", "weights"});
+    CHECK(given["tokens"] == json({"The", "cat", "sat"}));
+    CHECK(given["kv_tokens"] == json({"A", "dog", "ran", "away"}));
+    const json self =
+        trace_json({"trace", "--preset", "translation", "--kv-sentence", "", "--stages", "weights"});
+    CHECK_FALSE(self.contains("kv_tokens"));
+    check_failure(run_program({"trace", "--preset", "cat-sleeps", "--kv-sentence", "Le chat", "-o", "-"}), 1,
+                  "cat-sleeps");
+    check_failure(run_program(case_arguments("s1_none_bias", "2") +
+                              std::vector<std::string>{"--kv-sentence", "Le chat", "-o", "-"}),
+                  2, "X_kv");
+    check_failure(run_program({"trace", "a cat", "--kv-sentence", " ", "-o", "-"}), 1, "has no word");
+}

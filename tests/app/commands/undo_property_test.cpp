@@ -14,9 +14,10 @@ namespace {
 std::string bits(const Problem& problem) {
     std::string out = problem.x->shape().text();
     const Weights& w = problem.weights;
-    for (const TensorPtr& tensor : {problem.x, w.W_Q, w.W_K, w.W_V, w.W_O})
-        out.append(reinterpret_cast<const char*>(tensor->data()),
-                   static_cast<std::size_t>(tensor->count()) * sizeof(float));
+    for (const TensorPtr& tensor : {problem.x, problem.x_kv, w.W_Q, w.W_K, w.W_V, w.W_O})
+        if (tensor != nullptr)
+            out.append(reinterpret_cast<const char*>(tensor->data()),
+                       static_cast<std::size_t>(tensor->count()) * sizeof(float));
     for (const float gain : problem.gains)
         out += std::to_string(gain) + " ";
     out += std::to_string(problem.temperature) + " " + std::to_string(problem.dims.H) + " " +
@@ -36,12 +37,12 @@ rc::Gen<std::int64_t> small() {
 /// Any command, sensible or not.
 Command any_command() {
     const auto number = [] { return static_cast<float>(*rc::gen::inRange(-400, 400)) / 100; };
-    const auto tensor = *rc::gen::element(TensorId::x, TensorId::W_Q, TensorId::W_K, TensorId::W_V,
-                                          TensorId::W_O, TensorId::b_Q, TensorId::output);
+    const auto tensor = *rc::gen::element(TensorId::x, TensorId::x_kv, TensorId::W_Q, TensorId::W_K,
+                                          TensorId::W_V, TensorId::W_O, TensorId::b_Q, TensorId::output);
     const CellAddress cell{tensor, {*small(), *small(), *small(), 0}};
     const Block block{tensor, cell.at, *small(), *small()};
     const auto seed = static_cast<std::uint64_t>(*rc::gen::inRange(0, 5));
-    switch (*rc::gen::inRange(0, 18)) {
+    switch (*rc::gen::inRange(0, 20)) {
     case 0:
         return EditBlock{block, SetTo{number()}};
     case 1:
@@ -76,6 +77,10 @@ Command any_command() {
         return SetGain{*small(), number()};
     case 16:
         return SetTemperature{number()};
+    case 17:
+        return SetKvSentence{*rc::gen::element<std::string>("A dog ran", "", "Le chat")};
+    case 18:
+        return SetKvSentence{};
     default:
         return EditCell{cell, number()};
     }

@@ -74,7 +74,7 @@ struct Act {
 }
 
 /// The life of a document: what the user sees, what undo leads back to, and what lies on the disk.
-struct Model {
+struct LastKnown {
     std::vector<Plain> states{Plain::built(sentences[0])};
     std::size_t position = 0;
     std::optional<Plain> clean = states.front(); ///< what counts as saved
@@ -222,7 +222,7 @@ void drive(Program& program, const Act& step, const std::string& file, bool save
 
 /// One run of the program, from its start to the step that kills it. Returns the number of the step after
 /// which the document was not what the model says, or -1.
-int live(const std::vector<Act>& steps, std::size_t first, std::size_t end, Model model, bool recover,
+int live(const std::vector<Act>& steps, std::size_t first, std::size_t end, LastKnown model, bool recover,
          const TemporaryFolder& folder) {
     Recipe recipe;
     recipe.sentence = sentences[0];
@@ -278,7 +278,7 @@ TEST_CASE("through edits, undo, saving, loading and kills the document is what a
         const auto steps =
             *rc::gen::container<std::vector<Act>>(*rc::gen::inRange(1, 40), rc::gen::exec(any_act));
         const TemporaryFolder folder;
-        Model model;
+        LastKnown model;
         bool recover = false;
         for (std::size_t first = 0; first < steps.size();) {
             std::size_t end = first;

@@ -109,7 +109,7 @@ TEST_CASE("a gain reaches its head and its layer alone") {
     const ModelInputs inputs = row({1, 2, 3, 4});
     const ForwardOptions plain{.stages = StageSet::all()};
     ForwardOptions muted = plain;
-    muted.gains[1] = {1, 1, 0, 1};
+    muted.edits[1].gains = {1, 1, 0, 1};
     const auto before = run_on_cpu(model, inputs, plain), after = run_on_cpu(model, inputs, muted);
     CHECK(bitwise_difference(after.layers[0].trace, before.layers[0].trace) == "");
     const Tensor& concat = *after.layers[1].trace.stage(TensorId::concat);
@@ -117,8 +117,8 @@ TEST_CASE("a gain reaches its head and its layer alone") {
         for (std::int64_t c = 16; c < 24; ++c)
             CHECK(concat.at(0, i, c) == 0.0F);
     CHECK(shifted_difference(*before.logits, *after.logits, 0) > 1e-3);
-    muted.gains = {{2, {}}};
-    CHECK_THAT(input_error([&] { run_on_cpu(model, inputs, muted); }), Contains("no layer 2"));
+    muted.edits = {{2, {}}};
+    CHECK_THAT(input_error([&] { run_on_cpu(model, inputs, muted); }), Contains("name layer 2"));
 }
 
 TEST_CASE("inputs that do not fit the model are named") {

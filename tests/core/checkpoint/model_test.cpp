@@ -8,7 +8,9 @@
 #include "tests/temporary_folder.h"
 #include "tests/test_data.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -42,10 +44,10 @@ struct Changed {
             writer.add(name, tensor);
         write_file_atomically(path, writer.bytes());
     }
-    Model open(const TemporaryFolder& folder) const {
+    Model open(const TemporaryFolder& folder, std::size_t kept_bytes = Model::default_kept_bytes) const {
         write_file_atomically(folder.file("config.json"), config.dump());
         write_tensors(folder.file("model.safetensors"), tensors);
-        return Model::open(folder.file(""));
+        return Model::open(folder.file(""), kept_bytes);
     }
     void rename(const std::function<std::string(const std::string&)>& name) {
         Tensors renamed;
@@ -54,6 +56,21 @@ struct Changed {
         tensors = renamed;
     }
 };
+
+/// NaN in place of the numbers of every tensor with `part` in its name.
+void spoil(const std::string& path, const std::string& part) {
+    const Safetensors file = Safetensors::open(path);
+    std::fstream bytes(path, std::ios::in | std::ios::out | std::ios::binary);
+    std::size_t data = 0;
+    for (const SafetensorsEntry& entry : file.entries())
+        data = std::max(data, entry.end);
+    data = fs::file_size(path) - data;
+    for (const SafetensorsEntry& entry : file.entries())
+        if (entry.name.find(part) != std::string::npos) {
+            bytes.seekp(static_cast<std::streamoff>(data + entry.begin));
+            bytes << std::string(entry.end - entry.begin, '\xff');
+        }
+}
 
 ModelInputs three_tokens() {
     ModelInputs inputs;
@@ -169,14 +186,40 @@ TEST_CASE("weights that are not finite are named") {
 TEST_CASE("a file that is cut short or gone while the model is open gives an error, not a crash") {
     const Changed changed("gpt2_tiny");
     const TemporaryFolder folder;
-    const Model model = changed.open(folder);
+    const Model model = changed.open(folder), none_kept = Model::open(folder.file(""), 0);
     const auto expected = logits_of(model);
+    CHECK(logits_of(none_kept) == expected);
     fs::resize_file(folder.file("model.safetensors"), 20000);
-    CHECK_THAT(input_error([&] { run_on_cpu(model, three_tokens(), {}); }), Contains("cut short meanwhile"));
+    CHECK(logits_of(model) == expected); // the weights were read before
+    CHECK_THAT(input_error([&] { run_on_cpu(none_kept, three_tokens(), {}); }),
+               Contains("cut short meanwhile"));
     CHECK_THAT(input_error([&] { Model::open(folder.file("")); }), Contains("cut short"));
     const Model whole = changed.open(folder);
     fs::remove(folder.file("model.safetensors"));
     CHECK(logits_of(whole) == expected);
+}
+
+TEST_CASE("weights are kept within the budget: around the layers first, then the last layers") {
+    const Changed changed("gpt2_tiny");
+    const TemporaryFolder folder;
+    std::size_t around = 0, layer = 0;
+    for (const auto& [name, tensor] : changed.tensors)
+        (name.find(".h.") == std::string::npos ? around : layer) +=
+            static_cast<std::size_t>(tensor->count()) * sizeof(float);
+    layer /= 2;
+    const auto still_read = [&](std::size_t budget, const std::string& part) {
+        const Model model = changed.open(folder, budget);
+        logits_of(model);
+        spoil(folder.file("model.safetensors"), part);
+        return !input_error([&] { run_on_cpu(model, three_tokens(), {}); }).empty();
+    };
+    CHECK(still_read(around - 1, "wte"));
+    CHECK_FALSE(still_read(around, "wte"));
+    CHECK_FALSE(still_read(around, "ln_f"));
+    CHECK(still_read(around, ".h.1.mlp"));
+    CHECK(still_read(around + layer, ".h.0.mlp"));
+    CHECK_FALSE(still_read(around + layer, ".h.1.mlp"));
+    CHECK_FALSE(still_read(around + 2 * layer, ".h.0.mlp"));
 }
 
 TEST_CASE("a folder without readable tensors says what to do") {

@@ -55,7 +55,7 @@ TEST_CASE("products of all small sizes, with edges, in parts of the depth, with 
     for (const Kernels* kernels : all_kernels()) {
         INFO(kernels->name);
         std::vector<float> panels(static_cast<std::size_t>(96 * depth));
-        kernels->pack(B->data(), 96, depth, 96 / kernels->panel, panels.data());
+        kernels->pack(B->data(), 96, depth, 96, panels.data());
         for (std::int64_t rows = 1; rows <= most_rows; ++rows)
             for (const std::int64_t cols : {1, 4, 7, 8, 15, 16, 17, 31, 32, 33, 64, 70}) {
                 std::vector<float> C(static_cast<std::size_t>(rows * most_cols), 7.0F);
@@ -158,4 +158,39 @@ TEST_CASE("the largest of a row, and a row scaled in both places") {
                 CHECK((row[j] == 0.5F * source->data()[j] && out[j] == row[j]));
             CHECK(out.back() == 9.0F);
         }
+}
+
+TEST_CASE("the activations of every instruction set meet their definitions") {
+    constexpr double root_half = 0.70710678118654752440;
+    const auto gelu = [](double x) { return 0.5 * x * std::erfc(-x * root_half); };
+    const auto gelu_tanh = [](double x) {
+        return 0.5 * x * (1 + std::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
+    };
+    const auto silu = [](double x) { return x / (1 + std::exp(-x)); };
+    for (const Kernels* kernels : all_kernels()) {
+        INFO(kernels->name);
+        const auto worst = [](auto function, auto expected) {
+            double largest = 0;
+            std::vector<float> x;
+            for (int i = -130'003; i <= 130'000; ++i)
+                x.push_back(1e-4F * static_cast<float>(i));
+            std::vector<float> y = x;
+            function(y.data(), static_cast<std::int64_t>(y.size()));
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                const double want = expected(static_cast<double>(x[i]));
+                largest = std::max(largest, std::abs(static_cast<double>(y[i]) - want) / std::max(1.0, want));
+            }
+            return largest;
+        };
+        CHECK(worst(kernels->gelu, gelu) < 3e-7);
+        CHECK(worst(kernels->gelu_tanh, gelu_tanh) < 3e-7);
+        CHECK(worst(kernels->silu, silu) < 3e-7);
+        // Far out there is x or 0.
+        for (const auto function : {kernels->gelu, kernels->gelu_tanh, kernels->silu})
+            for (const float x : {-1e20F, -1000.0F, 0.0F, 1000.0F, 1e20F}) {
+                float y = x;
+                function(&y, 1);
+                CHECK(static_cast<double>(y) == Approx(std::max(x, 0.0F)).epsilon(1e-6).margin(1e-12));
+            }
+    }
 }

@@ -67,6 +67,8 @@ Recipe any_recipe() {
         const PresetInfo& preset = any_of(std::vector(presets().begin(), presets().end()));
         recipe.preset = preset.id;
         recipe.sentence = preset.sentence;
+        if (any_of<bool>({false, true}))
+            recipe.kv_sentence = preset.kv_sentence;
         recipe.mask = any_of<MaskChoice>(
             {MaskChoice::none, MaskChoice::causal, MaskChoice::causal_window, MaskChoice::symmetric_window});
         recipe.H = any_of<std::int64_t>({0, 1, 2});

@@ -159,7 +159,8 @@ TEST_CASE("live values are printed as people write numbers") {
     };
     CHECK(printed("D") == "4");
     CHECK(printed("4 * 512 ^ 2") == "1,048,576");
-    CHECK(printed("9999") == "9999");
+    CHECK(printed("999") == "999");
+    CHECK(printed("9999") == "9,999");
     CHECK(printed("12345.678", 1) == "12,345.7");
     CHECK(printed("0 - 12345") == "−12,345");
     CHECK(printed("weights[0][sleeps, Cat]") == "0.50");

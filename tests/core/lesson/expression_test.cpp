@@ -131,3 +131,17 @@ TEST_CASE("an expression lists the cells it reads") {
     CHECK(target_text(targets[0]) == "weights[0][Cat, :]");
     CHECK(target_text(targets[1]) == "x[0, 1]");
 }
+
+TEST_CASE("a gate sees which cell is selected") {
+    CatSleeps lesson;
+    CHECK(lesson.number("selected(weights[1][Cat, :])") == 0);
+    lesson.state.selected =
+        CellRange{.tensor = TensorId::weights, .first = {0, 1, 0, 1}, .count = {1, 1, 1, 1}};
+    CHECK(lesson.number("selected(weights[1][Cat, :])") == 1);
+    CHECK(lesson.number("selected(weights[1][Cat, sleeps])") == 1);
+    CHECK(lesson.number("selected(weights)") == 1);
+    CHECK(lesson.number("selected(weights[1][Cat, Cat])") == 0);
+    CHECK(lesson.number("selected(weights[0][Cat, sleeps])") == 0);
+    CHECK(lesson.number("selected(scores[1][Cat, sleeps])") == 0);
+    CHECK(lesson.fault("selected(1)").find("needs cells") != std::string::npos);
+}

@@ -109,3 +109,38 @@ TEST_CASE("a scene laid over another replaces, adds edits, and ends a mask") {
     const StepScene other = laid_over(under, scene("preset: eight-experts"));
     CHECK(!other.sentence); // the preset's own
 }
+
+TEST_CASE("a scene's second sentence stays, is replaced, and ends") {
+    const auto kv = [](const StepScene& scene) { return recipe_of(scene).kv_sentence; };
+    StepScene translation;
+    translation.preset = "translation";
+    CHECK(kv(translation) == "Le chat boit de l'eau froide"); // the preset's own
+    StepScene sentence;
+    sentence.sentence = "The dog drinks";
+    CHECK(kv(laid_over(translation, sentence)) == "Le chat boit de l'eau froide");
+    StepScene second;
+    second.kv_sentence = "Le chien boit";
+    const StepScene both = laid_over(laid_over(translation, sentence), second);
+    CHECK(kv(both) == "Le chien boit");
+    CHECK(recipe_of(both).sentence == "The dog drinks");
+    StepScene none;
+    none.kv_sentence = "";
+    CHECK(kv(laid_over(both, none)).empty());
+    StepScene other;
+    other.preset = "first-lesson";
+    CHECK(kv(laid_over(both, other)).empty());
+    CHECK(recipe_of(laid_over(both, other)).sentence == "The cat sat down");
+}
+
+TEST_CASE("a boxed aside keeps the blanks before what is set off in it") {
+    const ParsedLesson parsed =
+        parse_lesson(block("step", "stage: weights") + "\n> [!note]  Type *two* words, {{D}} in all.\n", "");
+    std::string text;
+    for (const LessonBlock& one : parsed.lesson.steps.at(0).blocks)
+        if (const auto* callout = std::get_if<Callout>(&one)) {
+            CHECK(callout->kind == "note");
+            for (const Span& span : std::get<Paragraph>(callout->blocks.at(0)).spans)
+                text += span.value ? "8" : span.text;
+        }
+    CHECK(text == "Type two words, 8 in all.");
+}

@@ -76,3 +76,17 @@ TEST_CASE("a target is written as it was read") {
     for (const char* text : {"weights[0][sat, cat]", "W_O[0:4, :]", "x[2, 1]", "contributions[1]", "concat"})
         CHECK(target_text(parse_target(text)) == text);
 }
+
+TEST_CASE("with two sentences, rows are words of the first and columns words of the second") {
+    const Problem problem = build_recipe({.preset = "translation",
+                                          .sentence = "The cat drinks water",
+                                          .kv_sentence = "Le chat boit de l'eau"})
+                                .problem;
+    const CellRange cells = resolve(parse_target("weights[0][water, l'eau]"), problem);
+    CHECK(cells.first == Index{0, 0, 3, 4});
+    CHECK(resolve(parse_target("k[chat, 2]"), problem).first == Index{0, 1, 2, 0});
+    CHECK(resolve(parse_target("x_kv[de, :]"), problem).count == Index{1, 1, 16, 0});
+    CHECK(resolve(parse_target("q[cat]"), problem).first == Index{0, 1, 0, 0});
+    CHECK(fault("weights[0][chat, :]", problem).find("there is no token \"chat\"") != std::string::npos);
+    CHECK(fault("k[cat]", problem).find("there is no token \"cat\"") != std::string::npos);
+}

@@ -217,5 +217,6 @@ TEST_CASE("the same sentence gives the same bits on every machine") {
     CHECK(at("first-lesson") == "2363001f3f6b0553");
     CHECK(at("cat-sleeps") == "8436f6e038564b45");
     CHECK(at("eight-experts") == "19399e9df6eeeb33");
+    CHECK(at("translation") == "86f19dd739934a86");
     CHECK(at("random") == "eb0df0ab607c114c");
 }

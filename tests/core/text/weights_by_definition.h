@@ -9,25 +9,26 @@ namespace headscope::testing {
 
 using Rows = std::vector<std::vector<double>>;
 
-/// softmax(q k^T / sqrt(dk)) of one head of an unmasked self-attention problem, in double, from the
+/// softmax(q k^T / sqrt(dk)) of one head of an unmasked problem, in double, from the
 /// definition.
 inline Rows weights_of(const Problem& problem, std::int64_t h) {
     const Dims& n = problem.dims;
-    const auto project = [&](const Tensor& W, std::int64_t t, std::int64_t d) {
-        double sum = 0;
-        for (std::int64_t i = 0; i < n.D; ++i)
-            sum += static_cast<double>(problem.x->at(0, t, i)) * static_cast<double>(W.at(i, h * n.dk + d));
-        return sum;
-    };
-    Rows q, k, rows;
-    for (std::int64_t t = 0; t < n.Tq; ++t) {
-        q.emplace_back();
-        k.emplace_back();
-        for (std::int64_t d = 0; d < n.dk; ++d) {
-            q.back().push_back(project(*problem.weights.W_Q, t, d));
-            k.back().push_back(project(*problem.weights.W_K, t, d));
+    const auto project = [&](const Tensor& x, const Tensor& W) {
+        Rows out;
+        for (std::int64_t t = 0; t < x.shape()[1]; ++t) {
+            out.emplace_back();
+            for (std::int64_t d = 0; d < n.dk; ++d) {
+                double sum = 0;
+                for (std::int64_t i = 0; i < x.shape()[2]; ++i)
+                    sum += static_cast<double>(x.at(0, t, i)) * static_cast<double>(W.at(i, h * n.dk + d));
+                out.back().push_back(sum);
+            }
         }
-    }
+        return out;
+    };
+    const Rows q = project(*problem.x, *problem.weights.W_Q),
+               k = project(problem.cross() ? *problem.x_kv : *problem.x, *problem.weights.W_K);
+    Rows rows;
     for (const auto& query : q) {
         std::vector<double> row;
         double largest = -INFINITY;

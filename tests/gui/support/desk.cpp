@@ -55,6 +55,11 @@ Desk::Desk(const std::string& preset, const std::string& sentence, float width, 
     settle();
 }
 
+Desk::Desk(const Program::Options& options, float width, float height)
+    : program(options), driver(program, width, height) {
+    settle();
+}
+
 void Desk::settle() {
     driver.wait(2);
     program.settle();
@@ -68,13 +73,30 @@ void Desk::act(const Action& action) {
     settle();
 }
 
-void Desk::type_sentence(const std::string& sentence) {
-    REQUIRE(driver.click_item("##sentence"));
+void Desk::type_over(const std::string& field, const std::string& text) {
+    REQUIRE(driver.click_item(field));
     driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
-    if (sentence.empty())
+    if (text.empty())
         driver.key(GLFW_KEY_BACKSPACE);
-    driver.type(sentence);
+    driver.type(text);
     driver.key(GLFW_KEY_ENTER);
+    settle();
+}
+
+void Desk::type_sentence(const std::string& sentence) {
+    type_over("##sentence", sentence);
+}
+
+void Desk::type_kv_sentence(const std::string& sentence) {
+    type_over("##kv_sentence", sentence);
+}
+
+void Desk::choose(const std::string& caption, const std::string& row) {
+    REQUIRE(click(caption, "Headscope"));
+    driver.wait(3);
+    INFO(caption << ": " << row);
+    const bool found = click("     " + row, "##Popup") || click("✓  " + row, "##Popup");
+    REQUIRE(found);
     settle();
 }
 

@@ -13,6 +13,7 @@ struct Desk {
     explicit Desk(const std::string& preset = "first-lesson", const std::string& sentence = "",
                   float width = 1600, float height = 1000, float scale = 1,
                   const std::string& state_folder = "");
+    explicit Desk(const Program::Options& options, float width = 1600, float height = 1000);
 
     /// Until the newest document is computed and drawn, and nothing slides.
     void settle();
@@ -20,9 +21,14 @@ struct Desk {
     void act(const Action& action);
     /// Selects all of the sentence field and types over it, then Enter; settles.
     void type_sentence(const std::string& sentence);
+    /// The same with the second field, which is there with cross-attention.
+    void type_kv_sentence(const std::string& sentence);
     /// Clicks the first reachable item with that label in a window whose name holds `window`. Says whether it
     /// was there.
     bool click(const std::string& label, const std::string& window = "");
+
+    /// Opens a drop-down of the toolbar and takes the row with that label.
+    void choose(const std::string& caption, const std::string& row);
 
     const ViewState& view() const { return program.state().view; }
     const Shown& shown() const { return program.state().shown; }
@@ -30,6 +36,9 @@ struct Desk {
 
     Program program;
     Driver driver;
+
+private:
+    void type_over(const std::string& field, const std::string& text);
 };
 
 /// Everything that a click can change, as text: the view without what slides or hovers, the document, popups.

@@ -2,13 +2,23 @@
 
 #include "core/engine/cpu/kernels/vector_avx2.h"
 
+#include "core/engine/cpu/kernels/activation.h"
 #include "core/engine/cpu/kernels/peak.h"
-#include "core/engine/cpu/kernels/softmax.h"
 
 namespace headscope {
 
-const Kernels kernels_avx2{"AVX2",       6,         panel_width,  multiply<6>, pack, largest,
-                           exponentials, scale_row, multiply_adds};
+const Kernels kernels_avx2{"AVX2",
+                           6,
+                           panel_width,
+                           multiply<6>,
+                           pack,
+                           largest,
+                           exponentials,
+                           scale_row,
+                           activate<gelu_of>,
+                           activate<gelu_tanh_of>,
+                           activate<silu_of>,
+                           multiply_adds};
 
 } // namespace headscope
 

@@ -2,13 +2,15 @@
 
 #include "core/engine/cpu/kernels/vector_avx512.h"
 
+#include "core/engine/cpu/kernels/activation.h"
 #include "core/engine/cpu/kernels/peak.h"
-#include "core/engine/cpu/kernels/softmax.h"
 
 namespace headscope {
 
-const Kernels kernels_avx512{"AVX-512", 12,           panel_width, multiply<12>, pack,
-                             largest,   exponentials, scale_row,   multiply_adds};
+const Kernels kernels_avx512{
+    "AVX-512",         12,           panel_width, multiply<12>,      pack,
+    largest,           exponentials, scale_row,   activate<gelu_of>, activate<gelu_tanh_of>,
+    activate<silu_of>, multiply_adds};
 
 } // namespace headscope
 

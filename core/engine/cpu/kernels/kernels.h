@@ -29,9 +29,9 @@ struct Kernels {
     std::int64_t panel; ///< and so many columns
     /// False when a number of C is not finite.
     bool (*multiply)(const Product& product);
-    /// Copies rows of `panels` whole panels, so that each panel's rows follow each other; panels lie panel *
-    /// depth numbers apart.
-    void (*pack)(const float* from, std::int64_t stride, std::int64_t rows, std::int64_t panels, float* to);
+    /// Copies rows of `cols` columns into panels, so that each panel's rows follow each other; panels lie
+    /// panel * rows numbers apart, and the last one is filled up with 0.
+    void (*pack)(const float* from, std::int64_t stride, std::int64_t rows, std::int64_t cols, float* to);
     /// The largest of count numbers; minus infinity for none.
     float (*largest)(const float* row, std::int64_t count);
     /// row[j] = exp(row[j] - largest), exactly 0 below the normal range and at minus infinity; the sum.
@@ -39,6 +39,11 @@ struct Kernels {
     /// row[j] *= factor, and a copy of it in `out` unless that is null. past_caches: where it is much larger
     /// than they are.
     void (*scale_row)(float* row, std::int64_t count, float factor, float* out, bool past_caches);
+    /// In place: x Phi(x), its approximation by tanh, and x sigmoid(x), each within 3e-7, or 3e-6 of its size
+    /// where that is less.
+    void (*gelu)(float* x, std::int64_t count);
+    void (*gelu_tanh)(float* x, std::int64_t count);
+    void (*silu)(float* x, std::int64_t count);
     /// The peak of this instruction set: so many rounds of independent multiply-adds; returns how many FLOP.
     double (*multiply_adds)(std::int64_t rounds);
 };

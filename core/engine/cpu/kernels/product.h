@@ -9,6 +9,7 @@ namespace {
 using headscope::Product;
 
 constexpr int panel_vectors = 2;
+constexpr std::int64_t rows_ahead = 24; ///< of a panel, while it is read
 constexpr std::int64_t panel_width = panel_vectors * Vec::lanes;
 
 inline float sum_of(Vec v) {
@@ -20,22 +21,36 @@ inline float sum_of(Vec v) {
     return lanes[0];
 }
 
-/// R rows times one panel. Rows are reached from every third one, which leaves registers for the sums.
-template<int R>
-inline Vec multiply_rows(const Product& p, const float* A, const float* B, float* C, std::int64_t C_stride,
+/// How many of `cols` columns are left at the panel's vector n.
+inline std::int64_t left(std::int64_t cols, int n) {
+    const std::int64_t rest = cols - static_cast<std::int64_t>(n) * Vec::lanes;
+    return rest > 0 ? rest : 0;
+}
+
+/// R rows times one panel, of which the first `cols` columns count; Whole: all. Rows are reached from every
+/// third one, which leaves registers for the sums.
+template<int R, bool Whole>
+inline Vec multiply_rows(const Product& p, std::int64_t cols, const float* A, const float* B, float* C,
                          const float* bias) {
+    const auto load = [cols](const float* from, int n) {
+        return Whole ? Vec::load(from + n * Vec::lanes)
+                     : Vec::load_some(from + n * Vec::lanes, left(cols, n), 0.0F);
+    };
     Vec sums[R][panel_vectors];
     for (int r = 0; r < R; ++r)
         for (int n = 0; n < panel_vectors; ++n)
-            sums[r][n] = p.go_on ? Vec::load(C + r * C_stride + n * Vec::lanes) : Vec::zero();
+            sums[r][n] = p.go_on ? load(C + r * p.C_stride, n) : Vec::zero();
     const float* third[(R + 2) / 3];
     for (int r = 0; r < R; r += 3)
         third[r / 3] = A + r * p.A_stride;
     const std::int64_t stride = p.A_stride, B_stride = p.B_stride;
     for (std::int64_t k = 0; k < p.depth; ++k, B += B_stride) {
         Vec b[panel_vectors];
-        for (int n = 0; n < panel_vectors; ++n)
+        for (int n = 0; n < panel_vectors; ++n) {
             b[n] = Vec::load(B + n * Vec::lanes);
+            // Few rows leave little time to wait for a large matrix. Past its end this only asks in vain.
+            __builtin_prefetch(B + rows_ahead * B_stride + n * Vec::lanes);
+        }
 #pragma GCC unroll 12
         for (int r = 0; r < R; ++r) {
             const Vec a = Vec::all(third[r / 3][k + r % 3 * stride]);
@@ -46,7 +61,7 @@ inline Vec multiply_rows(const Product& p, const float* A, const float* B, float
     // 0 times a number that is not finite is NaN, and stays.
     Vec check = Vec::zero();
     for (int n = 0; n < panel_vectors; ++n) {
-        const Vec add = bias != nullptr && p.last ? Vec::load(bias + n * Vec::lanes) : Vec::zero();
+        const Vec add = bias != nullptr && p.last ? load(bias, n) : Vec::zero();
         for (int r = 0; r < R; ++r) {
             Vec c = sums[r][n];
             if (p.last) {
@@ -55,41 +70,23 @@ inline Vec multiply_rows(const Product& p, const float* A, const float* B, float
                     c = c + add;
                 check = multiply_add(c, Vec::zero(), check);
             }
-            c.store(C + r * C_stride + n * Vec::lanes);
+            float* const to = C + r * p.C_stride + n * Vec::lanes;
+            if constexpr (Whole)
+                c.store(to);
+            else
+                c.store_some(to, left(cols, n));
         }
     }
     return check;
 }
 
-using RowsFunction = Vec (*)(const Product&, const float*, const float*, float*, std::int64_t, const float*);
-
-template<int R>
-Vec multiply_some(const Product& p, std::int64_t rows, const float* A, const float* B, float* C,
-                  std::int64_t C_stride, const float* bias) {
+template<int R, bool Whole>
+Vec multiply_some(const Product& p, std::int64_t rows, std::int64_t cols, const float* A, const float* B,
+                  float* C, const float* bias) {
     if constexpr (R > 1)
         if (rows < R)
-            return multiply_some<R - 1>(p, rows, A, B, C, C_stride, bias);
-    return multiply_rows<R>(p, A, B, C, C_stride, bias);
-}
-
-/// A panel that is not whole goes through a block of its own.
-template<int R>
-Vec multiply_edge(const Product& p, std::int64_t rows, std::int64_t cols, const float* A, const float* B,
-                  float* C, const float* bias) {
-    alignas(64) float block[R * panel_width];
-    alignas(64) float edge_bias[panel_width] = {};
-    if (p.go_on)
-        for (std::int64_t r = 0; r < rows; ++r)
-            for (std::int64_t c = 0; c < panel_width; ++c)
-                block[r * panel_width + c] = c < cols ? C[r * p.C_stride + c] : 0.0F;
-    for (std::int64_t c = 0; bias != nullptr && c < cols; ++c)
-        edge_bias[c] = bias[c];
-    const Vec check =
-        multiply_some<R>(p, rows, A, B, block, panel_width, bias != nullptr ? edge_bias : nullptr);
-    for (std::int64_t r = 0; r < rows; ++r)
-        for (std::int64_t c = 0; c < cols; ++c)
-            C[r * p.C_stride + c] = block[r * panel_width + c];
-    return check;
+            return multiply_some<R - 1, Whole>(p, rows, cols, A, B, C, bias);
+    return multiply_rows<R, Whole>(p, cols, A, B, C, bias);
 }
 
 template<int R>
@@ -103,19 +100,24 @@ bool multiply(const Product& p) {
             const std::int64_t rows = p.rows - row < R ? p.rows - row : R;
             const float* A = p.A + row * p.A_stride;
             float* C = p.C + row * p.C_stride + first;
-            check = check + (cols >= panel_width ? multiply_some<R>(p, rows, A, B, C, p.C_stride, bias)
-                                                 : multiply_edge<R>(p, rows, cols, A, B, C, bias));
+            check = check + (cols >= panel_width ? multiply_some<R, true>(p, rows, cols, A, B, C, bias)
+                                                 : multiply_some<R, false>(p, rows, cols, A, B, C, bias));
         }
     }
     return sum_of(check) == 0.0F;
 }
 
-inline void pack(const float* from, std::int64_t stride, std::int64_t rows, std::int64_t panels, float* to) {
+inline void pack(const float* from, std::int64_t stride, std::int64_t rows, std::int64_t cols, float* to) {
+    const std::int64_t panels = cols / panel_width, whole = panels * panel_width;
     for (std::int64_t row = 0; row < rows; ++row)
         for (std::int64_t panel = 0; panel < panels; ++panel)
             for (int n = 0; n < panel_vectors; ++n)
                 Vec::load(from + row * stride + panel * panel_width + n * Vec::lanes)
                     .store(to + (panel * rows + row) * panel_width + n * Vec::lanes);
+    for (std::int64_t row = 0; row < rows && whole < cols; ++row)
+        for (int n = 0; n < panel_vectors; ++n)
+            Vec::load_some(from + row * stride + whole + n * Vec::lanes, left(cols - whole, n), 0.0F)
+                .store(to + (panels * rows + row) * panel_width + n * Vec::lanes);
 }
 
 } // namespace

@@ -35,24 +35,15 @@ inline float largest(const float* row, std::int64_t count) {
         best[0] = larger(best[0], Vec::load(row + j));
         best[1] = larger(best[1], Vec::load(row + j + Vec::lanes));
     }
+    for (; j < count; j += Vec::lanes)
+        best[0] = larger(best[0], Vec::load_some(row + j, count - j, minus_infinity));
     float lanes[Vec::lanes];
     larger(best[0], best[1]).store(lanes);
-    float result = minus_infinity;
-    for (const float lane : lanes)
-        result = lane > result ? lane : result;
-    for (; j < count; ++j)
-        result = row[j] > result ? row[j] : result;
-    return result;
+    for (int half = Vec::lanes / 2; half > 0; half /= 2)
+        for (int i = 0; i < half; ++i)
+            lanes[i] = lanes[i + half] > lanes[i] ? lanes[i + half] : lanes[i];
+    return lanes[0];
 }
-
-/// The last numbers of a row, in a block that ends in minus infinity.
-struct Tail {
-    alignas(64) float block[Vec::lanes];
-    Tail(const float* row, std::int64_t count) {
-        for (int i = 0; i < Vec::lanes; ++i)
-            block[i] = i < count ? row[i] : minus_infinity;
-    }
-};
 
 inline float exponentials(float* row, std::int64_t count, float largest) {
     const Vec subtract = Vec::all(largest);
@@ -70,11 +61,8 @@ inline float exponentials(float* row, std::int64_t count, float largest) {
         sums[0] = sums[0] + e;
     }
     if (j < count) {
-        Tail tail(row + j, count - j);
-        const Vec e = exponential(Vec::load(tail.block) - subtract);
-        e.store(tail.block);
-        for (std::int64_t i = 0; j + i < count; ++i)
-            row[j + i] = tail.block[i];
+        const Vec e = exponential(Vec::load_some(row + j, count - j, minus_infinity) - subtract);
+        e.store_some(row + j, count - j);
         sums[1] = sums[1] + e;
     }
     return sum_of((sums[0] + sums[1]) + (sums[2] + sums[3]));
@@ -101,10 +89,11 @@ inline void scale_row(float* row, std::int64_t count, float factor, float* out, 
             w.store(row + j);
             w.store(out + j);
         }
-    for (; j < count; ++j) {
-        row[j] *= factor;
+    if (j < count) {
+        const Vec w = Vec::load_some(row + j, count - j, 0.0F) * times;
+        w.store_some(row + j, count - j);
         if (out != nullptr)
-            out[j] = row[j];
+            w.store_some(out + j, count - j);
     }
     if (past_caches)
         finish_stores();

@@ -15,6 +15,21 @@ struct Vec {
     static Vec load(const float* p) { return {_mm256_loadu_ps(p)}; }
     void store(float* p) const { _mm256_storeu_ps(p, v); }
     void store_past_caches(float* p) const { _mm256_stream_ps(p, v); }
+
+    /// The first `count` numbers, at least 0 of them; `rest` in the lanes beyond, whose memory is not
+    /// touched.
+    static Vec load_some(const float* p, std::int64_t count, float rest) {
+        const __m256i mask = first(count);
+        return {
+            _mm256_blendv_ps(_mm256_set1_ps(rest), _mm256_maskload_ps(p, mask), _mm256_castsi256_ps(mask))};
+    }
+    void store_some(float* p, std::int64_t count) const { _mm256_maskstore_ps(p, first(count), v); }
+
+private:
+    static __m256i first(std::int64_t count) {
+        const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+        return _mm256_cmpgt_epi32(_mm256_set1_epi32(count >= lanes ? lanes : static_cast<int>(count)), lane);
+    }
 };
 inline Vec operator+(Vec a, Vec b) {
     return {_mm256_add_ps(a.v, b.v)};
@@ -25,11 +40,17 @@ inline Vec operator-(Vec a, Vec b) {
 inline Vec operator*(Vec a, Vec b) {
     return {_mm256_mul_ps(a.v, b.v)};
 }
+inline Vec operator/(Vec a, Vec b) {
+    return {_mm256_div_ps(a.v, b.v)};
+}
 inline Vec multiply_add(Vec a, Vec b, Vec c) {
     return {_mm256_fmadd_ps(a.v, b.v, c.v)};
 }
 inline Vec larger(Vec a, Vec b) {
     return {_mm256_max_ps(a.v, b.v)};
+}
+inline Vec smaller(Vec a, Vec b) {
+    return {_mm256_min_ps(a.v, b.v)};
 }
 /// v where x >= limit, else 0.
 inline Vec where_at_least(Vec x, float limit, Vec v) {

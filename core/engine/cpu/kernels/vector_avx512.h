@@ -15,6 +15,18 @@ struct Vec {
     static Vec load(const float* p) { return {_mm512_loadu_ps(p)}; }
     void store(float* p) const { _mm512_storeu_ps(p, v); }
     void store_past_caches(float* p) const { _mm512_stream_ps(p, v); }
+
+    /// The first `count` numbers, at least 0 of them; `rest` in the lanes beyond, whose memory is not
+    /// touched.
+    static Vec load_some(const float* p, std::int64_t count, float rest) {
+        return {_mm512_mask_loadu_ps(_mm512_set1_ps(rest), first(count), p)};
+    }
+    void store_some(float* p, std::int64_t count) const { _mm512_mask_storeu_ps(p, first(count), v); }
+
+private:
+    static __mmask16 first(std::int64_t count) {
+        return count >= lanes ? __mmask16(0xFFFF) : __mmask16((1U << static_cast<unsigned>(count)) - 1U);
+    }
 };
 inline Vec operator+(Vec a, Vec b) {
     return {_mm512_add_ps(a.v, b.v)};
@@ -25,11 +37,17 @@ inline Vec operator-(Vec a, Vec b) {
 inline Vec operator*(Vec a, Vec b) {
     return {_mm512_mul_ps(a.v, b.v)};
 }
+inline Vec operator/(Vec a, Vec b) {
+    return {_mm512_div_ps(a.v, b.v)};
+}
 inline Vec multiply_add(Vec a, Vec b, Vec c) {
     return {_mm512_fmadd_ps(a.v, b.v, c.v)};
 }
 inline Vec larger(Vec a, Vec b) {
     return {_mm512_max_ps(a.v, b.v)};
+}
+inline Vec smaller(Vec a, Vec b) {
+    return {_mm512_min_ps(a.v, b.v)};
 }
 /// v where x >= limit, else 0.
 inline Vec where_at_least(Vec x, float limit, Vec v) {

@@ -22,6 +22,19 @@ struct Vec {
     }
     void store(float* p) const { std::memcpy(p, &v, sizeof v); }
     void store_past_caches(float* p) const { store(p); }
+
+    /// The first `count` numbers, at least 0 of them; `rest` in the lanes beyond, whose memory is not
+    /// touched.
+    static Vec load_some(const float* p, std::int64_t count, float rest) {
+        Vec out = all(rest);
+        for (int lane = 0; lane < lanes && lane < count; ++lane)
+            out.v[lane] = p[lane];
+        return out;
+    }
+    void store_some(float* p, std::int64_t count) const {
+        for (int lane = 0; lane < lanes && lane < count; ++lane)
+            p[lane] = v[lane];
+    }
 };
 inline Vec operator+(Vec a, Vec b) {
     return {a.v + b.v};
@@ -32,11 +45,17 @@ inline Vec operator-(Vec a, Vec b) {
 inline Vec operator*(Vec a, Vec b) {
     return {a.v * b.v};
 }
+inline Vec operator/(Vec a, Vec b) {
+    return {a.v / b.v};
+}
 inline Vec multiply_add(Vec a, Vec b, Vec c) {
     return {a.v * b.v + c.v};
 }
 inline Vec larger(Vec a, Vec b) {
     return {a.v > b.v ? a.v : b.v};
+}
+inline Vec smaller(Vec a, Vec b) {
+    return {a.v < b.v ? a.v : b.v};
 }
 /// v where x >= limit, else 0.
 inline Vec where_at_least(Vec x, float limit, Vec v) {

@@ -1,0 +1,87 @@
+#include "app/cli/bench_machine.h"
+#include "app/cli/bench_rows.h"
+#include "app/draw/format.h"
+#include "core/checkpoint/model_run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+namespace headscope {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Ids that differ, all over the vocabulary.
+ModelInputs made_inputs(const ModelConfig& config, std::int64_t T) {
+    ModelInputs inputs;
+    inputs.T = T;
+    for (std::int64_t i = 0; i < T; ++i)
+        inputs.ids.push_back((7919 * i + 13) % config.vocab);
+    return inputs;
+}
+
+double mega(std::int64_t bytes) {
+    return static_cast<double>(bytes) / (1024.0 * 1024.0);
+}
+
+BenchRow megabyte_row(const std::string& name, double megabytes, const std::string& detail) {
+    return {name, number(megabytes, 0) + " MB", detail,
+            nlohmann::json{{"name", name}, {"megabytes", megabytes}}.dump()};
+}
+
+} // namespace
+
+void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder) {
+    constexpr std::int64_t common = 128, most = 1024;
+    std::vector<double> opened;
+    ModelPtr model;
+    for (int sample = 0; sample < 9; ++sample) {
+        const auto start = Clock::now();
+        model = std::make_shared<const Model>(Model::open(folder));
+        opened.push_back(since(start));
+    }
+    rows.push_back(timed_row("checkpoint opened, no weight read", spread_of(opened), ""));
+    Progress progress;
+    const std::int64_t T = std::min(common, model->config().max_positions);
+    const ModelInputs inputs = made_inputs(model->config(), T);
+    const auto start = Clock::now();
+    ModelRunPtr run = ModelRun::compute(model, inputs, {}, nullptr, {}, progress);
+    const double first = since(start);
+    const std::string at = "T " + std::to_string(T);
+    rows.push_back(timed_row("first forward, weights read, " + at, {first, first, first}, ""));
+    // As a user makes them: each takes over from the one before, all of whose tokens differ.
+    ModelInputs other = inputs;
+    std::ranges::reverse(other.ids);
+    bool turn = false;
+    const Spread forward = time_of([&] {
+        turn = !turn;
+        run = ModelRun::compute(model, turn ? other : inputs, {}, run, {}, progress);
+    });
+    rows.push_back(timed_row("forward, all attentions and logits, " + at, forward, ""));
+    const std::int64_t middle = model->config().layers / 2;
+    ModelEdits edits;
+    edits[middle].gains.assign(static_cast<std::size_t>(model->config().H), 1.0F);
+    edits[middle].gains.front() = 0.0F;
+    const ModelRunPtr plain = ModelRun::compute(model, inputs, {}, run, {}, progress);
+    const Spread edit = time_of([&] { run = ModelRun::compute(model, inputs, edits, plain, {}, progress); });
+    rows.push_back(timed_row("a head of layer " + std::to_string(middle) + " taken away, " + at, edit, ""));
+    if (model->config().max_positions < most)
+        return;
+    run.reset();
+    reset_peak_memory();
+    const auto long_start = Clock::now();
+    run = ModelRun::compute(model, made_inputs(model->config(), most), {}, nullptr, {}, progress);
+    const double seconds = since(long_start);
+    const std::string longer = "T " + std::to_string(most);
+    rows.push_back(
+        timed_row("forward, all attentions and logits, " + longer, {seconds, seconds, seconds}, ""));
+    rows.push_back(megabyte_row("peak memory at " + longer, mega(peak_memory()), "wanted: under 2048 MB"));
+}
+
+} // namespace headscope

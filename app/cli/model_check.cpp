@@ -1,0 +1,98 @@
+#include "app/cli/model_commands.h"
+#include "app/cli/problem_options.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/checkpoint/reference_check.h"
+#include "core/engine/engine.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+namespace headscope {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+struct ModelCheckOptions {
+    std::string folder, reference, device = "auto";
+    bool json = false;
+};
+
+bool all_agree(const std::vector<ReferenceRow>& rows) {
+    return std::ranges::all_of(rows, &ReferenceRow::agrees);
+}
+
+/// "attentions of layer 3"
+std::string row_name(const ReferenceRow& row) {
+    if (!row.layer)
+        return row.kind;
+    return row.kind + " " + std::to_string(*row.layer);
+}
+
+std::string as_json(const ModelCheckOptions& options, const std::vector<ReferenceRow>& rows) {
+    ordered_json list = ordered_json::array();
+    for (const ReferenceRow& row : rows)
+        list.push_back({{"kind", row.kind},
+                        {"layer", row.layer ? ordered_json(*row.layer) : ordered_json(nullptr)},
+                        {"largest_difference", std::isfinite(row.difference) ? ordered_json(row.difference)
+                                                                             : ordered_json(nullptr)},
+                        {"allowed", row.allowed},
+                        {"agrees", row.agrees()}});
+    const ordered_json all = {{"model", options.folder},
+                              {"reference", options.reference},
+                              {"agrees", all_agree(rows)},
+                              {"rows", list}};
+    return all.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+std::string as_text(const std::vector<ReferenceRow>& rows) {
+    std::string text = "                largest difference   allowed\n";
+    for (const ReferenceRow& row : rows) {
+        std::array<char, 100> line{};
+        std::snprintf(line.data(), line.size(), "%-16s%18.1e%10.1e%s\n", row_name(row).c_str(),
+                      row.difference, row.allowed, row.agrees() ? "" : "   too far");
+        text += line.data();
+    }
+    return text + (all_agree(rows) ? "agrees\n" : "differs\n");
+}
+
+void check(const ModelCheckOptions& options) {
+    const Model model = Model::open(options.folder);
+    const std::unique_ptr<Engine> engine = make_engine(options.device);
+    Progress progress;
+    const std::vector<ReferenceRow> rows = check_against(
+        model, Safetensors::open_lazily(options.reference),
+        [&](const Problem& problem, StageSet stages, Progress& cancel) {
+            return engine->run(problem, stages, cancel);
+        },
+        progress);
+    write_file_atomically("-", options.json ? as_json(options, rows) : as_text(rows));
+    if (const auto bad = std::ranges::find_if_not(rows, &ReferenceRow::agrees); bad != rows.end())
+        fail_input(options.folder + " and " + options.reference + " differ, first in " + row_name(*bad) +
+                   "; check that both come from the same weights and inputs, in float32");
+}
+
+} // namespace
+
+void add_model_check(CLI::App& model) {
+    CLI::App& command = *model.add_subcommand(
+        "check", "compare with attentions, hidden states and logits from Python; exits 1 when they differ");
+    const auto options = std::make_shared<ModelCheckOptions>();
+    command.add_option("DIR", options->folder, "a Hugging Face checkpoint folder")->required();
+    command
+        .add_option("--reference", options->reference,
+                    "a .safetensors file with input_ids, optional attention_mask and token_type_ids, and "
+                    "attentions.0 ..., hidden_states.0 ..., logits where it has them")
+        ->required();
+    command.add_flag("--json", options->json, "print JSON");
+    add_device_option(command, options->device);
+    command.callback([options] { check(*options); });
+}
+
+} // namespace headscope

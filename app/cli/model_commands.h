@@ -1,0 +1,14 @@
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace headscope {
+
+// Each adds one command of `headscope model`.
+
+void add_model_check(CLI::App& model);
+void add_model_list(CLI::App& model);
+
+} // namespace headscope

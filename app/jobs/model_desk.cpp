@@ -1,0 +1,190 @@
+#include "app/jobs/model_desk.h"
+
+#include "core/base/error.h"
+
+#include <new>
+#include <utility>
+
+namespace headscope {
+
+namespace {
+
+bool same_inputs(const ModelRunPtr& run, const ModelPart& part) {
+    return run != nullptr && run->model_ptr() == part.model->model && run->inputs().ids == part.inputs->ids;
+}
+
+ModelPartPtr with_inputs(const ModelPartPtr& part) {
+    if (part->inputs != nullptr)
+        return part;
+    auto full = std::make_shared<ModelPart>(*part);
+    full->inputs = std::make_shared<const ModelInputs>(prompt_inputs(*part->model, part->prompt));
+    return full;
+}
+
+/// How many layers two sets of edits have in common from the start.
+std::int64_t shared_layers(const ModelEdits& a, const ModelEdits& b, std::int64_t L) {
+    return first_difference(a, b).value_or(L);
+}
+
+std::shared_ptr<const Problem> layer_of(const ModelRun& run, std::int64_t layer) {
+    return std::make_shared<const Problem>(run.problem(layer));
+}
+
+void check_layer(const ModelConfig& config, std::int64_t layer) {
+    if (layer < 0 || layer >= config.layers)
+        fail_input("there is no layer " + std::to_string(layer) + "; layers are numbered 0 to " +
+                   std::to_string(config.layers - 1));
+}
+
+} // namespace
+
+OpenedModel open_model(const std::string& folder, const std::string& prompt, std::int64_t layer,
+                       Progress& progress) {
+    auto part = std::make_shared<ModelPart>();
+    part->model = open_text_model(folder);
+    check_layer(part->model->model->config(), layer);
+    progress.check();
+    part->prompt = prompt.empty() ? first_prompt(*part->model) : prompt;
+    part->inputs = std::make_shared<const ModelInputs>(prompt_inputs(*part->model, part->prompt));
+    OpenedModel opened{.part = part, .run = {}, .layer = layer, .base = {}};
+    opened.run = ModelRun::compute(part->model->model, *part->inputs, {}, nullptr, {}, progress);
+    opened.base = layer_of(*opened.run, layer);
+    return opened;
+}
+
+ModelDesk::ModelDesk(std::function<void()> wake) : wake_(std::move(wake)), thread_([this] { work(); }) {}
+
+ModelDesk::~ModelDesk() {
+    {
+        const std::scoped_lock lock(mutex_);
+        stopping_ = true;
+        if (running_ != nullptr)
+            running_->cancel();
+    }
+    changed_.notify_all();
+    thread_.join();
+}
+
+void ModelDesk::begin_with(ModelRunPtr unedited) {
+    clear();
+    wait();
+    const std::scoped_lock lock(mutex_);
+    unedited_ = last_ = std::move(unedited);
+}
+
+void ModelDesk::clear() {
+    const std::scoped_lock lock(mutex_);
+    waiting_.reset();
+    answers_.clear();
+    if (running_ != nullptr)
+        running_->cancel();
+    else
+        unedited_ = last_ = nullptr;
+}
+
+void ModelDesk::want(Wish wish) {
+    {
+        const std::scoped_lock lock(mutex_);
+        waiting_ = std::move(wish);
+        answers_.clear();
+        if (running_ != nullptr)
+            running_->cancel();
+    }
+    changed_.notify_all();
+}
+
+std::vector<ModelDesk::Answer> ModelDesk::poll() {
+    const std::scoped_lock lock(mutex_);
+    return std::exchange(answers_, {});
+}
+
+bool ModelDesk::busy() const {
+    const std::scoped_lock lock(mutex_);
+    return waiting_ || running_ != nullptr;
+}
+
+float ModelDesk::fraction() const {
+    const std::scoped_lock lock(mutex_);
+    return running_ == nullptr ? 0.0F : running_->fraction();
+}
+
+void ModelDesk::wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !waiting_ && running_ == nullptr; });
+}
+
+void ModelDesk::put(Answer answer, const Progress& progress) {
+    {
+        const std::scoped_lock lock(mutex_);
+        // A newer wish has come meanwhile: what was computed here is stale.
+        if (waiting_ || progress.cancelled())
+            return;
+        answers_.push_back(std::move(answer));
+    }
+    if (wake_)
+        wake_();
+}
+
+void ModelDesk::work() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+        changed_.wait(lock, [this] { return stopping_ || waiting_; });
+        if (stopping_)
+            return;
+        const Wish wish = std::move(*waiting_);
+        waiting_.reset();
+        running_ = std::make_shared<Progress>();
+        const std::shared_ptr<Progress> progress = running_;
+        lock.unlock();
+        answer(wish, *progress);
+        lock.lock();
+        running_.reset();
+        changed_.notify_all();
+    }
+}
+
+void ModelDesk::answer(const Wish& wish, Progress& progress) {
+    const auto fail = [&](const std::string& sentence) {
+        Answer failed;
+        failed.asked = wish.part;
+        failed.error = sentence;
+        put(std::move(failed), progress);
+    };
+    try {
+        compute(wish, progress);
+    } catch (const Error& fault) {
+        if (fault.kind() != ErrorKind::cancelled)
+            fail(fault.what());
+    } catch (const std::bad_alloc&) {
+        fail("This run needs more memory than the machine has free; type a shorter prompt.");
+    } catch (const std::exception& fault) {
+        fail(fault.what());
+    }
+}
+
+void ModelDesk::compute(const Wish& wish, Progress& progress) {
+    const ModelPartPtr part = with_inputs(wish.part);
+    const TextModel& model = *part->model;
+    const std::int64_t L = model.model->config().layers;
+    // The layer that is opened is seen at once, and follows the edits of earlier layers when they are done.
+    if (same_inputs(last_, *part) && shared_layers(last_->edits(), part->edits, L) < L)
+        put({wish.part, part, wish.layer, layer_of(*last_, wish.layer), nullptr, nullptr, {}}, progress);
+    const auto run = [&](const ModelEdits& edits) {
+        ModelRunPtr before = same_inputs(unedited_, *part) ? unedited_ : nullptr;
+        if (same_inputs(last_, *part) && (before == nullptr || shared_layers(last_->edits(), edits, L) >
+                                                                   shared_layers(before->edits(), edits, L)))
+            before = last_;
+        if (before != nullptr && shared_layers(before->edits(), edits, L) == L)
+            return before;
+        return ModelRun::compute(model.model, *part->inputs, edits, before, {}, progress);
+    };
+    if (!same_inputs(unedited_, *part)) {
+        progress.set_part(0.0F, part->edits.empty() ? 1.0F : 0.5F);
+        unedited_ = run({});
+        progress.set_part(0.5F, 1.0F);
+    }
+    last_ = run(part->edits);
+    put({wish.part, part, wish.layer, layer_of(*last_, wish.layer), last_, unedited_, {}}, progress);
+}
+
+} // namespace headscope

@@ -1,0 +1,83 @@
+#pragma once
+
+#include "app/state/model_document.h"
+#include "core/base/progress.h"
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace headscope {
+
+/// A checkpoint that was opened and run, ready to be shown.
+struct OpenedModel {
+    ModelPartPtr part;
+    ModelRunPtr run;
+    std::int64_t layer = 0;
+    std::shared_ptr<const Problem> base; ///< of the layer
+};
+
+/// Opens a checkpoint and runs a prompt through it; an empty one: first_prompt. Throws Error(input) for the
+/// folder, the prompt and the layer, and Error(cancelled).
+OpenedModel open_model(const std::string& folder, const std::string& prompt, std::int64_t layer,
+                       Progress& progress);
+
+/// Runs checkpoints on its own thread. The newest wish wins: one that waits is replaced, one that is being
+/// computed is cancelled, and every answer is to the newest one. Every member is for the thread that made it.
+class ModelDesk {
+public:
+    struct Wish {
+        ModelPartPtr part; ///< without inputs: those of its prompt are made
+        std::int64_t layer = 0;
+    };
+    struct Answer {
+        ModelPartPtr asked; ///< the part of the wish
+        ModelPartPtr part;  ///< the same with inputs
+        std::int64_t layer = 0;
+        std::shared_ptr<const Problem> base; ///< of the layer; x is that of `run`, where there is one
+        ModelRunPtr run;                     ///< null: it is still being computed
+        ModelRunPtr unedited;
+        std::string error; ///< one sentence when it failed; then there is nothing else
+    };
+
+    /// `wake` is called on the worker's thread when an answer waits; it may be empty.
+    explicit ModelDesk(std::function<void()> wake);
+    ~ModelDesk();
+    ModelDesk(const ModelDesk&) = delete;
+    ModelDesk& operator=(const ModelDesk&) = delete;
+
+    /// A run without edits that was computed elsewhere, to start from.
+    void begin_with(ModelRunPtr unedited);
+    /// Nothing is wanted any more; what is kept is let go.
+    void clear();
+    void want(Wish wish);
+    /// Answers to the newest wish, in order: perhaps the layer as the last run has it, then the new run.
+    std::vector<Answer> poll();
+    bool busy() const;
+    float fraction() const; ///< of the run that is under way
+    /// Blocks until nothing runs or waits. For pictures and tests; the window never calls it.
+    void wait();
+
+private:
+    void work();
+    void answer(const Wish& wish, Progress& progress);
+    void compute(const Wish& wish, Progress& progress);
+    void put(Answer answer, const Progress& progress);
+
+    std::function<void()> wake_;
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    std::optional<Wish> waiting_;
+    std::shared_ptr<Progress> running_;
+    std::vector<Answer> answers_;
+    bool stopping_ = false;
+    ModelRunPtr unedited_, last_; ///< of the worker while it runs, else guarded by the mutex
+    std::thread thread_;
+};
+
+} // namespace headscope

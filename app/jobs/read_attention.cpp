@@ -1,0 +1,31 @@
+#include "app/jobs/read_attention.h"
+
+#include <utility>
+
+namespace headscope {
+
+void ReadAttention::end_means() const {
+    if (stop_ != nullptr)
+        stop_->cancel();
+}
+
+AttentionSetPtr ReadAttention::follow(const AttentionSetPtr& set, const ReadingOptions& wanted) {
+    if (set != held_ && set != shown_) {
+        end_means();
+        held_ = shown_ = set;
+        stop_ = nullptr;
+        options_ = {};
+        possible_ = set == nullptr ? ReadingOptions{} : readings_that_act(*set);
+    }
+    if (held_ == nullptr || wanted == options_)
+        return shown_;
+    auto stop = std::make_shared<Progress>();
+    AttentionSetPtr next = with_reading(held_, wanted, stop);
+    end_means();
+    shown_ = std::move(next);
+    stop_ = std::move(stop);
+    options_ = wanted;
+    return shown_;
+}
+
+} // namespace headscope

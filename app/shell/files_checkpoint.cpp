@@ -1,0 +1,186 @@
+#include "app/shell/files.h"
+
+#include "app/shell/file_choosers.h"
+#include "core/checkpoint/local_models.h"
+#include "core/checkpoint/patch_file.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <ctime>
+
+namespace headscope {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Seconds between two writes of unsaved edits, and more where one failed.
+constexpr double keep_gap = 0.5, retry_gap = 5;
+
+std::string file_name(const std::string& path) {
+    return fs::path(path).filename().string();
+}
+
+/// What kept edits of a checkpoint are called, up to the number of the program that keeps them.
+std::string kept_prefix(std::string model) {
+    std::ranges::replace(model, '/', '-');
+    return "unsaved-" + model + "-";
+}
+
+/// Whether the program that keeps a file is still there. A name that says nothing: yes.
+bool keeper_lives(const std::string& name, const std::string& prefix) {
+    pid_t program = 0;
+    const char* const first = name.data() + prefix.size();
+    const auto [end, fault] = std::from_chars(first, name.data() + name.size(), program);
+    return fault != std::errc() || program <= 0 || std::string_view(end) != patch_suffix ||
+           ::kill(program, 0) == 0;
+}
+
+} // namespace
+
+void Files::load_checkpoint(const std::string& folder, const std::string& prompt) {
+    const std::string name = checkpoint_name(folder);
+    job_.start(
+        "Opening " + name, true,
+        [this, folder, prompt, name](Progress& progress) -> FileJob::Done {
+            return [this, folder, name, opened = open_model(folder, prompt, 0, progress)] {
+                files_.chooser.reset();
+                files_.path.clear();
+                setup_.show_checkpoint(opened);
+                saved_ = state_.document; // the numbers of the checkpoint: nothing is lost with them
+                document_changed();
+                remember(folder);
+                look_for_kept_edits(name);
+            };
+        },
+        [this](const std::string& sentence) { failed(sentence); });
+}
+
+void Files::load_edits(const std::string& path, bool recovered) {
+    const ModelPartPtr part = state_.document->model;
+    if (part == nullptr)
+        return failed(file_name(path) +
+                      " is a patch of a checkpoint: open the checkpoint first, then the patch.");
+    job_.start(
+        "Opening " + file_name(path), true,
+        [this, path, part, recovered](Progress&) -> FileJob::Done {
+            return [this, path, recovered, edits = load_patch(*part->model->model, path)] {
+                files_.chooser.reset();
+                setup_.show_edits(edits, recovered ? "recover edits" : "open " + file_name(path));
+                if (recovered) {
+                    leave(path);
+                    recovered_edits_ = path; // goes when this run keeps what was in it
+                } else {
+                    files_.path = path;
+                    saved_ = state_.document;
+                    remember(path);
+                }
+                document_changed();
+                say(recovered ? "Recovered. Save the edits as a patch to keep them"
+                              : "Opened " + file_name(path));
+            };
+        },
+        [this, path, recovered](const std::string& sentence) {
+            for (RecoveryOffer& offer : files_.recoveries)
+                if (offer.path == path)
+                    offer.error = sentence;
+            if (!recovered)
+                failed(sentence);
+        });
+}
+
+void Files::save_edits(const std::string& path) {
+    if (job_.busy())
+        return;
+    job_.start(
+        "Saving " + file_name(path), false,
+        [this, path, document = state_.document](Progress&) -> FileJob::Done {
+            save_patch(*document->model->model->model, document->model->edits, path);
+            return [this, path, document] {
+                drop_recovered_edits();
+                saved_as(document, path);
+            };
+        },
+        [this](const std::string& sentence) {
+            next_.reset();
+            failed(sentence);
+        });
+}
+
+bool Files::edits_to_keep() const {
+    const ModelPartPtr& part = state_.document->model;
+    return autosave_ && part != nullptr && files_.unsaved &&
+           (kept_part_ == nullptr || first_difference(kept_part_->edits, part->edits));
+}
+
+void Files::keep_edits() {
+    keeper_.poll();
+    if (!edits_to_keep() || keeper_.busy() || now_ < kept_at_ + keep_gap)
+        return;
+    kept_at_ = now_;
+    const ModelPartPtr part = state_.document->model;
+    const fs::path file =
+        setup_.state_folder / (kept_prefix(part->model->name()) + std::to_string(::getpid()) + patch_suffix);
+    keeper_.start(
+        "", false,
+        [this, part, file](Progress&) -> FileJob::Done {
+            fs::create_directories(file.parent_path());
+            save_patch(*part->model->model, part->edits, file.string());
+            return [this, part, file] {
+                kept_file_ = file;
+                kept_part_ = part;
+                drop_recovered_edits();
+                if (!files_.unsaved || state_.document->model == nullptr)
+                    forget_edits();
+            };
+        },
+        [this](const std::string& sentence) {
+            kept_at_ = now_ + retry_gap;
+            files_.save_error = "Your edits are not kept safe: " + sentence + ".";
+            state_.error = files_.save_error;
+        });
+}
+
+void Files::drop_recovered_edits() {
+    if (!recovered_edits_.empty())
+        discard_recovery({.file = recovered_edits_, .project_path = {}, .title = {}});
+    recovered_edits_.clear();
+}
+
+void Files::forget_edits() {
+    kept_part_ = nullptr;
+    std::error_code ignored;
+    if (!kept_file_.empty())
+        fs::remove(kept_file_, ignored);
+    kept_file_.clear();
+}
+
+void Files::look_for_kept_edits(const std::string& model) {
+    if (setup_.state_folder.empty())
+        return;
+    const std::string prefix = kept_prefix(model);
+    std::error_code fault;
+    for (fs::directory_iterator at(setup_.state_folder, fault), end; !fault && at != end;
+         at.increment(fault)) {
+        const std::string name = at->path().filename().string(), path = at->path().string();
+        if (!name.starts_with(prefix) || !name.ends_with(patch_suffix) || keeper_lives(name, prefix))
+            continue;
+        const bool known =
+            std::ranges::any_of(recoveries_, [&](const Recovery& one) { return one.file.string() == path; });
+        if (known)
+            continue;
+        const auto written = fs::last_write_time(at->path(), fault);
+        const std::time_t when =
+            fault ? 0 : std::chrono::system_clock::to_time_t(std::chrono::file_clock::to_sys(written));
+        fault.clear();
+        recoveries_.push_back({.file = at->path(), .project_path = {}, .title = model, .edited_at = when});
+        files_.recoveries.push_back(
+            {path, "Edits of " + model, "Not saved as a patch", date_text(when, std::time(nullptr)), {}});
+    }
+}
+
+} // namespace headscope

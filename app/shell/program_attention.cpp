@@ -1,0 +1,122 @@
+#include "app/shell/program.h"
+
+#include "app/state/attention_document.h"
+#include "app/views/given_weights.h"
+#include "core/base/error.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+/// The same weight where the set is read in another way; nothing where it is hidden now.
+std::optional<CellAddress> carried(const std::optional<CellAddress>& cell, const AttentionSet& from,
+                                   const AttentionSet& to, std::int64_t l) {
+    if (!cell || cell->tensor != TensorId::weights)
+        return std::nullopt;
+    const auto i = same_query(from, to, l, cell->at[2]), j = same_key(from, to, l, cell->at[3]);
+    if (!i || !j)
+        return std::nullopt;
+    return CellAddress{TensorId::weights, {cell->at[0], cell->at[1], *i, *j}};
+}
+
+} // namespace
+
+const DocumentPtr& Program::wanted_document() const {
+    return look_.document() != nullptr ? look_.document() : state_.document;
+}
+
+void Program::follow_look(std::optional<std::int64_t> changed_from) {
+    ViewState& view = state_.view;
+    const DocumentPtr before = look_.document();
+    const AttentionSetPtr was = look_.set();
+    try {
+        look_.follow(state_.model.run, *state_.document, view.attention);
+    } catch (const Error& fault) {
+        state_.error = fault.what();
+    }
+    const DocumentPtr& look = look_.document();
+    const AttentionSetPtr& set = look_.set();
+    if (was != nullptr && set != nullptr && was != set && (before != nullptr || look != nullptr)) {
+        const AttentionInfo &from = was->info(), &to = set->info();
+        const bool same_sizes = from.Tq == to.Tq && from.Tk == to.Tk;
+        const auto kept = carried(view.selected, *was, *set, 0);
+        if (!same_sizes || kept != view.selected) {
+            when_shown_.selected = kept;
+            view.selected.reset();
+            view.block_end.reset();
+            view.hover.reset();
+            view.row = -1;
+        }
+        if (!same_sizes)
+            view.attention.map = {};
+    }
+    if (look != nullptr && state_.compare.marked())
+        drop_baseline(); // A has stages that the weights alone have not
+    if (look != nullptr || reads_checkpoint(state_)) {
+        view.group = StageGroup::weights;
+        view.playing = false;
+        if (view.tab != LeftTab::predictions)
+            view.tab = LeftTab::heads;
+        clamp_to(view, wanted_document()->problem.dims);
+        if (state_.shown.trace != nullptr)
+            clamp_to(view, state_.shown.dims());
+    }
+    if (look != before)
+        runner_.submit(wanted_document());
+    follow_board(set, changed_from);
+}
+
+void Program::read_attention() {
+    if (state_.document->model != nullptr)
+        return;
+    const AttentionSetPtr before = state_.document->attention;
+    AttentionView& view = state_.view.attention;
+    AttentionSetPtr next;
+    try {
+        next = read_.follow(before, view.reading);
+    } catch (const Error&) {
+        view.reading = read_.options();
+        throw;
+    }
+    view.possible = read_.possible();
+    if (next == before || next == nullptr)
+        return;
+    const std::int64_t own = std::min(before->info().own_layers(), next->info().own_layers());
+    const std::int64_t spoken = std::min(state_.document->layer, own - 1);
+    when_shown_.selected = carried(state_.view.selected, *before, *next, spoken);
+    state_.view.selected.reset();
+    state_.view.block_end.reset();
+    state_.view.hover.reset();
+    state_.view.row = -1;
+    if (before->info().Tq != next->info().Tq || before->info().Tk != next->info().Tk)
+        view.map = {};
+    view.layer = std::min(view.layer, next->info().L - 1);
+    state_.document = attention_document(next, view.layer, *state_.document);
+    runner_.submit(state_.document);
+}
+
+void Program::keep_to_shown() {
+    const Shown& shown = state_.shown;
+    if (shown.trace == nullptr || shown.document->attention == nullptr ||
+        shown.document->attention == state_.document->attention)
+        return;
+    if (state_.view.head >= shown.dims().H)
+        when_shown_.head = state_.view.head;
+    clamp_to(state_.view, shown.dims());
+}
+
+void Program::show_what_waited() {
+    if (state_.shown.document->attention != wanted_document()->attention)
+        return;
+    const WhenShown waited = std::exchange(when_shown_, {});
+    if (waited.head)
+        state_.view.head = *waited.head;
+    if (waited.selected && !state_.view.selected) {
+        state_.view.selected = waited.selected;
+        state_.view.selected->at[1] = state_.view.head;
+    }
+}
+
+} // namespace headscope

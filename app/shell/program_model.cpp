@@ -1,0 +1,219 @@
+#include "app/shell/program.h"
+
+#include "core/base/overloaded.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace headscope {
+
+namespace {
+
+bool same_numbers(const TensorPtr& a, const TensorPtr& b) {
+    return a == b || (a->shape() == b->shape() && std::ranges::equal(a->values(), b->values()));
+}
+
+/// Brings the view to what the checkpoint has.
+void keep_to_model(ViewState& view, const ModelConfig& config) {
+    view.batch = 0;
+    view.attention.layer = std::clamp<std::int64_t>(view.attention.layer, 0, config.layers - 1);
+    view.head = std::clamp<std::int64_t>(view.head, 0, config.H - 1);
+    view.brush = {}; // the mask is the model's
+    if (view.tab == LeftTab::course)
+        view.tab = LeftTab::predictions;
+}
+
+} // namespace
+
+void Program::open_checkpoint(const OpenedModel& opened) {
+    ViewState& view = state_.view;
+    const bool board = view.attention.board;
+    view.attention = {};
+    view.attention.layer = opened.layer;
+    view.attention.board = board;
+    view.head = 0;
+    view.row = -1;
+    view.heads_view = HeadsView::each;
+    view.selected.reset();
+    view.hover.reset();
+    view.drag.reset();
+    view.tab = LeftTab::predictions;
+    view.one_head = true;
+    view.group = StageGroup::weights; // what the board is of
+    state_.shown = {};                // its heads are none of this board
+    drop_baseline();
+    known_layers_.clear();
+    typed_prompt_.reset();
+    state_.model = {};
+    look_.clear();
+    state_.model.prompt = opened.part->prompt;
+    state_.model.run = state_.model.unedited = opened.run;
+    if (!desk_)
+        desk_.emplace(options_.wake);
+    desk_->begin_with(opened.run);
+    wanted_ = {opened.part, opened.layer};
+    known_layers_[opened.layer] = {opened.part->inputs, opened.base};
+    show_document(model_document(opened.part, opened.layer, opened.base, state_.document->revision + 1));
+    predict();
+}
+
+std::shared_ptr<const Problem> Program::known_layer(const ModelPart& part, std::int64_t layer) const {
+    const auto known = known_layers_.find(layer);
+    return known == known_layers_.end() || known->second.inputs != part.inputs ? nullptr
+                                                                               : known->second.base.lock();
+}
+
+void Program::show_layer(std::int64_t layer, const std::shared_ptr<const Problem>& base) {
+    if (layer != state_.document->layer && state_.compare.marked())
+        drop_baseline(); // A is of another layer
+    known_layers_[layer] = {state_.document->model->inputs, base};
+    state_.document = model_document(state_.document->model, layer, base, state_.document->revision + 1);
+    if (look_.document() == nullptr)
+        runner_.submit(state_.document);
+}
+
+void Program::follow_model() {
+    const ModelPartPtr part = state_.document->model;
+    if (part == nullptr) {
+        if (desk_) {
+            desk_.reset();
+            known_layers_.clear();
+            state_.model = {};
+            look_.clear();
+            if (state_.view.tab == LeftTab::predictions)
+                state_.view.tab = LeftTab::guide;
+        }
+        return;
+    }
+    keep_to_model(state_.view, part->model->model->config());
+    const std::int64_t layer = state_.view.attention.layer;
+    if (layer != state_.document->layer)
+        if (const auto base = known_layer(*part, layer))
+            show_layer(layer, base);
+    follow_look();
+    ModelDesk::Wish wish{part, layer};
+    if (typed_prompt_ && wanted_.part->inputs == nullptr &&
+        !first_difference(wanted_.part->edits, part->edits)) {
+        wish.part = wanted_.part;
+    } else if (typed_prompt_) {
+        auto typed = std::make_shared<ModelPart>(*part);
+        typed->prompt = *typed_prompt_;
+        typed->inputs = nullptr;
+        wish.part = std::move(typed);
+    }
+    if (wish.part == wanted_.part && wish.layer == wanted_.layer)
+        return;
+    wanted_ = wish;
+    desk_->want(std::move(wish));
+}
+
+void Program::run_model_action(const ModelAction& action) {
+    if (state_.document->model == nullptr)
+        return;
+    std::visit(Overloaded{[&](const TypePrompt& c) {
+                              state_.model.prompt = c.prompt;
+                              typed_prompt_ = c.prompt;
+                              typed_gesture_ = gesture_;
+                              wanted_ = {};
+                              wanted_.part = state_.document->model;
+                              follow_model();
+                          },
+                          [&](const PredictAt& c) {
+                              state_.model.position.reset();
+                              if (c.position >= 0)
+                                  state_.model.position = c.position;
+                              predict();
+                          }},
+               action);
+}
+
+void Program::take_model_results() {
+    if (!desk_)
+        return;
+    for (const ModelDesk::Answer& answer : desk_->poll())
+        use_model_answer(answer);
+    state_.model.running = desk_->busy();
+    state_.model.fraction = desk_->fraction();
+}
+
+void Program::use_model_answer(const ModelDesk::Answer& answer) {
+    if (answer.asked != wanted_.part)
+        return;
+    if (!answer.error.empty()) {
+        state_.model.error = answer.error;
+        typed_prompt_.reset();
+        return;
+    }
+    const bool typed = answer.asked->inputs == nullptr;
+    std::optional<std::int64_t> changed_from; // where the board's weights differ from those before
+    if (answer.run != nullptr) {
+        ModelState& model = state_.model;
+        model.error.clear();
+        const ModelRunPtr before = std::exchange(model.run, answer.run);
+        const bool same_text = before != nullptr && before->inputs() == answer.run->inputs() && !typed;
+        if (answer.run != before)
+            model.recomputed = same_text ? recomputed_layers(*answer.run) : "";
+        model.unedited = answer.unedited;
+        if (same_text)
+            changed_from =
+                first_difference(before->edits(), answer.run->edits()).value_or(answer.run->info().L);
+    }
+    if (typed) {
+        if (answer.run == nullptr)
+            return;
+        typed_prompt_.reset();
+        wanted_ = {answer.part, answer.layer};
+        known_layers_[answer.layer] = {answer.part->inputs, answer.base};
+        DocumentPtr next =
+            model_document(answer.part, answer.layer, answer.base, state_.document->revision + 1);
+        history_->push({next, "type a prompt", {}, typed_gesture_});
+        state_.document = std::move(next);
+        state_.view.selected.reset();
+        document_changed();
+    } else if (answer.layer != state_.document->layer ||
+               !same_numbers(answer.base->x, state_.document->unedited->x)) {
+        show_layer(answer.layer, answer.base);
+    }
+    follow_look(changed_from);
+    if (answer.run != nullptr)
+        predict();
+}
+
+void Program::show_edits(const ModelEdits& edits, const std::string& label) {
+    if (state_.document->model == nullptr)
+        return;
+    auto part = std::make_shared<ModelPart>(*state_.document->model);
+    part->edits = edits;
+    DocumentPtr next = model_document(part, state_.document->layer, state_.document->unedited,
+                                      state_.document->revision + 1);
+    history_->push({next, label, {}, ++gesture_});
+    state_.document = std::move(next);
+    document_changed();
+}
+
+void Program::predict() {
+    ModelState& model = state_.model;
+    model.predictions.reset();
+    if (model.run == nullptr || model.unedited == nullptr)
+        return;
+    const TextModel& text = *state_.document->model->model;
+    model.predictions =
+        predictions_of(text, *model.run, *model.unedited, position_of(*model.run, text, model.position));
+}
+
+DocumentPtr Program::on_changed_layer(const DocumentPtr& next) {
+    if (next->model == nullptr || state_.document->model == nullptr)
+        return next;
+    typed_prompt_.reset();
+    state_.model.prompt = next->model->prompt;
+    state_.model.error.clear();
+    const std::int64_t layer = first_difference(state_.document->model->edits, next->model->edits)
+                                   .value_or(state_.view.attention.layer);
+    state_.view.attention.layer = layer;
+    const auto base = known_layer(*next->model, layer);
+    if (base == nullptr || layer == next->layer)
+        return next;
+    return model_document(next->model, layer, base, state_.document->revision + 1);
+}
+
+} // namespace headscope

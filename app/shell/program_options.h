@@ -1,0 +1,31 @@
+#pragma once
+
+#include "core/io/recipe.h"
+#include "core/io/scene.h"
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace headscope {
+
+/// What the program starts with.
+struct ProgramOptions {
+    Recipe recipe;
+    std::string device = "auto";
+    /// Called from the worker's thread when a result waits; may be empty.
+    std::function<void()> wake = {};
+    /// Where work is kept safe, recent files are listed and progress in the course is kept; empty: nowhere.
+    std::filesystem::path state_folder = {};
+    std::vector<std::string> lesson_folders = {}; ///< with lessons beside the program's own
+    std::string language = "en";                  ///< of the lessons
+};
+
+/// Where the parts of the window stand, in logical pixels.
+struct ProgramLayout {
+    Rect toolbar, left, canvas_head, canvas, inspector, bottom;
+    bool left_open = true, inspector_open = true;
+};
+
+} // namespace headscope

@@ -1,0 +1,69 @@
+#include "app/state/model_document.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+/// Gains that are all 1 are none.
+void normalise(std::vector<float>& gains) {
+    if (std::ranges::all_of(gains, [](float gain) { return gain == 1.0F; }))
+        gains.clear();
+}
+
+} // namespace
+
+DocumentPtr model_document(const ModelPartPtr& part, std::int64_t layer,
+                           const std::shared_ptr<const Problem>& base, std::uint64_t revision) {
+    Recipe recipe;
+    recipe.sentence = part->prompt;
+    recipe.base = base;
+    recipe.temperature = base->temperature;
+    if (const LayerEdits* edits = edits_of(part->edits, layer)) {
+        recipe.edits = edits->tensors;
+        recipe.gains = edits->gains;
+    }
+    auto document = std::make_shared<Document>();
+    document->unedited = base;
+    document->problem = with_edits(*base, recipe);
+    document->recipe = std::move(recipe);
+    document->title = part->model->name();
+    document->revision = revision;
+    document->layer = layer;
+    document->model = part;
+    return document;
+}
+
+DocumentPtr edit_model_document(const Document& document, Recipe recipe, bool all_dropped) {
+    auto part = std::make_shared<ModelPart>(*document.model);
+    if (all_dropped)
+        part->edits.clear();
+    normalise(recipe.gains);
+    const LayerEdits edits{recipe.edits, recipe.gains};
+    part->edits.erase(document.layer);
+    if (!edits.empty())
+        part->edits.emplace(document.layer, edits);
+    return model_document(part, document.layer, document.unedited, document.revision + 1);
+}
+
+std::optional<std::int64_t> first_difference(const ModelEdits& a, const ModelEdits& b) {
+    std::int64_t layers = 0;
+    for (const ModelEdits* edits : {&a, &b})
+        if (!edits->empty())
+            layers = std::max(layers, edits->rbegin()->first + 1);
+    const std::int64_t first = first_difference(a, b, layers);
+    return first < layers ? std::optional(first) : std::nullopt;
+}
+
+std::string open_layer_name(const Document& document) {
+    return document.attention != nullptr ? layer_name(document.attention->info(), document.layer)
+                                         : "L" + std::to_string(document.layer);
+}
+
+std::string open_head_name(const Document& document, std::int64_t h) {
+    return document.attention != nullptr ? head_name(document.attention->info(), document.layer, h)
+                                         : open_layer_name(document) + " H" + std::to_string(h);
+}
+
+} // namespace headscope

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "app/state/document.h"
+#include "core/checkpoint/model_run.h"
+#include "core/checkpoint/text_model.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace headscope {
+
+/// What decides the numbers of a pass through a checkpoint. Small: weights stay in the file but for what was
+/// changed. Immutable; compared by identity.
+struct ModelPart {
+    TextModelPtr model;
+    std::string prompt;                        ///< as it was typed
+    std::shared_ptr<const ModelInputs> inputs; ///< its tokens
+    ModelEdits edits;                          ///< of all layers
+};
+using ModelPartPtr = std::shared_ptr<const ModelPart>;
+
+/// One layer of a checkpoint as a document: `base` is its attention without edits, with x as the layers
+/// before it give it; the part's edits of that layer are laid over it. Throws Error(input) when the result is
+/// not valid.
+DocumentPtr model_document(const ModelPartPtr& part, std::int64_t layer,
+                           const std::shared_ptr<const Problem>& base, std::uint64_t revision);
+
+/// A document of a checkpoint whose recipe changed in edits and gains of the open layer. `all_dropped`: those
+/// of other layers go too. Throws Error(input) likewise.
+DocumentPtr edit_model_document(const Document& document, Recipe recipe, bool all_dropped);
+
+/// The first layer whose edits differ; nothing when none does.
+std::optional<std::int64_t> first_difference(const ModelEdits& a, const ModelEdits& b);
+
+/// "L5", "B5": how the open layer of a document with a board is called; and "L5 H1".
+std::string open_layer_name(const Document& document);
+std::string open_head_name(const Document& document, std::int64_t h);
+
+} // namespace headscope

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "app/state/model_document.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headscope {
+
+/// One token of a model's vocabulary, and how likely the model holds it: without the edits, and with them.
+struct TokenOdds {
+    std::int64_t id = 0;
+    std::string label;
+    float before = 0, after = 0;
+};
+
+/// What a model says at one position.
+struct Predictions {
+    std::int64_t position = 0;
+    std::string token;                ///< that stands there
+    bool hidden = false;              ///< it is the token that stands for a hidden word
+    bool edited = false;              ///< some edit or gain is laid over the model
+    std::vector<TokenOdds> likeliest; ///< with the edits, likeliest first
+    std::vector<TokenOdds> moved;     ///< whose probability the edits moved most; empty without edits
+    double kl = 0;                    ///< KL(before || after) in nats
+};
+
+/// The checkpoint of the document as the views show it: what was computed last, which may lag behind.
+struct ModelState {
+    std::string prompt;   ///< as it stands in the field, valid or not
+    std::string error;    ///< one sentence about the prompt or the last run; empty when all is well
+    ModelRunPtr run;      ///< newest that is over
+    ModelRunPtr unedited; ///< the same text without edits
+    bool running = false;
+    float fraction = 0;                   ///< of the run that is under way
+    std::optional<std::int64_t> position; ///< as chosen; empty: the first hidden word, else the last token
+    std::optional<Predictions> predictions;
+    std::string recomputed; ///< which layers the last run computed, one sentence
+};
+
+/// The position that is looked at: `chosen`, clamped, or the usual one.
+std::int64_t position_of(const ModelRun& run, const TextModel& model, std::optional<std::int64_t> chosen);
+
+/// What the model says at a position; nothing when the checkpoint has no head. `unedited`: the same text.
+std::optional<Predictions> predictions_of(const TextModel& model, const ModelRun& run,
+                                          const ModelRun& unedited, std::int64_t position);
+
+/// "Layers 5 to 11 were recomputed, 0 to 4 taken over."
+std::string recomputed_layers(const ModelRun& run);
+
+} // namespace headscope

@@ -1,0 +1,103 @@
+#include "app/draw/controls.h"
+#include "app/draw/format.h"
+#include "app/views/file_views.h"
+#include "app/views/views.h"
+
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+std::string facts_text(const TextModel& text) {
+    const ModelConfig& c = text.model->config();
+    std::string out = text.model->folder() + "\n" + std::string(family_name(c.family)) + ": " +
+                      std::to_string(c.layers) + " layers, D " + grouped(c.D) + ", H " + std::to_string(c.H);
+    if (c.Hkv != c.H)
+        out += ", Hkv " + std::to_string(c.Hkv);
+    return out + ", dk " + std::to_string(c.dk) + ", " + grouped(c.vocab) + " tokens in the vocabulary" +
+           (text.tokenizer == nullptr ? "\nNo tokenizer: type token ids. " + text.no_tokenizer : "");
+}
+
+/// A text field in a border; the prompt of the checkpoint.
+void prompt_field(AppState& state, const Rect& area, const ViewTools& tools) {
+    const float scale = tools.surface.scale();
+    const Theme& theme = tools.theme;
+    const ImVec2 origin = ImGui::GetWindowPos();
+    const bool wrong = !state.model.error.empty();
+    Scene scene;
+    scene.add(RectItem{.area = area,
+                       .fill = theme.raise,
+                       .stroke = wrong ? theme.bad : theme.line2,
+                       .stroke_width = wrong ? 2.0F : 1.0F,
+                       .radius = 6});
+    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    tools.surface.need_glyphs(state.model.prompt);
+    ImGui::PushFont(tools.surface.font(Font::ui, 14.5F));
+    ImGui::SetCursorScreenPos({origin.x + (area.x + 6) * scale, origin.y + area.y * scale});
+    ImGui::SetNextItemWidth((area.w - 12) * scale);
+    const float text_height = ImGui::GetFontSize();
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {6 * scale, (area.h * scale - text_height) / 2});
+    for (const ImGuiCol color : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive})
+        ImGui::PushStyleColor(color, ImVec4(0, 0, 0, 0));
+    if (state.focus_sentence)
+        ImGui::SetKeyboardFocusHere();
+    state.focus_sentence = false;
+    ImGui::PushAllowKeyboardFocus(false);
+    const bool ids = state.document->model->model->tokenizer == nullptr;
+    if (ImGui::InputTextWithHint("##prompt", ids ? "Type token ids" : "Type a text", &state.model.prompt))
+        tools.send(ModelAction(TypePrompt{state.model.prompt}));
+    ImGui::PopAllowKeyboardFocus();
+    if (tools.focus.offer(
+            {origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale, area.h * scale}))
+        state.focus_sentence = true;
+    ImGui::PopStyleColor(3);
+    ImGui::PopStyleVar();
+    ImGui::PopFont();
+    if (ImGui::IsItemHovered() && !ImGui::IsItemActive())
+        show_tip(wrong ? state.model.error
+                 : ids ? "Token ids, as this checkpoint has no tokenizer. " +
+                             state.document->model->model->no_tokenizer
+                       : "What the model reads (/)",
+                 tools);
+}
+
+} // namespace
+
+void view_model_toolbar(AppState& state, const Rect& area, const ViewTools& tools) {
+    const ImVec2 origin = ImGui::GetWindowPos();
+    const Theme& theme = tools.theme;
+    const DrawContext context{state.shown, state.drawn_view(), theme, tools.measure, area.w, 0};
+    const TextModel& text = *state.document->model->model;
+    const std::string title = shortened(text.name(), 26);
+    tools.surface.need_glyphs(title);
+    Scene back;
+    back.add(RectItem{.area = area, .fill = theme.panel});
+    back.add(LineItem{{0, area.bottom() - 0.5F}, {area.w, area.bottom() - 0.5F}, theme.line, 1});
+    paint(back, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    Picture picture;
+    const float file = view_file_button(state, {16, 10}, tools);
+    const float name_width = tools.measure(title, Font::ui_medium, 13.5F);
+    const Rect name{16 + file + 8, 10, name_width + 24, 32};
+    picture.scene.add(RectItem{.area = name, .stroke = theme.line2, .radius = 6});
+    draw_text(picture, context, name.x + 12, baseline_for(26, 13.5F), title, Font::ui_medium, 13.5F,
+              theme.ink);
+    picture.tips.push_back({name, facts_text(text)});
+    add_icon_buttons(state, picture, tools, area.w - 16);
+    const float badge = view_engine_badge(state, area.w - 16 - 80, tools);
+    constexpr float board_width = 108, gap = 8;
+    const bool board = state.view.attention.board;
+    const Rect board_button{area.w - 16 - 80 - badge - 8 - board_width, 10, board_width, 32};
+    draw_button(
+        picture, context, board_button, board ? "Hide board" : "Show board",
+        ViewChange(AttentionChange(ShowBoard{!board})), false,
+        "The heads of all layers; Page up and Page down change the layer, comma and full stop the head");
+    show_picture(picture, origin.x, origin.y, tools, nullptr);
+    const float left = name.right() + gap;
+    const float room = board_button.x - gap - left;
+    prompt_field(state, {left, 10, std::min(room, 860.0F), 32}, tools);
+}
+
+} // namespace headscope

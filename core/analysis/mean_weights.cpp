@@ -1,0 +1,36 @@
+#include "core/analysis/mean_weights.h"
+
+#include <Eigen/Core>
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+using Row = Eigen::Map<const Eigen::ArrayXf>;
+
+} // namespace
+
+MeanWeights::MeanWeights(std::int64_t Tq, std::int64_t Tk)
+    : Tq_(Tq), Tk_(Tk), sums_(static_cast<std::size_t>(Tq * Tk)), counted_(static_cast<std::size_t>(Tq)) {}
+
+void MeanWeights::add(std::span<const float> head) {
+    for (std::int64_t i = 0; i < Tq_; ++i) {
+        const Row row(head.data() + i * Tk_, Tk_);
+        if ((row == 0.0F).all())
+            continue;
+        Eigen::Map<Eigen::ArrayXd>(sums_.data() + i * Tk_, Tk_) += row.cast<double>();
+        ++counted_[static_cast<std::size_t>(i)];
+    }
+}
+
+void MeanWeights::write(std::span<float> to) const {
+    for (std::int64_t i = 0; i < Tq_; ++i) {
+        const auto count =
+            static_cast<double>(std::max<std::int64_t>(counted_[static_cast<std::size_t>(i)], 1));
+        Eigen::Map<Eigen::ArrayXf>(to.data() + i * Tk_, Tk_) =
+            (Eigen::Map<const Eigen::ArrayXd>(sums_.data() + i * Tk_, Tk_) / count).cast<float>();
+    }
+}
+
+} // namespace headscope

@@ -1,0 +1,272 @@
+#include "core/analysis/read_set.h"
+
+#include "core/analysis/mean_weights.h"
+#include "core/base/error.h"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace headscope {
+
+namespace {
+
+using Strings = std::vector<std::string>;
+
+/// Whether sequences may have tokens of their own each.
+std::int64_t lists_in(const AttentionSet& set) {
+    return set.info().axis == SetAxis::sequences ? set.info().L : 1;
+}
+
+/// The places that are left of `count` tokens, whose texts may not be known.
+std::vector<TokenRun> kept_places(const Strings& pieces, std::int64_t count, const ReadingOptions& options) {
+    std::vector<TokenRun> places;
+    if (pieces.empty() || !options.merge_words) {
+        places.resize(static_cast<std::size_t>(count));
+        for (std::int64_t n = 0; n < count; ++n)
+            places[static_cast<std::size_t>(n)] = {n, 1};
+    } else {
+        places = words_of_pieces(pieces);
+    }
+    if (options.hide_special_tokens && !pieces.empty())
+        std::erase_if(places, [&](const TokenRun& place) {
+            return is_special_token(pieces[static_cast<std::size_t>(place.first)]);
+        });
+    return places;
+}
+
+std::string reading_text(const ReadingOptions& options) {
+    std::string text;
+    if (options.hides()) {
+        text = options.hide_first_token && options.hide_special_tokens ? "first and special tokens hidden"
+               : options.hide_first_token                              ? "first token hidden"
+                                                                       : "special tokens hidden";
+        text += ", rows renormalised";
+    }
+    if (options.merge_words)
+        text += text.empty() ? "words merged" : "; words merged";
+    return text;
+}
+
+using PlacesOf = const std::vector<TokenRun>& (ReadSet::*)(std::int64_t) const;
+
+std::optional<std::int64_t> same_place(const AttentionSet& from, const AttentionSet& to, std::int64_t l,
+                                       std::int64_t place, PlacesOf places_of) {
+    if (const auto* read = dynamic_cast<const ReadSet*>(&from)) {
+        const std::vector<TokenRun>& places = (read->*places_of)(l);
+        if (place >= static_cast<std::int64_t>(places.size()))
+            return std::nullopt;
+        place = places[static_cast<std::size_t>(place)].first;
+    }
+    const auto* read = dynamic_cast<const ReadSet*>(&to);
+    if (read == nullptr)
+        return place;
+    const std::vector<TokenRun>& places = (read->*places_of)(l);
+    const auto found = std::ranges::find_if(
+        places, [&](const TokenRun& run) { return run.first <= place && place < run.first + run.count; });
+    if (found == places.end())
+        return std::nullopt;
+    return found - places.begin();
+}
+
+/// What of the options does something to the set.
+ReadingOptions acting(const ReadingOptions& options, const ReadingOptions& possible) {
+    return {.hide_first_token = options.hide_first_token && possible.hide_first_token,
+            .hide_special_tokens = options.hide_special_tokens && possible.hide_special_tokens,
+            .merge_words = options.merge_words && possible.merge_words,
+            .means = options.means && possible.means};
+}
+
+} // namespace
+
+ReadSet::ReadSet(AttentionSetPtr held, const ReadingOptions& options, std::shared_ptr<const Progress> stop)
+    : held_(std::move(held)), options_(options), stop_(std::move(stop)), info_(held_->info()) {
+    std::size_t Tq = 0, Tk = 0;
+    for (std::int64_t l = 0; l < lists_in(*held_); ++l) {
+        places_.push_back(places_of(l));
+        Tq = std::max(Tq, places_.back().queries.size());
+        Tk = std::max(Tk, places_.back().keys.size());
+    }
+    if (Tq == 0 || Tk == 0)
+        fail_input("Every " + std::string(Tq == 0 ? "query" : "key") + " of " + info_.title +
+                   " is a special token: hiding them would leave nothing, so they stay.");
+    info_.Tq = static_cast<std::int64_t>(Tq);
+    info_.Tk = static_cast<std::int64_t>(Tk);
+    for (Places& one : places_) {
+        if (!one.query_tokens.empty())
+            one.query_tokens.resize(Tq, "—");
+        if (!one.key_tokens.empty())
+            one.key_tokens.resize(Tk, "—");
+    }
+    info_.reading = reading_text(options_);
+    info_.renormalised = options_.hides();
+    if (!options_.means)
+        return;
+    info_.mean_head = info_.H > 1;
+    info_.mean_layer = info_.axis == SetAxis::layers && info_.L > 1;
+    info_.H += info_.mean_head ? 1 : 0;
+    if (info_.mean_layer) {
+        ++info_.L;
+        info_.numbers.push_back(-1);
+    }
+}
+
+ReadSet::Places ReadSet::places_of(std::int64_t l) const {
+    const AttentionInfo& held = held_->info();
+    const Strings &pieces = held_->query_pieces(l), &key_pieces = held_->key_pieces(l);
+    const Strings &tokens = held_->query_tokens(l), &key_tokens = held_->key_tokens(l);
+    Places places;
+    places.queries = kept_places(pieces, held.Tq, options_);
+    places.keys = kept_places(key_pieces, held.Tk, options_);
+    places.own_keys = held.Tq != held.Tk || &tokens != &key_tokens;
+    if (!tokens.empty())
+        places.query_tokens = joined_words(pieces, tokens, places.queries);
+    if (places.own_keys && !key_tokens.empty())
+        places.key_tokens = joined_words(key_pieces, key_tokens, places.keys);
+    return places;
+}
+
+const ReadSet::Places& ReadSet::places(std::int64_t l) const {
+    return places_.size() == 1 ? places_.front() : places_[static_cast<std::size_t>(l)];
+}
+
+const Strings& ReadSet::query_tokens(std::int64_t l) const {
+    return places(l).query_tokens;
+}
+
+const Strings& ReadSet::key_tokens(std::int64_t l) const {
+    return places(l).own_keys ? places(l).key_tokens : places(l).query_tokens;
+}
+
+void ReadSet::read_into(std::int64_t l, std::span<const float> held, std::span<float> to) const {
+    using Row = Eigen::Map<const Eigen::ArrayXf>;
+    const std::int64_t Tk = held_->info().Tk;
+    const Places& at = places(l);
+    std::ranges::fill(to, 0.0F);
+    Eigen::ArrayXd row(Tk), read(static_cast<Eigen::Index>(at.keys.size()));
+    for (std::size_t r = 0; r < at.queries.size(); ++r) {
+        const TokenRun& pieces = at.queries[r];
+        row.setZero();
+        std::int64_t reading = 0; // pieces that read anything
+        for (std::int64_t i = pieces.first; i < pieces.first + pieces.count; ++i) {
+            const Row piece(held.data() + i * Tk, Tk);
+            row += piece.cast<double>();
+            reading += (piece == 0.0F).all() ? 0 : 1;
+        }
+        if (reading == 0)
+            continue;
+        row /= static_cast<double>(reading);
+        // NaN compares false: such a row is no softmax's either.
+        const bool proper = std::abs(row.sum() - 1) <= static_cast<double>(info_.sum_tolerance);
+        if (options_.hide_first_token)
+            row[0] = 0;
+        for (std::size_t c = 0; c < at.keys.size(); ++c)
+            read[static_cast<Eigen::Index>(c)] = row.segment(at.keys[c].first, at.keys[c].count).sum();
+        const double left = read.sum();
+        if (options_.hides() && proper && left > 0)
+            read /= left;
+        Eigen::Map<Eigen::ArrayXf>(to.data() + static_cast<std::int64_t>(r) * info_.Tk, read.size()) =
+            read.cast<float>();
+    }
+}
+
+void ReadSet::read_held(std::int64_t l, std::int64_t h, std::span<float> room, std::span<float> to) const {
+    held_->read_head(l, h, room);
+    read_into(l, room, to);
+}
+
+std::size_t ReadSet::held_cells() const {
+    return static_cast<std::size_t>(held_->info().Tq * held_->info().Tk);
+}
+
+void ReadSet::check_stop() const {
+    if (stop_ != nullptr)
+        stop_->check();
+}
+
+void ReadSet::read_head(std::int64_t l, std::int64_t h, std::span<float> to) const {
+    std::vector<float> room(held_cells());
+    const bool over_layers = info_.mean_layer && l == info_.L - 1;
+    const bool over_heads = info_.mean_head && h == info_.H - 1;
+    if (!over_layers && !over_heads)
+        return read_held(l, h, room, to);
+    MeanWeights mean(info_.Tq, info_.Tk);
+    const std::int64_t first_l = over_layers ? 0 : l, last_l = over_layers ? info_.L - 2 : l;
+    const std::int64_t first_h = over_heads ? 0 : h, last_h = over_heads ? info_.H - 2 : h;
+    for (std::int64_t from_l = first_l; from_l <= last_l; ++from_l)
+        for (std::int64_t from_h = first_h; from_h <= last_h; ++from_h) {
+            check_stop();
+            read_held(from_l, from_h, room, to);
+            mean.add(to);
+        }
+    mean.write(to);
+}
+
+TensorPtr ReadSet::layer(std::int64_t l) const {
+    auto out = std::make_shared<Tensor>(Shape{1, info_.H, info_.Tq, info_.Tk});
+    const auto head = [&](std::int64_t h) {
+        return out->values().subspan(static_cast<std::size_t>(h) * cells(), cells());
+    };
+    const std::int64_t heads = held_->info().H;
+    MeanWeights over_heads(info_.mean_head ? info_.Tq : 0, info_.Tk);
+    if (info_.mean_layer && l == info_.L - 1) {
+        std::vector<float> room(held_cells()), read(cells());
+        for (std::int64_t h = 0; h < heads; ++h) {
+            MeanWeights over_layers(info_.Tq, info_.Tk);
+            for (std::int64_t from = 0; from < held_->info().L; ++from) {
+                check_stop();
+                read_held(from, h, room, read);
+                over_layers.add(read);
+                over_heads.add(read);
+            }
+            over_layers.write(head(h));
+        }
+    } else {
+        const TensorPtr held = held_->layer(l);
+        for (std::int64_t h = 0; h < heads; ++h) {
+            check_stop();
+            read_into(l, held->values().subspan(static_cast<std::size_t>(h) * held_cells(), held_cells()),
+                      head(h));
+            over_heads.add(head(h));
+        }
+    }
+    if (info_.mean_head)
+        over_heads.write(head(heads));
+    return out;
+}
+
+std::optional<std::int64_t> same_query(const AttentionSet& from, const AttentionSet& to, std::int64_t l,
+                                       std::int64_t query) {
+    return same_place(from, to, l, query, &ReadSet::queries);
+}
+
+std::optional<std::int64_t> same_key(const AttentionSet& from, const AttentionSet& to, std::int64_t l,
+                                     std::int64_t key) {
+    return same_place(from, to, l, key, &ReadSet::keys);
+}
+
+ReadingOptions readings_that_act(const AttentionSet& set) {
+    const AttentionInfo& info = set.info();
+    ReadingOptions acts{.hide_first_token = info.Tk > 1};
+    acts.means = info.H > 1 || (info.axis == SetAxis::layers && info.L > 1);
+    for (std::int64_t l = 0; l < lists_in(set); ++l)
+        for (const Strings* pieces : {&set.query_pieces(l), &set.key_pieces(l)}) {
+            acts.hide_special_tokens =
+                acts.hide_special_tokens || std::ranges::any_of(*pieces, [](const std::string& piece) {
+                    return is_special_token(piece);
+                });
+            acts.merge_words = acts.merge_words || words_of_pieces(*pieces).size() < pieces->size();
+        }
+    return acts;
+}
+
+AttentionSetPtr with_reading(const AttentionSetPtr& set, const ReadingOptions& options,
+                             std::shared_ptr<const Progress> stop) {
+    const ReadingOptions reading = acting(options, readings_that_act(*set));
+    if (reading == ReadingOptions{})
+        return set;
+    return std::make_shared<ReadSet>(set, reading, std::move(stop));
+}
+
+} // namespace headscope

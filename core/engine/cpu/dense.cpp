@@ -1,0 +1,123 @@
+#include "core/engine/cpu/dense.h"
+
+#include "core/engine/cpu/cpu_engine.h"
+#include "core/engine/cpu/machine.h"
+#include "core/engine/cpu/products.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+constexpr std::int64_t table_rows = 48;      ///< of a table that are multiplied at once
+constexpr std::int64_t packed_columns = 256; ///< rows of x beside them: their results stay in the L2 cache
+constexpr std::int64_t packed_depth = 1024;
+constexpr std::int64_t numbers_at_once = 16384; ///< of a function of numbers, by one thread
+
+Block block_of(const Tensor& x) {
+    const std::int64_t cols = x.shape().back(0);
+    return {x.data(), cols, x.count() / cols, cols};
+}
+
+Shape widened(const Tensor& x, std::int64_t columns) {
+    return {x.shape()[0], x.shape()[1], columns};
+}
+
+/// `results` (table rows, rows of x) turned over into y, with the bias.
+void turn_over(const float* results, std::int64_t stride, std::int64_t count, std::int64_t rows,
+               const float* bias, float* y, std::int64_t y_stride) {
+    for (std::int64_t i = 0; i < rows; ++i)
+        for (std::int64_t c = 0; c < count; ++c)
+            y[i * y_stride + c] = results[c * stride + i] + (bias == nullptr ? 0.0F : bias[c]);
+}
+
+} // namespace
+
+CpuDense::CpuDense(std::shared_ptr<CpuMachine> machine) : machine_(std::move(machine)) {}
+
+CpuDense::CpuDense(int threads) : CpuDense(make_cpu_machine(threads)) {}
+
+std::shared_ptr<Tensor> CpuDense::make(const Shape& shape) const {
+    return std::make_shared<Tensor>(shape, machine_->store);
+}
+
+std::shared_ptr<Tensor> CpuDense::multiply(const Tensor& x, const Tensor& W, const Tensor* b,
+                                           const Progress& cancel) {
+    const auto y = make(widened(x, W.shape()[1]));
+    const WideProduct product{block_of(x), block_of(W), b == nullptr ? nullptr : b->data(), y->data(),
+                              W.shape()[1]};
+    const std::vector<ProductPart> parts = divide_products({&product, 1}, machine_->pool.threads());
+    const std::int64_t space = pack_space(machine_->kernels);
+    float* const scratch = machine_->scratch_for(space);
+    machine_->for_tasks(cancel, static_cast<std::int64_t>(parts.size()), flops_of({&product, 1}),
+                        [&](std::int64_t index, int worker) {
+                            multiply_part(machine_->kernels, product, parts[static_cast<std::size_t>(index)],
+                                          scratch + worker * space);
+                        });
+    return y;
+}
+
+/// The table is far larger than x and lies with its depth innermost: it is the left factor, read once in
+/// place, and x the packed one. Each number is the same chain of multiply-adds either way.
+std::shared_ptr<Tensor> CpuDense::multiply_by_rows(const Tensor& x, const Tensor& table, const Tensor* b,
+                                                   const Progress& cancel) {
+    const Kernels& kernels = machine_->kernels;
+    const Block X = block_of(x);
+    const std::int64_t columns = table.shape()[0], depth = X.cols;
+    const auto y = make(widened(x, columns));
+    const auto packed = make(Shape{whole_panels(kernels, X.rows) * depth});
+    pack_transposed_panels(kernels, X, packed->data());
+    const std::int64_t tasks = (columns + table_rows - 1) / table_rows;
+    const std::int64_t space = table_rows * packed_columns;
+    float* const scratch = machine_->scratch_for(space);
+    machine_->for_tasks(cancel, tasks, 2 * X.rows * depth * columns, [&](std::int64_t task, int worker) {
+        const std::int64_t first = task * table_rows, count = std::min(table_rows, columns - first);
+        float* const results = scratch + worker * space;
+        for (std::int64_t row = 0; row < X.rows; row += packed_columns) {
+            const std::int64_t rows = std::min(packed_columns, X.rows - row);
+            for (std::int64_t k = 0; k < depth; k += packed_depth) {
+                const std::int64_t some = std::min(packed_depth, depth - k);
+                kernels.multiply({.A = table.data() + first * depth + k,
+                                  .A_stride = depth,
+                                  .B = packed->data() + row * depth + k * kernels.panel,
+                                  .B_stride = kernels.panel,
+                                  .panel_stride = kernels.panel * depth,
+                                  .C = results,
+                                  .C_stride = packed_columns,
+                                  .rows = count,
+                                  .depth = some,
+                                  .cols = rows,
+                                  .go_on = k > 0,
+                                  .last = k + some == depth});
+            }
+            turn_over(results, packed_columns, count, rows, b == nullptr ? nullptr : b->data() + first,
+                      y->data() + row * columns + first, columns);
+        }
+    });
+    return y;
+}
+
+void CpuDense::apply(Function function, std::span<float> x, const Progress& cancel) {
+    const auto count = static_cast<std::int64_t>(x.size());
+    const Kernels& kernels = machine_->kernels;
+    const auto run = function == Function::gelu        ? kernels.gelu
+                     : function == Function::gelu_tanh ? kernels.gelu_tanh
+                                                       : kernels.silu;
+    machine_->for_tasks(cancel, (count + numbers_at_once - 1) / numbers_at_once, 20 * count,
+                        [&](std::int64_t task, int) {
+                            const std::int64_t first = task * numbers_at_once;
+                            run(x.data() + first, std::min(numbers_at_once, count - first));
+                        });
+}
+
+void CpuDense::for_rows(std::int64_t rows, std::int64_t flops_per_row,
+                        const std::function<void(std::int64_t, std::int64_t)>& task) {
+    const std::int64_t parts = std::min<std::int64_t>(rows, 4 * machine_->pool.threads());
+    machine_->for_tasks(Progress(), parts, rows * flops_per_row, [&](std::int64_t part, int) {
+        const std::int64_t first = part * rows / parts;
+        task(first, (part + 1) * rows / parts - first);
+    });
+}
+
+} // namespace headscope

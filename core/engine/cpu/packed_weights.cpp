@@ -1,0 +1,45 @@
+#include "core/engine/cpu/packed_weights.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+constexpr std::int64_t smallest = 4096; ///< numbers; the edge of what is smaller is packed in no time
+constexpr std::size_t most_entries = 256;
+
+std::size_t bytes_of(const Tensor& tensor) {
+    return static_cast<std::size_t>(tensor.count()) * sizeof(float);
+}
+
+} // namespace
+
+PackedWeights::Place PackedWeights::find(const Kernels& kernels, const TensorPtr& W) {
+    if (W->count() < smallest)
+        return {};
+    const auto known = std::ranges::find_if(
+        entries_, [&](const Entry& entry) { return entry.address == W.get() && !entry.W.expired(); });
+    if (known != entries_.end()) {
+        if (known->panels != nullptr)
+            return {known->panels->data(), false};
+        const std::int64_t rows = W->shape()[0], cols = W->shape()[1];
+        const Shape shape{rows * whole_panels(kernels, cols)};
+        if (kept_ + static_cast<std::size_t>(shape.count()) * sizeof(float) > budget_)
+            return {};
+        known->panels = std::make_unique<Tensor>(shape);
+        kept_ += bytes_of(*known->panels);
+        return {known->panels->data(), true};
+    }
+    std::erase_if(entries_, [this](const Entry& entry) {
+        if (!entry.W.expired())
+            return false;
+        kept_ -= entry.panels == nullptr ? 0 : bytes_of(*entry.panels);
+        return true;
+    });
+    if (entries_.size() < most_entries)
+        entries_.push_back({W, W.get(), nullptr});
+    return {};
+}
+
+} // namespace headscope

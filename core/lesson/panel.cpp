@@ -1,0 +1,132 @@
+#include "core/lesson/panel.h"
+
+#include "core/base/error.h"
+#include "core/base/overloaded.h"
+#include "core/lesson/panel_figure.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+constexpr std::int64_t most_heads = 128, widest = 16384, most_layers = 128;
+
+std::vector<double> powers_of_two(std::int64_t from, std::int64_t to, bool halves) {
+    std::vector<double> all;
+    for (std::int64_t at = from; at <= to; at *= 2) {
+        all.push_back(static_cast<double>(at));
+        if (halves && at % 2 == 0 && at * 3 / 2 <= to)
+            all.push_back(static_cast<double>(at * 3 / 2));
+    }
+    return all;
+}
+
+std::vector<double> divisors(std::int64_t number, std::int64_t most) {
+    std::vector<double> all;
+    for (std::int64_t at = 1; at <= std::min(number, most); ++at)
+        if (number % at == 0)
+            all.push_back(static_cast<double>(at));
+    return all;
+}
+
+class Board {
+public:
+    explicit Board(const Knobs& set) : set_(set) {}
+
+    /// A knob that takes every whole number from the first to the last stop. Its value.
+    std::int64_t whole(const std::string& name, const std::string& says, std::int64_t rest,
+                       std::vector<double> stops) {
+        return add(name, says, rest, std::move(stops), false);
+    }
+    /// A knob that takes only its stops: the largest that is not above what was asked for.
+    std::int64_t stop(const std::string& name, const std::string& says, std::int64_t rest,
+                      std::vector<double> stops) {
+        return add(name, says, rest, std::move(stops), true);
+    }
+    void share(const std::string& name, const std::string& says) {
+        const auto own = set_.find(name);
+        all.push_back({.name = name,
+                       .says = says,
+                       .value = own == set_.end() ? 0.0 : std::clamp(own->second, 0.0, 1.0),
+                       .decimals = 2});
+    }
+
+    std::vector<Knob> all;
+
+private:
+    std::int64_t add(const std::string& name, const std::string& says, std::int64_t rest,
+                     std::vector<double> stops, bool only_stops) {
+        const auto own = set_.find(name);
+        double value = std::round(own == set_.end() ? static_cast<double>(rest) : own->second);
+        value = std::clamp(value, stops.front(), stops.back());
+        if (only_stops)
+            value = *std::prev(std::ranges::upper_bound(stops, value));
+        Knob knob{.name = name,
+                  .says = says,
+                  .low = stops.front(),
+                  .high = stops.back(),
+                  .rest = static_cast<double>(rest),
+                  .value = value};
+        knob.stops = std::move(stops);
+        all.push_back(std::move(knob));
+        return static_cast<std::int64_t>(value);
+    }
+
+    const Knobs& set_;
+};
+
+std::vector<double> lengths() {
+    return powers_of_two(1, longest_text, true);
+}
+
+} // namespace
+
+std::vector<Knob> knobs_of(const LessonPanel& panel, const Knobs& set) {
+    Board board(set);
+    std::visit(
+        Overloaded{
+            [&](const CostPanel& p) {
+                board.whole("T", "tokens", p.T, lengths());
+                const std::int64_t D = board.whole("D", "width of x", p.D, powers_of_two(16, widest, true));
+                const std::int64_t H = board.stop("H", "heads; H divides D", p.H, divisors(D, most_heads));
+                board.stop("Hkv", "key/value heads; Hkv divides H", p.Hkv == 0 ? H : p.Hkv,
+                           divisors(H, most_heads));
+            },
+            [&](const CachePanel& p) {
+                board.whole("T", "tokens kept", p.T, lengths());
+                board.whole("layers", "layers of the model", p.layers, powers_of_two(1, most_layers, true));
+                const std::int64_t H =
+                    board.whole("H", "query heads", p.H, powers_of_two(1, most_heads, true));
+                board.stop("Hkv", "key/value heads; Hkv divides H", p.Hkv, divisors(H, most_heads));
+                board.whole("dk", "width of a head", p.dk, powers_of_two(16, 256, true));
+                board.stop("bytes", "bytes per number", p.bytes, {1, 2, 4});
+            },
+            [&](const BlurPanel&) {
+                board.share("merged", "how much of the others' questions each head asks, too");
+            },
+            [](const LoopPanel&) {}},
+        panel.kind);
+    return std::move(board.all);
+}
+
+void check_knob(const LessonPanel& panel, const Knobs& set, const std::string& name, double value) {
+    Knobs wanted = set;
+    wanted[name] = value;
+    const std::vector<Knob> knobs = knobs_of(panel, wanted);
+    const auto knob = std::ranges::find(knobs, name, &Knob::name);
+    if (knob == knobs.end())
+        fail_input("the panel has no knob \"" + name + "\"");
+    if (knob->value == value)
+        return;
+    const auto text = [](double number) { return std::to_string(static_cast<std::int64_t>(number)); };
+    if (value < knob->low || value > knob->high || value != std::round(value))
+        fail_input(name + " takes whole numbers from " + text(knob->low) + " to " + text(knob->high));
+    std::string stops;
+    for (const double stop : knob->stops)
+        stops += (stops.empty() ? "" : ", ") + text(stop);
+    fail_input(name + " = " + text(value) + " does not fit the sizes beside it; it can be " + stops);
+}
+
+} // namespace headscope

@@ -1,0 +1,136 @@
+#include "core/lesson/panel_figure.h"
+
+#include "core/analysis/head_metrics.h"
+#include "core/analysis/merged_heads.h"
+#include "core/attention/regroup.h"
+#include "core/base/error.h"
+#include "core/base/overloaded.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+/// What can be computed again while a knob is being dragged, some milliseconds.
+constexpr std::int64_t most_flops = 100'000'000;
+constexpr int curve_steps = 20;
+
+/// `count` of every power of two up to the longest text.
+template<class Count>
+Curve over_lengths(const Count& count) {
+    Curve curve;
+    for (std::int64_t T = 1; T <= longest_text; T *= 2)
+        curve.emplace_back(static_cast<double>(T), static_cast<double>(count(T)));
+    return curve;
+}
+
+Dims layer_of(std::int64_t T, std::int64_t D, std::int64_t H, std::int64_t Hkv, std::int64_t width) {
+    return {.B = 1, .Tq = T, .Tk = T, .D = D, .Dkv = D, .H = H, .Hkv = Hkv, .dk = width, .dv = width};
+}
+
+CostFigure cost_figure(std::int64_t T, std::int64_t D, std::int64_t H, std::int64_t Hkv) {
+    const auto cost = [&](std::int64_t length) { return cost_of(layer_of(length, D, H, Hkv, D / H), false); };
+    const Cost one = cost(1);
+    return {.dims = layer_of(T, D, H, Hkv, D / H),
+            .cost = cost(T),
+            .full_width = cost_of(layer_of(T, D, H, Hkv, D), false),
+            // The first grows with T, the second with its square.
+            .crossing = static_cast<double>(one.projection_flops) / static_cast<double>(one.attention_flops),
+            .projections = over_lengths([&](std::int64_t length) { return cost(length).projection_flops; }),
+            .attention = over_lengths([&](std::int64_t length) { return cost(length).attention_flops; })};
+}
+
+CacheFigure cache_figure(std::int64_t T, std::int64_t layers, std::int64_t H, std::int64_t Hkv,
+                         std::int64_t dk, std::int64_t bytes) {
+    CacheFigure figure{.layers = layers, .H = H, .dk = dk, .T = T, .bytes = bytes, .rows = {}};
+    const auto add = [&](const char* name, std::int64_t kv_heads) {
+        const auto kept = [&](std::int64_t length) {
+            return cache_bytes(layers, kv_heads, dk, length, bytes);
+        };
+        figure.rows.push_back({name, kv_heads, kept(1), kept(T), over_lengths(kept)});
+    };
+    add("MHA", H);
+    if (Hkv != H && Hkv != 1)
+        add("GQA", Hkv);
+    if (H != 1)
+        add("MQA", 1);
+    return figure;
+}
+
+void demand_small(const Problem& problem, std::int64_t runs) {
+    if (cost_of(problem.dims, false).flops() > most_flops / runs)
+        fail_input("this problem is too large for the panel, which computes along with every move of the "
+                   "mouse; type a shorter sentence");
+}
+
+BlurFigure blur_figure(const BlurPanel& panel, double share, const Problem& on_screen, Engine& engine) {
+    demand_small(on_screen, curve_steps + 2);
+    const Problem problem =
+        panel.H == 0 || panel.H == on_screen.dims.H ? on_screen : with_heads(on_screen, panel.H);
+    const std::int64_t Tk = problem.dims.Tk;
+    BlurFigure figure;
+    figure.row = resolve({.tensor = TensorId::weights_mean, .indices = {panel.row}}, problem).first[1];
+    for (std::int64_t j = 0; j < Tk; ++j)
+        figure.words.push_back(problem.key_label(j));
+    const auto heads_at = [&](double merged) {
+        Progress progress;
+        const Trace trace = engine.run(merged_heads(problem, panel.heads, static_cast<float>(merged)),
+                                       StageSet().with(TensorId::weights), progress);
+        const Tensor& weights = *trace.stage(TensorId::weights);
+        std::vector<BlurFigure::Head> heads;
+        for (std::size_t i = 0; i < panel.heads.size(); ++i) {
+            const float* first =
+                weights.data() + weights.offset(0, static_cast<std::int64_t>(i), figure.row, 0);
+            BlurFigure::Head head{.head = panel.heads[i], .weights = {first, first + Tk}};
+            head.entropy = static_cast<double>(head_metrics(head.weights, 1, Tk).entropy);
+            head.top = std::ranges::max_element(head.weights) - head.weights.begin();
+            heads.push_back(std::move(head));
+        }
+        return heads;
+    };
+    const auto mean_entropy = [](const std::vector<BlurFigure::Head>& heads) {
+        double sum = 0;
+        for (const BlurFigure::Head& head : heads)
+            sum += head.entropy;
+        return sum / static_cast<double>(heads.size());
+    };
+    figure.heads = heads_at(share);
+    figure.entropy = mean_entropy(figure.heads);
+    for (int i = 0; i <= curve_steps; ++i) {
+        const double at = static_cast<double>(i) / curve_steps;
+        const std::vector<BlurFigure::Head> heads = heads_at(at);
+        figure.entropy_by_share.emplace_back(at, mean_entropy(heads));
+        if (i == 0)
+            for (std::size_t h = 0; h < heads.size(); ++h)
+                figure.heads[h].top = heads[h].top;
+    }
+    return figure;
+}
+
+} // namespace
+
+PanelFigure compute_panel(const LessonPanel& panel, const Knobs& set, const Problem& problem,
+                          Engine& engine) {
+    const std::vector<Knob> knobs = knobs_of(panel, set);
+    const auto value = [&](const char* name) { return std::ranges::find(knobs, name, &Knob::name)->value; };
+    const auto whole = [&](const char* name) { return static_cast<std::int64_t>(value(name)); };
+    return std::visit(
+        Overloaded{
+            [&](const CostPanel&) {
+                return PanelFigure(cost_figure(whole("T"), whole("D"), whole("H"), whole("Hkv")));
+            },
+            [&](const CachePanel&) {
+                return PanelFigure(cache_figure(whole("T"), whole("layers"), whole("H"), whole("Hkv"),
+                                                whole("dk"), whole("bytes")));
+            },
+            [&](const BlurPanel& p) { return PanelFigure(blur_figure(p, value("merged"), problem, engine)); },
+            [&](const LoopPanel&) {
+                demand_small(problem, 2);
+                return PanelFigure(LoopFigure{problem.dims, compare_projections(problem)});
+            }},
+        panel.kind);
+}
+
+} // namespace headscope

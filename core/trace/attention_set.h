@@ -1,0 +1,68 @@
+#pragma once
+
+#include "core/tensor/tensor.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace headscope {
+
+/// What the first axis of a set of attention weights counts.
+enum class SetAxis : std::uint8_t { layers, sequences };
+
+/// What is known of a set before any weight is read.
+struct AttentionInfo {
+    std::int64_t L = 0; ///< layers, or sequences
+    std::int64_t H = 0, Tq = 0, Tk = 0;
+    SetAxis axis = SetAxis::layers;
+    std::vector<std::int64_t> numbers; ///< L: what each layer or sequence is called, mostly 0 to L - 1; -1 of
+                                       ///< a mean over layers
+    std::string title;                 ///< for a window's title: the file's name
+    std::string source;                ///< where it comes from: the path
+    std::string held_as;               ///< "float16": the numbers' type there
+    std::string tensor;                ///< the tensor's name, or "layers.{l}.weights"; may be empty
+    std::uint64_t bytes = 0;           ///< of the weights, as they are held
+    float sum_tolerance = 1e-4F;       ///< a row of weights of that type may miss 1 by this much
+    std::string tokens_from;           ///< where the tokens come from; empty without tokens
+
+    // Of a set that is read otherwise than it is held (ReadSet).
+    bool mean_head = false;    ///< the last head is the mean over the others
+    bool mean_layer = false;   ///< the last layer is the mean over the others
+    bool renormalised = false; ///< weights were hidden and rows divided by what was left of them
+    std::string reading;       ///< what is read otherwise, in a few words; empty: nothing but means
+
+    std::int64_t own_layers() const { return L - (mean_layer ? 1 : 0); }
+    std::int64_t own_heads() const { return H - (mean_head ? 1 : 0); }
+    bool is_mean(std::int64_t l, std::int64_t h) const { return l >= own_layers() || h >= own_heads(); }
+};
+
+/// The attention weights of many heads, of which only those that are looked at are read. Any thread may use
+/// every member. All weights are softmax output as somebody else computed it: nothing about them is sure.
+class AttentionSet {
+public:
+    AttentionSet() = default;
+    AttentionSet(const AttentionSet&) = delete;
+    AttentionSet& operator=(const AttentionSet&) = delete;
+    virtual ~AttentionSet() = default;
+
+    virtual const AttentionInfo& info() const = 0;
+    /// Tq texts, or none. `l` in [0, L), here and below.
+    virtual const std::vector<std::string>& query_tokens(std::int64_t l) const = 0;
+    /// Tk texts, or none. The query's own where Tq is Tk.
+    virtual const std::vector<std::string>& key_tokens(std::int64_t l) const = 0;
+    /// The same tokens as their vocabulary spells them, with its marks of where words begin; without marks
+    /// where the set doesn't know them. As many, or none.
+    virtual const std::vector<std::string>& query_pieces(std::int64_t l) const { return query_tokens(l); }
+    virtual const std::vector<std::string>& key_pieces(std::int64_t l) const { return key_tokens(l); }
+    /// All heads: (1, H, Tq, Tk). Kept for the next time within a budget. Throws Error(input) when it cannot
+    /// be read.
+    virtual TensorPtr layer(std::int64_t l) const = 0;
+    /// One head, Tq*Tk numbers, past what is kept. Throws likewise.
+    virtual void read_head(std::int64_t l, std::int64_t h, std::span<float> to) const = 0;
+};
+using AttentionSetPtr = std::shared_ptr<const AttentionSet>;
+
+} // namespace headscope

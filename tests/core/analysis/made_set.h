@@ -1,0 +1,55 @@
+#pragma once
+
+#include "core/analysis/attention_set.h"
+
+#include <functional>
+#include <numeric>
+#include <utility>
+
+namespace headscope::test {
+
+/// Attention weights in memory, with tokens as a vocabulary spells them.
+class MadeSet final : public AttentionSet {
+public:
+    using Weight = std::function<float(std::int64_t l, std::int64_t h, std::int64_t i, std::int64_t j)>;
+
+    /// `lists`: tokens of all layers, or one list per sequence; none is fine.
+    MadeSet(std::int64_t L, std::int64_t H, std::int64_t T, std::vector<std::vector<std::string>> lists,
+            const Weight& weight)
+        : lists_(std::move(lists)) {
+        info_.L = L;
+        info_.H = H;
+        info_.Tq = info_.Tk = T;
+        info_.axis = lists_.size() > 1 ? SetAxis::sequences : SetAxis::layers;
+        info_.title = "made";
+        info_.numbers.resize(static_cast<std::size_t>(L));
+        std::iota(info_.numbers.begin(), info_.numbers.end(), 0);
+        for (std::int64_t l = 0; l < L; ++l) {
+            auto layer = std::make_shared<Tensor>(Shape{1, H, T, T});
+            for (std::int64_t h = 0; h < H; ++h)
+                for (std::int64_t i = 0; i < T; ++i)
+                    for (std::int64_t j = 0; j < T; ++j)
+                        layer->at(0, h, i, j) = weight(l, h, i, j);
+            layers_.push_back(std::move(layer));
+        }
+    }
+
+    const AttentionInfo& info() const override { return info_; }
+    const std::vector<std::string>& query_tokens(std::int64_t l) const override {
+        static const std::vector<std::string> none;
+        return lists_.empty() ? none : lists_[lists_.size() == 1 ? 0 : static_cast<std::size_t>(l)];
+    }
+    const std::vector<std::string>& key_tokens(std::int64_t l) const override { return query_tokens(l); }
+    TensorPtr layer(std::int64_t l) const override { return layers_[static_cast<std::size_t>(l)]; }
+    void read_head(std::int64_t l, std::int64_t h, std::span<float> to) const override {
+        const Tensor& layer = *layers_[static_cast<std::size_t>(l)];
+        std::copy_n(layer.data() + layer.offset(0, h, 0, 0), to.size(), to.begin());
+    }
+
+private:
+    AttentionInfo info_;
+    std::vector<std::vector<std::string>> lists_;
+    std::vector<TensorPtr> layers_;
+};
+
+} // namespace headscope::test

@@ -1,0 +1,106 @@
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/checkpoint/patch_file.h"
+#include "core/checkpoint/patch_identity.h"
+#include "core/checkpoint/safetensors.h"
+#include "tests/fuzz/target.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+using namespace headscope;
+
+namespace {
+
+void require(bool promise) {
+    if (!promise)
+        std::abort();
+}
+
+/// A GPT-2 of one layer, D = 2, H = 1, three words, in a folder of its own while the program runs.
+class TinyCheckpoint {
+public:
+    TinyCheckpoint() {
+        folder_ = std::filesystem::temp_directory_path() / ("headscope-fuzz-" + std::to_string(getpid()));
+        std::filesystem::create_directories(folder_);
+        write_file_atomically(folder_ / "config.json",
+                              R"({"model_type":"gpt2","n_layer":1,"n_embd":2,"n_head":1,"n_inner":2,)"
+                              R"("vocab_size":3,"n_positions":4})");
+        SafetensorsWriter writer;
+        const auto add = [&](const char* name, const Shape& shape) {
+            writer.add(name, std::make_shared<const Tensor>(shape, 0.5F));
+        };
+        add("wte.weight", {3, 2});
+        add("wpe.weight", {4, 2});
+        add("h.0.attn.c_attn.weight", {2, 6});
+        add("h.0.attn.c_attn.bias", {6});
+        add("h.0.attn.c_proj.weight", {2, 2});
+        add("h.0.mlp.c_fc.weight", {2, 2});
+        add("h.0.mlp.c_proj.weight", {2, 2});
+        for (const char* name :
+             {"h.0.attn.c_proj.bias", "h.0.ln_1.weight", "h.0.ln_1.bias", "h.0.ln_2.weight", "h.0.ln_2.bias",
+              "h.0.mlp.c_fc.bias", "h.0.mlp.c_proj.bias", "ln_f.weight", "ln_f.bias"})
+            add(name, {2});
+        write_file_atomically(folder_ / "model.safetensors", writer.bytes());
+    }
+    ~TinyCheckpoint() {
+        std::error_code ignored;
+        std::filesystem::remove_all(folder_, ignored);
+    }
+    TinyCheckpoint(const TinyCheckpoint&) = delete;
+    TinyCheckpoint& operator=(const TinyCheckpoint&) = delete;
+
+    Model open() const { return Model::open(folder_.string()); }
+
+private:
+    std::filesystem::path folder_;
+};
+
+const Model& tiny_model() {
+    static const TinyCheckpoint checkpoint;
+    static const Model model = checkpoint.open();
+    model.require_runnable();
+    return model;
+}
+
+/// The list of layers as the metadata of a file for the tiny checkpoint, with tensors that it can name.
+/// "@" stands for the digest of W_Q, W_K, W_V and W_O, which are all the same.
+std::string wrapped(std::string layers) {
+    const std::string digest = digest_of(Tensor(Shape{2, 2}, 0.5F));
+    for (auto at = layers.find('@'); at != std::string::npos; at = layers.find('@', at + digest.size()))
+        layers.replace(at, 1, digest);
+    SafetensorsWriter writer;
+    const std::int64_t places[] = {1, 3};
+    writer.add("layers.0.W_Q", std::make_shared<const Tensor>(Shape{2, 2}, 2.0F));
+    writer.add_integers("layers.0.W_K.at", {2}, places);
+    writer.add("layers.0.W_K.to", std::make_shared<const Tensor>(Shape{2}, 3.0F));
+    std::string text = patch_text(identity_of(tiny_model()), nlohmann::ordered_json::array());
+    text.replace(text.rfind("[]"), 2, layers);
+    writer.set_metadata(patch_key, text);
+    return writer.bytes();
+}
+
+} // namespace
+
+/// Bytes that begin with a bracket are the list of layers inside of a file, others a whole file.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    std::string bytes(reinterpret_cast<const char*>(data), size);
+    if (bytes.starts_with('['))
+        bytes = wrapped(bytes);
+    try {
+        const ModelEdits edits = read_patch(tiny_model(), Safetensors::from_bytes(bytes, "input"));
+        // What was read is written and read again without a loss.
+        const std::string written = patch_bytes(tiny_model(), edits);
+        const ModelEdits again =
+            read_patch(tiny_model(), Safetensors::from_bytes(written, "the written file"));
+        require(patch_bytes(tiny_model(), again) == written);
+    } catch (const Error& error) {
+        require(error.kind() == ErrorKind::input && std::strlen(error.what()) > 0);
+    }
+    return 0;
+}
+
+void repair(std::string&) {}

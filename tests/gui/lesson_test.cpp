@@ -1,0 +1,337 @@
+#include "core/io/same_bits.h"
+#include "tests/catch.h"
+#include "tests/gui/support/desk.h"
+#include "tests/temporary_folder.h"
+
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+// The player of the course, as a learner works it.
+
+namespace headscope::test {
+namespace {
+
+struct Learner : Desk {
+    explicit Learner(const Program::Options& options = {}, float width = 1600, float height = 1000)
+        : Desk(on_cpu(options), width, height) {}
+
+    static Program::Options on_cpu(Program::Options options) {
+        options.device = "cpu";
+        return options;
+    }
+    const CourseState& course() const { return program.state().course; }
+    LessonProgress progress() const { return course().of_open(); }
+    bool away() const { return is_away(course(), program.state().document->recipe); }
+    Recipe recipe() const { return program.state().document->recipe; }
+
+    /// Clicks what stands in the lesson panel.
+    void press(const std::string& label) {
+        INFO(label);
+        REQUIRE(click(label));
+        settle();
+    }
+    void open(const std::string& id) {
+        act(ViewChange(ShowTab{LeftTab::course}));
+        if (course().open != nullptr)
+            press("Contents");
+        press("lesson " + id);
+        REQUIRE(course().open != nullptr);
+        CHECK(course().open->id == id);
+    }
+    /// The page with that step (from 1), by the keyboard alone.
+    void turn_to(int page) {
+        REQUIRE(course().open != nullptr);
+        REQUIRE(page < course().pages());
+        while (course().page != page) {
+            driver.key(course().page < page ? GLFW_KEY_PAGE_DOWN : GLFW_KEY_PAGE_UP);
+            settle();
+        }
+    }
+    void fill(const std::string& table, int cell, const std::string& text) {
+        const std::string label = "##" + table + " " + std::to_string(cell);
+        const auto& items = screen_items();
+        const auto item = std::ranges::find_if(
+            items, [&](const ScreenItem& one) { return one.label == label && one.reachable(); });
+        INFO(label);
+        REQUIRE(item != items.end());
+        driver.click(item->middle_x(), item->middle_y());
+        driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
+        driver.type(text);
+        driver.key(GLFW_KEY_ENTER);
+        settle();
+    }
+};
+
+} // namespace
+
+TEST_CASE("a lesson is opened by a click and its pages turned by keys and buttons", "[gui][lesson]") {
+    Learner learner;
+    learner.open("first-lesson");
+    CHECK(learner.course().page == 0);
+    CHECK(screen_shows("11 minutes, intermediate, 7 steps"));
+    CHECK(screen_shows("Afterwards"));
+    learner.press("Begin");
+    CHECK(learner.course().page == 1);
+    CHECK(screen_shows("Step 1 of 7"));
+    CHECK(screen_shows("One head is not enough"));
+    CHECK(learner.view().group == StageGroup::weights);
+    CHECK(learner.view().selected->at == Index{0, 0, 2, 1});
+    REQUIRE(learner.view().points.size() == 2);
+    CHECK(learner.view().points[0].tensor == TensorId::weights);
+
+    learner.driver.key(GLFW_KEY_PAGE_DOWN);
+    learner.settle();
+    CHECK(learner.course().page == 2);
+    CHECK(learner.view().group == StageGroup::split);
+    CHECK(screen_shows("Step 2 of 7"));
+    learner.press("Next step");
+    CHECK(learner.course().page == 3);
+    CHECK(learner.view().selected.has_value());
+    learner.press("Back");
+    CHECK(learner.course().page == 2);
+    learner.driver.key(GLFW_KEY_PAGE_UP);
+    learner.settle();
+    CHECK(learner.course().page == 1);
+    // Before the first page there is nothing, and after the last there is nothing.
+    learner.turn_to(0);
+    learner.driver.key(GLFW_KEY_PAGE_UP);
+    learner.settle();
+    CHECK(learner.course().page == 0);
+    learner.turn_to(learner.course().pages() - 1);
+    learner.driver.key(GLFW_KEY_PAGE_DOWN);
+    learner.settle();
+    CHECK(learner.course().page == learner.course().pages() - 1);
+    learner.press("Finish");
+    CHECK(learner.course().open == nullptr);
+    CHECK(learner.view().points.empty());
+}
+
+TEST_CASE("every lesson turns to its end without an error, each page with its own problem", "[gui][lesson]") {
+    Learner learner({}, 1280, 720);
+    for (const auto& lesson : learner.course().lessons) {
+        INFO(lesson->id);
+        learner.act(LessonAction(OpenLesson{lesson->id}));
+        for (int page = 0; page < learner.course().pages(); ++page) {
+            INFO("page " << page);
+            learner.act(LessonAction(GoToPage{page}));
+            CHECK(learner.program.state().error.empty());
+            CHECK_FALSE(learner.away());
+            CHECK(learner.course().page == page);
+        }
+    }
+}
+
+TEST_CASE("a gate opens when the learner does it through the real controls", "[gui][lesson]") {
+    Learner learner;
+    learner.open("first-lesson");
+    learner.turn_to(2);
+    CHECK(screen_shows("Your turn"));
+    CHECK_FALSE(screen_shows("Done ✓"));
+    learner.press("stage split"); // not what was asked for
+    CHECK(learner.progress().done.empty());
+    learner.press("stage scores");
+    CHECK(learner.progress().done.size() == 1);
+    CHECK(screen_shows("Done ✓"));
+
+    learner.turn_to(3);
+    CHECK(screen_shows("Your turn"));
+    const auto& grids = learner.program.canvas().grids;
+    const auto weights = std::ranges::find(grids, TensorId::weights, &MatrixGrid::tensor); // of head 0
+    REQUIRE(weights != grids.end());
+    const Rect other = weights->cell(3, 0), wanted = weights->cell(3, 2);
+    learner.driver.click(other.x + other.w / 2, other.y + other.h / 2);
+    learner.settle();
+    CHECK(learner.progress().done.size() == 1);
+    learner.driver.click(wanted.x + wanted.w / 2, wanted.y + wanted.h / 2);
+    learner.settle();
+    CHECK(learner.progress().done.size() == 2);
+
+    learner.turn_to(6);
+    CHECK(screen_shows("Your turn"));
+    learner.choose("H", "4 heads");
+    CHECK(learner.progress().done.size() == 3);
+    CHECK(learner.away());
+
+    learner.open("cross-attention");
+    learner.turn_to(2);
+    CHECK(screen_shows("Your turn"));
+    learner.type_kv_sentence("Le chat boit");
+    CHECK(learner.progress().done.size() == 1);
+    CHECK(screen_shows("Done ✓"));
+}
+
+TEST_CASE("show me drives the controls, and one click leads back", "[gui][lesson]") {
+    Learner learner;
+    learner.open("first-lesson");
+    learner.turn_to(5);
+    const Recipe given = learner.recipe();
+    CHECK_FALSE(screen_shows("Back to the lesson"));
+    learner.press("Show me");
+    CHECK(learner.recipe().identity_W_O);
+    CHECK(learner.shown().tensor(TensorId::output)->values()[3] ==
+          learner.shown().tensor(TensorId::concat)->values()[3]);
+    CHECK(learner.progress().done.size() == 1);
+    CHECK(screen_shows("Back to the lesson"));
+    learner.press("Back to the lesson");
+    CHECK(same_bits(learner.recipe(), given));
+    CHECK_FALSE(screen_shows("Back to the lesson"));
+    CHECK(learner.progress().done.size() == 1); // what was done stays done
+}
+
+TEST_CASE("a table is filled, and only the engine's numbers close it", "[gui][lesson]") {
+    Learner learner;
+    learner.open("by-hand");
+    learner.turn_to(2);
+    CHECK(screen_shows("Fill in"));
+    const std::vector<std::string> right{"5", "0", "0", "0"};
+    learner.fill("scores of head 0", 0, "4");
+    for (int cell = 1; cell < 4; ++cell)
+        learner.fill("scores of head 0", cell, right[static_cast<std::size_t>(cell)]);
+    CHECK(learner.course().typed.at("scores of head 0").size() == 4);
+    CHECK(learner.progress().done.empty());
+    CHECK_FALSE(screen_shows("All right ✓"));
+    learner.fill("scores of head 0", 0, "5");
+    CHECK(learner.progress().done.contains("scores of head 0"));
+    CHECK(screen_shows("All right ✓"));
+    CHECK(screen_shows("Done ✓")); // the gate of the step asks for the table
+}
+
+TEST_CASE("quiz answers are judged at once, summed up and forgotten on demand", "[gui][lesson]") {
+    Learner learner;
+    learner.open("cross-attention");
+    const int steps = learner.course().steps(), questions = learner.course().questions();
+    int right = 0;
+    for (int q = 0; q < questions; ++q) {
+        learner.turn_to(1 + steps + q);
+        CHECK(screen_shows("question " + std::to_string(q + 1) + " of " + std::to_string(questions)));
+        CHECK_FALSE(screen_shows("your answer"));
+        const auto& choices = learner.course().open->quiz[static_cast<std::size_t>(q)].choices;
+        const auto good = std::ranges::find(choices, true, &QuizChoice::right) - choices.begin();
+        const bool miss = q == 1;
+        learner.press("choice " + std::to_string(miss ? (good + 1) % std::ssize(choices) : good));
+        right += miss ? 0 : 1;
+        CHECK(screen_shows(miss ? "your answer" : "right, your answer"));
+        CHECK(learner.progress().answers.at(q) == (miss ? (good + 1) % std::ssize(choices) : good));
+        CHECK_FALSE(learner.click("choice 0")); // the first answer counts
+    }
+    learner.turn_to(1 + steps + questions);
+    CHECK(screen_shows(std::to_string(right) + " of " + std::to_string(questions) + " right"));
+    learner.press("question 2");
+    CHECK(learner.course().question_index() == 1);
+    CHECK(screen_shows("your answer"));
+    learner.turn_to(1 + steps + questions);
+    learner.press("Start this lesson again");
+    CHECK(learner.progress().answers.empty());
+    CHECK(learner.course().page == 0);
+    learner.turn_to(1 + steps);
+    CHECK_FALSE(screen_shows("your answer"));
+}
+
+TEST_CASE("a learner leaves with a sentence of their own and comes back", "[gui][lesson]") {
+    Learner learner;
+    learner.open("first-lesson");
+    learner.turn_to(4);
+    const Recipe given = learner.recipe();
+    learner.type_sentence("The old man reads the paper");
+    CHECK(learner.away());
+    CHECK(learner.problem().tokens.size() == 6);
+    CHECK(screen_shows("You have changed the problem"));
+    CHECK(screen_shows("–")); // a live value whose word is gone
+    CHECK(learner.program.state().error.empty());
+    // Looking around is not leaving.
+    learner.press("Back to the lesson");
+    CHECK(same_bits(learner.recipe(), given));
+    CHECK_FALSE(learner.away());
+    learner.press("stage output");
+    CHECK_FALSE(learner.away());
+    CHECK_FALSE(screen_shows("You have changed the problem"));
+    // Undo brings the own sentence again.
+    learner.driver.key(GLFW_KEY_Z, GLFW_MOD_CONTROL);
+    learner.settle();
+    CHECK(learner.problem().tokens.size() == 6);
+    CHECK(screen_shows("You have changed the problem"));
+}
+
+TEST_CASE("progress is kept between runs", "[gui][lesson]") {
+    TemporaryFolder folder;
+    Program::Options options;
+    options.state_folder = folder.file("state");
+    {
+        Learner learner(options);
+        learner.open("first-lesson");
+        learner.turn_to(2);
+        learner.press("stage scores");
+        learner.turn_to(8);
+        learner.press("choice 1");
+    }
+    {
+        Learner learner(options);
+        learner.open("first-lesson");
+        CHECK(learner.course().page == 8); // where it was left
+        CHECK(screen_shows("right, your answer"));
+        CHECK(learner.progress().done.size() == 1);
+        CHECK(learner.progress().furthest == 8);
+        learner.turn_to(2);
+        CHECK(screen_shows("Done ✓"));
+    }
+    // A damaged file costs the ticks alone.
+    std::ofstream(folder.file("state/course.json")) << "{\"first-lesson\": 3";
+    Learner learner(options);
+    CHECK(learner.program.state().error.empty());
+    learner.open("first-lesson");
+    CHECK(learner.course().page == 0);
+    CHECK(learner.progress().done.empty());
+}
+
+TEST_CASE("lessons of a folder are listed, a broken one with its fault", "[gui][lesson]") {
+    TemporaryFolder folder;
+    std::filesystem::create_directories(folder.file("lessons"));
+    std::ofstream(folder.file("lessons/mine.md")) << R"(---
+id: mine
+title: A lesson of my own
+minutes: 2
+difficulty: beginner
+preset: translation
+---
+
+## Where does cat look?
+```step
+stage: weights
+row: cat
+point: weights[0][cat, :]
+```
+The word **cat** gives chat {{weights[0][cat, chat]}} of its weight, in French.
+
+```quiz
+question: What does a row add up to?
+choices:
+  - {text: one, right: true, why: Softmax divides by the sum.}
+  - {text: two, why: That is two rows.}
+  - {text: nothing, why: Weights are not negative.}
+```
+)";
+    std::ofstream(folder.file("lessons/broken.md")) << "---\nid: broken\ntitle: [\n---\n\nNo step.\n";
+    std::ofstream(folder.file("lessons/empty.md")) << "";
+    Program::Options options;
+    options.lesson_folders = {folder.file("lessons"), folder.file("nowhere")};
+    Learner learner(options, 1600, 1400);
+    learner.act(ViewChange(ShowTab{LeftTab::course}));
+    CHECK(learner.course().broken.size() == 2);
+    CHECK(std::ranges::any_of(learner.course().broken, [](const std::string& sentence) {
+        return sentence.find("broken.md, line ") != std::string::npos;
+    }));
+    learner.act(LessonAction(OpenLesson{"mine"}));
+    learner.turn_to(1);
+    CHECK(screen_shows("Where does cat look?"));
+    CHECK(learner.problem().cross());
+    learner.press("Contents");
+    learner.act(LessonAction(OpenLesson{"broken"}));
+    CHECK(learner.program.state().error.find("there is no lesson \"broken\"") != std::string::npos);
+    learner.open("first-lesson");
+    CHECK(learner.program.state().error.empty());
+}
+
+} // namespace headscope::test

@@ -1,0 +1,411 @@
+#include "core/base/file.h"
+#include "core/checkpoint/forward.h"
+#include "core/engine/cpu/cpu_engine.h"
+#include "tests/catch.h"
+#include "tests/gui/support/files_desk.h"
+#include "tests/temporary_folder.h"
+#include "tests/test_data.h"
+
+#include <GLFW/glfw3.h>
+#include <cmath>
+#include <filesystem>
+
+using namespace headscope;
+using namespace headscope::test;
+
+namespace {
+
+constexpr const char* prompt = "3 1 4 1 5 9 2 6";
+
+std::string folder_of(const std::string& name) {
+    return test_data("/models/") + name;
+}
+
+void open(Desk& desk, const std::string& folder, const std::string& text = prompt) {
+    begin_recording();
+    desk.program.open_path(folder, text);
+    desk.settle();
+    desk.settle();
+}
+
+const ModelState& model_of(const Desk& desk) {
+    return desk.program.state().model;
+}
+
+const Document& document_of(const Desk& desk) {
+    return *desk.program.state().document;
+}
+
+/// The whole model with these gains, by the function that the command line calls.
+ForwardResult forward(const std::string& folder, std::map<std::int64_t, std::vector<float>> gains) {
+    ModelInputs inputs;
+    inputs.ids = {3, 1, 4, 1, 5, 9, 2, 6};
+    inputs.T = 8;
+    ForwardOptions options{.stages = StageSet().with(TensorId::weights)};
+    for (auto& [layer, of_layer] : gains)
+        options.edits[layer].gains = std::move(of_layer);
+    CpuEngine engine;
+    Progress progress;
+    return run_model(
+        Model::open(folder), inputs, options,
+        [&](const Problem& problem, StageSet stages, Progress& cancel) {
+            return static_cast<Engine&>(engine).run(problem, stages, cancel);
+        },
+        progress);
+}
+
+double largest_difference(const Tensor& a, const Tensor& b) {
+    REQUIRE(a.shape() == b.shape());
+    double largest = 0;
+    for (std::int64_t i = 0; i < a.count(); ++i)
+        largest =
+            std::max(largest, std::abs(static_cast<double>(a.data()[i]) - static_cast<double>(b.data()[i])));
+    return largest;
+}
+
+std::vector<double> softmax_at(const Tensor& logits, std::int64_t position) {
+    const std::int64_t vocab = logits.shape().back(0);
+    const float* row = logits.data() + position * vocab;
+    const double largest = *std::max_element(row, row + vocab);
+    std::vector<double> out;
+    double sum = 0;
+    for (std::int64_t id = 0; id < vocab; ++id) {
+        out.push_back(std::exp(static_cast<double>(row[id]) - largest));
+        sum += out.back();
+    }
+    for (double& p : out)
+        p /= sum;
+    return out;
+}
+
+/// A checkpoint folder with a vocabulary of words.
+std::string with_words(TemporaryFolder& folder, const std::string& model) {
+    const std::filesystem::path made = folder.file("checkpoint");
+    std::filesystem::copy(folder_of(model), made);
+    write_file_atomically((made / "vocab.txt").string(),
+                          "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ncat\nsat\n##s\non\nmat\n.\n");
+    return made.string();
+}
+
+} // namespace
+
+TEST_CASE("a checkpoint folder opens as a board of all heads with one layer's stages", "[model]") {
+    Desk desk;
+    const std::string folder = folder_of("gpt2_tiny");
+    open(desk, folder);
+    REQUIRE(document_of(desk).model != nullptr);
+    CHECK(desk.program.state().error.empty());
+    CHECK(screen_shows("All heads"));
+    CHECK(screen_shows("2 layers × 4 heads"));
+    CHECK(screen_shows("q k v"));
+    CHECK(screen_shows("#9"));
+    CHECK(screen_shows("Next token"));
+    CHECK(desk.program.title() == "gpt2_tiny · Headscope");
+
+    SECTION("every stage of every layer shows the numbers of the model's own pass") {
+        const ForwardResult expected = forward(folder, {});
+        for (const std::int64_t layer : {0, 1}) {
+            desk.act(ViewChange(AttentionChange(OpenHead{layer, 2})));
+            REQUIRE(desk.shown().document->layer == layer);
+            CHECK(largest_difference(*desk.shown().trace->stage(TensorId::weights),
+                                     *expected.layers[static_cast<std::size_t>(layer)].trace.stage(
+                                         TensorId::weights)) < 1e-6);
+            const Trace trace = computed(desk.problem());
+            int compared = 0;
+            for (int group = 0; group < group_count; ++group) {
+                desk.act(ViewChange(GoTo{static_cast<StageGroup>(group)}));
+                INFO("layer " << layer << ", stage " << group_info(desk.view().group).label);
+                CHECK_FALSE(desk.program.canvas().grids.empty());
+                compared += check_printed_numbers(desk.program.canvas(), trace, desk.problem());
+            }
+            CHECK(compared > 100);
+        }
+    }
+    SECTION("a click on the board opens a head, in any stage") {
+        desk.act(ViewChange(GoTo{StageGroup::scores}));
+        REQUIRE(desk.click("open L1 H3"));
+        desk.settle();
+        CHECK(desk.shown().document->layer == 1);
+        CHECK(desk.view().head == 3);
+        CHECK(desk.view().group == StageGroup::scores);
+        CHECK(screen_shows("Scores of L1 H3"));
+        CHECK(screen_shows("scores[1][3]"));
+    }
+    SECTION("every panel says something, and closing it brings the sentence back") {
+        for (const char* tab : {"Guide", "Tensors", "Heads", "Edit", "Predict"}) {
+            INFO(tab);
+            REQUIRE(desk.click(tab));
+            desk.settle();
+            CHECK(desk.program.state().error.empty());
+        }
+        CHECK_FALSE(screen_shows("Course"));
+        desk.act(FileCommand(NewProject{}));
+        CHECK(document_of(desk).model == nullptr);
+        CHECK(model_of(desk).run == nullptr);
+        CHECK(desk.view().tab != LeftTab::predictions);
+    }
+    end_recording();
+}
+
+TEST_CASE("ablating a head changes the predictions as the command line computes them", "[model]") {
+    const std::string name = GENERATE("gpt2_tiny", "llama_tiny_untied", "bert_tiny");
+    INFO(name);
+    Desk desk;
+    const std::string folder = folder_of(name);
+    open(desk, folder);
+    const std::int64_t H = desk.problem().dims.H;
+    const std::string before = signature(desk.program);
+    const ModelRunPtr unedited = model_of(desk).run;
+    REQUIRE(model_of(desk).predictions);
+    CHECK(model_of(desk).predictions->moved.empty());
+    CHECK(largest_difference(*unedited->logits(), *forward(folder, {}).logits) < 1e-5);
+
+    REQUIRE(desk.click("Ablate L0 H0"));
+    desk.settle();
+    std::vector<float> gains(static_cast<std::size_t>(H), 1.0F);
+    gains[0] = 0;
+    const ForwardResult expected = forward(folder, {{0, gains}});
+    CHECK(largest_difference(*model_of(desk).run->logits(), *expected.logits) < 1e-5);
+    CHECK(model_of(desk).unedited == unedited);
+    CHECK(model_of(desk).recomputed == "Layers 0 to 1 were recomputed.");
+
+    REQUIRE(model_of(desk).predictions);
+    const Predictions& now = *model_of(desk).predictions;
+    const auto p = softmax_at(*unedited->logits(), now.position),
+               q = softmax_at(*expected.logits, now.position);
+    double kl = 0;
+    for (std::size_t id = 0; id < p.size(); ++id)
+        kl += p[id] * std::log(p[id] / q[id]);
+    CHECK(now.kl > 0);
+    CHECK(std::abs(now.kl - kl) < 1e-5);
+    REQUIRE_FALSE(now.moved.empty());
+    for (const TokenOdds& odds : now.likeliest) {
+        const auto id = static_cast<std::size_t>(odds.id);
+        CHECK(std::abs(static_cast<double>(odds.before) - p[id]) < 1e-5);
+        CHECK(std::abs(static_cast<double>(odds.after) - q[id]) < 1e-5);
+    }
+    CHECK(screen_shows("KL(before ‖ after)"));
+
+    SECTION("later layers follow") {
+        desk.act(ViewChange(AttentionChange(OpenHead{1, 0})));
+        CHECK(largest_difference(*desk.shown().trace->stage(TensorId::weights),
+                                 *expected.layers[1].trace.stage(TensorId::weights)) < 1e-6);
+    }
+    SECTION("undo brings back every number and what is on screen, on the layer it was done in") {
+        desk.act(ViewChange(AttentionChange(OpenHead{1, 0})));
+        desk.act(MoveInHistory{-1});
+        CHECK(desk.shown().document->layer == 0);
+        CHECK(largest_difference(*model_of(desk).run->logits(), *unedited->logits()) == 0);
+        CHECK(signature(desk.program) == before);
+        desk.act(MoveInHistory{1});
+        CHECK(desk.problem().gain(0) == 0.0F);
+        CHECK(largest_difference(*model_of(desk).run->logits(), *expected.logits) < 1e-5);
+    }
+    end_recording();
+}
+
+TEST_CASE("a weight of a later layer is edited, and only layers from there on are computed", "[model]") {
+    Desk desk;
+    open(desk, folder_of("qwen2_tiny_bf16"));
+    desk.act(ViewChange(AttentionChange(OpenHead{1, 2})));
+    const ModelRunPtr before = model_of(desk).run;
+    const CellAddress cell{TensorId::W_V, {3, 1, 0, 0}};
+    desk.act(Command(EditCell{cell, 2.5F}));
+    CHECK(desk.shown().value(cell) == 2.5F);
+    CHECK(model_of(desk).run->computed_from() == 1);
+    CHECK(model_of(desk).run->hidden(1) == before->hidden(1));
+    CHECK(largest_difference(*model_of(desk).run->logits(), *before->logits()) > 0);
+    CHECK(model_of(desk).recomputed == "Layer 1 was recomputed, layer 0 taken over.");
+    CHECK(desk.program.state().history.back().label.starts_with("L1 edit W_V"));
+
+    SECTION("what belongs to the model is refused with a sentence") {
+        const DocumentPtr document = desk.program.state().document;
+        for (const Command& command :
+             {Command(EditCell{{TensorId::x, {0, 1, 1, 0}}, 1}), Command(SetHeads{1}),
+              Command(SetTemperature{2}), Command(SetMask{MaskChoice::none}),
+              Command(PaintMask{0, 0, 0, 0, false})}) {
+            desk.program.act(command);
+            CHECK(desk.program.state().document == document);
+            CHECK_FALSE(desk.program.state().error.empty());
+        }
+    }
+    SECTION("dropping all edits drops those of other layers too") {
+        desk.act(ViewChange(AttentionChange(OpenHead{0, 0})));
+        desk.act(Command(SetGain{1, 0.5F}));
+        CHECK(document_of(desk).model->edits.size() == 2);
+        desk.act(Command(ResetEdits{}));
+        CHECK(document_of(desk).model->edits.empty());
+        CHECK(largest_difference(*model_of(desk).run->logits(), *before->logits()) == 0);
+    }
+    end_recording();
+}
+
+TEST_CASE("the prompt is typed, and one that cannot be used says why and leaves the last", "[model]") {
+    Desk desk;
+    open(desk, folder_of("gpt2_tiny"));
+    REQUIRE(desk.driver.click_item("##prompt"));
+    desk.driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
+    desk.driver.type("7 8 9");
+    desk.settle();
+    CHECK(desk.problem().dims.Tq == 3);
+    CHECK(model_of(desk).run->inputs().ids == std::vector<std::int64_t>{7, 8, 9});
+    CHECK(document_of(desk).recipe.sentence == "7 8 9");
+    CHECK(model_of(desk).error.empty());
+
+    desk.driver.type(" cat");
+    desk.settle();
+    CHECK(model_of(desk).error.find("\"cat\" is no token id") != std::string::npos);
+    CHECK(desk.problem().dims.Tq == 3);
+    CHECK(screen_shows("is no token id"));
+    desk.driver.key(GLFW_KEY_ENTER); // leaves the field
+    desk.settle();
+    desk.act(ModelAction(TypePrompt{"7 4000"}));
+    CHECK(model_of(desk).error.find("199") != std::string::npos);
+
+    desk.act(MoveInHistory{-1});
+    CHECK(desk.problem().dims.Tq == 8);
+    CHECK(model_of(desk).prompt == prompt);
+    CHECK(model_of(desk).error.empty());
+    end_recording();
+}
+
+TEST_CASE("a hidden word is what a masked model is asked about", "[model]") {
+    TemporaryFolder folder;
+    Desk desk;
+    open(desk, with_words(folder, "bert_tiny"), "the cats [MASK] on the mat.");
+    REQUIRE(document_of(desk).model != nullptr);
+    const auto& tokens = desk.problem().tokens;
+    CHECK(tokens ==
+          std::vector<std::string>{"[CLS]", "the", "cat", "##s", "[MASK]", "on", "the", "mat", ".", "[SEP]"});
+    REQUIRE(model_of(desk).predictions);
+    CHECK(model_of(desk).predictions->position == 4);
+    CHECK(screen_shows("What the model guesses"));
+    REQUIRE(desk.click("token 2"));
+    desk.settle();
+    CHECK(model_of(desk).predictions->position == 2);
+    CHECK(model_of(desk).predictions->token == "cat");
+    end_recording();
+}
+
+TEST_CASE("the rotation by position is a page, and its arithmetic is told", "[model]") {
+    Desk desk;
+    open(desk, folder_of("llama_tiny_untied"));
+    desk.act(ViewChange(GoTo{StageGroup::split}));
+    REQUIRE(desk.click("Rotation"));
+    desk.settle();
+    CHECK(screen_shows("Rotation: L0 H0"));
+    check_printed_numbers(desk.program.canvas(), computed(desk.problem()), desk.problem());
+    desk.act(ViewChange(Select{CellAddress{TensorId::q_heads, {0, 0, 5, 1}}}));
+    CHECK(screen_shows("Turned by position"));
+    CHECK(screen_shows("angle"));
+    end_recording();
+}
+
+TEST_CASE("what is no checkpoint leaves what is on screen and says why", "[model]") {
+    TemporaryFolder folder;
+    Desk desk;
+    const DocumentPtr before = desk.program.state().document;
+    const std::filesystem::path made = folder.file("broken");
+    std::filesystem::create_directory(made);
+    const auto error = [&] {
+        desk.program.state().error.clear();
+        desk.program.open_path(made.string());
+        desk.settle();
+        CHECK(desk.program.state().document == before);
+        return desk.program.state().error;
+    };
+    CHECK(error().find("without config.json") != std::string::npos);
+    write_file_atomically((made / "config.json").string(), R"({"model_type": "t5"})");
+    write_file_atomically((made / "pytorch_model.bin").string(), "pickle");
+    CHECK(error().find("pickle") != std::string::npos);
+    std::filesystem::copy(folder_of("gpt2_tiny") + "/model.safetensors", made / "model.safetensors");
+    CHECK(error().find("t5") != std::string::npos);
+}
+
+TEST_CASE("edits are saved as a patch, asked about, and laid over the checkpoint again", "[model]") {
+    TemporaryFolder folder;
+    FilesDesk desk(folder);
+    open(desk, folder_of("gpt2_tiny"));
+    CHECK_FALSE(desk.files().unsaved);
+    desk.act(Command(SetGain{2, 0.25F}));
+    desk.act(ViewChange(AttentionChange(OpenHead{1, 0})));
+    desk.edit(3.0F);
+    CHECK(desk.files().unsaved);
+    const std::string path = folder.file("mine.patch.safetensors");
+    desk.save_as(path);
+    CHECK(desk.program.state().error.empty());
+    REQUIRE(std::filesystem::exists(path));
+    CHECK_FALSE(desk.files().unsaved);
+
+    desk.act(Command(ResetEdits{}));
+    CHECK(desk.files().unsaved);
+    desk.act(MoveInHistory{-1});
+    CHECK_FALSE(desk.files().unsaved);
+    desk.act(MoveInHistory{1});
+
+    desk.program.open_path(path);
+    desk.driver.wait(2);
+    REQUIRE(desk.files().question);
+    CHECK(screen_shows("Save the changes to mine.patch.safetensors?"));
+    desk.act(FileCommand(AnswerUnsaved{UnsavedAnswer::discard}));
+    desk.settle();
+    CHECK(desk.program.state().error.empty());
+    desk.act(ViewChange(AttentionChange(OpenHead{1, 0})));
+    CHECK(desk.edited() == 3.0F);
+    CHECK(document_of(desk).model->edits.at(0).gains[2] == 0.25F);
+    CHECK_FALSE(desk.files().unsaved);
+    desk.act(MoveInHistory{-1});
+    CHECK(document_of(desk).model->edits.empty());
+
+    SECTION("a patch of another checkpoint is refused") {
+        desk.act(FileCommand(OpenPath{folder_of("bert_tiny")}));
+        desk.act(FileCommand(AnswerUnsaved{UnsavedAnswer::discard}));
+        REQUIRE(document_of(desk).title == "bert_tiny");
+        desk.program.open_path(path);
+        desk.settle();
+        CHECK_FALSE(desk.program.state().error.empty());
+        CHECK(document_of(desk).model->edits.empty());
+    }
+    SECTION("without a checkpoint a patch says what to do") {
+        desk.act(FileCommand(NewProject{}));
+        desk.act(FileCommand(AnswerUnsaved{UnsavedAnswer::discard}));
+        desk.program.open_path(path);
+        desk.settle();
+        CHECK(desk.program.state().error.find("open the checkpoint first") != std::string::npos);
+    }
+    end_recording();
+}
+
+TEST_CASE("edits of a run that was killed are offered back with their checkpoint", "[model]") {
+    TemporaryFolder folder;
+    namespace fs = std::filesystem;
+    const fs::path state = folder.file("state");
+    fs::path kept;
+    {
+        FilesDesk desk(folder);
+        open(desk, folder_of("gpt2_tiny"));
+        desk.edit(3.0F);
+        end_recording();
+        for (const auto& entry : fs::directory_iterator(state))
+            if (entry.path().filename().string().starts_with("unsaved-gpt2_tiny-"))
+                kept = entry.path();
+        REQUIRE_FALSE(kept.empty());
+        // As a program left it that is no more: no process has so large a number.
+        fs::copy(kept, state / "unsaved-gpt2_tiny-4194303.patch.safetensors");
+        desk.act(MoveInHistory{-1});
+        CHECK_FALSE(fs::exists(kept));
+    }
+    FilesDesk desk(folder);
+    CHECK(desk.files().recoveries.empty());
+    open(desk, folder_of("gpt2_tiny"));
+    REQUIRE(desk.files().recoveries.size() == 1);
+    CHECK(screen_shows("Edits of gpt2_tiny"));
+    desk.act(FileCommand(RecoverProject{desk.files().recoveries.front().path}));
+    desk.settle();
+    CHECK(desk.edited() == 3.0F);
+    CHECK(desk.files().unsaved);
+    CHECK(desk.files().recoveries.empty());
+    CHECK_FALSE(fs::exists(state / "unsaved-gpt2_tiny-4194303.patch.safetensors"));
+    CHECK(fs::exists(kept));
+    end_recording();
+}
