@@ -170,10 +170,12 @@ void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGri
         const AttentionSetPtr& given = context.shown.document->attention;
         const bool off = given != nullptr && !empty &&
                          std::abs(sum - 1.0) > static_cast<double>(given->info().sum_tolerance);
+        // What the user hid leaves rows empty by itself.
+        const bool flagged = off || (empty && (given == nullptr || !given->info().renormalised));
         const float size = 12.5F;
         draw_text(picture, context, x, baseline_for(row.y + row.h / 2, size),
-                  number(sum, 2) + (empty || off ? " ⚠" : ""), Font::mono, size,
-                  empty || off ? context.theme.bad : context.theme.muted);
+                  number(sum, 2) + (flagged ? " ⚠" : ""), Font::mono, size,
+                  flagged ? context.theme.bad : context.theme.muted);
         if (off)
             picture.tips.push_back(
                 {{x, row.y, sum_width, row.h}, "This row sums to " + number(sum, 4) + ", not to 1."});

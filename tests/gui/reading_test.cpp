@@ -65,6 +65,9 @@ TEST_CASE("the first token is hidden and brought back, and the canvas says so") 
     SECTION("a row that had nothing else is empty, and the inspector says why") {
         desk.act(ViewChange(Select{CellAddress{TensorId::weights, {0, 0, 0, 0}}}));
         CHECK(screen_shows("Nothing is left of this row"));
+        // It was asked for, so it is no fault.
+        CHECK(screen_shows("0.00"));
+        CHECK_FALSE(screen_shows("⚠"));
     }
     SECTION("in every view, and in what is written out") {
         for (const int key : {GLFW_KEY_A, GLFW_KEY_T, GLFW_KEY_G, GLFW_KEY_D, GLFW_KEY_M, GLFW_KEY_W}) {
