@@ -27,9 +27,8 @@ double base_of(const ModelConfig& config, std::int64_t T) {
     const RopeScaling& scaling = config.rope_scaling;
     if (scaling.kind != RopeScaling::Kind::dynamic || T <= config.max_positions)
         return config.rope_theta;
-    const double longer =
-        scaling.factor * static_cast<double>(T) / static_cast<double>(config.max_positions) -
-        (scaling.factor - 1.0);
+    const auto trained = static_cast<double>(config.max_positions);
+    const double longer = 1.0 + scaling.factor * (static_cast<double>(T) - trained) / trained;
     const auto dk = static_cast<double>(config.dk);
     return config.rope_theta * std::pow(longer, dk / (dk - 2.0));
 }
@@ -49,7 +48,7 @@ std::vector<double> divided_parts(const ModelConfig& config) {
         first = std::floor(first);
         last = std::ceil(last);
     }
-    first = std::max(first, 0.0);
+    first = std::clamp(first, 0.0, dk);
     last = std::min(last, dk - 1.0);
     if (first == last)
         last += 0.001;
