@@ -1,5 +1,6 @@
 #include "app/draw/attention_pages.h"
 #include "app/draw/controls.h"
+#include "app/draw/edit_marks.h"
 #include "app/draw/format.h"
 #include "app/draw/matrix.h"
 #include "app/draw/pages.h"
@@ -298,6 +299,8 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
                                   texture_below - 0.5F);
     draw_text(picture, context, canvas_pad, y + 14, "All heads", Font::ui_semibold, 15, theme.ink);
     const float line_height = cell * static_cast<float>(dims.Tq) + between;
+    const std::vector<HeadEdits>& marks = edits_by_head(context.shown.document);
+    std::vector<const HeadEdits*> edited;
     for (std::int64_t h = 0; h < dims.H; ++h) {
         const float x = canvas_pad + pitch * static_cast<float>(h % columns_count);
         const float map_y = y + above + line_height * static_cast<float>(h / columns_count);
@@ -311,12 +314,18 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
         const Rect frame{grid.area.x - 2, grid.area.y - 2, grid.area.w + 4, grid.area.h + 4};
         picture.scene.add(RectItem{
             .area = frame, .stroke = open ? theme.ink : theme.line, .stroke_width = open ? 3.0F : 1.0F});
+        const HeadEdits& edits = marks[static_cast<std::size_t>(h)];
+        if (edits.any())
+            edited.push_back(&edits);
+        draw_edit_marks(picture, context, grid.area, edits);
         picture.hotspots.push_back(
-            {frame, "head " + std::to_string(h), ViewChange(PickHead{h}), "Open head " + std::to_string(h)});
+            {frame, "head " + std::to_string(h), ViewChange(PickHead{h}),
+             "Open head " + std::to_string(h) + (edits.any() ? "\n" + edits_text(edits) : "")});
         // The small maps open a head; hovering a number is for the large one.
         picture.grids.back().outlined = false;
         picture.scene.height = std::max(picture.scene.height, grid.area.bottom() + 24);
     }
+    draw_marks_legend(picture, context, canvas_pad, y + above + line_height * lines + 4, board_width, edited);
     const float left = canvas_pad + board_width + 24;
     DrawContext open_room = context;
     const bool sums = subject.weights && !context.difference();
