@@ -11,7 +11,7 @@ namespace headscope {
 
 namespace {
 
-constexpr float smallest_mark = 7.0F, largest_mark = 11.0F;
+constexpr float smallest_mark = 9.0F, largest_mark = 11.0F;
 
 void draw_square(Picture& picture, const Theme& theme, const Rect& area, bool cross) {
     Scene& scene = picture.scene;
@@ -65,11 +65,12 @@ void draw_edited_diamond(Picture& picture, const DrawContext& context, Point mid
 
 void draw_edit_marks(Picture& picture, const DrawContext& context, const Rect& map, const HeadEdits& edits) {
     const float size = std::clamp(std::floor(map.w / 4), smallest_mark, largest_mark);
-    float x = map.x;
+    const bool beside = map.w >= 2 * size + 2; // else below
+    Point at{map.x, map.y};
     for (const MarkKind& kind : mark_kinds)
         if (kind.fits(edits)) {
-            kind.draw(picture, context, {x, map.y, size, size});
-            x += size + 2;
+            kind.draw(picture, context, {at.x, at.y, size, size});
+            (beside ? at.x : at.y) += size + 2;
         }
 }
 

@@ -140,6 +140,7 @@ void draw_head_tools(Sheet& sheet) {
 
 /// A checkpoint is read at its attention weights, where no number can be edited.
 void draw_ways_to_weights(Sheet& sheet) {
+    sheet.y += 6;
     float x = sheet.left;
     for (const auto& [label, group] :
          {std::pair{"W_Q  W_K  W_V", StageGroup::qkv}, {"W_O", StageGroup::output}})
@@ -186,8 +187,9 @@ void draw_history(Sheet& sheet, float end) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
     const auto lines = context.history;
-    sheet.section("History",
-                  lines.size() < 2 ? "nothing edited yet" : std::to_string(lines.size() - 1) + " steps");
+    sheet.section("History", lines.size() < 2    ? "nothing edited yet"
+                             : lines.size() == 2 ? "1 step"
+                                                 : std::to_string(lines.size() - 1) + " steps");
     const auto room = static_cast<std::int64_t>(std::max((end - sheet.y) / history_row, 6.0F));
     const auto count = static_cast<std::int64_t>(lines.size());
     const auto position = static_cast<std::int64_t>(context.history_position);
@@ -252,10 +254,7 @@ Picture draw_edit(const DrawContext& context) {
         add_baseline_buttons(sheet);
     } else {
         sheet.section("Compare", "B − A");
-        sheet.paragraph(
-            "Weights that are read otherwise than the model gives them are not compared: mark A at "
-            "another stage, or switch that off in Heads.",
-            context.theme.text);
+        sheet.paragraph("Weights read otherwise are not compared; the other stages are.", context.theme.text);
     }
     const float foot = std::max(context.height - 56, sheet.y + 180);
     draw_history(sheet, foot - 52);

@@ -294,12 +294,13 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
     // All of them in sight, as long as each is a map that can be told from the others.
     constexpr float above = 30, between = 26, smallest_map = 44;
     const float lines = std::ceil(static_cast<float>(dims.H) / static_cast<float>(columns_count));
-    const float map_height = std::max((height - above) / lines - between, smallest_map);
+    const std::vector<HeadEdits>& marks = edits_by_head(context.shown.document);
+    const float legend = std::ranges::any_of(marks, &HeadEdits::any) ? 48.0F : 0.0F;
+    const float map_height = std::max((height - above - legend) / lines - between, smallest_map);
     const float cell = std::clamp(std::min(pitch - 12, map_height) / longest, longest > 400 ? 0.25F : 1.0F,
                                   texture_below - 0.5F);
     draw_text(picture, context, canvas_pad, y + 14, "All heads", Font::ui_semibold, 15, theme.ink);
     const float line_height = cell * static_cast<float>(dims.Tq) + between;
-    const std::vector<HeadEdits>& marks = edits_by_head(context.shown.document);
     std::vector<const HeadEdits*> edited;
     for (std::int64_t h = 0; h < dims.H; ++h) {
         const float x = canvas_pad + pitch * static_cast<float>(h % columns_count);

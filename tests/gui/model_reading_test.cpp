@@ -177,7 +177,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
         REQUIRE(desk.click("Guide"));
         desk.settle();
         CHECK(screen_shows("Weights, read otherwise"));
-        CHECK(screen_shows("first token hidden"));
+        CHECK(screen_shows("What is on screen is not"));
         REQUIRE(desk.click("Tensors"));
         desk.settle();
         CHECK(screen_shows("W_Q"));
@@ -192,7 +192,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
         CHECK(screen_shows("Gain per head of L0"));
         CHECK_FALSE(screen_shows("Temperature")); // the model's
         CHECK_FALSE(screen_shows("Mark as A"));
-        CHECK(screen_shows("are not compared"));
+        CHECK(screen_shows("Weights read otherwise"));
         REQUIRE(desk.click("switch head 2"));
         desk.settle();
         CHECK(run_of(desk).edits().at(0).gains[2] == 0);
@@ -205,10 +205,10 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
         check_first_hidden(desk, 0);
         CHECK(std::ranges::equal(desk.shown().trace->stage(TensorId::weights)->values().subspan(64, 64),
                                  desk.shown().trace->stage(TensorId::weights)->values().subspan(128, 64)));
-        REQUIRE(desk.click("Undo"));
-        REQUIRE(desk.click("Undo"));
-        REQUIRE(desk.click("Undo"));
-        desk.settle();
+        while (desk.program.state().history_position > 0) {
+            REQUIRE(desk.click("Undo"));
+            desk.settle();
+        }
         CHECK(document_edits(desk).empty());
     }
     SECTION("a weight is edited at its own stage, and the board follows as it is read") {

@@ -4,6 +4,7 @@
 #include "app/state/document.h"
 #include "tests/catch.h"
 
+#include <algorithm>
 #include <set>
 
 using namespace headscope;
@@ -12,7 +13,9 @@ namespace {
 
 LayerMarks marks_after(const Problem& unedited, TensorId tensor, Index at, float by) {
     Problem now = unedited;
-    auto edited = std::make_shared<Tensor>(*now.input(tensor));
+    const Tensor& before = *now.input(tensor);
+    auto edited = std::make_shared<Tensor>(before.shape());
+    std::ranges::copy(before.values(), edited->values().begin());
     edited->data()[edited->shape().offset(at)] += by;
     *now.input_slot(tensor) = edited;
     return marks_of(now, unedited);
