@@ -5,6 +5,7 @@
 #include "app/draw/matrix.h"
 #include "app/draw/pages.h"
 #include "app/draw/reading.h"
+#include "app/draw/sheet.h"
 #include "app/state/model_document.h"
 
 #include <algorithm>
@@ -429,13 +430,16 @@ Picture draw_heatmap_page(const DrawContext& context) {
     const bool named = one_head && subject.weights;
     picture.scene.width = context.width;
     picture.scene.height = context.height;
-    draw_page_head(picture, context,
-                   named      ? head_page_title(context)
-                   : one_head ? std::string(subject.info.title) + " of " +
-                                    open_head_name(*context.shown.document, context.view.head)
-                              : std::string(subject.info.title),
-                   named ? head_page_line(context) : formula_of(context, subject));
-    draw_weights_switches(picture, context);
+    const float room = draw_weights_switches(picture, context) - 16 - canvas_pad;
+    const std::string title = named      ? head_page_title(context)
+                              : one_head ? std::string(subject.info.title) + " of " +
+                                               open_head_name(*context.shown.document, context.view.head)
+                                         : std::string(subject.info.title);
+    const std::string line = named ? head_page_line(context) : formula_of(context, subject);
+    const std::string fitting = fitted(context, line, Font::mono, 13, room);
+    draw_page_head(picture, context, title, fitting);
+    if (fitting != line)
+        picture.tips.push_back({{canvas_pad, 64, room, 20}, line});
 
     const float label_width = row_label_width(context, false);
     const float width = context.width - 2 * canvas_pad;
