@@ -1,8 +1,9 @@
 #include "app/cli/model_options.h"
 
+#include "app/cli/usage.h"
+
 #include "app/cli/problem_options.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/checkpoint/patch_file.h"
 #include "core/engine/engine.h"
 #include "core/io/model_export.h"
@@ -13,10 +14,6 @@
 namespace headscope {
 
 namespace {
-
-[[noreturn]] void fail_usage(const std::string& sentence) {
-    throw Error(ErrorKind::usage, sentence);
-}
 
 ModelInputs inputs_of(std::vector<std::int64_t> ids) {
     ModelInputs inputs;
@@ -75,9 +72,7 @@ void ModelOptions::add_to(CLI::App& command, const std::string& layer) {
                     "a file of changes that was saved for this checkpoint; --gain comes on top")
         ->group(group)
         ->needs(model);
-    for (const char* other : {"SENTENCE", "--preset", "--seed", "--case", "--project", "--weights", "--heads",
-                              "--kv-heads", "--mask", "--temperature"})
-        model->excludes(command.get_option(other));
+    exclude_problem(command, *model);
 }
 
 void ModelOptions::check_usage(const std::vector<std::string>& gains) const {
@@ -113,25 +108,28 @@ ModelEdits ModelOptions::read_edits(const Model& model, const std::vector<std::s
     const ModelConfig& config = model.config();
     ModelEdits edits = patch_path_ ? load_patch(model, *patch_path_) : ModelEdits();
     for (const std::string& text : gains) {
-        const GainChange gain = parse_gain(text);
-        const std::int64_t l = gain.layer ? *gain.layer : *layer_;
-        if (l < 0 || l >= config.layers || gain.head < 0 || gain.head >= config.H)
-            fail_input("--gain " + text + ": there is no head " + std::to_string(gain.head) + " in layer " +
-                       std::to_string(l) + "; layers are numbered 0 to " + std::to_string(config.layers - 1) +
-                       ", heads 0 to " + std::to_string(config.H - 1));
-        std::vector<float>& of_layer = edits[l].gains;
+        const GainChange gain = parse_model_gain(text, config, layer_.value_or(0));
+        std::vector<float>& of_layer = edits[*gain.layer].gains;
         of_layer.resize(static_cast<std::size_t>(config.H), 1.0F);
         of_layer[static_cast<std::size_t>(gain.head)] = gain.factor;
     }
     return edits;
 }
 
-void ModelOptions::run(const TraceExport& wanted, const std::vector<std::string>& gains,
+GainChange parse_model_gain(const std::string& text, const ModelConfig& config, std::int64_t layer) {
+    GainChange gain = parse_gain(text);
+    gain.layer = gain.layer.value_or(layer);
+    if (*gain.layer < 0 || *gain.layer >= config.layers || gain.head < 0 || gain.head >= config.H)
+        fail_input("--gain " + text + ": there is no head " + std::to_string(gain.head) + " in layer " +
+                   std::to_string(*gain.layer) + "; layers are numbered 0 to " +
+                   std::to_string(config.layers - 1) + ", heads 0 to " + std::to_string(config.H - 1));
+    return gain;
+}
+
+void ModelOptions::run(const TraceExport& wanted, const std::vector<std::string>& gains, float temperature,
                        const std::string& device, const std::string& out) const {
     check_usage(gains);
-    if (wanted.format != TraceFormat::safetensors)
-        fail_usage("a pass through a model is written as safetensors; add --format safetensors or name a "
-                   ".safetensors file");
+    check_model_target(wanted, out);
     const Model model = Model::open(*folder_);
     const ModelInputs inputs = read_inputs(model.config());
     const std::int64_t H = model.config().H;
@@ -142,11 +140,12 @@ void ModelOptions::run(const TraceExport& wanted, const std::vector<std::string>
     options.stages = wanted.stages;
     options.layer = layer_;
     options.edits = read_edits(model, gains);
+    options.temperature = temperature;
     const ForwardResult result = forward(model, inputs, options, device);
-    write_file_atomically(out, model_trace_bytes(model, inputs, result, wanted));
+    export_model_trace(model, inputs, result, wanted, out);
 }
 
-LayerRun ModelOptions::run_layer(StageSet stages, const std::vector<std::string>& gains,
+LayerRun ModelOptions::run_layer(StageSet stages, const std::vector<std::string>& gains, float temperature,
                                  const std::string& device) const {
     check_usage(gains);
     const Model model = Model::open(*folder_);
@@ -156,6 +155,7 @@ LayerRun ModelOptions::run_layer(StageSet stages, const std::vector<std::string>
     options.layer = layer_.value_or(0);
     options.keep_problems = true;
     options.edits = read_edits(model, gains);
+    options.temperature = temperature;
     options.logits = false;
     ForwardResult result = forward(model, inputs, options, device);
     return std::move(result.layers.front());

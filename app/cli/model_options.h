@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/cli/problem_options.h"
 #include "core/checkpoint/forward.h"
 #include "core/io/trace_export.h"
 
@@ -14,6 +15,10 @@ class App;
 
 namespace headscope {
 
+/// A gain of a head of a checkpoint, its layer filled in: h=g is head h of `layer`. Throws Error(input) when
+/// there is no such head, Error(usage) for text of another form.
+GainChange parse_model_gain(const std::string& text, const ModelConfig& config, std::int64_t layer);
+
 /// The options of `trace` and `export` that run a checkpoint instead of one problem. Lives as long as the App
 /// that it was added to.
 class ModelOptions {
@@ -21,13 +26,14 @@ public:
     /// After ProblemOptions, which some of these exclude. `layer` says what --layer does.
     void add_to(CLI::App& command, const std::string& layer);
     bool given() const { return folder_.has_value(); }
-    /// Runs the model and writes the file. `wanted.stages` are kept of each layer. gains: as given to --gain.
+    /// Runs the model and writes the file. `wanted.stages` are kept of each layer. gains: as given to --gain;
+    /// temperature: of every layer.
     /// Throws Error(usage) when the options contradict each other, Error(input) when what they name is at
     /// fault.
-    void run(const TraceExport& wanted, const std::vector<std::string>& gains, const std::string& device,
-             const std::string& out) const;
+    void run(const TraceExport& wanted, const std::vector<std::string>& gains, float temperature,
+             const std::string& device, const std::string& out) const;
     /// The attention of one layer (--layer, or 0), its problem kept. Throws likewise.
-    LayerRun run_layer(StageSet stages, const std::vector<std::string>& gains,
+    LayerRun run_layer(StageSet stages, const std::vector<std::string>& gains, float temperature,
                        const std::string& device) const;
     /// "layer 0 of FOLDER"
     std::string layer_title() const;

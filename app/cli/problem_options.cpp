@@ -1,5 +1,7 @@
 #include "app/cli/problem_options.h"
 
+#include "app/cli/usage.h"
+
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/io/case_file.h"
@@ -18,10 +20,6 @@ namespace headscope {
 namespace {
 
 constexpr const char* default_preset = "first-lesson";
-
-[[noreturn]] void fail_usage(const std::string& sentence) {
-    throw Error(ErrorKind::usage, sentence);
-}
 
 /// The whole text as a number, or nothing.
 template<class Number>
@@ -94,9 +92,17 @@ void ProblemOptions::add_to(CLI::App& command, bool needed) {
             "h of layer l, and h=g a head of the layer that --layer names")
         ->allow_extra_args(false)
         ->group(changes);
-    command.add_option("--temperature", temperature_, "divides the scaled scores (default 1)")
+    command
+        .add_option("--temperature", temperature_,
+                    "divides the scaled scores, in a checkpoint of every layer (default 1)")
         ->group(changes);
     add_device_option(command, device_);
+}
+
+void exclude_problem(CLI::App& command, CLI::Option& other) {
+    for (const char* name : {"SENTENCE", "--kv-sentence", "--preset", "--seed", "--case", "--project",
+                             "--weights", "--heads", "--kv-heads", "--mask"})
+        other.excludes(command.get_option(name));
 }
 
 void add_device_option(CLI::App& command, std::string& device) {

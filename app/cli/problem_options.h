@@ -9,7 +9,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+} // namespace CLI
 
 namespace headscope {
 
@@ -33,6 +34,8 @@ public:
     DocumentPtr read() const;
     /// For make_engine.
     const std::string& device() const { return device_; }
+    /// As given to --temperature, else 1.
+    float temperature() const { return temperature_.value_or(1.0F); }
     /// As they were given to --gain.
     const std::vector<std::string>& gains() const { return gains_; }
 
@@ -53,6 +56,9 @@ private:
     std::string device_ = "auto";
     bool needed_ = true;
 };
+
+/// The options by which ProblemOptions names a problem do not go with `other`.
+void exclude_problem(CLI::App& command, CLI::Option& other);
 
 /// --device, for a command that runs an engine: auto, cpu, vulkan or vulkan:N; HEADSCOPE_DEVICE says it too.
 void add_device_option(CLI::App& command, std::string& device);

@@ -1,3 +1,4 @@
+#include "app/cli/model_options.h"
 #include "app/cli/problem_options.h"
 #include "app/cli/subcommands.h"
 #include "app/draw/stage_figure.h"
@@ -32,13 +33,13 @@ struct RenderOptions {
     bool log_colours = false;
 };
 
-struct Size {
+struct PictureSize {
     int width, height;
 };
 
-Size parse_size(const RenderOptions& options) {
+PictureSize parse_size(const RenderOptions& options) {
     if (!options.size)
-        return options.window ? Size{1600, 1000} : Size{960, 848};
+        return options.window ? PictureSize{1600, 1000} : PictureSize{960, 848};
     int width = 0, height = 0;
     char cross = 0, rest = 0;
     if (std::sscanf(options.size->c_str(), "%d%c%d%c", &width, &cross, &height, &rest) != 3 || cross != 'x' ||
@@ -93,9 +94,6 @@ ViewState view_of(const RenderOptions& options, const Dims& dims) {
 /// not.
 void read_weights(Program& program, const RenderOptions& options) {
     const ReadingOptions &wanted = options.reading, possible = program.state().view.attention.possible;
-    if (options.model && wanted.means)
-        fail_input("--means: heads of a checkpoint are shown without their means; leave it out, or give "
-                   "--attention");
     const std::string what = options.model ? "the prompt has" : "the file has";
     if (wanted.hide_special_tokens && !possible.hide_special_tokens)
         fail_input("--hide-special-tokens: " + what + " no tokens like [CLS] or <s>; leave it out");
@@ -104,11 +102,18 @@ void read_weights(Program& program, const RenderOptions& options) {
     if (wanted.hide_first_token && !possible.hide_first_token)
         fail_input("--hide-first-token: " + what + " one key alone; leave it out");
     if (wanted.means && !possible.means)
-        fail_input("--means: the file has one head of one layer; leave it out");
+        fail_input("--means: the " + std::string(options.model ? "checkpoint" : "file") +
+                   " has one head of one layer; leave it out");
     program.act(ViewChange(AttentionChange(ReadWeights{wanted})));
     program.act(ViewChange(AttentionChange(SetLogColours{options.log_colours})));
     if (!program.state().error.empty())
         fail_input(program.state().error);
+}
+
+void check_layer(const RenderOptions& options, const AttentionInfo& info) {
+    if (options.layer < 0 || options.layer >= info.L)
+        fail_input("--layer " + std::to_string(options.layer) +
+                   ": there is no such layer; layers are numbered 0 to " + std::to_string(info.L - 1));
 }
 
 /// Weights of a file instead of the problem's own.
@@ -116,9 +121,7 @@ void show_attention(Program& program, const RenderOptions& options) {
     program.open_attention(open_attention_file(*options.attention));
     read_weights(program, options);
     const AttentionInfo& info = program.state().document->attention->info();
-    if (options.layer < 0 || options.layer >= info.L)
-        fail_input("--layer " + std::to_string(options.layer) +
-                   ": there is no such layer; layers are numbered 0 to " + std::to_string(info.L - 1));
+    check_layer(options, info);
     program.settle();
     ViewState view = view_of(options, program.state().document->problem.dims);
     view.tab = program.state().view.tab;
@@ -151,27 +154,54 @@ void show_lesson(Program& program, const RenderOptions& options) {
     view.joined = view.joined_target;
 }
 
+/// As by hand: the patch opened, then the gains turned layer by layer.
+void edit_model(Program& program, const RenderOptions& options) {
+    const auto settle = [&program] {
+        program.settle();
+        if (!program.state().error.empty())
+            fail_input(program.state().error);
+    };
+    if (options.patch) {
+        program.open_path(*options.patch);
+        settle();
+    }
+    const ModelConfig& config = program.state().document->model->model->model->config();
+    for (const std::string& text : options.problem.gains()) {
+        const GainChange gain = parse_model_gain(text, config, options.layer);
+        program.act(ViewChange(AttentionChange(OpenHead{*gain.layer, gain.head})));
+        settle();
+        program.act(Command(SetGain{gain.head, gain.factor}));
+        settle();
+    }
+}
+
 /// A layer of a checkpoint instead of a problem.
 void show_model(Program& program, const RenderOptions& options) {
     Progress progress;
-    program.open_checkpoint(open_model(*options.model, options.text.value_or(""), options.layer, progress));
+    program.open_checkpoint(open_model(*options.model, options.text.value_or(""), 0, progress));
     program.settle();
-    const LeftTab tab = program.state().view.tab;
-    program.state().view = view_of(options, program.state().document->problem.dims);
-    program.state().view.tab = options.reading == ReadingOptions{} ? tab : LeftTab::heads;
-    program.state().view.one_head = true;
-    program.act(ViewChange(AttentionChange(OpenHead{options.layer, options.head})));
+    edit_model(program, options);
     read_weights(program, options);
-    if (options.patch)
-        program.open_path(*options.patch);
+    const AttentionInfo& info = program.state().board->info();
+    check_layer(options, info);
+    const AttentionView attention = program.state().view.attention;
+    const LeftTab tab = program.state().view.tab;
+    Dims dims = program.state().document->problem.dims;
+    dims.H = info.H; // with the means
+    ViewState& view = program.state().view;
+    view = view_of(options, dims);
+    view.tab = options.reading == ReadingOptions{} ? tab : LeftTab::heads;
+    view.one_head = true;
+    view.attention = attention;
+    program.act(ViewChange(AttentionChange(OpenHead{options.layer, options.head})));
 }
 
-std::string render_window(const RenderOptions& options, const DocumentPtr& document, Size size,
+std::string render_window(const RenderOptions& options, const DocumentPtr& document, PictureSize size,
                           FigureFormat format) {
     if (format != FigureFormat::png)
         throw Error(ErrorKind::usage,
                     "--window is drawn as pixels; give the output a name that ends in .png");
-    Program program({.recipe = document->recipe,
+    Program program({.recipe = document == nullptr ? Recipe{} : document->recipe,
                      .device = options.problem.device(),
                      .wake = {},
                      .lesson_folders = lesson_folders(options.lessons),
@@ -192,7 +222,7 @@ std::string render_window(const RenderOptions& options, const DocumentPtr& docum
     return png_bytes(render_offscreen(program, size.width, size.height, options.scale));
 }
 
-std::string render_stage(const RenderOptions& options, const DocumentPtr& document, Size size,
+std::string render_stage(const RenderOptions& options, const DocumentPtr& document, PictureSize size,
                          FigureFormat format) {
     const std::unique_ptr<Engine> engine = make_engine(options.problem.device());
     const auto trace = std::make_shared<const Trace>(static_cast<Engine&>(*engine).run(document->problem));
@@ -206,7 +236,7 @@ std::string render_stage(const RenderOptions& options, const DocumentPtr& docume
 }
 
 void run_render(const RenderOptions& options) {
-    const Size size = parse_size(options);
+    const PictureSize size = parse_size(options);
     const FigureFormat format = options.out == "-" ? FigureFormat::png : figure_format(options.out);
     if ((options.attention || options.model) && !options.window)
         throw Error(ErrorKind::usage, std::string(options.model ? "--model" : "--attention") +
@@ -223,7 +253,7 @@ void run_render(const RenderOptions& options) {
         throw Error(ErrorKind::usage, "--step and --question were given; give one of them");
     if (options.scale < 0.5F || options.scale > 8.0F)
         throw Error(ErrorKind::usage, "--scale must be from 0.5 to 8");
-    const DocumentPtr document = options.problem.read();
+    const DocumentPtr document = options.model ? nullptr : options.problem.read();
     write_file_atomically(options.out, options.window ? render_window(options, document, size, format)
                                                       : render_stage(options, document, size, format));
 }
@@ -247,6 +277,8 @@ void add_render(CLI::App& program) {
     CLI::Option* const model =
         command.add_option("--model", options->model, "with --window: show this checkpoint folder")
             ->excludes("--attention");
+    exclude_problem(command, *model);
+    model->excludes(command.get_option("--temperature"));
     command
         .add_option("--text", options->text,
                     "with --model: the prompt; ids such as 12 7 30 where the folder has no tokenizer")
@@ -265,7 +297,8 @@ void add_render(CLI::App& program) {
     command.add_flag("--merge-words", options->reading.merge_words,
                      "with --attention or --model: weights to pieces of a word summed, from them averaged");
     command.add_flag("--means", options->reading.means,
-                     "with --attention: averages as one more head (--head H) and one more layer (--layer L)");
+                     "with --attention or --model: averages as one more head (--head H) and one more layer "
+                     "(--layer L)");
     command.add_flag("--log-colours", options->log_colours,
                      "with --attention or --model: colours by the logarithm of a weight");
     command.add_option("--lesson", options->lesson,

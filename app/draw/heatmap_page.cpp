@@ -1,9 +1,11 @@
 #include "app/draw/attention_pages.h"
 #include "app/draw/controls.h"
+#include "app/draw/edit_marks.h"
 #include "app/draw/format.h"
 #include "app/draw/matrix.h"
 #include "app/draw/pages.h"
 #include "app/draw/reading.h"
+#include "app/draw/sheet.h"
 #include "app/state/model_document.h"
 
 #include <algorithm>
@@ -18,7 +20,7 @@ namespace {
 constexpr float largest_cell = 78.0F;
 constexpr float board_below =
     22.0F; ///< cells smaller than this: all heads become a board beside one open head
-constexpr float top = 96.0F;
+constexpr float maps_top = 96.0F;
 constexpr float legend_height = 58.0F;
 constexpr float sum_width = 50.0F;
 constexpr float widest_gap = 84.0F;
@@ -31,16 +33,16 @@ struct Subject {
     float low = 0, high = 1; ///< over all heads
 };
 
-struct Range {
+struct ValueRange {
     float low = 0, high = 1;
 };
 
-Range range_of(const DrawContext& context, TensorId id, std::int64_t first_head, std::int64_t heads) {
+ValueRange range_of(const DrawContext& context, TensorId id, std::int64_t first_head, std::int64_t heads) {
     // Long texts would otherwise be searched in every frame.
     struct Known {
         std::weak_ptr<const Trace> trace;
         std::int64_t batch = 0, first_head = 0, heads = 0;
-        Range range;
+        ValueRange range;
     };
     thread_local std::array<Known, stage_count> known;
     Known& last = known[static_cast<std::size_t>(id)];
@@ -51,7 +53,7 @@ Range range_of(const DrawContext& context, TensorId id, std::int64_t first_head,
     const Tensor& tensor = *context.shown.tensor(id);
     const auto per_head = static_cast<std::size_t>(dims.Tq * dims.Tk);
     const auto begin = static_cast<std::size_t>(context.view.batch * dims.H + first_head) * per_head;
-    Range range{INFINITY, -INFINITY};
+    ValueRange range{INFINITY, -INFINITY};
     for (const float value : tensor.values().subspan(begin, per_head * static_cast<std::size_t>(heads)))
         if (std::isfinite(value)) {
             range.low = std::min(range.low, value);
@@ -70,7 +72,7 @@ Subject subject_of(const DrawContext& context) {
     const TensorId id = group_info(context.view.group).main;
     Subject subject{.tensor = id, .info = tensor_info(id), .weights = id == TensorId::weights};
     if (!subject.weights) {
-        const Range range = range_of(context, id, 0, context.dims().H);
+        const ValueRange range = range_of(context, id, 0, context.dims().H);
         subject.low = range.low;
         subject.high = range.high;
     }
@@ -149,7 +151,7 @@ MatrixSpec map_spec(const DrawContext& context, const Subject& subject, std::int
     static constexpr const char* map_names[] = {"head", "neutral", "viridis", "cividis", "magma"};
     spec.map = map_names[static_cast<std::size_t>(context.view.colour_map)];
     if (!context.view.same_scale) {
-        const Range range = range_of(context, subject.tensor, h, 1);
+        const ValueRange range = range_of(context, subject.tensor, h, 1);
         spec.low = range.low;
         spec.high = range.high;
     }
@@ -293,11 +295,14 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
     // All of them in sight, as long as each is a map that can be told from the others.
     constexpr float above = 30, between = 26, smallest_map = 44;
     const float lines = std::ceil(static_cast<float>(dims.H) / static_cast<float>(columns_count));
-    const float map_height = std::max((height - above) / lines - between, smallest_map);
+    const std::vector<HeadEdits>& marks = edits_by_head(context.shown.document);
+    const float legend = std::ranges::any_of(marks, &HeadEdits::any) ? 48.0F : 0.0F;
+    const float map_height = std::max((height - above - legend) / lines - between, smallest_map);
     const float cell = std::clamp(std::min(pitch - 12, map_height) / longest, longest > 400 ? 0.25F : 1.0F,
                                   texture_below - 0.5F);
     draw_text(picture, context, canvas_pad, y + 14, "All heads", Font::ui_semibold, 15, theme.ink);
     const float line_height = cell * static_cast<float>(dims.Tq) + between;
+    std::vector<const HeadEdits*> edited;
     for (std::int64_t h = 0; h < dims.H; ++h) {
         const float x = canvas_pad + pitch * static_cast<float>(h % columns_count);
         const float map_y = y + above + line_height * static_cast<float>(h / columns_count);
@@ -311,12 +316,18 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
         const Rect frame{grid.area.x - 2, grid.area.y - 2, grid.area.w + 4, grid.area.h + 4};
         picture.scene.add(RectItem{
             .area = frame, .stroke = open ? theme.ink : theme.line, .stroke_width = open ? 3.0F : 1.0F});
+        const HeadEdits& edits = marks[static_cast<std::size_t>(h)];
+        if (edits.any())
+            edited.push_back(&edits);
+        draw_edit_marks(picture, context, grid.area, edits);
         picture.hotspots.push_back(
-            {frame, "head " + std::to_string(h), ViewChange(PickHead{h}), "Open head " + std::to_string(h)});
+            {frame, "head " + std::to_string(h), ViewChange(PickHead{h}),
+             "Open head " + std::to_string(h) + (edits.any() ? "\n" + edits_text(edits) : "")});
         // The small maps open a head; hovering a number is for the large one.
         picture.grids.back().outlined = false;
         picture.scene.height = std::max(picture.scene.height, grid.area.bottom() + 24);
     }
+    draw_marks_legend(picture, context, canvas_pad, y + above + line_height * lines + 4, board_width, edited);
     const float left = canvas_pad + board_width + 24;
     DrawContext open_room = context;
     const bool sums = subject.weights && !context.difference();
@@ -419,40 +430,43 @@ Picture draw_heatmap_page(const DrawContext& context) {
     const bool named = one_head && subject.weights;
     picture.scene.width = context.width;
     picture.scene.height = context.height;
-    draw_page_head(picture, context,
-                   named      ? head_page_title(context)
-                   : one_head ? std::string(subject.info.title) + " of " +
-                                    open_head_name(*context.shown.document, context.view.head)
-                              : std::string(subject.info.title),
-                   named ? head_page_line(context) : formula_of(context, subject));
-    draw_weights_switches(picture, context);
+    const float room = draw_weights_switches(picture, context) - 16 - canvas_pad;
+    const std::string title = named      ? head_page_title(context)
+                              : one_head ? std::string(subject.info.title) + " of " +
+                                               open_head_name(*context.shown.document, context.view.head)
+                                         : std::string(subject.info.title);
+    const std::string line = named ? head_page_line(context) : formula_of(context, subject);
+    const std::string fitting = fitted(context, line, Font::mono, 13, room);
+    draw_page_head(picture, context, title, fitting);
+    if (fitting != line)
+        picture.tips.push_back({{canvas_pad, 64, room, 20}, line});
 
     const float label_width = row_label_width(context, false);
     const float width = context.width - 2 * canvas_pad;
     if (context.view.heads_view != HeadsView::each) {
-        draw_combined(picture, context, subject, top, context.height - top, label_width);
+        draw_combined(picture, context, subject, maps_top, context.height - maps_top, label_width);
         return picture;
     }
     if (one_head) {
-        draw_open(picture, context, subject, top, context.height - top, label_width);
+        draw_open(picture, context, subject, maps_top, context.height - maps_top, label_width);
         return picture;
     }
     const float reads_height = 64.0F + 50.0F * static_cast<float>(std::min<std::int64_t>(dims.H, 3));
-    Plan plan =
-        plan_maps(context, dims.H, width, context.height - top - reads_height, label_width, subject.weights);
+    Plan plan = plan_maps(context, dims.H, width, context.height - maps_top - reads_height, label_width,
+                          subject.weights);
     const bool secondary = subject.weights && plan.cell >= 40.0F && !context.difference();
     if (!secondary)
-        plan = plan_maps(context, dims.H, width, context.height - top, label_width, subject.weights);
+        plan = plan_maps(context, dims.H, width, context.height - maps_top, label_width, subject.weights);
     if (plan.cell < board_below && dims.H > 1) {
-        draw_board(picture, context, subject, top, context.height - top, label_width);
+        draw_board(picture, context, subject, maps_top, context.height - maps_top, label_width);
         return picture;
     }
     plan.cell = std::max(plan.cell, 2.0F);
-    draw_each(picture, context, subject, plan, top, label_width);
+    draw_each(picture, context, subject, plan, maps_top, label_width);
     if (secondary) {
         const float lines = std::ceil(static_cast<float>(dims.H) / static_cast<float>(plan.per_row));
         const float maps_end =
-            top + lines * (plan.head_height + plan.cell * static_cast<float>(dims.Tq) + legend_height);
+            maps_top + lines * (plan.head_height + plan.cell * static_cast<float>(dims.Tq) + legend_height);
         const float y = std::min(maps_end + 12, context.height - reads_height);
         draw_what_row_reads(picture, context, std::max(y, maps_end),
                             context.height - std::max(y, maps_end) - 8);

@@ -22,10 +22,6 @@ namespace fs = std::filesystem;
 
 constexpr double notice_seconds = 4, long_notice_seconds = 12;
 
-std::string file_name(const std::string& path) {
-    return fs::path(path).filename().string();
-}
-
 /// Whether nothing of the one would be lost with the other.
 bool same_work(const Document& now, const Document& saved) {
     if (now.model == nullptr)
@@ -60,6 +56,10 @@ void refuse_script_of_reading(const FileCommand& command) {
 }
 
 } // namespace
+
+std::string file_name(const std::string& path) {
+    return fs::path(path).filename().string();
+}
 
 Files::Files(AppState& state, Setup setup)
     : state_(state), files_(state.files), setup_(std::move(setup)), saved_(state.document),
@@ -107,10 +107,7 @@ void Files::act(const FileCommand& command) {
                           [&](const RecoverProject& what) { guard(Recover{recovery(what.path)}); },
                           [&](const DiscardRecovery& what) { discard(what.path); },
                           [&](const LeaveRecovery& what) { leave(what.path); },
-                          [&](const CancelJob&) {
-                              next_.reset();
-                              job_.cancel();
-                          }},
+                          [&](const CancelJob&) { cancel_job(); }},
                command);
 }
 
@@ -435,6 +432,7 @@ void Files::frame(double now) {
     if (!job_.busy()) {
         files_.job.reset();
         job_began_ = now;
+        say_cancelled();
         if (auto step = std::exchange(waiting_, std::nullopt))
             guard(std::move(*step));
     }
@@ -454,6 +452,7 @@ void Files::settle() {
             guard(std::move(*step));
     }
     files_.job.reset();
+    say_cancelled();
     keeper_.wait();
     if (edits_to_keep()) {
         kept_at_ = -1;

@@ -86,6 +86,7 @@ private:
     void show_what_waited();
     /// `changed_from`: what the board shows already differs from that layer on alone.
     void follow_board(const AttentionSetPtr& set, std::optional<std::int64_t> changed_from = {});
+    Dims with_means(Dims dims) const;           ///< which count as heads, where the board has them
     const DocumentPtr& wanted_document() const; ///< the newest, or what is looked at in its place
     // The checkpoint: in program_model.cpp.
     /// Asks for what the document and the view want of it, and shows a layer that is known already.
@@ -95,13 +96,13 @@ private:
     void use_model_answer(const ModelDesk::Answer& answer);
     void run_model_action(const ModelAction& action);
     void predict();
-    void show_edits(const ModelEdits& edits, const std::string& label);
+    void show_edits(const ModelPart& edited, const std::string& label);
     void show_layer(std::int64_t layer, const std::shared_ptr<const Problem>& base);
+    std::optional<std::int64_t> coming_layer() const; ///< of the checkpoint: opened, but not shown yet
     /// The layer as it was last seen with the inputs of the document; null when that is not known.
     std::shared_ptr<const Problem> known_layer(const ModelPart& part, std::int64_t layer) const;
     /// The state of the history on the layer whose edits it changes.
     DocumentPtr on_changed_layer(const DocumentPtr& next);
-    /// Follows a number that is being dragged.
     void drag_number(const Surface& surface, const Sink& send);
     void follow_drag(CellDrag& drag, const Surface& surface, const Sink& send) const;
     void splitters(const Layout& layout, float width, const ViewTools& tools);
@@ -139,8 +140,7 @@ private:
     std::map<std::int64_t, KnownLayer> known_layers_;
     Picture canvas_;
     double last_frame_ = -1;
-    bool moving_ = false;
-    bool flash_begins_ = false;
+    bool moving_ = false, flash_begins_ = false;
     bool typing_ = false;            ///< a text field has the keyboard
     bool canvas_too_narrow_ = false; ///< the figure did not fit beside the open left panel
     std::uint64_t narrow_for_ = 0;   ///< what it was measured for
