@@ -1,5 +1,8 @@
-#define CATCH_CONFIG_MAIN
-#include "tests/catch.h"
+#include "tests/run_tests.h"
+
+int main(int argc, char** argv) {
+    return headscope::test::run_tests(argc, argv);
+}
 
 // Fontconfig and Pango keep what they read until the process ends, and free it nowhere.
 extern "C" const char* __lsan_default_suppressions();

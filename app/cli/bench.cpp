@@ -1,4 +1,5 @@
 #include "app/cli/bench_attention.h"
+#include "app/cli/bench_clock.h"
 #include "app/cli/bench_editing.h"
 #include "app/cli/bench_machine.h"
 #include "app/cli/bench_rows.h"
@@ -26,12 +27,6 @@ namespace headscope {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 std::string sentence_of(int words) {
     std::string sentence;
     const std::vector<std::string> some{"the",  "old", "cat",   "sees", "a",    "bird",
@@ -46,7 +41,7 @@ class TimedUi : public Ui {
 public:
     explicit TimedUi(Program& program) : program_(program) {}
     void frame(Surface& surface, double now) override {
-        const auto start = Clock::now();
+        const auto start = BenchClock::now();
         program_.frame(surface, now);
         frames.push_back(since(start));
     }

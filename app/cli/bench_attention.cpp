@@ -1,4 +1,5 @@
 #include "app/cli/bench_attention.h"
+#include "app/cli/bench_clock.h"
 
 #include "app/draw/format.h"
 #include "app/shell/offscreen.h"
@@ -15,17 +16,12 @@ namespace headscope {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 /// Causal attention of 12 layers and 12 heads that is in memory already, as after a model's forward pass.
 class MadeAttention final : public AttentionSet {
 public:
     explicit MadeAttention(std::int64_t T) {
-        info_ = {.L = 12, .H = 12, .Tq = T, .Tk = T};
+        info_.L = info_.H = 12;
+        info_.Tq = info_.Tk = T;
         info_.title = "T " + std::to_string(T);
         info_.held_as = "float32";
         info_.bytes = static_cast<std::uint64_t>(info_.L * info_.H * T * T) * sizeof(float);
@@ -71,7 +67,7 @@ class ActingUi final : public Ui {
 public:
     ActingUi(Program& program, std::function<void(int)> act) : program_(program), act_(std::move(act)) {}
     void frame(Surface& surface, double now) override {
-        const auto start = Clock::now();
+        const auto start = BenchClock::now();
         act_(static_cast<int>(frames.size()));
         program_.frame(surface, now);
         frames.push_back(since(start));
@@ -119,7 +115,7 @@ Measured measure(std::int64_t T) {
     program.settle();
     const auto run = [&](int count, const std::function<void(int)>& act) {
         ActingUi ui(program, act);
-        const auto start = Clock::now();
+        const auto start = BenchClock::now();
         render_offscreen(ui, width, height, 1, {.frames = count, .mouse = {}});
         const double seconds = since(start);
         // The first ones bake fonts and find the layout.
@@ -129,7 +125,7 @@ Measured measure(std::int64_t T) {
     };
     const auto nothing = [](int) {};
     const double blank = run(1, nothing).first;
-    const auto start = Clock::now();
+    const auto start = BenchClock::now();
     program.open_attention(set);
     program.settle();
     const double first = run(1, nothing).first;

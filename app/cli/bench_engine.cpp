@@ -14,15 +14,15 @@ namespace headscope {
 
 namespace {
 
-struct Size {
+struct LayerSize {
     std::int64_t B, T, D, H;
     std::string text() const {
         return "(" + std::to_string(B) + "," + std::to_string(T) + "," + std::to_string(D) + "," +
                std::to_string(H) + ")";
     }
 };
-constexpr Size sizes[] = {{1, 4, 8, 2},      {1, 10, 512, 8},    {1, 128, 768, 12},
-                          {1, 512, 768, 12}, {1, 1024, 768, 12}, {1, 2048, 1024, 16}};
+constexpr LayerSize sizes[] = {{1, 4, 8, 2},      {1, 10, 512, 8},    {1, 128, 768, 12},
+                               {1, 512, 768, 12}, {1, 1024, 768, 12}, {1, 2048, 1024, 16}};
 constexpr double megabyte = 1024.0 * 1024.0;
 
 /// Inputs, weights W and attention weights, each once.
@@ -42,7 +42,8 @@ double seconds_of_one(Engine& engine, const Problem& problem, StageSet wanted) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-BenchRow engine_row(const Size& size, const std::string& device, Engine& engine, const MachineLimit& limit) {
+BenchRow engine_row(const LayerSize& size, const std::string& device, Engine& engine,
+                    const MachineLimit& limit) {
     const Problem problem = bench_problem(size.B, size.T, size.D, size.H);
     const Dims& d = problem.dims;
     const double flops = static_cast<double>(cost_of(d, false).flops()), bytes = least_bytes(d);
@@ -72,7 +73,7 @@ BenchRow engine_row(const Size& size, const std::string& device, Engine& engine,
 /// Each row does what the one before it does, and more.
 void add_stage_rows(std::vector<BenchRow>& rows, const std::string& device, Engine& engine) {
     using enum TensorId;
-    const Size size{1, 512, 768, 12};
+    const LayerSize size{1, 512, 768, 12};
     const Problem problem = bench_problem(size.B, size.T, size.D, size.H);
     const StageSet qkv = StageSet{}.with(q).with(k).with(v);
     const std::pair<const char*, StageSet> steps[] = {
@@ -103,7 +104,7 @@ void add_engine_rows(std::vector<BenchRow>& rows, const std::string& id) {
         id == "auto" ? devices().devices : std::vector<Device>{{.id = id, .name = {}, .detail = {}}};
     for (const Device& device : all) {
         const std::unique_ptr<Engine> engine = make_engine(device.id);
-        for (const Size& size : sizes) {
+        for (const LayerSize& size : sizes) {
             // A software device may take minutes.
             constexpr double patience = 1;
             if (device.id != "cpu" && seconds_of_one(*engine, bench_problem(size.B, size.T, size.D, size.H),
@@ -117,7 +118,7 @@ void add_engine_rows(std::vector<BenchRow>& rows, const std::string& id) {
 
 void add_long_row(std::vector<BenchRow>& rows) {
     using enum TensorId;
-    const Size size{1, 32768, 1024, 16};
+    const LayerSize size{1, 32768, 1024, 16};
     const Problem problem = bench_problem(size.B, size.T, size.D, size.H);
     const std::unique_ptr<Engine> engine = make_engine("cpu");
     Progress progress;

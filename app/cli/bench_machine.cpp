@@ -1,5 +1,7 @@
 #include "app/cli/bench_machine.h"
 
+#include "app/cli/bench_clock.h"
+
 #include "core/engine/cpu/kernels/kernels.h"
 
 #include <algorithm>
@@ -13,21 +15,19 @@ namespace headscope {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 /// The best of some repeats of a task that every thread does at the same time.
 template<class Task>
 double best_seconds(int threads, const Task& task) {
     double best = 1e9;
     for (int repeat = 0; repeat < 9; ++repeat) {
-        const auto start = Clock::now();
+        const auto start = BenchClock::now();
         std::vector<std::thread> others;
         for (int thread = 1; thread < threads; ++thread)
             others.emplace_back([&task, thread] { task(thread); });
         task(0);
         for (std::thread& other : others)
             other.join();
-        best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count());
+        best = std::min(best, std::chrono::duration<double>(BenchClock::now() - start).count());
     }
     return best;
 }

@@ -1,3 +1,4 @@
+#include "app/cli/bench_clock.h"
 #include "app/cli/bench_machine.h"
 #include "app/cli/bench_rows.h"
 #include "app/draw/format.h"
@@ -10,12 +11,6 @@
 namespace headscope {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// Ids that differ, all over the vocabulary.
 ModelInputs made_inputs(const ModelConfig& config, std::int64_t T) {
@@ -42,7 +37,7 @@ void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder) {
     std::vector<double> opened;
     ModelPtr model;
     for (int sample = 0; sample < 9; ++sample) {
-        const auto start = Clock::now();
+        const auto start = BenchClock::now();
         model = std::make_shared<const Model>(Model::open(folder));
         opened.push_back(since(start));
     }
@@ -50,7 +45,7 @@ void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder) {
     Progress progress;
     const std::int64_t T = std::min(common, model->config().max_positions);
     const ModelInputs inputs = made_inputs(model->config(), T);
-    const auto start = Clock::now();
+    const auto start = BenchClock::now();
     ModelRunPtr run = ModelRun::compute(model, inputs, {}, nullptr, {}, progress);
     const double first = since(start);
     const std::string at = "T " + std::to_string(T);
@@ -75,7 +70,7 @@ void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder) {
         return;
     run.reset();
     reset_peak_memory();
-    const auto long_start = Clock::now();
+    const auto long_start = BenchClock::now();
     run = ModelRun::compute(model, made_inputs(model->config(), most), {}, nullptr, {}, progress);
     const double seconds = since(long_start);
     const std::string longer = "T " + std::to_string(most);

@@ -1,4 +1,5 @@
 #include "app/cli/bench_rows.h"
+#include "app/cli/bench_clock.h"
 
 #include "app/draw/format.h"
 
@@ -10,12 +11,6 @@
 namespace headscope {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 TensorPtr filled(const Shape& shape, float scale) {
     Tensor tensor(shape);
@@ -41,13 +36,13 @@ Spread spread_of(std::vector<double> values) {
 
 Spread time_of(const std::function<void()>& call) {
     call();
-    const auto start = Clock::now();
+    const auto start = BenchClock::now();
     call();
     const double once = std::max(since(start), 1e-7);
     const int repeats = std::max(1, static_cast<int>(2e-3 / once));
     std::vector<double> samples;
     for (int sample = 0; sample < 31; ++sample) {
-        const auto begin = Clock::now();
+        const auto begin = BenchClock::now();
         for (int i = 0; i < repeats; ++i)
             call();
         samples.push_back(since(begin) / repeats);

@@ -1,5 +1,7 @@
 #include "app/cli/model_options.h"
 
+#include "app/cli/usage.h"
+
 #include "app/cli/problem_options.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -13,10 +15,6 @@
 namespace headscope {
 
 namespace {
-
-[[noreturn]] void fail_usage(const std::string& sentence) {
-    throw Error(ErrorKind::usage, sentence);
-}
 
 ModelInputs inputs_of(std::vector<std::int64_t> ids) {
     ModelInputs inputs;

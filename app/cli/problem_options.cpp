@@ -1,5 +1,7 @@
 #include "app/cli/problem_options.h"
 
+#include "app/cli/usage.h"
+
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/io/case_file.h"
@@ -18,10 +20,6 @@ namespace headscope {
 namespace {
 
 constexpr const char* default_preset = "first-lesson";
-
-[[noreturn]] void fail_usage(const std::string& sentence) {
-    throw Error(ErrorKind::usage, sentence);
-}
 
 /// The whole text as a number, or nothing.
 template<class Number>

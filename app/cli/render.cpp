@@ -32,13 +32,13 @@ struct RenderOptions {
     bool log_colours = false;
 };
 
-struct Size {
+struct PictureSize {
     int width, height;
 };
 
-Size parse_size(const RenderOptions& options) {
+PictureSize parse_size(const RenderOptions& options) {
     if (!options.size)
-        return options.window ? Size{1600, 1000} : Size{960, 848};
+        return options.window ? PictureSize{1600, 1000} : PictureSize{960, 848};
     int width = 0, height = 0;
     char cross = 0, rest = 0;
     if (std::sscanf(options.size->c_str(), "%d%c%d%c", &width, &cross, &height, &rest) != 3 || cross != 'x' ||
@@ -166,7 +166,7 @@ void show_model(Program& program, const RenderOptions& options) {
         program.open_path(*options.patch);
 }
 
-std::string render_window(const RenderOptions& options, const DocumentPtr& document, Size size,
+std::string render_window(const RenderOptions& options, const DocumentPtr& document, PictureSize size,
                           FigureFormat format) {
     if (format != FigureFormat::png)
         throw Error(ErrorKind::usage,
@@ -192,7 +192,7 @@ std::string render_window(const RenderOptions& options, const DocumentPtr& docum
     return png_bytes(render_offscreen(program, size.width, size.height, options.scale));
 }
 
-std::string render_stage(const RenderOptions& options, const DocumentPtr& document, Size size,
+std::string render_stage(const RenderOptions& options, const DocumentPtr& document, PictureSize size,
                          FigureFormat format) {
     const std::unique_ptr<Engine> engine = make_engine(options.problem.device());
     const auto trace = std::make_shared<const Trace>(static_cast<Engine&>(*engine).run(document->problem));
@@ -206,7 +206,7 @@ std::string render_stage(const RenderOptions& options, const DocumentPtr& docume
 }
 
 void run_render(const RenderOptions& options) {
-    const Size size = parse_size(options);
+    const PictureSize size = parse_size(options);
     const FigureFormat format = options.out == "-" ? FigureFormat::png : figure_format(options.out);
     if ((options.attention || options.model) && !options.window)
         throw Error(ErrorKind::usage, std::string(options.model ? "--model" : "--attention") +

@@ -11,7 +11,6 @@ namespace headscope {
 
 namespace {
 
-constexpr float title_height = 34.0F;
 constexpr float caption_height = 26.0F;
 constexpr float closest_rows = 22.0F, widest_rows = 40.0F;
 constexpr float least_between = 110.0F, most_between = 380.0F;
@@ -57,13 +56,13 @@ void draw_track(Picture& picture, const Reading& reading, std::int64_t i, std::i
 }
 
 /// Where the tokens of one column stand.
-struct Column {
+struct TokenColumn {
     float top = 0, pitch = 0;
     float center(std::int64_t n) const { return top + pitch * (static_cast<float>(n) + 0.5F); }
     float bottom(std::int64_t count) const { return top + pitch * static_cast<float>(count); }
 };
 
-Column column_of(std::int64_t count, float top, float room) {
+TokenColumn column_of(std::int64_t count, float top, float room) {
     const auto rows = static_cast<float>(count);
     return {top, std::clamp(std::floor(room / rows), closest_rows, widest_rows)};
 }
@@ -87,16 +86,16 @@ float draw_arc_columns(Picture& picture, const Reading& reading, const Rect& are
     const float track = right + keys + 8;
     draw_figure_title(picture, reading, area.x, area.y, width);
 
-    const float caption = area.y + title_height + 14;
+    const float caption = area.y + arcs_title_height + 14;
     const std::string word = shortened(context.shown.problem().query_label(spoken.row), longest_word);
     draw_text(picture, context, left, caption, "query", Font::ui, 12, context.theme.muted, Align::right);
     draw_text(picture, context, right + 8, caption, "key", Font::ui, 12, context.theme.muted);
     draw_text(picture, context, track + track_width + number_width, caption, word + " reads", Font::ui, 12,
               context.theme.muted, Align::right);
 
-    const float top = area.y + title_height + caption_height;
-    const Column query_rows = column_of(dims.Tq, top, area.bottom() - top);
-    const Column key_rows = column_of(dims.Tk, top, area.bottom() - top);
+    const float top = area.y + arcs_title_height + caption_height;
+    const TokenColumn query_rows = column_of(dims.Tq, top, area.bottom() - top);
+    const TokenColumn key_rows = column_of(dims.Tk, top, area.bottom() - top);
     const float height = std::min(26.0F, std::min(query_rows.pitch, key_rows.pitch) - 2);
     const float size = height < 22 ? 12.5F : 13.5F;
     draw_links(picture, reading, links_of(reading, spoken.row), end, false, [&](const Link& link) {

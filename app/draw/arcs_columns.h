@@ -4,6 +4,9 @@
 
 namespace headscope {
 
+/// Above the figure of one head: its name.
+constexpr float arcs_title_height = 34.0F;
+
 /// The least width of a figure of two token columns.
 float columns_width(const DrawContext& context);
 

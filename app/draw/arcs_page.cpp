@@ -12,28 +12,27 @@ namespace headscope {
 
 namespace {
 
-constexpr float top = 96.0F;
-constexpr float title_height = 34.0F;
+constexpr float arcs_top = 96.0F;
 constexpr float word_height = 26.0F;
 constexpr float vessel_height = 38.0F; ///< and the number below
-constexpr float foot = 84.0F;          ///< legend below the figures
+constexpr float arcs_foot = 84.0F;     ///< legend below the figures
 constexpr float figure_gap = 16.0F;
 constexpr float least_figure = 150.0F;
 constexpr std::int64_t most_figures = 4;
 
 /// The sentence on one line: where each token stands.
-struct Line {
+struct SentenceLine {
     std::vector<float> centers, widths;
     float size = 0; ///< of the words; 0: the sentence does not fit
     float begin = 0, end = 0;
 };
 
-Line line_of(const DrawContext& context, float left, float room) {
+SentenceLine line_of(const DrawContext& context, float left, float room) {
     const Problem& problem = context.shown.problem();
     if (problem.cross())
         return {};
     for (const float size : {13.5F, 12.5F}) {
-        Line line;
+        SentenceLine line;
         float natural = 0;
         for (std::int64_t j = 0; j < problem.dims.Tk; ++j) {
             const std::string word = shortened(problem.key_label(j), longest_word);
@@ -65,7 +64,7 @@ Line line_of(const DrawContext& context, float left, float room) {
 
 /// The longest arc that any row that is spoken of may have, in pixels; it does not depend on the row, so that
 /// arcs keep their place.
-float longest_arc(const Reading& reading, const Line& line) {
+float longest_arc(const Reading& reading, const SentenceLine& line) {
     const Dims& dims = reading.context().dims();
     const float least = link_thresholds(dims).spoken;
     float longest = 60;
@@ -82,7 +81,7 @@ struct Rise {
     float base = 0, room = 0, longest = 0;
 };
 
-CurveItem arc(const Line& line, const Link& link, const Rise& rise) {
+CurveItem arc(const SentenceLine& line, const Link& link, const Rise& rise) {
     const float from = line.centers[static_cast<std::size_t>(link.i)];
     const float base = rise.base;
     if (link.i == link.j) {
@@ -104,7 +103,7 @@ CurveItem arc(const Line& line, const Link& link, const Rise& rise) {
 }
 
 /// Returns the y below.
-float draw_line_figure(Picture& picture, const Reading& reading, const Line& line, const Rect& area,
+float draw_line_figure(Picture& picture, const Reading& reading, const SentenceLine& line, const Rect& area,
                        float end) {
     const DrawContext& context = reading.context();
     const SpokenPlace spoken = spoken_place(context);
@@ -113,8 +112,8 @@ float draw_line_figure(Picture& picture, const Reading& reading, const Line& lin
     const float below = word_height + 2 + vessel_height;
     const float longest = longest_arc(reading, line);
     const float room =
-        std::min(std::max(area.h - title_height - below - 8, 24.0F), std::max(0.42F * longest, 44.0F));
-    const float base = area.y + title_height + 8 + room;
+        std::min(std::max(area.h - arcs_title_height - below - 8, 24.0F), std::max(0.42F * longest, 44.0F));
+    const float base = area.y + arcs_title_height + 8 + room;
     draw_links(picture, reading, links_of(reading, spoken.row), end, true, [&](const Link& link) {
         return arc(line, link, {base - 1, room, longest});
     });
@@ -145,9 +144,9 @@ Picture draw_arcs_page(const DrawContext& context) {
 
     std::vector<Reading> figures = readings_of(context);
     const float width = context.width - 2 * canvas_pad;
-    const Line line = line_of(context, canvas_pad, width);
+    const SentenceLine line = line_of(context, canvas_pad, width);
     const bool one_line = line.size > 0;
-    const float room = context.height - top - foot;
+    const float room = context.height - arcs_top - arcs_foot;
     const auto count = static_cast<float>(figures.size());
     const float beside = 32.0F;
     const float each =
@@ -155,15 +154,15 @@ Picture draw_arcs_page(const DrawContext& context) {
     const float least = one_line ? least_figure : columns_width(context);
     const bool all =
         figures.size() == 1 || (static_cast<std::int64_t>(figures.size()) <= most_figures && each >= least);
-    float y = top;
+    float y = arcs_top;
     if (!all) {
-        y = draw_head_buttons(picture, context, canvas_pad, top, width) + 12;
+        y = draw_head_buttons(picture, context, canvas_pad, arcs_top, width) + 12;
         figures = {focus};
     }
     const float end = scale_end(context, figures);
     float bottom = y;
     if (one_line) {
-        const float height = all ? each : context.height - y - foot;
+        const float height = all ? each : context.height - y - arcs_foot;
         for (const Reading& reading : figures)
             bottom = y =
                 draw_line_figure(picture, reading, line, {canvas_pad, y, width, height}, end) + figure_gap;
@@ -171,7 +170,7 @@ Picture draw_arcs_page(const DrawContext& context) {
         float x = canvas_pad;
         const float figure = all && figures.size() > 1 ? each : width;
         for (const Reading& reading : figures) {
-            const Rect area{x, y, figure, context.height - foot - y};
+            const Rect area{x, y, figure, context.height - arcs_foot - y};
             bottom = std::max(bottom, draw_arc_columns(picture, reading, area, end) + figure_gap);
             x += figure + beside;
         }

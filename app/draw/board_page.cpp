@@ -13,13 +13,13 @@ namespace headscope {
 
 namespace {
 
-constexpr float top = 118.0F; ///< of the first row
-constexpr float pad = 24.0F;
-constexpr float label_width = 34.0F; ///< "L11"
-constexpr float gap = 8.0F;          ///< between maps
+constexpr float board_top = 118.0F; ///< of the first row
+constexpr float board_pad = 24.0F;
+constexpr float layer_label_width = 34.0F; ///< "L11"
+constexpr float map_gap = 8.0F;            ///< between maps
 constexpr float letter_height = 16.0F;
-constexpr float smallest_map = 14.0F, largest_map = 112.0F;
-constexpr float foot = 70.0F; ///< the legend
+constexpr float smallest_board_map = 14.0F, largest_map = 112.0F;
+constexpr float board_foot = 70.0F; ///< the legend
 constexpr float lettered_from = 18.0F;
 constexpr float before_means = 10.0F; ///< beside the gap, between the set's own heads and their means
 
@@ -28,11 +28,12 @@ struct Grid {
     std::int64_t L = 0, H = 0, own_L = 0, own_H = 0;
     float left = 0, map_w = 0, map_h = 0;
     bool lettered = false;
-    float pitch_x() const { return map_w + gap; }
-    float pitch_y() const { return map_h + gap + (lettered ? letter_height : 0.0F); }
+    float pitch_x() const { return map_w + map_gap; }
+    float pitch_y() const { return map_h + map_gap + (lettered ? letter_height : 0.0F); }
     Rect map(std::int64_t l, std::int64_t h) const {
         return {left + pitch_x() * static_cast<float>(h) + (h >= own_H ? before_means : 0),
-                top + pitch_y() * static_cast<float>(l) + (l >= own_L ? before_means : 0), map_w, map_h};
+                board_top + pitch_y() * static_cast<float>(l) + (l >= own_L ? before_means : 0), map_w,
+                map_h};
     }
     float right() const { return map(0, H - 1).right(); }
     float bottom() const { return map(L - 1, 0).y + pitch_y(); }
@@ -46,17 +47,18 @@ Grid grid_of(const DrawContext& context) {
               .H = info.H,
               .own_L = info.own_layers(),
               .own_H = info.own_heads(),
-              .left = pad + label_width};
-    const float room = context.width - grid.left - pad - (info.mean_head ? before_means : 0);
+              .left = board_pad + layer_label_width};
+    const float room = context.width - grid.left - board_pad - (info.mean_head ? before_means : 0);
     const auto rows = static_cast<float>(info.L);
     const float tall = static_cast<float>(info.Tq) / static_cast<float>(info.Tk);
-    const float across = room / static_cast<float>(info.H) - gap;
+    const float across = room / static_cast<float>(info.H) - map_gap;
     const float down =
-        ((context.height - top - foot - (info.mean_layer ? before_means : 0)) / rows - gap - letter_height) /
+        ((context.height - board_top - board_foot - (info.mean_layer ? before_means : 0)) / rows - map_gap -
+         letter_height) /
         tall;
     constexpr float readable = 22.0F;
     float map = std::min(across, std::max(down, readable));
-    map = std::floor(std::clamp(map, smallest_map, largest_map));
+    map = std::floor(std::clamp(map, smallest_board_map, largest_map));
     const auto weights = static_cast<float>(std::max(info.Tq, info.Tk));
     if (map > weights)
         map = std::floor(map / weights) * weights;
@@ -67,8 +69,8 @@ Grid grid_of(const DrawContext& context) {
 }
 
 std::int64_t row_at(const Grid& grid, float y) {
-    return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor((y - top) / grid.pitch_y())), 0,
-                                    grid.L - 1);
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor((y - board_top) / grid.pitch_y())),
+                                    0, grid.L - 1);
 }
 
 /// The pixels of one map: the largest weight that lies under each.
@@ -196,7 +198,7 @@ void draw_head_numbers(Picture& picture, const DrawContext& context, const Grid&
         if (!open && !mean && (h % every != 0 || beside_open))
             continue;
         const Rect map = grid.map(0, h);
-        draw_text(picture, context, map.x + map.w / 2, top - 10, head_column(info, h),
+        draw_text(picture, context, map.x + map.w / 2, board_top - 10, head_column(info, h),
                   open ? Font::mono_semibold : Font::mono, size,
                   open ? context.theme.ink : context.theme.muted, Align::center);
     }
@@ -211,7 +213,8 @@ float board_width(const DrawContext& context) {
     const auto H = static_cast<float>(info.H);
     constexpr float all_maps = 264.0F, smallest_wanted = 22.0F, largest_wanted = 64.0F, least = 256.0F;
     const float map = std::clamp(all_maps / H, smallest_wanted, largest_wanted);
-    const float wanted = 2 * pad + label_width + H * (map + gap) - gap + (info.mean_head ? before_means : 0);
+    const float wanted = 2 * board_pad + layer_label_width + H * (map + map_gap) - map_gap +
+                         (info.mean_head ? before_means : 0);
     return std::clamp(wanted, least, std::max(least, context.width * 0.46F));
 }
 
@@ -230,8 +233,8 @@ Picture draw_board_page(const DrawContext& context, float from, float to) {
     const AttentionInfo& info = context.board->info();
     const Theme& theme = context.theme;
     const Grid grid = grid_of(context);
-    picture.scene.width = std::max(grid.right() + pad, context.width);
-    picture.scene.height = std::max(grid.bottom() + foot, context.height);
+    picture.scene.width = std::max(grid.right() + board_pad, context.width);
+    picture.scene.height = std::max(grid.bottom() + board_foot, context.height);
     const std::string rows = info.axis == SetAxis::layers ? " layers × " : " sequences × ";
     draw_page_head(picture, context, "All heads",
                    std::to_string(info.own_layers()) + rows + std::to_string(info.own_heads()) + " heads");

@@ -10,7 +10,7 @@ namespace headscope {
 
 namespace {
 
-constexpr std::size_t most_rows = 12, most_heads = 8;
+constexpr std::size_t most_listed_rows = 12, most_heads = 8;
 
 std::string change_text(float change) {
     if (std::isnan(change))
@@ -112,10 +112,10 @@ void add_touched(Sheet& sheet, const CellAddress& cell) {
     };
     std::vector<std::int64_t> rows(static_cast<std::size_t>(span.count));
     std::iota(rows.begin(), rows.end(), 0);
-    const bool all = rows.size() <= most_rows;
+    const bool all = rows.size() <= most_listed_rows;
     if (!all) {
         std::ranges::stable_sort(rows, std::greater{}, [&](std::int64_t i) { return std::abs(change(i)); });
-        rows.resize(most_rows);
+        rows.resize(most_listed_rows);
         std::ranges::sort(rows);
     }
     sheet.section("What this cell touches", touched->name);
@@ -137,7 +137,7 @@ void add_touched(Sheet& sheet, const CellAddress& cell) {
                 context.compare->now().value(address(i)), limit);
     }
     if (!all)
-        sheet.paragraph("The " + std::to_string(most_rows) + " of " + std::to_string(span.count) +
+        sheet.paragraph("The " + std::to_string(most_listed_rows) + " of " + std::to_string(span.count) +
                             " that changed most.",
                         theme.muted);
 }

@@ -13,12 +13,12 @@ namespace headscope {
 
 namespace {
 
-constexpr float top = 96.0F;
-constexpr float foot = 84.0F;           ///< legend below the graph
+constexpr float graph_top = 96.0F;
+constexpr float graph_foot = 84.0F;     ///< legend below the graph
 constexpr float node_pitch = 15.0F;     ///< of the closest labels
 constexpr std::int64_t most_level = 14; ///< with more tokens on the circle, labels are turned outwards
 constexpr float loop_size = 22.0F;
-constexpr float label_size = 13.5F;
+constexpr float node_label_size = 13.5F;
 constexpr float label_height = 38.0F; ///< of a word with its number
 
 /// Where the nodes of the graph stand and how far their labels are away.
@@ -112,13 +112,13 @@ void draw_ring_label(Picture& picture, const Reading& reading, const Ring& ring,
     const Problem& problem = context.shown.problem();
     const float distance = ring.radius + ring.node + ring.label_gap;
     const std::string word = shortened(problem.query_label(n), longest_word);
-    const float width = context.measure(word, Font::ui_semibold, label_size) + 12;
+    const float width = context.measure(word, Font::ui_semibold, node_label_size) + 12;
     if (!ring.turned) {
         const Point at = ring.at(n, distance);
         const float c = std::cos(ring.angle(n)), v = std::sin(ring.angle(n));
         const Point middle{at.x + c * width / 2, at.y + v * label_height / 2};
         draw_query_word(picture, context, around({middle.x, middle.y - 8}, width, 22), n, head, state,
-                        label_size);
+                        node_label_size);
         if (!reading.masked(row, n))
             draw_text(picture, context, middle.x, middle.y + 16, reading.text(reading.at(row, n)), Font::mono,
                       12, context.theme.text, Align::center);
@@ -194,7 +194,7 @@ float draw_rows(Picture& picture, const Reading& reading, const Rect& area, floa
     const SpokenPlace spoken = spoken_place(context);
     const auto row_of = [&](bool keys, float y) {
         const auto count = static_cast<float>(keys ? dims.Tk : dims.Tq);
-        const float pitch = std::clamp(area.w / count, widest_word(context, keys, label_size), 150.0F);
+        const float pitch = std::clamp(area.w / count, widest_word(context, keys, node_label_size), 150.0F);
         return TokenRow{area.x + std::max(0.0F, (area.w - pitch * count) / 2), pitch, y};
     };
     const float between = std::clamp(area.h - 150, 140.0F, 360.0F);
@@ -202,7 +202,7 @@ float draw_rows(Picture& picture, const Reading& reading, const Rect& area, floa
     constexpr float node = 8;
     const Problem& problem = context.shown.problem();
     const auto chip = [&](const std::string& word) {
-        return context.measure(shortened(word, longest_word), Font::ui_semibold, label_size) + 12;
+        return context.measure(shortened(word, longest_word), Font::ui_semibold, node_label_size) + 12;
     };
     const Color muted = context.theme.muted;
     draw_text(picture, context, area.x, area.y + 14, "queries", Font::ui, 12.5F, muted);
@@ -221,13 +221,13 @@ float draw_rows(Picture& picture, const Reading& reading, const Rect& area, floa
                                    .stroke = context.theme.line2,
                                    .radius = node});
         draw_query_word(picture, context, around({at.x, at.y - node - 18}, chip(problem.query_label(i)), 24),
-                        i, reading.head(), here ? WordState::spoken : WordState::plain, label_size);
+                        i, reading.head(), here ? WordState::spoken : WordState::plain, node_label_size);
     }
     for (std::int64_t j = 0; j < dims.Tk; ++j) {
         const Point at = keys.at(j);
         draw_node(picture, reading, spoken.row, j, at, node, false, true, end);
         draw_key_word(picture, context, around({at.x, at.y + node + 18}, chip(problem.key_label(j)), 24), j,
-                      j == spoken.key ? WordState::marked : WordState::plain, label_size, Align::center);
+                      j == spoken.key ? WordState::marked : WordState::plain, node_label_size, Align::center);
         if (!reading.masked(spoken.row, j))
             draw_text(picture, context, at.x, at.y + node + 44, reading.text(reading.at(spoken.row, j)),
                       Font::mono, 12, context.theme.text, Align::center);
@@ -247,14 +247,14 @@ Picture draw_graph_page(const DrawContext& context) {
     const float width = context.width - 2 * canvas_pad;
     draw_page_head(picture, context, weights_title(context), weights_formula(context));
     draw_weights_switches(picture, context);
-    float y = top;
+    float y = graph_top;
     const bool buttons = !context.shown.document->has_board(); // the board is there for that
     if (buttons && context.view.heads_view == HeadsView::each && context.dims().H > 1)
         y = draw_head_buttons(picture, context, canvas_pad, y, width) + 8;
     draw_figure_title(picture, reading, canvas_pad, y, width);
     y += 34;
     const float end = scale_end(context, {reading});
-    const Rect area{canvas_pad, y, width, context.height - foot - y - 28};
+    const Rect area{canvas_pad, y, width, context.height - graph_foot - y - 28};
     y = context.shown.problem().cross() ? draw_rows(picture, reading, area, end)
                                         : draw_ring(picture, reading, area, end);
     const std::int64_t row = spoken_place(context).row;

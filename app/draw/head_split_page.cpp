@@ -14,7 +14,7 @@ namespace headscope {
 
 namespace {
 
-constexpr float page_top = 118.0F, arrow_room = 116.0F, dial_height = 178.0F;
+constexpr float half_top = 118.0F, half_arrow_room = 116.0F, dial_height = 178.0F;
 
 /// Queries, keys or values of one head: columns of the joined matrix, and the block that they become.
 struct Half {
@@ -57,9 +57,9 @@ float draw_half(Picture& picture, const DrawContext& context, const Half& half, 
         draw_text(picture, context, x, y - 12, text, Font::mono, 13, theme.ink);
         if (!after) {
             draw_row_labels(picture, context, grid, half.after != TensorId::q_heads);
-            draw_arrow(picture, context, x + width + 18, y + height / 2, arrow_room - 40,
+            draw_arrow(picture, context, x + width + 18, y + height / 2, half_arrow_room - 40,
                        is_turned(context.shown.problem(), half.after) ? "turn" : "move");
-            x += width + arrow_room;
+            x += width + half_arrow_room;
         }
     }
     return y + height;
@@ -167,12 +167,12 @@ Picture draw_head_split_page(const DrawContext& context) {
     const auto count = static_cast<float>(halves.size());
     const float left = canvas_pad + row_label_width(context, false);
     const auto widest = static_cast<float>(std::max(dims.dk, dims.dv));
-    const float room_w = context.width - left - canvas_pad - arrow_room;
+    const float room_w = context.width - left - canvas_pad - half_arrow_room;
     const float cell_w = std::clamp(std::floor(room_w / (2 * widest)), 2.0F, 40.0F);
     const float room_h =
-        (context.height - page_top - (rotary ? dial_height + 20 : 0) - 44 * count - 20) / count;
+        (context.height - half_top - (rotary ? dial_height + 20 : 0) - 44 * count - 20) / count;
     const float cell_h = std::clamp(std::floor(room_h / static_cast<float>(dims.Tq)), 2.0F, 28.0F);
-    float y = page_top + 10;
+    float y = half_top + 10;
     for (const Half& half : halves)
         y = draw_half(picture, context, half, left, y, cell_w, cell_h) + 44;
     y -= 44;
@@ -189,7 +189,7 @@ Picture draw_head_split_page(const DrawContext& context) {
                    context.width - 2 * canvas_pad);
         y += dial_height + 16;
     }
-    picture.scene.width = std::max(context.width, left + 2 * cell_w * widest + arrow_room + canvas_pad);
+    picture.scene.width = std::max(context.width, left + 2 * cell_w * widest + half_arrow_room + canvas_pad);
     picture.scene.height = std::max(context.height, y + 20);
     return picture;
 }

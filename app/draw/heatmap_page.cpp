@@ -18,7 +18,7 @@ namespace {
 constexpr float largest_cell = 78.0F;
 constexpr float board_below =
     22.0F; ///< cells smaller than this: all heads become a board beside one open head
-constexpr float top = 96.0F;
+constexpr float maps_top = 96.0F;
 constexpr float legend_height = 58.0F;
 constexpr float sum_width = 50.0F;
 constexpr float widest_gap = 84.0F;
@@ -31,16 +31,16 @@ struct Subject {
     float low = 0, high = 1; ///< over all heads
 };
 
-struct Range {
+struct ValueRange {
     float low = 0, high = 1;
 };
 
-Range range_of(const DrawContext& context, TensorId id, std::int64_t first_head, std::int64_t heads) {
+ValueRange range_of(const DrawContext& context, TensorId id, std::int64_t first_head, std::int64_t heads) {
     // Long texts would otherwise be searched in every frame.
     struct Known {
         std::weak_ptr<const Trace> trace;
         std::int64_t batch = 0, first_head = 0, heads = 0;
-        Range range;
+        ValueRange range;
     };
     thread_local std::array<Known, stage_count> known;
     Known& last = known[static_cast<std::size_t>(id)];
@@ -51,7 +51,7 @@ Range range_of(const DrawContext& context, TensorId id, std::int64_t first_head,
     const Tensor& tensor = *context.shown.tensor(id);
     const auto per_head = static_cast<std::size_t>(dims.Tq * dims.Tk);
     const auto begin = static_cast<std::size_t>(context.view.batch * dims.H + first_head) * per_head;
-    Range range{INFINITY, -INFINITY};
+    ValueRange range{INFINITY, -INFINITY};
     for (const float value : tensor.values().subspan(begin, per_head * static_cast<std::size_t>(heads)))
         if (std::isfinite(value)) {
             range.low = std::min(range.low, value);
@@ -70,7 +70,7 @@ Subject subject_of(const DrawContext& context) {
     const TensorId id = group_info(context.view.group).main;
     Subject subject{.tensor = id, .info = tensor_info(id), .weights = id == TensorId::weights};
     if (!subject.weights) {
-        const Range range = range_of(context, id, 0, context.dims().H);
+        const ValueRange range = range_of(context, id, 0, context.dims().H);
         subject.low = range.low;
         subject.high = range.high;
     }
@@ -149,7 +149,7 @@ MatrixSpec map_spec(const DrawContext& context, const Subject& subject, std::int
     static constexpr const char* map_names[] = {"head", "neutral", "viridis", "cividis", "magma"};
     spec.map = map_names[static_cast<std::size_t>(context.view.colour_map)];
     if (!context.view.same_scale) {
-        const Range range = range_of(context, subject.tensor, h, 1);
+        const ValueRange range = range_of(context, subject.tensor, h, 1);
         spec.low = range.low;
         spec.high = range.high;
     }
@@ -430,29 +430,29 @@ Picture draw_heatmap_page(const DrawContext& context) {
     const float label_width = row_label_width(context, false);
     const float width = context.width - 2 * canvas_pad;
     if (context.view.heads_view != HeadsView::each) {
-        draw_combined(picture, context, subject, top, context.height - top, label_width);
+        draw_combined(picture, context, subject, maps_top, context.height - maps_top, label_width);
         return picture;
     }
     if (one_head) {
-        draw_open(picture, context, subject, top, context.height - top, label_width);
+        draw_open(picture, context, subject, maps_top, context.height - maps_top, label_width);
         return picture;
     }
     const float reads_height = 64.0F + 50.0F * static_cast<float>(std::min<std::int64_t>(dims.H, 3));
-    Plan plan =
-        plan_maps(context, dims.H, width, context.height - top - reads_height, label_width, subject.weights);
+    Plan plan = plan_maps(context, dims.H, width, context.height - maps_top - reads_height, label_width,
+                          subject.weights);
     const bool secondary = subject.weights && plan.cell >= 40.0F && !context.difference();
     if (!secondary)
-        plan = plan_maps(context, dims.H, width, context.height - top, label_width, subject.weights);
+        plan = plan_maps(context, dims.H, width, context.height - maps_top, label_width, subject.weights);
     if (plan.cell < board_below && dims.H > 1) {
-        draw_board(picture, context, subject, top, context.height - top, label_width);
+        draw_board(picture, context, subject, maps_top, context.height - maps_top, label_width);
         return picture;
     }
     plan.cell = std::max(plan.cell, 2.0F);
-    draw_each(picture, context, subject, plan, top, label_width);
+    draw_each(picture, context, subject, plan, maps_top, label_width);
     if (secondary) {
         const float lines = std::ceil(static_cast<float>(dims.H) / static_cast<float>(plan.per_row));
         const float maps_end =
-            top + lines * (plan.head_height + plan.cell * static_cast<float>(dims.Tq) + legend_height);
+            maps_top + lines * (plan.head_height + plan.cell * static_cast<float>(dims.Tq) + legend_height);
         const float y = std::min(maps_end + 12, context.height - reads_height);
         draw_what_row_reads(picture, context, std::max(y, maps_end),
                             context.height - std::max(y, maps_end) - 8);

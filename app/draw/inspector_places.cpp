@@ -28,10 +28,6 @@ void add_shape(Sheet& sheet, TensorId from, TensorId to) {
     line(to);
 }
 
-std::string name_of(TensorId id) {
-    return std::string(tensor_info(id).name);
-}
-
 /// The query heads that read a key/value head: "query heads 0 to 3 share it".
 std::string sharers(const Dims& dims, std::int64_t g) {
     const std::int64_t each = dims.H / dims.Hkv;

@@ -21,10 +21,6 @@ std::vector<Term> product_terms(const std::vector<double>& left, const std::vect
     return terms;
 }
 
-std::string name_of(TensorId id) {
-    return std::string(tensor_info(id).name);
-}
-
 /// The first index of a run's axis, as slices write it: "x[sat]", "W_Q[:, 0]".
 std::string row_text(const Shown& shown, TensorId id, std::int64_t row) {
     const bool keys = tensor_info(id).axes[1] == Axis::Tk;

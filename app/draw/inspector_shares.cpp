@@ -9,7 +9,7 @@ namespace headscope {
 
 namespace {
 
-constexpr float bar_height = 28.0F;
+constexpr float share_bar_height = 28.0F;
 
 struct Piece {
     double value = 0;
@@ -40,7 +40,7 @@ public:
                 right += length;
         }
         draw_marks(total);
-        sheet.y += bar_height + 34;
+        sheet.y += share_bar_height + 34;
     }
 
 private:
@@ -48,18 +48,18 @@ private:
 
     void draw_piece(const Piece& piece, float x, float length) {
         const Color fill = piece.head < 0 ? theme_.line2 : bar_color(sheet_.context, piece.head);
-        const Rect area{x, sheet_.y, length, bar_height};
+        const Rect area{x, sheet_.y, length, share_bar_height};
         sheet_.picture.scene.add(RectItem{.area = area, .fill = fill});
         if (length > sheet_.context.measure(piece.label, Font::ui_semibold, 12.5F) + 8)
             draw_text(sheet_.picture, sheet_.context, x + length / 2,
-                      baseline_for(sheet_.y + bar_height / 2, 12.5F), piece.label, Font::ui_semibold, 12.5F,
-                      text_on(fill), Align::center);
+                      baseline_for(sheet_.y + share_bar_height / 2, 12.5F), piece.label, Font::ui_semibold,
+                      12.5F, text_on(fill), Align::center);
         sheet_.picture.tips.push_back(
             {area, (piece.head < 0 ? "b_O " : "Head " + piece.label + " ") + signed_number(piece.value, 3)});
     }
 
     void draw_marks(double total) {
-        const float bottom = sheet_.y + bar_height;
+        const float bottom = sheet_.y + share_bar_height;
         const float at = zero_ + pixels(total);
         sheet_.picture.scene.add(LineItem{{zero_, sheet_.y - 5}, {zero_, bottom + 5}, theme_.ink, 1.5F});
         sheet_.picture.scene.add(

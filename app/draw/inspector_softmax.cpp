@@ -16,16 +16,16 @@ namespace {
 constexpr float narrowest_key = 30.0F, widest_key = 56.0F;
 
 /// One line of the softmax table; the last one may stand for all keys that are not listed.
-struct Line {
+struct SoftmaxLine {
     std::string key;
     double s = 0, exp = 0, weight = 0;
     bool spoken = false, rest = false;
 };
 
 struct Softmax {
-    std::vector<Line> lines;
+    std::vector<SoftmaxLine> lines;
     double exp_sum = 0, weight_sum = 0;
-    Line spoken;
+    SoftmaxLine spoken;
 };
 
 Softmax softmax_of(const Shown& shown, const Index& at) {
@@ -40,14 +40,14 @@ Softmax softmax_of(const Shown& shown, const Index& at) {
     if (!std::ranges::binary_search(kept, spoken))
         kept.insert(std::ranges::upper_bound(kept, spoken), spoken);
     Softmax out;
-    Line rest{.key = "… " + grouped(static_cast<std::int64_t>(s.size() - kept.size())) + " more",
-              .rest = true};
+    SoftmaxLine rest{.key = "… " + grouped(static_cast<std::int64_t>(s.size() - kept.size())) + " more",
+                     .rest = true};
     for (std::size_t j = 0; j < s.size(); ++j) {
-        const Line line{.key = key_word(shown.problem(), static_cast<std::int64_t>(j)),
-                        .s = s[j],
-                        .exp = std::isinf(max) ? 0.0 : std::exp(s[j] - max),
-                        .weight = weights[j],
-                        .spoken = j == spoken};
+        const SoftmaxLine line{.key = key_word(shown.problem(), static_cast<std::int64_t>(j)),
+                               .s = s[j],
+                               .exp = std::isinf(max) ? 0.0 : std::exp(s[j] - max),
+                               .weight = weights[j],
+                               .spoken = j == spoken};
         out.exp_sum += line.exp;
         out.weight_sum += line.weight;
         if (line.spoken)
@@ -64,9 +64,9 @@ Softmax softmax_of(const Shown& shown, const Index& at) {
     return out;
 }
 
-std::vector<double> column(const Softmax& softmax, double Line::*member) {
+std::vector<double> column(const Softmax& softmax, double SoftmaxLine::*member) {
     std::vector<double> out;
-    for (const Line& line : softmax.lines)
+    for (const SoftmaxLine& line : softmax.lines)
         out.push_back(line.*member);
     return out;
 }
@@ -78,13 +78,13 @@ void write_softmax(Sheet& sheet, const Softmax& softmax, const SumFormat& exp, c
         return sheet.context.measure(text, Font::mono_semibold, Sheet::text_size) + 14;
     };
     float exp_width = wide(about(exp.approximate) + number(softmax.exp_sum, exp.decimals));
-    for (const Line& line : softmax.lines)
+    for (const SoftmaxLine& line : softmax.lines)
         exp_width = std::max(exp_width, wide(number(line.exp, exp.decimals)));
     const float weight_width =
         std::max(wide("weight"), wide(about(weight.approximate) + number(1, weight.decimals)));
     const auto score_width = [&] {
         float width = wide("s");
-        for (const Line& line : softmax.lines)
+        for (const SoftmaxLine& line : softmax.lines)
             width = std::max(width, wide(number(line.s, score_decimals)));
         return width;
     };
@@ -107,7 +107,7 @@ void write_softmax(Sheet& sheet, const Softmax& softmax, const SumFormat& exp, c
     head_text(exp_edge, "exp", Align::right);
     head_text(sheet.right, "weight", Align::right);
     sheet.y += Sheet::row_height - 2;
-    for (const Line& line : softmax.lines) {
+    for (const SoftmaxLine& line : softmax.lines) {
         if (line.spoken) {
             const float x = sheet.left - 10;
             sheet.picture.scene.add(RectItem{.area = {x, sheet.y, sheet.right + 10 - x, Sheet::row_height},
@@ -212,8 +212,8 @@ int add_softmax(Sheet& sheet, const Index& at, int score_decimals) {
         return 2;
     }
     const Softmax softmax = softmax_of(shown, at);
-    const SumFormat exp = sum_format(column(softmax, &Line::exp), softmax.exp_sum);
-    const SumFormat weight = sum_format(column(softmax, &Line::weight), softmax.weight_sum);
+    const SumFormat exp = sum_format(column(softmax, &SoftmaxLine::exp), softmax.exp_sum);
+    const SumFormat weight = sum_format(column(softmax, &SoftmaxLine::weight), softmax.weight_sum);
     write_softmax(sheet, softmax, exp, weight, score_decimals, at[1]);
     const SumFormat last = step_format({softmax.spoken.exp, softmax.exp_sum}, softmax.spoken.weight,
                                        [](const std::vector<double>& n) { return n[0] / n[1]; });

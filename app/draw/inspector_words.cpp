@@ -12,16 +12,16 @@ namespace headscope {
 
 namespace {
 
-constexpr int longest_word = 10;
+constexpr int longest_token = 10;
 
 std::string plain_query(const Problem& problem, std::int64_t i) {
     return shortened(problem.tokens.empty() ? "token " + std::to_string(i) : query_word(problem, i),
-                     longest_word);
+                     longest_token);
 }
 
 std::string plain_key(const Problem& problem, std::int64_t j) {
     const auto& words = problem.cross() ? problem.kv_tokens : problem.tokens;
-    return shortened(words.empty() ? "token " + std::to_string(j) : key_word(problem, j), longest_word);
+    return shortened(words.empty() ? "token " + std::to_string(j) : key_word(problem, j), longest_token);
 }
 
 std::string feature(const Shown& shown, std::int64_t d) {
@@ -95,6 +95,10 @@ std::string say_head(std::int64_t h) {
 
 std::string say_kv_head(const Dims& dims, std::int64_t g) {
     return (dims.Hkv == dims.H ? "head " : "key/value head ") + std::to_string(g);
+}
+
+std::string name_of(TensorId id) {
+    return std::string(tensor_info(id).name);
 }
 
 std::string caption_of(const Shown& shown, const CellAddress& cell) {

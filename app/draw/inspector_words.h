@@ -11,6 +11,9 @@ namespace headscope {
 std::string say_query(const Problem& problem, std::int64_t i);
 std::string say_key(const Problem& problem, std::int64_t j);
 
+/// "W_Q"
+std::string name_of(TensorId id);
+
 /// "head 2"; with shared key/value heads, "key/value head 1" for the index of one.
 std::string say_head(std::int64_t h);
 std::string say_kv_head(const Dims& dims, std::int64_t g);

@@ -14,9 +14,9 @@ namespace headscope {
 
 namespace {
 
-constexpr float top = 150.0F; ///< below the column labels
-constexpr float foot = 58.0F; ///< the legend
-constexpr float label_width = 76.0F;
+constexpr float map_top = 150.0F; ///< below the column labels
+constexpr float map_foot = 58.0F; ///< the legend
+constexpr float map_label_width = 76.0F;
 constexpr std::int64_t most_cells_whole = 64; ///< larger maps are drawn from a picture that is kept
 
 /// Which cells are seen, and where. `pitch` pixels from one cell to the next, below 1 for pooled maps.
@@ -40,14 +40,14 @@ Window window_of(const DrawContext& context) {
     Window out;
     cut_axis(map.y, map.zoom, dims.Tq, out.part.row, out.part.rows);
     cut_axis(map.x, map.zoom, dims.Tk, out.part.col, out.part.cols);
-    const float left = canvas_pad + label_width; // longer labels lose their middle
+    const float left = canvas_pad + map_label_width; // longer labels lose their middle
     const float width = std::max(context.width - left - canvas_pad, 120.0F),
-                height = std::max(context.height - top - foot, 120.0F);
+                height = std::max(context.height - map_top - map_foot, 120.0F);
     const auto rows = static_cast<float>(out.part.rows), cols = static_cast<float>(out.part.cols);
     float pitch = std::min(width / cols, height / rows);
     if (pitch >= 1)
         pitch = std::min(std::floor(pitch), 78.0F); // whole pixels, so that all cells are of one size
-    out.area = {left, top, std::floor(pitch * cols), std::floor(pitch * rows)};
+    out.area = {left, map_top, std::floor(pitch * cols), std::floor(pitch * rows)};
     out.area.w = std::max(out.area.w, 1.0F);
     out.area.h = std::max(out.area.h, 1.0F);
     out.pitch_x = out.area.w / cols;

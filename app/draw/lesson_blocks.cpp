@@ -13,13 +13,13 @@ namespace headscope {
 
 namespace {
 
-constexpr float body_size = 14.5F, body_line = 22.0F;
-constexpr float inside = 14.0F;
+constexpr float block_text_size = 14.5F, block_text_line = 22.0F;
+constexpr float block_inset = 14.0F;
 
-class Column {
+class BlockColumn {
 public:
-    Column(Picture& picture, const DrawContext& context, const CourseState& course, float x, float y,
-           float width)
+    BlockColumn(Picture& picture, const DrawContext& context, const CourseState& course, float x, float y,
+                float width)
         : picture_(picture), context_(context), course_(course),
           state_(lesson_state(context.shown, context.view, course)), x_(x), y_(y), width_(width) {}
 
@@ -31,8 +31,10 @@ public:
 
 private:
     TextStyle body() const {
-        return {
-            .size = body_size, .line = body_line, .color = context_.theme.text, .strong = context_.theme.ink};
+        return {.size = block_text_size,
+                .line = block_text_line,
+                .color = context_.theme.text,
+                .strong = context_.theme.ink};
     }
 
     float spans(const Spans& text, float x, float width, const TextStyle& style) {
@@ -57,7 +59,7 @@ private:
         int number = 0;
         for (const Spans& item : list.items) {
             const std::string mark = list.numbered ? std::to_string(++number) + "." : "•";
-            draw_text(picture_, context_, x_, y_ + body_size, mark, Font::ui, body_size,
+            draw_text(picture_, context_, x_, y_ + block_text_size, mark, Font::ui, block_text_size,
                       context_.theme.muted);
             y_ = spans(item, x_ + 20, width_ - 20, body()) + 3;
         }
@@ -162,12 +164,12 @@ private:
     void boxed(const std::string& name, Color stroke, const Inside& fill) {
         const float top = y_;
         Picture inner;
-        Column column(inner, context_, course_, x_ + inside, top + 34, width_ - 2 * inside);
+        BlockColumn column(inner, context_, course_, x_ + block_inset, top + 34, width_ - 2 * block_inset);
         fill(column);
         const float height = column.y_ - top + 8;
         picture_.scene.add(RectItem{
             .area = {x_, top, width_, height}, .fill = context_.theme.raise, .stroke = stroke, .radius = 6});
-        draw_text(picture_, context_, x_ + inside, top + 23, name, Font::ui_medium, 12.5F,
+        draw_text(picture_, context_, x_ + block_inset, top + 23, name, Font::ui_medium, 12.5F,
                   context_.theme.muted);
         picture_.append(inner, 0, 0);
         y_ = top + height + 12;
@@ -177,13 +179,13 @@ private:
         const std::string name = callout.kind == "try"       ? "Try it"
                                  : callout.kind == "warning" ? "Take care"
                                                              : "Note";
-        boxed(name, context_.theme.line, [&](Column& column) { column.all(callout.blocks); });
+        boxed(name, context_.theme.line, [&](BlockColumn& column) { column.all(callout.blocks); });
     }
 
     void draw(const Gate& gate) {
         const bool met = state_.done.contains(gate_name(gate));
         boxed(met ? "Done ✓" : "Your turn", met ? context_.theme.good : context_.theme.line2,
-              [&](Column& column) {
+              [&](BlockColumn& column) {
                   column.draw(Paragraph{{Span{.style = SpanStyle::plain, .text = gate.task, .value = {}}}});
                   if (!met)
                       column.button("Show me", LessonAction(ShowScene{gate.solution}), "Does it for you");
@@ -193,7 +195,7 @@ private:
     void draw(const FillTable& table) {
         const bool met = state_.done.contains(table.id);
         boxed(met ? "All right ✓" : "Fill in", met ? context_.theme.good : context_.theme.line2,
-              [&](Column& column) {
+              [&](BlockColumn& column) {
                   column.draw(Paragraph{{Span{.style = SpanStyle::plain, .text = table.task, .value = {}}}});
                   column.cells(table);
               });
@@ -265,7 +267,7 @@ private:
 
 float draw_blocks(Picture& picture, const DrawContext& context, const CourseState& course,
                   const std::vector<LessonBlock>& blocks, float x, float y, float width) {
-    return Column(picture, context, course, x, y, width).all(blocks);
+    return BlockColumn(picture, context, course, x, y, width).all(blocks);
 }
 
 } // namespace headscope

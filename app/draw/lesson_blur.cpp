@@ -10,7 +10,7 @@ namespace headscope {
 
 namespace {
 
-constexpr float bars = 30.0F, plot_height = 88.0F, word_size = 11.0F;
+constexpr float bars = 30.0F, blur_plot_height = 88.0F, axis_word_size = 11.0F;
 
 /// One head's row of weights as bars over the words; the word it reads by itself is ink in the axis below.
 void draw_head_row(PanelColumn& column, const BlurFigure& figure, const BlurFigure::Head& head, float pitch) {
@@ -51,11 +51,11 @@ void draw_words(PanelColumn& column, const BlurFigure& figure, float pitch) {
             figure.heads, [&](const auto& head) { return head.top == static_cast<std::int64_t>(j); });
         const Font font = read ? Font::ui_semibold : Font::ui;
         const std::string word = shortened(figure.words[j], 10);
-        longest = std::max(longest, column.context.measure(word, font, word_size));
+        longest = std::max(longest, column.context.measure(word, font, axis_word_size));
         column.picture.scene.add(TextItem{{column.x + pitch * (static_cast<float>(j) + 0.5F) - 4, column.y},
                                           word,
                                           font,
-                                          word_size,
+                                          axis_word_size,
                                           read ? theme.ink : theme.muted,
                                           Align::left,
                                           90});
@@ -81,8 +81,8 @@ void draw_blur(PanelColumn& column, const BlurFigure& figure, double share) {
         .lines = {{figure.entropy_by_share, theme.text}},
         .dots = {{share, figure.entropy, theme.ink}},
         .x_says = "mean entropy over merged: " + number(figure.entropy, 2) + " now"};
-    draw_plot(column.picture, column.context, plot, {column.x, column.y, column.width, plot_height});
-    column.y += plot_height + 4;
+    draw_plot(column.picture, column.context, plot, {column.x, column.y, column.width, blur_plot_height});
+    column.y += blur_plot_height + 4;
 }
 
 } // namespace headscope

@@ -13,7 +13,7 @@ namespace headscope {
 
 namespace {
 
-constexpr float inside = 10.0F, knob_height = 27.0F, field_width = 72.0F;
+constexpr float knob_inset = 10.0F, knob_height = 27.0F, knob_field_width = 72.0F;
 
 /// Where a value stands among the stops, counted in stops: between two of them by its logarithm.
 float place_of(const Knob& knob, double value) {
@@ -58,7 +58,7 @@ void draw_knob(PanelColumn& column, const LessonPanel& panel, const Knobs& set, 
         values[name] = value;
         return Action(LessonAction(TurnKnobs{line, std::move(values)}));
     };
-    const Rect track{column.x + name_width, middle - 2, column.width - name_width - field_width - 16, 4};
+    const Rect track{column.x + name_width, middle - 2, column.width - name_width - knob_field_width - 16, 4};
     const float low = knob.stops.empty() ? static_cast<float>(knob.low) : 0,
                 high = knob.stops.empty() ? static_cast<float>(knob.high)
                                           : static_cast<float>(knob.stops.size() - 1);
@@ -87,7 +87,7 @@ void draw_knob(PanelColumn& column, const LessonPanel& panel, const Knobs& set, 
                  },
              .tip = knob.says + ". Double click: back to where the lesson put it",
              .grain = knob.stops.empty() ? 0.01F : 1.0F});
-    picture.fields.push_back({.area = {column.right() - field_width, column.y + 2, field_width, 23},
+    picture.fields.push_back({.area = {column.right() - knob_field_width, column.y + 2, knob_field_width, 23},
                               .label = label + " value",
                               .text = value_text(knob),
                               .action =
@@ -128,7 +128,7 @@ float draw_lesson_panel(Picture& picture, const DrawContext& context, const Cour
     const auto found = course.panels.find(panel.line);
     const PanelState none, &state = found == course.panels.end() ? none : found->second;
     Picture inner;
-    PanelColumn column{inner, context, x + inside, y + 8, width - 2 * inside};
+    PanelColumn column{inner, context, x + knob_inset, y + 8, width - 2 * knob_inset};
     draw_knobs(column, panel, state.set);
     column.y += 4;
     if (const auto* fault = std::get_if<std::string>(&state.shows))

@@ -24,7 +24,7 @@ void draw_code(PanelColumn& column, const std::vector<std::string>& lines) {
 }
 
 /// Exact for zero and for numbers that can be read; else how small it is.
-std::string difference_text(double difference) {
+std::string loop_difference(double difference) {
     if (difference == 0 || difference >= 0.001)
         return number(difference, difference == 0 ? 0 : 3);
     std::array<char, 32> text{};
@@ -62,8 +62,8 @@ void draw_loop(PanelColumn& column, const LoopFigure& figure) {
                   std::string(tensor_info(pair.whole).symbol) + ", " + std::to_string(pair.heads) +
                       (pair.heads == 1 ? " head" : " heads"),
                   Font::ui, 12.5F, theme.text);
-        put(first, difference_text(pair.difference), Font::mono_semibold, theme.ink);
-        put(column.right(), difference_text(pair.without_transpose), Font::mono, theme.text);
+        put(first, loop_difference(pair.difference), Font::mono_semibold, theme.ink);
+        put(column.right(), loop_difference(pair.without_transpose), Font::mono, theme.text);
         column.picture.tips.push_back(
             {{column.x, column.y, column.width, 19},
              "The loop against one product with view and transpose; and against a view straight to "

@@ -16,10 +16,10 @@ namespace {
 constexpr float digit_width = 0.6F; ///< of a monospaced digit, in ems
 constexpr float smallest_text = 12.0F;
 constexpr float number_margin = 3.0F;
-constexpr float corner = 9.0F; ///< mark of an edited cell
+constexpr float edited_corner = 9.0F; ///< mark of an edited cell
 
 /// The numbers of a matrix as text: all of them, or none when the widest does not fit.
-struct Numbers {
+struct CellNumbers {
     int decimals = -1;
     float size = 0;
     bool shown() const { return decimals >= 0; }
@@ -31,7 +31,7 @@ std::string cell_text(const MatrixSpec& spec, float value, int decimals) {
     return spec.plus ? signed_number(value, decimals) : number(value, decimals);
 }
 
-Numbers fit_numbers(const MatrixSpec& spec, const std::vector<float>& values, bool wanted) {
+CellNumbers fit_numbers(const MatrixSpec& spec, const std::vector<float>& values, bool wanted) {
     if (!wanted || spec.cell_h < 18.0F || spec.cell_w < 24.0F)
         return {};
     // Small changes are not printed as zeros.
@@ -117,7 +117,7 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
     const bool image = std::min(spec.cell_w, spec.cell_h) < texture_below;
     const bool bars = spec.fill == CellFill::owned && spec.cell_h >= 24.0F && spec.cell_w >= 24.0F;
     const std::vector<float> values = image ? std::vector<float>{} : values_of(context, spec);
-    const Numbers numbers = image ? Numbers{} : fit_numbers(spec, values, context.view.numbers);
+    const CellNumbers numbers = image ? CellNumbers{} : fit_numbers(spec, values, context.view.numbers);
     // Without a number or a bar, size and sign can only be told by colour.
     if (spec.fill == CellFill::owned && !bars && !numbers.shown())
         spec.fill = CellFill::diverging;
@@ -178,9 +178,9 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
             }
             if (!spec.value && !context.difference() &&
                 marked_as_edited(context, spec.tensor, grid.index(row, col)))
-                picture.scene.add(PolygonItem{{{cell.right() - corner, cell.y},
+                picture.scene.add(PolygonItem{{{cell.right() - edited_corner, cell.y},
                                                {cell.right(), cell.y},
-                                               {cell.right(), cell.y + corner}},
+                                               {cell.right(), cell.y + edited_corner}},
                                               context.theme.ink});
             if (bars)
                 draw_value_bar(picture, context, spec, cell, row, col, value);

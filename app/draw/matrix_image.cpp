@@ -11,9 +11,9 @@ namespace headscope {
 namespace {
 
 /// Reads the tensor's own numbers without looking up each address.
-class Numbers {
+class TensorNumbers {
 public:
-    Numbers(const Tensor& tensor, const MatrixSpec& spec)
+    TensorNumbers(const Tensor& tensor, const MatrixSpec& spec)
         : first_(tensor.data() + tensor.shape().offset(spec.origin)),
           down_(stride(tensor.shape(), spec.row_axis)), across_(stride(tensor.shape(), spec.col_axis)) {}
     float operator()(std::int64_t row, std::int64_t col) const { return first_[row * down_ + col * across_]; }
@@ -64,7 +64,7 @@ void draw_matrix_image(Picture& picture, const DrawContext& context, const Matri
     const Tensor* const tensor = spec.value ? nullptr : context.shown.tensor(spec.tensor);
     const auto paint = [&] {
         return spec.value ? pixels_of(context, spec, done, spec.value)
-                          : pixels_of(context, spec, done, Numbers(*tensor, spec));
+                          : pixels_of(context, spec, done, TensorNumbers(*tensor, spec));
     };
     PixelCache::Named made;
     // Weights have ways of colouring of their own.

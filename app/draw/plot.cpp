@@ -10,8 +10,8 @@ namespace headscope {
 
 namespace {
 
-constexpr float label_size = 11.0F;
-constexpr float bottom = 30.0F; ///< under the axis: ticks, and what they count
+constexpr float axis_label_size = 11.0F;
+constexpr float axis_below = 30.0F; ///< under the axis: ticks, and what they count
 
 } // namespace
 
@@ -26,8 +26,8 @@ void draw_plot(Picture& picture, const DrawContext& context, const Plot& plot, c
     Scene& scene = picture.scene;
     float left = 0;
     for (const auto& [value, text] : plot.y.ticks)
-        left = std::max(left, context.measure(text, Font::ui, label_size) + 6);
-    const Rect inner{area.x + left, area.y + 6, area.w - left - 4, area.h - 6 - bottom};
+        left = std::max(left, context.measure(text, Font::ui, axis_label_size) + 6);
+    const Rect inner{area.x + left, area.y + 6, area.w - left - 4, area.h - 6 - axis_below};
     const auto x_at = [&](double value) {
         return inner.x + inner.w * static_cast<float>(plot.x.place(value));
     };
@@ -36,24 +36,24 @@ void draw_plot(Picture& picture, const DrawContext& context, const Plot& plot, c
     };
     for (const auto& [value, text] : plot.y.ticks) {
         scene.add(LineItem{{inner.x, y_at(value)}, {inner.right(), y_at(value)}, theme.line, 1});
-        draw_text(picture, context, inner.x - 6, baseline_for(y_at(value), label_size), text, Font::ui,
-                  label_size, theme.muted, Align::right);
+        draw_text(picture, context, inner.x - 6, baseline_for(y_at(value), axis_label_size), text, Font::ui,
+                  axis_label_size, theme.muted, Align::right);
     }
     scene.add(LineItem{{inner.x, inner.bottom()}, {inner.right(), inner.bottom()}, theme.line2, 1});
     for (const auto& [value, text] : plot.x.ticks) {
-        const float x = x_at(value), half = context.measure(text, Font::ui, label_size) / 2;
+        const float x = x_at(value), half = context.measure(text, Font::ui, axis_label_size) / 2;
         scene.add(LineItem{{x, inner.bottom()}, {x, inner.bottom() + 4}, theme.line2, 1});
         draw_text(picture, context, std::min(x, area.right() - half), inner.bottom() + 15, text, Font::ui,
-                  label_size, theme.muted, Align::center);
+                  axis_label_size, theme.muted, Align::center);
     }
-    draw_text(picture, context, inner.right(), inner.bottom() + 28, plot.x_says, Font::ui, label_size,
+    draw_text(picture, context, inner.right(), inner.bottom() + 28, plot.x_says, Font::ui, axis_label_size,
               theme.muted, Align::right);
     for (const PlotMark& mark : plot.marks) {
-        const float x = x_at(mark.x), width = context.measure(mark.words, Font::ui, label_size);
+        const float x = x_at(mark.x), width = context.measure(mark.words, Font::ui, axis_label_size);
         scene.add(LineItem{{x, inner.y}, {x, inner.bottom()}, mark.colour, 1});
         const bool at_left = x + 5 + width > inner.right();
         draw_text(picture, context, at_left ? x - 5 : x + 5, inner.bottom() - 6, mark.words, Font::ui,
-                  label_size, mark.colour, at_left ? Align::right : Align::left);
+                  axis_label_size, mark.colour, at_left ? Align::right : Align::left);
     }
     for (const PlotLine& line : plot.lines)
         for (std::size_t i = 1; i < line.points.size(); ++i)

@@ -11,7 +11,7 @@ namespace headscope {
 
 namespace {
 
-constexpr float page_top = 100.0F;
+constexpr float product_top = 100.0F;
 
 std::int64_t rows_done(const DrawContext& context) {
     return context.view.row >= 0 ? context.view.row + 1 : -1;
@@ -150,8 +150,8 @@ Picture draw_projection_page(const DrawContext& context) {
     product.bias = bias;
     const ProductLayout layout =
         draw_product(picture, context, product,
-                     {canvas_pad, page_top, context.width - 2 * canvas_pad,
-                      context.height - page_top - (context.difference() ? 64.0F : 30.0F)});
+                     {canvas_pad, product_top, context.width - 2 * canvas_pad,
+                      context.height - product_top - (context.difference() ? 64.0F : 30.0F)});
     const float end = draw_small_cell_legend(picture, context, layout.result, layout.area.bottom());
     finish(picture, context, layout.area, end);
     return picture;
@@ -186,9 +186,9 @@ Picture draw_head_out_page(const DrawContext& context) {
     product.bar_head = h;
     // The heads' bars belong above the token labels of the weights; there the name carries the head instead.
     product.left_head_cols = 0;
-    const ProductLayout layout =
-        draw_product(picture, context, product,
-                     {canvas_pad, page_top, context.width - 2 * canvas_pad, context.height - page_top - 60});
+    const ProductLayout layout = draw_product(
+        picture, context, product,
+        {canvas_pad, product_top, context.width - 2 * canvas_pad, context.height - product_top - 60});
     const Ramp& ramp = context.theme.heat(h, dims.H, context.view.colour_map);
     draw_legend(picture, context, layout.left.area.x, layout.left.area.bottom() + 16, 140, ramp, 0, 1,
                 "weight", !context.shown.problem().mask.empty());
@@ -226,13 +226,13 @@ Picture draw_contributions_page(const DrawContext& context) {
     product.right_first_head = h;
     product.left_head_cols = product.right_head_cols = product.result_head_cols = -1;
     product.bar_head = h;
-    const float room = context.height - page_top;
+    const float room = context.height - product_top;
     const float wanted = product_height(context, product, 30);
     // Beside a board the pagers of a wide layer take lines of their own.
     const float share = context.width < 620 ? 0.85F : 0.55F;
     const float product_room = std::min(wanted, std::max(room * share, 220.0F));
     const ProductLayout layout = draw_product(
-        picture, context, product, {canvas_pad, page_top, context.width - 2 * canvas_pad, product_room});
+        picture, context, product, {canvas_pad, product_top, context.width - 2 * canvas_pad, product_room});
     float end = draw_small_cell_legend(picture, context, layout.result, layout.area.bottom());
     end += 24;
     draw_hairline(picture, context, canvas_pad, end, context.width - 2 * canvas_pad);

@@ -10,11 +10,12 @@ namespace headscope {
 
 namespace {
 
-constexpr float button_height = 30.0F, gap = 8.0F;
+constexpr float tool_height = 30.0F, tool_gap = 8.0F;
 
 Rect slot(const Sheet& sheet, int column, int columns) {
-    const float width = (sheet.width() - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
-    return {sheet.left + (width + gap) * static_cast<float>(column), sheet.y, width, button_height};
+    const float width =
+        (sheet.width() - tool_gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
+    return {sheet.left + (width + tool_gap) * static_cast<float>(column), sheet.y, width, tool_height};
 }
 
 void button(Sheet& sheet, int column, const std::string& label, const Action& action, const std::string& tip,
@@ -26,7 +27,8 @@ void button(Sheet& sheet, int column, const std::string& label, const Action& ac
 void field(Sheet& sheet, const std::string& name, const std::string& label, const std::string& text,
            const std::function<OperationChoice(const std::string&)>& choice) {
     constexpr float field_width = 130.0F;
-    sheet.put(sheet.left, name, sheet.width() - field_width - gap, Font::ui, 13, sheet.context.theme.text);
+    sheet.put(sheet.left, name, sheet.width() - field_width - tool_gap, Font::ui, 13,
+              sheet.context.theme.text);
     sheet.picture.fields.push_back(
         {.area = {sheet.right - field_width, sheet.y, field_width, 28},
          .label = label,
@@ -115,7 +117,7 @@ void draw_open_operation(Sheet& sheet, const Block& block) {
     }
     button(sheet, 0, "Apply", OperateOn{now}, "Enter does the same", true);
     button(sheet, 1, "Close", ViewChange(ChooseOperation{with_kind(now, OperationKind::none)}), {});
-    sheet.y += button_height + 12;
+    sheet.y += tool_height + 12;
 }
 
 void draw_tools(Sheet& sheet, const Block& block) {
@@ -129,18 +131,18 @@ void draw_tools(Sheet& sheet, const Block& block) {
     button(sheet, 0, "Set…", open(OperationKind::set), "One number for all", now.kind == OperationKind::set);
     button(sheet, 1, "Scale…", open(OperationKind::scale), "Times a factor",
            now.kind == OperationKind::scale);
-    sheet.y += button_height + gap;
+    sheet.y += tool_height + tool_gap;
     button(sheet, 0, "Zero", at_once(Zero{}), "Delete does the same");
     button(sheet, 1, "Add noise…", open(OperationKind::noise), "Normal numbers, by a seed",
            now.kind == OperationKind::noise);
-    sheet.y += button_height + gap;
+    sheet.y += tool_height + tool_gap;
     button(sheet, 0, "Randomise…", open(is_random(now.kind) ? now.kind : OperationKind::normal),
            "New numbers by a seed: normal or Xavier", is_random(now.kind));
     button(sheet, 1, "Identity", at_once(MakeIdentity{}), "1 on the block's diagonal, else 0");
-    sheet.y += button_height + gap;
+    sheet.y += tool_height + tool_gap;
     button(sheet, 0, "Copy TSV", CopyNumbers{}, "Ctrl C: for a spreadsheet");
     button(sheet, 1, "Paste TSV", PasteNumbers{}, "Ctrl V: from a spreadsheet, from the selected cell on");
-    sheet.y += button_height + 12;
+    sheet.y += tool_height + 12;
     draw_open_operation(sheet, block);
 }
 

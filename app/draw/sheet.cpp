@@ -9,7 +9,7 @@ namespace headscope {
 namespace {
 
 constexpr float name_column = 76.0F;
-constexpr float gap = 12.0F;
+constexpr float value_gap = 12.0F;
 
 } // namespace
 
@@ -32,7 +32,7 @@ void Sheet::section(const std::string& name, const std::string& formula) {
     draw_hairline(picture, context, left, y, width());
     y += 8;
     const float taken = put(left, name, width(), Font::ui_semibold, 13.5F, context.theme.ink);
-    const bool beside = taken + gap + context.measure(formula, Font::mono, text_size) <= width();
+    const bool beside = taken + value_gap + context.measure(formula, Font::mono, text_size) <= width();
     if (beside)
         put(right, formula, width(), Font::mono, text_size, context.theme.muted, Align::right);
     y += row_height;
@@ -53,7 +53,7 @@ void Sheet::paragraph(const std::string& text, Color color) {
 void Sheet::row(const std::string& words, const std::string& result, bool strong) {
     const float taken = put(right, result, width() * 0.6F, strong ? Font::mono_semibold : Font::mono,
                             text_size, strong ? context.theme.ink : context.theme.text, Align::right);
-    put(left, words, width() - taken - gap, Font::ui, text_size, context.theme.text);
+    put(left, words, width() - taken - value_gap, Font::ui, text_size, context.theme.text);
     y += row_height;
 }
 
@@ -61,15 +61,16 @@ void Sheet::place(const std::string& name, const std::string& value, const std::
     put(left, name, name_column - 8, Font::ui, text_size, context.theme.muted);
     const float at = left + name_column;
     const float taken = put(at, value, right - at, Font::mono_semibold, text_size, context.theme.ink);
-    if (!words.empty() && right - at - taken > 3 * gap)
-        put(at + taken + gap, words, right - at - taken - gap, Font::ui, text_size, context.theme.text);
+    if (!words.empty() && right - at - taken > 3 * value_gap)
+        put(at + taken + value_gap, words, right - at - taken - value_gap, Font::ui, text_size,
+            context.theme.text);
     y += row_height;
 }
 
 void Sheet::arithmetic(const std::string& expression, const std::string& result) {
     const float taken =
         put(right, result, width() * 0.5F, Font::mono_semibold, text_size, context.theme.ink, Align::right);
-    put(left, expression, width() - taken - gap, Font::mono, text_size, context.theme.text);
+    put(left, expression, width() - taken - value_gap, Font::mono, text_size, context.theme.text);
     y += row_height;
 }
 

@@ -11,9 +11,9 @@ namespace headscope {
 
 namespace {
 
-constexpr float page_top = 104.0F;
+constexpr float split_top = 104.0F;
 constexpr float name_room = 36.0F; ///< above each matrix: name and bar
-constexpr float arrow_room = 110.0F;
+constexpr float split_arrow_room = 110.0F;
 
 float ease(float t) {
     return t < 0.5F ? 4 * t * t * t : 1 - std::pow(-2 * t + 2, 3.0F) / 2;
@@ -67,8 +67,8 @@ Cells fit(const Slices& widest, float rows, float lines, float room_w, float roo
     const auto cols = static_cast<float>(widest.heads * widest.width);
     const float pieces = static_cast<float>(widest.heads - 1);
     cells.gap = std::clamp(160.0F / std::max(pieces, 1.0F), 6.0F, 28.0F);
-    cells.w =
-        std::clamp(std::floor((room_w - labels - arrow_room - pieces * cells.gap) / (2 * cols)), 2.0F, 40.0F);
+    cells.w = std::clamp(std::floor((room_w - labels - split_arrow_room - pieces * cells.gap) / (2 * cols)),
+                         2.0F, 40.0F);
     cells.h = std::clamp(std::floor((room_h - lines * name_room) / rows), 3.0F, 29.0F);
     return cells;
 }
@@ -210,17 +210,17 @@ Picture draw_split_page(const DrawContext& context) {
         *std::ranges::max_element(all, {}, [](const Slices& s) { return s.heads * s.width; });
     const float labels = std::max(row_label_width(context, false), row_label_width(context, true));
     const auto rows = static_cast<float>(dims.Tq + 2 * dims.Tk);
-    const Cells cells =
-        fit(widest, rows, 3, context.width - 2 * canvas_pad, context.height - page_top - 3 * 14 - 48, labels);
+    const Cells cells = fit(widest, rows, 3, context.width - 2 * canvas_pad,
+                            context.height - split_top - 3 * 14 - 48, labels);
     const float apart = ease(context.view.apart);
     const float left = canvas_pad + labels;
-    const float right = left + cells.w * static_cast<float>(widest.heads * widest.width) + arrow_room;
-    float y = page_top;
+    const float right = left + cells.w * static_cast<float>(widest.heads * widest.width) + split_arrow_room;
+    float y = split_top;
     for (const Slices& s : all) {
         y += name_room;
         const float height = cells.h * static_cast<float>(s.keys ? dims.Tk : dims.Tq);
         draw_joined(picture, context, s, left, y, cells, true);
-        draw_arrow(picture, context, right - arrow_room + 18, y + height / 2, arrow_room - 40);
+        draw_arrow(picture, context, right - split_arrow_room + 18, y + height / 2, split_arrow_room - 40);
         if (s.joined == TensorId::k && s.shared > 1)
             draw_sharing(picture, context, all.front(), s, right, y - name_room - 14, y, cells, apart);
         draw_blocks(picture, context, s, right, y, cells, apart, false);
@@ -264,11 +264,11 @@ Picture draw_concat_page(const DrawContext& context) {
     const float room_w = context.width - 2 * canvas_pad - labels;
     cells.w = std::clamp(std::floor((room_w - pieces * cells.gap) / cols), 2.0F, 46.0F);
     cells.h =
-        std::clamp(std::floor((context.height - page_top - 2 * name_room - 170) / (2 * rows)), 3.0F, 34.0F);
+        std::clamp(std::floor((context.height - split_top - 2 * name_room - 170) / (2 * rows)), 3.0F, 34.0F);
     const float height = cells.h * rows;
     const float left = canvas_pad + labels;
 
-    float y = page_top + name_room + 8;
+    float y = split_top + name_room + 8;
     draw_blocks(picture, context, s, left, y, cells, 1.0F, true);
     y += height + 22;
     const float middle = left + blocks_width(s, cells, 1) / 2;

@@ -8,11 +8,11 @@ namespace headscope {
 
 namespace {
 
-constexpr float gap = 10.0F;
+constexpr float term_gap = 10.0F;
 constexpr float times_width = 24.0F;
 constexpr float narrowest_bar = 24.0F;
 constexpr float widest_bar = 96.0F;
-constexpr float widest_label = 72.0F;
+constexpr float widest_term_label = 72.0F;
 constexpr std::size_t most_groups = 6;
 
 std::vector<double> values_of(const std::vector<Term>& terms) {
@@ -108,7 +108,8 @@ struct Columns {
 
     bool factors() const { return numbers[0] > 0; }
     float taken() const {
-        return label + numbers[2] + gap + (factors() ? numbers[0] + numbers[1] + times_width + gap : 0);
+        return label + numbers[2] + term_gap +
+               (factors() ? numbers[0] + numbers[1] + times_width + term_gap : 0);
     }
 };
 
@@ -160,7 +161,7 @@ private:
                 if (!term.factors)
                     continue;
                 widen(c.label,
-                      std::min(widest_label, wide(term.label, table_.words ? Font::ui : Font::mono)));
+                      std::min(widest_term_label, wide(term.label, table_.words ? Font::ui : Font::mono)));
                 for (const std::size_t f : {0U, 1U}) {
                     widen(c.numbers[f], heading_width(f + 1));
                     widen(c.numbers[f], wide(number((*term.factors)[f], decimals[f])));
@@ -169,7 +170,7 @@ private:
         }
         for (const Term& term : table_.others)
             widen(c.numbers[2], wide(text(term.value, decimals[2])));
-        const float room = sheet_.width() - c.taken() - gap;
+        const float room = sheet_.width() - c.taken() - term_gap;
         c.bar = c.factors() && room >= narrowest_bar ? std::min(room, widest_bar) : 0;
         return c;
     }
@@ -195,7 +196,7 @@ private:
         columns_.label = std::max(0.0F, columns_.label - std::max(0.0F, columns_.taken() - sheet_.width()));
     }
 
-    float first_edge() const { return sheet_.left + columns_.label + gap + columns_.numbers[0]; }
+    float first_edge() const { return sheet_.left + columns_.label + term_gap + columns_.numbers[0]; }
     float second_edge() const { return first_edge() + times_width + columns_.numbers[1]; }
 
     void heading() {
@@ -251,7 +252,7 @@ private:
     void bar(const Term& term) {
         if (columns_.bar == 0)
             return;
-        const float middle = sheet_.right - columns_.numbers[2] - gap - columns_.bar / 2;
+        const float middle = sheet_.right - columns_.numbers[2] - term_gap - columns_.bar / 2;
         const float center = sheet_.y + Sheet::row_height / 2;
         const float length =
             largest_ > 0 ? static_cast<float>(std::abs(term.value) / largest_) * columns_.bar / 2 : 0.0F;
@@ -273,7 +274,7 @@ private:
                                               .fill = bar_color(sheet_.context, term.head)});
             x += 18;
         }
-        sheet_.put(x, term.label, sheet_.right - x - taken - gap, Font::ui, Sheet::text_size,
+        sheet_.put(x, term.label, sheet_.right - x - taken - term_gap, Font::ui, Sheet::text_size,
                    term.head >= 0 ? theme.text : theme.muted);
         sheet_.y += Sheet::row_height;
     }
@@ -283,7 +284,7 @@ private:
         const float taken =
             sheet_.put(sheet_.right, about(approximate) + text(total, columns_.decimals[2]), sheet_.width(),
                        Font::mono_semibold, Sheet::text_size, theme.ink, Align::right);
-        sheet_.put(sheet_.left, name, sheet_.width() - taken - gap, name_font, Sheet::text_size,
+        sheet_.put(sheet_.left, name, sheet_.width() - taken - term_gap, name_font, Sheet::text_size,
                    name_font == Font::ui ? theme.text : theme.muted);
         sheet_.y += Sheet::row_height;
     }

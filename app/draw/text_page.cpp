@@ -13,13 +13,13 @@ namespace headscope {
 
 namespace {
 
-constexpr float top = 96.0F;
-constexpr float label_width = 150.0F;
+constexpr float text_top = 96.0F;
+constexpr float text_label_width = 150.0F;
 constexpr float number_height = 20.0F;
 constexpr float word_gap = 3.0F;
 constexpr float line_gap = 8.0F;
 constexpr float block_gap = 20.0F;
-constexpr float foot = 52.0F; ///< the legend
+constexpr float text_foot = 52.0F; ///< the legend
 
 /// How large words are set.
 struct Type {
@@ -59,7 +59,7 @@ Flow flow_words(const DrawContext& context, bool keys, const Type& type, float l
 Type type_for(const DrawContext& context, float width, std::size_t blocks) {
     for (const Type type : {Type{22, 42}, Type{17, 34}}) {
         const float block = type.height + number_height + block_gap;
-        const float height = top + type.height + 40 + block * static_cast<float>(blocks) + foot;
+        const float height = text_top + type.height + 40 + block * static_cast<float>(blocks) + text_foot;
         const auto one_line = [&](bool keys) {
             return flow_words(context, keys, type, 0, 0, width, 1).bottom == 1;
         };
@@ -114,7 +114,7 @@ void draw_block_label(Picture& picture, const Reading& reading, const Type& type
         picture.scene.add(RectItem{.area = bar, .stroke = reading.line_color(1)});
     else
         picture.scene.add(RectItem{.area = bar, .fill = one ? reading.line_color(1) : theme.line2});
-    const float x = canvas_pad + 14, room = label_width - 22;
+    const float x = canvas_pad + 14, room = text_label_width - 22;
     draw_text(picture, context, x, y + bar.h / 2 - 3, reading.title(), Font::ui_semibold, 13.5F, theme.ink);
     // The legend says what a difference or a mean is.
     const std::string full = one ? reading.role() : "";
@@ -122,17 +122,17 @@ void draw_block_label(Picture& picture, const Reading& reading, const Type& type
     if (!role.empty())
         draw_text(picture, context, x, y + bar.h / 2 + 15, role, Font::ui, 12.5F, theme.muted);
     if (role != full)
-        picture.tips.push_back({{canvas_pad, y, label_width - 8, bar.h}, full});
+        picture.tips.push_back({{canvas_pad, y, text_label_width - 8, bar.h}, full});
 }
 
 /// Returns the y below.
 float draw_block(Picture& picture, const Reading& reading, const Type& type, std::int64_t row, float y,
                  float width, float end) {
     const DrawContext& context = reading.context();
-    const float left = canvas_pad + label_width;
+    const float left = canvas_pad + text_label_width;
     draw_block_label(picture, reading, type, y);
     const Flow flow =
-        flow_words(context, true, type, left, y, width - label_width, type.height + number_height);
+        flow_words(context, true, type, left, y, width - text_label_width, type.height + number_height);
     for (std::int64_t j = 0; j < context.dims().Tk; ++j)
         draw_read_word(picture, reading, row, j, type, flow.places[static_cast<std::size_t>(j)], end);
     if (!reading.reads_nothing(row))
@@ -175,15 +175,16 @@ Picture draw_text_page(const DrawContext& context) {
     draw_page_head(picture, context, weights_title(context), weights_formula(context));
     draw_weights_switches(picture, context);
 
-    const Type type = type_for(context, width - label_width, readings.size());
-    draw_text(picture, context, canvas_pad, top + 12, "Query", Font::ui_semibold, 13.5F, theme.ink);
-    draw_text(picture, context, canvas_pad, top + 30, "the word that reads", Font::ui, 12.5F, theme.muted);
-    const Flow queries =
-        flow_words(context, false, type, canvas_pad + label_width, top, width - label_width, type.height);
+    const Type type = type_for(context, width - text_label_width, readings.size());
+    draw_text(picture, context, canvas_pad, text_top + 12, "Query", Font::ui_semibold, 13.5F, theme.ink);
+    draw_text(picture, context, canvas_pad, text_top + 30, "the word that reads", Font::ui, 12.5F,
+              theme.muted);
+    const Flow queries = flow_words(context, false, type, canvas_pad + text_label_width, text_top,
+                                    width - text_label_width, type.height);
     for (std::int64_t i = 0; i < context.dims().Tq; ++i)
         draw_query_word(picture, context, queries.places[static_cast<std::size_t>(i)], i, context.view.head,
                         i == row ? WordState::spoken : WordState::plain, type.size);
-    float y = std::max(queries.bottom, top + 36) + 18;
+    float y = std::max(queries.bottom, text_top + 36) + 18;
     draw_hairline(picture, context, canvas_pad, y, width);
     y += 20;
 
@@ -191,10 +192,10 @@ Picture draw_text_page(const DrawContext& context) {
     for (const Reading& reading : readings)
         y = draw_block(picture, reading, type, row, y, width, end) + block_gap;
     const bool difference = focus.kind() == HeadsView::difference;
-    draw_legend(picture, context, canvas_pad + label_width, y + 4, focus.log_colours() ? 180 : 160,
+    draw_legend(picture, context, canvas_pad + text_label_width, y + 4, focus.log_colours() ? 180 : 160,
                 focus.ramp(), difference ? -end : 0, end, scale_text(context, focus), any_masked(readings),
                 focus.log_colours());
-    picture.scene.height = std::max(context.height, std::ceil(y) + foot);
+    picture.scene.height = std::max(context.height, std::ceil(y) + text_foot);
     return picture;
 }
 

@@ -13,8 +13,8 @@ namespace {
 
 constexpr float head_height = 56.0F; ///< hairline, heading and the space to the first row
 constexpr float chip_height = 36.0F;
-constexpr float closest_rows = 46.0F, widest_rows = 82.0F;
-constexpr float label_width = 134.0F;
+constexpr float closest_chip_rows = 46.0F, widest_chip_rows = 82.0F;
+constexpr float chip_label_width = 134.0F;
 constexpr float widest_chip = 178.0F;
 
 /// The head in focus first, then the others in order; before them what the page compares or averages.
@@ -115,7 +115,7 @@ void draw_row_head(Picture& picture, const Reading& reading, float y) {
     draw_text(picture, context, canvas_pad + 14, baseline_for(y + chip_height / 2, 13.5F), text,
               Font::ui_semibold, 13.5F, theme.ink);
     if (!reading.role().empty())
-        picture.tips.push_back({{canvas_pad, y, label_width - 8, chip_height}, reading.role()});
+        picture.tips.push_back({{canvas_pad, y, chip_label_width - 8, chip_height}, reading.role()});
 }
 
 void draw_heading(Picture& picture, const DrawContext& context, float y, std::int64_t row,
@@ -137,8 +137,8 @@ void draw_heading(Picture& picture, const DrawContext& context, float y, std::in
 } // namespace
 
 float draw_what_row_reads(Picture& picture, const DrawContext& context, float y, float height) {
-    const auto fitting =
-        static_cast<std::int64_t>((height - head_height + closest_rows - chip_height) / closest_rows);
+    const auto fitting = static_cast<std::int64_t>((height - head_height + closest_chip_rows - chip_height) /
+                                                   closest_chip_rows);
     if (fitting < 1)
         return 0;
     std::vector<Reading> rows = rows_of(context);
@@ -150,7 +150,7 @@ float draw_what_row_reads(Picture& picture, const DrawContext& context, float y,
 
     const Dims& dims = context.dims();
     const std::int64_t row = spoken_place(context).row;
-    const float left = canvas_pad + label_width;
+    const float left = canvas_pad + chip_label_width;
     const float room = context.width - canvas_pad - left;
     const float gap = dims.Tk > 5 ? 6.0F : 16.0F;
     const std::size_t keys = keys_that_fit(context, rows, row, room, gap);
@@ -167,9 +167,9 @@ float draw_what_row_reads(Picture& picture, const DrawContext& context, float y,
     draw_heading(picture, context, y + 30, row, note);
 
     const float pitch = count == 1
-                            ? closest_rows
+                            ? closest_chip_rows
                             : std::clamp((height - head_height - chip_height) / static_cast<float>(count - 1),
-                                         closest_rows, widest_rows);
+                                         closest_chip_rows, widest_chip_rows);
     float line = y + head_height;
     for (const Reading& reading : rows) {
         draw_row_head(picture, reading, line);

@@ -10,7 +10,7 @@ namespace headscope {
 
 namespace {
 
-bool pressed(int key) {
+bool held(int key) {
     return ImGui::IsKeyPressed(key, true);
 }
 
@@ -65,47 +65,47 @@ void attention_keys(const AppState& state, const Sink& send) {
     };
     for (const auto& [key, rows, cols] : {Arrow{GLFW_KEY_RIGHT, 0, 1}, Arrow{GLFW_KEY_LEFT, 0, -1},
                                           Arrow{GLFW_KEY_DOWN, 1, 0}, Arrow{GLFW_KEY_UP, -1, 0}}) {
-        if (!pressed(key))
+        if (!held(key))
             continue;
         if (ImGui::GetIO().KeyShift)
             step_weight(state, send, rows, cols);
         else
             change(MoveOnBoard{rows, cols});
     }
-    if (pressed(GLFW_KEY_B))
+    if (held(GLFW_KEY_B))
         change(ShowBoard{!state.view.attention.board});
-    if (pressed(GLFW_KEY_EQUAL) || pressed(GLFW_KEY_KP_ADD))
+    if (held(GLFW_KEY_EQUAL) || held(GLFW_KEY_KP_ADD))
         change(ZoomMap{2});
-    if (pressed(GLFW_KEY_MINUS) || pressed(GLFW_KEY_KP_SUBTRACT))
+    if (held(GLFW_KEY_MINUS) || held(GLFW_KEY_KP_SUBTRACT))
         change(ZoomMap{0.5F});
-    if (pressed(GLFW_KEY_0) || pressed(GLFW_KEY_KP_0))
+    if (held(GLFW_KEY_0) || held(GLFW_KEY_KP_0))
         change(WholeMap{});
     reading_keys(state, send);
     const std::int64_t H = given_weights(state)->info().own_heads();
     for (int digit = 0; digit < std::min<int>(9, static_cast<int>(H)); ++digit)
-        if (pressed(GLFW_KEY_1 + digit) || pressed(GLFW_KEY_KP_1 + digit))
+        if (held(GLFW_KEY_1 + digit) || held(GLFW_KEY_KP_1 + digit))
             send(ViewChange(PickHead{digit}));
     const std::pair<int, WeightsView> ways[] = {{GLFW_KEY_A, WeightsView::arcs},
                                                 {GLFW_KEY_T, WeightsView::text},
                                                 {GLFW_KEY_G, WeightsView::graph},
                                                 {GLFW_KEY_W, WeightsView::heatmap}};
     for (const auto& [key, way] : ways)
-        if (pressed(key))
+        if (held(key))
             send(ViewChange(ShowWeightsAs{way}));
     const bool shift = ImGui::GetIO().KeyShift;
     const std::pair<int, HeadsView> kinds[] = {
         {GLFW_KEY_E, HeadsView::each}, {GLFW_KEY_D, HeadsView::difference}, {GLFW_KEY_M, HeadsView::mean}};
     for (const auto& [key, kind] : kinds)
-        if (pressed(key) && !(shift && key == GLFW_KEY_M))
+        if (held(key) && !(shift && key == GLFW_KEY_M))
             send(ViewChange(ShowHeads{kind}));
-    if (pressed(GLFW_KEY_N))
+    if (held(GLFW_KEY_N))
         send(ViewChange(ShowNumbers{!state.view.numbers}));
-    if (pressed(GLFW_KEY_O))
+    if (held(GLFW_KEY_O))
         send(ViewChange(SetSameScale{!state.view.same_scale}));
-    if (pressed(GLFW_KEY_C) && !shift)
+    if (held(GLFW_KEY_C) && !shift)
         send(ViewChange(
             SetColourMap{static_cast<ColourMap>((static_cast<int>(state.view.colour_map) + 1) % 5)}));
-    if (pressed(GLFW_KEY_L))
+    if (held(GLFW_KEY_L))
         send(ViewChange(SetDark{!state.view.dark}));
 }
 

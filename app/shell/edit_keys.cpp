@@ -1,6 +1,7 @@
 #include "app/shell/edit_keys.h"
 
 #include "app/draw/matrix.h"
+#include "app/shell/pressed.h"
 #include "app/state/block.h"
 #include "core/base/error.h"
 #include "core/io/tsv.h"
@@ -13,10 +14,6 @@
 namespace headscope {
 
 namespace {
-
-bool pressed(int key, bool repeat = false) {
-    return ImGui::IsKeyPressed(key, repeat);
-}
 
 bool owned_selection(const AppState& state) {
     const auto& cell = state.view.selected;

@@ -22,10 +22,6 @@ namespace fs = std::filesystem;
 
 constexpr double notice_seconds = 4, long_notice_seconds = 12;
 
-std::string file_name(const std::string& path) {
-    return fs::path(path).filename().string();
-}
-
 /// Whether nothing of the one would be lost with the other.
 bool same_work(const Document& now, const Document& saved) {
     if (now.model == nullptr)
@@ -60,6 +56,10 @@ void refuse_script_of_reading(const FileCommand& command) {
 }
 
 } // namespace
+
+std::string file_name(const std::string& path) {
+    return fs::path(path).filename().string();
+}
 
 Files::Files(AppState& state, Setup setup)
     : state_(state), files_(state.files), setup_(std::move(setup)), saved_(state.document),

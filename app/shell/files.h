@@ -16,6 +16,9 @@
 
 namespace headscope {
 
+/// The last part of a path.
+std::string file_name(const std::string& path);
+
 /// Everything about files while the window is open: what is saved and what is not, opening, saving, writing
 /// out, and what a killed run left behind. Keeps AppState::files up to date; reading and writing go on a
 /// thread of their own. For the thread that made it.

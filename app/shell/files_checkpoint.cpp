@@ -21,10 +21,6 @@ namespace {
 // Seconds between two writes of unsaved edits, and more where one failed.
 constexpr double keep_gap = 0.5, retry_gap = 5;
 
-std::string file_name(const std::string& path) {
-    return fs::path(path).filename().string();
-}
-
 /// What kept edits of a checkpoint are called, up to the number of the program that keeps them.
 std::string kept_prefix(std::string model) {
     std::ranges::replace(model, '/', '-');

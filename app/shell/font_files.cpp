@@ -8,8 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
 
 namespace headscope {
@@ -46,8 +46,14 @@ FontChoice choice_of(FcPattern& pattern) {
 } // namespace
 
 FontFile::FontFile(const std::string& path, int index) {
-    std::ifstream file(path, std::ios::binary);
-    bytes_.assign(std::istreambuf_iterator<char>(file), {});
+    std::error_code unknown;
+    const auto size = std::filesystem::file_size(path, unknown);
+    if (!unknown) {
+        bytes_.resize(size);
+        std::ifstream file(path, std::ios::binary);
+        file.read(bytes_.data(), static_cast<std::streamsize>(size));
+        bytes_.resize(static_cast<std::size_t>(file.gcount()));
+    }
     FT_Face face = nullptr;
     if (bytes_.empty() || FT_New_Memory_Face(freetype(), reinterpret_cast<const FT_Byte*>(bytes_.data()),
                                              static_cast<FT_Long>(bytes_.size()), index, &face) != 0)

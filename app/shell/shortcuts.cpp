@@ -1,5 +1,6 @@
 #include "app/shell/attention_keys.h"
 #include "app/shell/edit_keys.h"
+#include "app/shell/pressed.h"
 #include "app/shell/program.h"
 #include "app/views/file_views.h"
 #include "app/views/given_weights.h"
@@ -11,10 +12,6 @@
 namespace headscope {
 
 namespace {
-
-bool pressed(int key, bool repeat = false) {
-    return ImGui::IsKeyPressed(key, repeat);
-}
 
 void zoom_keys(const AppState& state, const Sink& send) {
     const float zoom = state.view.zoom;

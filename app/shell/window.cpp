@@ -9,7 +9,6 @@
 #include <backends/imgui_impl_opengl3.h>
 #include <epoxy/gl.h>
 
-#define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
 #include <algorithm>

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr float pad = 24, row_height = 28, places_width = 168;
+constexpr float chooser_pad = 24, row_height = 28, places_width = 168;
 
 /// Where the parts of the card stand.
 struct Parts {
@@ -22,10 +22,10 @@ struct Parts {
 Parts parts_of(const Rect& card, bool switches) {
     Parts out{card, {}, {}, {}, {}, {}, {}};
     const float side = card.w >= 600 ? places_width : 0;
-    const float x = card.x + pad + side, w = card.w - 2 * pad - side;
-    out.places = {card.x + pad, card.y + 60, side, card.h - 60 - 2 * pad - 34};
+    const float x = card.x + chooser_pad + side, w = card.w - 2 * chooser_pad - side;
+    out.places = {card.x + chooser_pad, card.y + 60, side, card.h - 60 - 2 * chooser_pad - 34};
     out.crumbs = {x, card.y + 60, w, 30};
-    out.foot = {card.x + pad, card.bottom() - pad - 34, card.w - 2 * pad, 34};
+    out.foot = {card.x + chooser_pad, card.bottom() - chooser_pad - 34, card.w - 2 * chooser_pad, 34};
     out.message = {x, out.foot.y - 64, w, 34};
     out.field = {x, out.message.y - (switches ? 82.0F : 40.0F), w, 34};
     out.list = {x, out.crumbs.bottom() + 8, w, out.field.y - 12 - out.crumbs.bottom() - 8};
@@ -397,8 +397,8 @@ void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
     const bool field_was_empty = chooser.text().empty() && !chooser.new_folder();
     const bool enter = enter_pressed(), escape = escape_pressed(), on_ring = tools.focus.visible();
 
-    dialog_text({card.x + pad, card.y + 40}, chooser.options().title, Font::ui_semibold, 20, theme.ink,
-                tools);
+    dialog_text({card.x + chooser_pad, card.y + 40}, chooser.options().title, Font::ui_semibold, 20,
+                theme.ink, tools);
     const float below = places(chooser, parts.places, tools) + 14;
     const auto offered =
         models(chooser, {parts.places.x, below, parts.places.w, parts.places.bottom() - below}, tools);

@@ -10,27 +10,30 @@ namespace headscope {
 
 namespace {
 
-constexpr float pad = 28, button_height = 34;
+constexpr float dialog_pad = 28, button_height = 34;
 
 /// A heading and sentences in a card that is as high as they need, with room for buttons. Returns the place
 /// of the buttons.
 Rect message_card(const char* id, const std::string& heading, const std::vector<std::string>& sentences,
                   const ViewTools& tools) {
     constexpr float width = 520, line = 21;
-    float height = 62 + 24 + button_height + pad;
+    float height = 62 + 24 + button_height + dialog_pad;
     for (const std::string& sentence : sentences)
-        height += 4 + line * static_cast<float>(
-                                 broken_lines(sentence, Font::ui, 13.5F, width - 2 * pad, tools).size());
+        height +=
+            4 + line * static_cast<float>(
+                           broken_lines(sentence, Font::ui, 13.5F, width - 2 * dialog_pad, tools).size());
     const Rect card = begin_dialog(id, width, height, tools);
     walk_with_tab(tools);
-    dialog_text({card.x + pad, card.y + 44}, fitted(heading, Font::ui_semibold, 17, card.w - 2 * pad, tools),
-                Font::ui_semibold, 17, tools.theme.ink, tools);
+    dialog_text({card.x + dialog_pad, card.y + 44},
+                fitted(heading, Font::ui_semibold, 17, card.w - 2 * dialog_pad, tools), Font::ui_semibold, 17,
+                tools.theme.ink, tools);
     float y = card.y + 76;
     for (const std::string& sentence : sentences)
-        y = dialog_paragraph({card.x + pad, y}, card.w - 2 * pad, sentence, 13.5F, line, tools.theme.text,
-                             tools) +
+        y = dialog_paragraph({card.x + dialog_pad, y}, card.w - 2 * dialog_pad, sentence, 13.5F, line,
+                             tools.theme.text, tools) +
             4;
-    return {card.x + pad, card.bottom() - pad - button_height, card.w - 2 * pad, button_height};
+    return {card.x + dialog_pad, card.bottom() - dialog_pad - button_height, card.w - 2 * dialog_pad,
+            button_height};
 }
 
 bool letter_pressed(char letter) {
@@ -103,10 +106,10 @@ void recovery_panel(const std::vector<RecoveryOffer>& offers, const ViewTools& t
         "recovery", 640, 116 + row * static_cast<float>(shown) + (offers.size() > most ? 34 : 8), tools);
     walk_with_tab(tools);
     const Theme& theme = tools.theme;
-    dialog_text({card.x + pad, card.y + 46}, "Headscope was closed before this was saved", Font::ui_semibold,
-                20, theme.ink, tools);
+    dialog_text({card.x + dialog_pad, card.y + 46}, "Headscope was closed before this was saved",
+                Font::ui_semibold, 20, theme.ink, tools);
     dialog_paragraph(
-        {card.x + pad, card.y + 76}, card.w - 2 * pad,
+        {card.x + dialog_pad, card.y + 76}, card.w - 2 * dialog_pad,
         "Take it back as it was, or throw it away. What you leave for later is offered at the next "
         "start.",
         13.5F, 21, theme.text, tools);
@@ -115,9 +118,9 @@ void recovery_panel(const std::vector<RecoveryOffer>& offers, const ViewTools& t
         const RecoveryOffer& offer = offers[i];
         const ImVec2 origin = ImGui::GetMainViewport()->Pos;
         Scene scene;
-        scene.add(LineItem{{card.x + pad, y}, {card.right() - pad, y}, theme.line, 1});
+        scene.add(LineItem{{card.x + dialog_pad, y}, {card.right() - dialog_pad, y}, theme.line, 1});
         paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
-        const float w = card.w - 2 * pad, x = card.x + pad;
+        const float w = card.w - 2 * dialog_pad, x = card.x + dialog_pad;
         const float when =
             dialog_text({x + w, y + 28}, offer.when, Font::ui, 12.5F, theme.muted, tools, Align::right);
         dialog_text({x, y + 28},
@@ -145,7 +148,7 @@ void recovery_panel(const std::vector<RecoveryOffer>& offers, const ViewTools& t
         y += row;
     }
     if (offers.size() > most)
-        dialog_text({card.x + pad, y + 14},
+        dialog_text({card.x + dialog_pad, y + 14},
                     "and " + std::to_string(offers.size() - most) + " more, after these", Font::ui, 12.5F,
                     theme.muted, tools);
     if (escape_pressed())

@@ -41,15 +41,6 @@ float subtracted(float a, float b) {
     return std::isfinite(a) && std::isfinite(b) ? std::clamp(b - a, -most, most) : b - a;
 }
 
-Index index_of(const Shape& shape, std::int64_t offset) {
-    Index at{};
-    for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-        at[static_cast<std::size_t>(axis)] = offset % shape[axis];
-        offset /= shape[axis];
-    }
-    return at;
-}
-
 std::string sizes_that_differ(const Dims& a, const Dims& b, bool of_b) {
     std::string text;
     const auto add = [&](const char* name, std::int64_t of_first, std::int64_t of_second) {
@@ -129,7 +120,7 @@ TensorDifference difference(TensorId id, const Tensor& a, const Tensor& b, const
         for (const double square : squares)
             result.head_norms.push_back(std::sqrt(square));
     if (largest_at >= 0)
-        result.largest_at = index_of(shape, largest_at);
+        result.largest_at = shape.index(largest_at);
     result.cells = std::make_shared<const Tensor>(std::move(cells));
     return result;
 }

@@ -23,19 +23,6 @@ double largest_finite(std::span<const float> values) {
     return largest;
 }
 
-namespace {
-
-Index index_of(const Shape& shape, std::int64_t offset) {
-    Index at{};
-    for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-        at[static_cast<std::size_t>(axis)] = offset % shape[axis];
-        offset /= shape[axis];
-    }
-    return at;
-}
-
-} // namespace
-
 std::vector<StageDifference> stage_differences(const Trace& a, const Trace& b) {
     std::vector<StageDifference> found;
     for (const TensorInfo& info : stage_table()) {
@@ -52,7 +39,7 @@ std::vector<StageDifference> stage_differences(const Trace& a, const Trace& b) {
                 row.largest = d;
                 worst = i;
             }
-        row.at = index_of(first->shape(), worst);
+        row.at = first->shape().index(worst);
         found.push_back(row);
     }
     return found;

@@ -16,8 +16,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t most_layers = 10'000;
-
 constexpr std::array<std::pair<std::string_view, Activation>, 8> activations{
     {{"gelu", Activation::gelu},
      {"gelu_python", Activation::gelu},
@@ -43,10 +41,6 @@ Activation read_activation(const ConfigReader& reader, const FamilyKeys& keys) {
     if (row == activations.end())
         reader.refuse(keys.activation, "gelu, gelu_new, gelu_pytorch_tanh, relu or silu");
     return row->second;
-}
-
-bool rotary(ModelFamily family) {
-    return family == ModelFamily::llama || family == ModelFamily::mistral || family == ModelFamily::qwen2;
 }
 
 void read_heads(const ConfigReader& reader, const FamilyKeys& keys, ModelConfig& config) {

@@ -10,6 +10,14 @@ namespace headscope {
 
 enum class ModelFamily : std::uint8_t { gpt2, bert, distilbert, roberta, llama, mistral, qwen2 };
 
+/// Whether queries and keys are turned by their positions.
+constexpr bool rotary(ModelFamily family) {
+    return family == ModelFamily::llama || family == ModelFamily::mistral || family == ModelFamily::qwen2;
+}
+
+/// More in a file are taken for a mistake.
+constexpr std::int64_t most_layers = 10'000;
+
 enum class Activation : std::uint8_t {
     gelu,      ///< x Phi(x), by the error function
     gelu_tanh, ///< its approximation by tanh: gelu_new, gelu_pytorch_tanh

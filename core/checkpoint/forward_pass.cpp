@@ -21,10 +21,6 @@ bool pre_norm(ModelFamily family) {
     return causal(family);
 }
 
-bool rotary(ModelFamily family) {
-    return causal(family) && family != ModelFamily::gpt2;
-}
-
 bool finite(const Tensor& x) {
     return std::ranges::all_of(x.values(), [](float v) { return std::isfinite(v); });
 }

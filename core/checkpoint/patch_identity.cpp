@@ -22,7 +22,6 @@ using nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 constexpr std::int64_t version = 1;
-constexpr std::int64_t most_layers = 10'000;
 constexpr std::int64_t largest_file = std::int64_t{1} << 53U;
 
 std::string folder_name(const std::string& folder) {

@@ -36,7 +36,7 @@ struct FreeFont {
 using CairoContext = std::unique_ptr<cairo_t, DestroyCairo>;
 using CairoSurface = std::unique_ptr<cairo_surface_t, DestroySurface>;
 using Context = std::unique_ptr<PangoContext, Release<PangoContext>>;
-using Layout = std::unique_ptr<PangoLayout, Release<PangoLayout>>;
+using TextLayout = std::unique_ptr<PangoLayout, Release<PangoLayout>>;
 using FontDescription = std::unique_ptr<PangoFontDescription, FreeFont>;
 
 // Unhinted and placed to the fraction of a pixel, so that a figure looks the same at every scale and in every
@@ -79,10 +79,6 @@ double width_of(PangoLayout& layout) {
     PangoRectangle area;
     pango_layout_get_extents(&layout, nullptr, &area);
     return static_cast<double>(area.width) / PANGO_SCALE;
-}
-
-bool visible(Color color) {
-    return color >> 24 != 0;
 }
 
 // One pixel per cell, in cairo's premultiplied form.
@@ -273,7 +269,7 @@ CairoSurface pdf_surface(const Scene& scene, std::string& bytes) {
 void draw_on(cairo_surface_t& surface, const Scene& scene, double scale, Color background) {
     const CairoContext cairo(cairo_create(&surface));
     cairo_scale(cairo.get(), scale, scale);
-    const Layout layout(pango_cairo_create_layout(cairo.get()));
+    const TextLayout layout(pango_cairo_create_layout(cairo.get()));
     set_font_options(*pango_layout_get_context(layout.get()));
     pango_layout_context_changed(layout.get());
     const FigurePainter painter(*cairo, *layout, 1 / scale);

@@ -17,9 +17,9 @@ namespace {
 using nlohmann::json;
 
 /// What --mask takes, said in messages.
-constexpr std::string_view kinds =
+constexpr std::string_view known_kinds =
     "causal, key_padding, sliding_window_causal, sliding_window_symmetric, explicit or additive";
-constexpr std::array<std::string_view, 5> fields{"key_valid", "window", "half_width", "allowed", "add"};
+constexpr std::array<std::string_view, 5> known_fields{"key_valid", "window", "half_width", "allowed", "add"};
 /// Wider windows than any sequence; keeps sums of positions far from overflow.
 constexpr std::int64_t largest_window = std::numeric_limits<std::int32_t>::max();
 
@@ -128,7 +128,7 @@ TensorPtr read_numbers(const json& value, const std::string& where) {
 
 /// A parameter of another kind is a misunderstanding that would change the numbers silently.
 void refuse_other_fields(const json& rule, std::string_view own, const std::string& where) {
-    for (const std::string_view field : fields)
+    for (const std::string_view field : known_fields)
         if (field != own && rule.contains(field))
             fail_input(where + " takes no \"" + std::string(field) + "\"; take it out or use another kind");
 }
@@ -167,7 +167,7 @@ MaskRule read_rule(const json& rule, std::size_t index) {
         refuse_other_fields(rule, "add", where);
         return AdditiveMask{rule.contains("add") ? read_numbers(rule["add"], where + ": add") : nullptr};
     }
-    fail_input(where + " is of an unknown kind; use " + std::string(kinds));
+    fail_input(where + " is of an unknown kind; use " + std::string(known_kinds));
 }
 
 std::vector<std::int64_t> extents_of(const Shape& shape) {

@@ -11,15 +11,14 @@ namespace {
 using nlohmann::ordered_json;
 
 ordered_json config_of(const ModelConfig& config) {
-    ordered_json json = {{"family", family_name(config.family)},
-                         {"layers", config.layers},
-                         {"D", config.D},
-                         {"H", config.H},
-                         {"Hkv", config.Hkv},
-                         {"dk", config.dk},
-                         {"d_ff", config.d_ff},
-                         {"vocab", config.vocab}};
-    return json;
+    return {{"family", family_name(config.family)},
+            {"layers", config.layers},
+            {"D", config.D},
+            {"H", config.H},
+            {"Hkv", config.Hkv},
+            {"dk", config.dk},
+            {"d_ff", config.d_ff},
+            {"vocab", config.vocab}};
 }
 
 /// [b, i] that may attend to nothing in any head; in a model the mask is the same for all heads.

@@ -140,7 +140,7 @@ FloatType type_of(const std::string& descr, const std::string& path) {
                "; attention weights are floats: save them with numpy.save(path, a.astype(\"float32\"))");
 }
 
-std::string shape_text(const std::vector<std::int64_t>& extents) {
+std::string tuple_text(const std::vector<std::int64_t>& extents) {
     std::string text;
     for (const std::int64_t extent : extents)
         text += (text.empty() ? "" : ", ") + std::to_string(extent);
@@ -157,7 +157,7 @@ void check_size(const NpyHeader& header, const RandomAccessFile& file) {
     const std::uint64_t there = file.size() - header.data;
     if (!overflow && wanted <= there)
         return;
-    fail_input(file.path() + " was cut short: shape " + shape_text(header.extents) + " of " +
+    fail_input(file.path() + " was cut short: shape " + tuple_text(header.extents) + " of " +
                std::string(name_of(header.type)) + " needs " + (overflow ? "more" : std::to_string(wanted)) +
                " bytes, and " + std::to_string(there) + " are there; write or copy it again");
 }

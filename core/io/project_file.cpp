@@ -88,19 +88,19 @@ OpenedProject settled(StoredProject stored, const std::string& source) {
     return opened;
 }
 
-constexpr std::size_t prefix = 8;
+constexpr std::size_t length_bytes = 8;
 
 /// A file whose end is missing or too long, or whose tensors are described wrongly, brought into a form that
 /// can be read; `lost` gets the names of the tensors whose bytes are not all there.
 Safetensors repaired(const std::string& bytes, const std::string& source, std::set<std::string>& lost) {
     std::uint64_t header_bytes = 0;
-    for (std::size_t i = std::min(prefix, bytes.size()); i-- > 0;)
+    for (std::size_t i = std::min(length_bytes, bytes.size()); i-- > 0;)
         header_bytes = header_bytes << 8U | static_cast<unsigned char>(bytes[i]);
-    if (bytes.size() < prefix || header_bytes > bytes.size() - prefix)
+    if (bytes.size() < length_bytes || header_bytes > bytes.size() - length_bytes)
         fail_input(source + " ends before its structure does; nothing of it can be recovered");
-    const auto header_end = prefix + static_cast<std::size_t>(header_bytes);
-    const json header =
-        parse_json(std::string_view(bytes).substr(prefix, header_end - prefix), "the header of " + source);
+    const auto header_end = length_bytes + static_cast<std::size_t>(header_bytes);
+    const json header = parse_json(std::string_view(bytes).substr(length_bytes, header_end - length_bytes),
+                                   "the header of " + source);
     const std::size_t data_bytes = bytes.size() - header_end;
     std::uint64_t wanted = 0;
     for (const auto& [name, entry] : header.items()) {
@@ -123,8 +123,8 @@ Safetensors repaired(const std::string& bytes, const std::string& source, std::s
     }
     const json metadata = header.is_object() ? header.value("__metadata__", json()) : json();
     const std::string structure = json{{"__metadata__", metadata}}.dump();
-    std::string alone(prefix, '\0');
-    for (std::size_t i = 0; i < prefix; ++i)
+    std::string alone(length_bytes, '\0');
+    for (std::size_t i = 0; i < length_bytes; ++i)
         alone[i] = static_cast<char>(std::uint64_t{structure.size()} >> 8U * i & 0xFFU);
     return Safetensors::from_bytes(alone + structure, source);
 }

@@ -9,7 +9,7 @@ namespace headscope {
 
 namespace {
 
-std::string number(float value) {
+std::string literal(float value) {
     std::string text;
     append_number(text, value);
     return text;
@@ -22,8 +22,8 @@ std::string projection(const std::string& from, const std::string& letter, const
 
 std::string rotation_text() {
     return R"(
-# Rotary position embedding (Su et al. 2021, "RoFormer"): queries and keys are turned by their positions, number c of
-# a head together with number c + dk/2.
+# Rotary position embedding (Su et al. 2021, "RoFormer"): queries and keys are turned by their positions, literal c of
+# a head together with literal c + dk/2.
 def rotate_half(t):
     first, second = t.chunk(2, dim=-1)
     return torch.cat([-second, first], dim=-1)
@@ -86,11 +86,11 @@ std::string script_sizes(const Problem& problem) {
     add("dk", d.dk, "width of one query or key head");
     add("dv", d.dv, "width of one value head");
     if (problem.temperature != 1.0F)
-        out += "temperature = " + number(problem.temperature) + "  # the scaled scores are divided by it\n";
+        out += "temperature = " + literal(problem.temperature) + "  # the scaled scores are divided by it\n";
     if (any_gain(problem)) {
         out += "gains = torch.tensor([";
         for (const float gain : problem.gains)
-            out += (out.ends_with('[') ? "" : ", ") + number(gain);
+            out += (out.ends_with('[') ? "" : ", ") + literal(gain);
         out += "], dtype=torch.float32)  # one per head, on what it hands to W_O\n";
     }
     if (!problem.tokens.empty())

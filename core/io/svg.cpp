@@ -10,7 +10,7 @@
 namespace headscope {
 namespace {
 
-std::string number(double value) {
+std::string coordinate(double value) {
     std::array<char, 32> text{};
     // Hundredths of a pixel are finer than any screen; the shortest form keeps the file small.
     const double rounded = std::round(value * 100) / 100;
@@ -19,7 +19,7 @@ std::string number(double value) {
 }
 
 std::string attribute(std::string_view name, double value) {
-    return ' ' + std::string(name) + "=\"" + number(value) + '"';
+    return ' ' + std::string(name) + "=\"" + coordinate(value) + '"';
 }
 
 std::string colored(const std::string& name, Color color) {
@@ -77,10 +77,6 @@ std::string_view font_attributes(Font font) {
     return "";
 }
 
-bool visible(Color color) {
-    return color >> 24 != 0;
-}
-
 std::string box(const Rect& r, double inset = 0) {
     return attribute("x", r.x + inset) + attribute("y", r.y + inset) +
            attribute("width", std::max(0.0, r.w - 2 * inset)) +
@@ -88,7 +84,7 @@ std::string box(const Rect& r, double inset = 0) {
 }
 
 std::string pair(Point p) {
-    return number(p.x) + ' ' + number(p.y);
+    return coordinate(p.x) + ' ' + coordinate(p.y);
 }
 
 struct Writer {
@@ -143,7 +139,7 @@ struct Writer {
         out += anchors[static_cast<std::size_t>(item.align)];
         out += attribute("textLength", measure(item.text, item.font, item.size));
         if (item.angle != 0)
-            out += " transform=\"rotate(" + number(item.angle) + ' ' + pair(item.at) + ")\"";
+            out += " transform=\"rotate(" + coordinate(item.angle) + ' ' + pair(item.at) + ")\"";
         out += '>' + escaped(item.text) + "</text>\n";
     }
     void operator()(const GridItem& item) {
@@ -175,7 +171,7 @@ struct Writer {
 std::string draw_svg(const Scene& scene, Color background, const TextMeasure& measure,
                      const std::function<std::string(const GridItem&)>& grid_png) {
     Writer writer{measure, grid_png, {}};
-    const std::string width = number(scene.width), height = number(scene.height);
+    const std::string width = coordinate(scene.width), height = coordinate(scene.height);
     writer.out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
                  "xmlns:xlink=\"http://www.w3.org/1999/xlink\" version=\"1.1\" width=\"" +
                  width + "\" height=\"" + height + "\" viewBox=\"0 0 " + width + ' ' + height +

@@ -22,9 +22,9 @@ const std::map<std::string_view, std::string_view>& symbols() {
     return table;
 }
 
-class Reader {
+class FormulaReader {
 public:
-    explicit Reader(std::string_view text) : text_(text) {}
+    explicit FormulaReader(std::string_view text) : text_(text) {}
 
     Formula whole() {
         Formula row = parts_until("");
@@ -228,7 +228,7 @@ private:
 } // namespace
 
 Formula parse_formula(std::string_view tex) {
-    return Reader(tex).whole();
+    return FormulaReader(tex).whole();
 }
 
 } // namespace headscope

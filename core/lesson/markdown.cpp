@@ -42,19 +42,15 @@ LiveValue parse_value(std::string_view text, int line) {
     return value;
 }
 
-int line_of(std::string_view text, std::size_t at) {
-    return static_cast<int>(std::ranges::count(text.substr(0, at), '\n'));
-}
-
 /// Replaces live values outside fences by marks.
 std::string take_values(std::string_view text, int first_line, std::vector<std::optional<LiveValue>>& values,
                         std::vector<LessonFault>& faults) {
     std::string out;
     bool fenced = false;
-    for (std::size_t begin = 0; begin < text.size();) {
+    int number = first_line;
+    for (std::size_t begin = 0; begin < text.size(); ++number) {
         const std::size_t end = std::min(text.find('\n', begin), text.size());
         std::string_view line = text.substr(begin, end - begin);
-        const int number = first_line + line_of(text, begin);
         if (line.starts_with("```"))
             fenced = !fenced;
         for (auto open = line.find(opens); !fenced && open != std::string_view::npos;
@@ -83,9 +79,10 @@ std::string take_values(std::string_view text, int first_line, std::vector<std::
     return out;
 }
 
-class Reader {
+class MarkdownReader {
 public:
-    Reader(std::string_view text, int first_line, const MarkdownSink& sink, std::vector<LessonFault>& faults)
+    MarkdownReader(std::string_view text, int first_line, const MarkdownSink& sink,
+                   std::vector<LessonFault>& faults)
         : first_line_(first_line), sink_(sink), faults_(faults) {
         text_ = take_values(text, first_line, values_, faults);
     }
@@ -94,19 +91,19 @@ public:
         MD_PARSER parser{};
         parser.flags = MD_FLAG_TABLES | MD_FLAG_NOHTML;
         parser.enter_block = [](MD_BLOCKTYPE type, void* detail, void* self) {
-            return static_cast<Reader*>(self)->enter(type, detail);
+            return static_cast<MarkdownReader*>(self)->enter(type, detail);
         };
         parser.leave_block = [](MD_BLOCKTYPE type, void* detail, void* self) {
-            return static_cast<Reader*>(self)->leave(type, detail);
+            return static_cast<MarkdownReader*>(self)->leave(type, detail);
         };
         parser.enter_span = [](MD_SPANTYPE type, void*, void* self) {
-            return static_cast<Reader*>(self)->style(type, true);
+            return static_cast<MarkdownReader*>(self)->style(type, true);
         };
         parser.leave_span = [](MD_SPANTYPE type, void*, void* self) {
-            return static_cast<Reader*>(self)->style(type, false);
+            return static_cast<MarkdownReader*>(self)->style(type, false);
         };
         parser.text = [](MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size, void* self) {
-            return static_cast<Reader*>(self)->words(type, {text, size});
+            return static_cast<MarkdownReader*>(self)->words(type, {text, size});
         };
         if (md_parse(text_.data(), static_cast<MD_SIZE>(text_.size()), &parser, this) != 0)
             faults_.push_back({first_line_, "the text cannot be read as Markdown"});
@@ -246,9 +243,18 @@ private:
         return 0;
     }
 
+    /// Texts come in order: only what lies between is counted.
+    int line_at(std::size_t at) {
+        if (at < counted_to_)
+            counted_to_ = 0, counted_ = 0;
+        counted_ += std::ranges::count(std::string_view(text_).substr(counted_to_, at - counted_to_), '\n');
+        counted_to_ = at;
+        return first_line_ + static_cast<int>(counted_);
+    }
+
     int words(MD_TEXTTYPE type, std::string_view text) {
         if (text.data() >= text_.data() && text.data() < text_.data() + text_.size())
-            line_ = first_line_ + line_of(text_, static_cast<std::size_t>(text.data() - text_.data()));
+            line_ = line_at(static_cast<std::size_t>(text.data() - text_.data()));
         if (in_code_) {
             if (fence_.text.empty())
                 fence_.line = line_;
@@ -297,6 +303,8 @@ private:
     Fence fence_;
     int in_list_ = 0;
     int line_ = 0;
+    std::size_t counted_to_ = 0; ///< in text_, and the line breaks before it
+    std::ptrdiff_t counted_ = 0;
     bool in_head_ = false, in_code_ = false;
 };
 
@@ -304,7 +312,7 @@ private:
 
 void read_markdown(std::string_view text, int first_line, const MarkdownSink& sink,
                    std::vector<LessonFault>& faults) {
-    Reader(text, first_line, sink, faults).read();
+    MarkdownReader(text, first_line, sink, faults).read();
 }
 
 Spans read_spans(std::string_view text, int line, std::vector<LessonFault>& faults) {

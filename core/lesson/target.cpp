@@ -12,7 +12,7 @@ namespace headscope {
 
 namespace {
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_blanks(std::string_view text) {
     const auto first = text.find_first_not_of(" \t");
     return first == std::string_view::npos ? std::string_view{}
                                            : text.substr(first, text.find_last_not_of(" \t") - first + 1);
@@ -25,7 +25,7 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
 }
 
 TargetIndex parse_index(std::string_view raw) {
-    const std::string_view text = trimmed(raw);
+    const std::string_view text = without_blanks(raw);
     if (text.empty())
         fail_input("an index is missing; write a number, a word, : or a:b");
     if (text == ":")
@@ -33,8 +33,8 @@ TargetIndex parse_index(std::string_view raw) {
     if (const auto number = whole_number(text))
         return {.kind = TargetIndex::Kind::number, .first = *number, .end = *number + 1, .word = {}};
     if (const auto colon = text.find(':'); colon != std::string_view::npos && colon > 0) {
-        const auto first = whole_number(trimmed(text.substr(0, colon))),
-                   end = whole_number(trimmed(text.substr(colon + 1)));
+        const auto first = whole_number(without_blanks(text.substr(0, colon))),
+                   end = whole_number(without_blanks(text.substr(colon + 1)));
         if (first && end && *first < *end)
             return {.kind = TargetIndex::Kind::range, .first = *first, .end = *end, .word = {}};
     }
@@ -93,15 +93,15 @@ std::int64_t CellRange::size() const {
 }
 
 Target parse_target(std::string_view text) {
-    const std::string_view all = trimmed(text);
+    const std::string_view all = without_blanks(text);
     const auto open = all.find('[');
-    const std::string_view name = trimmed(all.substr(0, open));
+    const std::string_view name = without_blanks(all.substr(0, open));
     const auto id = find_tensor(name);
     if (!id)
         fail_input("there is no tensor \"" + std::string(name) + "\"");
     Target target{.tensor = *id, .indices = {}};
     for (std::string_view rest = open == std::string_view::npos ? std::string_view{} : all.substr(open);
-         !rest.empty(); rest = trimmed(rest)) {
+         !rest.empty(); rest = without_blanks(rest)) {
         const auto close = rest.find(']');
         if (rest.front() != '[' || close == std::string_view::npos)
             fail_input("\"" + std::string(all) + "\" has a bracket that is not closed");

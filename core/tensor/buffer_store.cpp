@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
-float* allocate(std::size_t bytes) {
+float* allocate_block(std::size_t bytes) {
     const std::size_t alignment = bytes >= huge_page ? huge_page : 64;
     void* memory = std::aligned_alloc(alignment, bytes);
     if (memory == nullptr)
@@ -45,7 +45,7 @@ float* BufferStore::take(std::size_t bytes) {
         return best->memory;
     }
     blocks_.reserve(blocks_.size() + 1);
-    blocks_.push_back({allocate(bytes), bytes, 0, false});
+    blocks_.push_back({allocate_block(bytes), bytes, 0, false});
     return blocks_.back().memory;
 }
 

@@ -26,6 +26,15 @@ std::int64_t Shape::offset(const Index& at) const {
     return offset;
 }
 
+Index Shape::index(std::int64_t offset) const {
+    Index at{};
+    for (auto axis = static_cast<std::size_t>(rank_); axis-- > 0;) {
+        at[axis] = offset % extents_[axis];
+        offset /= extents_[axis];
+    }
+    return at;
+}
+
 std::string Shape::text() const {
     std::string out = "(";
     for (int axis = 0; axis < rank_; ++axis)

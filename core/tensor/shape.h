@@ -26,6 +26,8 @@ public:
     std::int64_t count() const;
     /// Where a number lies in row-major order.
     std::int64_t offset(const Index& at) const;
+    /// The address of the number that lies there.
+    Index index(std::int64_t offset) const;
     /// As written in messages and exports: "(1, 4, 8)".
     std::string text() const;
 

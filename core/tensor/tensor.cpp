@@ -22,7 +22,7 @@ std::size_t bytes_of(std::int64_t count) {
 }
 
 /// The heap's own way to align is slow: where its memory begins is kept before the first number.
-float* allocate(std::int64_t count) {
+float* allocate_numbers(std::int64_t count) {
     void* const memory = std::malloc(bytes_of(count) + alignment);
     if (memory == nullptr)
         throw std::bad_alloc();
@@ -48,12 +48,12 @@ void Tensor::Free::operator()(float* data) const {
         release(data);
 }
 
-Tensor::Tensor(const Shape& shape) : shape_(shape), count_(shape.count()), data_(allocate(count_)) {}
+Tensor::Tensor(const Shape& shape) : shape_(shape), count_(shape.count()), data_(allocate_numbers(count_)) {}
 
 Tensor::Tensor(const Shape& shape, const std::shared_ptr<BufferStore>& store)
     : shape_(shape), count_(shape.count()) {
     if (bytes_of(count_) < large)
-        data_.reset(allocate(count_));
+        data_.reset(allocate_numbers(count_));
     else
         data_ = {store->take(bytes_of(count_)), Free{store}};
 }

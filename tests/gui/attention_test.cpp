@@ -25,13 +25,6 @@ TensorPtr made(std::int64_t L, std::int64_t H, std::int64_t T) {
     return std::make_shared<const Tensor>(std::move(weights));
 }
 
-void open(Desk& desk, const std::string& path) {
-    begin_recording();
-    desk.program.open_path(path);
-    desk.settle();
-    desk.settle();
-}
-
 std::string opened(const Desk& desk) {
     const AttentionInfo& info = desk.program.state().document->attention->info();
     return head_name(info, desk.shown().document->layer, desk.view().head);
@@ -41,7 +34,7 @@ std::string opened(const Desk& desk) {
 
 TEST_CASE("a file of attention weights opens as a board with one head large") {
     Desk desk;
-    open(desk, test_data("/attention/layers_f16.safetensors"));
+    desk.open(test_data("/attention/layers_f16.safetensors"));
     REQUIRE(desk.program.state().document->attention != nullptr);
     CHECK(desk.program.state().error.empty());
     CHECK(screen_shows("All heads"));
@@ -113,7 +106,7 @@ TEST_CASE("a file of attention weights opens as a board with one head large") {
 
 TEST_CASE("rows that do not sum to 1 are flagged where one looks") {
     Desk desk;
-    open(desk, test_data("/attention/odd_f32.npy"));
+    desk.open(test_data("/attention/odd_f32.npy"));
     CHECK(screen_shows("Not as softmax gives it"));
     CHECK(screen_shows("1.25 ⚠"));
     desk.act(ViewChange(AttentionChange(OpenHead{0, 1})));
@@ -125,7 +118,7 @@ TEST_CASE("a pattern that is clicked is marked on the board and listed") {
     const TemporaryFolder folder;
     write_file_atomically(folder.file("a.npy"), npy_bytes(*made(1, 3, 12)));
     Desk desk;
-    open(desk, folder.file("a.npy"));
+    desk.open(folder.file("a.npy"));
     REQUIRE(desk.click("pattern P"));
     desk.settle();
     CHECK(screen_shows("Heads: previous token"));
@@ -139,7 +132,7 @@ TEST_CASE("a large map is drawn from few items, zooms, and answers with the true
     const TemporaryFolder folder;
     write_file_atomically(folder.file("large.npy"), npy_bytes(*made(1, 2, 1500)));
     Desk desk;
-    open(desk, folder.file("large.npy"));
+    desk.open(folder.file("large.npy"));
     const Picture& picture = desk.program.canvas();
     CHECK(picture.scene.items.size() < 2000);
     const auto grid =
@@ -183,7 +176,7 @@ TEST_CASE("a board of many layers draws those in sight and follows the open head
     const TemporaryFolder folder;
     write_file_atomically(folder.file("tall.npy"), npy_bytes(*made(60, 4, 16)));
     Desk desk;
-    open(desk, folder.file("tall.npy"));
+    desk.open(folder.file("tall.npy"));
     CHECK(desk.program.canvas().hotspots.size() < 60 * 4);
     for (int n = 0; n < 45; ++n)
         desk.driver.key(GLFW_KEY_DOWN);
@@ -196,7 +189,7 @@ TEST_CASE("a board of many layers draws those in sight and follows the open head
 TEST_CASE("a damaged file of attention leaves what is on screen and says why") {
     Desk desk;
     const DocumentPtr before = desk.program.state().document;
-    open(desk, test_data("/attention/bad_cut.npy"));
+    desk.open(test_data("/attention/bad_cut.npy"));
     CHECK(desk.program.state().document == before);
     CHECK(desk.program.state().error.find("was cut short") != std::string::npos);
     end_recording();

@@ -10,11 +10,11 @@ using headscope::test::Driver;
 
 namespace {
 
-struct Desk {
+struct DragDesk {
     Program program{Program::Options{}};
     Driver driver{program};
 
-    explicit Desk(StageGroup group) {
+    explicit DragDesk(StageGroup group) {
         program.act(ViewChange(GoTo{group}));
         settle();
     }
@@ -38,15 +38,15 @@ struct Desk {
     }
 };
 
-const CellAddress cell{TensorId::W_O, {5, 1, 0, 0}};
+const CellAddress dragged{TensorId::W_O, {5, 1, 0, 0}};
 
 } // namespace
 
 TEST_CASE("dragging a number of W_O sideways moves the output, and one undo takes it back") {
-    Desk desk(StageGroup::output);
+    DragDesk desk(StageGroup::output);
     const float before = desk.W_O(5, 1);
     const float output = desk.program.state().shown.trace->stage(TensorId::output)->at(0, 2, 1);
-    const Point at = desk.place(cell);
+    const Point at = desk.place(dragged);
     desk.driver.drag(at.x, at.y, at.x + 120, at.y);
     desk.settle();
     CHECK(std::abs(desk.W_O(5, 1) - (before + 1.2F)) < 0.02F);
@@ -62,7 +62,7 @@ TEST_CASE("dragging a number of W_O sideways moves the output, and one undo take
 }
 
 TEST_CASE("a computed number cannot be dragged") {
-    Desk desk(StageGroup::output);
+    DragDesk desk(StageGroup::output);
     const Point at = desk.place({TensorId::output, {0, 2, 1, 0}});
     desk.driver.drag(at.x, at.y, at.x + 120, at.y);
     desk.settle();
@@ -70,8 +70,8 @@ TEST_CASE("a computed number cannot be dragged") {
 }
 
 TEST_CASE("a number is typed in the inspector; what is no number is told and changes nothing") {
-    Desk desk(StageGroup::output);
-    const Point at = desk.place(cell);
+    DragDesk desk(StageGroup::output);
+    const Point at = desk.place(dragged);
     desk.driver.click(at.x, at.y);
     desk.settle();
     const float before = desk.W_O(5, 1);
@@ -93,7 +93,7 @@ TEST_CASE("a number is typed in the inspector; what is no number is told and cha
 }
 
 TEST_CASE("a gain is dragged to nothing, and a double click brings it back") {
-    Desk desk(StageGroup::output);
+    DragDesk desk(StageGroup::output);
     desk.program.act(ViewChange(ShowTab{LeftTab::edit}));
     desk.settle();
     const auto track = desk.driver.find("gain 0");
@@ -110,10 +110,10 @@ TEST_CASE("a gain is dragged to nothing, and a double click brings it back") {
 }
 
 TEST_CASE("a line of the history is clicked") {
-    Desk desk(StageGroup::output);
+    DragDesk desk(StageGroup::output);
     const float before = desk.W_O(5, 1);
     for (const float value : {1.0F, 2.0F, 3.0F}) {
-        desk.program.act(Command(EditCell{cell, value}));
+        desk.program.act(Command(EditCell{dragged, value}));
         desk.settle();
     }
     desk.program.act(ViewChange(ShowTab{LeftTab::edit}));
@@ -127,9 +127,9 @@ TEST_CASE("a line of the history is clicked") {
 }
 
 TEST_CASE("a drag that is over before a frame was drawn counts, as one step") {
-    Desk desk(StageGroup::output);
+    DragDesk desk(StageGroup::output);
     const float before = desk.W_O(5, 1);
-    const Point at = desk.place(cell);
+    const Point at = desk.place(dragged);
     desk.driver.flick(at.x, at.y, at.x + 80, at.y);
     desk.settle();
     CHECK(std::abs(desk.W_O(5, 1) - (before + 0.8F)) < 0.02F);

@@ -16,19 +16,10 @@ using namespace headscope::test;
 
 namespace {
 
-void open(Desk& desk, const std::string& folder, const std::string& text) {
-    begin_recording();
-    desk.program.open_path(folder, text);
-    desk.settle();
-    desk.settle();
+void open_heads(Desk& desk, const std::string& folder, const std::string& text) {
+    desk.open(folder, text);
     REQUIRE(desk.program.state().document->model != nullptr);
     REQUIRE(desk.click("Heads"));
-    desk.settle();
-}
-
-void press(Desk& desk, const std::string& label) {
-    REQUIRE(desk.click(label));
-    desk.settle();
     desk.settle();
 }
 
@@ -122,10 +113,10 @@ std::string with_words(const TemporaryFolder& folder) {
 
 TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage comes back", "[model]") {
     Desk desk;
-    open(desk, test_data("/models/gpt2_tiny"), "3 1 4 1 5 9 2 6");
+    open_heads(desk, test_data("/models/gpt2_tiny"), "3 1 4 1 5 9 2 6");
     const auto before = stages_of(desk);
     const ModelRunPtr unedited = desk.program.state().model.run;
-    press(desk, "First token hidden");
+    desk.press("First token hidden");
     CHECK(desk.program.state().error.empty());
     CHECK(screen_shows("First token hidden, rows renormalised"));
     CHECK_FALSE(screen_shows("q k v"));
@@ -193,7 +184,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
     desk.act(ViewChange(AttentionChange(OpenHead{0, 0})));
     REQUIRE(desk.click("Heads"));
     desk.settle();
-    press(desk, "First token hidden");
+    desk.press("First token hidden");
     CHECK(desk.shown().document->attention == nullptr);
     CHECK(desk.shown().document == desk.program.state().document);
     CHECK_FALSE(screen_shows("rows renormalised"));
@@ -205,7 +196,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
 
 TEST_CASE("what is switched, typed and undone faster than it is computed ends as it is wanted", "[model]") {
     Desk desk;
-    open(desk, test_data("/models/gpt2_tiny"), "3 1 4 1 5 9 2 6");
+    open_heads(desk, test_data("/models/gpt2_tiny"), "3 1 4 1 5 9 2 6");
     const ReadingOptions hidden{.hide_first_token = true};
     const std::vector<Action> actions{ViewChange(AttentionChange(ReadWeights{hidden})),
                                       ModelAction(TypePrompt{"7 8 9"}),
@@ -240,7 +231,7 @@ TEST_CASE("what is switched, typed and undone faster than it is computed ends as
 TEST_CASE("pieces and special tokens of a prompt are known by the vocabulary", "[model]") {
     const TemporaryFolder folder;
     Desk desk;
-    open(desk, with_words(folder), "the cats [MASK] on the mat.");
+    open_heads(desk, with_words(folder), "the cats [MASK] on the mat.");
     const auto before = stages_of(desk);
     desk.act(ViewChange(Select{CellAddress{TensorId::weights, {0, 0, 6, 3}}})); // "the" reads "##s"
     desk.driver.key(GLFW_KEY_S);
@@ -279,8 +270,8 @@ TEST_CASE("pieces and special tokens of a prompt are known by the vocabulary", "
         CHECK(desk.view().attention.reading == ReadingOptions{});
     }
     SECTION("and as it was") {
-        press(desk, "Special tokens hidden");
-        press(desk, "Pieces merged into words");
+        desk.press("Special tokens hidden");
+        desk.press("Pieces merged into words");
         check_same(before, stages_of(desk));
         REQUIRE(desk.view().selected);
         CHECK(desk.view().selected->at == Index{0, 0, 6, 2});
@@ -290,9 +281,9 @@ TEST_CASE("pieces and special tokens of a prompt are known by the vocabulary", "
 
 TEST_CASE("colours by the logarithm leave a checkpoint its stages", "[model]") {
     Desk desk;
-    open(desk, test_data("/models/gpt2_tiny"), "3 1 4 1 5 9 2 6");
+    open_heads(desk, test_data("/models/gpt2_tiny"), "3 1 4 1 5 9 2 6");
     CHECK_FALSE(screen_shows("Means on the board"));
-    press(desk, "Log colour scale");
+    desk.press("Log colour scale");
     CHECK(desk.shown().document->attention == nullptr);
     CHECK(screen_shows("log scale"));
     CHECK(screen_shows("q k v"));

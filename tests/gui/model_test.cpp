@@ -21,13 +21,6 @@ std::string folder_of(const std::string& name) {
     return test_data("/models/") + name;
 }
 
-void open(Desk& desk, const std::string& folder, const std::string& text = prompt) {
-    begin_recording();
-    desk.program.open_path(folder, text);
-    desk.settle();
-    desk.settle();
-}
-
 const ModelState& model_of(const Desk& desk) {
     return desk.program.state().model;
 }
@@ -92,7 +85,7 @@ std::string with_words(TemporaryFolder& folder, const std::string& model) {
 TEST_CASE("a checkpoint folder opens as a board of all heads with one layer's stages", "[model]") {
     Desk desk;
     const std::string folder = folder_of("gpt2_tiny");
-    open(desk, folder);
+    desk.open(folder, prompt);
     REQUIRE(document_of(desk).model != nullptr);
     CHECK(desk.program.state().error.empty());
     CHECK(screen_shows("All heads"));
@@ -152,7 +145,7 @@ TEST_CASE("ablating a head changes the predictions as the command line computes 
     INFO(name);
     Desk desk;
     const std::string folder = folder_of(name);
-    open(desk, folder);
+    desk.open(folder, prompt);
     const std::int64_t H = desk.problem().dims.H;
     const std::string before = signature(desk.program);
     const ModelRunPtr unedited = model_of(desk).run;
@@ -206,7 +199,7 @@ TEST_CASE("ablating a head changes the predictions as the command line computes 
 
 TEST_CASE("a weight of a later layer is edited, and only layers from there on are computed", "[model]") {
     Desk desk;
-    open(desk, folder_of("qwen2_tiny_bf16"));
+    desk.open(folder_of("qwen2_tiny_bf16"), prompt);
     desk.act(ViewChange(AttentionChange(OpenHead{1, 2})));
     const ModelRunPtr before = model_of(desk).run;
     const CellAddress cell{TensorId::W_V, {3, 1, 0, 0}};
@@ -242,7 +235,7 @@ TEST_CASE("a weight of a later layer is edited, and only layers from there on ar
 
 TEST_CASE("the prompt is typed, and one that cannot be used says why and leaves the last", "[model]") {
     Desk desk;
-    open(desk, folder_of("gpt2_tiny"));
+    desk.open(folder_of("gpt2_tiny"), prompt);
     REQUIRE(desk.driver.click_item("##prompt"));
     desk.driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
     desk.driver.type("7 8 9");
@@ -272,7 +265,7 @@ TEST_CASE("the prompt is typed, and one that cannot be used says why and leaves 
 TEST_CASE("a hidden word is what a masked model is asked about", "[model]") {
     TemporaryFolder folder;
     Desk desk;
-    open(desk, with_words(folder, "bert_tiny"), "the cats [MASK] on the mat.");
+    desk.open(with_words(folder, "bert_tiny"), "the cats [MASK] on the mat.");
     REQUIRE(document_of(desk).model != nullptr);
     const auto& tokens = desk.problem().tokens;
     CHECK(tokens ==
@@ -289,7 +282,7 @@ TEST_CASE("a hidden word is what a masked model is asked about", "[model]") {
 
 TEST_CASE("the rotation by position is a page, and its arithmetic is told", "[model]") {
     Desk desk;
-    open(desk, folder_of("llama_tiny_untied"));
+    desk.open(folder_of("llama_tiny_untied"), prompt);
     desk.act(ViewChange(GoTo{StageGroup::split}));
     REQUIRE(desk.click("Rotation"));
     desk.settle();
@@ -325,7 +318,7 @@ TEST_CASE("what is no checkpoint leaves what is on screen and says why", "[model
 TEST_CASE("edits are saved as a patch, asked about, and laid over the checkpoint again", "[model]") {
     TemporaryFolder folder;
     FilesDesk desk(folder);
-    open(desk, folder_of("gpt2_tiny"));
+    desk.open(folder_of("gpt2_tiny"), prompt);
     CHECK_FALSE(desk.files().unsaved);
     desk.act(Command(SetGain{2, 0.25F}));
     desk.act(ViewChange(AttentionChange(OpenHead{1, 0})));
@@ -383,7 +376,7 @@ TEST_CASE("edits of a run that was killed are offered back with their checkpoint
     fs::path kept;
     {
         FilesDesk desk(folder);
-        open(desk, folder_of("gpt2_tiny"));
+        desk.open(folder_of("gpt2_tiny"), prompt);
         desk.edit(3.0F);
         end_recording();
         for (const auto& entry : fs::directory_iterator(state))
@@ -397,7 +390,7 @@ TEST_CASE("edits of a run that was killed are offered back with their checkpoint
     }
     FilesDesk desk(folder);
     CHECK(desk.files().recoveries.empty());
-    open(desk, folder_of("gpt2_tiny"));
+    desk.open(folder_of("gpt2_tiny"), prompt);
     REQUIRE(desk.files().recoveries.size() == 1);
     CHECK(screen_shows("Edits of gpt2_tiny"));
     desk.act(FileCommand(RecoverProject{desk.files().recoveries.front().path}));

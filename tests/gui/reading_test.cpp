@@ -30,20 +30,6 @@ void write_heads(const std::string& path, std::int64_t L, std::int64_t H, std::i
 
 constexpr const char* sentence = R"(["<s>", "An", "na", "Ġcalled", "ĠTom", "</s>"])";
 
-void open(Desk& desk, const std::string& path) {
-    begin_recording();
-    desk.program.open_path(path);
-    desk.settle();
-    desk.settle();
-}
-
-/// Until what was switched is computed and drawn.
-void press(Desk& desk, const std::string& label) {
-    REQUIRE(desk.click(label));
-    desk.settle();
-    desk.settle();
-}
-
 float weight(const Desk& desk, std::int64_t h, std::int64_t i, std::int64_t j) {
     return desk.shown().value({TensorId::weights, {0, h, i, j}});
 }
@@ -54,10 +40,10 @@ TEST_CASE("the first token is hidden and brought back, and the canvas says so") 
     const TemporaryFolder folder;
     write_heads(folder.file("a.npy"), 2, 3, 6, sentence);
     Desk desk;
-    open(desk, folder.file("a.npy"));
+    desk.open(folder.file("a.npy"));
     CHECK_FALSE(screen_shows("rows renormalised"));
     CHECK(weight(desk, 0, 2, 0) == 0.5F);
-    press(desk, "First token hidden");
+    desk.press("First token hidden");
     CHECK(screen_shows("First token hidden, rows renormalised"));
     CHECK(weight(desk, 0, 2, 0) == 0);
     CHECK(weight(desk, 0, 2, 1) == 0.5F);
@@ -100,7 +86,7 @@ TEST_CASE("special tokens go, pieces become words, and the same weight stays sel
     const TemporaryFolder folder;
     write_heads(folder.file("a.npy"), 2, 3, 6, sentence);
     Desk desk;
-    open(desk, folder.file("a.npy"));
+    desk.open(folder.file("a.npy"));
     desk.act(ViewChange(Select{CellAddress{TensorId::weights, {0, 0, 4, 2}}})); // Tom reads "na"
     desk.driver.key(GLFW_KEY_S);
     desk.settle();
@@ -115,13 +101,13 @@ TEST_CASE("special tokens go, pieces become words, and the same weight stays sel
     CHECK(screen_shows("Special tokens hidden, rows renormalised; words merged"));
     REQUIRE(desk.view().selected);
     CHECK(desk.view().selected->at == Index{0, 0, 2, 0});
-    press(desk, "Special tokens hidden");
-    press(desk, "Pieces merged into words");
+    desk.press("Special tokens hidden");
+    desk.press("Pieces merged into words");
     CHECK(desk.shown().dims().Tq == 6);
     CHECK(desk.view().selected->at == Index{0, 0, 4, 1});
     SECTION("a weight that is hidden is let go") {
         desk.act(ViewChange(Select{CellAddress{TensorId::weights, {0, 0, 4, 0}}}));
-        press(desk, "Special tokens hidden");
+        desk.press("Special tokens hidden");
         CHECK_FALSE(desk.view().selected);
     }
     end_recording();
@@ -131,7 +117,7 @@ TEST_CASE("means stand beside the heads and below the layers, and open like a he
     const TemporaryFolder folder;
     write_heads(folder.file("a.npy"), 2, 3, 6, sentence);
     Desk desk;
-    open(desk, folder.file("a.npy"));
+    desk.open(folder.file("a.npy"));
     desk.driver.hold(GLFW_KEY_LEFT_SHIFT, true);
     desk.driver.key(GLFW_KEY_M);
     desk.driver.hold(GLFW_KEY_LEFT_SHIFT, false);
@@ -139,7 +125,7 @@ TEST_CASE("means stand beside the heads and below the layers, and open like a he
     desk.settle();
     CHECK(desk.view().heads_view == HeadsView::each); // M alone is the mean of the layer
     CHECK(screen_shows("2 layers × 3 heads"));
-    press(desk, "open L1 mean");
+    desk.press("open L1 mean");
     CHECK(screen_shows("L1 mean"));
     CHECK(screen_shows("average of 3 heads"));
     CHECK(desk.view().head == 3);
@@ -158,13 +144,13 @@ TEST_CASE("means stand beside the heads and below the layers, and open like a he
         CHECK_FALSE(screen_shows("H3"));
     }
     SECTION("without them the nearest head is open") {
-        press(desk, "Means on the board");
+        desk.press("Means on the board");
         CHECK(desk.view().head == 2);
         CHECK(desk.view().attention.layer == 1);
         CHECK(desk.shown().dims().H == 3);
     }
     SECTION("a head that is not yet on screen is opened once it is") {
-        press(desk, "Means on the board");
+        desk.press("Means on the board");
         desk.program.act(ViewChange(AttentionChange(ReadWeights{{.means = true}})));
         desk.program.act(ViewChange(AttentionChange(OpenHead{0, 3})));
         desk.settle();
@@ -179,7 +165,7 @@ TEST_CASE("what would do nothing to a file has no switch and no key") {
     const TemporaryFolder folder;
     write_heads(folder.file("plain.npy"), 1, 1, 4, "");
     Desk desk;
-    open(desk, folder.file("plain.npy"));
+    desk.open(folder.file("plain.npy"));
     CHECK(screen_shows("First token hidden"));
     CHECK_FALSE(screen_shows("Special tokens hidden"));
     CHECK_FALSE(screen_shows("Pieces merged"));
@@ -195,7 +181,7 @@ TEST_CASE("what cannot be read like that stays as it is, with a sentence") {
     const TemporaryFolder folder;
     write_heads(folder.file("specials.npy"), 1, 2, 3, R"(["<s>", "<pad>", "</s>"])");
     Desk desk;
-    open(desk, folder.file("specials.npy"));
+    desk.open(folder.file("specials.npy"));
     desk.driver.key(GLFW_KEY_S);
     desk.settle();
     CHECK(desk.program.state().error.find("would leave nothing") != std::string::npos);
@@ -210,7 +196,7 @@ TEST_CASE("colours by the logarithm come with a legend that says so") {
     write_heads(folder.file("large.npy"), 1, 2, 100, "");
     Desk desk;
     for (const char* name : {"a.npy", "large.npy"}) {
-        open(desk, folder.file(name));
+        desk.open(folder.file(name));
         CHECK_FALSE(screen_shows("log scale"));
         desk.driver.hold(GLFW_KEY_LEFT_SHIFT, true);
         desk.driver.key(GLFW_KEY_C);
@@ -236,9 +222,9 @@ TEST_CASE("another file is read as it is held") {
     write_heads(folder.file("a.npy"), 2, 3, 6, sentence);
     write_heads(folder.file("b.npy"), 1, 2, 4, "");
     Desk desk;
-    open(desk, folder.file("a.npy"));
-    press(desk, "First token hidden");
-    press(desk, "Means on the board");
+    desk.open(folder.file("a.npy"));
+    desk.press("First token hidden");
+    desk.press("Means on the board");
     desk.program.open_path(folder.file("b.npy"));
     desk.settle();
     desk.settle();

@@ -1,10 +1,8 @@
-#define CATCH_CONFIG_RUNNER
-#include "tests/catch.h"
-
 #include "core/base/error.h"
 #include "core/engine/vulkan/vulkan_engine.h"
+#include "tests/run_tests.h"
 
-#include <cstring>
+#include <algorithm>
 #include <iostream>
 
 /// Without a Vulkan device there is nothing to test: that is said and counts as skipped (77), not as passed.
@@ -20,5 +18,5 @@ int main(int argc, char** argv) {
         std::cout << "SKIPPED: " << fault.what() << '\n';
         return 77;
     }
-    return Catch::Session().run(argc, argv);
+    return headscope::test::run_tests(argc, argv);
 }

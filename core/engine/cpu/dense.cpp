@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t table_rows = 48;      ///< of a table that are multiplied at once
 constexpr std::int64_t packed_columns = 256; ///< rows of x beside them: their results stay in the L2 cache
-constexpr std::int64_t packed_depth = 1024;
+constexpr std::int64_t depth_at_once = 1024;
 constexpr std::int64_t numbers_at_once = 16384; ///< of a function of numbers, by one thread
 
 Block block_of(const Tensor& x) {
@@ -76,8 +76,8 @@ std::shared_ptr<Tensor> CpuDense::multiply_by_rows(const Tensor& x, const Tensor
         float* const results = scratch + worker * space;
         for (std::int64_t row = 0; row < X.rows; row += packed_columns) {
             const std::int64_t rows = std::min(packed_columns, X.rows - row);
-            for (std::int64_t k = 0; k < depth; k += packed_depth) {
-                const std::int64_t some = std::min(packed_depth, depth - k);
+            for (std::int64_t k = 0; k < depth; k += depth_at_once) {
+                const std::int64_t some = std::min(depth_at_once, depth - k);
                 kernels.multiply({.A = table.data() + first * depth + k,
                                   .A_stride = depth,
                                   .B = packed->data() + row * depth + k * kernels.panel,

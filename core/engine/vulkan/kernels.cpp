@@ -1,6 +1,7 @@
 #include "core/engine/vulkan/kernels.h"
 
 #include "core/base/error.h"
+#include "core/engine/vulkan/unsigned.h"
 
 #include <algorithm>
 
@@ -13,12 +14,6 @@ constexpr std::uint32_t out_quads_at_once = 16;
 constexpr std::uint32_t push_bytes = 128; ///< every device has that much
 constexpr std::uint32_t most_bindings = 10;
 
-std::uint32_t u32(std::int64_t value) {
-    return static_cast<std::uint32_t>(value);
-}
-std::uint64_t u64(std::int64_t value) {
-    return static_cast<std::uint64_t>(value);
-}
 std::uint32_t groups_of(std::uint64_t count, std::uint32_t each) {
     return static_cast<std::uint32_t>((count + each - 1) / each);
 }

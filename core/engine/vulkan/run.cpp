@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/engine/range_fault.h"
+#include "core/engine/vulkan/unsigned.h"
 
 #include <algorithm>
 #include <cmath>
@@ -30,10 +31,6 @@ constexpr std::array inputs{std::pair{x, Slot::x},     std::pair{x_kv, Slot::x_k
                             std::pair{W_K, Slot::W_K}, std::pair{W_V, Slot::W_V},   std::pair{W_O, Slot::W_O},
                             std::pair{b_Q, Slot::b_Q}, std::pair{b_K, Slot::b_K},   std::pair{b_V, Slot::b_V},
                             std::pair{b_O, Slot::b_O}};
-
-std::uint64_t u64(std::int64_t value) {
-    return static_cast<std::uint64_t>(value);
-}
 
 std::uint64_t float_bytes(std::int64_t count) {
     return u64(count) * sizeof(float);

@@ -54,7 +54,7 @@ std::string cleaned(std::string text) {
     return text;
 }
 
-Decoder read_word_piece(const JsonField& field) {
+Decoder read_word_piece_decoder(const JsonField& field) {
     return [prefix = field.string_or("prefix", "##"),
             clean = field.boolean_or("cleanup", true)](Texts tokens) {
         for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -67,7 +67,7 @@ Decoder read_word_piece(const JsonField& field) {
     };
 }
 
-Decoder read_metaspace(const JsonField& field) {
+Decoder read_metaspace_decoder(const JsonField& field) {
     const auto named = field.find("replacement");
     const std::string mark = named ? named->letter() : "\u2581";
     const bool prefixed = field.find("prepend_scheme") ? field.at("prepend_scheme").string() != "never"
@@ -79,7 +79,7 @@ Decoder read_metaspace(const JsonField& field) {
     };
 }
 
-Decoder read_replace(const JsonField& field) {
+Decoder read_replace_decoder(const JsonField& field) {
     return
         [pattern = read_pattern(field.at("pattern")), content = field.at("content").string()](Texts tokens) {
             for (std::string& token : tokens)
@@ -124,7 +124,7 @@ Texts decode_bytes(const Texts& tokens) {
 }
 
 /// Takes up to `start` of a character from the front of each token and up to `stop` from its back.
-Decoder read_strip(const JsonField& field) {
+Decoder read_strip_decoder(const JsonField& field) {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     return [content = field.at("content").letter(), start = field.at("start").whole_number(most),
             stop = field.at("stop").whole_number(most)](Texts tokens) {
@@ -140,7 +140,7 @@ Decoder read_strip(const JsonField& field) {
     };
 }
 
-Decoder read_sequence(const JsonField& field) {
+Decoder read_sequence_decoder(const JsonField& field) {
     std::vector<Decoder> steps;
     for (const JsonField& step : field.at("decoders").elements())
         steps.push_back(read_decoder(step));
@@ -156,21 +156,21 @@ Decoder read_sequence(const JsonField& field) {
 Decoder read_decoder(const JsonField& field) {
     const std::string type = field.at("type").string();
     if (type == "Sequence")
-        return read_sequence(field);
+        return read_sequence_decoder(field);
     if (type == "ByteLevel")
         return decode_byte_level;
     if (type == "WordPiece")
-        return read_word_piece(field);
+        return read_word_piece_decoder(field);
     if (type == "Metaspace")
-        return read_metaspace(field);
+        return read_metaspace_decoder(field);
     if (type == "Replace")
-        return read_replace(field);
+        return read_replace_decoder(field);
     if (type == "ByteFallback")
         return decode_bytes;
     if (type == "Fuse")
         return [](const Texts& tokens) { return Texts{joined(tokens)}; };
     if (type == "Strip")
-        return read_strip(field);
+        return read_strip_decoder(field);
     field.at("type").fail_type(
         "decoder", "ByteLevel, WordPiece, Metaspace, Replace, ByteFallback, Fuse, Strip and Sequence");
 }

@@ -51,7 +51,7 @@ AlignedText with_blanks_around_ideographs(const AlignedText& text) {
     });
 }
 
-Normalizer read_bert(const JsonField& field) {
+Normalizer read_bert_normalizer(const JsonField& field) {
     const bool clean = field.boolean_or("clean_text", true);
     const bool ideographs = field.boolean_or("handle_chinese_chars", true);
     const bool lower = field.boolean_or("lowercase", true);
@@ -66,7 +66,7 @@ Normalizer read_bert(const JsonField& field) {
     };
 }
 
-Normalizer read_strip(const JsonField& field) {
+Normalizer read_strip_normalizer(const JsonField& field) {
     return [left = field.boolean_or("strip_left", true),
             right = field.boolean_or("strip_right", true)](const AlignedText& text) {
         std::size_t begin = text.size(), end = 0;
@@ -82,7 +82,7 @@ Normalizer read_strip(const JsonField& field) {
 }
 
 /// What replaces a match has the source of the match's last character.
-Normalizer read_replace(const JsonField& field) {
+Normalizer read_replace_normalizer(const JsonField& field) {
     return [pattern = read_pattern(field.at("pattern")),
             content = field.at("content").string()](const AlignedText& text) {
         AlignedText out;
@@ -97,14 +97,14 @@ Normalizer read_replace(const JsonField& field) {
     };
 }
 
-Normalizer read_prepend(const JsonField& field) {
+Normalizer read_prepend_normalizer(const JsonField& field) {
     return [prefix = field.at("prepend").string()](AlignedText text) {
         text.prepend(prefix);
         return text;
     };
 }
 
-Normalizer read_sequence(const JsonField& field) {
+Normalizer read_sequence_normalizer(const JsonField& field) {
     std::vector<Normalizer> steps;
     for (const JsonField& step : field.at("normalizers").elements())
         steps.push_back(read_normalizer(step));
@@ -124,9 +124,9 @@ Normalizer normal_form(NormalForm form) {
 Normalizer read_normalizer(const JsonField& field) {
     const std::string type = field.at("type").string();
     if (type == "Sequence")
-        return read_sequence(field);
+        return read_sequence_normalizer(field);
     if (type == "BertNormalizer")
-        return read_bert(field);
+        return read_bert_normalizer(field);
     if (type == "NFC")
         return normal_form(NormalForm::nfc);
     if (type == "NFD")
@@ -140,11 +140,11 @@ Normalizer read_normalizer(const JsonField& field) {
     if (type == "StripAccents")
         return [](const AlignedText& text) { return without(text, is_mark); };
     if (type == "Strip")
-        return read_strip(field);
+        return read_strip_normalizer(field);
     if (type == "Prepend")
-        return read_prepend(field);
+        return read_prepend_normalizer(field);
     if (type == "Replace")
-        return read_replace(field);
+        return read_replace_normalizer(field);
     field.at("type").fail_type("normalizer", "BertNormalizer, NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, "
                                              "Strip, Prepend, Replace and Sequence");
 }

@@ -45,7 +45,7 @@ std::vector<SpecialToken> read_special(const JsonField& field) {
     return tokens;
 }
 
-PostProcessor read_template(const JsonField& field) {
+PostProcessor read_template_post_processor(const JsonField& field) {
     std::vector<std::optional<Place>> places;
     for (const JsonField& piece : field.at("single").elements())
         if (const auto special = piece.find("SpecialToken"))
@@ -96,7 +96,7 @@ SpecialToken read_pair(const JsonField& field) {
 }
 
 /// BertProcessing and RobertaProcessing: cls, the text, sep.
-PostProcessor read_enclosing(const JsonField& field, bool trims) {
+PostProcessor read_enclosing_post_processor(const JsonField& field, bool trims) {
     return [cls = read_pair(field.at("cls")), sep = read_pair(field.at("sep")), trims,
             blank = trims && field.boolean_or("add_prefix_space", true)](Encoding& encoding) {
         if (trims)
@@ -109,7 +109,7 @@ PostProcessor read_enclosing(const JsonField& field, bool trims) {
     };
 }
 
-PostProcessor read_byte_level(const JsonField& field) {
+PostProcessor read_byte_level_post_processor(const JsonField& field) {
     return [trims = field.boolean_or("trim_offsets", true),
             blank = field.boolean_or("add_prefix_space", true)](Encoding& encoding) {
         if (trims)
@@ -117,7 +117,7 @@ PostProcessor read_byte_level(const JsonField& field) {
     };
 }
 
-PostProcessor read_sequence(const JsonField& field) {
+PostProcessor read_sequence_post_processor(const JsonField& field) {
     std::vector<PostProcessor> steps;
     for (const JsonField& step : field.at("processors").elements())
         steps.push_back(read_post_processor(step));
@@ -132,15 +132,15 @@ PostProcessor read_sequence(const JsonField& field) {
 PostProcessor read_post_processor(const JsonField& field) {
     const std::string type = field.at("type").string();
     if (type == "Sequence")
-        return read_sequence(field);
+        return read_sequence_post_processor(field);
     if (type == "TemplateProcessing")
-        return read_template(field);
+        return read_template_post_processor(field);
     if (type == "BertProcessing")
-        return read_enclosing(field, false);
+        return read_enclosing_post_processor(field, false);
     if (type == "RobertaProcessing")
-        return read_enclosing(field, field.boolean_or("trim_offsets", true));
+        return read_enclosing_post_processor(field, field.boolean_or("trim_offsets", true));
     if (type == "ByteLevel")
-        return read_byte_level(field);
+        return read_byte_level_post_processor(field);
     field.at("type").fail_type(
         "post-processor", "TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel and Sequence");
 }

@@ -42,7 +42,7 @@ const Pattern& gpt2_pattern() {
     return pattern;
 }
 
-PreTokenizer read_byte_level(const JsonField& field) {
+PreTokenizer read_byte_level_pre_tokenizer(const JsonField& field) {
     const bool add_blank = field.boolean_or("add_prefix_space", true);
     const bool use_regex = field.boolean_or("use_regex", true);
     return [=](AlignedText text) {
@@ -57,14 +57,14 @@ PreTokenizer read_byte_level(const JsonField& field) {
     };
 }
 
-PreTokenizer read_bert() {
+PreTokenizer read_bert_pre_tokenizer() {
     return [](const AlignedText& text) {
         const Words words = split(text, letter_pattern(is_whitespace), SplitBehavior::removed);
         return cut_each(words, splitter(letter_pattern(is_punctuation), SplitBehavior::isolated));
     };
 }
 
-PreTokenizer read_split(const JsonField& field) {
+PreTokenizer read_split_pre_tokenizer(const JsonField& field) {
     return splitter(read_pattern(field.at("pattern")), read_behavior(field.at("behavior")),
                     field.boolean_or("invert", false));
 }
@@ -104,7 +104,7 @@ PrefixScheme read_scheme(const JsonField& field) {
     return PrefixScheme::never;
 }
 
-PreTokenizer read_metaspace(const JsonField& field) {
+PreTokenizer read_metaspace_pre_tokenizer(const JsonField& field) {
     const auto named = field.find("replacement");
     const std::string mark = named ? named->letter() : "\u2581";
     return [mark, scheme = read_scheme(field),
@@ -126,19 +126,19 @@ PreTokenizer read_metaspace(const JsonField& field) {
     };
 }
 
-PreTokenizer read_punctuation(const JsonField& field) {
+PreTokenizer read_punctuation_pre_tokenizer(const JsonField& field) {
     const auto behavior = field.find("behavior");
     return splitter(letter_pattern(is_punctuation),
                     behavior ? read_behavior(*behavior) : SplitBehavior::isolated);
 }
 
-PreTokenizer read_digits(const JsonField& field) {
+PreTokenizer read_digits_pre_tokenizer(const JsonField& field) {
     return splitter(letter_pattern(is_numeric), field.boolean_or("individual_digits", false)
                                                     ? SplitBehavior::isolated
                                                     : SplitBehavior::contiguous);
 }
 
-PreTokenizer read_sequence(const JsonField& field) {
+PreTokenizer read_sequence_pre_tokenizer(const JsonField& field) {
     std::vector<PreTokenizer> steps;
     for (const JsonField& step : field.at("pretokenizers").elements())
         steps.push_back(read_pre_tokenizer(step));
@@ -155,23 +155,23 @@ PreTokenizer read_sequence(const JsonField& field) {
 PreTokenizer read_pre_tokenizer(const JsonField& field) {
     const std::string type = field.at("type").string();
     if (type == "Sequence")
-        return read_sequence(field);
+        return read_sequence_pre_tokenizer(field);
     if (type == "ByteLevel")
-        return read_byte_level(field);
+        return read_byte_level_pre_tokenizer(field);
     if (type == "Split")
-        return read_split(field);
+        return read_split_pre_tokenizer(field);
     if (type == "BertPreTokenizer")
-        return read_bert();
+        return read_bert_pre_tokenizer();
     if (type == "Metaspace")
-        return read_metaspace(field);
+        return read_metaspace_pre_tokenizer(field);
     if (type == "Whitespace")
         return splitter(word_runs, SplitBehavior::removed, true);
     if (type == "WhitespaceSplit")
         return splitter(letter_pattern(is_whitespace), SplitBehavior::removed);
     if (type == "Digits")
-        return read_digits(field);
+        return read_digits_pre_tokenizer(field);
     if (type == "Punctuation")
-        return read_punctuation(field);
+        return read_punctuation_pre_tokenizer(field);
     field.at("type").fail_type("pre-tokenizer", "ByteLevel, Split, BertPreTokenizer, Metaspace, Whitespace, "
                                                 "WhitespaceSplit, Digits, Punctuation and Sequence");
 }

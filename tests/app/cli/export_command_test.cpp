@@ -17,7 +17,7 @@ ProgramRun run_export(std::vector<std::string> arguments) {
     return run_program(arguments);
 }
 
-void check_failure(const std::vector<std::string>& arguments, int code, const std::string& part) {
+void check_export_fails(const std::vector<std::string>& arguments, int code, const std::string& part) {
     const ProgramRun run = run_export(arguments);
     INFO(run.err);
     CHECK(run.code == code);
@@ -48,8 +48,8 @@ TEST_CASE("export takes one layer of a checkpoint") {
     CHECK_THAT(first.out, Contains("computed it: \"layer 0 of ") && Contains("Tq = 3"));
     CHECK_THAT(run_export({"--model", model, "--ids", "1,2,3", "--layer", "1", "-o", "-"}).out,
                Contains("layer 1 of "));
-    check_failure({"--model", model, "--ids", "1,2,3", "--layer", "2", "-o", "-"}, 1, "numbered 0 to 1");
-    check_failure({"--model", model, "-o", "-"}, 2, "needs tokens");
+    check_export_fails({"--model", model, "--ids", "1,2,3", "--layer", "2", "-o", "-"}, 1, "numbered 0 to 1");
+    check_export_fails({"--model", model, "-o", "-"}, 2, "needs tokens");
 }
 
 TEST_CASE("export writes one tensor where one is named") {
@@ -62,16 +62,17 @@ TEST_CASE("export writes one tensor where one is named") {
 }
 
 TEST_CASE("what export cannot do is said in a sentence") {
-    check_failure({"a cat"}, 2, "--output");
-    check_failure({"-o", "-"}, 2, "nothing to run");
-    check_failure({"a cat", "-o", "cat.npy"}, 2, "name a .py file");
-    check_failure({"a cat", "--head", "1", "-o", "cat.npy"}, 2, "--tensor");
-    check_failure({"a cat", "--tensor", "weights", "-o", "cat.py"}, 2, ".npy");
-    check_failure({"a cat", "--tensor", "weights", "-o", "cat.json"}, 2, ".npy");
-    check_failure({"a cat", "--tensor", "wieghts", "-o", "cat.npy"}, 1, "wieghts");
-    check_failure({"a cat", "--tensor", "weights", "--head", "9", "-o", "cat.npy"}, 1, "numbered 0 to 1");
-    check_failure({"a cat", "-o", "/nowhere/cat.py"}, 1, "/nowhere");
-    check_failure({"--case", test_data("/mha/s1_none_bias.safetensors"), "-o", "-"}, 2, "--heads");
+    check_export_fails({"a cat"}, 2, "--output");
+    check_export_fails({"-o", "-"}, 2, "nothing to run");
+    check_export_fails({"a cat", "-o", "cat.npy"}, 2, "name a .py file");
+    check_export_fails({"a cat", "--head", "1", "-o", "cat.npy"}, 2, "--tensor");
+    check_export_fails({"a cat", "--tensor", "weights", "-o", "cat.py"}, 2, ".npy");
+    check_export_fails({"a cat", "--tensor", "weights", "-o", "cat.json"}, 2, ".npy");
+    check_export_fails({"a cat", "--tensor", "wieghts", "-o", "cat.npy"}, 1, "wieghts");
+    check_export_fails({"a cat", "--tensor", "weights", "--head", "9", "-o", "cat.npy"}, 1,
+                       "numbered 0 to 1");
+    check_export_fails({"a cat", "-o", "/nowhere/cat.py"}, 1, "/nowhere");
+    check_export_fails({"--case", test_data("/mha/s1_none_bias.safetensors"), "-o", "-"}, 2, "--heads");
 }
 
 TEST_CASE("export writes both sentences") {

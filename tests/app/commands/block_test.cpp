@@ -1,6 +1,7 @@
 #include "app/commands/command.h"
 #include "core/base/error.h"
 #include "core/text/random_numbers.h"
+#include "tests/app/support/documents.h"
 #include "tests/catch.h"
 
 #include <algorithm>
@@ -8,14 +9,9 @@
 #include <numeric>
 
 using namespace headscope;
+using headscope::test::first_lesson;
 
 namespace {
-
-DocumentPtr lesson() {
-    Recipe recipe;
-    recipe.sentence = "The cat sat down";
-    return make_document(recipe, 1);
-}
 
 Block of_W_O(std::int64_t row, std::int64_t col, std::int64_t rows, std::int64_t cols) {
     return {TensorId::W_O, {row, col, 0, 0}, rows, cols};
@@ -38,7 +34,7 @@ std::string refusal(const DocumentPtr& document, const Command& command) {
 } // namespace
 
 TEST_CASE("operations change their block and nothing else") {
-    const DocumentPtr before = lesson();
+    const DocumentPtr before = first_lesson();
     const Block block = of_W_O(4, 2, 3, 5);
     const auto check = [&](const BlockOperation& operation, const auto& expected) {
         const DocumentPtr after = headscope::apply(before, EditBlock{block, operation});
@@ -59,7 +55,7 @@ TEST_CASE("operations change their block and nothing else") {
 
 TEST_CASE("a block of x stays in its batch entry, and a bias is one row") {
     Recipe recipe;
-    Problem problem = lesson()->problem;
+    Problem problem = first_lesson()->problem;
     problem.dims.B = 2;
     problem.x = std::make_shared<const Tensor>(Shape{2, 4, 8}, 1.0F);
     problem.weights.b_O = std::make_shared<const Tensor>(Shape{8}, 3.0F);
@@ -80,7 +76,7 @@ TEST_CASE("a block of x stays in its batch entry, and a bias is one row") {
 }
 
 TEST_CASE("what cannot be done is said in one sentence, and the document stays") {
-    const DocumentPtr document = lesson();
+    const DocumentPtr document = first_lesson();
     const auto check = [&](const Command& command, const char* says) {
         CHECK_THAT(refusal(document, command), Catch::Contains(says));
     };
@@ -129,7 +125,7 @@ TEST_CASE("the normal numbers have the moments and the shares of a standard norm
 }
 
 TEST_CASE("random operations follow their seed and their width") {
-    const DocumentPtr before = lesson();
+    const DocumentPtr before = first_lesson();
     const Block all = of_W_O(0, 0, 8, 8);
     const auto values = [&](const BlockOperation& operation) {
         return values_of(W_O(headscope::apply(before, EditBlock{all, operation})), all);
@@ -155,7 +151,7 @@ TEST_CASE("random operations follow their seed and their width") {
 }
 
 TEST_CASE("a pasted table lands where the selected cell is") {
-    const DocumentPtr before = lesson();
+    const DocumentPtr before = first_lesson();
     const CellAddress cell{TensorId::W_O, {6, 5, 0, 0}};
     const DocumentPtr after = headscope::apply(before, parse_paste(cell, "1\t−2.5\t3e-2\r\n4\t5\t6\r\n"));
     CHECK(W_O(after).at(6, 5) == 1);
@@ -178,9 +174,9 @@ TEST_CASE("a pasted table lands where the selected cell is") {
 }
 
 TEST_CASE("numbers survive the way through a spreadsheet bit for bit") {
-    const DocumentPtr document = lesson();
+    const DocumentPtr document = first_lesson();
     const auto values = W_O(document).values();
-    const Table table = parse_tsv(tsv(*lesson()->problem.weights.W_O));
+    const Table table = parse_tsv(tsv(*first_lesson()->problem.weights.W_O));
     CHECK(table.rows == 8);
     CHECK(table.cols == 8);
     CHECK(std::equal(values.begin(), values.end(), table.values.begin(), table.values.end()));
@@ -189,7 +185,7 @@ TEST_CASE("numbers survive the way through a spreadsheet bit for bit") {
 }
 
 TEST_CASE("history names what was done to which numbers") {
-    const DocumentPtr document = lesson();
+    const DocumentPtr document = first_lesson();
     const auto label = [&](const Command& command) { return name_of(*document, command).label; };
     CHECK(label(EditBlock{of_W_O(4, 0, 4, 8), Zero{}}) == "zero W_O[4:8, 0:8]");
     CHECK(label(EditBlock{of_W_O(4, 0, 1, 1), ScaleBy{-0.5F}}) == "scale by −0.5 W_O[4, 0]");
@@ -201,7 +197,7 @@ TEST_CASE("history names what was done to which numbers") {
 }
 
 TEST_CASE("an edit of the identity is an edit of W_O as it is on screen") {
-    DocumentPtr document = headscope::apply(lesson(), SetIdentityOutput{true});
+    DocumentPtr document = headscope::apply(first_lesson(), SetIdentityOutput{true});
     document = headscope::apply(document, EditBlock{of_W_O(0, 0, 2, 2), ScaleBy{3}});
     CHECK_FALSE(document->recipe.identity_W_O);
     CHECK(W_O(document).at(1, 1) == 3);

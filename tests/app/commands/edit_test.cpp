@@ -1,6 +1,7 @@
 #include "app/commands/command.h"
 #include "app/commands/history.h"
 #include "core/base/error.h"
+#include "tests/app/support/documents.h"
 #include "tests/catch.h"
 
 #include <algorithm>
@@ -10,14 +11,9 @@
 #include <random>
 
 using namespace headscope;
+using headscope::test::first_lesson;
 
 namespace {
-
-DocumentPtr lesson() {
-    Recipe recipe;
-    recipe.sentence = "The cat sat down";
-    return make_document(recipe, 1);
-}
 
 CellAddress W_O_cell(std::int64_t row, std::int64_t col) {
     return {TensorId::W_O, {row, col, 0, 0}};
@@ -36,7 +32,7 @@ void check_refused(const std::string& text, const char* names) {
 } // namespace
 
 TEST_CASE("an edit changes one number and shares every other tensor") {
-    const DocumentPtr before = lesson();
+    const DocumentPtr before = first_lesson();
     const DocumentPtr after = headscope::apply(before, EditCell{W_O_cell(5, 1), 1.7F});
     CHECK(after->problem.weights.W_O->at(5, 1) == 1.7F);
     CHECK(after->problem.weights.W_Q == before->problem.weights.W_Q);
@@ -53,25 +49,25 @@ TEST_CASE("an edit changes one number and shares every other tensor") {
 }
 
 TEST_CASE("a sentence typed over a problem from a file is shown with the preset") {
-    Recipe recipe = lesson()->recipe;
-    recipe.base = std::make_shared<const Problem>(lesson()->problem);
+    Recipe recipe = first_lesson()->recipe;
+    recipe.base = std::make_shared<const Problem>(first_lesson()->problem);
     const DocumentPtr after = headscope::apply(make_document(recipe, 1), SetSentence{"A dog"});
     CHECK(after->problem.tokens == std::vector<std::string>{"A", "dog"});
 }
 
 TEST_CASE("weights that were edited stay for another sentence; an edited x does not") {
-    DocumentPtr document = headscope::apply(lesson(), EditCell{W_O_cell(0, 0), 9});
+    DocumentPtr document = headscope::apply(first_lesson(), EditCell{W_O_cell(0, 0), 9});
     document = headscope::apply(document, EditCell{{TensorId::x, {0, 1, 2, 0}}, 7});
     CHECK(document->problem.x->at(0, 1, 2) == 7);
     document = headscope::apply(document, SetSentence{"A dog ran home"});
     CHECK(document->problem.weights.W_O->at(0, 0) == 9);
     CHECK(document->problem.x->at(0, 1, 2) != 7);
     document = headscope::apply(document, ResetEdits{});
-    CHECK(document->problem.weights.W_O->values()[0] == lesson()->problem.weights.W_O->values()[0]);
+    CHECK(document->problem.weights.W_O->values()[0] == first_lesson()->problem.weights.W_O->values()[0]);
 }
 
 TEST_CASE("W_O as identity hides its edits and gives them back") {
-    DocumentPtr document = headscope::apply(lesson(), EditCell{W_O_cell(0, 1), 3});
+    DocumentPtr document = headscope::apply(first_lesson(), EditCell{W_O_cell(0, 1), 3});
     document = headscope::apply(document, SetIdentityOutput{true});
     CHECK(document->problem.weights.W_O->at(0, 1) == 0);
     CHECK(document->problem.weights.W_O->at(1, 1) == 1);
@@ -80,7 +76,7 @@ TEST_CASE("W_O as identity hides its edits and gives them back") {
 }
 
 TEST_CASE("gains and temperature reach the problem; a head that does not exist is refused") {
-    DocumentPtr document = headscope::apply(lesson(), SetGain{1, 0.25F});
+    DocumentPtr document = headscope::apply(first_lesson(), SetGain{1, 0.25F});
     document = headscope::apply(document, SetTemperature{2});
     CHECK(document->problem.gain(0) == 1);
     CHECK(document->problem.gain(1) == 0.25F);
@@ -104,7 +100,7 @@ TEST_CASE("typed numbers") {
 }
 
 TEST_CASE("one gesture is one step, and its detail tells where it began and ended") {
-    DocumentPtr document = lesson();
+    DocumentPtr document = first_lesson();
     History history(document);
     for (const float value : {1.0F, 1.5F, 1.7F}) {
         const Command command = EditCell{W_O_cell(5, 1), value};
@@ -115,14 +111,14 @@ TEST_CASE("one gesture is one step, and its detail tells where it began and ende
     REQUIRE(history.states().size() == 2);
     CHECK(history.states()[1].label == "edit W_O[5, 1]");
     CHECK(history.states()[1].detail == "−0.50 → 1.70");
-    CHECK(history.move(-1)->problem.weights.W_O->at(5, 1) == lesson()->problem.weights.W_O->at(5, 1));
+    CHECK(history.move(-1)->problem.weights.W_O->at(5, 1) == first_lesson()->problem.weights.W_O->at(5, 1));
     CHECK(history.can_redo());
     CHECK(history.move(1)->problem.weights.W_O->at(5, 1) == 1.7F);
 }
 
 TEST_CASE("undo and redo follow a list of values, whatever is done in whatever order") {
     std::mt19937 random(20261121);
-    DocumentPtr document = lesson();
+    DocumentPtr document = first_lesson();
     History history(document);
     std::vector<float> model{document->problem.weights.W_O->at(2, 3)};
     std::size_t position = 0;
@@ -150,7 +146,7 @@ TEST_CASE("undo and redo follow a list of values, whatever is done in whatever o
 }
 
 TEST_CASE("history keeps its byte budget and never loses the current state") {
-    DocumentPtr document = lesson();
+    DocumentPtr document = first_lesson();
     constexpr std::size_t budget = 64 * 1024;
     History history(document, budget);
     for (std::uint64_t step = 1; step <= 10000; ++step) {

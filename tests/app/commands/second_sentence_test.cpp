@@ -1,20 +1,11 @@
 #include "app/commands/command.h"
 #include "app/commands/notice.h"
 #include "core/base/error.h"
+#include "tests/app/support/documents.h"
 #include "tests/catch.h"
 
 using namespace headscope;
-
-namespace {
-
-DocumentPtr first_lesson(MaskChoice mask = MaskChoice::none) {
-    Recipe recipe;
-    recipe.sentence = "The cat sat down";
-    recipe.mask = mask;
-    return make_document(recipe, 1);
-}
-
-} // namespace
+using headscope::test::first_lesson;
 
 TEST_CASE("a second sentence is switched on, typed and switched off") {
     DocumentPtr document = first_lesson();

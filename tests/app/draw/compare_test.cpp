@@ -16,7 +16,7 @@ using namespace headscope::test;
 
 namespace {
 
-constexpr float width = 1200, height = 900;
+constexpr float page_width = 1200, page_height = 900;
 
 /// A and B of the same sizes with other numbers, and their pages.
 struct Pair {
@@ -39,8 +39,8 @@ struct Pair {
                             view,
                             theme(view.dark),
                             measure,
-                            width,
-                            height,
+                            page_width,
+                            page_height,
                             true,
                             {},
                             0,
@@ -198,8 +198,8 @@ TEST_CASE("where nothing changed, cells hold dots and the bar says so", "[compar
                               pair.view,
                               theme(false),
                               pair.measure,
-                              width,
-                              height,
+                              page_width,
+                              page_height,
                               true,
                               {},
                               0,
@@ -237,8 +237,8 @@ TEST_CASE("the bar names what is on screen, the largest change, and why A does n
                         pair.view,
                         theme(false),
                         pair.measure,
-                        width,
-                        height,
+                        page_width,
+                        page_height,
                         true,
                         {},
                         0,
@@ -258,7 +258,7 @@ TEST_CASE("the bar names what is on screen, the largest change, and why A does n
     CHECK_FALSE(other.compare.comparable());
     CHECK(other.compare.of(TensorId::x) == nullptr);
     CHECK(effective(other.compare, Compare::difference) == Compare::now);
-    const DrawContext unfit{other.b, other.view, theme(false),   other.measure, width, height, true,
+    const DrawContext unfit{other.b, other.view, theme(false),   other.measure, page_width, page_height, true,
                             {},      0,          &other.compare, Compare::now};
     const Picture bar = draw_compare_bar(unfit);
     CHECK_THAT(all_text(bar), Catch::Contains("A has H 2, dk 4, now it is H 4, dk 2."));
@@ -267,9 +267,9 @@ TEST_CASE("the bar names what is on screen, the largest change, and why A does n
     Wish words;
     words.tokens = {"One", "dog", "ran", "home"};
     Pair renamed{Wish{}, words};
-    const DrawContext said{renamed.b, renamed.view,     theme(false), renamed.measure,
-                           width,     height,           true,         {},
-                           0,         &renamed.compare, Compare::now};
+    const DrawContext said{renamed.b,  renamed.view,     theme(false), renamed.measure,
+                           page_width, page_height,      true,         {},
+                           0,          &renamed.compare, Compare::now};
     CHECK_THAT(all_text(draw_compare_bar(said)), Catch::Contains("words differ"));
 }
 
@@ -316,7 +316,7 @@ TEST_CASE("cells that the last edit changed are outlined, others are not", "[com
     const Flash flash{pair.a, 0.5F};
     ViewState view;
     view.group = StageGroup::head_out;
-    const DrawContext context{pair.b, view, theme(false), pair.measure, width, height, true,
+    const DrawContext context{pair.b, view, theme(false), pair.measure, page_width, page_height, true,
                               {},     0,    nullptr,      Compare::now, &flash};
     Picture picture = draw_head_out_page(context);
     const std::size_t before = picture.scene.items.size();
@@ -331,7 +331,7 @@ TEST_CASE("cells that the last edit changed are outlined, others are not", "[com
     CHECK(changed > 0);
     CHECK(picture.scene.items.size() - before == changed);
     const Flash same{pair.b, 0.5F};
-    const DrawContext still{pair.b, view, theme(false), pair.measure, width, height, true,
+    const DrawContext still{pair.b, view, theme(false), pair.measure, page_width, page_height, true,
                             {},     0,    nullptr,      Compare::now, &same};
     const std::size_t after = picture.scene.items.size();
     draw_flash(picture, still);

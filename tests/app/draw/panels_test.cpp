@@ -18,7 +18,7 @@ Picture draw(Picture (*panel)(const DrawContext&), const Shown& shown, const Vie
     return panel({shown, view, theme(false), measure, width, 800});
 }
 
-bool has_text(const Picture& picture, const std::string& line) {
+bool has_line(const Picture& picture, const std::string& line) {
     return ("\n" + all_text(picture)).find("\n" + line + "\n") != std::string::npos;
 }
 
@@ -65,10 +65,10 @@ TEST_CASE("the list of tensors has every tensor with shape and range, and leads 
     const Shown shown = make_shown({});
     const Picture picture = draw(draw_tensors, shown, ViewState{}, 480);
     const auto values = shown.trace->stage(TensorId::concat)->values();
-    CHECK(has_text(picture, number(static_cast<double>(std::ranges::min(values)), 2) + " to " +
+    CHECK(has_line(picture, number(static_cast<double>(std::ranges::min(values)), 2) + " to " +
                                 number(static_cast<double>(std::ranges::max(values)), 2)));
-    CHECK(has_text(picture, "B × Tq × H·dv = (1, 4, 8)"));
-    CHECK(has_text(picture, "128 B"));
+    CHECK(has_line(picture, "B × Tq × H·dv = (1, 4, 8)"));
+    CHECK(has_line(picture, "128 B"));
     CHECK(std::get<GoTo>(std::get<ViewChange>(action_of(picture, "W_O"))).group == StageGroup::output);
     CHECK(std::get<GoTo>(std::get<ViewChange>(action_of(picture, "W_K"))).group == StageGroup::qkv);
     CHECK(std::get<GoTo>(std::get<ViewChange>(action_of(picture, "mask"))).group == StageGroup::masked);
@@ -83,9 +83,9 @@ TEST_CASE("minus infinity is no end of a range", "[panels]") {
             low = std::min(low, value);
             high = std::max(high, value);
         }
-    CHECK(has_text(picture, number(static_cast<double>(low), 2) + " to " +
+    CHECK(has_line(picture, number(static_cast<double>(low), 2) + " to " +
                                 number(static_cast<double>(high), 2) + ", and −∞"));
-    CHECK(has_text(picture, "causal"));
+    CHECK(has_line(picture, "causal"));
 }
 
 TEST_CASE("the list of heads tells what each was built to do and does, and a click picks it", "[panels]") {
@@ -94,10 +94,10 @@ TEST_CASE("the list of heads tells what each was built to do and does, and a cli
     view.head = 1;
     const Picture picture = draw(draw_heads, shown, view);
     check_labels_and_width(picture, 312);
-    CHECK(has_text(picture, "built to: verb → subject"));
-    CHECK(has_text(picture, "does: previous token 0.85"));
-    CHECK(has_text(picture, "0.50 nats"));
-    CHECK(has_text(picture, "50 %"));
+    CHECK(has_line(picture, "built to: verb → subject"));
+    CHECK(has_line(picture, "does: previous token 0.85"));
+    CHECK(has_line(picture, "0.50 nats"));
+    CHECK(has_line(picture, "50 %"));
     for (std::int64_t h = 0; h < 2; ++h)
         CHECK(
             std::get<PickHead>(std::get<ViewChange>(action_of(picture, "Head " + std::to_string(h)))).head ==

@@ -2,10 +2,12 @@
 #include "app/jobs/recomputed.h"
 #include "app/jobs/runner.h"
 #include "core/engine/cpu/cpu_engine.h"
+#include "tests/app/support/documents.h"
 #include "tests/catch.h"
 #include "tests/conformance/compare.h"
 
 using namespace headscope;
+using headscope::test::first_lesson;
 
 namespace {
 
@@ -16,12 +18,6 @@ RunResult result_of(Runner& runner, const DocumentPtr& document) {
     REQUIRE(result);
     REQUIRE(result->trace != nullptr);
     return *result;
-}
-
-DocumentPtr first_lesson() {
-    Recipe recipe;
-    recipe.sentence = "The cat sat down";
-    return make_document(recipe, 1);
 }
 
 } // namespace

@@ -49,7 +49,7 @@ DocumentPtr lesson() {
 }
 
 /// The result of a document on a runner.
-RunResult result_of(Runner& runner, const DocumentPtr& document) {
+RunResult run_on(Runner& runner, const DocumentPtr& document) {
     runner.submit(document);
     runner.wait();
     return runner.poll().value();
@@ -81,17 +81,17 @@ TEST_CASE("an engine is made on the worker when it is chosen, and gives the same
         two_devices);
     Runner runner(desk.engine(), {});
     const DocumentPtr document = lesson();
-    const RunResult first = result_of(runner, document);
+    const RunResult first = run_on(runner, document);
     CHECK(first.trace->device == "cpu");
     CHECK(desk.act({EngineAction::Kind::choose, "vulkan:0"}, document));
     CHECK_FALSE(desk.act({EngineAction::Kind::choose, "vulkan:0"}, document));
-    const RunResult second = result_of(runner, document);
+    const RunResult second = run_on(runner, document);
     CHECK(second.trace->device == "vulkan:0");
     CHECK(made_on != here);
     for (const StageDifference& stage : stage_differences(*first.trace, *second.trace))
         CHECK(stage.largest == 0);
     CHECK(desk.act({EngineAction::Kind::choose, "cpu"}, document));
-    CHECK(result_of(runner, document).trace->device == "cpu");
+    CHECK(run_on(runner, document).trace->device == "cpu");
     desk.poll();
     CHECK(desk.state().notice.empty());
 }
@@ -99,7 +99,7 @@ TEST_CASE("an engine is made on the worker when it is chosen, and gives the same
 TEST_CASE("the CPU goes on when the chosen engine cannot be made, and says why") {
     EngineDesk desk("vulkan:1", maker(0), two_devices);
     Runner runner(desk.engine(), {});
-    const RunResult result = result_of(runner, lesson());
+    const RunResult result = run_on(runner, lesson());
     REQUIRE(result.trace != nullptr);
     CHECK(result.trace->device == "cpu");
     desk.poll();
@@ -109,20 +109,20 @@ TEST_CASE("the CPU goes on when the chosen engine cannot be made, and says why")
     CHECK(desk.act({EngineAction::Kind::choose, "vulkan:0"}, lesson()));
     desk.poll();
     CHECK(desk.state().notice.empty());
-    CHECK(result_of(runner, lesson()).trace->device == "vulkan:0");
+    CHECK(run_on(runner, lesson()).trace->device == "vulkan:0");
 }
 
 TEST_CASE("a device lost in the middle of a run costs nothing but a sentence") {
     EngineDesk desk("vulkan:0", maker(2), two_devices);
     Runner runner(desk.engine(), {});
-    CHECK(result_of(runner, lesson()).trace->device == "vulkan:0");
-    const RunResult second = result_of(runner, lesson());
+    CHECK(run_on(runner, lesson()).trace->device == "vulkan:0");
+    const RunResult second = run_on(runner, lesson());
     REQUIRE(second.trace != nullptr);
     CHECK(second.error.empty());
     CHECK(second.trace->device == "cpu");
     desk.poll();
     CHECK_THAT(desk.state().notice, Contains("the device is lost"));
-    CHECK(result_of(runner, lesson()).trace->device == "cpu");
+    CHECK(run_on(runner, lesson()).trace->device == "cpu");
 }
 
 TEST_CASE("a fault of the input is no reason to change the engine") {

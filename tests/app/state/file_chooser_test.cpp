@@ -1,16 +1,10 @@
 #include "app/state/file_chooser.h"
 
+#include "tests/app/state/put_file.h"
 #include "tests/catch.h"
-#include "tests/temporary_folder.h"
-
-#include <fstream>
 
 namespace headscope::test {
 namespace {
-
-void put(const TemporaryFolder& folder, const std::string& name) {
-    std::ofstream(folder.file(name)) << "x";
-}
 
 FileChooser chooser(const TemporaryFolder& folder, bool saving) {
     FileChooser::Options options;
@@ -26,9 +20,9 @@ FileChooser chooser(const TemporaryFolder& folder, bool saving) {
 TEST_CASE("a file is chosen to open", "[files]") {
     TemporaryFolder folder;
     std::filesystem::create_directory(folder.file("sub"));
-    put(folder, "sub/inner.headscope");
-    put(folder, "one.headscope");
-    put(folder, "two.headscope");
+    put_file(folder, "sub/inner.headscope");
+    put_file(folder, "one.headscope");
+    put_file(folder, "two.headscope");
     FileChooser open = chooser(folder, false);
 
     SECTION("with the arrow keys and Enter, through a folder and back") {
@@ -73,7 +67,7 @@ TEST_CASE("a file is chosen to open", "[files]") {
 TEST_CASE("a name is given to save under", "[files]") {
     TemporaryFolder folder;
     std::filesystem::create_directory(folder.file("sub.svg"));
-    put(folder, "old.png");
+    put_file(folder, "old.png");
     FileChooser save = chooser(folder, true);
 
     CHECK_FALSE(save.accept());

@@ -1,20 +1,15 @@
 #include "app/state/file_listing.h"
 
+#include "tests/app/state/put_file.h"
 #include "tests/catch.h"
-#include "tests/temporary_folder.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
 
 namespace headscope::test {
 namespace {
-
-void put(const TemporaryFolder& folder, const std::string& name, std::size_t bytes = 1) {
-    std::ofstream(folder.file(name)) << std::string(bytes, 'x');
-}
 
 std::vector<std::string> names(const FileListing& listing) {
     std::vector<std::string> out;
@@ -29,11 +24,11 @@ using Names = std::vector<std::string>;
 
 TEST_CASE("a folder is listed: folders first, by name, files with the ending alone", "[files]") {
     TemporaryFolder folder;
-    put(folder, "b.headscope", 1234);
-    put(folder, "A.HEADSCOPE");
-    put(folder, "notes.txt");
-    put(folder, ".hidden.headscope");
-    put(folder, ".headscope");
+    put_file(folder, "b.headscope", 1234);
+    put_file(folder, "A.HEADSCOPE");
+    put_file(folder, "notes.txt");
+    put_file(folder, ".hidden.headscope");
+    put_file(folder, ".headscope");
     std::filesystem::create_directory(folder.file("zoo"));
     std::filesystem::create_directory(folder.file("Bee"));
     std::filesystem::create_directory(folder.file(".secret"));
@@ -55,7 +50,7 @@ TEST_CASE("a folder is listed: folders first, by name, files with the ending alo
 TEST_CASE("a folder that cannot be read is a sentence, not an exception", "[files]") {
     TemporaryFolder folder;
     CHECK(list_folder(folder.file("gone"), {}).error.find("is not there") != std::string::npos);
-    put(folder, "file");
+    put_file(folder, "file");
     CHECK(list_folder(folder.file("file"), {}).error.find("is a file, not a folder") != std::string::npos);
     std::filesystem::create_directory(folder.file("closed"));
     std::filesystem::permissions(folder.file("closed"), std::filesystem::perms::none);
@@ -79,13 +74,13 @@ TEST_CASE("typed text names a place", "[files]") {
 
 TEST_CASE("the Tab key completes as far as all agree", "[files]") {
     TemporaryFolder folder;
-    put(folder, "lesson-1.headscope");
-    put(folder, "lesson-22.headscope");
-    put(folder, "lesson-3.txt");
-    put(folder, "schräg.headscope");
-    put(folder, "schrön.headscope"); // ä and ö share their first byte
+    put_file(folder, "lesson-1.headscope");
+    put_file(folder, "lesson-22.headscope");
+    put_file(folder, "lesson-3.txt");
+    put_file(folder, "schräg.headscope");
+    put_file(folder, "schrön.headscope"); // ä and ö share their first byte
     std::filesystem::create_directory(folder.file("library"));
-    put(folder, "library/a.headscope");
+    put_file(folder, "library/a.headscope");
     const auto tab = [&](const std::string& typed) {
         return completed(typed, folder.file(""), {".headscope"});
     };

@@ -11,7 +11,7 @@ using Catch::Contains;
 namespace {
 
 constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
-constexpr Dims dims{.B = 2, .Tq = 3, .Tk = 5, .D = 4, .Dkv = 4, .H = 2, .Hkv = 1, .dk = 2, .dv = 2};
+constexpr Dims grouped{.B = 2, .Tq = 3, .Tk = 5, .D = 4, .Dkv = 4, .H = 2, .Hkv = 1, .dk = 2, .dv = 2};
 
 BoolTensorPtr bools(const Shape& shape, std::vector<std::uint8_t> values) {
     return std::make_shared<const BoolTensor>(BoolTensor{shape, std::move(values)});
@@ -34,7 +34,7 @@ std::vector<std::string> picture(const Mask& mask, const Dims& d, std::int64_t b
 }
 
 std::string complaint(const Mask& mask) {
-    return input_error([&] { MaskRows(mask, dims); });
+    return input_error([&] { MaskRows(mask, grouped); });
 }
 
 using Lines = std::vector<std::string>;
@@ -42,37 +42,37 @@ using Lines = std::vector<std::string>;
 } // namespace
 
 TEST_CASE("no mask allows everything and says so") {
-    CHECK(MaskRows({}, dims).empty());
-    CHECK(picture({}, dims) == Lines{"11111", "11111", "11111"});
-    CHECK_FALSE(MaskRows({CausalMask{}}, dims).empty());
+    CHECK(MaskRows({}, grouped).empty());
+    CHECK(picture({}, grouped) == Lines{"11111", "11111", "11111"});
+    CHECK_FALSE(MaskRows({CausalMask{}}, grouped).empty());
 }
 
 TEST_CASE("rules about positions let both sequences end together") {
-    Dims square = dims, shorter = dims;
+    Dims square = grouped, shorter = grouped;
     square.Tk = 3;
     shorter.Tk = 2;
     CHECK(picture({CausalMask{}}, square) == Lines{"1..", "11.", "111"});
-    CHECK(picture({CausalMask{}}, dims) == Lines{"111..", "1111.", "11111"});
+    CHECK(picture({CausalMask{}}, grouped) == Lines{"111..", "1111.", "11111"});
     CHECK(picture({CausalMask{}}, shorter) == Lines{"..", "1.", "11"});
     CHECK(picture({SlidingWindowCausalMask{2}}, square) == Lines{"1..", "11.", ".11"});
-    CHECK(picture({SlidingWindowCausalMask{2}}, dims) == Lines{".11..", "..11.", "...11"});
+    CHECK(picture({SlidingWindowCausalMask{2}}, grouped) == Lines{".11..", "..11.", "...11"});
     CHECK(picture({SlidingWindowCausalMask{1}}, shorter) == Lines{"..", "1.", ".1"});
     CHECK(picture({SlidingWindowSymmetricMask{1}}, square) == Lines{"11.", "111", ".11"});
-    CHECK(picture({SlidingWindowSymmetricMask{1}}, dims) == Lines{".111.", "..111", "...11"});
+    CHECK(picture({SlidingWindowSymmetricMask{1}}, grouped) == Lines{".111.", "..111", "...11"});
     CHECK(picture({SlidingWindowSymmetricMask{0}}, shorter) == Lines{"..", "1.", ".1"});
-    CHECK(picture({SlidingWindowSymmetricMask{std::numeric_limits<std::int64_t>::max()}}, dims) ==
+    CHECK(picture({SlidingWindowSymmetricMask{std::numeric_limits<std::int64_t>::max()}}, grouped) ==
           Lines{"11111", "11111", "11111"});
-    CHECK(picture({SlidingWindowCausalMask{std::numeric_limits<std::int64_t>::max()}}, dims) ==
-          picture({CausalMask{}}, dims));
+    CHECK(picture({SlidingWindowCausalMask{std::numeric_limits<std::int64_t>::max()}}, grouped) ==
+          picture({CausalMask{}}, grouped));
 }
 
 TEST_CASE("rules about positions stay ranges and cost no memory per cell") {
-    const MaskRow row = MaskRows({SlidingWindowCausalMask{2}}, dims).row(1, 1, 0);
+    const MaskRow row = MaskRows({SlidingWindowCausalMask{2}}, grouped).row(1, 1, 0);
     CHECK(row.begin == 1);
     CHECK(row.end == 3);
     CHECK(row.allowed == nullptr);
     CHECK(row.add == nullptr);
-    Dims shorter = dims;
+    Dims shorter = grouped;
     shorter.Tk = 2;
     const MaskRow none = MaskRows({CausalMask{}}, shorter).row(0, 0, 0);
     CHECK(none.begin == none.end);
@@ -80,37 +80,37 @@ TEST_CASE("rules about positions stay ranges and cost no memory per cell") {
 
 TEST_CASE("padding and explicit masks follow their shapes") {
     const Mask padding{KeyPaddingMask{bools({2, 5}, {1, 1, 1, 1, 0, 0, 1, 1, 1, 1})}};
-    CHECK(picture(padding, dims, 0) == Lines{"1111.", "1111.", "1111."});
-    CHECK(picture(padding, dims, 1) == Lines{".1111", ".1111", ".1111"});
+    CHECK(picture(padding, grouped, 0) == Lines{"1111.", "1111.", "1111."});
+    CHECK(picture(padding, grouped, 1) == Lines{".1111", ".1111", ".1111"});
     const Mask for_all{KeyPaddingMask{bools({1, 5}, {1, 0, 0, 0, 1})}};
-    CHECK(picture(for_all, dims, 1) == Lines{"1...1", "1...1", "1...1"});
+    CHECK(picture(for_all, grouped, 1) == Lines{"1...1", "1...1", "1...1"});
 
     const Mask matrix{ExplicitMask{bools({3, 5}, {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1})}};
-    CHECK(picture(matrix, dims, 1, 1) == Lines{"1....", ".....", ".1111"});
+    CHECK(picture(matrix, grouped, 1, 1) == Lines{"1....", ".....", ".1111"});
     const Mask rows_only{ExplicitMask{bools({3, 1}, {1, 0, 1})}};
-    CHECK(picture(rows_only, dims) == Lines{"11111", ".....", "11111"});
+    CHECK(picture(rows_only, grouped) == Lines{"11111", ".....", "11111"});
     const Mask by_entry{ExplicitMask{bools({2, 1, 5}, {1, 0, 0, 0, 0, 0, 0, 0, 0, 1})}};
-    CHECK(picture(by_entry, dims, 0) == Lines{"1....", "1....", "1...."});
-    CHECK(picture(by_entry, dims, 1, 1) == Lines{"....1", "....1", "....1"});
+    CHECK(picture(by_entry, grouped, 0) == Lines{"1....", "1....", "1...."});
+    CHECK(picture(by_entry, grouped, 1, 1) == Lines{"....1", "....1", "....1"});
     const Mask by_head{ExplicitMask{bools({1, 2, 1, 1}, {1, 0})}};
-    CHECK(picture(by_head, dims, 1, 0) == Lines{"11111", "11111", "11111"});
-    CHECK(picture(by_head, dims, 1, 1) == Lines{".....", ".....", "....."});
+    CHECK(picture(by_head, grouped, 1, 0) == Lines{"11111", "11111", "11111"});
+    CHECK(picture(by_head, grouped, 1, 1) == Lines{".....", ".....", "....."});
 }
 
 TEST_CASE("additive masks broadcast from the right, are summed, and forbid by minus infinity") {
-    const MaskRows keys({AdditiveMask{numbers({5}, {0, 1, 2, 3, minus_infinity})}}, dims);
+    const MaskRows keys({AdditiveMask{numbers({5}, {0, 1, 2, 3, minus_infinity})}}, grouped);
     CHECK(keys.row(1, 1, 2).add[3] == 3.0F);
     CHECK(keys.allows(0, 0, 0, 3));
     CHECK_FALSE(keys.allows(0, 0, 0, 4));
     const MaskRows heads({AdditiveMask{numbers({2, 1, 1}, {10, 20})},
                           AdditiveMask{numbers({5}, {0, 1, 2, 3, 4})},
                           AdditiveMask{numbers({3, 1}, {100, 200, 300})}},
-                         dims);
+                         grouped);
     CHECK(heads.row(0, 1, 2).add[4] == 324.0F);
     CHECK(heads.row(1, 0, 0).add[1] == 111.0F);
-    const MaskRows entries({AdditiveMask{numbers({2, 1, 1, 1}, {1, 2})}}, dims);
+    const MaskRows entries({AdditiveMask{numbers({2, 1, 1, 1}, {1, 2})}}, grouped);
     CHECK(entries.row(1, 1, 1).add[0] == 2.0F);
-    const MaskRows scalar({AdditiveMask{numbers({}, {7})}}, dims);
+    const MaskRows scalar({AdditiveMask{numbers({}, {7})}}, grouped);
     CHECK(scalar.row(1, 1, 1).add[4] == 7.0F);
 }
 
@@ -119,11 +119,11 @@ TEST_CASE("several rules hold at once: a key is allowed when each of them allows
     for (int round = 0; round < 200; ++round) {
         Mask all;
         for (std::int64_t count = drawn.whole(2, 4); count > 0; --count)
-            all.push_back(generate_rule(static_cast<int>(drawn.whole(0, rule_kinds - 1)), dims, drawn));
+            all.push_back(generate_rule(static_cast<int>(drawn.whole(0, rule_kinds - 1)), grouped, drawn));
         std::vector<MaskRows> alone;
         for (const MaskRule& rule : all)
-            alone.emplace_back(Mask{rule}, dims);
-        const MaskRows together(all, dims);
+            alone.emplace_back(Mask{rule}, grouped);
+        const MaskRows together(all, grouped);
         bool same = true;
         for (std::int64_t cell = 0; cell < 2 * 2 * 3 * 5; ++cell) {
             const std::int64_t b = cell / 30, h = cell / 15 % 2, i = cell / 5 % 3, j = cell % 5;

@@ -11,11 +11,11 @@ using Catch::Contains;
 
 namespace {
 
-constexpr Dims dims{.B = 2, .Tq = 3, .Tk = 5, .D = 8, .Dkv = 6, .H = 4, .Hkv = 2, .dk = 3, .dv = 2};
+constexpr Dims uneven{.B = 2, .Tq = 3, .Tk = 5, .D = 8, .Dkv = 6, .H = 4, .Hkv = 2, .dk = 3, .dv = 2};
 
 Problem good() {
     Numbers numbers(5);
-    return generate(dims, {.biases = true, .gains = true}, numbers);
+    return generate(uneven, {.biases = true, .gains = true}, numbers);
 }
 
 TensorPtr zeros(const Shape& shape) {
@@ -87,7 +87,7 @@ TEST_CASE("a missing tensor is refused by its name and its shape") {
     for (const TensorId id : {TensorId::x, TensorId::W_Q, TensorId::W_K, TensorId::W_V, TensorId::W_O}) {
         const std::string text = complaint([&](Problem& p) { slot(p, id) = nullptr; });
         INFO(tensor_info(id).name);
-        CHECK_THAT(text, Contains("is missing") && Contains(tensor_info(id).shape(dims).text()));
+        CHECK_THAT(text, Contains("is missing") && Contains(tensor_info(id).shape(uneven).text()));
     }
     CHECK_THAT(complaint([](Problem& p) { p.x_kv = nullptr; }),
                Contains("X_kv is missing") && Contains("(3, 8)") && Contains("(5, 6)"));
@@ -137,8 +137,8 @@ TEST_CASE("gains, temperature, labels and masks are checked") {
 
 TEST_CASE("sizes are read off the tensors") {
     const Problem problem = good();
-    CHECK(infer_dims(problem.x, problem.x_kv, problem.weights, 4, 2) == dims);
-    Dims alone = dims;
+    CHECK(infer_dims(problem.x, problem.x_kv, problem.weights, 4, 2) == uneven);
+    Dims alone = uneven;
     alone.Hkv = 4;
     alone.Tk = 3;
     alone.Dkv = 8;

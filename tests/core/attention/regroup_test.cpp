@@ -10,11 +10,11 @@ using Catch::Contains;
 
 namespace {
 
-constexpr Dims dims{.B = 1, .Tq = 2, .Tk = 2, .D = 3, .Dkv = 3, .H = 4, .Hkv = 4, .dk = 2, .dv = 3};
+constexpr Dims four_of_two{.B = 1, .Tq = 2, .Tk = 2, .D = 3, .Dkv = 3, .H = 4, .Hkv = 4, .dk = 2, .dv = 3};
 
 Problem four_heads() {
     Numbers numbers(9);
-    return generate(dims, {.biases = true, .gains = true}, numbers);
+    return generate(four_of_two, {.biases = true, .gains = true}, numbers);
 }
 
 std::vector<float> values(const TensorPtr& tensor) {

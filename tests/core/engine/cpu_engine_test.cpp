@@ -12,17 +12,17 @@ using Catch::Contains;
 
 namespace {
 
-constexpr Dims dims{.B = 2, .Tq = 3, .Tk = 3, .D = 4, .Dkv = 4, .H = 2, .Hkv = 2, .dk = 2, .dv = 2};
+constexpr Dims small_dims{.B = 2, .Tq = 3, .Tk = 3, .D = 4, .Dkv = 4, .H = 2, .Hkv = 2, .dk = 2, .dv = 2};
 
-Problem small_problem() {
+Problem two_entries() {
     Numbers numbers(7);
-    return generate(dims, {}, numbers);
+    return generate(small_dims, {}, numbers);
 }
 
 /// x is 0 but for one token; W_Q and W_K are the identity, so that its own score is the only large one.
 Problem lonely_token(std::int64_t b, std::int64_t i, std::int64_t column, float value) {
-    Problem problem = small_problem();
-    Tensor x({dims.B, dims.Tq, dims.D}, 0.0F), identity({4, 4}, 0.0F);
+    Problem problem = two_entries();
+    Tensor x({small_dims.B, small_dims.Tq, small_dims.D}, 0.0F), identity({4, 4}, 0.0F);
     x.at(b, i, column) = value;
     for (std::int64_t n = 0; n < 4; ++n)
         identity.at(n, n) = 1.0F;
@@ -66,7 +66,7 @@ TEST_CASE("an additive mask that drives a score out of range is named") {
 }
 
 TEST_CASE("projections, head outputs and contributions beyond float32's range are refused") {
-    Problem problem = small_problem();
+    Problem problem = two_entries();
     problem.x = std::make_shared<const Tensor>(Shape{2, 3, 4}, 1e38F);
     problem.weights.W_V = std::make_shared<const Tensor>(Shape{4, 4}, 1.0F);
     problem.weights.W_Q = problem.weights.W_K = std::make_shared<const Tensor>(Shape{4, 4}, 0.0F);
@@ -81,13 +81,13 @@ TEST_CASE("projections, head outputs and contributions beyond float32's range ar
 }
 
 TEST_CASE("the CPU engine refuses what validate refuses") {
-    Problem problem = small_problem();
+    Problem problem = two_entries();
     problem.temperature = 0.0F;
     CHECK_THAT(complaint(problem), Contains("temperature"));
 }
 
 TEST_CASE("a cancelled run stops with Error(cancelled), whatever is wanted") {
-    const Problem problem = small_problem();
+    const Problem problem = two_entries();
     for (const StageSet wanted : {StageSet::all(), StageSet().with(TensorId::q), StageSet()}) {
         Progress progress;
         progress.cancel();
@@ -112,16 +112,16 @@ TEST_CASE("a large run is cancelled from another thread, and the engine can be u
     CHECK(error_kind([&] { engine.run(problem, StageSet().with(TensorId::output), progress); }) ==
           ErrorKind::cancelled);
     CHECK(progress.fraction() < 1.0F);
-    CHECK_NOTHROW(engine.run(small_problem()));
+    CHECK_NOTHROW(engine.run(two_entries()));
 }
 
 TEST_CASE("a run reports its progress to the end, its device and its time") {
     Progress progress;
-    const Trace trace = CpuEngine(1).run(small_problem(), StageSet::all(), progress);
+    const Trace trace = CpuEngine(1).run(two_entries(), StageSet::all(), progress);
     CHECK(progress.fraction() == 1.0F);
     CHECK(trace.device == "cpu");
     CHECK(trace.seconds > 0.0);
-    CHECK(trace.dims == dims);
+    CHECK(trace.dims == small_dims);
 }
 
 TEST_CASE("masked rows are listed in order, whichever thread found them") {
@@ -144,7 +144,7 @@ TEST_CASE("masked rows are listed in order, whichever thread found them") {
 }
 
 TEST_CASE("a masked row is zero up to concat, and its output is b_O") {
-    Problem problem = small_problem();
+    Problem problem = two_entries();
     problem.weights.b_O = make_tensor({4}, std::vector<float>{1, 2, 3, 4});
     auto allowed = std::make_shared<BoolTensor>(BoolTensor{{3, 3}, {1, 1, 1, 0, 0, 0, 1, 0, 0}});
     problem.mask = {ExplicitMask{allowed}};

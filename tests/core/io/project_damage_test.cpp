@@ -5,6 +5,7 @@
 #include "core/io/same_bits.h"
 #include "core/text/preset.h"
 #include "tests/catch.h"
+#include "tests/core/io/built.h"
 #include "tests/support.h"
 #include "tests/temporary_folder.h"
 #include "tests/test_data.h"
@@ -21,6 +22,7 @@
 
 using namespace headscope;
 using Catch::Matchers::Contains;
+using headscope::test::built;
 using headscope::test::TemporaryFolder;
 using nlohmann::json;
 
@@ -36,10 +38,6 @@ Recipe edited_recipe() {
         {unedited.dims.Tq, unedited.dims.Tk},
         std::vector<std::uint8_t>(static_cast<std::size_t>(unedited.dims.Tq * unedited.dims.Tk), 1)})});
     return recipe;
-}
-
-Problem built(const Recipe& recipe) {
-    return with_edits(build_recipe(recipe).problem, recipe);
 }
 
 Recipe recipe_with_base() {

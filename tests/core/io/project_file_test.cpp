@@ -5,6 +5,7 @@
 #include "core/text/preset.h"
 #include "tests/catch.h"
 #include "tests/conformance/generate.h"
+#include "tests/core/io/built.h"
 #include "tests/support.h"
 #include "tests/temporary_folder.h"
 
@@ -15,6 +16,7 @@
 
 using namespace headscope;
 using Catch::Matchers::Contains;
+using headscope::test::built;
 using headscope::test::TemporaryFolder;
 
 namespace {
@@ -103,10 +105,6 @@ Recipe any_recipe() {
         recipe.painted_mask = {ExplicitMask{std::make_shared<const BoolTensor>(std::move(painted))}};
     }
     return recipe;
-}
-
-Problem built(const Recipe& recipe) {
-    return with_edits(build_recipe(recipe).problem, recipe);
 }
 
 } // namespace

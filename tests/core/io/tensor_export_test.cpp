@@ -15,7 +15,7 @@ using headscope::test::TemporaryFolder;
 
 namespace {
 
-constexpr Dims dims{.B = 2, .Tq = 2, .Tk = 3, .D = 4, .Dkv = 4, .H = 4, .Hkv = 2, .dk = 2, .dv = 3};
+constexpr Dims counted_dims{.B = 2, .Tq = 2, .Tk = 3, .D = 4, .Dkv = 4, .H = 4, .Hkv = 2, .dk = 2, .dv = 3};
 
 TensorPtr counted(const Shape& shape) {
     auto tensor = std::make_shared<Tensor>(shape);
@@ -26,29 +26,29 @@ TensorPtr counted(const Shape& shape) {
 /// Every stage holds 0, 1, 2, ..., so that each number tells where it belongs.
 Trace counted_trace() {
     Trace trace;
-    trace.dims = dims;
+    trace.dims = counted_dims;
     for (const TensorInfo& info : stage_table())
-        trace.slot(info.id) = counted(info.shape(dims));
+        trace.slot(info.id) = counted(info.shape(counted_dims));
     return trace;
 }
 
-Problem some_problem() {
+Problem counted_problem() {
     Problem problem;
-    problem.dims = dims;
+    problem.dims = counted_dims;
     problem.weights.W_O = counted({12, 4});
     problem.weights.b_O = counted({4});
     return problem;
 }
 
 std::string text_of(const TensorPart& part, TraceFormat format) {
-    return tensor_bytes(some_problem(), counted_trace(), part, format);
+    return tensor_bytes(counted_problem(), counted_trace(), part, format);
 }
 
 } // namespace
 
 TEST_CASE("a part has the axes that are left") {
     using enum TensorId;
-    const Problem problem = some_problem();
+    const Problem problem = counted_problem();
     const Trace trace = counted_trace();
     const auto part = [&](const TensorPart& wanted) { return tensor_part(problem, trace, wanted); };
     CHECK(part({weights})->shape() == Shape{2, 4, 2, 3});
@@ -67,7 +67,7 @@ TEST_CASE("a part has the axes that are left") {
 
 TEST_CASE("a part that is not there is refused by name") {
     using enum TensorId;
-    const Problem problem = some_problem();
+    const Problem problem = counted_problem();
     Trace trace = counted_trace();
     const auto refused = [&](const TensorPart& part, const std::string& words) {
         CHECK_THROWS_WITH(tensor_part(problem, trace, part), Contains(words));
@@ -100,13 +100,13 @@ TEST_CASE("minus infinity is spelled as NumPy and pandas read it") {
     Trace trace = counted_trace();
     auto masked = std::make_shared<Tensor>(trace.stage(TensorId::masked)->shape(), -INFINITY);
     trace.slot(TensorId::masked) = masked;
-    CHECK(tensor_bytes(some_problem(), trace, {TensorId::masked, 0, 0}, TraceFormat::csv) ==
+    CHECK(tensor_bytes(counted_problem(), trace, {TensorId::masked, 0, 0}, TraceFormat::csv) ==
           "-inf,-inf,-inf\n-inf,-inf,-inf\n");
 }
 
 TEST_CASE("the suffix chooses the format") {
     const TemporaryFolder folder;
-    const Problem problem = some_problem();
+    const Problem problem = counted_problem();
     const Trace trace = counted_trace();
     const TensorPart part{TensorId::weights, 1, 2};
     const auto file = [&](const std::string& name) {

@@ -17,27 +17,27 @@ using nlohmann::json;
 
 namespace {
 
-constexpr Dims dims{.B = 2, .Tq = 2, .Tk = 3, .D = 4, .Dkv = 4, .H = 4, .Hkv = 2, .dk = 2, .dv = 3};
+constexpr Dims traced_dims{.B = 2, .Tq = 2, .Tk = 3, .D = 4, .Dkv = 4, .H = 4, .Hkv = 2, .dk = 2, .dv = 3};
 
 /// Every stage holds 0, 1, 2, ..., so that each number tells where it belongs. No engine has a part in it.
-Trace counted_trace() {
+Trace masked_trace() {
     Trace trace;
-    trace.dims = dims;
+    trace.dims = traced_dims;
     trace.device = "cpu";
     for (const TensorInfo& info : stage_table()) {
-        auto tensor = std::make_shared<Tensor>(info.shape(dims));
+        auto tensor = std::make_shared<Tensor>(info.shape(traced_dims));
         std::iota(tensor->values().begin(), tensor->values().end(), 0.0F);
         trace.slot(info.id) = tensor;
     }
-    for (std::int64_t h = 0; h < dims.H; ++h)
+    for (std::int64_t h = 0; h < traced_dims.H; ++h)
         trace.fully_masked.push_back({1, h, 0});
     trace.fully_masked.push_back({1, 2, 1});
     return trace;
 }
 
-Problem some_problem() {
+Problem quoted_problem() {
     Problem problem;
-    problem.dims = dims;
+    problem.dims = traced_dims;
     problem.tokens = {"a \"quoted\" word", "ß"};
     problem.mask = {CausalMask{}};
     problem.temperature = 0.1F;
@@ -59,14 +59,14 @@ TEST_CASE("formats are told by name and by suffix") {
 }
 
 TEST_CASE("safetensors hold every stage by its name and shape, and the metadata") {
-    const auto bytes = trace_bytes(some_problem(), counted_trace(), {});
+    const auto bytes = trace_bytes(quoted_problem(), masked_trace(), {});
     const Safetensors file = Safetensors::from_bytes(bytes, "file");
     CHECK(file.entries().size() == stage_count);
     for (const TensorInfo& info : stage_table()) {
         INFO(info.name);
         REQUIRE(file.has(info.name));
         const TensorPtr tensor = file.tensor(info.name);
-        CHECK(tensor->shape() == info.shape(dims));
+        CHECK(tensor->shape() == info.shape(traced_dims));
         CHECK(tensor->values().back() == static_cast<float>(tensor->count() - 1));
     }
     const auto& metadata = file.metadata();
@@ -85,7 +85,7 @@ TEST_CASE("one head is cut out of the stages that have heads, and of no other") 
     TraceExport wanted;
     wanted.head = 3;
     const Safetensors file =
-        Safetensors::from_bytes(trace_bytes(some_problem(), counted_trace(), wanted), "file");
+        Safetensors::from_bytes(trace_bytes(quoted_problem(), masked_trace(), wanted), "file");
     const TensorPtr weights = file.tensor("weights");
     CHECK(weights->shape() == Shape{2, 1, 2, 3});
     CHECK(weights->at(0, 0, 0, 0) == 18.0F);
@@ -96,18 +96,18 @@ TEST_CASE("one head is cut out of the stages that have heads, and of no other") 
     CHECK(file.tensor("output")->shape() == Shape{2, 2, 4});
     for (const std::int64_t head : {-1, 4}) {
         wanted.head = head;
-        CHECK_THROWS_WITH(trace_bytes(some_problem(), counted_trace(), wanted),
+        CHECK_THROWS_WITH(trace_bytes(quoted_problem(), masked_trace(), wanted),
                           Catch::Contains("numbered 0 to 3"));
     }
 }
 
 TEST_CASE("JSON is nested by shape, gives float32 back exactly and spells minus infinity") {
-    Trace trace = counted_trace();
+    Trace trace = masked_trace();
     const std::vector<float> numbers{0.1F,  -INFINITY, 1e-45F, 3.4028235e38F, -0.0F, 16777216.0F,
                                      1e20F, 1.0F / 3,  -2.5F,  7.0F,          1e-7F, 123456.789F};
     trace.slot(TensorId::weights_mean) = make_tensor({2, 2, 3}, numbers);
     const std::string text =
-        trace_bytes(some_problem(), trace, only(TensorId::weights_mean, TraceFormat::json));
+        trace_bytes(quoted_problem(), trace, only(TensorId::weights_mean, TraceFormat::json));
     const json parsed = json::parse(text);
     CHECK(parsed["tokens"].size() == 2);
     CHECK(parsed["fully_masked_rows"] == json::parse("[[1,0]]"));
@@ -124,14 +124,14 @@ TEST_CASE("JSON is nested by shape, gives float32 back exactly and spells minus 
 TEST_CASE("CSV has one number a line, with the head's own number") {
     TraceExport wanted = only(TensorId::weights, TraceFormat::csv);
     wanted.head = 2;
-    const std::string csv = trace_bytes(some_problem(), counted_trace(), wanted);
+    const std::string csv = trace_bytes(quoted_problem(), masked_trace(), wanted);
     CHECK(csv.starts_with("stage,b,h,i,j,value\nweights,0,2,0,0,12\nweights,0,2,0,1,13\n"));
     CHECK(csv.ends_with("weights,1,2,1,2,41\n"));
     const std::string mean =
-        trace_bytes(some_problem(), counted_trace(), only(TensorId::weights_mean, TraceFormat::csv));
+        trace_bytes(quoted_problem(), masked_trace(), only(TensorId::weights_mean, TraceFormat::csv));
     CHECK(mean.ends_with("weights_mean,1,,1,2,11\n"));
     std::string tabs =
-        trace_bytes(some_problem(), counted_trace(), only(TensorId::weights_mean, TraceFormat::tsv));
+        trace_bytes(quoted_problem(), masked_trace(), only(TensorId::weights_mean, TraceFormat::tsv));
     std::ranges::replace(tabs, '\t', ',');
     CHECK(tabs == mean);
     CHECK(trace_format_of_path("a.tsv") == TraceFormat::tsv);
@@ -149,13 +149,13 @@ TEST_CASE("several stages as .npy go to a folder, and to nothing else") {
     const test::TemporaryFolder folder;
     TraceExport wanted{.format = TraceFormat::npy,
                        .stages = StageSet().with(TensorId::q).with(TensorId::output)};
-    const Trace trace = counted_trace();
+    const Trace trace = masked_trace();
     for (int time = 0; time < 2; ++time)
-        export_trace(some_problem(), trace, wanted, folder.file("out"));
+        export_trace(quoted_problem(), trace, wanted, folder.file("out"));
     CHECK(read_file(folder.file("out") + "/q.npy") == npy_bytes(*trace.stage(TensorId::q)));
     CHECK(json::parse(read_file(folder.file("out") + "/trace.json"))["device"] == "cpu");
     CHECK(std::distance(std::filesystem::directory_iterator(folder.file("out")), {}) == 3);
     for (const std::string path : {"-", "out.npy"})
-        CHECK_THROWS_WITH(export_trace(some_problem(), trace, wanted, path),
+        CHECK_THROWS_WITH(export_trace(quoted_problem(), trace, wanted, path),
                           Catch::Contains("one stage, not 2"));
 }

@@ -19,7 +19,7 @@ double product(const Meaning& a, const Meaning& b) {
     return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
-std::string refusal(std::string_view list) {
+std::string refused_list(std::string_view list) {
     try {
         listed_meanings(list, "cat");
     } catch (const Error& error) {
@@ -84,12 +84,13 @@ TEST_CASE("a damaged word list is refused with its line") {
     CHECK(listed_meanings("dog\tchien\ncat cats\tchat\ncat\tfouet\n", "cat") ==
           std::vector<std::int64_t>{1, 2});
     CHECK(listed_meanings("dog\tchien\n", "cat").empty());
-    CHECK_THAT(refusal("dog\tchien\ncat chat\n"), Catch::Contains("line 2") && Catch::Contains("0 tabs"));
-    CHECK_THAT(refusal("dog\tchien\n \t \n"), Catch::Contains("line 2") && Catch::Contains("no word"));
+    CHECK_THAT(refused_list("dog\tchien\ncat chat\n"),
+               Catch::Contains("line 2") && Catch::Contains("0 tabs"));
+    CHECK_THAT(refused_list("dog\tchien\n \t \n"), Catch::Contains("line 2") && Catch::Contains("no word"));
     std::string long_list;
     for (int i = 0; i < 121; ++i)
         long_list += "a\tb\n";
-    CHECK_THAT(refusal(long_list), Catch::Contains("line 121") && Catch::Contains("120"));
+    CHECK_THAT(refused_list(long_list), Catch::Contains("line 121") && Catch::Contains("120"));
 }
 
 TEST_CASE("translation: every word finds its counterpart, wherever it stands") {

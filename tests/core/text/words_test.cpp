@@ -19,7 +19,7 @@ Texts texts(std::string_view sentence) {
     return out;
 }
 
-std::string refusal(std::string_view sentence) {
+std::string refused_sentence(std::string_view sentence) {
     try {
         split_words(sentence);
     } catch (const Error& error) {
@@ -92,7 +92,7 @@ TEST_CASE("control characters separate and invisible ones leave no word of their
 TEST_CASE("a sentence without a word is refused") {
     for (const char* sentence : {"", "   ", "\n\t\r", "\xE2\x80\x8F"}) {
         INFO("[" << sentence << "]");
-        CHECK_THAT(refusal(sentence), Catch::Contains("has no word"));
+        CHECK_THAT(refused_sentence(sentence), Catch::Contains("has no word"));
     }
 }
 
@@ -106,10 +106,10 @@ TEST_CASE("malformed UTF-8 is refused with its place, wherever it stands") {
             for (const auto& after : {std::string(), std::string(" dog"), std::string("é")}) {
                 INFO("fault of " << fault.size() << " bytes between \"" << before << "\" and \"" << after
                                  << "\"");
-                CHECK_THAT(refusal(before + fault + after),
+                CHECK_THAT(refused_sentence(before + fault + after),
                            Catch::Contains("byte " + std::to_string(before.size()) + " "));
             }
-    CHECK_THAT(refusal("ab\xC3("), Catch::Contains("(0xC3)"));
+    CHECK_THAT(refused_sentence("ab\xC3("), Catch::Contains("(0xC3)"));
 }
 
 TEST_CASE("limits of size are told with what was given") {
@@ -117,15 +117,16 @@ TEST_CASE("limits of size are told with what was given") {
     for (std::size_t i = 0; i < max_words; ++i)
         many += "w ";
     CHECK(split_words(many).size() == max_words);
-    CHECK_THAT(refusal(many + "w"), Catch::Contains("4096"));
+    CHECK_THAT(refused_sentence(many + "w"), Catch::Contains("4096"));
     for (std::size_t i = max_words; i < 10'000; ++i)
         many += "w ";
-    CHECK_THAT(refusal(many), Catch::Contains("4096"));
+    CHECK_THAT(refused_sentence(many), Catch::Contains("4096"));
 
     CHECK(split_words(std::string(max_word_letters, 'x')).size() == 1);
-    CHECK_THAT(refusal("a " + std::string(5000, 'x')), Catch::Contains("5000") && Catch::Contains("byte 2 "));
+    CHECK_THAT(refused_sentence("a " + std::string(5000, 'x')),
+               Catch::Contains("5000") && Catch::Contains("byte 2 "));
     std::string marks = "a";
     for (int i = 0; i < 2000; ++i)
         marks += "\xCC\x81";
-    CHECK_THAT(refusal(marks), Catch::Contains("2001"));
+    CHECK_THAT(refused_sentence(marks), Catch::Contains("2001"));
 }

@@ -111,6 +111,19 @@ bool Desk::click(const std::string& label, const std::string& window) {
     return true;
 }
 
+void Desk::open(const std::string& path, const std::string& text) {
+    begin_recording();
+    program.open_path(path, text);
+    settle();
+    settle();
+}
+
+void Desk::press(const std::string& label) {
+    REQUIRE(click(label));
+    settle();
+    settle();
+}
+
 std::string signature(const ViewState& view) {
     std::ostringstream out;
     out << "group " << int(view.group) << " row " << view.row << " head " << view.head << " other "

@@ -27,6 +27,13 @@ struct Desk {
     /// was there.
     bool click(const std::string& label, const std::string& window = "");
 
+    /// Opens a file or a checkpoint folder, with `text` for its prompt, as if given on the command line;
+    /// until it is computed and drawn.
+    void open(const std::string& path, const std::string& text = "");
+    /// Clicks what `label` names, until what was switched is computed and drawn. Fails the test when it is
+    /// not there.
+    void press(const std::string& label);
+
     /// Opens a drop-down of the toolbar and takes the row with that label.
     void choose(const std::string& caption, const std::string& row);
 

@@ -15,11 +15,9 @@ using nlohmann::json;
 
 namespace {
 
-const std::string folder = test_data("/tokenizers/");
-
 /// The message for a reference tokenizer with one value changed.
 std::string message(const std::string& name, const std::string& pointer, const json& value) {
-    json description = json::parse(read_file(folder + name + "/tokenizer.json"));
+    json description = json::parse(read_file(test_data("/tokenizers/" + name + "/tokenizer.json")));
     description[json::json_pointer(pointer)] = value;
     return input_error([&] { parse_tokenizer(description.dump(), "tokenizer.json"); });
 }
@@ -78,7 +76,7 @@ TEST_CASE("what is no tokenizer at all is refused", "[tokenizer]") {
 }
 
 TEST_CASE("a text that is no UTF-8 and a pattern without end are refused", "[tokenizer]") {
-    const auto tokenizer = load_tokenizer(folder + "gpt2_like");
+    const auto tokenizer = load_tokenizer(test_data("/tokenizers/gpt2_like"));
     CHECK_THAT(input_error([&] { tokenizer->encode("ab\xff"); }), Contains("byte 2"));
     CHECK_THAT(input_error([] { Regex("(a+)+$", "here").find_all(std::string(40, 'a') + "b"); }),
                Contains("here"));

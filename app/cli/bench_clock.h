@@ -1,0 +1,14 @@
+#pragma once
+
+#include <chrono>
+
+namespace headscope {
+
+using BenchClock = std::chrono::steady_clock;
+
+/// Seconds.
+inline double since(BenchClock::time_point start) {
+    return std::chrono::duration<double>(BenchClock::now() - start).count();
+}
+
+} // namespace headscope

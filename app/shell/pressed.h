@@ -1,0 +1,12 @@
+#pragma once
+
+#include <imgui.h>
+
+namespace headscope {
+
+/// Whether a key (GLFW_KEY_*) went down in this frame, or with `repeat` is held and repeats.
+inline bool pressed(int key, bool repeat = false) {
+    return ImGui::IsKeyPressed(key, repeat);
+}
+
+} // namespace headscope

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+
+namespace headscope {
+
+// Sizes and places, none of them negative, as Vulkan and its kernels take them.
+
+constexpr std::uint32_t u32(std::int64_t value) {
+    return static_cast<std::uint32_t>(value);
+}
+constexpr std::uint64_t u64(std::int64_t value) {
+    return static_cast<std::uint64_t>(value);
+}
+
+} // namespace headscope

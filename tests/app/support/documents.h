@@ -1,0 +1,15 @@
+#pragma once
+
+#include "app/state/document.h"
+
+namespace headscope::test {
+
+/// What the program opens with, as revision 1.
+inline DocumentPtr first_lesson(MaskChoice mask = MaskChoice::none) {
+    Recipe recipe;
+    recipe.sentence = "The cat sat down";
+    recipe.mask = mask;
+    return make_document(recipe, 1);
+}
+
+} // namespace headscope::test
