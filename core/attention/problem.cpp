@@ -20,6 +20,17 @@ std::string name_of(TensorId id) {
     }
 }
 
+bool fits(const Shape& shape, const TensorInfo& info, const Dims& dims) {
+    for (int axis = 0; axis < Shape::max_rank; ++axis) {
+        const Axis wanted = info.axes[static_cast<std::size_t>(axis)];
+        if (wanted == Axis::none || axis == shape.rank())
+            return wanted == Axis::none && axis == shape.rank();
+        if (shape[axis] != extent(wanted, dims))
+            return false;
+    }
+    return shape.rank() == Shape::max_rank;
+}
+
 /// "W_Q has shape (8, 6); it should have (D, H·dk) = (8, 8)".
 void check_shape(const Problem& problem, TensorId id, bool required) {
     const Tensor* tensor = problem.input(id);
@@ -30,14 +41,13 @@ void check_shape(const Problem& problem, TensorId id, bool required) {
         return;
     }
     const TensorInfo& info = tensor_info(id);
-    const Shape wanted = info.shape(problem.dims);
-    if (tensor->shape() == wanted)
+    if (fits(tensor->shape(), info, problem.dims))
         return;
     std::string axes;
     for (int axis = 0; axis < info.rank(); ++axis)
         axes += (axis > 0 ? ", " : "") + axis_name(info.axes[static_cast<std::size_t>(axis)]);
     fail_input(name_of(id) + " has shape " + tensor->shape().text() + "; it should have (" + axes +
-               ") = " + wanted.text());
+               ") = " + info.shape(problem.dims).text());
 }
 
 void check_finite(const Problem& problem, TensorId id) {

@@ -47,10 +47,12 @@ std::shared_ptr<Tensor> CpuDense::multiply(const Tensor& x, const Tensor& W, con
     const auto y = make(widened(x, W.shape()[1]));
     const WideProduct product{block_of(x), block_of(W), b == nullptr ? nullptr : b->data(), y->data(),
                               W.shape()[1]};
-    const std::vector<ProductPart> parts = divide_products({&product, 1}, machine_->pool.threads());
+    const std::int64_t flops = flops_of({&product, 1});
+    std::vector<ProductPart>& parts = machine_->parts;
+    divide_products({&product, 1}, machine_->threads_for(flops), parts);
     const std::int64_t space = pack_space(machine_->kernels);
     float* const scratch = machine_->scratch_for(space);
-    machine_->for_tasks(cancel, static_cast<std::int64_t>(parts.size()), flops_of({&product, 1}),
+    machine_->for_tasks(cancel, static_cast<std::int64_t>(parts.size()), flops,
                         [&](std::int64_t index, int worker) {
                             multiply_part(machine_->kernels, product, parts[static_cast<std::size_t>(index)],
                                           scratch + worker * space);

@@ -3,27 +3,49 @@
 #include "core/base/progress.h"
 #include "core/engine/cpu/kernels/kernels.h"
 #include "core/engine/cpu/packed_weights.h"
+#include "core/engine/cpu/products.h"
 #include "core/engine/cpu/worker_pool.h"
 #include "core/tensor/tensor.h"
+#include "core/trace/stage.h"
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace headscope {
 
 /// What the runs of one engine share.
 struct CpuMachine {
+    static constexpr std::int64_t small_tensor = 64 << 10, small_work = 3'000'000; ///< numbers, FLOP
+
     const Kernels& kernels;
     WorkerPool pool;
     std::shared_ptr<BufferStore> store = std::make_shared<BufferStore>();
     PackedWeights packed_weights{};
     Tensor scratch{Shape{0}};                                            ///< of all workers; grows
     std::shared_ptr<Tensor> packed = std::make_shared<Tensor>(Shape{0}); ///< for small runs
+    std::array<std::shared_ptr<Tensor>, stage_count> spare{}; ///< small stages that nobody had asked for
+    std::vector<WideProduct> products{};                      ///< filled anew by each run, as is what follows
+    std::vector<ProductPart> parts{};
+    std::vector<std::int64_t> heads{};
+
+    /// For a stage of this shape: the one that was spared, or new.
+    std::shared_ptr<Tensor> tensor_for(TensorId id, const Shape& shape) {
+        std::shared_ptr<Tensor>& one = spare[static_cast<std::size_t>(id)];
+        return one != nullptr && one->shape() == shape ? std::move(one)
+                                                       : std::make_shared<Tensor>(shape, store);
+    }
+
+    /// Takes back what `tensor_for` gave, unless somebody else holds it.
+    void take_back(TensorId id, std::shared_ptr<Tensor>& tensor) {
+        if (tensor != nullptr && tensor.use_count() == 1 && tensor->count() <= small_tensor)
+            spare[static_cast<std::size_t>(id)] = std::move(tensor);
+    }
 
     /// Memory for packed keys and values. What was given before becomes invalid where it is small.
     std::shared_ptr<Tensor> packed_for(std::int64_t numbers) {
-        constexpr std::int64_t small = 64 << 10;
-        if (numbers > small)
+        if (numbers > small_tensor)
             return std::make_shared<Tensor>(Shape{numbers}, store);
         if (packed->count() < numbers)
             packed = std::make_shared<Tensor>(Shape{numbers});
@@ -37,16 +59,18 @@ struct CpuMachine {
         return scratch.data();
     }
 
+    /// How many are worth waking for so much work.
+    int threads_for(std::int64_t flops) const { return flops >= small_work ? pool.threads() : 1; }
+
     /// Calls task(index, worker) for every index; on all threads when the work is worth waking them. `cancel`
     /// is looked at before each.
     template<class Task>
     void for_tasks(const Progress& cancel, std::int64_t count, std::int64_t flops, const Task& task) {
-        constexpr std::int64_t small = 3'000'000;
         const auto checked = [&](std::int64_t index, int worker) {
             cancel.check();
             task(index, worker);
         };
-        if (count > 1 && flops >= small && pool.threads() > 1)
+        if (count > 1 && threads_for(flops) > 1)
             return pool.run(count, checked);
         for (std::int64_t index = 0; index < count; ++index)
             checked(index, 0);

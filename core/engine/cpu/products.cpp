@@ -19,13 +19,12 @@ std::int64_t flops_of(std::span<const WideProduct> products) {
     return flops;
 }
 
-std::vector<ProductPart> divide_products(std::span<const WideProduct> products, int threads) {
+void divide_products(std::span<const WideProduct> products, int threads, std::vector<ProductPart>& parts) {
     const bool share = threads > 1 && flops_of(products) > 0;
     std::int64_t cells = 0;
     for (const WideProduct& p : products)
         cells += p.A.rows * p.B.cols;
-    std::vector<ProductPart> parts;
-    parts.reserve(products.size());
+    parts.clear();
     for (std::size_t n = 0; n < products.size(); ++n) {
         const std::int64_t rows = products[n].A.rows, cols = products[n].B.cols;
         const std::int64_t width = !share ? cols : rows >= many_rows ? wide : narrow;
@@ -38,7 +37,6 @@ std::vector<ProductPart> divide_products(std::span<const WideProduct> products, 
             for (std::int64_t row = 0; row < rows; row += tile)
                 parts.push_back({n, first, std::min(width, cols - first), row, std::min(tile, rows - row)});
     }
-    return parts;
 }
 
 bool multiply_part(const Kernels& kernels, const WideProduct& product, const ProductPart& part,

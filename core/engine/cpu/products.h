@@ -28,8 +28,8 @@ struct ProductPart {
 std::int64_t flops_of(std::span<const WideProduct> products);
 
 /// Parts of about equal work, several for each thread: blocks of columns, in tiles of rows where there are
-/// few columns. One thread gets whole products.
-std::vector<ProductPart> divide_products(std::span<const WideProduct> products, int threads);
+/// few columns. One thread gets whole products. `parts` is filled anew.
+void divide_products(std::span<const WideProduct> products, int threads, std::vector<ProductPart>& parts);
 
 /// `scratch`: pack_space numbers of the caller's. False when a number is not finite.
 bool multiply_part(const Kernels& kernels, const WideProduct& product, const ProductPart& part,

@@ -20,7 +20,7 @@ CpuRun::CpuRun(const Problem& problem, Reach reach, const Trace& previous, Progr
 Tensor& CpuRun::make(TensorId id) {
     auto& slot = own(id);
     if (slot == nullptr) {
-        slot = std::make_shared<Tensor>(tensor_info(id).shape(d_), machine_.store);
+        slot = machine_.tensor_for(id, tensor_info(id).shape(d_));
         const bool whole = std::ranges::all_of(reach_.heads, [id](StageSet head) { return head.has(id); });
         if (previous_ != nullptr && !whole && !reach_.whole.has(id))
             std::ranges::copy(previous_->stage(id)->values(), slot->data());
@@ -80,7 +80,8 @@ Trace CpuRun::compute() {
             average_heads();
         if (wants(output) && stages_.has(output)) {
             const Weights& w = problem_.weights;
-            project({{output, &made(concat), w.W_O, w.b_O.get(), 0, d_.D}});
+            const Columns columns{output, &made(concat), w.W_O, w.b_O.get(), 0, d_.D};
+            project({&columns, 1});
         }
         wanted_ = asked;
     }
@@ -89,6 +90,9 @@ Trace CpuRun::compute() {
             trace.slot(info.id) = previous_ != nullptr && !stages_.has(info.id)
                                       ? previous_->stages[static_cast<std::size_t>(info.id)]
                                       : own(info.id);
+    for (const TensorInfo& info : stage_table())
+        if (!wants(info.id))
+            machine_.take_back(info.id, own(info.id));
     if (wants(x))
         trace.slot(x) = problem_.x;
     if (previous_ == nullptr) {

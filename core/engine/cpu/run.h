@@ -11,6 +11,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace headscope {
@@ -32,7 +33,7 @@ private:
     struct Columns {
         TensorId id;
         const Tensor* x;
-        TensorPtr W;
+        const TensorPtr& W;
         const Tensor* b;
         std::int64_t first, count;
         WideProduct product() const;
@@ -60,7 +61,7 @@ private:
 
     void project_heads();
     void add_columns(std::vector<Columns>& all, TensorId id);
-    void project(const std::vector<Columns>& all);
+    void project(std::span<const Columns> all);
     /// The panels of W where the machine keeps them; packs what it keeps from now on.
     const float* kept_panels(const TensorPtr& W);
     [[noreturn]] void fail_projection(const Columns& columns, std::int64_t row, std::int64_t rows) const;

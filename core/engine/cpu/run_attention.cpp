@@ -239,8 +239,8 @@ void CpuRun::attend_all(Trace& trace) {
         softmax_ = std::make_shared<Tensor>(Shape{d_.B, d_.H, d_.Tq, 2}, machine_.store);
         trace.softmax = softmax_;
     }
-    std::vector<std::int64_t> heads;
-    heads.reserve(static_cast<std::size_t>(d_.H));
+    std::vector<std::int64_t>& heads = machine_.heads;
+    heads.clear();
     for (std::int64_t h = 0; h < d_.H; ++h)
         if (!(reach_.heads[static_cast<std::size_t>(h)] & chain_from_scores()).empty())
             heads.push_back(h);

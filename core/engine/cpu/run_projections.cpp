@@ -47,9 +47,9 @@ const float* CpuRun::kept_panels(const TensorPtr& W) {
     return place.panels;
 }
 
-void CpuRun::project(const std::vector<Columns>& all) {
-    std::vector<WideProduct> products;
-    products.reserve(all.size());
+void CpuRun::project(std::span<const Columns> all) {
+    std::vector<WideProduct>& products = machine_.products;
+    products.clear();
     for (const Columns& c : all) {
         products.push_back(c.product());
         if (c.first % kernels_.panel == 0)
@@ -58,7 +58,8 @@ void CpuRun::project(const std::vector<Columns>& all) {
         products.back().C = make(c.id).data() + c.first;
         products.back().C_stride = c.W->shape()[1];
     }
-    const std::vector<ProductPart> parts = divide_products(products, machine_.pool.threads());
+    std::vector<ProductPart>& parts = machine_.parts;
+    divide_products(products, machine_.threads_for(flops_of(products)), parts);
     const std::int64_t space = pack_space(kernels_);
     float* const scratch = machine_.scratch_for(space);
     for_tasks(

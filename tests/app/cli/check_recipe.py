@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""check_recipe.py PROGRAM DATA MANUAL: the manual's Python recipe for a reference, run to its end.
+
+Debian has no transformers and no safetensors for Python. Small stand-ins take their place: a "model" that answers with
+what Hugging Face's own code gave (the reference cases), and a writer of the file format. Everything else is the recipe
+as it is printed. `model check` has to accept the file it writes, and to refuse it once a number in it is changed.
+Exits with 77 where torch is not installed.
+"""
+import json
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import types
+
+SKIPPED = 77
+try:
+    import torch
+except ImportError:
+    print("skipped: PyTorch is not installed (Debian: python3-torch)")
+    sys.exit(SKIPPED)
+
+TYPES = {"F32": torch.float32, "I64": torch.int64}
+INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+
+
+def read_safetensors(path):
+    data = path.read_bytes()
+    (length,) = struct.unpack_from("<Q", data)
+    tensors = {}
+    for name, entry in json.loads(data[8 : 8 + length]).items():
+        if name != "__metadata__":
+            begin, end = (8 + length + offset for offset in entry["data_offsets"])
+            flat = torch.frombuffer(bytearray(data[begin:end]), dtype=TYPES[entry["dtype"]])
+            tensors[name] = flat.reshape(entry["shape"])
+    return tensors
+
+
+def save_file(tensors, path):
+    header, data = {}, b""
+    for name, tensor in tensors.items():
+        if not tensor.is_contiguous():
+            raise ValueError(f"{name} is not contiguous")
+        raw = tensor.numpy().tobytes()
+        dtype = next(key for key, value in TYPES.items() if value == tensor.dtype)
+        header[name] = {"dtype": dtype, "shape": list(tensor.shape), "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = json.dumps(header).encode()
+    pathlib.Path(path).write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def stand_ins(expected):
+    """The modules that the recipe imports; the model gives what is expected."""
+    inputs = {name: expected[name] for name in INPUTS if name in expected}
+
+    class Model:
+        @staticmethod
+        def from_pretrained(folder, attn_implementation):
+            assert attn_implementation == "eager"
+            return Model()
+
+        def float(self):
+            return self
+
+        def eval(self):
+            return self
+
+        def __call__(self, output_attentions, output_hidden_states, **given):
+            assert output_attentions and output_hidden_states and set(given) == set(inputs)
+            return types.SimpleNamespace(
+                logits=expected["expect.logits"],
+                attentions=tuple(expected["expect.attentions"]),
+                hidden_states=tuple(expected["expect.hidden_states"]),
+            )
+
+    class Tokenizer:
+        @staticmethod
+        def from_pretrained(folder):
+            return lambda text, return_tensors: inputs
+
+    transformers = types.ModuleType("transformers")
+    transformers.AutoModelForCausalLM = transformers.AutoModelForMaskedLM = Model
+    transformers.AutoTokenizer = Tokenizer
+    safetensors, torch_part = types.ModuleType("safetensors"), types.ModuleType("safetensors.torch")
+    torch_part.save_file = save_file
+    return {"transformers": transformers, "safetensors": safetensors, "safetensors.torch": torch_part}
+
+
+def main():
+    program, data, manual = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+    (recipe,) = re.findall(r"```python\n(.*?)```", manual.read_text(), re.DOTALL)
+    failures = 0
+    models = sorted(path.parent for path in (data / "models").glob("*/expected.safetensors"))
+    for folder in models:
+        expected = read_safetensors(folder / "expected.safetensors")
+        with tempfile.TemporaryDirectory() as place:
+            reference = pathlib.Path(place) / "reference.safetensors"
+            text = recipe.replace("CHECKPOINT", str(folder)).replace("reference.safetensors", str(reference))
+            sys.modules.update(stand_ins(expected))
+            exec(compile(text, str(manual), "exec"), {})  # noqa: S102
+
+            def check():
+                command = [program, "model", "check", str(folder), "--reference", str(reference)]
+                return subprocess.run(command, capture_output=True, text=True)
+
+            fine = check()
+            tensors = read_safetensors(reference)
+            real = expected["attention_mask"][-1].nonzero().flatten()
+            tensors["logits"][-1, real[-1], 0] += 0.01
+            save_file(tensors, reference)
+            changed = check()
+        if fine.returncode != 0 or changed.returncode != 1:
+            failures += 1
+            print(f"{folder.name}: exit codes {fine.returncode} and, with a changed logit, {changed.returncode}")
+            print(fine.stdout, fine.stderr, changed.stdout, changed.stderr)
+    print(f"{len(models) - failures} of {len(models)} references made by the manual's recipe are accepted")
+    sys.exit(1 if failures or not models else 0)
+
+
+main()
