@@ -64,8 +64,8 @@ void run_export(const ExportOptions& options) {
             export_pytorch(problem, trace, title, options.out);
     };
     if (options.model.given()) {
-        const LayerRun layer =
-            options.model.run_layer(stages, options.problem.gains(), options.problem.device());
+        const LayerRun layer = options.model.run_layer(
+            stages, options.problem.gains(), options.problem.temperature(), options.problem.device());
         return write(*layer.problem, layer.trace, options.model.layer_title());
     }
     const DocumentPtr document = options.problem.read();

@@ -4,7 +4,6 @@
 
 #include "app/cli/problem_options.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/checkpoint/patch_file.h"
 #include "core/engine/engine.h"
 #include "core/io/model_export.h"
@@ -74,7 +73,7 @@ void ModelOptions::add_to(CLI::App& command, const std::string& layer) {
         ->group(group)
         ->needs(model);
     for (const char* other : {"SENTENCE", "--preset", "--seed", "--case", "--project", "--weights", "--heads",
-                              "--kv-heads", "--mask", "--temperature"})
+                              "--kv-heads", "--mask"})
         model->excludes(command.get_option(other));
 }
 
@@ -124,12 +123,10 @@ ModelEdits ModelOptions::read_edits(const Model& model, const std::vector<std::s
     return edits;
 }
 
-void ModelOptions::run(const TraceExport& wanted, const std::vector<std::string>& gains,
+void ModelOptions::run(const TraceExport& wanted, const std::vector<std::string>& gains, float temperature,
                        const std::string& device, const std::string& out) const {
     check_usage(gains);
-    if (wanted.format != TraceFormat::safetensors)
-        fail_usage("a pass through a model is written as safetensors; add --format safetensors or name a "
-                   ".safetensors file");
+    check_model_target(wanted, out);
     const Model model = Model::open(*folder_);
     const ModelInputs inputs = read_inputs(model.config());
     const std::int64_t H = model.config().H;
@@ -140,11 +137,12 @@ void ModelOptions::run(const TraceExport& wanted, const std::vector<std::string>
     options.stages = wanted.stages;
     options.layer = layer_;
     options.edits = read_edits(model, gains);
+    options.temperature = temperature;
     const ForwardResult result = forward(model, inputs, options, device);
-    write_file_atomically(out, model_trace_bytes(model, inputs, result, wanted));
+    export_model_trace(model, inputs, result, wanted, out);
 }
 
-LayerRun ModelOptions::run_layer(StageSet stages, const std::vector<std::string>& gains,
+LayerRun ModelOptions::run_layer(StageSet stages, const std::vector<std::string>& gains, float temperature,
                                  const std::string& device) const {
     check_usage(gains);
     const Model model = Model::open(*folder_);
@@ -154,6 +152,7 @@ LayerRun ModelOptions::run_layer(StageSet stages, const std::vector<std::string>
     options.layer = layer_.value_or(0);
     options.keep_problems = true;
     options.edits = read_edits(model, gains);
+    options.temperature = temperature;
     options.logits = false;
     ForwardResult result = forward(model, inputs, options, device);
     return std::move(result.layers.front());

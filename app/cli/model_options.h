@@ -21,13 +21,14 @@ public:
     /// After ProblemOptions, which some of these exclude. `layer` says what --layer does.
     void add_to(CLI::App& command, const std::string& layer);
     bool given() const { return folder_.has_value(); }
-    /// Runs the model and writes the file. `wanted.stages` are kept of each layer. gains: as given to --gain.
+    /// Runs the model and writes the file. `wanted.stages` are kept of each layer. gains: as given to --gain;
+    /// temperature: of every layer.
     /// Throws Error(usage) when the options contradict each other, Error(input) when what they name is at
     /// fault.
-    void run(const TraceExport& wanted, const std::vector<std::string>& gains, const std::string& device,
-             const std::string& out) const;
+    void run(const TraceExport& wanted, const std::vector<std::string>& gains, float temperature,
+             const std::string& device, const std::string& out) const;
     /// The attention of one layer (--layer, or 0), its problem kept. Throws likewise.
-    LayerRun run_layer(StageSet stages, const std::vector<std::string>& gains,
+    LayerRun run_layer(StageSet stages, const std::vector<std::string>& gains, float temperature,
                        const std::string& device) const;
     /// "layer 0 of FOLDER"
     std::string layer_title() const;

@@ -92,7 +92,9 @@ void ProblemOptions::add_to(CLI::App& command, bool needed) {
             "h of layer l, and h=g a head of the layer that --layer names")
         ->allow_extra_args(false)
         ->group(changes);
-    command.add_option("--temperature", temperature_, "divides the scaled scores (default 1)")
+    command
+        .add_option("--temperature", temperature_,
+                    "divides the scaled scores, in a checkpoint of every layer (default 1)")
         ->group(changes);
     add_device_option(command, device_);
 }

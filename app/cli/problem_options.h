@@ -33,6 +33,8 @@ public:
     DocumentPtr read() const;
     /// For make_engine.
     const std::string& device() const { return device_; }
+    /// As given to --temperature, else 1.
+    float temperature() const { return temperature_.value_or(1.0F); }
     /// As they were given to --gain.
     const std::vector<std::string>& gains() const { return gains_; }
 

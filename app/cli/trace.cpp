@@ -58,7 +58,8 @@ void run_trace(const TraceOptions& options) {
     if (options.model.given()) {
         if (!options.stages)
             wanted.stages = StageSet().with(TensorId::weights);
-        return options.model.run(wanted, options.problem.gains(), options.problem.device(), options.out);
+        return options.model.run(wanted, options.problem.gains(), options.problem.temperature(),
+                                 options.problem.device(), options.out);
     }
     check_target(wanted, options.out);
     const DocumentPtr document = options.problem.read();

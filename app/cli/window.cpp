@@ -56,10 +56,26 @@ void remember(const std::filesystem::path& path, const ViewState& view) {
     }
 }
 
+/// The lesson that the path names by its .md file; nothing for other paths.
+std::optional<Lesson> lesson_of_path(const Options& options) {
+    std::error_code none;
+    if (!options.path || !options.path->ends_with(".md") ||
+        !std::filesystem::is_regular_file(*options.path, none))
+        return std::nullopt;
+    if (options.lesson)
+        throw Error(ErrorKind::usage, *options.path + " and --lesson were given; give one of them");
+    ParsedLesson parsed = parse_lesson(read_file(*options.path), *options.path);
+    if (!parsed.faults.empty())
+        fail_input(*options.path + ", line " + std::to_string(parsed.faults.front().line) + ": " +
+                   parsed.faults.front().sentence + "; headscope lesson check lists all faults");
+    return std::move(parsed.lesson);
+}
+
 /// What can be told before there is a window to tell it in.
 void check_path(const Options& options) {
     if (!options.path)
         return;
+    const bool lesson = options.path->ends_with(".md");
     const PathKind kind = kind_of_path(*options.path);
     const bool checkpoint = kind == PathKind::folder && is_checkpoint(*options.path);
     const char* const other = options.preset                      ? "--preset"
@@ -71,7 +87,7 @@ void check_path(const Options& options) {
     if (kind == PathKind::folder && !checkpoint)
         fail_input(*options.path + " is a folder without config.json, so no checkpoint; name the folder that "
                                    "holds config.json and model.safetensors");
-    if (kind == PathKind::unknown)
+    if (kind == PathKind::unknown && !lesson)
         fail_input(*options.path +
                    " is neither a sub-command nor a file that can be opened; see headscope --help");
     if (kind != PathKind::folder)
@@ -80,6 +96,10 @@ void check_path(const Options& options) {
 
 int open_window(const Options& options) {
     check_path(options);
+    const std::optional<Lesson> lesson = lesson_of_path(options);
+    std::vector<std::string> folders = lesson_folders(options.lessons);
+    if (lesson)
+        folders.push_back(std::filesystem::absolute(*options.path).lexically_normal().string());
     Recipe recipe;
     recipe.preset = options.preset.value_or(recipe.preset);
     recipe.sentence = options.path ? "" : options.sentence.value_or("");
@@ -91,17 +111,17 @@ int open_window(const Options& options) {
                      .device = options.device,
                      .wake = wake_window,
                      .state_folder = state_folder(),
-                     .lesson_folders = lesson_folders(options.lessons),
-                     .language = options.language});
+                     .lesson_folders = folders,
+                     .language = lesson ? lesson->language : options.language});
     const std::filesystem::path preferences = preferences_path();
     program.state().view.group = StageGroup::x; // a walk begins at its beginning
     program.state().view.less_motion = desktop_wants_less_motion(desktop_config_folder());
     read_preferences(read_if_there(preferences), program.state().view);
-    if (options.path)
+    if (options.path && !lesson)
         program.open_path(std::filesystem::absolute(*options.path).lexically_normal().string(),
                           options.sentence.value_or(""));
-    if (options.lesson) {
-        program.act(LessonAction(OpenLesson{*options.lesson}));
+    if (lesson || options.lesson) {
+        program.act(LessonAction(OpenLesson{lesson ? lesson->id : *options.lesson}));
         program.act(ViewChange(ShowTab{LeftTab::course}));
     }
     WindowOptions window;
@@ -123,9 +143,10 @@ int open_window(const Options& options) {
 
 std::function<int()> add_window(CLI::App& program) {
     const auto options = std::make_shared<Options>();
-    program.add_option("PATH", options->path,
-                       "what the window opens with: a project (.headscope), attention weights (.npy, "
-                       ".safetensors), or the folder of a Hugging Face checkpoint");
+    program.add_option(
+        "PATH", options->path,
+        "what the window opens with: a project (.headscope), a lesson (.md), attention weights "
+        "(.npy, .safetensors), or the folder of a Hugging Face checkpoint");
     program.add_option("--sentence", options->sentence,
                        "the sentence that the window opens with; for a checkpoint, its prompt");
     program.add_option("--kv-sentence", options->kv_sentence,

@@ -4,6 +4,7 @@
 #include "core/base/json.h"
 #include "core/checkpoint/config_families.h"
 #include "core/checkpoint/config_reader.h"
+#include "core/checkpoint/rope_config.h"
 
 #include <algorithm>
 #include <array>
@@ -16,22 +17,50 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::pair<std::string_view, Activation>, 8> activations{
+constexpr std::array<std::pair<std::string_view, Activation>, 18> activations{
     {{"gelu", Activation::gelu},
      {"gelu_python", Activation::gelu},
      {"gelu_new", Activation::gelu_tanh},
      {"gelu_pytorch_tanh", Activation::gelu_tanh},
+     {"gelu_python_tanh", Activation::gelu_tanh},
      {"gelu_fast", Activation::gelu_tanh},
+     {"gelu_accurate", Activation::gelu_tanh},
+     {"quick_gelu", Activation::gelu_quick},
      {"relu", Activation::relu},
+     {"relu6", Activation::relu6},
+     {"relu2", Activation::relu_square},
+     {"leaky_relu", Activation::leaky_relu},
      {"silu", Activation::silu},
-     {"swish", Activation::silu}}};
+     {"swish", Activation::silu},
+     {"mish", Activation::mish},
+     {"tanh", Activation::tanh},
+     {"sigmoid", Activation::sigmoid},
+     {"linear", Activation::linear}}};
 
-const FamilyKeys& keys_of(const ConfigReader& reader) {
+/// The keys of this file: the family's own, or those that all families have, which Hugging Face's
+/// configuration classes take as well.
+FamilyKeys keys_of(const ConfigReader& reader) {
     const std::string name = reader.text("model_type", "");
     const auto row = std::ranges::find(family_keys(), name, &FamilyKeys::name);
     if (row == family_keys().end())
         reader.refuse("model_type", "one of " + family_names());
-    return *row;
+    FamilyKeys keys = *row;
+    const auto choose = [&](const char*& own, const char* common) {
+        if (!reader.has(own) && reader.has(common))
+            own = common;
+    };
+    choose(keys.layers, "num_hidden_layers");
+    choose(keys.D, "hidden_size");
+    choose(keys.H, "num_attention_heads");
+    choose(keys.max_positions, "max_position_embeddings");
+    return keys;
+}
+
+std::string activation_names() {
+    std::string names;
+    for (const auto& [name, activation] : activations)
+        names += (names.empty() ? "" : ", ") + std::string(name);
+    return names;
 }
 
 Activation read_activation(const ConfigReader& reader, const FamilyKeys& keys) {
@@ -39,7 +68,7 @@ Activation read_activation(const ConfigReader& reader, const FamilyKeys& keys) {
     const auto row =
         std::ranges::find(activations, name, [](const auto& known) { return std::string(known.first); });
     if (row == activations.end())
-        reader.refuse(keys.activation, "gelu, gelu_new, gelu_pytorch_tanh, relu or silu");
+        reader.refuse(keys.activation, "one of " + activation_names());
     return row->second;
 }
 
@@ -77,47 +106,6 @@ void refuse_unsupported(const ConfigReader& reader, ModelFamily family) {
         reader.refuse("position_embedding_type", "absolute, the only kind computed here");
     if (reader.positive("partial_rotary_factor", 1.0) != 1.0)
         reader.refuse("partial_rotary_factor", "1, the only value computed here");
-}
-
-RopeScaling read_scaling(const ConfigReader& scaling) {
-    const char* key = scaling.has("rope_type") ? "rope_type" : "type";
-    const std::string kind = scaling.text(key, "default");
-    RopeScaling out;
-    if (kind == "default")
-        return out;
-    if (kind == "linear")
-        out.kind = RopeScaling::Kind::linear;
-    else if (kind == "dynamic")
-        out.kind = RopeScaling::Kind::dynamic;
-    else if (kind == "llama3")
-        out.kind = RopeScaling::Kind::llama3;
-    else
-        scaling.refuse(key, "default, linear, dynamic or llama3");
-    const auto needed = [&](const char* name) {
-        if (!scaling.has(name))
-            scaling.refuse(name, "a number above 0");
-        return scaling.positive(name, 1.0);
-    };
-    out.factor = needed("factor");
-    if (out.kind == RopeScaling::Kind::llama3) {
-        out.low_freq_factor = needed("low_freq_factor");
-        out.high_freq_factor = needed("high_freq_factor");
-        out.original_max_positions = needed("original_max_position_embeddings");
-        if (out.high_freq_factor <= out.low_freq_factor)
-            scaling.refuse("high_freq_factor", "above low_freq_factor");
-    }
-    return out;
-}
-
-void read_rope(const ConfigReader& reader, ModelConfig& config) {
-    config.rope_theta = reader.positive("rope_theta", config.rope_theta);
-    // Newer files keep the base among the other settings.
-    for (const char* key : {"rope_parameters", "rope_scaling"})
-        if (const auto settings = reader.object(key)) {
-            config.rope_theta = settings->positive("rope_theta", config.rope_theta);
-            config.rope_scaling = read_scaling(*settings);
-            return;
-        }
 }
 
 /// Which layers look only so far back. Mistral: all; Qwen2: those from max_window_layers on, when it is
@@ -176,7 +164,7 @@ double ModelConfig::temperature(std::int64_t l) const {
 ModelConfig parse_model_config(std::string_view text, const std::string& source) {
     const json parsed = parse_json(text, source);
     const ConfigReader reader(parsed, source);
-    const FamilyKeys& keys = keys_of(reader);
+    const FamilyKeys keys = keys_of(reader);
     refuse_unsupported(reader, keys.family);
 
     ModelConfig config;

@@ -19,25 +19,40 @@ constexpr bool rotary(ModelFamily family) {
 constexpr std::int64_t most_layers = 10'000;
 
 enum class Activation : std::uint8_t {
-    gelu,      ///< x Phi(x), by the error function
-    gelu_tanh, ///< its approximation by tanh: gelu_new, gelu_pytorch_tanh
+    gelu,       ///< x Phi(x), by the error function
+    gelu_tanh,  ///< its approximation by tanh: gelu_new, gelu_pytorch_tanh
+    gelu_quick, ///< x sigmoid(1.702 x)
     relu,
-    silu ///< x sigmoid(x)
+    relu6, ///< relu, at most 6
+    relu_square,
+    leaky_relu, ///< 0.01 x below 0
+    silu,       ///< x sigmoid(x)
+    mish,       ///< x tanh(ln(1 + exp(x)))
+    tanh,
+    sigmoid,
+    linear ///< x
 };
 
 /// How rotary frequencies were stretched for longer texts.
 struct RopeScaling {
     enum class Kind : std::uint8_t {
         none,
-        linear, ///< every frequency divided by factor
-        llama3, ///< low frequencies divided by factor, high ones kept, in between a blend
-        dynamic ///< as none up to max_positions tokens; more are refused
+        linear,  ///< every frequency divided by factor
+        llama3,  ///< low frequencies divided by factor, high ones kept, in between a blend
+        dynamic, ///< as none up to max_positions tokens; beyond, the base grows with their number
+        yarn,    ///< as llama3, the blend told by turns within original_max_positions tokens
+        longrope ///< each frequency divided by a number of its own, by whether the text is long
     };
     Kind kind = Kind::none;
     double factor = 1.0;
     double low_freq_factor = 1.0;
     double high_freq_factor = 4.0;
     double original_max_positions = 8192.0;
+    double beta_fast = 32.0, beta_slow = 1.0; ///< yarn: from how many turns on kept, up to how many divided
+    bool whole_pairs = true;                  ///< yarn: the blend begins and ends at whole pairs
+    double attention_factor = 1.0;            ///< multiplies cosines and sines
+    std::vector<double> short_factors, long_factors; ///< longrope, dk/2 each: up to original_max_positions
+                                                     ///< tokens and beyond
 };
 
 /// What config.json of a Hugging Face checkpoint says, in our names. Every size is at least 1.

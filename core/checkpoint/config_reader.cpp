@@ -59,6 +59,20 @@ double ConfigReader::positive(const char* key, double fallback) const {
     return value->get<double>();
 }
 
+std::vector<double> ConfigReader::positives(const char* key, std::int64_t count) const {
+    const json* value = find(key);
+    const std::string wanted = "a list of " + std::to_string(count) + " numbers above 0";
+    if (value == nullptr || !value->is_array() || static_cast<std::int64_t>(value->size()) != count)
+        refuse(key, wanted);
+    std::vector<double> numbers;
+    for (const json& element : *value) {
+        if (!element.is_number() || !std::isfinite(element.get<double>()) || element.get<double>() <= 0)
+            refuse(key, wanted);
+        numbers.push_back(element.get<double>());
+    }
+    return numbers;
+}
+
 bool ConfigReader::flag(const char* key, bool fallback) const {
     const json* value = find(key);
     if (value == nullptr)

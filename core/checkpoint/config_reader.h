@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace headscope {
 
@@ -25,6 +26,8 @@ public:
     }
     /// Finite and above 0.
     double positive(const char* key, double fallback) const;
+    /// A list of `count` such numbers, which must be there.
+    std::vector<double> positives(const char* key, std::int64_t count) const;
     bool flag(const char* key, bool fallback) const;
     std::string text(const char* key, const std::string& fallback) const;
     /// The object under a key; nothing when it is not given.

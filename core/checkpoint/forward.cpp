@@ -30,6 +30,7 @@ ForwardResult run_model(const Model& model, const ModelInputs& inputs, const For
     ForwardResult result;
     const auto attend = [&](std::int64_t l, Problem problem) {
         problem = with_edits(std::move(problem), edits_of(options.edits, l));
+        problem.temperature *= options.temperature;
         const bool keep =
             (!options.stages.empty() || options.keep_problems) && (!options.layer || *options.layer == l);
         const StageSet wanted = keep ? options.stages : StageSet();

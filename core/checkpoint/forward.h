@@ -19,6 +19,7 @@ struct ForwardOptions {
     bool keep_problems = false;          ///< keep each kept layer's attention as a problem, weights included
     bool logits = true;
     ModelEdits edits{};
+    float temperature = 1.0F; ///< divides the scaled scores of every layer; above 0
 };
 
 /// The attention of one layer.

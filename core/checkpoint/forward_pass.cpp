@@ -58,6 +58,8 @@ TensorPtr ForwardPass::embed(CpuDense& cpu) const {
         add_rows(*x, Slot::token_types,
                  inputs_.token_types.empty() ? std::vector<std::int64_t>(inputs_.ids.size(), 0)
                                              : inputs_.token_types);
+    else if (!inputs_.token_types.empty())
+        add_rows(*x, Slot::words, inputs_.token_types);
     if (const TensorPtr gain = model_.shared(Slot::embedding_gain))
         return normed(cpu, *x, gain, model_.shared(Slot::embedding_shift));
     return x;

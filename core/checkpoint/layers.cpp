@@ -26,6 +26,10 @@ ConstRow row(const Tensor& x, std::int64_t i = 0) {
     return {x.data() + i * width_of(x), width_of(x)};
 }
 
+float sigmoid(float v) {
+    return 1.0F / (1.0F + std::exp(-v));
+}
+
 /// In double, so that the bits do not depend on the vectors that sum it up.
 void norm_row(const Tensor& x, std::int64_t i, const Tensor& gain, const Tensor* shift, double eps,
               Tensor& y) {
@@ -52,6 +56,7 @@ MutableTensor norm(CpuDense& cpu, const Tensor& x, const Tensor& gain, const Ten
 
 void activate(CpuDense& cpu, Tensor& x, Activation activation, const Progress& cancel) {
     using enum CpuDense::Function;
+    Numbers numbers(x.data(), x.count());
     switch (activation) {
     case Activation::gelu:
         return cpu.apply(gelu, x.values(), cancel);
@@ -59,11 +64,32 @@ void activate(CpuDense& cpu, Tensor& x, Activation activation, const Progress& c
         return cpu.apply(gelu_tanh, x.values(), cancel);
     case Activation::silu:
         return cpu.apply(silu, x.values(), cancel);
-    case Activation::relu: {
-        Numbers numbers(x.data(), x.count());
+    case Activation::gelu_quick:
+        numbers *= (1.702F * numbers).unaryExpr(&sigmoid);
+        return;
+    case Activation::relu:
         numbers = numbers.max(0.0F);
         return;
-    }
+    case Activation::relu6:
+        numbers = numbers.max(0.0F).min(6.0F);
+        return;
+    case Activation::relu_square:
+        numbers = numbers.max(0.0F).square();
+        return;
+    case Activation::leaky_relu:
+        numbers = numbers.max(0.01F * numbers);
+        return;
+    case Activation::mish:
+        numbers *= numbers.unaryExpr([](float v) { return std::tanh(std::log1p(std::exp(v))); });
+        return;
+    case Activation::tanh:
+        numbers = numbers.unaryExpr([](float v) { return std::tanh(v); });
+        return;
+    case Activation::sigmoid:
+        numbers = numbers.unaryExpr(&sigmoid);
+        return;
+    case Activation::linear:
+        return;
     }
 }
 

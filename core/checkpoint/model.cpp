@@ -15,7 +15,7 @@ using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMa
 using ConstView = Eigen::Map<const Matrix, 0, Eigen::OuterStride<>>;
 using View = Eigen::Map<Matrix>;
 
-/// What the tensor is called in this file: checkpoints of old call gains gamma and shifts beta.
+/// What the tensor of old is called in this file: gains gamma and shifts beta.
 std::string name_in(const TensorFiles& files, const std::string& name) {
     for (const auto& [now, once] : {std::pair("weight", "gamma"), std::pair("bias", "beta")})
         if (name.ends_with(now) && files.find(name) == nullptr) {
@@ -119,7 +119,7 @@ void Model::match_rows(std::span<const TensorName> rows, std::string_view prefix
         const std::int64_t times = is_per_layer(row.slot) ? config_.layers : 1;
         const std::vector<std::int64_t> wanted = file_extents(row, config_);
         for (std::int64_t l = 0; l < times; ++l) {
-            const std::string name = name_in(files_, full_name(row, prefix, l));
+            const std::string name = name_in_files(row, prefix, l);
             const SafetensorsEntry* entry = files_.find(name);
             if (entry == nullptr)
                 missing.push_back(name);
@@ -132,9 +132,10 @@ void Model::match_rows(std::span<const TensorName> rows, std::string_view prefix
 
 void Model::match() {
     const NameMap& map = name_map(config_.family);
-    const TensorName& words = *find_row(map.body, Slot::words);
     const auto prefix = std::ranges::find_if(map.prefixes, [&](std::string_view candidate) {
-        return files_.find(full_name(words, candidate, 0)) != nullptr;
+        return std::ranges::any_of(map.body, [&](const TensorName& row) {
+            return files_.find(full_name(row, candidate, 0)) != nullptr;
+        });
     });
     prefix_ = prefix == map.prefixes.end() ? map.prefixes.front() : *prefix;
     match_rows(map.body, prefix_, report_.missing);
@@ -144,7 +145,7 @@ void Model::match() {
     const auto collect = [&](std::span<const TensorName> rows, std::string_view before) {
         for (const TensorName& row : rows)
             for (std::int64_t l = 0; l < (is_per_layer(row.slot) ? config_.layers : 1); ++l)
-                (is_needed(row, config_) ? known : spare).insert(name_in(files_, full_name(row, before, l)));
+                (is_needed(row, config_) ? known : spare).insert(name_in_files(row, before, l));
     };
     collect(map.body, prefix_);
     collect(map.head, "");
@@ -176,8 +177,21 @@ void Model::require_runnable() const {
                    "; get the checkpoint again, or correct the family in config.json");
 }
 
+std::string Model::name_in_files(const TensorName& row, std::string_view prefix, std::int64_t l) const {
+    const NameMap& map = name_map(config_.family);
+    std::string name = name_in(files_, full_name(row, prefix, l));
+    if (files_.find(name) != nullptr)
+        return name;
+    // Of tensors that share their memory a file may keep only one, under either name.
+    const std::string twin = row.slot == Slot::words && config_.tied
+                                 ? full_name(*find_row(map.head, Slot::head), "", 0)
+                             : row.slot == Slot::head_bias ? std::string(map.head_bias_twin)
+                                                           : "";
+    return !twin.empty() && files_.find(twin) != nullptr ? twin : name;
+}
+
 TensorPtr Model::load(const TensorName& row, std::string_view prefix, std::int64_t l) const {
-    TensorPtr tensor = files_.tensor(name_in(files_, full_name(row, prefix, l)));
+    TensorPtr tensor = files_.tensor(name_in_files(row, prefix, l));
     return row.layout == Layout::linear ? transposed(*tensor) : tensor;
 }
 

@@ -62,6 +62,8 @@ private:
                     std::vector<std::string>& missing);
     void plan_kept(std::size_t kept_bytes);
     WeightSet read_layer(std::int64_t l) const;
+    /// What the tensor is called in the files; its usual name where they lack it.
+    std::string name_in_files(const TensorName& row, std::string_view prefix, std::int64_t l) const;
     TensorPtr load(const TensorName& row, std::string_view prefix, std::int64_t l) const;
 
     std::string folder_;

@@ -66,8 +66,10 @@ void check_inputs(const ModelInputs& inputs, const ModelConfig& config) {
     check_count(inputs.token_types, "token_type_ids", inputs);
     check_count(inputs.tokens, "the list of tokens", inputs);
     check_range(inputs.ids, "input_ids", config.vocab, inputs.T);
-    if (config.token_types > 0)
-        check_range(inputs.token_types, "token_type_ids", config.token_types, inputs.T);
+    // GPT-2 takes its token types from the word embedding.
+    const std::int64_t types = config.family == ModelFamily::gpt2 ? config.vocab : config.token_types;
+    if (types > 0)
+        check_range(inputs.token_types, "token_type_ids", types, inputs.T);
     else if (!inputs.token_types.empty())
         fail_input("token_type_ids are given, and " + std::string(family_name(config.family)) +
                    " has no token types; leave them out");

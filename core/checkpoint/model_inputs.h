@@ -16,7 +16,8 @@ struct ModelInputs {
     std::int64_t T = 0;
     std::vector<std::int64_t> ids;
     std::vector<std::uint8_t> attention_mask; ///< 1 = a real token, 0 = padding at either end; empty: all 1
-    std::vector<std::int64_t> token_types;    ///< families with a token type table; empty: all 0
+    std::vector<std::int64_t> token_types;    ///< families with a token type table; empty: all 0.
+                                              ///< GPT-2 adds these rows of its word embedding; empty: none
     std::vector<std::string> tokens;          ///< B T labels, or empty
     bool operator==(const ModelInputs&) const = default;
 };

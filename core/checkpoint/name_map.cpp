@@ -135,17 +135,19 @@ constexpr std::array roberta_head = std::to_array<TensorName>({
 const NameMap& name_map(ModelFamily family) {
     static const NameMap gpt2{
         gpt2_body, plain_head, {"transformer.", ""}, {".attn.bias", ".attn.masked_bias"}};
-    static const NameMap bert{bert_body,
-                              bert_head,
-                              {"bert.", ""},
-                              {"embeddings.position_ids", "pooler.dense.", "cls.seq_relationship.",
-                               "cls.predictions.decoder.bias"}};
+    static const NameMap bert{
+        bert_body,
+        bert_head,
+        {"bert.", ""},
+        {"embeddings.position_ids", "pooler.dense.", "cls.seq_relationship.", "cls.predictions.decoder.bias"},
+        "cls.predictions.decoder.bias"};
     static const NameMap distilbert{
         distilbert_body, distilbert_head, {"distilbert.", ""}, {"embeddings.position_ids"}};
     static const NameMap roberta{bert_body,
                                  roberta_head,
                                  {"roberta.", ""},
-                                 {"embeddings.position_ids", "pooler.dense.", "lm_head.decoder.bias"}};
+                                 {"embeddings.position_ids", "pooler.dense.", "lm_head.decoder.bias"},
+                                 "lm_head.decoder.bias"};
     static const NameMap llama{llama_body, plain_head, {"model.", ""}, {"rotary_emb.inv_freq"}};
     switch (family) {
     case ModelFamily::gpt2:

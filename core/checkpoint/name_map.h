@@ -81,7 +81,8 @@ struct NameMap {
     std::span<const TensorName> head;       ///< full names
     std::vector<std::string_view> prefixes; ///< as saved with a head, and without one
     std::vector<std::string_view>
-        not_needed; ///< parts of the names of tensors that the forward pass has no use for
+        not_needed;                    ///< parts of the names of tensors that the forward pass has no use for
+    std::string_view head_bias_twin{}; ///< full: what a file may call the head's bias instead
 };
 
 const NameMap& name_map(ModelFamily family);

@@ -65,7 +65,7 @@ public:
     void read_numbers(std::string_view name, std::uint64_t first, std::span<float> to) const;
     /// BOOL or U8; throws when a byte is neither 0 nor 1.
     BoolTensorPtr bools(std::string_view name) const;
-    /// I64, I32 or U8.
+    /// I64, U32, I32, U16, I16, U8, I8 or BOOL.
     std::vector<std::int64_t> integers(std::string_view name) const;
 
 private:

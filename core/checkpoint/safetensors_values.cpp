@@ -135,7 +135,15 @@ std::vector<std::int64_t> Safetensors::integers(std::string_view name) const {
         each<std::int64_t>(bytes, append);
     else if (entry.dtype == "I32")
         each<std::int32_t>(bytes, append);
-    else if (entry.dtype == "U8")
+    else if (entry.dtype == "U32")
+        each<std::uint32_t>(bytes, append);
+    else if (entry.dtype == "I16")
+        each<std::int16_t>(bytes, append);
+    else if (entry.dtype == "U16")
+        each<std::uint16_t>(bytes, append);
+    else if (entry.dtype == "I8")
+        each<std::int8_t>(bytes, append);
+    else if (entry.dtype == "U8" || entry.dtype == "BOOL")
         each<std::uint8_t>(bytes, append);
     else
         refuse_dtype(entry, "I64");

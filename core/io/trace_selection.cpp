@@ -51,6 +51,8 @@ ordered_json config_of(const Problem& problem) {
 } // namespace
 
 int SelectedStage::head_axis() const {
+    if (info == nullptr)
+        return -1;
     const auto is_head = [](Axis axis) { return axis == Axis::H || axis == Axis::Hkv; };
     const auto found = std::ranges::find_if(info->axes, is_head);
     return found == info->axes.end() ? -1 : static_cast<int>(found - info->axes.begin());

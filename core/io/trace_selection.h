@@ -10,12 +10,15 @@ namespace headscope {
 
 // What the writers of all formats share.
 
-/// One stage as it goes into a file.
+/// One stage, or another tensor of a model's pass, as it goes into a file.
 struct SelectedStage {
-    const TensorInfo* info;
+    const TensorInfo* info; ///< null for a tensor that is no stage, (B, T, width); it has a title
     TensorPtr tensor;
     std::int64_t first_head = 0;  ///< the number of the first entry of its head axis
     std::int64_t first_batch = 0; ///< and of its batch axis
+    std::string title{};          ///< in the file, when it is not that of the stage
+
+    std::string name() const { return title.empty() ? std::string(info->name) : title; }
 
     /// Which axis counts heads; -1 when none does.
     int head_axis() const;

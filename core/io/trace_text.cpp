@@ -35,12 +35,13 @@ std::string table_bytes(const std::vector<SelectedStage>& stages, char separator
     std::ranges::replace(out, ',', separator);
     for (const SelectedStage& stage : stages) {
         const Tensor& tensor = *stage.tensor;
+        const std::string name = stage.name();
         const bool has_heads = stage.head_axis() >= 0;
         const std::int64_t heads = has_heads ? tensor.shape()[1] : 1;
         const std::int64_t rows = tensor.shape().back(1), columns = tensor.shape().back(0);
         for (std::int64_t at = 0; at < tensor.count(); ++at) {
             const std::int64_t row = at / columns, block = row / rows;
-            out.append(stage.info->name) += separator;
+            out.append(name) += separator;
             append_integer(out, block / heads + stage.first_batch);
             out += separator;
             if (has_heads)
@@ -65,7 +66,7 @@ std::string json_bytes(const nlohmann::ordered_json& metadata, const std::vector
         if (&stage != &stages.front())
             out += ',';
         const Shape& shape = stage.tensor->shape();
-        out += '"' + std::string(stage.info->name) +
+        out += '"' + stage.name() +
                "\":{\"shape\":" + json_text(std::vector<std::int64_t>(shape.begin(), shape.end())) +
                ",\"values\":";
         std::int64_t at = 0;

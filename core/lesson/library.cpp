@@ -27,8 +27,13 @@ FoundLesson read_lesson(const std::string& path) {
     }
 }
 
+/// The lessons of a folder, or the one file.
 void add_folder(const std::string& folder, std::vector<FoundLesson>& all) {
     std::error_code none;
+    if (std::filesystem::is_regular_file(folder, none)) {
+        all.push_back(read_lesson(folder));
+        return;
+    }
     std::vector<std::string> paths;
     for (const auto& entry : std::filesystem::directory_iterator(folder, none))
         if (entry.path().extension() == ".md" && entry.is_regular_file(none))

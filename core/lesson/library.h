@@ -15,8 +15,9 @@ struct FoundLesson {
 };
 
 /// Every lesson there is: those inside the program, and the .md files of the folders, a missing folder being
-/// no fault. Ordered by number, then title; the course's own first. In `language` where there is such a
-/// translation, else in English. A file that cannot be read is listed with its fault.
+/// no fault; a folder may be a single file too. Ordered by number, then title; the course's own first. In
+/// `language` where there is such a translation, else in English. A file that cannot be read is listed with
+/// its fault.
 std::vector<FoundLesson> find_lessons(const std::vector<std::string>& folders, const std::string& language);
 
 /// user_lessons_folder() and one more, where there are such.

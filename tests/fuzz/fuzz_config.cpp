@@ -25,9 +25,10 @@ void use(const ModelConfig& config) {
             std::abort();
     constexpr std::int64_t small = 1024;
     if (config.dk <= small && config.dk % 2 == 0)
-        for (const float frequency : rotary_frequencies(config))
-            if (std::isnan(frequency))
-                std::abort();
+        for (const std::int64_t T : {std::int64_t{1}, config.max_positions + 1})
+            for (const float frequency : rotary_frequencies(config, T))
+                if (std::isnan(frequency))
+                    std::abort();
 }
 
 } // namespace

@@ -92,7 +92,7 @@ std::vector<TextPart> TokenFinder::cut(const AlignedText& text) const {
             ++at;
             continue;
         }
-        std::size_t begin = std::max(at, done), end = at + size;
+        std::size_t begin = at, end = at + size;
         at = end;
         if (token->single_word && (word_letter_before(bytes, end - size) || word_letter_at(bytes, end)))
             continue;
@@ -100,6 +100,7 @@ std::vector<TextPart> TokenFinder::cut(const AlignedText& text) const {
             begin = begin_of_space(bytes, begin, done);
         if (token->rstrip)
             end = end_of_space(bytes, end);
+        // As in Hugging Face's library, a token is found in the white space that the one before it took.
         if (begin >= end)
             continue;
         if (begin > done)
@@ -113,15 +114,22 @@ std::vector<TextPart> TokenFinder::cut(const AlignedText& text) const {
 }
 
 AddedTokens::AddedTokens(const JsonField& list, const Vocabulary& of_model, Vocabulary& extra) {
+    auto next = static_cast<std::int64_t>(of_model.size());
     for (const JsonField& element : list.elements()) {
         AddedToken token = read_token(element);
         if (token.content.empty())
             continue;
-        // A token that the model has keeps the model's id.
+        // As in Hugging Face's library, which does not take the ids of the file: a token that the model has
+        // keeps the model's id, the others are numbered on.
         if (const auto known = of_model.find(token.content))
             token.id = *known;
+        else if (const auto again = extra.find(token.content))
+            token.id = *again;
+        else if (next > std::numeric_limits<TokenId>::max())
+            element.fail("there is no number left for its id");
         else
-            extra.add(token.content, token.id);
+            extra.add(token.content, token.id = static_cast<TokenId>(next));
+        next = std::max(next, static_cast<std::int64_t>(token.id) + 1);
         if (token.special)
             special_.insert(token.id);
         tokens_.push_back(std::move(token));

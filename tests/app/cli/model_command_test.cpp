@@ -74,6 +74,62 @@ TEST_CASE("trace of a model keeps the stages, layer and head asked for") {
     CHECK(file.integers("input_ids") == std::vector<std::int64_t>{5, 7, 11});
 }
 
+TEST_CASE("a temperature flattens the weights of every layer") {
+    const TemporaryFolder folder;
+    const auto traced = [&](const char* temperature) {
+        const std::string out = folder.file("out.safetensors");
+        const ProgramRun run =
+            run_program(trace_of("gpt2_tiny", {"--ids", "5,7,11", "--stages", "scaled,weights",
+                                               "--temperature", temperature, "-o", out}));
+        INFO(run.err);
+        REQUIRE(run.code == 0);
+        return Safetensors::from_bytes(read_file(out), out);
+    };
+    const Safetensors plain = traced("1"), warm = traced("2"), hot = traced("1e6");
+    CHECK(warm.tensor("layers.0.scaled")->at(0, 1, 2, 1) ==
+          Approx(plain.tensor("layers.0.scaled")->at(0, 1, 2, 1) / 2));
+    for (const char* layer : {"layers.0.weights", "layers.1.weights"})
+        CHECK(hot.tensor(layer)->at(0, 1, 2, 1) == Approx(1.0 / 3).margin(1e-4));
+}
+
+TEST_CASE("a pass is written in every format, with the same numbers") {
+    const TemporaryFolder folder;
+    const auto trace = [&](const std::string& out, const std::vector<std::string>& more) {
+        std::vector<std::string> words{"--ids", "5,7,11", "--head", "1", "-o", out};
+        words.insert(words.end(), more.begin(), more.end());
+        const ProgramRun run = run_program(trace_of("gpt2_tiny", words));
+        INFO(run.err);
+        REQUIRE(run.code == 0);
+        return run.out;
+    };
+    trace(folder.file("out.safetensors"), {});
+    const Safetensors file = Safetensors::open(folder.file("out.safetensors"));
+    const float weight = file.tensor("layers.1.weights")->at(0, 0, 2, 1);
+    const float logit = file.tensor("logits")->at(0, 2, 17);
+
+    const json parsed = json::parse(trace("-", {"--format", "json"}));
+    CHECK(parsed["input_ids"] == json::parse("[[5, 7, 11]]"));
+    CHECK(parsed["config"]["family"] == "gpt2");
+    CHECK(parsed["stages"]["hidden.2"]["shape"] == json::parse("[1, 3, 32]"));
+    CHECK(parsed["stages"]["layers.1.weights"]["values"][0][0][2][1].get<float>() == weight);
+    CHECK(parsed["stages"]["logits"]["values"][0][2][17].get<float>() == logit);
+
+    const std::string csv = trace("-", {"--format", "csv"});
+    const auto number_after = [&](const std::string& row) {
+        const auto at = csv.find("\n" + row);
+        REQUIRE(at != std::string::npos);
+        return std::stof(csv.substr(at + 1 + row.size()));
+    };
+    CHECK(number_after("layers.1.weights,0,1,2,1,") == weight);
+    CHECK(number_after("logits,0,,2,17,") == logit);
+
+    for (int again = 0; again < 2; ++again)
+        trace(folder.file("npy"), {"--format", "npy"});
+    CHECK(read_file(folder.file("npy/logits.npy")).size() == 128 + sizeof(float) * 3 * 200);
+    CHECK(std::filesystem::exists(folder.file("npy/layers.0.weights.npy")));
+    CHECK(json::parse(read_file(folder.file("npy/trace.json")))["input_ids"] == parsed["input_ids"]);
+}
+
 TEST_CASE("faults of a model call are told with the right code") {
     check_failure(trace_of("gpt2_tiny", {"-o", "-"}), 2, "--ids");
     check_failure(trace_of("gpt2_tiny", {"--ids", "1", "--gain", "0=0", "-o", "-"}), 2, "names no layer");
@@ -87,9 +143,11 @@ TEST_CASE("faults of a model call are told with the right code") {
         trace_of("gpt2_tiny", {"--ids", "1", "--patch", models + "gpt2_tiny/model.safetensors", "-o", "-"}),
         1, "no patch");
     check_failure(trace_of("gpt2_tiny", {"--ids", "1", "--inputs", "x", "-o", "-"}), 2, "--inputs");
-    check_failure(trace_of("gpt2_tiny", {"--ids", "1", "--format", "csv", "-o", "-"}), 2, "safetensors");
+    check_failure(trace_of("gpt2_tiny", {"--ids", "1", "--format", "npy", "-o", "-"}), 2, "name a folder");
+    check_failure(trace_of("gpt2_tiny", {"--ids", "1", "-o", "x.npy"}), 2, "name a folder");
     check_failure({"trace", "--ids", "1", "-o", "-"}, 2, "--model");
     check_failure(trace_of("gpt2_tiny", {"--ids", "1,999", "-o", "-"}), 1, "input_ids[0, 1] is 999");
+    check_failure(trace_of("gpt2_tiny", {"--ids", "1", "--temperature", "0", "-o", "-"}), 1, "temperature");
     check_failure(trace_of("gpt2_tiny", {"--ids", "1", "--layer", "2", "-o", "-"}), 1, "no layer 2");
     check_failure(trace_of("gpt2_tiny", {"--ids", "1", "--head", "4", "-o", "-"}), 1, "no head 4");
     check_failure(trace_of("no_such_model", {"--ids", "1", "-o", "-"}), 1, "no folder");
@@ -167,9 +225,9 @@ TEST_CASE("model check of every golden model says how far it is from its referen
     CHECK_THAT(moved.out, Contains("too far") && Catch::EndsWith("differs\n"));
     CHECK_THAT(moved.err, Contains("differ, first in attentions 1"));
     CHECK(run_program({"model", "check", models + "gpt2_tiny"}).code == 2);
-    check_failure(
-        {"model", "check", models + "gpt2_tiny", "--reference", models + "bert_tiny/expected.safetensors"}, 1,
-        "gpt2 has no token types");
+    check_failure({"model", "check", models + "llama_tiny_tied", "--reference",
+                   models + "bert_tiny/expected.safetensors"},
+                  1, "input_ids[0, ");
 }
 
 TEST_CASE("model list shows the checkpoints of the local cache") {

@@ -70,5 +70,9 @@ TEST_CASE("the command line says what is wrong with a project", "[project]") {
     fails({"trace", "--project", path, "--model", ".", "-o", "-"}, 2, "--project");
     fails({folder.file("no")}, 1, "neither a sub-command nor");
     fails({folder.file("no.headscope")}, 1, "cannot read");
+    write_file_atomically(folder.file("broken.md"), "no lesson");
+    fails({folder.file("broken.md")}, 1, "headscope lesson check");
+    fails({folder.file("no.md")}, 1, "cannot read");
+    fails({folder.file("broken.md"), "--lesson", "masks"}, 2, "--lesson");
     fails({path, "--preset", "random"}, 2, "--preset");
 }

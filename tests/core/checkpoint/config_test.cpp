@@ -90,7 +90,7 @@ TEST_CASE("sliding windows are given to the layers that have them") {
 }
 
 TEST_CASE("rotary frequencies follow the base and its scaling") {
-    const auto of = [](const json& more) { return rotary_frequencies(parse(llama(more))); };
+    const auto of = [](const json& more) { return rotary_frequencies(parse(llama(more)), 1); };
     const auto plain = of({{"rope_theta", 10000.0}});
     REQUIRE(plain.size() == 8);
     for (std::size_t c = 0; c < plain.size(); ++c)
@@ -116,7 +116,53 @@ TEST_CASE("rotary frequencies follow the base and its scaling") {
     const ModelConfig dynamic = parse(
         llama({{"rope_scaling", {{"type", "dynamic"}, {"factor", 2.0}}}, {"max_position_embeddings", 16}}));
     CHECK(rotary_tables(dynamic, 16).cos->shape() == Shape{1, 16, 16});
-    CHECK_THAT(input_error([&] { rotary_tables(dynamic, 17); }), Contains("dynamic") && Contains("16"));
+    CHECK(rotary_frequencies(dynamic, 16) == plain);
+    CHECK(rotary_frequencies(dynamic, 32)[1] ==
+          Approx(std::pow(10000.0 * std::pow(2.0 * 32 / 16 - 1, 16.0 / 14.0), -1.0 / 8.0)));
+}
+
+TEST_CASE("yarn divides slow frequencies, and longrope each by its own number") {
+    // From Hugging Face's formulas in torch: dk 16, base 10000, factor 4, 64 original positions.
+    const ModelConfig yarn = parse(
+        llama({{"max_position_embeddings", 64}, {"rope_scaling", {{"type", "yarn"}, {"factor", 4.0}}}}));
+    const auto frequencies = rotary_frequencies(yarn, 1);
+    const std::vector<double> expected{
+        1, 0.23717082, 0.049999997, 0.0079056947, 0.0024999999, 0.00079056947, 0.00025000001, 7.9056947e-05};
+    REQUIRE(frequencies.size() == expected.size());
+    for (std::size_t c = 0; c < expected.size(); ++c)
+        CHECK(frequencies[c] == Approx(expected[c]));
+    CHECK(yarn.rope_scaling.attention_factor == Approx(0.1 * std::log(4.0) + 1.0));
+    CHECK(rotary_tables(yarn, 1).cos->at(0, 0, 0) == Approx(0.1 * std::log(4.0) + 1.0));
+    const auto attention_factor = [](const json& more) {
+        json scaling = {{"rope_type", "yarn"}, {"factor", 40.0}};
+        scaling.update(more);
+        return parse(llama({{"rope_scaling", scaling}})).rope_scaling.attention_factor;
+    };
+    CHECK(attention_factor({{"attention_factor", 1.5}}) == 1.5);
+    CHECK(attention_factor({{"mscale", 1.0}, {"mscale_all_dim", 1.0}}) == 1.0);
+
+    const std::vector<double> few(8, 2.0), many(8, 5.0);
+    const ModelConfig longrope = parse(
+        llama({{"max_position_embeddings", 64},
+               {"original_max_position_embeddings", 16},
+               {"rope_scaling", {{"rope_type", "longrope"}, {"short_factor", few}, {"long_factor", many}}}}));
+    CHECK(rotary_frequencies(longrope, 16)[0] == Approx(1 / 2.0));
+    CHECK(rotary_frequencies(longrope, 17)[0] == Approx(1 / 5.0));
+    CHECK(longrope.rope_scaling.attention_factor == Approx(std::sqrt(1 + std::log(4.0) / std::log(16.0))));
+    CHECK_THAT(fault(llama({{"rope_scaling",
+                             {{"rope_type", "longrope"}, {"short_factor", {1.0}}, {"long_factor", many}}}})),
+               Contains("short_factor") && Contains("a list of 8 numbers"));
+}
+
+TEST_CASE("the names of sizes that all families share are taken where the family's own are missing") {
+    const ModelConfig gpt2 = parse({{"model_type", "gpt2"},
+                                    {"hidden_size", 32},
+                                    {"num_attention_heads", 2},
+                                    {"num_hidden_layers", 3},
+                                    {"max_position_embeddings", 40}});
+    CHECK((gpt2.D == 32 && gpt2.H == 2 && gpt2.layers == 3 && gpt2.max_positions == 40));
+    CHECK(parse({{"model_type", "distilbert"}, {"hidden_size", 36}, {"num_attention_heads", 6}}).D == 36);
+    CHECK(parse({{"model_type", "gpt2"}, {"n_embd", 24}, {"hidden_size", 48}}).D == 24);
 }
 
 TEST_CASE("faults of a config name the key, what it has and what it should have") {
@@ -133,11 +179,15 @@ TEST_CASE("faults of a config name the key, what it has and what it should have"
     CHECK_THAT(fault(llama({{"hidden_size", 66}})), Contains("hidden_size is 66"));
     CHECK_THAT(fault(llama({{"head_dim", 15}})), Contains("head_dim is 15") && Contains("even"));
     CHECK_THAT(fault(llama({{"num_key_value_heads", 3}})), Contains("num_key_value_heads is 3"));
-    CHECK_THAT(fault(llama({{"hidden_act", "mish"}})), Contains("hidden_act is \"mish\""));
+    CHECK_THAT(fault(llama({{"hidden_act", "xielu"}})),
+               Contains("hidden_act is \"xielu\"") && Contains("relu2"));
     CHECK_THAT(fault(llama({{"rms_norm_eps", -1}})), Contains("rms_norm_eps is -1"));
     CHECK_THAT(fault(llama({{"rope_theta", "big"}})), Contains("rope_theta"));
     CHECK_THAT(fault(llama({{"rope_scaling", 3}})), Contains("rope_scaling is 3"));
-    CHECK_THAT(fault(llama({{"rope_scaling", {{"rope_type", "yarn"}}}})), Contains("yarn"));
+    CHECK_THAT(fault(llama({{"rope_scaling", {{"rope_type", "mrope"}}}})), Contains("mrope"));
+    CHECK_THAT(fault(llama({{"rope_scaling", {{"rope_type", "yarn"}}}})), Contains("factor is missing"));
+    CHECK_THAT(fault(llama({{"rope_theta", 1.0}, {"rope_scaling", {{"type", "yarn"}, {"factor", 2.0}}}})),
+               Contains("rope_theta"));
     CHECK_THAT(fault(llama({{"rope_scaling", {{"rope_type", "llama3"}, {"factor", 8.0}}}})),
                Contains("low_freq_factor is missing"));
     CHECK_THAT(fault(llama({{"attention_bias", 1}})), Contains("attention_bias is 1"));

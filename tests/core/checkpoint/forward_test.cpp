@@ -121,6 +121,18 @@ TEST_CASE("a gain reaches its head and its layer alone") {
     CHECK_THAT(input_error([&] { run_on_cpu(model, inputs, muted); }), Contains("name layer 2"));
 }
 
+TEST_CASE("GPT-2 adds the word embedding of its token types") {
+    const Model model = model_of("gpt2_tiny");
+    ModelInputs typed = row({4, 5});
+    typed.token_types = {7, 8};
+    const auto plain = run_on_cpu(model, row({4, 5}), {}), changed = run_on_cpu(model, typed, {});
+    const TensorPtr words = model.shared(Slot::words);
+    for (std::int64_t i = 0; i < 2; ++i)
+        for (std::int64_t c = 0; c < words->shape()[1]; ++c)
+            CHECK(changed.hidden[0]->at(0, i, c) ==
+                  Approx(plain.hidden[0]->at(0, i, c) + words->at(7 + i, c)).margin(1e-6));
+}
+
 TEST_CASE("inputs that do not fit the model are named") {
     const Model gpt2 = model_of("gpt2_tiny"), bert = model_of("bert_tiny"),
                 roberta = model_of("roberta_tiny");
@@ -141,7 +153,9 @@ TEST_CASE("inputs that do not fit the model are named") {
     CHECK_THAT(fault(bert, typed), Contains("token_type_ids[0, 1] is 2"));
     typed.token_types = {0, 1};
     CHECK(fault(bert, typed).empty());
-    CHECK_THAT(fault(gpt2, typed), Contains("gpt2 has no token types"));
+    CHECK_THAT(fault(model_of("llama_tiny_tied"), typed), Contains("llama has no token types"));
+    typed.token_types = {0, 200};
+    CHECK_THAT(fault(gpt2, typed), Contains("token_type_ids[0, 1] is 200"));
     CHECK_THAT(input_error([&] { run_on_cpu(gpt2, row({1}), {.stages = only_weights, .layer = 2}); }),
                Contains("no layer 2"));
 }

@@ -139,6 +139,31 @@ TEST_CASE("a checkpoint without prefix, with old names of gains, or in pieces is
     CHECK_THAT(input_error([&] { Model::open(pieces.file("")); }), Contains("has no tensor made.up"));
 }
 
+TEST_CASE("of tensors that share memory a file may keep one, under either name") {
+    const auto check = [](const char* name, const std::string& usual, const std::string& kept) {
+        INFO(name << " " << kept);
+        Changed changed(name);
+        changed.rename([&](const std::string& old) { return old == usual ? kept : old; });
+        REQUIRE(changed.tensors.contains(kept));
+        const TemporaryFolder folder;
+        const Model model = changed.open(folder);
+        CHECK(model.report().missing.empty());
+        CHECK(model.report().head_missing.empty());
+        CHECK(model.report().unknown.empty());
+        CHECK(model.report().unused.empty());
+        CHECK(logits_of(model) == logits_of(Model::open(test_data("/models/") + std::string(name))));
+    };
+    check("gpt2_tiny", "transformer.wte.weight", "lm_head.weight");
+    check("llama_tiny_tied", "model.embed_tokens.weight", "lm_head.weight");
+    check("bert_tiny", "bert.embeddings.word_embeddings.weight", "cls.predictions.decoder.weight");
+    check("bert_tiny", "cls.predictions.bias", "cls.predictions.decoder.bias");
+    check("roberta_tiny", "lm_head.bias", "lm_head.decoder.bias");
+    Changed untied("llama_tiny_untied");
+    untied.tensors.erase("model.embed_tokens.weight");
+    const TemporaryFolder folder;
+    CHECK(untied.open(folder).report().missing == std::vector<std::string>{"model.embed_tokens.weight"});
+}
+
 TEST_CASE("missing, misshapen, unknown and unused tensors are reported by name") {
     Changed changed("llama_tiny_untied");
     const TemporaryFolder folder;

@@ -87,6 +87,8 @@ TEST_CASE("every type is read as the number that Python wrote") {
     CHECK(file.integers("i64") == std::vector<std::int64_t>{-(std::int64_t{1} << 62)});
     CHECK(file.integers("i32") == std::vector<std::int64_t>{-7});
     CHECK(file.integers("u8") == std::vector<std::int64_t>{0, 200});
+    CHECK(file.integers("bool") == std::vector<std::int64_t>{1, 0, 1});
+    CHECK_THROWS_WITH(file.integers("f32"), Catch::Contains("tensor f32 is F32; store it as I64"));
     CHECK(file.bools("bool")->shape == Shape{1, 3});
     CHECK(file.bools("bool")->values == std::vector<std::uint8_t>{1, 0, 1});
     CHECK_THROWS_WITH(file.bools("u8"), Catch::Contains("number 1 of tensor u8 is 200"));

@@ -1,14 +1,17 @@
 #include "core/base/assets.h"
+#include "core/base/file.h"
 #include "core/engine/engine.h"
 #include "core/lesson/check.h"
 #include "core/lesson/library.h"
 #include "tests/catch.h"
+#include "tests/temporary_folder.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
 using namespace headscope;
+using headscope::test::TemporaryFolder;
 
 namespace {
 
@@ -116,6 +119,20 @@ TEST_CASE("a translation has the steps, values, gates and questions of its origi
           }) == 1);
     CHECK(std::ranges::count(shown, "first-lesson",
                              [](const FoundLesson& one) { return one.parsed.lesson.id; }) == 1);
+}
+
+TEST_CASE("a single lesson file can be named beside folders, and brings no others") {
+    const TemporaryFolder folder;
+    std::string text = asset("lessons/by-hand.md");
+    const std::string id = "id: by-hand";
+    REQUIRE(text.find(id) != std::string::npos);
+    text.replace(text.find(id), id.size(), "id: my-own");
+    write_file_atomically(folder.file("mine.md"), text);
+    write_file_atomically(folder.file("readme.md"), "no lesson");
+    const auto all = find_lessons({folder.file("mine.md")}, "en");
+    CHECK(all.size() == find_lessons({}, "en").size() + 1);
+    CHECK(std::ranges::count(all, "my-own", [](const FoundLesson& one) { return one.parsed.lesson.id; }) ==
+          1);
 }
 
 TEST_CASE("a wrong number, target or gate of a lesson is found, with its line") {

@@ -182,6 +182,22 @@ TEST_CASE("added tokens are found as their options say", "[tokenizer]") {
     CHECK(tokens({{"rstrip", true}}, "a <m> x") == Words{"a", "<m> ", "x"});
     CHECK(tokens({{"single_word", true}}, "a<m> x") == Words{"?", "x"});
     CHECK(tokens({{"single_word", true}}, "a <m>.") == Words{"a", "<m>", "?"});
+    const auto with = [&](const json& list) {
+        json with_tokens = description;
+        with_tokens["added_tokens"] = list;
+        return build(with_tokens);
+    };
+    // Ids count on from the vocabulary, whatever the file says; a token of the vocabulary keeps its own.
+    const auto numbered = with({{{"id", 50}, {"content", "<m>"}},
+                                {{"id", 60}, {"content", "a"}},
+                                {{"id", 70}, {"content", "<n>"}},
+                                {{"id", 80}, {"content", "<m>"}}});
+    CHECK(numbered->encode("<m>a<n>").ids == std::vector<TokenId>{4, 2, 5});
+    CHECK(numbered->token_text(5) == "<n>");
+    // A blank that one token took is found by the next token all the same.
+    CHECK(with({{{"id", 4}, {"content", "<m>"}, {"rstrip", true}}, {{"id", 5}, {"content", "  "}}})
+              ->encode("<m>  x")
+              .tokens == Words{"<m>  ", "  ", "x"});
     description["normalizer"] = {{"type", "Lowercase"}};
     CHECK(tokens({{"normalized", true}}, "<M>") == Words{"<m>"});
     CHECK(tokens({{"normalized", false}}, "<M>") == Words{"?"});
