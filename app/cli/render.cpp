@@ -93,9 +93,6 @@ ViewState view_of(const RenderOptions& options, const Dims& dims) {
 /// not.
 void read_weights(Program& program, const RenderOptions& options) {
     const ReadingOptions &wanted = options.reading, possible = program.state().view.attention.possible;
-    if (options.model && wanted.means)
-        fail_input("--means: heads of a checkpoint are shown without their means; leave it out, or give "
-                   "--attention");
     const std::string what = options.model ? "the prompt has" : "the file has";
     if (wanted.hide_special_tokens && !possible.hide_special_tokens)
         fail_input("--hide-special-tokens: " + what + " no tokens like [CLS] or <s>; leave it out");
@@ -104,11 +101,18 @@ void read_weights(Program& program, const RenderOptions& options) {
     if (wanted.hide_first_token && !possible.hide_first_token)
         fail_input("--hide-first-token: " + what + " one key alone; leave it out");
     if (wanted.means && !possible.means)
-        fail_input("--means: the file has one head of one layer; leave it out");
+        fail_input("--means: the " + std::string(options.model ? "checkpoint" : "file") +
+                   " has one head of one layer; leave it out");
     program.act(ViewChange(AttentionChange(ReadWeights{wanted})));
     program.act(ViewChange(AttentionChange(SetLogColours{options.log_colours})));
     if (!program.state().error.empty())
         fail_input(program.state().error);
+}
+
+void check_layer(const RenderOptions& options, const AttentionInfo& info) {
+    if (options.layer < 0 || options.layer >= info.L)
+        fail_input("--layer " + std::to_string(options.layer) +
+                   ": there is no such layer; layers are numbered 0 to " + std::to_string(info.L - 1));
 }
 
 /// Weights of a file instead of the problem's own.
@@ -116,9 +120,7 @@ void show_attention(Program& program, const RenderOptions& options) {
     program.open_attention(open_attention_file(*options.attention));
     read_weights(program, options);
     const AttentionInfo& info = program.state().document->attention->info();
-    if (options.layer < 0 || options.layer >= info.L)
-        fail_input("--layer " + std::to_string(options.layer) +
-                   ": there is no such layer; layers are numbered 0 to " + std::to_string(info.L - 1));
+    check_layer(options, info);
     program.settle();
     ViewState view = view_of(options, program.state().document->problem.dims);
     view.tab = program.state().view.tab;
@@ -154,14 +156,21 @@ void show_lesson(Program& program, const RenderOptions& options) {
 /// A layer of a checkpoint instead of a problem.
 void show_model(Program& program, const RenderOptions& options) {
     Progress progress;
-    program.open_checkpoint(open_model(*options.model, options.text.value_or(""), options.layer, progress));
+    program.open_checkpoint(open_model(*options.model, options.text.value_or(""), 0, progress));
     program.settle();
-    const LeftTab tab = program.state().view.tab;
-    program.state().view = view_of(options, program.state().document->problem.dims);
-    program.state().view.tab = options.reading == ReadingOptions{} ? tab : LeftTab::heads;
-    program.state().view.one_head = true;
-    program.act(ViewChange(AttentionChange(OpenHead{options.layer, options.head})));
     read_weights(program, options);
+    const AttentionInfo& info = program.state().board->info();
+    check_layer(options, info);
+    const AttentionView attention = program.state().view.attention;
+    const LeftTab tab = program.state().view.tab;
+    Dims dims = program.state().document->problem.dims;
+    dims.H = info.H; // with the means
+    ViewState& view = program.state().view;
+    view = view_of(options, dims);
+    view.tab = options.reading == ReadingOptions{} ? tab : LeftTab::heads;
+    view.one_head = true;
+    view.attention = attention;
+    program.act(ViewChange(AttentionChange(OpenHead{options.layer, options.head})));
     if (options.patch)
         program.open_path(*options.patch);
 }
@@ -265,7 +274,8 @@ void add_render(CLI::App& program) {
     command.add_flag("--merge-words", options->reading.merge_words,
                      "with --attention or --model: weights to pieces of a word summed, from them averaged");
     command.add_flag("--means", options->reading.means,
-                     "with --attention: averages as one more head (--head H) and one more layer (--layer L)");
+                     "with --attention or --model: averages as one more head (--head H) and one more layer "
+                     "(--layer L)");
     command.add_flag("--log-colours", options->log_colours,
                      "with --attention or --model: colours by the logarithm of a weight");
     command.add_option("--lesson", options->lesson,

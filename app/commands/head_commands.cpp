@@ -1,4 +1,5 @@
 #include "app/commands/edit_commands.h"
+#include "app/state/head_edits.h"
 #include "core/base/error.h"
 
 #include <algorithm>
@@ -8,31 +9,6 @@
 namespace headscope {
 
 namespace {
-
-/// Where a head's numbers stand in one tensor.
-struct Part {
-    Block block;
-    bool keys_values; ///< perhaps shared with other heads
-};
-
-std::vector<Part> parts_of(const Problem& problem, std::int64_t head) {
-    const Dims& d = problem.dims;
-    const std::int64_t kv = d.kv_head(head);
-    const auto columns = [](std::int64_t first, bool bias) {
-        return bias ? Index{first, 0, 0, 0} : Index{0, first, 0, 0};
-    };
-    std::vector<Part> parts{
-        {{TensorId::W_Q, columns(head * d.dk, false), d.D, d.dk}, false},
-        {{TensorId::b_Q, columns(head * d.dk, true), 1, d.dk}, false},
-        {{TensorId::W_O, {head * d.dv, 0, 0, 0}, d.dv, d.D}, false},
-        {{TensorId::W_K, columns(kv * d.dk, false), d.Dkv, d.dk}, true},
-        {{TensorId::b_K, columns(kv * d.dk, true), 1, d.dk}, true},
-        {{TensorId::W_V, columns(kv * d.dv, false), d.Dkv, d.dv}, true},
-        {{TensorId::b_V, columns(kv * d.dv, true), 1, d.dv}, true},
-    };
-    std::erase_if(parts, [&](const Part& part) { return problem.input(part.block.tensor) == nullptr; });
-    return parts;
-}
 
 void check_pair(const Dims& dims, std::int64_t a, std::int64_t b) {
     check_head(dims, a);
@@ -111,7 +87,7 @@ bool change(Recipe& recipe, const Document& document, const CopyHead& c) {
     const Problem& problem = document.problem;
     check_pair(problem.dims, c.from, c.to);
     const bool shared = problem.dims.kv_head(c.from) == problem.dims.kv_head(c.to);
-    const auto from = parts_of(problem, c.from), to = parts_of(problem, c.to);
+    const auto from = parts_of_head(problem, c.from), to = parts_of_head(problem, c.to);
     Edits edits(document);
     for (std::size_t i = 0; i < from.size(); ++i)
         if (!from[i].keys_values || !shared)
@@ -127,7 +103,7 @@ bool change(Recipe& recipe, const Document& document, const SwapHeads& c) {
     const Problem& problem = document.problem;
     check_pair(problem.dims, c.a, c.b);
     const bool shared = problem.dims.kv_head(c.a) == problem.dims.kv_head(c.b);
-    const auto a = parts_of(problem, c.a), b = parts_of(problem, c.b);
+    const auto a = parts_of_head(problem, c.a), b = parts_of_head(problem, c.b);
     Edits edits(document);
     for (std::size_t i = 0; i < a.size(); ++i)
         if (!a[i].keys_values || !shared) {
@@ -146,7 +122,7 @@ bool change(Recipe& recipe, const Document& document, const ResetHead& c) {
     const Problem& problem = document.problem;
     check_head(problem.dims, c.head);
     Edits edits(document);
-    for (const Part& part : parts_of(problem, c.head))
+    for (const HeadPart& part : parts_of_head(problem, c.head))
         if (recipe.edits.contains(part.block.tensor))
             edits.write(part.block, values_of(*document.unedited->input(part.block.tensor), part.block));
     if (!problem.gains.empty()) {

@@ -1,8 +1,10 @@
 #include "app/draw/attention_pages.h"
 #include "app/draw/colour_scale.h"
 #include "app/draw/controls.h"
+#include "app/draw/edit_marks.h"
 #include "app/draw/format.h"
 #include "app/draw/matrix.h"
+#include "app/state/model_document.h"
 #include "core/analysis/pool.h"
 
 #include <algorithm>
@@ -19,7 +21,7 @@ constexpr float layer_label_width = 34.0F; ///< "L11"
 constexpr float map_gap = 8.0F;            ///< between maps
 constexpr float letter_height = 16.0F;
 constexpr float smallest_board_map = 14.0F, largest_map = 112.0F;
-constexpr float board_foot = 70.0F; ///< the legend
+constexpr float legend_foot = 70.0F, marks_foot = 26.0F;
 constexpr float lettered_from = 18.0F;
 constexpr float before_means = 10.0F; ///< beside the gap, between the set's own heads and their means
 
@@ -39,6 +41,29 @@ struct Grid {
     float bottom() const { return map(L - 1, 0).y + pitch_y(); }
 };
 
+/// The legend, and the line for marks of edits where there can be any.
+float foot_of(const DrawContext& context) {
+    return legend_foot + (context.shown.document->model == nullptr ? 0.0F : marks_foot);
+}
+
+/// What was changed in a layer; null where nothing was.
+const LayerMarks* layer_marks(const DrawContext& context, std::int64_t l) {
+    const ModelPart* const part = context.shown.document->model.get();
+    if (part == nullptr)
+        return nullptr;
+    const auto found = part->marks.find(l);
+    return found == part->marks.end() ? nullptr : &found->second;
+}
+
+/// What was changed in a head that may be a mean; null where nothing was.
+const HeadEdits* head_edits(const DrawContext& context, std::int64_t l, std::int64_t h) {
+    const LayerMarks* const marks = layer_marks(context, l);
+    if (marks == nullptr || static_cast<std::size_t>(h) >= marks->heads.size())
+        return nullptr;
+    const HeadEdits& edits = marks->heads[static_cast<std::size_t>(h)];
+    return edits.any() ? &edits : nullptr;
+}
+
 /// As large as the width allows, and smaller where that brings all rows on screen; whole pixels per weight
 /// where a map has room for that.
 Grid grid_of(const DrawContext& context) {
@@ -53,8 +78,8 @@ Grid grid_of(const DrawContext& context) {
     const float tall = static_cast<float>(info.Tq) / static_cast<float>(info.Tk);
     const float across = room / static_cast<float>(info.H) - map_gap;
     const float down =
-        ((context.height - board_top - board_foot - (info.mean_layer ? before_means : 0)) / rows - map_gap -
-         letter_height) /
+        ((context.height - board_top - foot_of(context) - (info.mean_layer ? before_means : 0)) / rows -
+         map_gap - letter_height) /
         tall;
     constexpr float readable = 22.0F;
     float map = std::min(across, std::max(down, readable));
@@ -165,11 +190,34 @@ void draw_head(Picture& picture, const DrawContext& context, const Grid& grid, c
         picture.scene.add(PolygonItem{
             {{map.right() - 6, map.y}, {map.right(), map.y}, {map.right(), map.y + 6}}, theme.bad});
     }
+    const HeadEdits* const edits = head_edits(context, l, h);
+    if (edits != nullptr)
+        draw_edit_marks(picture, context, map, *edits);
     const std::string name = head_name(info, l, h);
-    picture.hotspots.push_back({{map.x - 2, map.y - 2, map.w + 4, grid.pitch_y() - 4},
-                                "open " + name,
-                                ViewChange(AttentionChange(OpenHead{l, h})),
-                                tip_of(facts, info, l, h)});
+    picture.hotspots.push_back(
+        {{map.x - 2, map.y - 2, map.w + 4, grid.pitch_y() - 4},
+         "open " + name,
+         ViewChange(AttentionChange(OpenHead{l, h})),
+         tip_of(facts, info, l, h) + (edits == nullptr ? "" : "\n" + edits_text(*edits))});
+}
+
+void draw_layer_name(Picture& picture, const DrawContext& context, const Grid& grid, std::int64_t l) {
+    const Theme& theme = context.theme;
+    const bool open = l == context.view.attention.layer;
+    const std::string name = layer_name(context.board->info(), l);
+    const Rect first = grid.map(l, 0);
+    const float middle = first.y + first.h / 2;
+    const float width =
+        draw_text(picture, context, first.x - 10, baseline_for(middle, 12), name,
+                  open ? Font::mono_semibold : Font::mono, 12, open ? theme.ink : theme.muted, Align::right);
+    const LayerMarks* const marks = layer_marks(context, l);
+    if (marks == nullptr || !marks->b_O)
+        return;
+    constexpr float size = 8;
+    const Point at{first.x - 10 - width - 10, middle};
+    draw_edited_diamond(picture, context, at, size);
+    picture.tips.push_back({{at.x - size, at.y - size, 2 * size + width + 10, 2 * size},
+                            name + ": b_O is edited, which is of all its heads"});
 }
 
 /// A layer that has not been read, or could not be.
@@ -231,21 +279,16 @@ Rect board_row_area(const DrawContext& context, std::int64_t l) {
 Picture draw_board_page(const DrawContext& context, float from, float to) {
     Picture picture;
     const AttentionInfo& info = context.board->info();
-    const Theme& theme = context.theme;
     const Grid grid = grid_of(context);
     picture.scene.width = std::max(grid.right() + board_pad, context.width);
-    picture.scene.height = std::max(grid.bottom() + board_foot, context.height);
+    picture.scene.height = std::max(grid.bottom() + foot_of(context), context.height);
     const std::string rows = info.axis == SetAxis::layers ? " layers × " : " sequences × ";
     draw_page_head(picture, context, "All heads",
                    std::to_string(info.own_layers()) + rows + std::to_string(info.own_heads()) + " heads");
     draw_head_numbers(picture, context, grid);
     const BoardRows seen{row_at(grid, from), row_at(grid, to)};
     for (std::int64_t l = seen.first; l <= seen.last; ++l) {
-        const bool open = l == context.view.attention.layer;
-        const Rect first = grid.map(l, 0);
-        draw_text(picture, context, first.x - 10, baseline_for(first.y + first.h / 2, 12),
-                  layer_name(info, l), open ? Font::mono_semibold : Font::mono, 12,
-                  open ? theme.ink : theme.muted, Align::right);
+        draw_layer_name(picture, context, grid, l);
         const auto row = context.board->row(l);
         if (row == nullptr || row->heads.empty()) {
             draw_missing_row(picture, context, grid, l, row == nullptr ? "" : row->error);
@@ -260,6 +303,13 @@ Picture draw_board_page(const DrawContext& context, float from, float to) {
     const std::string what = context.view.same_scale ? "weight" : "of largest";
     draw_legend(picture, context, grid.left, legend, log ? 180 : 110, context.head_ramp(context.view.head), 0,
                 1, what + (log ? ", log" : ""), false, log);
+    std::vector<const HeadEdits*> edited;
+    for (std::int64_t l = 0; l < grid.own_L; ++l)
+        for (std::int64_t h = 0; h < grid.own_H; ++h)
+            if (const HeadEdits* const edits = head_edits(context, l, h))
+                edited.push_back(edits);
+    draw_marks_legend(picture, context, grid.left, legend + 42, context.width - board_pad - grid.left,
+                      edited);
     return picture;
 }
 

@@ -31,8 +31,12 @@ void Comparison::forget() {
     differences_ = {};
     page_.reset();
     difference_ = {};
-    obstacle_ = marked() && now_.document != nullptr ? why_not_comparable(baseline_.problem(), now_.problem())
-                                                     : std::string{};
+    obstacle_.clear();
+    if (!marked() || now_.document == nullptr)
+        return;
+    obstacle_ = now_.document->attention != nullptr
+                    ? "Weights that are read otherwise are not compared; the other stages are."
+                    : why_not_comparable(baseline_.problem(), now_.problem());
 }
 
 const TensorDifference* Comparison::of(TensorId id) const {

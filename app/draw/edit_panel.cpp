@@ -2,6 +2,7 @@
 #include "app/draw/format.h"
 #include "app/draw/panels.h"
 #include "app/draw/sheet.h"
+#include "app/state/model_document.h"
 
 #include <algorithm>
 
@@ -57,7 +58,9 @@ void draw_slider(Sheet& sheet, Slider slider, const std::string& name, Color col
 void draw_gains(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const Problem& problem = context.shown.problem();
-    sheet.section("Gain per head", "0 to 2");
+    const Document& document = *context.shown.document;
+    sheet.section("Gain per head" + (document.model == nullptr ? "" : " of " + open_layer_name(document)),
+                  "0 to 2");
     for (std::int64_t h = 0; h < problem.dims.H; ++h) {
         const std::string name = "Head " + std::to_string(h);
         const float top = sheet.y;
@@ -88,6 +91,12 @@ void draw_gains(Sheet& sheet) {
 void draw_head_tools(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const ViewState& view = context.view;
+    if (context.board != nullptr && context.board->info().is_mean(view.attention.layer, view.head)) {
+        sheet.section("Whole heads");
+        sheet.paragraph("A mean of heads is open: open one of them to copy, swap or reset it.",
+                        context.theme.text);
+        return;
+    }
     const std::int64_t H = context.dims().H, a = view.head, b = view.other;
     const std::string first = std::to_string(a), second = std::to_string(b);
     sheet.section("Whole heads", H > 1 ? "this one, and another" : "");
@@ -129,6 +138,19 @@ void draw_head_tools(Sheet& sheet) {
     sheet.y += 38;
 }
 
+/// A checkpoint is read at its attention weights, where no number can be edited.
+void draw_ways_to_weights(Sheet& sheet) {
+    sheet.y += 6;
+    float x = sheet.left;
+    for (const auto& [label, group] :
+         {std::pair{"W_Q  W_K  W_V", StageGroup::qkv}, {"W_O", StageGroup::output}})
+        x += 8 +
+             draw_text_button(sheet.picture, sheet.context, x, sheet.y, label,
+                              sheet.context.view.group == group, ViewChange(GoTo{group}),
+                              "Go to " + std::string(group_info(group).title) + ", where they can be edited");
+    sheet.y += 28;
+}
+
 /// The seed of presets that draw numbers.
 void draw_seed(Sheet& sheet) {
     const Recipe& recipe = sheet.context.shown.document->recipe;
@@ -165,8 +187,9 @@ void draw_history(Sheet& sheet, float end) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
     const auto lines = context.history;
-    sheet.section("History",
-                  lines.size() < 2 ? "nothing edited yet" : std::to_string(lines.size() - 1) + " steps");
+    sheet.section("History", lines.size() < 2    ? "nothing edited yet"
+                             : lines.size() == 2 ? "1 step"
+                                                 : std::to_string(lines.size() - 1) + " steps");
     const auto room = static_cast<std::int64_t>(std::max((end - sheet.y) / history_row, 6.0F));
     const auto count = static_cast<std::int64_t>(lines.size());
     const auto position = static_cast<std::int64_t>(context.history_position);
@@ -218,12 +241,21 @@ Picture draw_edit(const DrawContext& context) {
     sheet.y = 14;
     sheet.paragraph("Drag a number on the canvas, turn the wheel on it, or type. Shift and drag: a block.",
                     context.theme.muted);
+    if (context.shown.document->model != nullptr)
+        draw_ways_to_weights(sheet);
     sheet.y += 4;
     draw_gains(sheet);
-    draw_temperature(sheet);
+    const Document& document = *context.shown.document;
+    if (document.model == nullptr)
+        draw_temperature(sheet); // the scale of a checkpoint is the model's
     draw_seed(sheet);
     draw_head_tools(sheet);
-    add_baseline_buttons(sheet);
+    if (context.shown.trace != nullptr) {
+        add_baseline_buttons(sheet);
+    } else {
+        sheet.section("Compare", "B − A");
+        sheet.paragraph("Weights read otherwise are not compared; the other stages are.", context.theme.text);
+    }
     const float foot = std::max(context.height - 56, sheet.y + 180);
     draw_history(sheet, foot - 52);
     Picture picture = sheet.finish();
@@ -232,9 +264,9 @@ Picture draw_edit(const DrawContext& context) {
               "Ctrl Z");
     draw_step(picture, context, {sheet.left + width + 12, foot, width, 34}, "Redo", 1,
               context.history_position + 1 < context.history.size(), "Ctrl Shift Z");
-    const Recipe& recipe = context.shown.document->recipe;
-    if (!recipe.edits.empty() || !recipe.gains.empty() || recipe.temperature != 1.0F ||
-        !recipe.painted_mask.empty())
+    const Recipe& recipe = document.recipe;
+    if ((document.model != nullptr && !document.model->edits.empty()) || !recipe.edits.empty() ||
+        !recipe.gains.empty() || recipe.temperature != 1.0F || !recipe.painted_mask.empty())
         draw_text_button(picture, context, sheet.left, foot - 36, "Drop all edits", false,
                          Command(ResetEdits{}), "Everything as it was built; undo brings the edits back");
     picture.scene.height = std::max(picture.scene.height, foot + 44);

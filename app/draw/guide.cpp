@@ -39,6 +39,25 @@ float draw_try_it(Picture& picture, const DrawContext& context, const std::strin
     return top + height;
 }
 
+/// Where weights stand alone, the guide's own text would speak of other numbers than those on screen.
+GuideText text_of_reading(const Document& document, std::int64_t h) {
+    const AttentionInfo& info = document.attention->info();
+    if (info.is_mean(document.layer, h))
+        return {
+            .heading = "A mean is none of the stages",
+            .paragraphs = {"It is worked out from the weights for looking at: the model computes with each "
+                           "head for itself, so nothing comes before a mean or after it.",
+                           "Open a head on the board, and the guide tells of its stages again."},
+            .try_it = "Press D: the mean is subtracted from a head, or a head from it."};
+    return {
+        .heading = "Weights, read otherwise",
+        .paragraphs = {"What is on screen is not what the model computes with: " + info.reading + ".",
+                       "The guide tells of the model’s own numbers. It comes back when that is switched off "
+                       "in Heads, and stays at every other stage: those are as the model computes them."},
+        .try_it = "Ablate a head of an earlier layer in Edit and watch these weights follow, still read "
+                  "this way."};
+}
+
 } // namespace
 
 Picture draw_guide(const DrawContext& context) {
@@ -46,7 +65,9 @@ Picture draw_guide(const DrawContext& context) {
     const Theme& theme = context.theme;
     const float width = context.width - 2 * guide_pad;
     const int stage = std::min(static_cast<int>(context.view.group), group_count - 1);
-    const GuideText text = guide_text(context.shown, context.view);
+    const Document& document = *context.shown.document;
+    const GuideText text = document.attention != nullptr ? text_of_reading(document, context.view.head)
+                                                         : guide_text(context.shown, context.view);
     draw_text(picture, context, guide_pad, 32,
               "Stage " + std::to_string(stage + 1) + " of " + std::to_string(group_count), Font::ui, 12.5F,
               theme.muted);

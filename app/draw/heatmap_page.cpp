@@ -1,9 +1,11 @@
 #include "app/draw/attention_pages.h"
 #include "app/draw/controls.h"
+#include "app/draw/edit_marks.h"
 #include "app/draw/format.h"
 #include "app/draw/matrix.h"
 #include "app/draw/pages.h"
 #include "app/draw/reading.h"
+#include "app/draw/sheet.h"
 #include "app/state/model_document.h"
 
 #include <algorithm>
@@ -293,11 +295,14 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
     // All of them in sight, as long as each is a map that can be told from the others.
     constexpr float above = 30, between = 26, smallest_map = 44;
     const float lines = std::ceil(static_cast<float>(dims.H) / static_cast<float>(columns_count));
-    const float map_height = std::max((height - above) / lines - between, smallest_map);
+    const std::vector<HeadEdits>& marks = edits_by_head(context.shown.document);
+    const float legend = std::ranges::any_of(marks, &HeadEdits::any) ? 48.0F : 0.0F;
+    const float map_height = std::max((height - above - legend) / lines - between, smallest_map);
     const float cell = std::clamp(std::min(pitch - 12, map_height) / longest, longest > 400 ? 0.25F : 1.0F,
                                   texture_below - 0.5F);
     draw_text(picture, context, canvas_pad, y + 14, "All heads", Font::ui_semibold, 15, theme.ink);
     const float line_height = cell * static_cast<float>(dims.Tq) + between;
+    std::vector<const HeadEdits*> edited;
     for (std::int64_t h = 0; h < dims.H; ++h) {
         const float x = canvas_pad + pitch * static_cast<float>(h % columns_count);
         const float map_y = y + above + line_height * static_cast<float>(h / columns_count);
@@ -311,12 +316,18 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
         const Rect frame{grid.area.x - 2, grid.area.y - 2, grid.area.w + 4, grid.area.h + 4};
         picture.scene.add(RectItem{
             .area = frame, .stroke = open ? theme.ink : theme.line, .stroke_width = open ? 3.0F : 1.0F});
+        const HeadEdits& edits = marks[static_cast<std::size_t>(h)];
+        if (edits.any())
+            edited.push_back(&edits);
+        draw_edit_marks(picture, context, grid.area, edits);
         picture.hotspots.push_back(
-            {frame, "head " + std::to_string(h), ViewChange(PickHead{h}), "Open head " + std::to_string(h)});
+            {frame, "head " + std::to_string(h), ViewChange(PickHead{h}),
+             "Open head " + std::to_string(h) + (edits.any() ? "\n" + edits_text(edits) : "")});
         // The small maps open a head; hovering a number is for the large one.
         picture.grids.back().outlined = false;
         picture.scene.height = std::max(picture.scene.height, grid.area.bottom() + 24);
     }
+    draw_marks_legend(picture, context, canvas_pad, y + above + line_height * lines + 4, board_width, edited);
     const float left = canvas_pad + board_width + 24;
     DrawContext open_room = context;
     const bool sums = subject.weights && !context.difference();
@@ -419,13 +430,16 @@ Picture draw_heatmap_page(const DrawContext& context) {
     const bool named = one_head && subject.weights;
     picture.scene.width = context.width;
     picture.scene.height = context.height;
-    draw_page_head(picture, context,
-                   named      ? head_page_title(context)
-                   : one_head ? std::string(subject.info.title) + " of " +
-                                    open_head_name(*context.shown.document, context.view.head)
-                              : std::string(subject.info.title),
-                   named ? head_page_line(context) : formula_of(context, subject));
-    draw_weights_switches(picture, context);
+    const float room = draw_weights_switches(picture, context) - 16 - canvas_pad;
+    const std::string title = named      ? head_page_title(context)
+                              : one_head ? std::string(subject.info.title) + " of " +
+                                               open_head_name(*context.shown.document, context.view.head)
+                                         : std::string(subject.info.title);
+    const std::string line = named ? head_page_line(context) : formula_of(context, subject);
+    const std::string fitting = fitted(context, line, Font::mono, 13, room);
+    draw_page_head(picture, context, title, fitting);
+    if (fitting != line)
+        picture.tips.push_back({{canvas_pad, 64, room, 20}, line});
 
     const float label_width = row_label_width(context, false);
     const float width = context.width - 2 * canvas_pad;

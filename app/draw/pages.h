@@ -25,8 +25,8 @@ Picture draw_contributions_page(const DrawContext& context);
 Picture draw_output_page(const DrawContext& context);
 
 /// The switches at the top right of the scores..weights pages: how weights are shown, which heads, same
-/// scale.
-void draw_weights_switches(Picture& picture, const DrawContext& context);
+/// scale. Returns the left edge of what stands beside the line under the title.
+float draw_weights_switches(Picture& picture, const DrawContext& context);
 
 /// "What <token> reads": one row of chips per head for the query row that is spoken of. Returns the height
 /// drawn.

@@ -135,24 +135,11 @@ void write_change(Sheet& sheet, const ModelState& model, const Predictions& foun
         sheet.paragraph(model.recomputed, theme.muted);
 }
 
-/// What can be done to the open head.
-void write_head(Sheet& sheet) {
+/// Which layers are edited, where any is, and the way back.
+void write_edited_layers(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const Document& document = *context.shown.document;
-    const std::int64_t h = std::min(context.view.head, context.dims().H - 1);
-    const float gain = document.problem.gain(h);
-    const bool off = gain == 0.0F;
-    const std::string name = open_head_name(document, h);
-    sheet.section("Head " + name, gain == 1.0F ? "" : "gain " + number(static_cast<double>(gain), 2));
     const float width = (sheet.width() - 12) / 2;
-    const float top = sheet.y + 4;
-    draw_button(sheet.picture, context, {sheet.left, top, width, 32}, (off ? "Switch on " : "Ablate ") + name,
-                Command(SetGain{h, off ? 1.0F : 0.0F}), false,
-                off ? "Gain 1 again" : "Gain 0: what the head adds is left out (0)");
-    if (document.attention == nullptr) // its weights alone have nothing to edit
-        draw_button(sheet.picture, context, {sheet.left + width + 12, top, width, 32}, "Gains, edits",
-                    ViewChange(ShowTab{LeftTab::edit}), false, "Scale heads, copy and swap them, undo");
-    sheet.y = top + 44;
     if (document.model->edits.empty())
         return;
     std::string layers;
@@ -162,6 +149,32 @@ void write_head(Sheet& sheet) {
     draw_button(sheet.picture, context, {sheet.left, sheet.y + 4, width, 30}, "Drop all edits",
                 Command(ResetEdits{}), false, "The checkpoint as it is on disk; undo brings them back");
     sheet.y += 44;
+}
+
+/// What can be done to the open head.
+void write_head(Sheet& sheet) {
+    const DrawContext& context = sheet.context;
+    const Document& document = *context.shown.document;
+    const std::int64_t h = std::min(context.view.head, context.dims().H - 1);
+    const float gain = document.problem.gain(h);
+    const bool off = gain == 0.0F;
+    const std::string name = open_head_name(document, h);
+    if (document.attention != nullptr && document.attention->info().is_mean(document.layer, h)) {
+        sheet.section(name);
+        sheet.paragraph("A mean is worked out from the heads alone: open one of them to switch it off.",
+                        context.theme.text);
+        return write_edited_layers(sheet);
+    }
+    sheet.section("Head " + name, gain == 1.0F ? "" : "gain " + number(static_cast<double>(gain), 2));
+    const float width = (sheet.width() - 12) / 2;
+    const float top = sheet.y + 4;
+    draw_button(sheet.picture, context, {sheet.left, top, width, 32}, (off ? "Switch on " : "Ablate ") + name,
+                Command(SetGain{h, off ? 1.0F : 0.0F}), false,
+                off ? "Gain 1 again" : "Gain 0: what the head adds is left out (0)");
+    draw_button(sheet.picture, context, {sheet.left + width + 12, top, width, 32}, "Gains, edits",
+                ViewChange(ShowTab{LeftTab::edit}), false, "Scale heads, copy and swap them, undo");
+    sheet.y = top + 44;
+    write_edited_layers(sheet);
 }
 
 } // namespace

@@ -79,8 +79,8 @@ void draw_reading_switches(Sheet& sheet) {
     if (sheet.context.shown.document->model != nullptr) {
         sheet.y += 6;
         sheet.paragraph(
-            "Read otherwise than the model gives them, weights are shown alone: the stages before and "
-            "after them come back when nothing is hidden or merged.",
+            "This is for looking: the model computes with its own weights, and the other stages and the "
+            "predictions never change with it.",
             sheet.context.theme.muted);
     }
     sheet.y += 4;

@@ -91,7 +91,8 @@ void draw_entry(Sheet& sheet, const Entry& entry) {
 
 void draw_tensor(Sheet& sheet, TensorId id) {
     const DrawContext& context = sheet.context;
-    const Tensor* tensor = context.shown.tensor(id);
+    const Tensor* tensor =
+        context.shown.trace == nullptr ? context.shown.problem().input(id) : context.shown.tensor(id);
     if (tensor == nullptr)
         return;
     const TensorInfo& info = tensor_info(id);
@@ -165,6 +166,11 @@ Picture draw_tensors(const DrawContext& context) {
                        .on = false});
     sheet.y += 14;
     heading(sheet, "Stages");
+    if (context.shown.trace == nullptr)
+        sheet.paragraph(
+            "Not listed while the weights are on screen read otherwise than the model gives them: "
+            "go to another stage, or switch that off in Heads.",
+            context.theme.text);
     for (int id = 1; id < stage_count; ++id)
         draw_tensor(sheet, static_cast<TensorId>(id));
     return sheet.finish();

@@ -15,8 +15,9 @@ Segment heads_segment(const ViewState& view, const std::string& label, HeadsView
     return {label, ViewChange(ShowHeads{as}), view.heads_view == as, tip};
 }
 
-/// Right-aligned, from the right: one or several scales, which colours, and painting the mask.
-void draw_colour_buttons(Picture& picture, const DrawContext& context) {
+/// Returns their left edge. Right-aligned, from the right: one or several scales, which colours, and painting
+/// the mask.
+float draw_colour_buttons(Picture& picture, const DrawContext& context) {
     const ViewState& view = context.view;
     float right = context.width - canvas_pad;
     const auto add = [&](const std::string& label, bool on, const Action& action, const std::string& tip) {
@@ -34,7 +35,7 @@ void draw_colour_buttons(Picture& picture, const DrawContext& context) {
         ViewChange(SetColourMap{static_cast<ColourMap>((map + 1) % std::size(names))}),
         "Take the next colour map");
     if (context.shown.document->model != nullptr)
-        return; // the mask is the model's
+        return right; // the mask is the model's
     const MaskBrush& brush = view.brush;
     add(brush.on ? "Stop painting" : "Paint mask", brush.on,
         ViewChange(PaintMode{!brush.on, brush.all_heads}),
@@ -45,13 +46,17 @@ void draw_colour_buttons(Picture& picture, const DrawContext& context) {
             brush.all_heads ? "Paint only the head that is clicked" : "Paint every head at once");
     if (painted_mask_fits(context.shown.document->recipe, context.dims()))
         add("Reset mask", false, Command(ResetMask{}), "The mask as it was chosen in the toolbar");
+    return right;
 }
 
 } // namespace
 
-void draw_weights_switches(Picture& picture, const DrawContext& context) {
-    if (context.shown.document->has_board() && context.view.group == StageGroup::weights)
-        return draw_head_switches(picture, context);
+float draw_weights_switches(Picture& picture, const DrawContext& context) {
+    float beside = context.width; // the formula
+    if (context.shown.document->has_board() && context.view.group == StageGroup::weights) {
+        draw_head_switches(picture, context);
+        return beside;
+    }
     const ViewState& view = context.view;
     const bool weights = view.group == StageGroup::weights;
     float right = context.width - canvas_pad;
@@ -87,10 +92,12 @@ void draw_weights_switches(Picture& picture, const DrawContext& context) {
         }
         right -= segmented_width(context, heads);
         draw_segmented(picture, context, right, heads_y, heads);
+        if (heads_y >= 62)
+            beside = right;
     }
     const bool map_page = !weights || view.weights_view == WeightsView::heatmap;
     if (map_page && !context.difference() && view.heads_view == HeadsView::each && heads_y < 62)
-        draw_colour_buttons(picture, context);
+        beside = draw_colour_buttons(picture, context);
     if (view.heads_view == HeadsView::difference && H > 2 && heads_y < 62) {
         float x = context.width - canvas_pad;
         for (std::int64_t h = H - 1; h >= 0 && h > H - 17; --h) {
@@ -102,7 +109,9 @@ void draw_weights_switches(Picture& picture, const DrawContext& context) {
                              "Subtract head " + std::to_string(h));
             x -= 4;
         }
+        beside = x;
     }
+    return beside;
 }
 
 } // namespace headscope

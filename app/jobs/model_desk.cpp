@@ -9,6 +9,10 @@ namespace headscope {
 
 namespace {
 
+/// Of a long prompt a run keeps the weights of some layers alone: three runs may be held at a time, and what
+/// is asked of the others is computed again.
+constexpr ModelRun::Options run_options{.kept_bytes = std::size_t{128} << 20U};
+
 bool same_inputs(const ModelRunPtr& run, const ModelPart& part) {
     return run != nullptr && run->model_ptr() == part.model->model && run->inputs().ids == part.inputs->ids;
 }
@@ -47,7 +51,7 @@ OpenedModel open_model(const std::string& folder, const std::string& prompt, std
     part->prompt = prompt.empty() ? first_prompt(*part->model) : prompt;
     part->inputs = std::make_shared<const ModelInputs>(prompt_inputs(*part->model, part->prompt));
     OpenedModel opened{.part = part, .run = {}, .layer = layer, .base = {}};
-    opened.run = ModelRun::compute(part->model->model, *part->inputs, {}, nullptr, {}, progress);
+    opened.run = ModelRun::compute(part->model->model, *part->inputs, {}, nullptr, run_options, progress);
     opened.base = layer_of(*opened.run, layer);
     return opened;
 }
@@ -176,7 +180,7 @@ void ModelDesk::compute(const Wish& wish, Progress& progress) {
             before = last_;
         if (before != nullptr && shared_layers(before->edits(), edits, L) == L)
             return before;
-        return ModelRun::compute(model.model, *part->inputs, edits, before, {}, progress);
+        return ModelRun::compute(model.model, *part->inputs, edits, before, run_options, progress);
     };
     if (!same_inputs(unedited_, *part)) {
         progress.set_part(0.0F, part->edits.empty() ? 1.0F : 0.5F);

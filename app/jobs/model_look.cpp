@@ -20,8 +20,11 @@ DocumentPtr look_of(const AttentionSetPtr& set, std::int64_t layer, const Docume
     look->model = document.model;
     look->title = document.title;
     look->revision = revision;
-    if (const LayerEdits* edits = edits_of(document.model->edits, layer))
+    const LayerEdits* const edits = edits_of(document.model->edits, layer);
+    if (edits != nullptr && !edits->gains.empty()) {
         look->problem.gains = edits->gains;
+        look->problem.gains.resize(static_cast<std::size_t>(set->info().H), 1.0F); // a mean has none
+    }
     return look;
 }
 
@@ -34,34 +37,51 @@ void ModelLook::clear() {
     document_ = nullptr;
 }
 
-void ModelLook::follow(const ModelRunPtr& run, const Document& document, AttentionView& view) {
+void ModelLook::follow(const ModelRunPtr& run, const Document& document, ViewState& view) {
     if (run == nullptr)
         return clear();
     if (spelled_ == nullptr || spelled_->run() != run)
         spelled_ = std::make_shared<const SpelledRun>(run, *document.model->model);
-    view.reading.means = false;
+    AttentionView& attention = view.attention;
     std::exception_ptr fault;
     AttentionSetPtr read;
     try {
-        read = read_.follow(spelled_, view.reading);
+        read = read_.follow(spelled_, attention.reading);
     } catch (const Error&) {
         fault = std::current_exception();
-        view.reading = read_.options();
-        read = read_.follow(spelled_, view.reading);
+        attention.reading = read_.options();
+        read = read_.follow(spelled_, attention.reading);
     }
-    view.possible = read_.possible();
-    view.possible.means = false;
-    if (read == spelled_) {
-        set_ = run;
-        document_ = nullptr;
-    } else if (const std::int64_t layer = std::clamp<std::int64_t>(view.layer, 0, run->info().L - 1);
-               document_ == nullptr || set_ != read || document_->layer != layer ||
-               document_->model != document.model) {
-        set_ = read;
-        document_ = look_of(read, layer, document, first_revision + ++looks_);
-    }
+    attention.possible = read_.possible();
+    look(read, document, view);
     if (fault)
         std::rethrow_exception(fault);
+}
+
+void ModelLook::leave_mean(ViewState& view) const {
+    if (set_ == nullptr || view.group == StageGroup::weights ||
+        !set_->info().is_mean(view.attention.layer, view.head))
+        return;
+    view.attention.layer = std::min(view.attention.layer, set_->info().own_layers() - 1);
+    view.head = std::min(view.head, set_->info().own_heads() - 1);
+}
+
+void ModelLook::look(const AttentionSetPtr& read, const Document& document, ViewState& view) {
+    const AttentionInfo& info = read->info();
+    std::int64_t& layer = view.attention.layer;
+    layer = std::clamp<std::int64_t>(layer, 0, info.L - 1);
+    view.head = std::clamp<std::int64_t>(view.head, 0, info.H - 1);
+    set_ = read == spelled_ ? AttentionSetPtr(spelled_->run()) : read;
+    const bool mean = info.is_mean(layer, view.head);
+    if (mean) {
+        view.group = StageGroup::weights;
+        view.playing = false;
+    }
+    if (!mean && (info.reading.empty() || view.group != StageGroup::weights))
+        document_ = nullptr;
+    else if (document_ == nullptr || document_->attention != read || document_->layer != layer ||
+             document_->model != document.model)
+        document_ = look_of(read, layer, document, first_revision + ++looks_);
 }
 
 } // namespace headscope

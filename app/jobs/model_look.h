@@ -1,8 +1,8 @@
 #pragma once
 
 #include "app/jobs/read_attention.h"
-#include "app/state/attention_view.h"
 #include "app/state/model_document.h"
+#include "app/state/view_state.h"
 
 #include <cstdint>
 #include <memory>
@@ -11,24 +11,31 @@ namespace headscope {
 
 class SpelledRun;
 
-/// What is shown of a checkpoint while its weights are read otherwise than the model gives them: the weights
-/// alone, as a document of their own beside the layer that is edited. For one thread.
+/// What is shown of a checkpoint where its weights are read otherwise than the model gives them: on the
+/// board, and on the page of the weights a document of its own beside the layer that is edited. The other
+/// stages of a layer are the model's, and stay. For one thread.
 class ModelLook {
 public:
     /// Follows the newest run (null: none yet) of the checkpoint that `document` is a layer of. `view` says
-    /// which layer and how it is wanted; `possible` in it follows. Means are not offered: what is edited are
-    /// single heads. Throws Error(input) when the run cannot be read so; then `view.reading` is what can be,
-    /// and that is followed.
-    void follow(const ModelRunPtr& run, const Document& document, AttentionView& view);
+    /// which head and stage are looked at and how; `possible` in it follows, and what lies beyond the board
+    /// comes back onto it. Throws Error(input) when the run cannot be read so; then the reading in `view` is
+    /// what can be, and that is followed.
+    void follow(const ModelRunPtr& run, const Document& document, ViewState& view);
+
+    /// Where a stage other than the weights is wanted of a mean, which has none, the head beside it is
+    /// opened instead.
+    void leave_mean(ViewState& view) const;
 
     void clear();
 
     /// With `attention` and `model`; null while the layer's own stages are to be shown.
     const DocumentPtr& document() const { return document_; }
-    /// The heads of the board: the run, or as it is read; null without a run.
+    /// The heads of the board: the run, or as it is read, with its means; null without a run.
     const AttentionSetPtr& set() const { return set_; }
 
 private:
+    void look(const AttentionSetPtr& read, const Document& document, ViewState& view);
+
     ReadAttention read_;
     std::shared_ptr<const SpelledRun> spelled_; ///< of the newest run
     AttentionSetPtr set_;

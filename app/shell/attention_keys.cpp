@@ -32,6 +32,13 @@ void step_weight(const AppState& state, const Sink& send, int rows, int cols) {
 
 } // namespace
 
+void zoom_map_keys(const Sink& send) {
+    if (held(GLFW_KEY_EQUAL) || held(GLFW_KEY_KP_ADD))
+        send(ViewChange(AttentionChange(ZoomMap{2})));
+    if (held(GLFW_KEY_MINUS) || held(GLFW_KEY_KP_SUBTRACT))
+        send(ViewChange(AttentionChange(ZoomMap{0.5F})));
+}
+
 // What would do nothing to the weights has no key.
 void reading_keys(const AppState& state, const Sink& send) {
     const auto change = [&](const AttentionChange& wanted) { send(ViewChange(wanted)); };
@@ -74,10 +81,7 @@ void attention_keys(const AppState& state, const Sink& send) {
     }
     if (held(GLFW_KEY_B))
         change(ShowBoard{!state.view.attention.board});
-    if (held(GLFW_KEY_EQUAL) || held(GLFW_KEY_KP_ADD))
-        change(ZoomMap{2});
-    if (held(GLFW_KEY_MINUS) || held(GLFW_KEY_KP_SUBTRACT))
-        change(ZoomMap{0.5F});
+    zoom_map_keys(send);
     if (held(GLFW_KEY_0) || held(GLFW_KEY_KP_0))
         change(WholeMap{});
     reading_keys(state, send);

@@ -107,10 +107,7 @@ void Files::act(const FileCommand& command) {
                           [&](const RecoverProject& what) { guard(Recover{recovery(what.path)}); },
                           [&](const DiscardRecovery& what) { discard(what.path); },
                           [&](const LeaveRecovery& what) { leave(what.path); },
-                          [&](const CancelJob&) {
-                              next_.reset();
-                              job_.cancel();
-                          }},
+                          [&](const CancelJob&) { cancel_job(); }},
                command);
 }
 
@@ -435,6 +432,7 @@ void Files::frame(double now) {
     if (!job_.busy()) {
         files_.job.reset();
         job_began_ = now;
+        say_cancelled();
         if (auto step = std::exchange(waiting_, std::nullopt))
             guard(std::move(*step));
     }
@@ -454,6 +452,7 @@ void Files::settle() {
             guard(std::move(*step));
     }
     files_.job.reset();
+    say_cancelled();
     keeper_.wait();
     if (edits_to_keep()) {
         kept_at_ = -1;

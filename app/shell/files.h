@@ -36,8 +36,8 @@ public:
         std::function<void(const AttentionSetPtr&)> show_attention;
         /// And for a checkpoint.
         std::function<void(const OpenedModel&)> show_checkpoint;
-        /// Puts edits in place of those of the open checkpoint, as a step of its history.
-        std::function<void(const ModelEdits&, const std::string& label)> show_edits;
+        /// Puts the edits of `edited` in place of those of the open checkpoint, as a step of its history.
+        std::function<void(const ModelPart& edited, const std::string& label)> show_edits;
     };
     /// `state.document` counts as saved.
     Files(AppState& state, Setup setup);
@@ -112,6 +112,8 @@ private:
     /// Whether the edits on screen are neither saved nor kept.
     bool edits_to_keep() const;
 
+    void cancel_job();
+    void say_cancelled(); ///< once the job is over
     void say(std::string sentence);
     void failed(const std::string& sentence);
     void refresh();
@@ -127,6 +129,7 @@ private:
     std::vector<Recovery> recoveries_;
     std::filesystem::path last_folder_;
     double now_ = 0, job_began_ = 0, notice_until_ = 0;
+    std::string cancelled_; ///< the job that the user has stopped
     bool quitting_ = false;
     std::optional<Autosave> autosave_;
     std::string recovered_edits_;     ///< file of a dead run whose edits are on screen; empty: none

@@ -11,6 +11,7 @@
 #include <charconv>
 #include <chrono>
 #include <ctime>
+#include <utility>
 
 namespace headscope {
 
@@ -56,6 +57,18 @@ void Files::load_checkpoint(const std::string& folder, const std::string& prompt
         [this](const std::string& sentence) { failed(sentence); });
 }
 
+void Files::cancel_job() {
+    next_.reset();
+    if (job_.busy() && job_.blocking())
+        cancelled_ = job_.label();
+    job_.cancel();
+}
+
+void Files::say_cancelled() {
+    if (const std::string label = std::exchange(cancelled_, {}); !label.empty())
+        say(label + " was cancelled; everything is as it was before");
+}
+
 void Files::load_edits(const std::string& path, bool recovered) {
     const ModelPartPtr part = state_.document->model;
     if (part == nullptr)
@@ -63,10 +76,13 @@ void Files::load_edits(const std::string& path, bool recovered) {
                       " is a patch of a checkpoint: open the checkpoint first, then the patch.");
     job_.start(
         "Opening " + file_name(path), true,
-        [this, path, part, recovered](Progress&) -> FileJob::Done {
-            return [this, path, recovered, edits = load_patch(*part->model->model, path)] {
+        [this, path, part, recovered, run = state_.model.run](Progress&) -> FileJob::Done {
+            auto edited = std::make_shared<ModelPart>(*part);
+            edited->edits = load_patch(*part->model->model, path);
+            edited->marks = marks_of(*run, edited->edits);
+            return [this, path, recovered, edited] {
                 files_.chooser.reset();
-                setup_.show_edits(edits, recovered ? "recover edits" : "open " + file_name(path));
+                setup_.show_edits(*edited, recovered ? "recover edits" : "open " + file_name(path));
                 if (recovered) {
                     leave(path);
                     recovered_edits_ = path; // goes when this run keeps what was in it

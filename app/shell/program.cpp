@@ -93,8 +93,8 @@ Program::Program(const Options& options)
             .show = [this](DocumentPtr next) { show_document(std::move(next)); },
             .show_attention = [this](const AttentionSetPtr& set) { open_attention(set); },
             .show_checkpoint = [this](const OpenedModel& opened) { open_checkpoint(opened); },
-            .show_edits = [this](const ModelEdits& edits,
-                                 const std::string& label) { show_edits(edits, label); }});
+            .show_edits = [this](const ModelPart& edited,
+                                 const std::string& label) { show_edits(edited, label); }});
     load_course();
     document_changed();
 }
@@ -128,11 +128,14 @@ void Program::act(const Action& action) {
 }
 
 void Program::change_view(const ViewChange& change) {
-    headscope::apply(state_.view, change, wanted_document()->problem.dims);
-    follow_attention();
-    if (std::holds_alternative<SetCompare>(change) && !state_.compare.marked() &&
-        state_.document->attention == nullptr)
+    const bool marks = std::holds_alternative<SetCompare>(change) && !state_.compare.marked() &&
+                       state_.document->attention == nullptr;
+    if (marks)
         mark_baseline(true);
+    headscope::apply(state_.view, change, with_means(wanted_document()->problem.dims));
+    if (!std::holds_alternative<AttentionChange>(change))
+        look_.leave_mean(state_.view);
+    follow_attention();
 }
 
 void Program::drop_baseline() {
@@ -171,7 +174,7 @@ void Program::show_document(DocumentPtr document) {
 void Program::document_changed() {
     state_.error.clear();
     state_.notice.clear();
-    const Dims& dims = state_.document->problem.dims;
+    const Dims dims = with_means(state_.document->problem.dims);
     if (state_.view.row >= dims.Tq)
         state_.view.row = -1;
     clamp_to(state_.view, dims);
@@ -196,38 +199,6 @@ void Program::open_attention(const AttentionSetPtr& set) {
     show_document(attention_document(set, 0, *state_.document));
 }
 
-void Program::follow_board(const AttentionSetPtr& set, std::optional<std::int64_t> changed_from) {
-    if (set == mapped_)
-        return;
-    state_.board = nullptr;
-    if (changed_from && set != nullptr && maps_ != nullptr) {
-        maps_ = std::make_unique<HeadMaps>(set, options_.wake, *maps_, *changed_from);
-    } else {
-        maps_.reset();
-        if (set != nullptr)
-            maps_ = std::make_unique<HeadMaps>(set, options_.wake);
-    }
-    state_.board = maps_.get();
-    mapped_ = set;
-}
-
-void Program::follow_attention() {
-    read_attention();
-    const AttentionSetPtr& set = state_.document->attention;
-    follow_model();
-    if (state_.document->model != nullptr)
-        return;
-    follow_board(set);
-    if (set == nullptr)
-        return;
-    keep_to_attention(state_.view, set->info());
-    keep_to_shown();
-    if (state_.view.attention.layer == state_.document->layer)
-        return;
-    state_.document = with_layer(*state_.document, state_.view.attention.layer);
-    runner_.submit(state_.document);
-}
-
 void Program::take_results() {
     engines_.poll();
     state_.engines = engines_.state();
@@ -239,7 +210,9 @@ void Program::take_results() {
         state_.error = result->error;
         return;
     }
-    if (state_.view.flashes()) {
+    // Another layer of a board is no edit.
+    const Document* const before = state_.shown.document.get();
+    if (state_.view.flashes() && (before == nullptr || before->layer == result->document->layer)) {
         state_.flash.before = state_.shown;
         flash_begins_ = true;
     }
@@ -247,7 +220,7 @@ void Program::take_results() {
         result->document->attention == nullptr ? recomputed_text(*result->trace) : std::string();
     state_.shown = {result->document, result->trace, std::move(result->metrics)};
     show_what_waited();
-    clamp_to(state_.view, state_.shown.dims());
+    clamp_to(state_.view, with_means(state_.shown.dims()));
 }
 
 void Program::settle() {
@@ -335,13 +308,22 @@ void Program::frame(Surface& surface, double now) {
     files_->frame(now);
     update_comparison();
     state_.view_behind.reset();
-    if (state_.shown.trace != nullptr && state_.shown.dims() != state_.document->problem.dims) {
-        state_.view_behind = state_.view;
-        clamp_to(*state_.view_behind, state_.shown.dims());
+    if (state_.shown.trace != nullptr) {
+        ViewState within = state_.view;
+        clamp_to(within, state_.shown.dims());
+        const bool weights_only = state_.shown.document->attention != nullptr;
+        if (weights_only)
+            within.group = StageGroup::weights;
+        if (weights_only || state_.shown.dims() != state_.document->problem.dims ||
+            within.head != state_.view.head || within.other != state_.view.other)
+            state_.view_behind = std::move(within);
     }
     const double since = last_frame_ < 0 ? 0 : std::min(now - last_frame_, 0.1);
     last_frame_ = now;
-    moving_ = advance(state_.view, now, since, state_.document->problem.dims);
+    const StageGroup stage = state_.view.group;
+    moving_ = advance(state_.view, now, since, wanted_document()->problem.dims);
+    if (stage != state_.view.group && state_.document->model != nullptr)
+        follow_model(); // of the weights it may show another reading
     moving_ = fade_flash(since) || moving_;
     moving_ = follow_course(since) || moving_;
 
@@ -408,7 +390,7 @@ void Program::frame(Surface& surface, double now) {
         view_attention_toolbar(state_, places.toolbar, tools);
     else
         view_toolbar(state_, places.toolbar, tools);
-    if (given_shown)
+    if (given_shown && weights_alone(state_))
         view_attention_strip(state_, places.canvas_head, tools);
     else if (state_.shown.trace != nullptr)
         view_strip(state_, places.canvas_head, tools);
@@ -421,7 +403,7 @@ void Program::frame(Surface& surface, double now) {
     view_canvas_notices(state_, places.canvas, tools);
     view_left_panel(state_, places.left, places.left_open, tools);
     view_inspector(state_, places.inspector, places.inspector_open, tools, hovered);
-    if (given_weights(state_) != nullptr)
+    if (weights_alone(state_))
         view_attention_bar(state_, places.bottom, tools);
     else
         view_bottom_bar(state_, places.bottom, tools);

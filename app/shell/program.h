@@ -86,6 +86,7 @@ private:
     void show_what_waited();
     /// `changed_from`: what the board shows already differs from that layer on alone.
     void follow_board(const AttentionSetPtr& set, std::optional<std::int64_t> changed_from = {});
+    Dims with_means(Dims dims) const;           ///< which count as heads, where the board has them
     const DocumentPtr& wanted_document() const; ///< the newest, or what is looked at in its place
     // The checkpoint: in program_model.cpp.
     /// Asks for what the document and the view want of it, and shows a layer that is known already.
@@ -95,13 +96,12 @@ private:
     void use_model_answer(const ModelDesk::Answer& answer);
     void run_model_action(const ModelAction& action);
     void predict();
-    void show_edits(const ModelEdits& edits, const std::string& label);
+    void show_edits(const ModelPart& edited, const std::string& label);
     void show_layer(std::int64_t layer, const std::shared_ptr<const Problem>& base);
     /// The layer as it was last seen with the inputs of the document; null when that is not known.
     std::shared_ptr<const Problem> known_layer(const ModelPart& part, std::int64_t layer) const;
     /// The state of the history on the layer whose edits it changes.
     DocumentPtr on_changed_layer(const DocumentPtr& next);
-    /// Follows a number that is being dragged.
     void drag_number(const Surface& surface, const Sink& send);
     void follow_drag(CellDrag& drag, const Surface& surface, const Sink& send) const;
     void splitters(const Layout& layout, float width, const ViewTools& tools);

@@ -27,12 +27,18 @@ const DocumentPtr& Program::wanted_document() const {
     return look_.document() != nullptr ? look_.document() : state_.document;
 }
 
+Dims Program::with_means(Dims dims) const {
+    if (state_.document->model != nullptr && look_.set() != nullptr)
+        dims.H = look_.set()->info().H;
+    return dims;
+}
+
 void Program::follow_look(std::optional<std::int64_t> changed_from) {
     ViewState& view = state_.view;
     const DocumentPtr before = look_.document();
     const AttentionSetPtr was = look_.set();
     try {
-        look_.follow(state_.model.run, *state_.document, view.attention);
+        look_.follow(state_.model.run, *state_.document, view);
     } catch (const Error& fault) {
         state_.error = fault.what();
     }
@@ -52,16 +58,10 @@ void Program::follow_look(std::optional<std::int64_t> changed_from) {
         if (!same_sizes)
             view.attention.map = {};
     }
-    if (look != nullptr && state_.compare.marked())
-        drop_baseline(); // A has stages that the weights alone have not
     if (look != nullptr || reads_checkpoint(state_)) {
-        view.group = StageGroup::weights;
-        view.playing = false;
-        if (view.tab != LeftTab::predictions)
-            view.tab = LeftTab::heads;
-        clamp_to(view, wanted_document()->problem.dims);
+        clamp_to(view, with_means(wanted_document()->problem.dims));
         if (state_.shown.trace != nullptr)
-            clamp_to(view, state_.shown.dims());
+            clamp_to(view, with_means(state_.shown.dims()));
     }
     if (look != before)
         runner_.submit(wanted_document());
@@ -94,6 +94,38 @@ void Program::read_attention() {
         view.map = {};
     view.layer = std::min(view.layer, next->info().L - 1);
     state_.document = attention_document(next, view.layer, *state_.document);
+    runner_.submit(state_.document);
+}
+
+void Program::follow_board(const AttentionSetPtr& set, std::optional<std::int64_t> changed_from) {
+    if (set == mapped_)
+        return;
+    state_.board = nullptr;
+    if (changed_from && set != nullptr && maps_ != nullptr) {
+        maps_ = std::make_unique<HeadMaps>(set, options_.wake, *maps_, *changed_from);
+    } else {
+        maps_.reset();
+        if (set != nullptr)
+            maps_ = std::make_unique<HeadMaps>(set, options_.wake);
+    }
+    state_.board = maps_.get();
+    mapped_ = set;
+}
+
+void Program::follow_attention() {
+    read_attention();
+    const AttentionSetPtr& set = state_.document->attention;
+    follow_model();
+    if (state_.document->model != nullptr)
+        return;
+    follow_board(set);
+    if (set == nullptr)
+        return;
+    keep_to_attention(state_.view, set->info());
+    keep_to_shown();
+    if (state_.view.attention.layer == state_.document->layer)
+        return;
+    state_.document = with_layer(*state_.document, state_.view.attention.layer);
     runner_.submit(state_.document);
 }
 

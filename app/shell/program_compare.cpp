@@ -1,6 +1,7 @@
 #include "app/shell/program.h"
 
 #include "app/views/given_weights.h"
+#include "core/base/error.h"
 
 #include <algorithm>
 
@@ -31,8 +32,11 @@ void Program::list_history() {
 }
 
 void Program::mark_baseline(bool unedited) {
-    if (state_.shown.trace == nullptr || reads_checkpoint(state_))
+    if (state_.shown.trace == nullptr)
         return;
+    if (reads_checkpoint(state_))
+        fail_input("weights that are read otherwise than the model gives them are not compared: mark A at "
+                   "another stage, or read them as they are (Heads)");
     if (!unedited || as_built(state_.document->recipe)) {
         const bool newest = state_.shown.document == state_.document;
         const std::string name = as_built(state_.shown.document->recipe) ? "as built"

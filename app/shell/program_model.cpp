@@ -13,11 +13,9 @@ bool same_numbers(const TensorPtr& a, const TensorPtr& b) {
     return a == b || (a->shape() == b->shape() && std::ranges::equal(a->values(), b->values()));
 }
 
-/// Brings the view to what the checkpoint has.
-void keep_to_model(ViewState& view, const ModelConfig& config) {
+/// Brings the view to what the checkpoint has; follow_look knows which heads there are.
+void keep_to_model(ViewState& view) {
     view.batch = 0;
-    view.attention.layer = std::clamp<std::int64_t>(view.attention.layer, 0, config.layers - 1);
-    view.head = std::clamp<std::int64_t>(view.head, 0, config.H - 1);
     view.brush = {}; // the mask is the model's
     if (view.tab == LeftTab::course)
         view.tab = LeftTab::predictions;
@@ -85,8 +83,13 @@ void Program::follow_model() {
         }
         return;
     }
-    keep_to_model(state_.view, part->model->model->config());
-    const std::int64_t layer = state_.view.attention.layer;
+    keep_to_model(state_.view);
+    const std::int64_t L = part->model->model->config().layers;
+    // A mean over layers is none that could be edited: the layer before stays.
+    const std::int64_t wanted = std::max<std::int64_t>(state_.view.attention.layer, 0);
+    const std::int64_t layer = wanted < L                            ? wanted
+                               : state_.view.attention.reading.means ? state_.document->layer
+                                                                     : L - 1;
     if (layer != state_.document->layer)
         if (const auto base = known_layer(*part, layer))
             show_layer(layer, base);
@@ -179,11 +182,12 @@ void Program::use_model_answer(const ModelDesk::Answer& answer) {
         predict();
 }
 
-void Program::show_edits(const ModelEdits& edits, const std::string& label) {
+void Program::show_edits(const ModelPart& edited, const std::string& label) {
     if (state_.document->model == nullptr)
         return;
     auto part = std::make_shared<ModelPart>(*state_.document->model);
-    part->edits = edits;
+    part->edits = edited.edits;
+    part->marks = edited.marks;
     DocumentPtr next = model_document(part, state_.document->layer, state_.document->unedited,
                                       state_.document->revision + 1);
     history_->push({next, label, {}, ++gesture_});

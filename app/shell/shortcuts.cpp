@@ -84,8 +84,9 @@ void view_keys(const AppState& state, const Sink& send) {
         }
     const std::pair<int, HeadsView> heads[] = {
         {GLFW_KEY_E, HeadsView::each}, {GLFW_KEY_D, HeadsView::difference}, {GLFW_KEY_M, HeadsView::mean}};
+    const bool reads = state.document->model != nullptr && ImGui::GetIO().KeyShift; // Shift M: means
     for (const auto& [key, what] : heads)
-        if (pressed(key))
+        if (pressed(key) && !(reads && what == HeadsView::mean))
             send(ViewChange(ShowHeads{what}));
     const std::pair<int, Projection> projections[] = {
         {GLFW_KEY_Q, Projection::q}, {GLFW_KEY_K, Projection::k}, {GLFW_KEY_V, Projection::v}};
@@ -102,7 +103,7 @@ void view_keys(const AppState& state, const Sink& send) {
         send(ViewChange(ShowNumbers{!view.numbers}));
     if (pressed(GLFW_KEY_O))
         send(ViewChange(SetSameScale{!view.same_scale}));
-    if (pressed(GLFW_KEY_C) && !(state.document->model != nullptr && ImGui::GetIO().KeyShift))
+    if (pressed(GLFW_KEY_C) && !reads)
         send(ViewChange(SetColourMap{static_cast<ColourMap>((static_cast<int>(view.colour_map) + 1) % 5)}));
     const bool shows_a = effective(state.compare, view.compare) == Compare::baseline;
     const bool shows_change = effective(state.compare, view.compare) == Compare::difference;
@@ -112,7 +113,8 @@ void view_keys(const AppState& state, const Sink& send) {
         send(ViewChange(SetCompare{shows_a ? Compare::now : Compare::baseline}));
     if (pressed(GLFW_KEY_X))
         send(ViewChange(SetCompare{shows_change ? Compare::now : Compare::difference}));
-    if (pressed(GLFW_KEY_0) || pressed(GLFW_KEY_KP_0))
+    const bool own = view.head < state.document->problem.dims.H;
+    if (own && (pressed(GLFW_KEY_0) || pressed(GLFW_KEY_KP_0)))
         send(Command(SetGain{view.head, state.document->problem.gain(view.head) == 0.0F ? 1.0F : 0.0F}));
     if (pressed(GLFW_KEY_L))
         send(ViewChange(SetDark{!view.dark}));
@@ -161,7 +163,7 @@ void handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send) {
     if (pressed(GLFW_KEY_SLASH))
         state.focus_sentence = true;
     const bool model = state.document->model != nullptr;
-    if (given_weights(state) != nullptr) {
+    if (weights_alone(state)) {
         attention_keys(state, send);
         if (model)
             model_keys(send);
@@ -174,6 +176,8 @@ void handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send) {
     model ? model_keys(send) : page_keys(send);
     if (model)
         reading_keys(state, send);
+    if (model && state.view.group == StageGroup::weights)
+        zoom_map_keys(send);
     step_keys(send);
     view_keys(state, send);
 }

@@ -37,14 +37,29 @@ DocumentPtr model_document(const ModelPartPtr& part, std::int64_t layer,
 
 DocumentPtr edit_model_document(const Document& document, Recipe recipe, bool all_dropped) {
     auto part = std::make_shared<ModelPart>(*document.model);
-    if (all_dropped)
+    if (all_dropped) {
         part->edits.clear();
+        part->marks.clear();
+    }
     normalise(recipe.gains);
     const LayerEdits edits{recipe.edits, recipe.gains};
     part->edits.erase(document.layer);
-    if (!edits.empty())
+    part->marks.erase(document.layer);
+    if (!edits.empty()) {
         part->edits.emplace(document.layer, edits);
+        part->marks.emplace(document.layer,
+                            marks_of(with_edits(*document.unedited, &edits), *document.unedited));
+    }
     return model_document(part, document.layer, document.unedited, document.revision + 1);
+}
+
+std::map<std::int64_t, LayerMarks> marks_of(const ModelRun& run, const ModelEdits& edits) {
+    std::map<std::int64_t, LayerMarks> marks;
+    for (const auto& [layer, changed] : edits) {
+        const Problem base = run.problem(layer);
+        marks.emplace(layer, marks_of(with_edits(base, &changed), base));
+    }
+    return marks;
 }
 
 std::optional<std::int64_t> first_difference(const ModelEdits& a, const ModelEdits& b) {

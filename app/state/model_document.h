@@ -1,9 +1,11 @@
 #pragma once
 
 #include "app/state/document.h"
+#include "app/state/head_edits.h"
 #include "core/checkpoint/model_run.h"
 #include "core/checkpoint/text_model.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +19,7 @@ struct ModelPart {
     std::string prompt;                        ///< as it was typed
     std::shared_ptr<const ModelInputs> inputs; ///< its tokens
     ModelEdits edits;                          ///< of all layers
+    std::map<std::int64_t, LayerMarks> marks;  ///< what they change, by layer
 };
 using ModelPartPtr = std::shared_ptr<const ModelPart>;
 
@@ -29,6 +32,9 @@ DocumentPtr model_document(const ModelPartPtr& part, std::int64_t layer,
 /// A document of a checkpoint whose recipe changed in edits and gains of the open layer. `all_dropped`: those
 /// of other layers go too. Throws Error(input) likewise.
 DocumentPtr edit_model_document(const Document& document, Recipe recipe, bool all_dropped);
+
+/// What edits change in a run's layers. Reads the weights of those layers: not for the UI thread.
+std::map<std::int64_t, LayerMarks> marks_of(const ModelRun& run, const ModelEdits& edits);
 
 /// The first layer whose edits differ; nothing when none does.
 std::optional<std::int64_t> first_difference(const ModelEdits& a, const ModelEdits& b);

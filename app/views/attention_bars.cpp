@@ -68,9 +68,8 @@ void view_attention_strip(const AppState& state, const Rect& area, const ViewToo
         draw_text(picture, context, canvas_pad, baseline, label, Font::ui_semibold, 13, theme.ink);
     picture.scene.add(RectItem{.area = {canvas_pad, area.h - 2, width, 2}, .fill = theme.ink});
     draw_text(picture, context, canvas_pad + width + 20, baseline,
-              reads_checkpoint(state)
-                  ? "alone while they are read otherwise; switch that off in Heads for the other stages"
-                  : "the one stage that the file holds",
+              reads_checkpoint(state) ? "all that a mean has; open one of the heads for the other stages"
+                                      : "the one stage that the file holds",
               Font::ui, 13, theme.muted);
     show_picture(picture, origin.x + area.x * scale, origin.y + area.y * scale, tools, nullptr);
 }

@@ -1,5 +1,6 @@
 #include "app/draw/format.h"
 #include "app/views/file_views.h"
+#include "app/views/given_weights.h"
 #include "app/views/views.h"
 #include "core/attention/cost.h"
 
@@ -62,8 +63,9 @@ struct Status {
 
 /// As much of the sizes as there is room for.
 Status status_of(const AppState& state, float room, const ViewTools& tools) {
-    const Dims& d = state.shown.dims();
-    const Problem& problem = state.shown.problem();
+    // Of the layer, also where its weights are read otherwise.
+    const Problem& problem = (reads_checkpoint(state) ? state.document : state.shown.document)->problem;
+    const Dims& d = problem.dims;
     const Cost cost = cost_of(d, problem.weights.b_Q != nullptr || problem.weights.b_O != nullptr);
     std::string sizes = problem.cross() || d.Tq != d.Tk
                             ? "Tq " + std::to_string(d.Tq) + "  Tk " + std::to_string(d.Tk)

@@ -14,9 +14,20 @@ inline AttentionSetPtr given_weights(const AppState& state) {
                : state.shown.document->attention;
 }
 
-/// The same, of a checkpoint: its stages come back when it is read as it is.
+/// The same, of a checkpoint: in place of its own weights, on their page.
 inline bool reads_checkpoint(const AppState& state) {
     return state.document->model != nullptr && given_weights(state) != nullptr;
+}
+
+/// The board's heads and layers with their means, where a mean is open.
+inline bool mean_is_open(const HeadBoard* board, const ViewState& view) {
+    return board != nullptr && board->info().is_mean(view.attention.layer, view.head);
+}
+
+/// Nothing but weights can be shown: of a file, or a mean of a checkpoint. Of its own heads every stage can.
+inline bool weights_alone(const AppState& state) {
+    return given_weights(state) != nullptr &&
+           (!reads_checkpoint(state) || mean_is_open(state.board, state.view));
 }
 
 } // namespace headscope

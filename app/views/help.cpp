@@ -25,7 +25,8 @@ constexpr Shortcut shortcuts[] = {
     {"S", "slide heads apart and together"},
     {"B  X", "flip between A (baseline) and B (now); show B − A"},
     {"Shift B", "mark what is on screen as A"},
-    {"F  S  P  Shift C", "how the weights of a checkpoint are read"},
+    {"F  S  P  Shift M  Shift C", "how the weights of a checkpoint are read"},
+    {"+  −", "zoom into a large map of a checkpoint, out of it"},
     {"N", "numbers in cells"},
     {"O", "same or own colour scale"},
     {"C", "next colour map"},
@@ -51,7 +52,7 @@ constexpr Shortcut shortcuts[] = {
     {"Ctrl Q", "quit"},
 };
 
-/// While attention weights of a file are shown.
+/// While weights alone are shown: of a file, or a mean of a checkpoint.
 constexpr Shortcut attention_shortcuts[] = {
     {"→  ←  ↓  ↑", "the head beside, the layer below or above"},
     {"Shift and arrows", "the next weight of the open head"},
@@ -86,7 +87,7 @@ void view_help(const AppState& state, const Rect& area, const ViewTools& tools) 
     constexpr float row = 27, column = 470;
     const std::size_t columns = area.w >= 2 * column + 16 ? 2 : 1;
     const std::span<const Shortcut> listed =
-        given_weights(state) != nullptr ? std::span<const Shortcut>(attention_shortcuts) : shortcuts;
+        weights_alone(state) ? std::span<const Shortcut>(attention_shortcuts) : shortcuts;
     const std::size_t rows = (listed.size() + columns - 1) / columns;
     const float width = column * static_cast<float>(columns);
     const float height = 78 + row * static_cast<float>(rows);

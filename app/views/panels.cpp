@@ -84,6 +84,20 @@ DrawContext context_of(const AppState& state, const ViewTools& tools, float widt
             state.board};
 }
 
+/// The layer whose weights are read otherwise, without the stages, which are not computed meanwhile; what is
+/// on screen everywhere else.
+Shown layer_behind(const AppState& state) {
+    return reads_checkpoint(state) ? Shown{state.document, nullptr, {}} : state.shown;
+}
+
+DrawContext on_layer(const DrawContext& context, const Shown& layer) {
+    if (layer.trace != nullptr)
+        return context;
+    return {layer,          context.view,     context.theme,   context.measure,          context.width,
+            context.height, context.controls, context.history, context.history_position, nullptr,
+            Compare::now,   nullptr,          context.board};
+}
+
 /// For the canvas, which also shows B − A.
 DrawContext canvas_context(const AppState& state, const ViewTools& tools, float width, float height) {
     if (effective(state.compare, state.view.compare) != Compare::difference || !draws_difference(state.view))
@@ -138,11 +152,11 @@ float header_tabs(const AppState& state, const Rect& area, const ViewTools& tool
     const std::pair<const char*, LeftTab> tabs[] = {
         {"Predict", LeftTab::predictions}, {"Course", LeftTab::course}, {"Guide", LeftTab::guide},
         {"Tensors", LeftTab::tensors},     {"Heads", LeftTab::heads},   {"Edit", LeftTab::edit}};
-    const bool given = given_weights(state) != nullptr, model = state.document->model != nullptr;
+    const bool model = state.document->model != nullptr, given = !model && given_weights(state) != nullptr;
     for (const auto& [name, tab] : tabs) {
         if (tab == (model ? LeftTab::course : LeftTab::predictions))
             continue; // lessons have problems of their own, and only a model predicts
-        if (given && tab != LeftTab::heads && tab != (model ? LeftTab::predictions : LeftTab::tensors))
+        if (given && tab != LeftTab::heads && tab != LeftTab::tensors)
             continue; // weights alone have nothing to explain step by step nor to edit
         const char* label = given && tab == LeftTab::tensors ? "Source" : name;
         const bool on = state.view.tab == tab;
@@ -304,17 +318,18 @@ void view_left_panel(const AppState& state, const Rect& area, bool open, const V
     scrolled(ids[static_cast<std::size_t>(state.view.tab)], inner, tools, nullptr, nullptr,
              [&](float width, float height) {
                  const DrawContext context = context_of(state, tools, width, height);
+                 const Shown layer = layer_behind(state);
                  switch (state.view.tab) {
                  case LeftTab::course:
                      break; // above
                  case LeftTab::guide:
                      return draw_guide(context);
                  case LeftTab::tensors:
-                     return draw_tensors(context);
+                     return draw_tensors(on_layer(context, layer));
                  case LeftTab::heads:
                      return draw_heads(context);
                  case LeftTab::edit:
-                     return draw_edit(context);
+                     return draw_edit(on_layer(context, layer));
                  case LeftTab::predictions:
                      return draw_predictions(context, state.model);
                  }

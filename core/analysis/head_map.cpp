@@ -10,10 +10,21 @@ std::vector<HeadMap> head_maps(const AttentionSet& set, std::int64_t l, std::int
                                const Progress& progress) {
     const AttentionInfo& info = set.info();
     std::vector<HeadMap> maps;
-    std::vector<float> weights(static_cast<std::size_t>(info.Tq * info.Tk));
+    const auto cells = static_cast<std::size_t>(info.Tq * info.Tk);
+    // Every head of a mean over layers reads all of them: together they do so once.
+    constexpr std::size_t most_bytes = std::size_t{128} << 20U;
+    const bool together =
+        l >= info.own_layers() && static_cast<std::size_t>(info.H) * cells * sizeof(float) <= most_bytes;
+    const TensorPtr whole = together ? set.layer(l) : nullptr;
+    std::vector<float> room(together ? 0 : cells);
     for (std::int64_t h = 0; h < info.H; ++h) {
         progress.check();
-        set.read_head(l, h, weights);
+        if (!together)
+            set.read_head(l, h, room);
+        const std::span<const float> weights =
+            together
+                ? std::span<const float>(whole->values()).subspan(static_cast<std::size_t>(h) * cells, cells)
+                : room;
         HeadMap map;
         map.facts = head_facts(weights, info.Tq, info.Tk, info.sum_tolerance);
         map.rows = std::min(info.Tq, side);

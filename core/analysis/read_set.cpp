@@ -211,16 +211,25 @@ TensorPtr ReadSet::layer(std::int64_t l) const {
     const std::int64_t heads = held_->info().H;
     MeanWeights over_heads(info_.mean_head ? info_.Tq : 0, info_.Tk);
     if (info_.mean_layer && l == info_.L - 1) {
+        // Layer by layer for as many heads as there is room for: a layer may have to be computed each time.
+        constexpr std::size_t most_bytes = std::size_t{128} << 20U;
+        const auto at_once =
+            static_cast<std::int64_t>(std::max<std::size_t>(1, most_bytes / (sizeof(double) * cells())));
         std::vector<float> room(held_cells()), read(cells());
-        for (std::int64_t h = 0; h < heads; ++h) {
-            MeanWeights over_layers(info_.Tq, info_.Tk);
-            for (std::int64_t from = 0; from < held_->info().L; ++from) {
-                check_stop();
-                read_held(from, h, room, read);
-                over_layers.add(read);
-                over_heads.add(read);
-            }
-            over_layers.write(head(h));
+        for (std::int64_t first = 0; first < heads; first += at_once) {
+            const std::int64_t count = std::min(at_once, heads - first);
+            std::vector<MeanWeights> over_layers(static_cast<std::size_t>(count),
+                                                 MeanWeights(info_.Tq, info_.Tk));
+            for (std::int64_t from = 0; from < held_->info().L; ++from)
+                for (std::int64_t n = 0; n < count; ++n) {
+                    check_stop();
+                    read_held(from, first + n, room, read);
+                    over_layers[static_cast<std::size_t>(n)].add(read);
+                    if (info_.mean_head)
+                        over_heads.add(read);
+                }
+            for (std::int64_t n = 0; n < count; ++n)
+                over_layers[static_cast<std::size_t>(n)].write(head(first + n));
         }
     } else {
         const TensorPtr held = held_->layer(l);

@@ -81,6 +81,10 @@ void check_first_hidden(const Desk& desk, std::int64_t layer) {
         }
 }
 
+const ModelEdits& document_edits(const Desk& desk) {
+    return desk.program.state().document->model->edits;
+}
+
 /// Every stage of the open layer, as the engine gives it.
 std::map<TensorId, std::vector<float>> stages_of(const Desk& desk) {
     std::map<TensorId, std::vector<float>> out;
@@ -119,30 +123,110 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
     desk.press("First token hidden");
     CHECK(desk.program.state().error.empty());
     CHECK(screen_shows("First token hidden, rows renormalised"));
-    CHECK_FALSE(screen_shows("q k v"));
-    CHECK_FALSE(screen_shows("Guide"));
     check_first_hidden(desk, 0);
     CHECK(desk.program.report(1).find("\"settled\":true") != std::string::npos);
 
-    SECTION("in every view and on every layer, and no key leads out of it") {
+    SECTION("in every view and on every layer") {
         desk.act(ViewChange(AttentionChange(OpenHead{1, 3})));
         check_first_hidden(desk, 1);
         for (const int key : {GLFW_KEY_A, GLFW_KEY_T, GLFW_KEY_G, GLFW_KEY_D, GLFW_KEY_M, GLFW_KEY_W,
-                              GLFW_KEY_E, GLFW_KEY_PAGE_UP, GLFW_KEY_HOME, GLFW_KEY_SPACE, GLFW_KEY_DOWN,
-                              GLFW_KEY_RIGHT, GLFW_KEY_0, GLFW_KEY_X, GLFW_KEY_F1, GLFW_KEY_ESCAPE}) {
+                              GLFW_KEY_E, GLFW_KEY_PAGE_UP, GLFW_KEY_DOWN, GLFW_KEY_ESCAPE}) {
             INFO(key);
             desk.driver.key(key);
             desk.settle();
             CHECK(desk.program.state().error.empty());
-            CHECK(desk.view().group == StageGroup::weights);
             CHECK(desk.shown().document->attention != nullptr);
         }
-        desk.act(ViewChange(GoTo{StageGroup::scores}));
-        desk.act(ViewChange(ShowTab{LeftTab::edit}));
-        CHECK(desk.view().group == StageGroup::weights);
-        CHECK(desk.view().tab == LeftTab::heads);
         desk.act(FileCommand(CopyScript{}));
         CHECK(desk.program.state().error.find("read otherwise") != std::string::npos);
+    }
+    SECTION("every other stage is the model's own, and the weights come back read") {
+        for (const int key : {GLFW_KEY_RIGHT, GLFW_KEY_HOME, GLFW_KEY_END}) {
+            desk.driver.key(key);
+            desk.settle();
+            desk.settle();
+            CHECK(desk.view().group != StageGroup::weights);
+            CHECK(desk.shown().document == desk.program.state().document);
+            check_same(before, stages_of(desk));
+            CHECK_FALSE(screen_shows("rows renormalised"));
+            CHECK(desk.program.state().board->row(1)->heads[0].facts.metrics.first_token == 0);
+        }
+        REQUIRE(desk.click("stage weights"));
+        desk.settle();
+        check_first_hidden(desk, 0);
+        // Also where playing leads to it.
+        desk.act(ViewChange(GoTo{StageGroup::masked, 7}));
+        desk.act(ViewChange(SetSpeed{8}));
+        desk.program.act(ViewChange(TogglePlay{}));
+        for (int frame = 0; frame < 600 && desk.view().group != StageGroup::weights; ++frame)
+            desk.driver.wait(1);
+        desk.program.act(ViewChange(TogglePlay{}));
+        desk.act(ViewChange(StepRow{-desk.view().row - 1}));
+        check_first_hidden(desk, 0);
+    }
+    SECTION("every panel stays, and says what is true of it") {
+        REQUIRE(desk.click("Guide"));
+        desk.settle();
+        CHECK(screen_shows("Weights, read otherwise"));
+        CHECK(screen_shows("What is on screen is not"));
+        REQUIRE(desk.click("Tensors"));
+        desk.settle();
+        CHECK(screen_shows("W_Q"));
+        CHECK(screen_shows("Not listed while"));
+        REQUIRE(desk.click("W_Q"));
+        desk.settle();
+        CHECK(desk.view().group == StageGroup::qkv);
+        check_same(before, stages_of(desk));
+        desk.act(ViewChange(GoTo{StageGroup::weights}));
+        REQUIRE(desk.click("Edit"));
+        desk.settle();
+        CHECK(screen_shows("Gain per head of L0"));
+        CHECK_FALSE(screen_shows("Temperature")); // the model's
+        CHECK_FALSE(screen_shows("Mark as A"));
+        CHECK(screen_shows("Weights read otherwise"));
+        REQUIRE(desk.click("switch head 2"));
+        desk.settle();
+        CHECK(run_of(desk).edits().at(0).gains[2] == 0);
+        check_first_hidden(desk, 0);
+        desk.act(ViewChange(PickHead{1}));
+        REQUIRE(desk.click("Reset 1"));
+        REQUIRE(desk.click("Copy 1 to 2"));
+        desk.settle();
+        CHECK(run_of(desk).edits().at(0).tensors.contains(TensorId::W_Q));
+        check_first_hidden(desk, 0);
+        CHECK(std::ranges::equal(desk.shown().trace->stage(TensorId::weights)->values().subspan(64, 64),
+                                 desk.shown().trace->stage(TensorId::weights)->values().subspan(128, 64)));
+        while (desk.program.state().history_position > 0) {
+            REQUIRE(desk.click("Undo"));
+            desk.settle();
+        }
+        CHECK(document_edits(desk).empty());
+    }
+    SECTION("a weight is edited at its own stage, and the board follows as it is read") {
+        desk.act(ViewChange(GoTo{StageGroup::qkv}));
+        desk.act(Command(EditCell{{TensorId::W_Q, {3, 1, 0, 0}}, 4.0F}));
+        CHECK(desk.shown().value({TensorId::W_Q, {3, 1, 0, 0}}) == 4.0F);
+        REQUIRE(desk.program.state().model.predictions);
+        CHECK(desk.program.state().model.predictions->kl > 0);
+        desk.act(ViewChange(GoTo{StageGroup::weights}));
+        check_first_hidden(desk, 0);
+        CHECK_FALSE(std::ranges::equal(run_of(desk).layer(0)->values(), unedited->layer(0)->values()));
+        desk.act(MoveInHistory{-1});
+        check_first_hidden(desk, 0);
+    }
+    SECTION("a marked A waits") {
+        desk.act(ViewChange(GoTo{StageGroup::scores}));
+        desk.act(MarkBaseline{});
+        REQUIRE(desk.program.state().compare.marked());
+        desk.act(ViewChange(GoTo{StageGroup::weights}));
+        CHECK(desk.program.state().compare.marked());
+        CHECK(screen_shows("read otherwise are not compared"));
+        desk.act(MarkBaseline{});
+        CHECK(desk.program.state().error.find("are not compared") != std::string::npos);
+        desk.act(ViewChange(GoTo{StageGroup::scores}));
+        CHECK(desk.program.state().compare.comparable());
+        desk.act(DropBaseline{});
+        desk.act(ViewChange(GoTo{StageGroup::weights}));
     }
     SECTION("numbers follow an ablated head, and its undo") {
         desk.act(Command(SetGain{1, 0}));
@@ -219,6 +303,7 @@ TEST_CASE("what is switched, typed and undone faster than it is computed ends as
         CHECK(desk.program.state().error.empty());
     }
     desk.act(ViewChange(AttentionChange(ReadWeights{hidden})));
+    desk.act(ViewChange(GoTo{StageGroup::weights}));
     desk.settle();
     check_first_hidden(desk, desk.view().attention.layer);
     desk.act(ViewChange(AttentionChange(ReadWeights{})));
@@ -282,7 +367,6 @@ TEST_CASE("pieces and special tokens of a prompt are known by the vocabulary", "
 TEST_CASE("colours by the logarithm leave a checkpoint its stages", "[model]") {
     Desk desk;
     open_heads(desk, test_data("/models/gpt2_tiny"), "3 1 4 1 5 9 2 6");
-    CHECK_FALSE(screen_shows("Means on the board"));
     desk.press("Log colour scale");
     CHECK(desk.shown().document->attention == nullptr);
     CHECK(screen_shows("log scale"));

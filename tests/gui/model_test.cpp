@@ -402,3 +402,22 @@ TEST_CASE("edits of a run that was killed are offered back with their checkpoint
     CHECK(fs::exists(kept));
     end_recording();
 }
+
+TEST_CASE("an opening that is cancelled leaves what is on screen, with a sentence", "[model]") {
+    Desk desk;
+    const bool with_model = GENERATE(false, true);
+    if (with_model)
+        open(desk, folder_of("bert_tiny"), "3 4 5");
+    begin_recording();
+    const DocumentPtr before = desk.program.state().document;
+    desk.program.open_path(folder_of("gpt2_tiny"), prompt);
+    desk.program.act(FileCommand(CancelJob{}));
+    desk.settle();
+    CHECK(desk.program.state().document == before);
+    CHECK(desk.program.state().error.empty());
+    CHECK(screen_shows("Opening gpt2_tiny was cancelled"));
+    desk.program.open_path(folder_of("gpt2_tiny"), prompt);
+    desk.settle();
+    CHECK(document_of(desk).title == "gpt2_tiny");
+    end_recording();
+}

@@ -1,0 +1,133 @@
+#include "app/draw/edit_marks.h"
+#include "core/checkpoint/patch_file.h"
+#include "tests/catch.h"
+#include "tests/gui/support/desk.h"
+#include "tests/temporary_folder.h"
+#include "tests/test_data.h"
+
+#include <algorithm>
+
+using namespace headscope;
+using namespace headscope::test;
+
+namespace {
+
+/// What pointing at a hotspot of the canvas tells.
+std::string told(const Desk& desk, const std::string& label) {
+    const auto& spots = desk.program.canvas().hotspots;
+    const auto spot = std::ranges::find(spots, label, &Hotspot::label);
+    REQUIRE(spot != spots.end());
+    return spot->tip;
+}
+
+bool says(const Desk& desk, const std::string& label, const std::string& text) {
+    return told(desk, label).find(text) != std::string::npos;
+}
+
+/// How many squares and diamonds of marks are drawn; each is surrounded by paper.
+std::ptrdiff_t diamonds(const Desk& desk) {
+    return std::ranges::count_if(desk.program.canvas().scene.items, [](const SceneItem& item) {
+        const auto* polygon = std::get_if<PolygonItem>(&item);
+        return polygon != nullptr && polygon->points.size() == 4;
+    });
+}
+
+} // namespace
+
+TEST_CASE("the board marks heads that are ablated, scaled or edited, on every layer", "[model]") {
+    const TemporaryFolder folder;
+    Desk desk;
+    begin_recording();
+    desk.program.open_path(test_data("/models/qwen2_tiny_bf16"), "3 1 4 1 5 9 2 6");
+    desk.settle();
+    desk.settle();
+    CHECK_FALSE(says(desk, "open L0 H0", "Edited"));
+    CHECK_FALSE(screen_shows("ablated"));
+    desk.act(Command(SetGain{0, 0}));
+    CHECK(says(desk, "open L0 H0", "Edited: gain 0.00, ablated"));
+    CHECK_FALSE(says(desk, "open L0 H1", "Edited"));
+    CHECK_FALSE(says(desk, "open L1 H0", "Edited"));
+    CHECK(screen_shows("ablated"));
+    CHECK_FALSE(screen_shows("gain changed"));
+    CHECK(diamonds(desk) == 0);
+    desk.act(ViewChange(AttentionChange(OpenHead{1, 3})));
+    desk.act(Command(SetGain{3, 0.5F}));
+    const Dims& dims = desk.problem().dims;
+    REQUIRE(dims.Hkv < dims.H);
+    desk.act(Command(EditCell{{TensorId::W_V, {3, 1, 0, 0}}, 2.5F}));
+    const auto check = [&] {
+        CHECK(says(desk, "open L0 H0", "ablated"));
+        CHECK(says(desk, "open L1 H3", "gain 0.50"));
+        CHECK(screen_shows("gain changed"));
+        CHECK(screen_shows("weights edited"));
+        for (std::int64_t h = 0; h < dims.H; ++h)
+            CHECK(says(desk, "open L1 H" + std::to_string(h), "W_V") == (dims.kv_head(h) == 0));
+    };
+    check();
+
+    SECTION("also where weights are read otherwise, and with means") {
+        desk.act(ViewChange(AttentionChange(ReadWeights{{.hide_first_token = true, .means = true}})));
+        desk.settle();
+        check();
+        CHECK_FALSE(says(desk, "open L1 mean", "Edited"));
+    }
+    SECTION("undo takes them back one by one") {
+        desk.act(MoveInHistory{-1});
+        CHECK_FALSE(screen_shows("weights edited"));
+        desk.act(MoveInHistory{-1});
+        CHECK_FALSE(screen_shows("gain changed"));
+        desk.act(MoveInHistory{2});
+        check();
+        desk.act(Command(ResetEdits{}));
+        CHECK_FALSE(says(desk, "open L0 H0", "Edited"));
+        CHECK_FALSE(screen_shows("ablated"));
+    }
+    SECTION("another prompt keeps them, and a patch brings them") {
+        desk.act(ModelAction(TypePrompt{"7 8 9"}));
+        desk.settle();
+        check();
+        const ModelPart& part = *desk.program.state().document->model;
+        const std::string path = folder.file("mine.patch.safetensors");
+        save_patch(*part.model->model, part.edits, path);
+        desk.act(Command(ResetEdits{}));
+        desk.program.open_path(path);
+        desk.settle();
+        desk.act(FileCommand(AnswerUnsaved{UnsavedAnswer::discard}));
+        desk.settle();
+        check();
+    }
+    end_recording();
+}
+
+TEST_CASE("the small maps of one layer's heads are marked too") {
+    Desk desk("eight-experts", words(40), 1280, 720);
+    begin_recording();
+    desk.act(ViewChange(GoTo{StageGroup::weights}));
+    REQUIRE(desk.problem().dims.H > 1);
+    CHECK_FALSE(says(desk, "head 2", "Edited"));
+    desk.act(Command(SetGain{2, 0}));
+    desk.act(Command(EditCell{{TensorId::W_Q, {0, 0, 0, 0}}, 3.0F}));
+    CHECK(says(desk, "head 2", "ablated"));
+    CHECK(says(desk, "head 0", "Edited: W_Q"));
+    CHECK_FALSE(says(desk, "head 1", "Edited"));
+    CHECK(screen_shows("ablated"));
+    CHECK(screen_shows("weights edited"));
+    end_recording();
+}
+
+TEST_CASE("the bias of a layer's output is marked at the layer", "[model]") {
+    Desk desk;
+    begin_recording();
+    desk.program.open_path(test_data("/models/gpt2_tiny"), "3 1 4 1 5 9 2 6");
+    desk.settle();
+    desk.settle();
+    CHECK(diamonds(desk) == 0);
+    desk.act(Command(EditCell{{TensorId::b_O, {2, 0, 0, 0}}, 2.5F}));
+    CHECK(diamonds(desk) == 2); // with the paper around it
+    CHECK_FALSE(says(desk, "open L0 H0", "Edited"));
+    CHECK_FALSE(screen_shows("weights edited"));
+    CHECK(std::ranges::any_of(desk.program.canvas().tips, [](const Tip& tip) {
+        return tip.text.find("L0: b_O is edited") != std::string::npos;
+    }));
+    end_recording();
+}

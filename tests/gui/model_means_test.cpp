@@ -1,0 +1,278 @@
+#include "app/cli/cli.h"
+#include "core/analysis/read_set.h"
+#include "core/base/file.h"
+#include "core/checkpoint/patch_file.h"
+#include "core/checkpoint/safetensors.h"
+#include "core/checkpoint/spelled_run.h"
+#include "core/io/attention_file.h"
+#include "tests/catch.h"
+#include "tests/gui/support/desk.h"
+#include "tests/temporary_folder.h"
+#include "tests/test_data.h"
+
+#include <GLFW/glfw3.h>
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+using namespace headscope;
+using namespace headscope::test;
+
+namespace {
+
+constexpr const char* ids = "3 1 4 1 5 9 2 6";
+
+void open(Desk& desk, const std::string& folder, const std::string& text) {
+    begin_recording();
+    desk.program.open_path(folder, text);
+    desk.settle();
+    desk.settle();
+    REQUIRE(desk.program.state().document->model != nullptr);
+}
+
+void read(Desk& desk, const ReadingOptions& how) {
+    desk.act(ViewChange(AttentionChange(ReadWeights{how})));
+    desk.settle();
+}
+
+/// What `headscope trace --model` writes.
+std::string traced(const TemporaryFolder& folder, std::vector<std::string> arguments) {
+    static int files = 0;
+    const std::string path = folder.file("trace" + std::to_string(++files) + ".safetensors");
+    std::vector<std::string> words{"headscope", "trace", "--model"};
+    std::ranges::move(arguments, std::back_inserter(words));
+    for (const char* word : {"--device", "cpu", "-o"})
+        words.emplace_back(word);
+    words.push_back(path);
+    std::vector<char*> argv;
+    for (std::string& word : words)
+        argv.push_back(word.data());
+    REQUIRE(run_command_line(static_cast<int>(argv.size()), argv.data()) == 0);
+    return path;
+}
+
+/// Every head and mean that is on screen one after the other is what the file gives, opened and read alike.
+void check_as_file(Desk& desk, const std::string& path, const ReadingOptions& how) {
+    const AttentionSetPtr file = with_reading(open_attention_file(path), how);
+    const AttentionInfo& info = file->info();
+    const AttentionInfo& board = desk.program.state().board->info();
+    REQUIRE(board.L == info.L);
+    REQUIRE(board.H == info.H);
+    REQUIRE(board.own_layers() == info.own_layers());
+    REQUIRE(board.own_heads() == info.own_heads());
+    std::vector<float> expected(static_cast<std::size_t>(info.Tq * info.Tk));
+    for (std::int64_t l = 0; l < info.L; ++l)
+        for (std::int64_t h = 0; h < info.H; ++h) {
+            INFO("layer " << l << ", head " << h);
+            desk.act(ViewChange(AttentionChange(OpenHead{l, h})));
+            desk.settle();
+            CHECK(desk.view().attention.layer == l);
+            CHECK(desk.view().head == h);
+            CHECK(desk.program.state().error.empty());
+            REQUIRE(desk.shown().dims().H > h);
+            REQUIRE(desk.shown().dims().Tq == info.Tq);
+            file->read_head(l, h, expected);
+            double off = 0;
+            for (std::int64_t i = 0; i < info.Tq; ++i)
+                for (std::int64_t j = 0; j < info.Tk; ++j)
+                    off = std::max(off, std::abs(static_cast<double>(
+                                            desk.shown().value({TensorId::weights, {0, h, i, j}}) -
+                                            expected[static_cast<std::size_t>(i * info.Tk + j)])));
+            CHECK(off < 1e-6);
+            const auto row = desk.program.state().board->row(l);
+            REQUIRE(row != nullptr);
+            const HeadFacts facts = head_facts(expected, info.Tq, info.Tk, info.sum_tolerance);
+            CHECK(static_cast<double>(row->heads[static_cast<std::size_t>(h)].facts.metrics.largest) ==
+                  Approx(static_cast<double>(facts.metrics.largest)).margin(1e-5));
+        }
+}
+
+/// A checkpoint with a real tokenizer, whose vocabulary is larger than that of the small models: the rows of
+/// their embeddings and heads are repeated.
+std::string with_tokenizer(const TemporaryFolder& folder, const std::string& model,
+                           const std::string& tokenizer) {
+    constexpr std::int64_t vocab = 600;
+    const std::filesystem::path made = folder.file(model), from = test_data("/models/" + model);
+    std::filesystem::create_directory(made);
+    for (const auto& entry : std::filesystem::directory_iterator(test_data("/tokenizers/" + tokenizer)))
+        if (entry.path().filename() != "cases.json")
+            std::filesystem::copy(entry.path(), made / entry.path().filename());
+    nlohmann::json config = nlohmann::json::parse(read_file((from / "config.json").string()));
+    const auto before = config["vocab_size"].get<std::int64_t>();
+    config["vocab_size"] = vocab;
+    write_file_atomically((made / "config.json").string(), config.dump());
+    const Safetensors tensors = Safetensors::open((from / "model.safetensors").string());
+    SafetensorsWriter writer;
+    for (const SafetensorsEntry& entry : tensors.entries()) {
+        TensorPtr tensor = tensors.tensor(entry.name);
+        if (entry.extents.front() == before) {
+            const std::int64_t width = tensor->count() / before;
+            auto longer =
+                std::make_shared<Tensor>(entry.extents.size() == 1 ? Shape{vocab} : Shape{vocab, width});
+            for (std::int64_t i = 0; i < longer->count(); ++i)
+                longer->data()[i] = tensor->data()[i % tensor->count()];
+            tensor = longer;
+        }
+        writer.add(entry.name, tensor);
+    }
+    write_file_atomically((made / "model.safetensors").string(), writer.bytes());
+    return made.string();
+}
+
+} // namespace
+
+TEST_CASE("means of a checkpoint are those of the file that trace writes of it", "[model]") {
+    const TemporaryFolder folder;
+    Desk desk;
+    const std::string model = test_data("/models/gpt2_tiny");
+    open(desk, model, ids);
+    const ReadingOptions means{.means = true};
+    REQUIRE(desk.click("Heads"));
+    desk.settle();
+    REQUIRE(desk.click("Means on the board"));
+    desk.settle();
+    desk.settle();
+    const std::vector<std::string> call{model, "--ids", "3,1,4,1,5,9,2,6"};
+    check_as_file(desk, traced(folder, call), means);
+
+    SECTION("with the first token hidden too") {
+        const ReadingOptions both{.hide_first_token = true, .means = true};
+        read(desk, both);
+        check_as_file(desk, traced(folder, call), both);
+    }
+    SECTION("and follow a head that is ablated, a weight that is edited, another prompt, and undo") {
+        desk.act(ViewChange(AttentionChange(OpenHead{0, 4}))); // stays open meanwhile
+        desk.act(Command(SetGain{1, 0}));
+        CHECK(desk.view().head == 4);
+        CHECK(desk.shown().problem().gain(4) == 1.0F);
+        std::vector<std::string> ablated = call;
+        for (const char* word : {"--gain", "0.1=0"})
+            ablated.emplace_back(word);
+        check_as_file(desk, traced(folder, ablated), means);
+        desk.act(ViewChange(AttentionChange(OpenHead{0, 2})));
+        desk.act(Command(EditCell{{TensorId::W_Q, {3, 17, 0, 0}}, 4.0F}));
+        const ModelPart& part = *desk.program.state().document->model;
+        const std::string patch = folder.file("edits.patch.safetensors");
+        save_patch(*part.model->model, part.edits, patch);
+        std::vector<std::string> edited = call;
+        edited.emplace_back("--patch");
+        edited.push_back(patch);
+        check_as_file(desk, traced(folder, edited), means);
+        desk.act(ModelAction(TypePrompt{"7 8 9"}));
+        check_as_file(desk, traced(folder, {model, "--ids", "7,8,9", "--patch", patch}), means);
+        for (int step = 0; step < 3; ++step)
+            desk.act(MoveInHistory{-1});
+        check_as_file(desk, traced(folder, call), means);
+    }
+    end_recording();
+}
+
+TEST_CASE("a mean of a checkpoint has weights alone, and its heads keep every stage", "[model]") {
+    Desk desk;
+    open(desk, test_data("/models/llama_tiny_untied"), ids);
+    desk.act(ViewChange(GoTo{StageGroup::scores}));
+    read(desk, {.means = true});
+    const std::int64_t H = desk.problem().dims.H, L = desk.program.state().model.run->info().L;
+    CHECK(desk.shown().document->attention == nullptr);
+    CHECK(desk.view().group == StageGroup::scores);
+    REQUIRE(desk.click("open L1 mean"));
+    desk.settle();
+    CHECK(desk.view().group == StageGroup::weights);
+    CHECK(desk.view().head == H);
+    CHECK(screen_shows("L1 mean"));
+    CHECK(screen_shows("all that a mean has"));
+    CHECK_FALSE(screen_shows("q k v"));
+    CHECK(desk.program.report(1).find("\"settled\":true") != std::string::npos);
+
+    SECTION("in every view and panel") {
+        for (const int key : {GLFW_KEY_A, GLFW_KEY_T, GLFW_KEY_G, GLFW_KEY_D, GLFW_KEY_M, GLFW_KEY_W,
+                              GLFW_KEY_E, GLFW_KEY_0, GLFW_KEY_X, GLFW_KEY_DOWN, GLFW_KEY_SPACE}) {
+            INFO(key);
+            desk.driver.key(key);
+            desk.settle();
+            CHECK(desk.program.state().error.empty());
+            CHECK(desk.view().group == StageGroup::weights);
+        }
+        CHECK(screen_shows("Mean of all"));
+        for (const auto& [tab, says] : {std::pair{"Guide", "A mean is none of"},
+                                        {"Tensors", "W_Q"},
+                                        {"Edit", "A mean of heads is open"},
+                                        {"Predict", "A mean is worked out"}}) {
+            INFO(tab);
+            REQUIRE(desk.click(tab));
+            desk.settle();
+            CHECK(screen_shows(says));
+            CHECK_FALSE(screen_shows("Ablate"));
+        }
+        CHECK(desk.program.state().document->model->edits.empty());
+    }
+    SECTION("a stage that is asked for is that of the head beside it") {
+        REQUIRE(desk.click("Tensors"));
+        desk.settle();
+        REQUIRE(desk.click("W_O"));
+        desk.settle();
+        CHECK(desk.view().group == StageGroup::output);
+        CHECK(desk.view().head == H - 1);
+        CHECK(desk.view().attention.layer == 1);
+        CHECK(desk.shown().document == desk.program.state().document);
+        CHECK(screen_shows("q k v"));
+    }
+    SECTION("the mean over layers leaves the open layer where it is") {
+        desk.act(ViewChange(AttentionChange(OpenHead{L, 2})));
+        CHECK(screen_shows("H2 mean"));
+        CHECK(desk.program.state().document->layer == 1);
+        desk.act(Command(SetGain{2, 0}));
+        CHECK(desk.view().attention.layer == L); // what it does to the mean is seen
+        desk.act(MoveInHistory{-1});
+        CHECK(desk.view().attention.layer == 1); // where the edit was
+        read(desk, {});
+        CHECK(desk.view().head == 2);
+        CHECK(desk.shown().document->attention == nullptr);
+    }
+    SECTION("without means the nearest head is open") {
+        desk.act(ViewChange(AttentionChange(OpenHead{L, H})));
+        CHECK(screen_shows("Mean of all"));
+        read(desk, {});
+        CHECK(desk.view().head == H - 1);
+        CHECK(desk.view().attention.layer == L - 1);
+        CHECK(desk.shown().document == desk.program.state().document);
+        CHECK(desk.shown().document->layer == L - 1);
+        CHECK(screen_shows("q k v"));
+    }
+    end_recording();
+}
+
+TEST_CASE("readings of real vocabularies are those of the file that trace writes", "[model]") {
+    const TemporaryFolder folder;
+    const auto [model, tokenizer] =
+        GENERATE(table<std::string, std::string>({{"gpt2_tiny", "gpt2_like"},
+                                                  {"llama_tiny_untied", "llama2_like"},
+                                                  {"bert_tiny", "bert_like_uncased"}}));
+    INFO(model);
+    const std::string text = "Anna called the harbour, unbelievable storms";
+    Desk desk;
+    const std::string made = with_tokenizer(folder, model, tokenizer);
+    open(desk, made, text);
+    for (const ReadingOptions& how :
+         {ReadingOptions{.merge_words = true, .means = true},
+          ReadingOptions{.hide_first_token = true, .hide_special_tokens = true, .merge_words = true}}) {
+        const ReadingOptions& possible = desk.view().attention.possible;
+        CHECK(possible.merge_words);
+        read(desk, how);
+        CHECK(desk.program.state().error.empty());
+        check_as_file(desk, traced(folder, {made, "--text", text}), how);
+        if (how.hide_special_tokens) {
+            const std::vector<std::string> whole =
+                tokenizer == "bert_like_uncased"
+                    ? std::vector<std::string>{"anna", "called",       "the",   "harbour",
+                                               ",",    "unbelievable", "storms"}
+                    : std::vector<std::string>{"Anna", "called",       "the",   "harbour",
+                                               ",",    "unbelievable", "storms"};
+            CHECK(desk.shown().problem().tokens == whole);
+        }
+        for (const std::string& token : desk.shown().problem().tokens)
+            for (const char* mark : {"Ġ", "▁", "##"})
+                CHECK(token.find(mark) == std::string::npos);
+    }
+    end_recording();
+}
