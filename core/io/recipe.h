@@ -18,8 +18,8 @@ inline constexpr std::int64_t symmetric_half_width =
 /// What the user decided, from which the problem follows. Small; compared by value.
 struct Recipe {
     std::string preset = "first-lesson";
-    std::string sentence;
-    std::string kv_sentence; ///< keys and values come from this one; empty: self-attention
+    std::string sentence{};
+    std::string kv_sentence{}; ///< keys and values come from this one; empty: self-attention
     MaskChoice mask = MaskChoice::none;
     std::int64_t H = 0;        ///< 0: as the preset was built; else the same weights dealt to H heads
     std::int64_t Hkv = 0;      ///< 0: one per query head; else the K and V heads are averaged to Hkv
@@ -27,14 +27,14 @@ struct Recipe {
     bool identity_W_O = false; ///< W_O replaced by the identity, which needs H dv = D
     /// Tensors that the user changed (x, x_kv, W_*, b_*), whole. One whose shape the problem no longer has
     /// (after another H, Hkv or sentence) waits until it fits again.
-    std::map<TensorId, TensorPtr> edits;
-    std::vector<float> gains; ///< one per head; empty: all 1
+    std::map<TensorId, TensorPtr> edits{};
+    std::vector<float> gains{}; ///< one per head; empty: all 1
     float temperature = 1.0F;
-    Mask extra_mask; ///< rules beside `mask`
+    Mask extra_mask{}; ///< rules beside `mask`
     /// Painted by hand: these rules stand instead of all others. The first is an ExplicitMask of shape (B, H,
     /// Tq, Tk); where the problem has other sizes it waits until it fits again. Empty: nothing was painted.
-    Mask painted_mask;
-    std::shared_ptr<const Problem> base; ///< a problem from a file; preset and sentences then do not count
+    Mask painted_mask{};
+    std::shared_ptr<const Problem> base{}; ///< a problem from a file; preset and sentences then do not count
 };
 
 /// What a recipe gives before its edits, gains and temperature are laid over it.

@@ -161,7 +161,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
         for (int frame = 0; frame < 600 && desk.view().group != StageGroup::weights; ++frame)
             desk.driver.wait(1);
         desk.program.act(ViewChange(TogglePlay{}));
-        desk.act(ViewChange(StepRow{-desk.view().row - 1}));
+        desk.act(ViewChange(StepRow{static_cast<int>(-desk.view().row - 1)}));
         check_first_hidden(desk, 0);
     }
     SECTION("every panel stays, and says what is true of it") {
