@@ -34,6 +34,12 @@ std::shared_ptr<const Problem> layer_of(const ModelRun& run, std::int64_t layer)
     return std::make_shared<const Problem>(run.problem(layer));
 }
 
+std::optional<Predictions> predictions_at(const TextModel& model, const ModelRun& run,
+                                          const ModelRun& unedited, std::optional<std::int64_t> position,
+                                          const Progress& cancel) {
+    return predictions_of(model, run, unedited, position_of(run, model, position), cancel);
+}
+
 void check_layer(const ModelConfig& config, std::int64_t layer) {
     if (layer < 0 || layer >= config.layers)
         fail_input("there is no layer " + std::to_string(layer) + "; layers are numbered 0 to " +
@@ -50,9 +56,10 @@ OpenedModel open_model(const std::string& folder, const std::string& prompt, std
     progress.check();
     part->prompt = prompt.empty() ? first_prompt(*part->model) : prompt;
     part->inputs = std::make_shared<const ModelInputs>(prompt_inputs(*part->model, part->prompt));
-    OpenedModel opened{.part = part, .run = {}, .layer = layer, .base = {}};
+    OpenedModel opened{.part = part, .run = {}, .layer = layer, .base = {}, .predictions = {}};
     opened.run = ModelRun::compute(part->model->model, *part->inputs, {}, nullptr, run_options, progress);
     opened.base = layer_of(*opened.run, layer);
+    opened.predictions = predictions_at(*part->model, *opened.run, *opened.run, std::nullopt, progress);
     return opened;
 }
 
@@ -172,7 +179,7 @@ void ModelDesk::compute(const Wish& wish, Progress& progress) {
     const std::int64_t L = model.model->config().layers;
     // The layer that is opened is seen at once, and follows the edits of earlier layers when they are done.
     if (same_inputs(last_, *part) && shared_layers(last_->edits(), part->edits, L) < L)
-        put({wish.part, part, wish.layer, layer_of(*last_, wish.layer), nullptr, nullptr, {}}, progress);
+        put({wish.part, part, wish.layer, layer_of(*last_, wish.layer), nullptr, nullptr, {}, {}}, progress);
     const auto run = [&](const ModelEdits& edits) {
         ModelRunPtr before = same_inputs(unedited_, *part) ? unedited_ : nullptr;
         if (same_inputs(last_, *part) && (before == nullptr || shared_layers(last_->edits(), edits, L) >
@@ -188,7 +195,15 @@ void ModelDesk::compute(const Wish& wish, Progress& progress) {
         progress.set_part(0.5F, 1.0F);
     }
     last_ = run(part->edits);
-    put({wish.part, part, wish.layer, layer_of(*last_, wish.layer), last_, unedited_, {}}, progress);
+    put({wish.part,
+         part,
+         wish.layer,
+         layer_of(*last_, wish.layer),
+         last_,
+         unedited_,
+         predictions_at(model, *last_, *unedited_, wish.position, progress),
+         {}},
+        progress);
 }
 
 } // namespace headscope

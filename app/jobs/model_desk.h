@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/state/model_document.h"
+#include "app/state/model_state.h"
 #include "core/base/progress.h"
 
 #include <condition_variable>
@@ -20,6 +20,7 @@ struct OpenedModel {
     ModelRunPtr run;
     std::int64_t layer = 0;
     std::shared_ptr<const Problem> base; ///< of the layer
+    std::optional<Predictions> predictions;
 };
 
 /// Opens a checkpoint and runs a prompt through it; an empty one: first_prompt. Throws Error(input) for the
@@ -34,6 +35,7 @@ public:
     struct Wish {
         ModelPartPtr part; ///< without inputs: those of its prompt are made
         std::int64_t layer = 0;
+        std::optional<std::int64_t> position; ///< of the predictions, as ModelState has it
     };
     struct Answer {
         ModelPartPtr asked; ///< the part of the wish
@@ -42,7 +44,8 @@ public:
         std::shared_ptr<const Problem> base; ///< of the layer; x is that of `run`, where there is one
         ModelRunPtr run;                     ///< null: it is still being computed
         ModelRunPtr unedited;
-        std::string error; ///< one sentence when it failed; then there is nothing else
+        std::optional<Predictions> predictions; ///< of `run`, at the position of the wish
+        std::string error;                      ///< one sentence when it failed; then there is nothing else
     };
 
     /// `wake` is called on the worker's thread when an answer waits; it may be empty.
