@@ -1,5 +1,6 @@
 #include "app/draw/format.h"
 #include "app/state/block.h"
+#include "app/views/text_frame.h"
 #include "app/views/views.h"
 #include "core/base/error.h"
 
@@ -40,24 +41,12 @@ float view_number_field(AppState& state, const Rect& area, const ViewTools& tool
         return 0;
     }
     constexpr float height = 58;
-    const float scale = tools.surface.scale();
-    const ImVec2 origin = ImGui::GetWindowPos();
-    const Theme& theme = tools.theme;
     const Rect box{area.x + panel_pad, area.y + 14, area.w - 2 * panel_pad, 34};
     const bool wrong = edit.active && !state.error.empty();
-    Scene scene;
-    scene.add(RectItem{.area = box,
-                       .fill = theme.raise,
-                       .stroke = wrong ? theme.bad : theme.ink,
-                       .stroke_width = wrong ? 2.0F : 1.5F,
-                       .radius = 6});
-    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
-    ImGui::PushFont(tools.surface.font(Font::mono, 15));
-    ImGui::SetCursorScreenPos({origin.x + (box.x + 6) * scale, origin.y + box.y * scale});
-    ImGui::SetNextItemWidth((box.w - 12) * scale);
-    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {6 * scale, (box.h * scale - ImGui::GetFontSize()) / 2});
-    for (const ImGuiCol colour : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive})
-        ImGui::PushStyleColor(colour, ImVec4(0, 0, 0, 0));
+    const TextFrame frame(
+        box,
+        {.font = Font::mono, .size = 15, .stroke = tools.theme.ink, .stroke_width = 1.5F, .wrong = wrong},
+        edit.text, tools);
     if (edit.take_keyboard && !edit.active)
         ImGui::SetKeyboardFocusHere();
     if (edit.active && !edit.ahead.empty()) {
@@ -77,9 +66,6 @@ float view_number_field(AppState& state, const Rect& area, const ViewTools& tool
         edit.text = shortest_number(state.shown.value(*cell));
     if (ImGui::IsItemHovered() && !edit.active)
         show_tip("Type a number and press Enter, or drag the cell sideways.", tools);
-    ImGui::PopStyleColor(3);
-    ImGui::PopStyleVar();
-    ImGui::PopFont();
     if (!entered && !tab)
         return height;
     tools.send(TypedNumber{*cell, edit.text});
