@@ -94,8 +94,10 @@ Field heads_field(const AppState& state) {
     const Dims& dims = state.document->problem.dims;
     Field field{"H", std::to_string(dims.H), {}};
     const std::int64_t width = dims.H * dims.dk;
+    const Problem* const file = state.document->recipe.base.get();
+    const std::int64_t group = file == nullptr ? 1 : file->dims.H / file->dims.Hkv;
     for (std::int64_t H = 1; H <= std::min<std::int64_t>(width, 64); ++H) {
-        const bool even = width % H == 0 && (dims.H * dims.dv) % H == 0;
+        const bool even = width % H == 0 && (dims.H * dims.dv) % H == 0 && H % group == 0;
         if (!even || (width > 64 && (H & (H - 1)) != 0 && H != dims.H))
             continue;
         field.choices.push_back({std::to_string(H) + (H == 1 ? " head" : " heads"), Command(SetHeads{H}),

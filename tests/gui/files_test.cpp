@@ -91,6 +91,12 @@ TEST_CASE("a problem made elsewhere is opened, with the heads that its file tell
     for (std::size_t i = 0; i < got.size(); ++i)
         CHECK(std::abs(got[i] - wanted[i]) < 2e-5F);
 
+    desk.act(Command(SetHeads{4})); // four queries share each key/value head, as before
+    CHECK((desk.problem().dims.H == 4 && desk.problem().dims.Hkv == 1 && desk.problem().dims.dk == 8));
+    CHECK(desk.problem().weights.W_K->values().size() == std::size_t{32 * 8});
+    desk.act(MoveInHistory{-1});
+    CHECK_FALSE(desk.files().unsaved);
+
     // Without a word about heads: one, and a line that says so.
     SafetensorsWriter writer;
     const Safetensors file = Safetensors::open(test_data("/mha/s1_none_bias.safetensors"));
