@@ -28,6 +28,25 @@ std::optional<CellAddress> moved(const CellAddress& cell, int axis, std::int64_t
     return at >= 0 && at < tensor_info(cell.tensor).shape(dims)[axis] ? std::optional(out) : std::nullopt;
 }
 
+/// Which number the field holds, over its box. `aside`: the text below speaks of another one, which is
+/// pointed at.
+void name_cell(Scene& scene, const Rect& box, const std::string& address, bool aside,
+               const ViewTools& tools) {
+    const Theme& theme = tools.theme;
+    constexpr float size = 12.5F;
+    constexpr int longest_address = 26;
+    const std::string before = aside ? "Selected" : "Edit";
+    const float baseline = box.y - 8;
+    scene.add(TextItem{{box.x, baseline}, before, Font::ui, size, theme.muted});
+    const std::string shown = shortened(address, longest_address);
+    tools.surface.need_glyphs(shown);
+    scene.add(TextItem{{box.x + tools.measure(before, Font::ui, size) + 7, baseline},
+                       shown,
+                       Font::mono,
+                       size,
+                       aside ? theme.muted : theme.ink});
+}
+
 } // namespace
 
 float view_number_field(AppState& state, const Rect& area, const ViewTools& tools) {
@@ -39,18 +58,24 @@ float view_number_field(AppState& state, const Rect& area, const ViewTools& tool
         edit = {};
         return 0;
     }
-    constexpr float height = 58;
+    constexpr float height = 78;
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
-    const Rect box{area.x + panel_pad, area.y + 14, area.w - 2 * panel_pad, 34};
+    const Rect box{area.x + panel_pad, area.y + 34, area.w - 2 * panel_pad, 34};
+    const bool aside = !edit.active && !edit.take_keyboard && state.view.hover && state.view.hover != cell;
     const bool wrong = edit.active && !state.error.empty();
     Scene scene;
     scene.add(RectItem{.area = box,
                        .fill = theme.raise,
-                       .stroke = wrong ? theme.bad : theme.ink,
-                       .stroke_width = wrong ? 2.0F : 1.5F,
+                       .stroke = wrong   ? theme.bad
+                                 : aside ? theme.line2
+                                         : theme.ink,
+                       .stroke_width = wrong   ? 2.0F
+                                       : aside ? 1.0F
+                                               : 1.5F,
                        .radius = 6});
+    name_cell(scene, box, address_text(state.shown, *cell), aside, tools);
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     ImGui::PushFont(tools.surface.font(Font::mono, 15));
     ImGui::SetCursorScreenPos({origin.x + (box.x + 6) * scale, origin.y + box.y * scale});
@@ -58,10 +83,16 @@ float view_number_field(AppState& state, const Rect& area, const ViewTools& tool
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {6 * scale, (box.h * scale - ImGui::GetFontSize()) / 2});
     for (const ImGuiCol colour : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive})
         ImGui::PushStyleColor(colour, ImVec4(0, 0, 0, 0));
+    ImGui::PushStyleColor(ImGuiCol_Text, ImGui::ColorConvertU32ToFloat4(aside ? theme.muted : theme.ink));
     if (edit.take_keyboard && !edit.active)
         ImGui::SetKeyboardFocusHere();
     if (edit.active && !edit.ahead.empty()) {
-        ImGui::GetIO().AddInputCharactersUTF8(edit.ahead.c_str());
+        ImGuiIO& io = ImGui::GetIO();
+        const ImVector<ImWchar> later = io.InputQueueCharacters;
+        io.InputQueueCharacters.resize(0);
+        io.AddInputCharactersUTF8(edit.ahead.c_str());
+        for (const ImWchar c : later)
+            io.InputQueueCharacters.push_back(c);
         edit.ahead.clear();
     }
     bool tab = false;
@@ -77,7 +108,7 @@ float view_number_field(AppState& state, const Rect& area, const ViewTools& tool
         edit.text = shortest_number(state.shown.value(*cell));
     if (ImGui::IsItemHovered() && !edit.active)
         show_tip("Type a number and press Enter, or drag the cell sideways.", tools);
-    ImGui::PopStyleColor(3);
+    ImGui::PopStyleColor(4);
     ImGui::PopStyleVar();
     ImGui::PopFont();
     if (!entered && !tab)
