@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <memory>
 
 namespace headscope {
@@ -85,6 +86,7 @@ struct Plan {
     float gap = 32;
     float head_height = 0;
     bool captions = true;
+    float legend_room = std::numeric_limits<float>::infinity(); ///< that every map's legend has
 };
 
 float header_height(const DrawContext& context, float cell, bool captions) {
@@ -241,9 +243,9 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
                         spec.tensor != TensorId::scores && spec.tensor != TensorId::scaled;
     const Ramp& ramp = spec.fill == CellFill::diverging ? theme.diverging : *spec.ramp;
     const bool log = spec.fill == CellFill::heat && spec.log;
-    // As far as the next map's legend, or the edge.
-    const float room =
-        std::min(label_width + width + (sums ? sum_width : 0.0F) + plan.gap, context.width - spec.x) - 12;
+    const float room = std::min({label_width + width + (sums ? sum_width : 0.0F) + plan.gap,
+                                 context.width - spec.x, plan.legend_room}) -
+                       12; // as far as the next map's legend, or the edge
     draw_legend(picture, context, spec.x, grid.area.bottom() + 18,
                 log ? 180.0F : std::min(160.0F, std::max(width * 0.55F, 90.0F)), ramp, grid.low, grid.high,
                 text.unit, masked, log, room);
@@ -255,7 +257,7 @@ MapText head_text(const DrawContext& context, const Subject& subject, std::int64
     const float gain = context.shown.problem().gain(h);
     if (gain != 1.0F)
         text.title += " × " + number(gain, 2);
-    text.unit = subject.weights ? "weight" : subject.tensor == TensorId::scores ? "score" : "scaled score";
+    text.unit = subject.weights ? "weight" : subject.tensor == TensorId::scaled ? "scaled score" : "score";
     if (context.difference()) {
         text.unit = "B − A, same scale";
         return text;
@@ -266,12 +268,15 @@ MapText head_text(const DrawContext& context, const Subject& subject, std::int64
 }
 
 /// Maps of all heads side by side, all large enough to read.
-void draw_each(Picture& picture, const DrawContext& context, const Subject& subject, const Plan& plan,
-               float y, float label_width) {
+void draw_each(Picture& picture, const DrawContext& context, const Subject& subject, Plan plan, float y,
+               float label_width) {
     const Dims& dims = context.dims();
     const bool sums = subject.weights && !context.difference();
     const float map_width = label_width + plan.cell * static_cast<float>(dims.Tk) + (sums ? sum_width : 0.0F);
     const float map_height = plan.head_height + plan.cell * static_cast<float>(dims.Tq) + legend_height;
+    // All legends are alike: they have the room that the last of a line has up to the edge.
+    plan.legend_room = context.width - canvas_pad - label_width -
+                       static_cast<float>(plan.per_row - 1) * (map_width + plan.gap);
     for (std::int64_t h = 0; h < dims.H; ++h) {
         const auto col = static_cast<float>(h % plan.per_row), line = static_cast<float>(h / plan.per_row);
         const float x = canvas_pad + col * (map_width + plan.gap), map_y = y + line * map_height;
