@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 // Panels, window sizes, and everything that a problem can be.
 
@@ -252,6 +253,30 @@ TEST_CASE("in a narrow grid of maps no legend reaches another one or the edge", 
         }
     }
     CHECK(legends > 100);
+}
+
+TEST_CASE("what the keys do is written between the keys, in one column or two", "[gui][layout]") {
+    for (const float width : {640.0F, 900.0F, 1280.0F, 1600.0F}) {
+        Desk desk("first-lesson", "", width, 1400);
+        desk.driver.key(GLFW_KEY_F1);
+        desk.driver.wait(3);
+        std::map<float, std::vector<std::pair<float, float>>> lines; // by height: begin and end
+        for (const ScreenText& text : screen_texts())
+            if (text.visible)
+                lines[text.y].emplace_back(text.x, text.x + static_cast<float>(columns(text.text)) * 6.5F);
+        const auto first = std::ranges::find(screen_texts(), "play and pause", &ScreenText::text);
+        REQUIRE(first != screen_texts().end());
+        // Lines of the card lie one under the other, 27 apart.
+        for (auto& [y, line] : lines)
+            if (line.size() > 1 && std::fmod(std::abs(y - first->y), 27.0F) < 0.01F &&
+                std::ranges::any_of(line, [&](const auto& one) { return one.first == first->x; })) {
+                std::ranges::sort(line);
+                INFO("width " << width << ", y " << y);
+                for (std::size_t n = 1; n < line.size(); ++n)
+                    CHECK(line[n - 1].second < line[n].first + 8);
+                CHECK(line.back().second < width);
+            }
+    }
 }
 
 } // namespace headscope::test
