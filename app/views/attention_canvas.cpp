@@ -89,9 +89,8 @@ void move_map(const AppState& state, const MatrixGrid& grid, const ViewTools& to
         pan(-io.MouseDelta.x / scale / map.w, -io.MouseDelta.y / scale / map.h);
 }
 
-void view_head(AppState& state, const Rect& whole, const ViewTools& tools,
-               std::optional<CellAddress>& hovered, Picture& kept) {
-    const Rect area = below_compare_bar(state, whole, tools);
+void view_head(AppState& state, const Rect& area, const ViewTools& tools, std::optional<CellAddress>& hovered,
+               Picture& kept) {
     const DrawContext looked_at = canvas_draw_context(state, tools, area.w, area.h);
     const bool large = state.view.group == StageGroup::weights &&
                        state.view.weights_view == WeightsView::heatmap && !looked_at.difference() &&
@@ -112,8 +111,9 @@ void view_head(AppState& state, const Rect& whole, const ViewTools& tools,
 
 } // namespace
 
-void view_attention_canvas(AppState& state, const Rect& area, const ViewTools& tools,
+void view_attention_canvas(AppState& state, const Rect& canvas, const ViewTools& tools,
                            std::optional<CellAddress>& hovered, Picture& kept, LayersInSight& rows) {
+    const Rect area = below_compare_bar(state, canvas);
     const ImVec2 origin = ImGui::GetWindowPos();
     const DrawContext whole = draw_context(state, tools, area.w, area.h);
     const float board = state.view.attention.board && state.board != nullptr ? board_width(whole) : 0;

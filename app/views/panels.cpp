@@ -187,6 +187,17 @@ float header_tabs(const AppState& state, const Rect& area, const ViewTools& tool
     return strip_height;
 }
 
+void view_compare_bar(const AppState& state, const Rect& canvas, const ViewTools& tools) {
+    const float scale = tools.surface.scale();
+    const ImVec2 origin = ImGui::GetWindowPos();
+    ImGui::SetCursorScreenPos({origin.x + canvas.x * scale, origin.y + canvas.y * scale});
+    ImGui::BeginChild("compare", {canvas.w * scale, compare_bar_height * scale});
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    show_picture(draw_compare_bar(canvas_context(state, tools, canvas.w, canvas.h)), at.x, at.y, tools,
+                 nullptr);
+    ImGui::EndChild();
+}
+
 } // namespace
 
 void scrolled_picture(const char* id, const Rect& area, const ViewTools& tools,
@@ -207,17 +218,9 @@ DrawContext canvas_draw_context(AppState& state, const ViewTools& tools, float w
     return context;
 }
 
-Rect below_compare_bar(const AppState& state, const Rect& area, const ViewTools& tools) {
-    if (!state.compare.marked())
-        return area;
-    const float scale = tools.surface.scale();
-    const ImVec2 origin = ImGui::GetWindowPos();
-    ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
-    ImGui::BeginChild("compare", {area.w * scale, compare_bar_height * scale});
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    show_picture(draw_compare_bar(canvas_context(state, tools, area.w, area.h)), at.x, at.y, tools, nullptr);
-    ImGui::EndChild();
-    return {area.x, area.y + compare_bar_height, area.w, area.h - compare_bar_height};
+Rect below_compare_bar(const AppState& state, const Rect& canvas) {
+    const float bar = state.compare.marked() ? compare_bar_height : 0;
+    return {canvas.x, canvas.y + bar, canvas.w, canvas.h - bar};
 }
 
 void view_canvas(const AppState& state, const Rect& whole, const ViewTools& tools,
@@ -228,8 +231,10 @@ void view_canvas(const AppState& state, const Rect& whole, const ViewTools& tool
     paint(back, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     if (state.shown.trace == nullptr)
         return;
-    const Rect area = below_compare_bar(state, whole, tools);
+    const Rect area = below_compare_bar(state, whole);
     const float scale = tools.surface.scale();
+    if (state.compare.marked())
+        view_compare_bar(state, whole, tools);
     // The wheel changes the number it is turned over, when that is selected; else it scrolls.
     const bool wheel_edits =
         state.view.hover && state.view.hover == state.view.selected && is_owned(state.view.hover->tensor);
@@ -257,8 +262,7 @@ void view_canvas_notices(const AppState& state, const Rect& whole, const ViewToo
     if (state.shown.trace == nullptr)
         return;
     const ImVec2 origin = ImGui::GetWindowPos();
-    const float bar = state.compare.marked() ? compare_bar_height : 0;
-    const Rect area{whole.x, whole.y + bar, whole.w, whole.h - bar};
+    const Rect area = below_compare_bar(state, whole);
     view_command_notice(state, area, tools);
     if (state.error.empty())
         return;
