@@ -245,7 +245,9 @@ void draw_legend(Picture& picture, const DrawContext& context, float x, float y,
             write(x + width / 2, marks[1], Font::mono, mark_size, Align::center);
     }
     const float after = x + width + before;
-    if (!under || log)
+    if (under && log)
+        draw_text(picture, context, x, y + 43, words, Font::ui, size, theme.muted);
+    else if (!under)
         draw_text(picture, context, after, baseline_for(y + 5, size), words, Font::ui, size, theme.muted);
     if (!masked)
         return;

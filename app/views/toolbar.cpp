@@ -283,7 +283,9 @@ void view_toolbar(AppState& state, const Rect& area, const ViewTools& tools) {
     std::size_t count = fields.size();
     while (count > 0 && start + smallest + 12 + fields_width(count) > right)
         --count;
-    const float sentence = std::clamp(right - start - 12 - fields_width(count), smallest, largest);
+    // With all of them in the list the sentence gives way, as far as a word can still be read.
+    const float least = count > 0 ? smallest : std::min(smallest, two ? 200.0F : 110.0F);
+    const float sentence = std::clamp(right - start - 12 - fields_width(count), least, largest);
     sentence_fields(state, {start, 10, sentence, 32}, tools);
     // What "show me" has just moved is ringed for a moment.
     Scene rings;
