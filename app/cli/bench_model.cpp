@@ -47,6 +47,7 @@ void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder) {
     const ModelInputs inputs = made_inputs(model->config(), T);
     const auto start = BenchClock::now();
     ModelRunPtr run = ModelRun::compute(model, inputs, {}, nullptr, {}, progress);
+    run->logits();
     const double first = since(start);
     const std::string at = "T " + std::to_string(T);
     rows.push_back(timed_row("first forward, weights read, " + at, {first, first, first}, ""));
@@ -57,6 +58,7 @@ void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder) {
     const Spread forward = time_of([&] {
         turn = !turn;
         run = ModelRun::compute(model, turn ? other : inputs, {}, run, {}, progress);
+        run->logits();
     });
     rows.push_back(timed_row("forward, all attentions and logits, " + at, forward, ""));
     const std::int64_t middle = model->config().layers / 2;
@@ -64,7 +66,10 @@ void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder) {
     edits[middle].gains.assign(static_cast<std::size_t>(model->config().H), 1.0F);
     edits[middle].gains.front() = 0.0F;
     const ModelRunPtr plain = ModelRun::compute(model, inputs, {}, run, {}, progress);
-    const Spread edit = time_of([&] { run = ModelRun::compute(model, inputs, edits, plain, {}, progress); });
+    const Spread edit = time_of([&] {
+        run = ModelRun::compute(model, inputs, edits, plain, {}, progress);
+        run->logits_at(T - 1, progress);
+    });
     rows.push_back(timed_row("a head of layer " + std::to_string(middle) + " taken away, " + at, edit, ""));
     if (model->config().max_positions < most)
         return;
@@ -72,6 +77,7 @@ void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder) {
     reset_peak_memory();
     const auto long_start = BenchClock::now();
     run = ModelRun::compute(model, made_inputs(model->config(), most), {}, nullptr, {}, progress);
+    run->logits();
     const double seconds = since(long_start);
     const std::string longer = "T " + std::to_string(most);
     rows.push_back(

@@ -145,8 +145,9 @@ std::function<int()> add_window(CLI::App& program) {
     const auto options = std::make_shared<Options>();
     program.add_option(
         "PATH", options->path,
-        "what the window opens with: a project (.headscope), a lesson (.md), attention weights "
-        "(.npy, .safetensors), or the folder of a Hugging Face checkpoint");
+        "what the window opens with: a project (.headscope), a lesson (.md), a problem (.safetensors with X, "
+        "W_Q, "
+        "W_K, W_V, W_O), attention weights (.npy, .safetensors), or the folder of a Hugging Face checkpoint");
     program.add_option("--sentence", options->sentence,
                        "the sentence that the window opens with; for a checkpoint, its prompt");
     program.add_option("--kv-sentence", options->kv_sentence,

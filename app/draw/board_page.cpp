@@ -21,7 +21,7 @@ constexpr float layer_label_width = 34.0F; ///< "L11"
 constexpr float map_gap = 8.0F;            ///< between maps
 constexpr float letter_height = 16.0F;
 constexpr float smallest_board_map = 14.0F, largest_map = 112.0F;
-constexpr float legend_foot = 70.0F, marks_foot = 26.0F;
+constexpr float legend_foot = 70.0F, log_words_foot = 18.0F, marks_foot = 26.0F;
 constexpr float lettered_from = 18.0F;
 constexpr float before_means = 10.0F; ///< beside the gap, between the set's own heads and their means
 
@@ -43,7 +43,8 @@ struct Grid {
 
 /// The legend, and the line for marks of edits where there can be any.
 float foot_of(const DrawContext& context) {
-    return legend_foot + (context.shown.document->model == nullptr ? 0.0F : marks_foot);
+    return legend_foot + (context.log_colours() ? log_words_foot : 0.0F) +
+           (context.shown.document->model == nullptr ? 0.0F : marks_foot);
 }
 
 /// What was changed in a layer; null where nothing was.
@@ -301,15 +302,15 @@ Picture draw_board_page(const DrawContext& context, float from, float to) {
     const float legend = grid.bottom() + 16;
     const bool log = context.log_colours();
     const std::string what = context.view.same_scale ? "weight" : "of largest";
+    const float room = context.width - board_pad - grid.left;
     draw_legend(picture, context, grid.left, legend, log ? 180 : 110, context.head_ramp(context.view.head), 0,
-                1, what + (log ? ", log" : ""), false, log);
+                1, what + (log ? " on a log scale" : ""), false, log, room);
     std::vector<const HeadEdits*> edited;
     for (std::int64_t l = 0; l < grid.own_L; ++l)
         for (std::int64_t h = 0; h < grid.own_H; ++h)
             if (const HeadEdits* const edits = head_edits(context, l, h))
                 edited.push_back(edits);
-    draw_marks_legend(picture, context, grid.left, legend + 42, context.width - board_pad - grid.left,
-                      edited);
+    draw_marks_legend(picture, context, grid.left, legend + 42 + (log ? log_words_foot : 0.0F), room, edited);
     return picture;
 }
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <memory>
 
 namespace headscope {
@@ -24,6 +25,7 @@ constexpr float maps_top = 96.0F;
 constexpr float legend_height = 58.0F;
 constexpr float sum_width = 50.0F;
 constexpr float widest_gap = 84.0F;
+constexpr float least_maps_height = 260.0F; ///< with less, the page scrolls
 
 /// What the maps of this page show.
 struct Subject {
@@ -85,6 +87,7 @@ struct Plan {
     float gap = 32;
     float head_height = 0;
     bool captions = true;
+    float legend_room = std::numeric_limits<float>::infinity(); ///< that every map's legend has
 };
 
 float header_height(const DrawContext& context, float cell, bool captions) {
@@ -97,6 +100,7 @@ Plan plan_maps(const DrawContext& context, std::int64_t maps, float width, float
     const Dims& dims = context.dims();
     const auto cols = static_cast<float>(dims.Tk), rows = static_cast<float>(dims.Tq);
     const float beside = label_width + (sums ? sum_width : 0.0F);
+    height = std::max(height, least_maps_height);
     Plan best;
     const bool captions = context.height >= 640.0F;
     for (std::int64_t n = 1; n <= maps; ++n) {
@@ -242,8 +246,9 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
     const Ramp& ramp = spec.fill == CellFill::diverging ? theme.diverging : *spec.ramp;
     const bool log = spec.fill == CellFill::heat && spec.log;
     // As far as the next map's legend, or the edge.
-    const float room =
-        std::min(label_width + width + (sums ? sum_width : 0.0F) + plan.gap, context.width - spec.x) - 12;
+    const float beside = label_width + width + (sums ? sum_width : 0.0F) + plan.gap,
+                edge = std::min(context.width - spec.x, plan.legend_room),
+                room = (plan.per_row > 1 ? std::min(beside, edge) : edge) - 12;
     draw_legend(picture, context, spec.x, grid.area.bottom() + 18,
                 log ? 180.0F : std::min(160.0F, std::max(width * 0.55F, 90.0F)), ramp, grid.low, grid.high,
                 text.unit, masked, log, room);
@@ -255,7 +260,7 @@ MapText head_text(const DrawContext& context, const Subject& subject, std::int64
     const float gain = context.shown.problem().gain(h);
     if (gain != 1.0F)
         text.title += " × " + number(gain, 2);
-    text.unit = subject.weights ? "weight" : subject.tensor == TensorId::scores ? "score" : "scaled score";
+    text.unit = subject.weights ? "weight" : subject.tensor == TensorId::scaled ? "scaled score" : "score";
     if (context.difference()) {
         text.unit = "B − A, same scale";
         return text;
@@ -266,12 +271,15 @@ MapText head_text(const DrawContext& context, const Subject& subject, std::int64
 }
 
 /// Maps of all heads side by side, all large enough to read.
-void draw_each(Picture& picture, const DrawContext& context, const Subject& subject, const Plan& plan,
-               float y, float label_width) {
+void draw_each(Picture& picture, const DrawContext& context, const Subject& subject, Plan plan, float y,
+               float label_width) {
     const Dims& dims = context.dims();
     const bool sums = subject.weights && !context.difference();
     const float map_width = label_width + plan.cell * static_cast<float>(dims.Tk) + (sums ? sum_width : 0.0F);
     const float map_height = plan.head_height + plan.cell * static_cast<float>(dims.Tq) + legend_height;
+    // All legends are alike: they have the room that the last of a line has up to the edge.
+    plan.legend_room = context.width - canvas_pad - label_width -
+                       static_cast<float>(plan.per_row - 1) * (map_width + plan.gap);
     for (std::int64_t h = 0; h < dims.H; ++h) {
         const auto col = static_cast<float>(h % plan.per_row), line = static_cast<float>(h / plan.per_row);
         const float x = canvas_pad + col * (map_width + plan.gap), map_y = y + line * map_height;
@@ -346,12 +354,14 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
 void draw_open(Picture& picture, const DrawContext& context, const Subject& subject, float y, float height,
                float label_width) {
     const std::int64_t h = context.view.head;
-    Plan plan = plan_maps(context, 1, context.width - 2 * canvas_pad, height, label_width, subject.weights);
+    const bool sums = subject.weights && !context.difference(); // of differences they would say nothing
+    Plan plan = plan_maps(context, 1, context.width - 2 * canvas_pad, height, label_width, sums);
     plan.cell = std::max(plan.cell, 2.0F);
     draw_map(picture, context, map_spec(context, subject, h, plan.cell), head_text(context, subject, h),
-             canvas_pad, y, plan, label_width, h, subject.weights);
+             canvas_pad, y, plan, label_width, h, sums);
     const Rect area = picture.grids.back().area;
-    picture.scene.width = std::max(picture.scene.width, area.right() + sum_width + canvas_pad);
+    picture.scene.width =
+        std::max(picture.scene.width, area.right() + (sums ? sum_width : 0.0F) + canvas_pad);
     picture.scene.height = std::max(picture.scene.height, area.bottom() + legend_height);
 }
 
@@ -454,7 +464,8 @@ Picture draw_heatmap_page(const DrawContext& context) {
     const float reads_height = 64.0F + 50.0F * static_cast<float>(std::min<std::int64_t>(dims.H, 3));
     Plan plan = plan_maps(context, dims.H, width, context.height - maps_top - reads_height, label_width,
                           subject.weights);
-    const bool secondary = subject.weights && plan.cell >= 40.0F && !context.difference();
+    const bool secondary = subject.weights && plan.cell >= 40.0F && !context.difference() &&
+                           context.height - maps_top - reads_height >= least_maps_height;
     if (!secondary)
         plan = plan_maps(context, dims.H, width, context.height - maps_top, label_width, subject.weights);
     if (plan.cell < board_below && dims.H > 1) {

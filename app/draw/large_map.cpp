@@ -15,7 +15,7 @@ namespace headscope {
 namespace {
 
 constexpr float map_top = 150.0F; ///< below the column labels
-constexpr float map_foot = 58.0F; ///< the legend
+constexpr float map_foot = 88.0F; ///< the legend, and below it the buttons
 constexpr float map_label_width = 76.0F;
 constexpr std::int64_t most_cells_whole = 64; ///< larger maps are drawn from a picture that is kept
 
@@ -26,27 +26,37 @@ struct Window {
     float pitch_x = 1, pitch_y = 1;
 };
 
-/// The cells [begin, begin + count) of one axis that a zoomed window shows.
-void cut_axis(float middle, float zoom, std::int64_t cells, std::int64_t& begin, std::int64_t& count) {
-    const auto all = static_cast<float>(cells);
-    count = std::clamp<std::int64_t>(std::lround(all / zoom), 1, cells);
-    begin =
-        std::clamp<std::int64_t>(std::lround(middle * all - static_cast<float>(count) / 2), 0, cells - count);
+/// How many cells of an axis the zoom asks for, at the least.
+std::int64_t cells_wanted(float zoom, std::int64_t cells) {
+    return std::clamp<std::int64_t>(std::lround(static_cast<float>(cells) / zoom), 1, cells);
+}
+
+/// As many cells as have room, and where they begin.
+void fill_axis(float middle, float room, float pitch, std::int64_t cells, std::int64_t& begin,
+               std::int64_t& count) {
+    const auto fitting = static_cast<std::int64_t>(room / pitch);
+    count = std::min(std::max(count, fitting), cells);
+    begin = std::clamp<std::int64_t>(
+        std::lround(middle * static_cast<float>(cells) - static_cast<float>(count) / 2), 0, cells - count);
 }
 
 Window window_of(const DrawContext& context) {
     const Dims& dims = context.dims();
     const MapWindow& map = context.view.attention.map;
     Window out;
-    cut_axis(map.y, map.zoom, dims.Tq, out.part.row, out.part.rows);
-    cut_axis(map.x, map.zoom, dims.Tk, out.part.col, out.part.cols);
+    MatrixPart& part = out.part;
+    part.rows = cells_wanted(map.zoom, dims.Tq);
+    part.cols = cells_wanted(map.zoom, dims.Tk);
     const float left = canvas_pad + map_label_width; // longer labels lose their middle
     const float width = std::max(context.width - left - canvas_pad, 120.0F),
                 height = std::max(context.height - map_top - map_foot, 120.0F);
-    const auto rows = static_cast<float>(out.part.rows), cols = static_cast<float>(out.part.cols);
-    float pitch = std::min(width / cols, height / rows);
+    float pitch = std::min(width / static_cast<float>(part.cols), height / static_cast<float>(part.rows));
     if (pitch >= 1)
         pitch = std::min(std::floor(pitch), 78.0F); // whole pixels, so that all cells are of one size
+    // Cells are square and the canvas is not: the longer side shows more of the map.
+    fill_axis(map.y, height, pitch, dims.Tq, part.row, part.rows);
+    fill_axis(map.x, width, pitch, dims.Tk, part.col, part.cols);
+    const auto rows = static_cast<float>(part.rows), cols = static_cast<float>(part.cols);
     out.area = {left, map_top, std::floor(pitch * cols), std::floor(pitch * rows)};
     out.area.w = std::max(out.area.w, 1.0F);
     out.area.h = std::max(out.area.h, 1.0F);
@@ -293,9 +303,8 @@ Picture draw_large_map_page(const DrawContext& context) {
     const HeadFacts* facts = facts_of(context, context.view.head);
     draw_zoom_buttons(picture, context, window);
     const bool log = reading.log_colours();
-    const float legend = log ? 180 : 120, beside = log ? 260 : 210;
-    draw_legend(picture, context, std::max(context.width - canvas_pad - legend - beside, canvas_pad),
-                context.height - 66, legend, reading.ramp(), difference ? -end : 0, end,
+    draw_legend(picture, context, window.area.x, context.height - 76, log ? 180 : 120, reading.ramp(),
+                difference ? -end : 0, end,
                 difference ? "difference"
                 : log      ? "weight, log scale"
                            : "weight",

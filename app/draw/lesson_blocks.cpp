@@ -182,23 +182,35 @@ private:
         boxed(name, context_.theme.line, [&](BlockColumn& column) { column.all(callout.blocks); });
     }
 
+    /// What was drawn since `top` is still to be done.
+    void point_at_task(float top) {
+        if (picture_.pointed.w == 0)
+            picture_.pointed = {x_, top, width_, y_ - top};
+    }
+
     void draw(const Gate& gate) {
         const bool met = state_.done.contains(gate_name(gate));
+        const float top = y_;
         boxed(met ? "Done ✓" : "Your turn", met ? context_.theme.good : context_.theme.line2,
               [&](BlockColumn& column) {
                   column.draw(Paragraph{{Span{.style = SpanStyle::plain, .text = gate.task, .value = {}}}});
                   if (!met)
                       column.button("Show me", LessonAction(ShowScene{gate.solution}), "Does it for you");
               });
+        if (!met)
+            point_at_task(top);
     }
 
     void draw(const FillTable& table) {
         const bool met = state_.done.contains(table.id);
+        const float top = y_;
         boxed(met ? "All right ✓" : "Fill in", met ? context_.theme.good : context_.theme.line2,
               [&](BlockColumn& column) {
                   column.draw(Paragraph{{Span{.style = SpanStyle::plain, .text = table.task, .value = {}}}});
                   column.cells(table);
               });
+        if (!met)
+            point_at_task(top);
     }
 
     /// A field for each cell, with a bar under it that says whether what it holds is right.

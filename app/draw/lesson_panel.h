@@ -7,6 +7,7 @@
 namespace headscope {
 
 /// The left panel's Course tab: the list of lessons, a step, a question or the summary, as high as it needs.
+/// Its `pointed` is the first task on the page that is not done.
 Picture draw_course(const DrawContext& context, const CourseState& course);
 /// The buttons under it, which stay in place while the text scrolls; context.width x course_foot high.
 Picture draw_course_foot(const DrawContext& context, const CourseState& course);

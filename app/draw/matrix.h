@@ -78,7 +78,9 @@ void draw_head_bars(Picture& picture, const DrawContext& context, const MatrixGr
 float largest_magnitude(const Shown& shown, TensorId id, std::int64_t batch);
 
 /// A colour scale with its ends and what it measures. `masked`: adds the hatched sample. Where all of it is
-/// wider than `room`, what stands behind a comma is left out, and the sample goes below the words.
+/// wider than `room`, what stands behind a comma is left out, and the sample goes below the words; if that is
+/// still too wide, the words stand under the colours between the ends of the scale, and of a logarithmic
+/// scale in a line of their own.
 /// `log`: place_on_scale.
 void draw_legend(Picture& picture, const DrawContext& context, float x, float y, float width,
                  const Ramp& ramp, float low, float high, const std::string& what, bool masked,

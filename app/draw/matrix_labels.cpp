@@ -50,6 +50,22 @@ float widest_label(const DrawContext& context, bool keys) {
     return widest;
 }
 
+constexpr float sample_side = 14, sample_gap = 6;
+
+/// The hatched square, with its word beside it or, where that is too wide, on hover.
+void draw_masked_sample(Picture& picture, const DrawContext& context, const Point& at, float size,
+                        bool with_word) {
+    const Theme& theme = context.theme;
+    const Rect sample{at.x, at.y, sample_side, sample_side};
+    picture.scene.add(RectItem{.area = sample, .fill = theme.panel, .stroke = theme.line2});
+    picture.scene.add(LineItem{{sample.x, sample.bottom()}, {sample.right(), sample.y}, theme.line2, 1});
+    if (with_word)
+        draw_text(picture, context, sample.right() + sample_gap, baseline_for(at.y + 7, size), "masked",
+                  Font::ui, size, theme.muted);
+    else
+        picture.tips.push_back({sample, "masked"});
+}
+
 /// A line at each decade, and numbers at the ends and in the middle.
 void draw_log_marks(Picture& picture, const DrawContext& context, const Rect& bar, float high) {
     const auto text = [high](float value) {
@@ -182,7 +198,29 @@ void draw_legend(Picture& picture, const DrawContext& context, float x, float y,
                  const Ramp& ramp, float low, float high, const std::string& what, bool masked, bool log,
                  float room) {
     const Theme& theme = context.theme;
-    constexpr float size = 12.5F, before = 16, sample_side = 14, sample_gap = 6;
+    constexpr float size = 12.5F, mark_size = 12, before = 16, apart = 8;
+    const float sample_width =
+        masked ? sample_side + sample_gap + context.measure("masked", Font::ui, size) : 0;
+    const auto wide = [&](const std::string& words) { return context.measure(words, Font::ui, size); };
+    const auto beside = [&](const std::string& words) {
+        return width + before + wide(words) + (masked ? 20 + sample_width : 0) <= room;
+    };
+    const std::string short_words = what.substr(0, what.find(','));
+    const std::string& words = beside(what) ? what : short_words;
+    const bool under = width + before + std::max(wide(words), sample_width) > room;
+    const float span = high - low;
+    const int decimals = span >= 20 ? 0 : span >= 2 ? 1 : span >= 0.18F ? 2 : span >= 0.018F ? 3 : 4;
+    const auto mark = [&](float value) {
+        const int digits = value == std::round(value) ? 0 : decimals;
+        return context.difference() && low < 0 ? signed_number(value, digits) : number(value, digits);
+    };
+    const std::string marks[] = {mark(low), mark((low + high) / 2), mark(high)};
+    const auto mark_width = [&](int n) { return context.measure(marks[n], Font::mono, mark_size); };
+    // Words between the ends have the room of the sample too; where it is left, the sample stands there.
+    if (under && !log)
+        width =
+            std::clamp(mark_width(0) + wide(words) + mark_width(2) + 2 * apart, width, std::max(width, room));
+
     auto pixels = std::make_shared<std::vector<Color>>(ramp.begin(), ramp.end());
     std::uint64_t key = 1469598103934665603ULL;
     for (const Color pixel : *pixels)
@@ -190,40 +228,36 @@ void draw_legend(Picture& picture, const DrawContext& context, float x, float y,
     const Rect bar{x, y, width, 10};
     picture.scene.add(GridItem{.area = bar, .cols = 256, .rows = 1, .pixels = std::move(pixels), .key = key});
     picture.scene.add(RectItem{.area = bar, .stroke = theme.line2});
-    const float span = high - low;
-    const int decimals = span >= 20 ? 0 : span >= 2 ? 1 : span >= 0.18F ? 2 : span >= 0.018F ? 3 : 4;
-    const auto mark = [&](float at, float value, Align align) {
-        const int digits = value == std::round(value) ? 0 : decimals;
-        std::string text =
-            context.difference() && low < 0 ? signed_number(value, digits) : number(value, digits);
-        picture.scene.add(TextItem{{at, y + 25}, std::move(text), Font::mono, 12, theme.muted, align});
+    const auto write = [&](float at, const std::string& text, Font font, float text_size, Align align) {
+        picture.scene.add(TextItem{{at, y + 25}, text, font, text_size, theme.muted, align});
     };
     if (log) {
         draw_log_marks(picture, context, bar, high);
     } else {
-        mark(x, low, Align::left);
-        mark(x + width / 2, (low + high) / 2, Align::center);
-        mark(x + width, high, Align::right);
+        write(x, marks[0], Font::mono, mark_size, Align::left);
+        write(x + width, marks[2], Font::mono, mark_size, Align::right);
+        // The middle of what the ends leave.
+        const float middle = x + (width + mark_width(0) - mark_width(2)) / 2;
+        if (under)
+            write(middle, words, Font::ui, size, Align::center);
+        else if (const float half = width / 2 - mark_width(1) / 2 - apart;
+                 mark_width(0) <= half && mark_width(2) <= half)
+            write(x + width / 2, marks[1], Font::mono, mark_size, Align::center);
     }
-    const float sample_width =
-        masked ? sample_side + sample_gap + context.measure("masked", Font::ui, size) : 0;
-    const auto fits = [&](const std::string& words, float more) {
-        return width + before + context.measure(words, Font::ui, size) + more <= room;
-    };
-    const std::string words =
-        fits(what, masked ? 20 + sample_width : 0) ? what : what.substr(0, what.find(','));
     const float after = x + width + before;
-    draw_text(picture, context, after, baseline_for(y + 5, size), words, Font::ui, size, theme.muted);
+    if (under && log)
+        draw_text(picture, context, x, y + 43, words, Font::ui, size, theme.muted);
+    else if (!under)
+        draw_text(picture, context, after, baseline_for(y + 5, size), words, Font::ui, size, theme.muted);
     if (!masked)
         return;
-    const bool beside = fits(words, 20 + sample_width);
-    const Point at{beside ? after + 20 + context.measure(words, Font::ui, size) : after,
-                   beside ? y - 2 : y + 15};
-    const Rect sample{at.x, at.y, sample_side, sample_side};
-    picture.scene.add(RectItem{.area = sample, .fill = theme.panel, .stroke = theme.line2});
-    picture.scene.add(LineItem{{sample.x, sample.bottom()}, {sample.right(), sample.y}, theme.line2, 1});
-    draw_text(picture, context, sample.right() + sample_gap, baseline_for(at.y + 7, size), "masked", Font::ui,
-              size, theme.muted);
+    if (under)
+        draw_masked_sample(picture, context, {x + width + apart, y - 2}, size,
+                           width + apart + sample_width <= room);
+    else if (beside(words))
+        draw_masked_sample(picture, context, {after + 20 + wide(words), y - 2}, size, true);
+    else
+        draw_masked_sample(picture, context, {after, y + 15}, size, true);
 }
 
 } // namespace headscope

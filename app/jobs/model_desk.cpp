@@ -34,6 +34,12 @@ std::shared_ptr<const Problem> layer_of(const ModelRun& run, std::int64_t layer)
     return std::make_shared<const Problem>(run.problem(layer));
 }
 
+std::optional<Predictions> predictions_at(const TextModel& model, const ModelRun& run,
+                                          const ModelRun& unedited, std::optional<std::int64_t> position,
+                                          const Progress& cancel) {
+    return predictions_of(model, run, unedited, position_of(run, model, position), cancel);
+}
+
 void check_layer(const ModelConfig& config, std::int64_t layer) {
     if (layer < 0 || layer >= config.layers)
         fail_input("there is no layer " + std::to_string(layer) + "; layers are numbered 0 to " +
@@ -50,112 +56,39 @@ OpenedModel open_model(const std::string& folder, const std::string& prompt, std
     progress.check();
     part->prompt = prompt.empty() ? first_prompt(*part->model) : prompt;
     part->inputs = std::make_shared<const ModelInputs>(prompt_inputs(*part->model, part->prompt));
-    OpenedModel opened{.part = part, .run = {}, .layer = layer, .base = {}};
+    OpenedModel opened{.part = part, .run = {}, .layer = layer, .base = {}, .predictions = {}};
     opened.run = ModelRun::compute(part->model->model, *part->inputs, {}, nullptr, run_options, progress);
     opened.base = layer_of(*opened.run, layer);
+    opened.predictions = predictions_at(*part->model, *opened.run, *opened.run, std::nullopt, progress);
     return opened;
-}
-
-ModelDesk::ModelDesk(std::function<void()> wake) : wake_(std::move(wake)), thread_([this] { work(); }) {}
-
-ModelDesk::~ModelDesk() {
-    {
-        const std::scoped_lock lock(mutex_);
-        stopping_ = true;
-        if (running_ != nullptr)
-            running_->cancel();
-    }
-    changed_.notify_all();
-    thread_.join();
 }
 
 void ModelDesk::begin_with(ModelRunPtr unedited) {
     clear();
     wait();
-    const std::scoped_lock lock(mutex_);
     unedited_ = last_ = std::move(unedited);
 }
 
 void ModelDesk::clear() {
-    const std::scoped_lock lock(mutex_);
-    waiting_.reset();
-    answers_.clear();
-    if (running_ != nullptr)
-        running_->cancel();
-    else
+    worker_.drop();
+    if (!worker_.busy())
         unedited_ = last_ = nullptr;
 }
 
 void ModelDesk::want(Wish wish) {
-    {
-        const std::scoped_lock lock(mutex_);
-        waiting_ = std::move(wish);
-        answers_.clear();
-        if (running_ != nullptr)
-            running_->cancel();
-    }
-    changed_.notify_all();
+    worker_.want(
+        [this, wish = std::move(wish)](Progress& progress, const Put& put) { answer(wish, progress, put); });
 }
 
-std::vector<ModelDesk::Answer> ModelDesk::poll() {
-    const std::scoped_lock lock(mutex_);
-    return std::exchange(answers_, {});
-}
-
-bool ModelDesk::busy() const {
-    const std::scoped_lock lock(mutex_);
-    return waiting_ || running_ != nullptr;
-}
-
-float ModelDesk::fraction() const {
-    const std::scoped_lock lock(mutex_);
-    return running_ == nullptr ? 0.0F : running_->fraction();
-}
-
-void ModelDesk::wait() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return !waiting_ && running_ == nullptr; });
-}
-
-void ModelDesk::put(Answer answer, const Progress& progress) {
-    {
-        const std::scoped_lock lock(mutex_);
-        // A newer wish has come meanwhile: what was computed here is stale.
-        if (waiting_ || progress.cancelled())
-            return;
-        answers_.push_back(std::move(answer));
-    }
-    if (wake_)
-        wake_();
-}
-
-void ModelDesk::work() {
-    std::unique_lock lock(mutex_);
-    while (true) {
-        changed_.wait(lock, [this] { return stopping_ || waiting_; });
-        if (stopping_)
-            return;
-        const Wish wish = std::move(*waiting_);
-        waiting_.reset();
-        running_ = std::make_shared<Progress>();
-        const std::shared_ptr<Progress> progress = running_;
-        lock.unlock();
-        answer(wish, *progress);
-        lock.lock();
-        running_.reset();
-        changed_.notify_all();
-    }
-}
-
-void ModelDesk::answer(const Wish& wish, Progress& progress) {
+void ModelDesk::answer(const Wish& wish, Progress& progress, const Put& put) {
     const auto fail = [&](const std::string& sentence) {
         Answer failed;
         failed.asked = wish.part;
         failed.error = sentence;
-        put(std::move(failed), progress);
+        put(std::move(failed));
     };
     try {
-        compute(wish, progress);
+        compute(wish, progress, put);
     } catch (const Error& fault) {
         if (fault.kind() != ErrorKind::cancelled)
             fail(fault.what());
@@ -166,13 +99,13 @@ void ModelDesk::answer(const Wish& wish, Progress& progress) {
     }
 }
 
-void ModelDesk::compute(const Wish& wish, Progress& progress) {
+void ModelDesk::compute(const Wish& wish, Progress& progress, const Put& put) {
     const ModelPartPtr part = with_inputs(wish.part);
     const TextModel& model = *part->model;
     const std::int64_t L = model.model->config().layers;
     // The layer that is opened is seen at once, and follows the edits of earlier layers when they are done.
     if (same_inputs(last_, *part) && shared_layers(last_->edits(), part->edits, L) < L)
-        put({wish.part, part, wish.layer, layer_of(*last_, wish.layer), nullptr, nullptr, {}}, progress);
+        put({wish.part, part, wish.layer, layer_of(*last_, wish.layer), nullptr, nullptr, {}, {}});
     const auto run = [&](const ModelEdits& edits) {
         ModelRunPtr before = same_inputs(unedited_, *part) ? unedited_ : nullptr;
         if (same_inputs(last_, *part) && (before == nullptr || shared_layers(last_->edits(), edits, L) >
@@ -188,7 +121,14 @@ void ModelDesk::compute(const Wish& wish, Progress& progress) {
         progress.set_part(0.5F, 1.0F);
     }
     last_ = run(part->edits);
-    put({wish.part, part, wish.layer, layer_of(*last_, wish.layer), last_, unedited_, {}}, progress);
+    put({wish.part,
+         part,
+         wish.layer,
+         layer_of(*last_, wish.layer),
+         last_,
+         unedited_,
+         predictions_at(model, *last_, *unedited_, wish.position, progress),
+         {}});
 }
 
 } // namespace headscope

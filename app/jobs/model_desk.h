@@ -1,15 +1,13 @@
 #pragma once
 
-#include "app/state/model_document.h"
+#include "app/jobs/newest_worker.h"
+#include "app/state/model_state.h"
 #include "core/base/progress.h"
 
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace headscope {
@@ -20,6 +18,7 @@ struct OpenedModel {
     ModelRunPtr run;
     std::int64_t layer = 0;
     std::shared_ptr<const Problem> base; ///< of the layer
+    std::optional<Predictions> predictions;
 };
 
 /// Opens a checkpoint and runs a prompt through it; an empty one: first_prompt. Throws Error(input) for the
@@ -34,6 +33,7 @@ public:
     struct Wish {
         ModelPartPtr part; ///< without inputs: those of its prompt are made
         std::int64_t layer = 0;
+        std::optional<std::int64_t> position; ///< of the predictions, as ModelState has it
     };
     struct Answer {
         ModelPartPtr asked; ///< the part of the wish
@@ -42,14 +42,12 @@ public:
         std::shared_ptr<const Problem> base; ///< of the layer; x is that of `run`, where there is one
         ModelRunPtr run;                     ///< null: it is still being computed
         ModelRunPtr unedited;
-        std::string error; ///< one sentence when it failed; then there is nothing else
+        std::optional<Predictions> predictions; ///< of `run`, at the position of the wish
+        std::string error;                      ///< one sentence when it failed; then there is nothing else
     };
 
     /// `wake` is called on the worker's thread when an answer waits; it may be empty.
-    explicit ModelDesk(std::function<void()> wake);
-    ~ModelDesk();
-    ModelDesk(const ModelDesk&) = delete;
-    ModelDesk& operator=(const ModelDesk&) = delete;
+    explicit ModelDesk(std::function<void()> wake) : worker_(std::move(wake)) {}
 
     /// A run without edits that was computed elsewhere, to start from.
     void begin_with(ModelRunPtr unedited);
@@ -57,27 +55,19 @@ public:
     void clear();
     void want(Wish wish);
     /// Answers to the newest wish, in order: perhaps the layer as the last run has it, then the new run.
-    std::vector<Answer> poll();
-    bool busy() const;
-    float fraction() const; ///< of the run that is under way
+    std::vector<Answer> poll() { return worker_.poll(); }
+    bool busy() const { return worker_.busy(); }
+    float fraction() const { return worker_.fraction(); } ///< of the run that is under way
     /// Blocks until nothing runs or waits. For pictures and tests; the window never calls it.
-    void wait();
+    void wait() { worker_.wait(); }
 
 private:
-    void work();
-    void answer(const Wish& wish, Progress& progress);
-    void compute(const Wish& wish, Progress& progress);
-    void put(Answer answer, const Progress& progress);
+    using Put = NewestWorker<Answer>::Put;
+    void answer(const Wish& wish, Progress& progress, const Put& put);
+    void compute(const Wish& wish, Progress& progress, const Put& put);
 
-    std::function<void()> wake_;
-    mutable std::mutex mutex_;
-    std::condition_variable changed_;
-    std::optional<Wish> waiting_;
-    std::shared_ptr<Progress> running_;
-    std::vector<Answer> answers_;
-    bool stopping_ = false;
-    ModelRunPtr unedited_, last_; ///< of the worker while it runs, else guarded by the mutex
-    std::thread thread_;
+    ModelRunPtr unedited_, last_; ///< the worker's while it is busy
+    NewestWorker<Answer> worker_; ///< ends before what it works with
 };
 
 } // namespace headscope

@@ -5,67 +5,17 @@
 namespace headscope {
 
 Runner::Runner(std::unique_ptr<Engine> engine, std::function<void()> wake)
-    : engine_(std::move(engine)), wake_(std::move(wake)), thread_([this] { work(); }) {}
-
-Runner::~Runner() {
-    {
-        const std::scoped_lock lock(mutex_);
-        stopping_ = true;
-        if (running_ != nullptr)
-            running_->cancel();
-    }
-    changed_.notify_all();
-    thread_.join();
-}
+    : engine_(std::move(engine)), worker_(std::move(wake)) {}
 
 void Runner::submit(DocumentPtr document) {
-    {
-        const std::scoped_lock lock(mutex_);
-        waiting_ = std::move(document);
-        result_.reset();
-        if (running_ != nullptr)
-            running_->cancel();
-    }
-    changed_.notify_all();
+    worker_.want([this, document = std::move(document)](Progress& progress, const auto& put) {
+        put(run(document, progress));
+    });
 }
 
 std::optional<RunResult> Runner::poll() {
-    const std::scoped_lock lock(mutex_);
-    return std::exchange(result_, std::nullopt);
-}
-
-void Runner::wait() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return waiting_ == nullptr && running_ == nullptr; });
-}
-
-bool Runner::busy() const {
-    const std::scoped_lock lock(mutex_);
-    return waiting_ != nullptr || running_ != nullptr;
-}
-
-void Runner::work() {
-    std::unique_lock lock(mutex_);
-    while (true) {
-        changed_.wait(lock, [this] { return stopping_ || waiting_ != nullptr; });
-        if (stopping_)
-            return;
-        const DocumentPtr document = std::exchange(waiting_, nullptr);
-        running_ = std::make_shared<Progress>();
-        const std::shared_ptr<Progress> progress = running_;
-        lock.unlock();
-        RunResult result = run(document, *progress);
-        lock.lock();
-        running_.reset();
-        // A newer document has been handed in meanwhile: what was computed here is stale.
-        if (waiting_ == nullptr && !progress->cancelled())
-            result_ = std::move(result);
-        lock.unlock();
-        changed_.notify_all();
-        if (wake_)
-            wake_();
-        lock.lock();
-    }
+    std::vector<RunResult> results = worker_.poll();
+    return results.empty() ? std::nullopt : std::optional(std::move(results.back()));
 }
 
 RunResult Runner::run(const DocumentPtr& document, Progress& progress) {

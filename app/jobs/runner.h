@@ -1,18 +1,16 @@
 #pragma once
 
+#include "app/jobs/newest_worker.h"
 #include "app/state/document.h"
 #include "core/analysis/head_metrics.h"
 #include "core/base/progress.h"
 #include "core/engine/engine.h"
 #include "core/trace/trace.h"
 
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace headscope {
@@ -32,31 +30,20 @@ class Runner {
 public:
     /// `wake` is called on the worker's thread when a result waits; it may be empty.
     Runner(std::unique_ptr<Engine> engine, std::function<void()> wake);
-    ~Runner();
-    Runner(const Runner&) = delete;
-    Runner& operator=(const Runner&) = delete;
 
     void submit(DocumentPtr document);
     /// The result of the newest submitted document, once.
     std::optional<RunResult> poll();
     /// Blocks until nothing runs or waits. For pictures and tests; the window never calls it.
-    void wait();
-    bool busy() const;
+    void wait() { worker_.wait(); }
+    bool busy() const { return worker_.busy(); }
 
 private:
-    void work();
     RunResult run(const DocumentPtr& document, Progress& progress);
 
     std::unique_ptr<Engine> engine_;
-    std::function<void()> wake_;
-    mutable std::mutex mutex_;
-    std::condition_variable changed_;
-    DocumentPtr waiting_;
-    std::shared_ptr<Progress> running_; ///< of the run that is under way
-    std::optional<RunResult> result_;
-    bool stopping_ = false;
-    RunResult last_; ///< the newest success, handed out or not; only the worker's
-    std::thread thread_;
+    RunResult last_;                 ///< the newest success, handed out or not; only the worker's
+    NewestWorker<RunResult> worker_; ///< ends before what it works with
 };
 
 } // namespace headscope

@@ -60,7 +60,7 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
     std::vector<std::string> formats;
     switch (purpose) {
     case PathPurpose::open:
-        options.title = "Open a project, attention weights or a checkpoint";
+        options.title = "Open a project, a problem, attention weights or a checkpoint";
         options.suffixes = {project_suffix, ".npy", ".safetensors"};
         for (const LocalModel& model : local_models(local_models_folder()))
             options.models.push_back({model.name, model.path, model.problem});

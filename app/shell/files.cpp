@@ -6,7 +6,6 @@
 #include "app/views/given_weights.h"
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
-#include "core/io/attention_file.h"
 #include "core/io/same_bits.h"
 
 #include <imgui.h>
@@ -160,6 +159,8 @@ void Files::go(const Step& step) {
                               switch (kind_of_path(open.path)) {
                               case PathKind::project:
                                   return load_project(open.path);
+                              case PathKind::problem:
+                                  return load_problem(open.path);
                               case PathKind::tensors:
                                   return load_attention(open.path);
                               case PathKind::patch:
@@ -183,7 +184,7 @@ void Files::cannot_open(const std::string& path) {
                       "that holds config.json and model.safetensors.");
     if (fs::exists(path, none))
         return failed(file_name(path) +
-                      " is neither a project nor attention weights: choose a file that ends in " +
+                      " is neither a project, a problem nor attention weights: choose a file that ends in " +
                       project_suffix + ", .npy or .safetensors, or the folder of a checkpoint.");
     if (!setup_.state_folder.empty()) {
         remove_recent_file(recent_list(), path);
@@ -194,57 +195,6 @@ void Files::cannot_open(const std::string& path) {
 
 fs::path Files::recent_list() const {
     return setup_.state_folder / "recent.json";
-}
-
-void Files::load_project(const std::string& path) {
-    const std::uint64_t revision = state_.document->revision + 1;
-    job_.start(
-        "Opening " + file_name(path), true,
-        [this, path, revision](Progress& progress) -> FileJob::Done {
-            const auto load = [&](OpenedProject opened) {
-                progress.check();
-                return Loaded{make_document(opened.recipe, revision), path, std::move(opened.notes)};
-            };
-            try {
-                Loaded loaded = load(open_project(path));
-                return [this, loaded = std::move(loaded)] { put_in_place(loaded, true); };
-            } catch (const Error& fault) {
-                if (fault.kind() != ErrorKind::input)
-                    throw;
-                // Perhaps a part of it can be read; if not, the first sentence is the one to show.
-                try {
-                    Loaded loaded = load(recover_project(path));
-                    return [this, loaded = std::move(loaded), error = std::string(fault.what())] {
-                        files_.chooser.reset();
-                        files_.damaged = DamagedOffer{file_name(loaded.path), error, loaded.notes};
-                        remains_ = loaded;
-                        remains_->path.clear(); // what is damaged is never overwritten unasked
-                        remains_->notes.clear();
-                    };
-                } catch (const Error& worse) {
-                    if (worse.kind() == ErrorKind::cancelled)
-                        throw;
-                }
-                throw;
-            }
-        },
-        [this](const std::string& sentence) { failed(sentence); });
-}
-
-void Files::load_attention(const std::string& path) {
-    job_.start(
-        "Opening " + file_name(path), true,
-        [this, path](Progress&) -> FileJob::Done {
-            return [this, path, set = open_attention_file(path)] {
-                files_.chooser.reset();
-                files_.path.clear();
-                setup_.show_attention(set);
-                saved_ = state_.document; // somebody else's numbers: nothing is lost with them
-                document_changed();
-                remember(path);
-            };
-        },
-        [this](const std::string& sentence) { failed(sentence); });
 }
 
 void Files::recover(const Recovery& recovery) {

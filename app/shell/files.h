@@ -80,6 +80,7 @@ private:
     void answer(UnsavedAnswer answer);
 
     void load_project(const std::string& path);
+    void load_problem(const std::string& path);
     void load_attention(const std::string& path);
     void load_checkpoint(const std::string& folder, const std::string& prompt);
     /// The edits of a patch over the open checkpoint; `recovered`: by a run that did not end well.

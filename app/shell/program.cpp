@@ -409,6 +409,8 @@ void Program::frame(Surface& surface, double now) {
     view_canvas_notices(state_, places.canvas, tools);
     view_left_panel(state_, places.left, places.left_open, tools);
     view_inspector(state_, places.inspector, places.inspector_open, tools, hovered);
+    if (state_.number.active)
+        hovered.reset(); // what is read is the number that is being typed
     if (weights_alone(state_))
         view_attention_bar(state_, places.bottom, tools);
     else

@@ -95,7 +95,6 @@ private:
     void take_model_results();
     void use_model_answer(const ModelDesk::Answer& answer);
     void run_model_action(const ModelAction& action);
-    void predict();
     void show_edits(const ModelPart& edited, const std::string& label);
     void show_layer(std::int64_t layer, const std::shared_ptr<const Problem>& base);
     std::optional<std::int64_t> coming_layer() const; ///< of the checkpoint: opened, but not shown yet

@@ -21,7 +21,8 @@ void Program::run_lesson(const LessonAction& action) {
 }
 
 void Program::watch_course() {
-    if (!watch_gates(state_.course, state_.shown, state_.view))
+    // What is still on screen of the page before would open this page's gates.
+    if (state_.shown.document != state_.document || !watch_gates(state_.course, state_.shown, state_.view))
         return;
     write_progress(course_progress_path(options_.state_folder), state_.course.progress);
     moving_ = true;

@@ -49,10 +49,10 @@ void Program::open_checkpoint(const OpenedModel& opened) {
     if (!desk_)
         desk_.emplace(options_.wake);
     desk_->begin_with(opened.run);
-    wanted_ = {opened.part, opened.layer};
+    state_.model.predictions = opened.predictions;
+    wanted_ = {opened.part, opened.layer, std::nullopt};
     known_layers_[opened.layer] = {opened.part->inputs, opened.base};
     show_document(model_document(opened.part, opened.layer, opened.base, state_.document->revision + 1));
-    predict();
 }
 
 std::shared_ptr<const Problem> Program::known_layer(const ModelPart& part, std::int64_t layer) const {
@@ -100,7 +100,7 @@ void Program::follow_model() {
         if (const auto base = known_layer(*part, layer))
             show_layer(layer, base);
     follow_look();
-    ModelDesk::Wish wish{part, layer};
+    ModelDesk::Wish wish{part, layer, state_.model.position};
     if (typed_prompt_ && wanted_.part->inputs == nullptr &&
         !first_difference(wanted_.part->edits, part->edits)) {
         wish.part = wanted_.part;
@@ -110,7 +110,7 @@ void Program::follow_model() {
         typed->inputs = nullptr;
         wish.part = std::move(typed);
     }
-    if (wish.part == wanted_.part && wish.layer == wanted_.layer)
+    if (wish.part == wanted_.part && wish.layer == wanted_.layer && wish.position == wanted_.position)
         return;
     wanted_ = wish;
     desk_->want(std::move(wish));
@@ -131,7 +131,7 @@ void Program::run_model_action(const ModelAction& action) {
                               state_.model.position.reset();
                               if (c.position >= 0)
                                   state_.model.position = c.position;
-                              predict();
+                              follow_model();
                           }},
                action);
 }
@@ -163,6 +163,7 @@ void Program::use_model_answer(const ModelDesk::Answer& answer) {
         if (answer.run != before)
             model.recomputed = same_text ? recomputed_layers(*answer.run) : "";
         model.unedited = answer.unedited;
+        model.predictions = answer.predictions;
         if (same_text)
             changed_from =
                 first_difference(before->edits(), answer.run->edits()).value_or(answer.run->info().L);
@@ -171,7 +172,7 @@ void Program::use_model_answer(const ModelDesk::Answer& answer) {
         if (answer.run == nullptr)
             return;
         typed_prompt_.reset();
-        wanted_ = {answer.part, answer.layer};
+        wanted_ = {answer.part, answer.layer, wanted_.position};
         known_layers_[answer.layer] = {answer.part->inputs, answer.base};
         DocumentPtr next =
             model_document(answer.part, answer.layer, answer.base, state_.document->revision + 1);
@@ -184,8 +185,6 @@ void Program::use_model_answer(const ModelDesk::Answer& answer) {
         show_layer(answer.layer, answer.base);
     }
     follow_look(changed_from);
-    if (answer.run != nullptr)
-        predict();
 }
 
 void Program::show_edits(const ModelPart& edited, const std::string& label) {
@@ -199,16 +198,6 @@ void Program::show_edits(const ModelPart& edited, const std::string& label) {
     history_->push({next, label, {}, ++gesture_});
     state_.document = std::move(next);
     document_changed();
-}
-
-void Program::predict() {
-    ModelState& model = state_.model;
-    model.predictions.reset();
-    if (model.run == nullptr || model.unedited == nullptr)
-        return;
-    const TextModel& text = *state_.document->model->model;
-    model.predictions =
-        predictions_of(text, *model.run, *model.unedited, position_of(*model.run, text, model.position));
 }
 
 DocumentPtr Program::on_changed_layer(const DocumentPtr& next) {

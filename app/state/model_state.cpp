@@ -10,12 +10,6 @@ namespace {
 
 constexpr std::size_t most_listed = 10, most_moved = 8;
 
-std::span<const float> logits_at(const ModelRun& run, std::int64_t position) {
-    const Tensor& logits = *run.logits();
-    const auto vocab = static_cast<std::size_t>(logits.shape().back(0));
-    return logits.values().subspan(static_cast<std::size_t>(position) * vocab, vocab);
-}
-
 std::string layers_text(std::int64_t first, std::int64_t last) {
     return first == last ? "layer " + std::to_string(first)
                          : "layers " + std::to_string(first) + " to " + std::to_string(last);
@@ -32,10 +26,13 @@ std::int64_t position_of(const ModelRun& run, const TextModel& model, std::optio
 }
 
 std::optional<Predictions> predictions_of(const TextModel& model, const ModelRun& run,
-                                          const ModelRun& unedited, std::int64_t position) {
-    if (run.logits() == nullptr || unedited.logits() == nullptr)
+                                          const ModelRun& unedited, std::int64_t position,
+                                          const Progress& cancel) {
+    const TensorPtr logits = run.logits_at(position, cancel),
+                    unedited_logits = unedited.logits_at(position, cancel);
+    if (logits == nullptr || unedited_logits == nullptr)
         return std::nullopt;
-    const auto now = logits_at(run, position), before = logits_at(unedited, position);
+    const auto now = logits->values(), before = unedited_logits->values();
     const auto at = static_cast<std::size_t>(position);
     Predictions out{.position = position,
                     .token = run.inputs().tokens[at],

@@ -42,9 +42,11 @@ struct ModelState {
 /// The position that is looked at: `chosen`, clamped, or the usual one.
 std::int64_t position_of(const ModelRun& run, const TextModel& model, std::optional<std::int64_t> chosen);
 
-/// What the model says at a position; nothing when the checkpoint has no head. `unedited`: the same text.
+/// What the model says at a position; nothing when the checkpoint has no head. `unedited`: the same text. May
+/// take as long as a run: not for the window's thread. Throws Error(cancelled).
 std::optional<Predictions> predictions_of(const TextModel& model, const ModelRun& run,
-                                          const ModelRun& unedited, std::int64_t position);
+                                          const ModelRun& unedited, std::int64_t position,
+                                          const Progress& cancel);
 
 /// "Layers 5 to 11 were recomputed, 0 to 4 taken over."
 std::string recomputed_layers(const ModelRun& run);

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/random_access_file.h"
 #include "core/checkpoint/safetensors.h"
+#include "core/io/case_file.h"
 #include "core/io/project_file.h"
 
 #include <algorithm>
@@ -24,6 +25,7 @@ PathKind kind_of_content(const std::string& path) {
     const Safetensors tensors = Safetensors::open_lazily(path);
     return is_project(tensors)                              ? PathKind::project
            : tensors.metadata().contains("headscope.patch") ? PathKind::patch
+           : is_case(tensors)                               ? PathKind::problem
                                                             : PathKind::tensors;
 }
 

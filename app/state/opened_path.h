@@ -8,6 +8,7 @@ namespace headscope {
 /// What can be opened.
 enum class PathKind : std::uint8_t {
     project, ///< a .headscope file, or a .safetensors file that holds a project
+    problem, ///< .safetensors with X and the weights that read it
     tensors, ///< .safetensors or .npy
     patch,   ///< edits of a checkpoint
     folder,  ///< perhaps a checkpoint: see is_checkpoint

@@ -40,34 +40,57 @@ void view_board(AppState& state, const Rect& area, const ViewTools& tools, Pictu
     });
 }
 
-/// Wheel and mouse on a map that may be zoomed into. `map`: in logical pixels of the window.
-void move_map(const AppState& state, const Rect& map, const ViewTools& tools) {
+/// Of one axis of a zoomed map: how much more of it is seen than the zoom asks for, and how far the middle of
+/// what can be seen lies from the wanted one, in parts of what the zoom asks for.
+struct SeenAxis {
+    float more = 1, off = 0;
+};
+
+SeenAxis seen_axis(std::int64_t count, std::int64_t cells, float zoom, float middle) {
+    const float share = static_cast<float>(count) / static_cast<float>(cells);
+    return {share * zoom, (std::clamp(middle, share / 2, 1 - share / 2) - middle) * zoom};
+}
+
+/// Wheel and mouse on a map that may be zoomed into. `grid`: in logical pixels of the window.
+void move_map(const AppState& state, const MatrixGrid& grid, const ViewTools& tools) {
+    const Rect& map = grid.area;
+    const MapWindow& window = state.view.attention.map;
     const float scale = tools.surface.scale();
     const ImGuiIO& io = ImGui::GetIO();
     const ImVec2 origin = ImGui::GetWindowPos();
+    const Dims& dims = state.shown.dims();
+    const SeenAxis across = seen_axis(grid.cols, dims.Tk, window.zoom, window.x),
+                   down = seen_axis(grid.rows, dims.Tq, window.zoom, window.y);
     const auto inside = [&](const ImVec2& at) {
         return map.contains((at.x - origin.x) / scale, (at.y - origin.y) / scale);
     };
     const auto send = [&](const AttentionChange& change) { tools.send(ViewChange(change)); };
+    // By parts of what is seen, from its middle.
+    const auto pan = [&](float x, float y) {
+        send(PanMap{across.off + x * across.more, down.off + y * down.more});
+    };
     if (inside(io.MousePos) && io.MouseWheel != 0) {
         const float x = ((io.MousePos.x - origin.x) / scale - map.x) / map.w,
                     y = ((io.MousePos.y - origin.y) / scale - map.y) / map.h;
         constexpr float step = 1.25F;
-        if (io.KeyCtrl)
-            send(ZoomMap{std::pow(step, io.MouseWheel), x, y});
-        else if (state.view.attention.map.zoom > 1)
-            send(io.KeyShift ? PanMap{-0.1F * io.MouseWheel, 0} : PanMap{0, -0.1F * io.MouseWheel});
+        if (io.KeyCtrl) {
+            pan(0, 0);
+            send(ZoomMap{std::pow(step, io.MouseWheel), 0.5F + (x - 0.5F) * across.more,
+                         0.5F + (y - 0.5F) * down.more});
+        } else if (window.zoom > 1) {
+            const float by = -0.1F * io.MouseWheel;
+            io.KeyShift ? pan(by, 0) : pan(0, by);
+        }
     }
     constexpr float threshold = 4; // a click that trembles selects a cell
-    if (state.view.attention.map.zoom > 1 && inside(io.MouseClickedPos[0]) &&
+    if (window.zoom > 1 && inside(io.MouseClickedPos[0]) &&
         ImGui::IsMouseDragging(ImGuiMouseButton_Left, threshold * scale) &&
         (io.MouseDelta.x != 0 || io.MouseDelta.y != 0))
-        send(PanMap{-io.MouseDelta.x / scale / map.w, -io.MouseDelta.y / scale / map.h});
+        pan(-io.MouseDelta.x / scale / map.w, -io.MouseDelta.y / scale / map.h);
 }
 
-void view_head(AppState& state, const Rect& whole, const ViewTools& tools,
-               std::optional<CellAddress>& hovered, Picture& kept) {
-    const Rect area = below_compare_bar(state, whole, tools);
+void view_head(AppState& state, const Rect& area, const ViewTools& tools, std::optional<CellAddress>& hovered,
+               Picture& kept) {
     const DrawContext looked_at = canvas_draw_context(state, tools, area.w, area.h);
     const bool large = state.view.group == StageGroup::weights &&
                        state.view.weights_view == WeightsView::heatmap && !looked_at.difference() &&
@@ -83,13 +106,14 @@ void view_head(AppState& state, const Rect& whole, const ViewTools& tools,
     if (hovered)
         hovered = seen_at(draw_context(state, tools, area.w, area.h), grid, (mouse.x - origin.x) / scale,
                           (mouse.y - origin.y) / scale);
-    move_map(state, grid.area, tools);
+    move_map(state, grid, tools);
 }
 
 } // namespace
 
-void view_attention_canvas(AppState& state, const Rect& area, const ViewTools& tools,
+void view_attention_canvas(AppState& state, const Rect& canvas, const ViewTools& tools,
                            std::optional<CellAddress>& hovered, Picture& kept, LayersInSight& rows) {
+    const Rect area = below_compare_bar(state, canvas);
     const ImVec2 origin = ImGui::GetWindowPos();
     const DrawContext whole = draw_context(state, tools, area.w, area.h);
     const float board = state.view.attention.board && state.board != nullptr ? board_width(whole) : 0;

@@ -1,6 +1,7 @@
 #include "app/views/dialog.h"
 
 #include "app/draw/format.h"
+#include "app/views/text_frame.h"
 
 #include <imgui_internal.h>
 #include <imgui_stdlib.h>
@@ -165,21 +166,8 @@ bool push_button(const std::string& label, const Rect& area, ButtonLook look, co
 TextBox text_box(const char* id, std::string& text, const Rect& area, bool focus, const ViewTools& tools,
                  const char* hint, std::size_t selected,
                  const std::function<std::string(const std::string&)>& on_tab) {
-    const Theme& theme = tools.theme;
-    const float scale = tools.surface.scale();
-    const Rect place = physical(area, tools);
-    const bool entered_by_ring = tools.focus.offer(place);
-    Scene scene;
-    scene.add(
-        RectItem{.area = area, .fill = theme.raise, .stroke = theme.ink, .stroke_width = 1.5F, .radius = 6});
-    paint_here(scene, tools);
-    tools.surface.need_glyphs(text);
-    ImGui::PushFont(tools.surface.font(Font::ui, 14.5F));
-    ImGui::SetCursorScreenPos({place.x + 6 * scale, place.y});
-    ImGui::SetNextItemWidth(place.w - 12 * scale);
-    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {6 * scale, (place.h - ImGui::GetFontSize()) / 2});
-    for (const ImGuiCol colour : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive})
-        ImGui::PushStyleColor(colour, ImVec4(0, 0, 0, 0));
+    const bool entered_by_ring = tools.focus.offer(physical(area, tools));
+    const TextFrame frame(area, {.stroke = tools.theme.ink, .stroke_width = 1.5F}, text, tools);
     if (focus || entered_by_ring)
         ImGui::SetKeyboardFocusHere();
     TextBox box;
@@ -191,9 +179,6 @@ TextBox text_box(const char* id, std::string& text, const Rect& area, bool focus
         on_field_event, &keys);
     ImGui::PopAllowKeyboardFocus();
     box.active = ImGui::IsItemActive();
-    ImGui::PopStyleColor(3);
-    ImGui::PopStyleVar();
-    ImGui::PopFont();
     if (keys.walk) {
         leave_field();
         tools.focus.move(ImGui::GetIO().KeyShift ? -1 : 1);

@@ -1,4 +1,4 @@
-#include "app/views/widgets.h"
+#include "app/views/text_frame.h"
 
 #include "core/base/error.h"
 
@@ -34,17 +34,11 @@ void show_field(const TextField& field, const Rect& area, const ViewTools& tools
     const bool wrong = mine && !edit.error.empty();
     const float scale = tools.surface.scale();
     std::string text = mine ? edit.text : field.text;
-    ImGui::GetWindowDrawList()->AddRectFilled({area.x, area.y}, {area.right(), area.bottom()},
-                                              tools.theme.raise, 6 * scale);
-    ImGui::GetWindowDrawList()->AddRect({area.x, area.y}, {area.right(), area.bottom()},
-                                        wrong ? tools.theme.bad : tools.theme.line2, 6 * scale, 0,
-                                        (wrong ? 2.0F : 1.0F) * scale);
-    ImGui::PushFont(tools.surface.font(Font::mono, 13));
-    ImGui::SetCursorScreenPos({area.x, area.y});
-    ImGui::SetNextItemWidth(area.w);
-    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {8 * scale, (area.h - ImGui::GetFontSize()) / 2});
-    for (const ImGuiCol colour : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive})
-        ImGui::PushStyleColor(colour, ImVec4(0, 0, 0, 0));
+    const ImVec2 origin = ImGui::GetWindowPos();
+    const TextFrame frame(
+        {(area.x - origin.x) / scale, (area.y - origin.y) / scale, area.w / scale, area.h / scale},
+        {.font = Font::mono, .size = 13, .stroke = tools.theme.line2, .wrong = wrong, .before = 8}, text,
+        tools);
     if (tools.focus.offer(area))
         ImGui::SetKeyboardFocusHere();
     // Tab walks the focus ring; ImGui's own tabbing would jump here and stay.
@@ -55,9 +49,6 @@ void show_field(const TextField& field, const Rect& area, const ViewTools& tools
     ImGui::PopAllowKeyboardFocus();
     const bool left = ImGui::IsItemDeactivatedAfterEdit() && !entered;
     const bool active = ImGui::IsItemActive();
-    ImGui::PopStyleColor(3);
-    ImGui::PopStyleVar();
-    ImGui::PopFont();
     if (ImGui::IsItemHovered() && !active && !field.tip.empty())
         show_tip(field.tip, tools);
     if (active && !mine)

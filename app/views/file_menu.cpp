@@ -40,7 +40,9 @@ std::vector<MenuRow> menu_rows(const AppState& state) {
         {"New", "Ctrl N", NewProject{}, "Back to the sentence and the preset that the program began with",
          busy},
         {"Open…", "Ctrl O", ChooseProject{},
-         "A project, attention weights (.npy, .safetensors), or the folder of a checkpoint", busy},
+         "A project, a problem (.safetensors), attention weights (.npy, .safetensors), or the folder of a "
+         "checkpoint",
+         busy},
         {model ? "Save patch" : "Save", "Ctrl S", SaveProject{},
          model ? "Your edits, as a small file beside the checkpoint" : "Into the project's file", stored},
         {model ? "Save patch as…" : "Save as…", "Ctrl Shift S", SaveProjectAs{}, "Into a new file",

@@ -1,6 +1,7 @@
 #include "app/views/given_weights.h"
 #include "app/views/views.h"
 
+#include <algorithm>
 #include <span>
 
 namespace headscope {
@@ -84,12 +85,12 @@ void view_help(const AppState& state, const Rect& area, const ViewTools& tools) 
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetMainViewport()->Pos;
     const Theme& theme = tools.theme;
-    constexpr float row = 27, column = 470;
+    constexpr float row = 27, column = 540;
     const std::size_t columns = area.w >= 2 * column + 16 ? 2 : 1;
     const std::span<const Shortcut> listed =
         weights_alone(state) ? std::span<const Shortcut>(attention_shortcuts) : shortcuts;
     const std::size_t rows = (listed.size() + columns - 1) / columns;
-    const float width = column * static_cast<float>(columns);
+    const float width = std::min(column * static_cast<float>(columns), area.w - 16);
     const float height = 78 + row * static_cast<float>(rows);
     const Rect card{(area.w - width) / 2, std::max((area.h - height) / 2, 8.0F), width, height};
     ImGui::SetNextWindowPos(origin);

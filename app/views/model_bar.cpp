@@ -1,6 +1,7 @@
 #include "app/draw/controls.h"
 #include "app/draw/format.h"
 #include "app/views/file_views.h"
+#include "app/views/text_frame.h"
 #include "app/views/views.h"
 
 #include <imgui_stdlib.h>
@@ -27,21 +28,7 @@ void prompt_field(AppState& state, const Rect& area, const ViewTools& tools) {
     const Theme& theme = tools.theme;
     const ImVec2 origin = ImGui::GetWindowPos();
     const bool wrong = !state.model.error.empty();
-    Scene scene;
-    scene.add(RectItem{.area = area,
-                       .fill = theme.raise,
-                       .stroke = wrong ? theme.bad : theme.line2,
-                       .stroke_width = wrong ? 2.0F : 1.0F,
-                       .radius = 6});
-    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
-    tools.surface.need_glyphs(state.model.prompt);
-    ImGui::PushFont(tools.surface.font(Font::ui, 14.5F));
-    ImGui::SetCursorScreenPos({origin.x + (area.x + 6) * scale, origin.y + area.y * scale});
-    ImGui::SetNextItemWidth((area.w - 12) * scale);
-    const float text_height = ImGui::GetFontSize();
-    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {6 * scale, (area.h * scale - text_height) / 2});
-    for (const ImGuiCol color : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive})
-        ImGui::PushStyleColor(color, ImVec4(0, 0, 0, 0));
+    const TextFrame frame(area, {.stroke = theme.line2, .wrong = wrong}, state.model.prompt, tools);
     if (state.focus_sentence)
         ImGui::SetKeyboardFocusHere();
     state.focus_sentence = false;
@@ -53,9 +40,6 @@ void prompt_field(AppState& state, const Rect& area, const ViewTools& tools) {
     if (tools.focus.offer(
             {origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale, area.h * scale}))
         state.focus_sentence = true;
-    ImGui::PopStyleColor(3);
-    ImGui::PopStyleVar();
-    ImGui::PopFont();
     if (ImGui::IsItemHovered() && !ImGui::IsItemActive())
         show_tip(wrong ? state.model.error
                  : ids ? "Token ids, as this checkpoint has no tokenizer. " +

@@ -1,5 +1,6 @@
 #include "app/draw/format.h"
 #include "app/state/block.h"
+#include "app/views/text_frame.h"
 #include "app/views/views.h"
 #include "core/base/error.h"
 
@@ -28,6 +29,25 @@ std::optional<CellAddress> moved(const CellAddress& cell, int axis, std::int64_t
     return at >= 0 && at < tensor_info(cell.tensor).shape(dims)[axis] ? std::optional(out) : std::nullopt;
 }
 
+/// Which number the field holds, over its box. `aside`: the text below speaks of another one, which is
+/// pointed at.
+void name_cell(Scene& scene, const Rect& box, const std::string& address, bool aside,
+               const ViewTools& tools) {
+    const Theme& theme = tools.theme;
+    constexpr float size = 12.5F;
+    constexpr int longest_address = 26;
+    const std::string before = aside ? "Selected" : "Edit";
+    const float baseline = box.y - 8;
+    scene.add(TextItem{{box.x, baseline}, before, Font::ui, size, theme.muted});
+    const std::string shown = shortened(address, longest_address);
+    tools.surface.need_glyphs(shown);
+    scene.add(TextItem{{box.x + tools.measure(before, Font::ui, size) + 7, baseline},
+                       shown,
+                       Font::mono,
+                       size,
+                       aside ? theme.muted : theme.ink});
+}
+
 } // namespace
 
 float view_number_field(AppState& state, const Rect& area, const ViewTools& tools) {
@@ -39,29 +59,31 @@ float view_number_field(AppState& state, const Rect& area, const ViewTools& tool
         edit = {};
         return 0;
     }
-    constexpr float height = 58;
-    const float scale = tools.surface.scale();
-    const ImVec2 origin = ImGui::GetWindowPos();
-    const Theme& theme = tools.theme;
-    const Rect box{area.x + panel_pad, area.y + 14, area.w - 2 * panel_pad, 34};
+    constexpr float height = 78;
+    const Rect box{area.x + panel_pad, area.y + 34, area.w - 2 * panel_pad, 34};
+    const bool aside = !edit.active && !edit.take_keyboard && state.view.hover && state.view.hover != cell;
     const bool wrong = edit.active && !state.error.empty();
+    const ImVec2 origin = ImGui::GetWindowPos();
     Scene scene;
-    scene.add(RectItem{.area = box,
-                       .fill = theme.raise,
-                       .stroke = wrong ? theme.bad : theme.ink,
-                       .stroke_width = wrong ? 2.0F : 1.5F,
-                       .radius = 6});
+    name_cell(scene, box, address_text(state.shown, *cell), aside, tools);
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
-    ImGui::PushFont(tools.surface.font(Font::mono, 15));
-    ImGui::SetCursorScreenPos({origin.x + (box.x + 6) * scale, origin.y + box.y * scale});
-    ImGui::SetNextItemWidth((box.w - 12) * scale);
-    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {6 * scale, (box.h * scale - ImGui::GetFontSize()) / 2});
-    for (const ImGuiCol colour : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive})
-        ImGui::PushStyleColor(colour, ImVec4(0, 0, 0, 0));
+    const TextFrame frame(box,
+                          {.font = Font::mono,
+                           .size = 15,
+                           .stroke = aside ? tools.theme.line2 : tools.theme.ink,
+                           .stroke_width = aside ? 1.0F : 1.5F,
+                           .wrong = wrong,
+                           .muted = aside},
+                          edit.text, tools);
     if (edit.take_keyboard && !edit.active)
         ImGui::SetKeyboardFocusHere();
     if (edit.active && !edit.ahead.empty()) {
-        ImGui::GetIO().AddInputCharactersUTF8(edit.ahead.c_str());
+        ImGuiIO& io = ImGui::GetIO();
+        const ImVector<ImWchar> later = io.InputQueueCharacters;
+        io.InputQueueCharacters.resize(0);
+        io.AddInputCharactersUTF8(edit.ahead.c_str());
+        for (const ImWchar c : later)
+            io.InputQueueCharacters.push_back(c);
         edit.ahead.clear();
     }
     bool tab = false;
@@ -77,9 +99,6 @@ float view_number_field(AppState& state, const Rect& area, const ViewTools& tool
         edit.text = shortest_number(state.shown.value(*cell));
     if (ImGui::IsItemHovered() && !edit.active)
         show_tip("Type a number and press Enter, or drag the cell sideways.", tools);
-    ImGui::PopStyleColor(3);
-    ImGui::PopStyleVar();
-    ImGui::PopFont();
     if (!entered && !tab)
         return height;
     tools.send(TypedNumber{*cell, edit.text});

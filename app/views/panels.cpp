@@ -14,6 +14,8 @@ namespace headscope {
 
 namespace {
 
+constexpr float at_once = 0.95F; ///< as `pointing`: in one frame
+
 /// Scrolls the current region so far that what a lesson points at is in sight, while it begins to.
 void bring_into_sight(const Rect& pointed, const Rect& area, float pointing, float scale) {
     constexpr float margin = 24, pull = 0.3F, last_part = 0.9F;
@@ -57,6 +59,10 @@ void scrolled(const char* id, const Rect& area, const ViewTools& tools, std::opt
         kept->scene.width = picture.scene.width;
         kept->scene.height = picture.scene.height;
         kept->wanted_width = picture.wanted_width;
+        if (picture.pointed.w > 0)
+            kept->pointed = {picture.pointed.x + (at.x - window.x) / scale,
+                             picture.pointed.y + (at.y - window.y) / scale, picture.pointed.w,
+                             picture.pointed.h};
     }
     ImGui::EndChild();
 }
@@ -181,6 +187,17 @@ float header_tabs(const AppState& state, const Rect& area, const ViewTools& tool
     return strip_height;
 }
 
+void view_compare_bar(const AppState& state, const Rect& canvas, const ViewTools& tools) {
+    const float scale = tools.surface.scale();
+    const ImVec2 origin = ImGui::GetWindowPos();
+    ImGui::SetCursorScreenPos({origin.x + canvas.x * scale, origin.y + canvas.y * scale});
+    ImGui::BeginChild("compare", {canvas.w * scale, compare_bar_height * scale});
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    show_picture(draw_compare_bar(canvas_context(state, tools, canvas.w, canvas.h)), at.x, at.y, tools,
+                 nullptr);
+    ImGui::EndChild();
+}
+
 } // namespace
 
 void scrolled_picture(const char* id, const Rect& area, const ViewTools& tools,
@@ -201,17 +218,9 @@ DrawContext canvas_draw_context(AppState& state, const ViewTools& tools, float w
     return context;
 }
 
-Rect below_compare_bar(const AppState& state, const Rect& area, const ViewTools& tools) {
-    if (!state.compare.marked())
-        return area;
-    const float scale = tools.surface.scale();
-    const ImVec2 origin = ImGui::GetWindowPos();
-    ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
-    ImGui::BeginChild("compare", {area.w * scale, compare_bar_height * scale});
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    show_picture(draw_compare_bar(canvas_context(state, tools, area.w, area.h)), at.x, at.y, tools, nullptr);
-    ImGui::EndChild();
-    return {area.x, area.y + compare_bar_height, area.w, area.h - compare_bar_height};
+Rect below_compare_bar(const AppState& state, const Rect& canvas) {
+    const float bar = state.compare.marked() ? compare_bar_height : 0;
+    return {canvas.x, canvas.y + bar, canvas.w, canvas.h - bar};
 }
 
 void view_canvas(const AppState& state, const Rect& whole, const ViewTools& tools,
@@ -222,8 +231,10 @@ void view_canvas(const AppState& state, const Rect& whole, const ViewTools& tool
     paint(back, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     if (state.shown.trace == nullptr)
         return;
-    const Rect area = below_compare_bar(state, whole, tools);
+    const Rect area = below_compare_bar(state, whole);
     const float scale = tools.surface.scale();
+    if (state.compare.marked())
+        view_compare_bar(state, whole, tools);
     // The wheel changes the number it is turned over, when that is selected; else it scrolls.
     const bool wheel_edits =
         state.view.hover && state.view.hover == state.view.selected && is_owned(state.view.hover->tensor);
@@ -251,8 +262,7 @@ void view_canvas_notices(const AppState& state, const Rect& whole, const ViewToo
     if (state.shown.trace == nullptr)
         return;
     const ImVec2 origin = ImGui::GetWindowPos();
-    const float bar = state.compare.marked() ? compare_bar_height : 0;
-    const Rect area{whole.x, whole.y + bar, whole.w, whole.h - bar};
+    const Rect area = below_compare_bar(state, whole);
     view_command_notice(state, area, tools);
     if (state.error.empty())
         return;
@@ -277,17 +287,66 @@ void view_canvas_notices(const AppState& state, const Rect& whole, const ViewToo
     ImGui::EndChild();
 }
 
+/// Over the foot of the text: that a task waits below it. True when it is clicked.
+bool view_task_below(const Rect& text, const ViewTools& tools) {
+    constexpr float height = 40;
+    const Theme& theme = tools.theme;
+    const float scale = tools.surface.scale();
+    const ImVec2 window = ImGui::GetWindowPos();
+    ImGui::SetCursorScreenPos({window.x + text.x * scale, window.y + (text.bottom() - height) * scale});
+    ImGui::BeginChild("task below", {text.w * scale, height * scale});
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const Rect button{course_pad, 6, text.w - 2 * course_pad, height - 12};
+    const std::string words = "Your turn";
+    const float width = tools.measure(words, Font::ui_medium, 13);
+    const Point tip{button.x + button.w / 2 + width / 2 + 6, button.y + button.h / 2 + 2};
+    Scene scene;
+    scene.add(RectItem{.area = {0, 0, text.w, height}, .fill = theme.panel});
+    scene.add(LineItem{{0, 0.5F}, {text.w, 0.5F}, theme.line, 1});
+    scene.add(RectItem{.area = button, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
+    scene.add(TextItem{{tip.x - 14, baseline_for(button.y + button.h / 2, 13)},
+                       words,
+                       Font::ui_medium,
+                       13,
+                       theme.ink,
+                       Align::right});
+    scene.add(LineItem{{tip.x - 4, tip.y - 4}, tip, theme.ink, 1.5F});
+    scene.add(LineItem{tip, {tip.x + 4, tip.y - 4}, theme.ink, 1.5F});
+    paint(scene, at.x, at.y, tools.surface, *ImGui::GetWindowDrawList());
+    const Rect place{at.x + button.x * scale, at.y + button.y * scale, button.w * scale, button.h * scale};
+    ImGui::SetCursorScreenPos({place.x, place.y});
+    const bool clicked = ImGui::InvisibleButton("Your turn", {place.w, place.h});
+    if (ImGui::IsItemHovered()) {
+        ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+        show_tip("The task of this page is further down", tools);
+    }
+    const bool entered = tools.focus.offer(place);
+    ImGui::EndChild();
+    return clicked || entered;
+}
+
 /// The course: its text scrolls, its buttons stay. Each page begins at its top.
 void view_course(const AppState& state, const Rect& area, const ViewTools& tools) {
     const bool foot = state.course.open != nullptr;
     const Rect text{area.x, area.y, area.w, area.h - (foot ? course_foot : 0)};
     const std::string id =
         "course " + (foot ? state.course.open->id : "") + std::to_string(state.course.page);
-    scrolled(id.c_str(), text, tools, nullptr, nullptr, [&](float width, float height) {
-        return draw_course(context_of(state, tools, width, height), state.course);
-    });
+    // Where the text stands is the window's alone; so is that it was asked to move.
+    ImGuiStorage& asked = *ImGui::GetStateStorage();
+    const ImGuiID to_task = ImGui::GetID("to the task");
+    Picture page;
+    scrolled(
+        id.c_str(), text, tools, nullptr, &page,
+        [&](float width, float height) {
+            return draw_course(context_of(state, tools, width, height), state.course);
+        },
+        0, asked.GetBool(to_task) ? at_once : 1);
+    asked.SetBool(to_task, false);
     if (!foot)
         return;
+    constexpr float task_begins = 60; // its name and its first line
+    if (page.pointed.w > 0 && page.pointed.y + task_begins > text.bottom())
+        asked.SetBool(to_task, view_task_below(text, tools));
     const ImVec2 origin = ImGui::GetWindowPos();
     Picture buttons;
     buttons.append(draw_course_foot(context_of(state, tools, area.w, course_foot), state.course), area.x,

@@ -18,7 +18,7 @@ DrawContext draw_context(AppState& state, const ViewTools& tools, float width, f
 /// The same for the canvas, which also shows B − A.
 DrawContext canvas_draw_context(AppState& state, const ViewTools& tools, float width, float height);
 
-/// With a baseline, the top of the canvas says what is on screen. Returns what is left.
-Rect below_compare_bar(const AppState& state, const Rect& area, const ViewTools& tools);
+/// What is left of the canvas: with a baseline, its top says what is on screen.
+Rect below_compare_bar(const AppState& state, const Rect& canvas);
 
 } // namespace headscope

@@ -1,5 +1,6 @@
 #include "app/draw/format.h"
 #include "app/views/file_views.h"
+#include "app/views/text_frame.h"
 #include "app/views/views.h"
 #include "core/text/preset.h"
 
@@ -93,8 +94,10 @@ Field heads_field(const AppState& state) {
     const Dims& dims = state.document->problem.dims;
     Field field{"H", std::to_string(dims.H), {}};
     const std::int64_t width = dims.H * dims.dk;
+    const Problem* const file = state.document->recipe.base.get();
+    const std::int64_t group = file == nullptr ? 1 : file->dims.H / file->dims.Hkv;
     for (std::int64_t H = 1; H <= std::min<std::int64_t>(width, 64); ++H) {
-        const bool even = width % H == 0 && (dims.H * dims.dv) % H == 0;
+        const bool even = width % H == 0 && (dims.H * dims.dv) % H == 0 && H % group == 0;
         if (!even || (width > 64 && (H & (H - 1)) != 0 && H != dims.H))
             continue;
         field.choices.push_back({std::to_string(H) + (H == 1 ? " head" : " heads"), Command(SetHeads{H}),
@@ -147,29 +150,20 @@ bool sentence_field(const AppState& state, const SentenceField& field, const Rec
     const ImVec2 origin = ImGui::GetWindowPos();
     // Not every error is about the sentence.
     const bool wrong = !state.error.empty() && field.text != field.valid;
-    Scene scene;
-    scene.add(RectItem{.area = area,
-                       .fill = theme.raise,
-                       .stroke = wrong ? theme.bad : theme.line2,
-                       .stroke_width = wrong ? 2.0F : 1.0F,
-                       .radius = 6});
-    const float before = field.caption.empty() ? 6 : 10 + tools.measure(field.caption, Font::mono, 12) + 2;
+    FrameLook look{.stroke = theme.line2, .wrong = wrong};
     if (!field.caption.empty())
+        look.before = 10 + tools.measure(field.caption, Font::mono, 12) + 8;
+    const TextFrame frame(area, look, field.text, tools);
+    if (!field.caption.empty()) {
+        Scene scene;
         scene.add(TextItem{{area.x + 10, baseline_for(area.y + area.h / 2, 12)},
                            field.caption,
                            Font::mono,
                            12,
                            theme.muted,
                            Align::left});
-    paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
-    tools.surface.need_glyphs(field.text);
-    ImGui::PushFont(tools.surface.font(Font::ui, 14.5F));
-    ImGui::SetCursorScreenPos({origin.x + (area.x + before) * scale, origin.y + area.y * scale});
-    ImGui::SetNextItemWidth((area.w - before - 6) * scale);
-    const float text_height = ImGui::GetFontSize();
-    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {6 * scale, (area.h * scale - text_height) / 2});
-    for (const ImGuiCol color : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive})
-        ImGui::PushStyleColor(color, ImVec4(0, 0, 0, 0));
+        paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    }
     const bool fixed = !field.tip.empty();
     ImGui::BeginDisabled(fixed);
     if (*field.take_keyboard)
@@ -184,9 +178,6 @@ bool sentence_field(const AppState& state, const SentenceField& field, const Rec
             {origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale, area.h * scale}) &&
         !fixed)
         *field.take_keyboard = true;
-    ImGui::PopStyleColor(3);
-    ImGui::PopStyleVar();
-    ImGui::PopFont();
     if (fixed && ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
         show_tip(field.tip, tools);
     if (wrong && ImGui::IsItemHovered())
@@ -283,7 +274,9 @@ void view_toolbar(AppState& state, const Rect& area, const ViewTools& tools) {
     std::size_t count = fields.size();
     while (count > 0 && start + smallest + 12 + fields_width(count) > right)
         --count;
-    const float sentence = std::clamp(right - start - 12 - fields_width(count), smallest, largest);
+    // With all of them in the list the sentence gives way, as far as a word can still be read.
+    const float least = count > 0 ? smallest : std::min(smallest, two ? 200.0F : 110.0F);
+    const float sentence = std::clamp(right - start - 12 - fields_width(count), least, largest);
     sentence_fields(state, {start, 10, sentence, 32}, tools);
     // What "show me" has just moved is ringed for a moment.
     Scene rings;

@@ -29,10 +29,6 @@ TensorPtr mean_of_blocks(const TensorPtr& tensor, std::int64_t width, std::int64
 
 Problem with_heads(const Problem& problem, std::int64_t H) {
     const Dims& d = problem.dims;
-    if (d.Hkv != d.H)
-        fail_input(
-            "the weights have " + std::to_string(d.Hkv) + " key/value heads for " + std::to_string(d.H) +
-            " query heads and cannot be dealt anew; go back to one key/value head per query head first");
     if (problem.rotary)
         fail_input(
             "a rotary position embedding turns pairs inside heads of width dk = " + std::to_string(d.dk) +
@@ -44,8 +40,13 @@ Problem with_heads(const Problem& problem, std::int64_t H) {
     };
     check(d.H * d.dk, "Q");
     check(d.H * d.dv, "V");
+    const std::int64_t group = d.H / d.Hkv;
+    if (H % group != 0)
+        fail_input("H = " + std::to_string(H) + " is no multiple of the " + std::to_string(group) +
+                   " query heads that share each key/value head; choose one");
     Problem out = problem;
-    out.dims.H = out.dims.Hkv = H;
+    out.dims.H = H;
+    out.dims.Hkv = H / group;
     out.dims.dk = d.H * d.dk / H;
     out.dims.dv = d.H * d.dv / H;
     out.gains.clear();

@@ -5,8 +5,9 @@
 namespace headscope {
 
 /// The same weights dealt to H heads: W_Q, W_K, W_V and W_O stay as they are, dk and dv become H·dk / H and
-/// H·dv / H of the new H. Gains are forgotten. Throws Error(input) when H does not divide those widths, and
-/// when the problem's key/value heads are already fewer than its query heads, or it has a rotary embedding.
+/// H·dv / H of the new H, and as many query heads share a key/value head as before. Gains are forgotten.
+/// Throws Error(input) when H does not divide those widths or is no whole number of such groups, and when the
+/// problem has a rotary embedding.
 Problem with_heads(const Problem& problem, std::int64_t H);
 
 /// Fewer key/value heads: the K and V columns (and biases) of each group of heads are averaged, as Ainslie et

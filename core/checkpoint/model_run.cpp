@@ -34,11 +34,16 @@ public:
           pass(*model, inputs) {}
 
     void describe();
-    void take_workshop(const State& before) { workshop_ = before.workshop_; }
+    void take_workshops(const State& before) {
+        workshop_ = before.workshop_;
+        later_ = before.later_;
+    }
     void share(const State& before, std::int64_t layers);
     void compute(const Options& options, Progress& progress);
     TensorPtr weights(std::int64_t l) const;
     Problem problem(std::int64_t l) const;
+    TensorPtr logits() const;
+    TensorPtr logits_at(std::int64_t position, const Progress& cancel) const;
 
     const ModelPtr model;
     const ModelInputs inputs;
@@ -47,13 +52,13 @@ public:
     AttentionInfo info;
     std::int64_t computed_from = 0;
     std::vector<TensorPtr> hidden; ///< layers + 1, each (1, T, D)
-    TensorPtr logits;
 
 private:
     std::vector<TensorPtr> kept_; ///< (1, H, T, T) by layer; null beyond the budget
     std::shared_ptr<Workshop> workshop_ = std::make_shared<Workshop>();
-    mutable Workshop later_; ///< for what is asked of this run after it was made
+    std::shared_ptr<Workshop> later_ = std::make_shared<Workshop>(); ///< for what is asked of finished runs
     mutable std::pair<std::int64_t, TensorPtr> latest_{-1, nullptr}; ///< recomputed last
+    mutable std::pair<std::int64_t, TensorPtr> predicted_{-1, nullptr}; ///< position, its logits
 };
 
 void ModelRun::State::describe() {
@@ -77,8 +82,6 @@ void ModelRun::State::share(const State& before, std::int64_t layers) {
     hidden.assign(before.hidden.begin(), before.hidden.begin() + count + 1);
     kept_.assign(before.kept_.begin(), before.kept_.begin() + count);
     computed_from = layers;
-    if (layers == model->config().layers)
-        logits = before.logits;
 }
 
 void ModelRun::State::compute(const Options& options, Progress& progress) {
@@ -103,27 +106,43 @@ void ModelRun::State::compute(const Options& options, Progress& progress) {
             return trace.slot(TensorId::output);
         },
         progress);
-    logits = pass.logits(workshop_->cpu, *hidden.back(), progress);
 }
 
 TensorPtr ModelRun::State::weights(std::int64_t l) const {
     if (const TensorPtr& kept = kept_[static_cast<std::size_t>(l)])
         return kept;
-    const std::scoped_lock lock(later_.mutex);
+    const std::scoped_lock lock(later_->mutex);
     if (latest_.first != l) {
         latest_ = {-1, nullptr}; // its memory first
         Progress progress;
-        const Problem problem = pass.problem(later_.cpu, l, hidden[static_cast<std::size_t>(l)]);
-        Trace trace = later_.engine.run(with_edits(problem, edits_of(edits, l)),
-                                        StageSet().with(TensorId::weights), progress);
+        const Problem problem = pass.problem(later_->cpu, l, hidden[static_cast<std::size_t>(l)]);
+        Trace trace = later_->engine.run(with_edits(problem, edits_of(edits, l)),
+                                         StageSet().with(TensorId::weights), progress);
         latest_ = {l, trace.slot(TensorId::weights)};
     }
     return latest_.second;
 }
 
 Problem ModelRun::State::problem(std::int64_t l) const {
-    const std::scoped_lock lock(later_.mutex);
-    return pass.problem(later_.cpu, l, hidden[static_cast<std::size_t>(l)]);
+    const std::scoped_lock lock(later_->mutex);
+    return pass.problem(later_->cpu, l, hidden[static_cast<std::size_t>(l)]);
+}
+
+TensorPtr ModelRun::State::logits() const {
+    const std::scoped_lock lock(workshop_->mutex);
+    return pass.logits(workshop_->cpu, *hidden.back(), Progress());
+}
+
+TensorPtr ModelRun::State::logits_at(std::int64_t position, const Progress& cancel) const {
+    const std::scoped_lock lock(workshop_->mutex);
+    if (predicted_.first != position) {
+        const Tensor& all = *hidden.back();
+        const std::int64_t D = all.shape().back(0);
+        const Tensor one(Shape{1, 1, D}, all.values().subspan(static_cast<std::size_t>(position * D),
+                                                              static_cast<std::size_t>(D)));
+        predicted_ = {position, pass.logits(workshop_->cpu, one, cancel)};
+    }
+    return predicted_.second;
 }
 
 ModelRun::ModelRun(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -139,7 +158,7 @@ ModelRunPtr ModelRun::compute(const ModelPtr& model, const ModelInputs& inputs, 
     state->describe();
     const std::int64_t layers = model->config().layers;
     if (before != nullptr)
-        state->take_workshop(*before->state_);
+        state->take_workshops(*before->state_);
     if (before != nullptr && before->state_->model == model && before->state_->inputs == inputs)
         state->share(*before->state_, first_difference(before->edits(), edits, layers));
     if (state->computed_from < layers)
@@ -176,8 +195,12 @@ const TensorPtr& ModelRun::hidden(std::int64_t l) const {
     return state_->hidden[static_cast<std::size_t>(l)];
 }
 
-const TensorPtr& ModelRun::logits() const {
-    return state_->logits;
+TensorPtr ModelRun::logits() const {
+    return state_->logits();
+}
+
+TensorPtr ModelRun::logits_at(std::int64_t position, const Progress& cancel) const {
+    return state_->logits_at(position, cancel);
 }
 
 const AttentionInfo& ModelRun::info() const {

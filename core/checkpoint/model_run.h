@@ -19,8 +19,8 @@ using ModelPtr = std::shared_ptr<const Model>;
 using ModelRunPtr = std::shared_ptr<const ModelRun>;
 
 /// A checkpoint's forward pass over one text, with what the user changed: all layers' attention weights as a
-/// set of heads, each layer's attention as a problem, hidden states and logits. Immutable; any thread may use
-/// every member.
+/// set of heads, each layer's attention as a problem, hidden states and logits. Its numbers never change; any
+/// thread may use every member.
 class ModelRun final : public AttentionSet {
 public:
     struct Options {
@@ -50,8 +50,12 @@ public:
     Problem problem(std::int64_t l) const;
     /// (1, T, D): 0 the embedding output, l the output of layer l, as in ForwardResult.
     const TensorPtr& hidden(std::int64_t l) const;
-    /// (1, T, vocab); null when the checkpoint has no head.
-    const TensorPtr& logits() const;
+    /// (1, T, vocab), computed anew and not kept: of a long text it is larger than all the rest. Null when
+    /// the checkpoint has no head.
+    TensorPtr logits() const;
+    /// (1, 1, vocab): those of one position in [0, T), and kept until another one is asked for. Null
+    /// likewise. Waits while a run that followed this one is being computed. Throws Error(cancelled).
+    TensorPtr logits_at(std::int64_t position, const Progress& cancel) const;
 
     const AttentionInfo& info() const override;
     const std::vector<std::string>& query_tokens(std::int64_t l) const override;

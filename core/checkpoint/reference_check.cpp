@@ -117,7 +117,9 @@ std::vector<ReferenceRow> check_against(const Model& model, const Safetensors& r
         comparison.add(logits_kind, std::nullopt, 0, *run.logits);
     std::vector<ReferenceRow> rows = comparison.take();
     if (rows.empty())
-        fail_input(reference.source() + " has no attentions.0, hidden_states.0 or logits to compare with" +
+        fail_input(reference.source() +
+                   " has no attentions.0, hidden_states.0 or logits to compare with, nor expect.attentions, "
+                   "expect.hidden_states or expect.logits" +
                    (run.logits == nullptr ? " (the checkpoint has no head)" : "") +
                    "; make it with the recipe in the manual, checkpoints.md");
     return rows;

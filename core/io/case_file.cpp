@@ -1,9 +1,11 @@
 #include "core/io/case_file.h"
 
 #include "core/base/error.h"
-#include "core/checkpoint/safetensors.h"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
+#include <numeric>
 
 namespace headscope {
 
@@ -50,7 +52,57 @@ void add_file_masks(const Safetensors& file, Mask& mask) {
         mask.emplace_back(AdditiveMask{file.tensor("mask.add")});
 }
 
+std::optional<std::int64_t> heads_in_metadata(const Safetensors& file, const std::string& key) {
+    const auto found = file.metadata().find(key);
+    if (found == file.metadata().end())
+        return std::nullopt;
+    const std::string& text = found->second;
+    std::int64_t count = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (fault != std::errc() || end != text.data() + text.size() || count < 1)
+        fail_input(file.source() + ": the metadata \"" + key + "\" is \"" + text +
+                   "\"; it should be a number of heads, 1 or more");
+    return count;
+}
+
+/// The second axis of a tensor (B, H, ...); a mask with 1 there is one for all heads.
+std::optional<std::int64_t> heads_of_tensors(const Safetensors& file) {
+    for (const char* const name : {"expect.weights", "expect.scores", "mask.allowed", "mask.add"}) {
+        const SafetensorsEntry* const entry = file.find(name);
+        if (entry != nullptr && entry->extents.size() == 4 && entry->extents[1] > 1)
+            return entry->extents[1];
+    }
+    const SafetensorsEntry* const weights = file.find("expect.weights");
+    return weights != nullptr && weights->extents.size() == 4 ? std::optional(weights->extents[1])
+                                                              : std::nullopt;
+}
+
+std::int64_t columns_of(const Safetensors& file, const char* name) {
+    const SafetensorsEntry* const entry = file.find(name);
+    return entry == nullptr || entry->extents.size() != 2 ? 0 : entry->extents[1];
+}
+
 } // namespace
+
+bool is_case(const Safetensors& file) {
+    return std::ranges::all_of(std::array{"X", "W_Q", "W_K", "W_V", "W_O"},
+                               [&](const char* name) { return file.has(name); });
+}
+
+CaseHeads heads_of_case(const Safetensors& file) {
+    auto H = heads_in_metadata(file, "heads");
+    if (!H)
+        H = heads_of_tensors(file);
+    const auto Hkv = heads_in_metadata(file, "kv_heads");
+    // Heads of Q and K are equally wide.
+    const std::int64_t queries = columns_of(file, "W_Q"), keys = columns_of(file, "W_K");
+    const std::int64_t common = std::max<std::int64_t>(std::gcd(queries, keys), 1);
+    CaseHeads heads{
+        .H = H.value_or(std::max<std::int64_t>(queries / common, 1)), .Hkv = 1, .told = H.has_value()};
+    const bool shared = queries > 0 && keys > 0 && heads.H * keys % queries == 0;
+    heads.Hkv = Hkv.value_or(shared ? heads.H * keys / queries : heads.H);
+    return heads;
+}
 
 Problem load_case(const CaseSource& source) {
     const Safetensors file = Safetensors::open(source.path);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/attention/problem.h"
+#include "core/checkpoint/safetensors.h"
 
 #include <cstdint>
 #include <optional>
@@ -23,5 +24,17 @@ struct CaseSource {
 
 /// Throws Error(input) naming the file and the tensor at fault. The problem is validated.
 Problem load_case(const CaseSource& source);
+
+/// Whether a file holds a problem by itself: X, W_Q, W_K, W_V and W_O.
+bool is_case(const Safetensors& file);
+
+struct CaseHeads {
+    std::int64_t H = 1, Hkv = 1;
+    bool told = false; ///< by the file; else the fewest that its weights can have
+};
+/// H by the metadata "heads", else by a tensor over heads (expect.weights and the like, a mask for each
+/// head); Hkv by the metadata "kv_heads", else as wide as those of Q. Reads the header alone. Throws
+/// Error(input) for metadata that are no numbers of heads.
+CaseHeads heads_of_case(const Safetensors& file);
 
 } // namespace headscope

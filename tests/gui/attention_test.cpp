@@ -172,6 +172,54 @@ TEST_CASE("a large map is drawn from few items, zooms, and answers with the true
     end_recording();
 }
 
+TEST_CASE("a zoomed map takes the room of the canvas and stays under the mouse") {
+    const TemporaryFolder folder;
+    write_file_atomically(folder.file("wide.npy"), npy_bytes(*made(1, 2, 300)));
+    Desk desk;
+    desk.open(folder.file("wide.npy"));
+    const auto map = [&] {
+        return *std::ranges::find(desk.program.canvas().grids, TensorId::weights, &MatrixGrid::tensor);
+    };
+    const Rect whole = map().area;
+    for (int n = 0; n < 5; ++n) {
+        desk.driver.key(GLFW_KEY_EQUAL);
+        desk.settle();
+        INFO("zoom " << desk.view().attention.map.zoom);
+        const MatrixGrid grid = map();
+        CHECK(grid.pitch_x == grid.pitch_y);
+        // Wider than the square that the whole map is, and short of its height by less than a cell.
+        CHECK(grid.area.w > 1.2F * whole.w);
+        CHECK(grid.area.h > whole.h - grid.pitch_y - 1);
+        CHECK(grid.origin[2] + grid.rows <= 300);
+        CHECK(grid.origin[3] + grid.cols <= 300);
+    }
+    // Pulled as far as it goes and back: the first key is seen, then the map follows at once.
+    const Rect area = map().area;
+    const float y = area.y + area.h / 2;
+    for (int n = 0; n < 30 && map().origin[3] > 0; ++n)
+        desk.driver.drag(area.x + 20, y, area.right() - 20, y);
+    CHECK(map().origin[3] == 0);
+    desk.driver.drag(area.x + 20, y, area.right() - 20, y);
+    desk.driver.drag(area.x + area.w / 2, y, area.x + area.w / 2 - 3 * map().pitch_x, y);
+    CHECK(map().origin[3] >= 2);
+    // The number under the mouse stays there when the wheel zooms.
+    const MatrixGrid before = map();
+    const float x = before.area.x + before.area.w * 0.8F;
+    const auto pointed = before.at(x, y);
+    desk.driver.move(x, y);
+    desk.driver.hold(GLFW_KEY_LEFT_CONTROL, true);
+    desk.driver.scroll(-2);
+    desk.driver.hold(GLFW_KEY_LEFT_CONTROL, false);
+    desk.settle();
+    REQUIRE(pointed);
+    const auto found = map().find(pointed->at);
+    REQUIRE(found);
+    const Rect cell = map().cell(found->first, found->second);
+    CHECK(std::abs(cell.x + cell.w / 2 - x) < 2 * cell.w);
+    CHECK(std::abs(cell.y + cell.h / 2 - y) < 2 * cell.h);
+    end_recording();
+}
+
 TEST_CASE("a board of many layers draws those in sight and follows the open head") {
     const TemporaryFolder folder;
     write_file_atomically(folder.file("tall.npy"), npy_bytes(*made(60, 4, 16)));

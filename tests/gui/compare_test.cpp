@@ -1,8 +1,10 @@
 #include "app/draw/format.h"
 #include "app/shell/offscreen.h"
 #include "app/shell/program.h"
+#include "app/views/views.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
+#include "tests/test_data.h"
 
 #include <GLFW/glfw3.h>
 
@@ -205,6 +207,21 @@ TEST_CASE("a change flashes for a quarter of a second, and not where it is unwan
     edit(2.0F);
     desk.driver.wait(2);
     CHECK(desk.program.state().flash.strength == 0);
+}
+
+TEST_CASE("differences of a checkpoint's weights have no row sums, and the bar stands above the board") {
+    Desk desk("first-lesson", "", 1280, 720);
+    desk.open(test_data("/models/gpt2_tiny"), "3 1 4 1 5");
+    CHECK(screen_shows("1.00"));
+    desk.driver.key(GLFW_KEY_X);
+    desk.settle();
+    REQUIRE(screen_shows("no number differs from A"));
+    CHECK_FALSE(screen_shows("⚠"));
+    const auto& texts = screen_texts();
+    const auto title = std::ranges::find(texts, "All heads", &ScreenText::text);
+    REQUIRE(title != texts.end());
+    CHECK(title->y > toolbar_height + strip_height + compare_bar_height + 22);
+    end_recording();
 }
 
 } // namespace headscope::test

@@ -1,8 +1,12 @@
+#include "core/base/file.h"
+#include "core/checkpoint/safetensors.h"
 #include "core/io/project_file.h"
 #include "core/io/same_bits.h"
 #include "tests/gui/support/files_desk.h"
+#include "tests/test_data.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 // Saving, opening, the question about unsaved changes, and recovery, as a user works them.
@@ -69,6 +73,47 @@ TEST_CASE("what is saved is what is opened again", "[gui][files]") {
     CHECK(same_bits(desk.recipe(), recipe));
     CHECK(desk.edited() == -2);
     CHECK(desk.program.state().history.size() == 1); // what another project went through is not undone here
+}
+
+TEST_CASE("a problem made elsewhere is opened, with the heads that its file tells", "[gui][files]") {
+    TemporaryFolder folder;
+    FilesDesk desk(folder);
+    const std::string golden = test_data("/mha/gqa_h8_kv2_causal.safetensors");
+    desk.program.open_path(golden);
+    desk.settle();
+    CHECK(desk.problem().dims ==
+          Dims{.B = 1, .Tq = 6, .Tk = 6, .D = 32, .Dkv = 32, .H = 8, .Hkv = 2, .dk = 4, .dv = 4});
+    CHECK_FALSE(desk.files().unsaved);
+    CHECK(desk.files().path.empty());
+    const TensorPtr expected = Safetensors::open(golden).tensor("expect.weights");
+    const auto got = desk.shown().trace->stage(TensorId::weights)->values(), wanted = expected->values();
+    REQUIRE(got.size() == wanted.size());
+    for (std::size_t i = 0; i < got.size(); ++i)
+        CHECK(std::abs(got[i] - wanted[i]) < 2e-5F);
+
+    desk.act(Command(SetHeads{4})); // four queries share each key/value head, as before
+    CHECK((desk.problem().dims.H == 4 && desk.problem().dims.Hkv == 1 && desk.problem().dims.dk == 8));
+    CHECK(desk.problem().weights.W_K->values().size() == std::size_t{32 * 8});
+    desk.act(MoveInHistory{-1});
+    CHECK_FALSE(desk.files().unsaved);
+
+    // Without a word about heads: one, and a line that says so.
+    SafetensorsWriter writer;
+    const Safetensors file = Safetensors::open(test_data("/mha/s1_none_bias.safetensors"));
+    for (const char* const name : {"X", "W_Q", "W_K", "W_V", "W_O"})
+        writer.add(name, file.tensor(name));
+    write_file_atomically(folder.file("plain.safetensors"), writer.bytes());
+    desk.program.open_path(folder.file("plain.safetensors"));
+    desk.settle();
+    CHECK(desk.problem().dims.H == 1);
+    CHECK(screen_shows("plain.safetensors does not say how many heads"));
+    desk.act(Command(SetHeads{2}));
+    CHECK(desk.problem().dims.H == 2);
+    CHECK(desk.problem().dims.dk == 4);
+    desk.choose("gqa_h8_kv2_causal.safetensors");
+    desk.settle();
+    CHECK(desk.files().question); // two heads are a change that nobody saved
+    desk.press(GLFW_KEY_ESCAPE);
 }
 
 TEST_CASE("work is not lost without a question", "[gui][files]") {

@@ -119,4 +119,47 @@ TEST_CASE("a shorter sentence drops addresses that it no longer has", "[gui][hov
     CHECK(desk.view().row == -1);
 }
 
+TEST_CASE("the number field names the number it holds, whatever is pointed at", "[gui][hover]") {
+    Desk desk;
+    desk.act(ViewChange(GoTo{StageGroup::output}));
+    const auto grids = desk.program.canvas().grids;
+    const auto grid = std::ranges::find(grids, TensorId::W_O, &MatrixGrid::tensor);
+    REQUIRE(grid != grids.end());
+    const auto go = [&](std::int64_t row, std::int64_t col) {
+        const Rect cell = grid->cell(row, col);
+        desk.driver.move(cell.x + cell.w / 2, cell.y + cell.h / 2);
+        desk.driver.wait(2);
+    };
+    const auto says = [](const std::string& text) {
+        return std::ranges::count_if(
+            screen_texts(), [&](const ScreenText& line) { return line.visible && line.text == text; });
+    };
+    go(5, 1);
+    desk.driver.press();
+    desk.driver.release();
+    desk.driver.wait(2);
+    CHECK(says("Selected") == 0);
+    CHECK(says("W_O[5, 1]") == 2); // the field's and the text's below it
+
+    // Another one is read: the field says that it holds the first.
+    go(2, 2);
+    CHECK(says("Selected") == 1);
+    CHECK(says("W_O[5, 1]") == 1);
+    CHECK(says("W_O[2, 2]") == 1);
+
+    // What is typed goes to the first, and while it is typed all speaks of that one.
+    const float other = desk.problem().weights.W_O->at(2, 2);
+    desk.driver.type("7"); // the field has the keyboard one frame later
+    desk.driver.type(".5");
+    desk.driver.wait(3);
+    CHECK_FALSE(desk.view().hover);
+    CHECK(says("Selected") == 0);
+    CHECK(says("W_O[5, 1]") == 2);
+    CHECK(says("W_O[2, 2]") == 0);
+    desk.driver.key(GLFW_KEY_ENTER);
+    desk.settle();
+    CHECK(desk.problem().weights.W_O->at(5, 1) == 7.5F);
+    CHECK(desk.problem().weights.W_O->at(2, 2) == other);
+}
+
 } // namespace headscope::test

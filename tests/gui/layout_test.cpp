@@ -1,3 +1,4 @@
+#include "app/draw/format.h"
 #include "core/text/preset.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
@@ -6,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 // Panels, window sizes, and everything that a problem can be.
 
@@ -203,6 +205,77 @@ TEST_CASE("the window is made smaller and larger under a running program", "[gui
             CHECK(desk.click(label));
         desk.driver.key(GLFW_KEY_ESCAPE);
         desk.program.act(ViewChange(ShowHelp{false}));
+    }
+}
+
+TEST_CASE("in a narrow grid of maps no legend reaches another one or the edge", "[gui][layout]") {
+    // About as wide as the program's fonts are.
+    const auto extent = [](const TextItem& text) {
+        const bool mono = text.font == Font::mono || text.font == Font::mono_semibold;
+        const float width = static_cast<float>(columns(text.text)) * text.size * (mono ? 0.6F : 0.5F);
+        const float left = text.align == Align::left     ? text.at.x
+                           : text.align == Align::center ? text.at.x - width / 2
+                                                         : text.at.x - width;
+        return Rect{left, text.at.y - 0.74F * text.size, width, 0.8F * text.size};
+    };
+    const auto meet = [](const Rect& a, const Rect& b) {
+        return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
+    };
+    int legends = 0;
+    for (const char* sentence : {"cat sat", "The cat sat", "The cat sat down", "The cat sat down again"}) {
+        Desk desk("eight-experts", sentence, 1280, 720);
+        for (const MaskChoice mask : {MaskChoice::none, MaskChoice::causal}) {
+            desk.act(Command(SetMask{mask}));
+            for (const StageGroup group :
+                 {StageGroup::scores, StageGroup::scaled, StageGroup::masked, StageGroup::weights}) {
+                desk.act(ViewChange(GoTo{group}));
+                INFO(sentence << ", " << group_info(group).label);
+                const float edge = desk.program.canvas().scene.width + 312; // the left panel's width
+                std::vector<Rect> bars;
+                std::vector<std::pair<Rect, std::string>> words;
+                for (const SceneItem& item : desk.program.canvas().scene.items) {
+                    if (const auto* bar = std::get_if<GridItem>(&item); bar != nullptr && bar->cols == 256)
+                        bars.push_back(bar->area);
+                    if (const auto* text = std::get_if<TextItem>(&item); text != nullptr && text->angle == 0)
+                        words.emplace_back(extent(*text), text->text);
+                }
+                legends += static_cast<int>(bars.size());
+                for (std::size_t n = 0; n < words.size(); ++n) {
+                    const auto& [area, text] = words[n];
+                    INFO("\"" << text << "\" at " << area.x << ", " << area.y);
+                    CHECK(area.right() < edge);
+                    CHECK(std::ranges::none_of(bars, [&](const Rect& bar) { return meet(area, bar); }));
+                    for (std::size_t other = 0; other < n; ++other)
+                        if (meet(area, words[other].first))
+                            FAIL_CHECK("covers \"" << words[other].second << "\"");
+                }
+            }
+        }
+    }
+    CHECK(legends > 100);
+}
+
+TEST_CASE("what the keys do is written between the keys, in one column or two", "[gui][layout]") {
+    for (const float width : {640.0F, 900.0F, 1280.0F, 1600.0F}) {
+        Desk desk("first-lesson", "", width, 1400);
+        desk.driver.key(GLFW_KEY_F1);
+        desk.driver.wait(3);
+        std::map<float, std::vector<std::pair<float, float>>> lines; // by height: begin and end
+        for (const ScreenText& text : screen_texts())
+            if (text.visible)
+                lines[text.y].emplace_back(text.x, text.x + static_cast<float>(columns(text.text)) * 6.5F);
+        const auto first = std::ranges::find(screen_texts(), "play and pause", &ScreenText::text);
+        REQUIRE(first != screen_texts().end());
+        // Lines of the card lie one under the other, 27 apart.
+        for (auto& [y, line] : lines)
+            if (line.size() > 1 && std::fmod(std::abs(y - first->y), 27.0F) < 0.01F &&
+                std::ranges::any_of(line, [&](const auto& one) { return one.first == first->x; })) {
+                std::ranges::sort(line);
+                INFO("width " << width << ", y " << y);
+                for (std::size_t n = 1; n < line.size(); ++n)
+                    CHECK(line[n - 1].second < line[n].first + 8);
+                CHECK(line.back().second < width);
+            }
     }
 }
 

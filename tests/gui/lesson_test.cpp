@@ -334,4 +334,47 @@ choices:
     CHECK(learner.program.state().error.empty());
 }
 
+TEST_CASE("a task below the fold is told of, and a click goes to it", "[gui][lesson]") {
+    Learner learner({}, 1280, 720);
+    learner.act(ViewChange(ShowTab{LeftTab::course}));
+    const auto reachable = [](const std::string& label) -> const ScreenItem* {
+        const auto found = std::ranges::find_if(
+            screen_items(), [&](const ScreenItem& one) { return one.label == label && one.reachable(); });
+        return found == screen_items().end() ? nullptr : &*found;
+    };
+    int told = 0, in_sight = 0;
+    for (const auto& lesson : learner.course().lessons) {
+        learner.act(LessonAction(OpenLesson{lesson->id}));
+        for (int page = 1; page <= learner.course().steps(); ++page) {
+            INFO(lesson->id << ", step " << page);
+            learner.act(LessonAction(GoToPage{page}));
+            learner.driver.wait(2);
+            const auto& blocks = learner.course().step()->blocks;
+            const bool task = std::ranges::any_of(blocks, [](const LessonBlock& block) {
+                return std::holds_alternative<Gate>(block) || std::holds_alternative<FillTable>(block);
+            });
+            const ScreenItem* const way = reachable("Your turn");
+            if (!task) {
+                CHECK(way == nullptr);
+                continue;
+            }
+            if (way == nullptr) {
+                ++in_sight;
+                CHECK((screen_shows("Your turn") || screen_shows("Fill in")));
+                continue;
+            }
+            ++told;
+            const ScreenItem* const back = reachable("Back");
+            REQUIRE(back != nullptr);
+            CHECK(way->area.bottom() < back->area.y);
+            learner.press("Your turn");
+            learner.driver.wait(2);
+            CHECK(reachable("Your turn") == nullptr);
+            CHECK((screen_shows("Your turn") || screen_shows("Fill in")));
+        }
+    }
+    CHECK(told > 5);
+    CHECK(in_sight > 0);
+}
+
 } // namespace headscope::test

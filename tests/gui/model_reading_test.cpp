@@ -373,6 +373,6 @@ TEST_CASE("colours by the logarithm leave a checkpoint its stages", "[model]") {
     CHECK(screen_shows("q k v"));
     CHECK(desk.program.canvas().grids.front().low == Approx(1e-4));
     desk.act(ViewChange(GoTo{StageGroup::scores}));
-    CHECK_FALSE(screen_shows("log scale"));
+    CHECK_FALSE(screen_shows("weight, log scale"));
     end_recording();
 }

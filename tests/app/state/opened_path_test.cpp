@@ -30,7 +30,7 @@ TEST_CASE("a path is told by what it holds, a damaged file by its ending", "[pro
     CHECK(file("cut.npy", "") == PathKind::tensors);
     CHECK(file("cut.safetensors", "") == PathKind::tensors);
     CHECK(file("a.md", "# lesson") == PathKind::unknown);
-    CHECK(kind_of_path(test_data("/mha/s1_none_bias.safetensors")) == PathKind::tensors);
+    CHECK(kind_of_path(test_data("/mha/s1_none_bias.safetensors")) == PathKind::problem);
     CHECK(kind_of_path(folder.file("")) == PathKind::folder);
     CHECK(kind_of_path(folder.file("nowhere")) == PathKind::unknown);
     CHECK(kind_of_path("") == PathKind::unknown);

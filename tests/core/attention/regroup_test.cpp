@@ -35,13 +35,22 @@ TEST_CASE("other heads share the same weights and split them into other widths")
     CHECK_NOTHROW(validate(after));
 }
 
+TEST_CASE("heads that share keys and values do so in any number of them") {
+    const Problem shared = with_kv_heads(four_heads(), 2), after = with_heads(shared, 2);
+    CHECK((after.dims.H == 2 && after.dims.Hkv == 1 && after.dims.dk == 4 && after.dims.dv == 6));
+    CHECK(after.weights.W_K == shared.weights.W_K);
+    CHECK_NOTHROW(validate(after));
+    const Problem back = with_heads(after, 4);
+    CHECK(back.dims == shared.dims);
+}
+
 TEST_CASE("a number of heads that does not divide the widths is refused by both numbers") {
     const Problem problem = four_heads();
     CHECK_THAT(input_error([&] { with_heads(problem, 3); }), Contains("H = 3") && Contains("width 8 of Q"));
     CHECK_THAT(input_error([&] { with_heads(problem, 8); }), Contains("H = 8") && Contains("width 12 of V"));
     CHECK_THAT(input_error([&] { with_heads(problem, 0); }), Contains("H = 0"));
-    CHECK_THAT(input_error([&] { with_heads(with_kv_heads(problem, 2), 2); }),
-               Contains("2 key/value heads") && Contains("4 query heads"));
+    CHECK_THAT(input_error([&] { with_heads(with_kv_heads(problem, 2), 1); }),
+               Contains("H = 1") && Contains("the 2 query heads that share"));
 }
 
 TEST_CASE("fewer key/value heads are the averages of their groups") {

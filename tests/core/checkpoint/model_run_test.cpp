@@ -106,7 +106,26 @@ TEST_CASE("a run of a checkpoint has the numbers of run_model, bit for bit") {
         for (std::int64_t l = 0; l <= 2; ++l)
             CHECK(same_bits(*got->hidden(l), *expected.hidden[static_cast<std::size_t>(l)]));
         CHECK(same_bits(*got->logits(), *expected.logits));
+        const std::int64_t vocab = model->config().vocab;
+        for (const std::int64_t position : {std::int64_t{0}, inputs.T - 1, std::int64_t{2}}) {
+            const TensorPtr one = got->logits_at(position, Progress());
+            CHECK(one->shape() == Shape{1, 1, vocab});
+            CHECK(std::ranges::equal(
+                one->values(), expected.logits->values().subspan(static_cast<std::size_t>(position * vocab),
+                                                                 static_cast<std::size_t>(vocab))));
+            CHECK(got->logits_at(position, Progress()) == one);
+        }
     }
+}
+
+TEST_CASE("a run keeps the logits of one position, and never those of all") {
+    const ModelInputs inputs = first_text("gpt2_tiny");
+    const ModelRunPtr made = run(open_model("gpt2_tiny"), inputs);
+    const std::weak_ptr<const Tensor> all = made->logits(), first = made->logits_at(0, Progress());
+    CHECK(all.expired());
+    CHECK_FALSE(first.expired());
+    made->logits_at(1, Progress());
+    CHECK(first.expired());
 }
 
 TEST_CASE("a run after edits has the numbers of one from scratch, and computes from the first that differs") {
@@ -135,7 +154,8 @@ TEST_CASE("a run after edits has the numbers of one from scratch, and computes f
         first_only[1].gains.assign(static_cast<std::size_t>(model->config().H), 1.0F);
         const ModelRunPtr same = run(model, inputs, first_only, back);
         CHECK(same->computed_from() == 2);
-        CHECK(same->logits() == back->logits());
+        CHECK(same->hidden(2) == back->hidden(2));
+        CHECK(same_bits(*same->logits(), *back->logits()));
         // A run of other inputs has nothing to share.
         ModelInputs other = inputs;
         other.ids.front() += 1;

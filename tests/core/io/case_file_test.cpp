@@ -8,6 +8,7 @@
 #include "tests/test_data.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 using namespace headscope;
 using headscope::test::TemporaryFolder;
@@ -80,4 +81,53 @@ TEST_CASE("a case file at fault is refused by the name of the tensor") {
     SafetensorsWriter bias = without({});
     bias.add("b_O", zeros({9}));
     CHECK_THROWS_WITH(load(bias), Catch::Contains("b_O"));
+}
+
+TEST_CASE("the heads of every golden case are those of its manifest") {
+    const auto manifest = nlohmann::json::parse(read_file(test_data("/mha/manifest.json")));
+    std::size_t seen = 0;
+    for (const auto& one : manifest["cases"]) {
+        const auto name = one["name"].get<std::string>();
+        INFO(name);
+        const Safetensors file = Safetensors::open_lazily(test_data("/mha/") + name + ".safetensors");
+        CHECK(is_case(file));
+        const CaseHeads heads = heads_of_case(file);
+        CHECK(heads.told);
+        CHECK(heads.H == one["H"].get<std::int64_t>());
+        CHECK(heads.Hkv == one["H_kv"].get<std::int64_t>());
+        ++seen;
+    }
+    CHECK(seen == 20);
+}
+
+TEST_CASE("heads that a case file does not tell are the fewest, and metadata tells them") {
+    const auto heads = [](const SafetensorsWriter& writer) {
+        return heads_of_case(Safetensors::from_bytes(writer.bytes(), "case"));
+    };
+    const auto zeros = [](const Shape& shape) { return std::make_shared<const Tensor>(shape, 0.0F); };
+    SafetensorsWriter plain = without({});
+    CHECK((heads(plain).H == 1 && heads(plain).Hkv == 1 && !heads(plain).told));
+    plain.set_metadata("heads", "4");
+    CHECK((heads(plain).H == 4 && heads(plain).Hkv == 4 && heads(plain).told));
+    plain.set_metadata("kv_heads", "2");
+    CHECK(heads(plain).Hkv == 2);
+
+    SafetensorsWriter masked = without({"mask.add"});
+    masked.add("mask.add", zeros({1, 2, 4, 4}));
+    CHECK((heads(masked).H == 2 && heads(masked).told));
+    SafetensorsWriter one_for_all = without({"mask.add"});
+    one_for_all.add("mask.add", zeros({1, 1, 4, 4}));
+    CHECK_FALSE(heads(one_for_all).told);
+
+    SafetensorsWriter shared = without({"W_K", "W_V"});
+    shared.add("W_K", zeros({8, 2}));
+    shared.add("W_V", zeros({8, 2}));
+    CHECK((heads(shared).H == 4 && heads(shared).Hkv == 1 && !heads(shared).told));
+
+    for (const char* const wrong : {"0", "-2", "two", "2.5", ""}) {
+        SafetensorsWriter bad = without({});
+        bad.set_metadata("heads", wrong);
+        CHECK_THROWS_WITH(heads(bad), Catch::Contains("\"heads\"") && Catch::Contains("1 or more"));
+    }
+    CHECK_FALSE(is_case(Safetensors::from_bytes(without({"W_K"}).bytes(), "case")));
 }

@@ -1,0 +1,92 @@
+#include "app/shell/files.h"
+
+#include "core/base/error.h"
+#include "core/io/attention_file.h"
+#include "core/io/case_file.h"
+
+#include <utility>
+
+namespace headscope {
+
+namespace {
+
+std::string untold_heads(const std::string& name, const CaseHeads& heads) {
+    return name + " does not say how many heads its weights have. They are shown as " +
+           (heads.H == 1 ? "one" : std::to_string(heads.H) + ", the fewest that W_K goes with") +
+           ": choose H at the top.";
+}
+
+} // namespace
+
+void Files::load_project(const std::string& path) {
+    const std::uint64_t revision = state_.document->revision + 1;
+    job_.start(
+        "Opening " + file_name(path), true,
+        [this, path, revision](Progress& progress) -> FileJob::Done {
+            const auto load = [&](OpenedProject opened) {
+                progress.check();
+                return Loaded{make_document(opened.recipe, revision), path, std::move(opened.notes)};
+            };
+            try {
+                Loaded loaded = load(open_project(path));
+                return [this, loaded = std::move(loaded)] { put_in_place(loaded, true); };
+            } catch (const Error& fault) {
+                if (fault.kind() != ErrorKind::input)
+                    throw;
+                // Perhaps a part of it can be read; if not, the first sentence is the one to show.
+                try {
+                    Loaded loaded = load(recover_project(path));
+                    return [this, loaded = std::move(loaded), error = std::string(fault.what())] {
+                        files_.chooser.reset();
+                        files_.damaged = DamagedOffer{file_name(loaded.path), error, loaded.notes};
+                        remains_ = loaded;
+                        remains_->path.clear(); // what is damaged is never overwritten unasked
+                        remains_->notes.clear();
+                    };
+                } catch (const Error& worse) {
+                    if (worse.kind() == ErrorKind::cancelled)
+                        throw;
+                }
+                throw;
+            }
+        },
+        [this](const std::string& sentence) { failed(sentence); });
+}
+
+void Files::load_problem(const std::string& path) {
+    const std::uint64_t revision = state_.document->revision + 1;
+    job_.start(
+        "Opening " + file_name(path), true,
+        [this, path, revision](Progress&) -> FileJob::Done {
+            const CaseHeads heads = heads_of_case(Safetensors::open_lazily(path));
+            Recipe recipe;
+            recipe.base = std::make_shared<const Problem>(
+                load_case({.path = path, .H = heads.H, .Hkv = heads.Hkv, .weights_path = {}, .mask = {}}));
+            Loaded loaded{make_document(recipe, revision), {}, {}};
+            if (!heads.told)
+                loaded.notes.push_back(untold_heads(file_name(path), heads));
+            return [this, path, loaded = std::move(loaded)] {
+                put_in_place(loaded, true); // its tensors alone: nothing is lost with them
+                remember(path);
+            };
+        },
+        [this](const std::string& sentence) { failed(sentence); });
+}
+
+void Files::load_attention(const std::string& path) {
+    job_.start(
+        "Opening " + file_name(path), true,
+        [this, path](Progress&) -> FileJob::Done {
+            return [this, path, set = open_attention_file(path)] {
+                files_.chooser.reset();
+                files_.path.clear();
+                setup_.show_attention(set);
+                saved_ = state_.document; // somebody else's numbers: nothing is lost with them
+                document_changed();
+                remember(path);
+            };
+        },
+        [this](const std::string& sentence) { failed(sentence); });
+}
+
+} // namespace headscope

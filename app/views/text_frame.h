@@ -1,0 +1,29 @@
+#pragma once
+
+#include "app/views/widgets.h"
+
+#include <string>
+
+namespace headscope {
+
+struct FrameLook {
+    Font font = Font::ui;
+    float size = 14.5F; ///< of the text
+    Color stroke = 0;
+    float stroke_width = 1;
+    bool wrong = false; ///< what stands in it cannot be used: a red frame instead
+    bool muted = false; ///< the text
+    float before = 12;  ///< logical pixels from the left edge to the text
+};
+
+/// The frame of a text field. Paints the box at `area`, logical pixels of the current window, and sets place,
+/// width, font and colours for the one ImGui text input that is made while it lives.
+class TextFrame {
+public:
+    TextFrame(const Rect& area, const FrameLook& look, const std::string& text, const ViewTools& tools);
+    ~TextFrame();
+    TextFrame(const TextFrame&) = delete;
+    TextFrame& operator=(const TextFrame&) = delete;
+};
+
+} // namespace headscope
