@@ -261,7 +261,8 @@ void add_comparison(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
     CellAddress twin = cell;
     twin.at[1] = cell.at[1] == sheet.context.view.other ? sheet.context.view.head : sheet.context.view.other;
-    if (twin.at[1] == cell.at[1])
+    // One head alone has none to be compared with, and key/value heads may be fewer.
+    if (twin.at[1] == cell.at[1] || twin.at[1] >= shown.tensor(cell.tensor)->shape()[1])
         return;
     const auto own = static_cast<double>(shown.value(cell)), other = static_cast<double>(shown.value(twin));
     std::string other_head = head_word(sheet.context, twin.at[1]);
