@@ -171,7 +171,8 @@ bool sentence_field(const AppState& state, const SentenceField& field, const Rec
     *field.take_keyboard = false;
     // Tab walks the focus ring; ImGui's own tabbing would jump into this field and stay there.
     ImGui::PushAllowKeyboardFocus(false);
-    const bool typed = ImGui::InputTextWithHint(field.id, field.hint, &field.text);
+    const bool typed =
+        ImGui::InputTextWithHint(field.id, fixed ? field.tip.c_str() : field.hint, &field.text);
     ImGui::PopAllowKeyboardFocus();
     ImGui::EndDisabled();
     if (tools.focus.offer(

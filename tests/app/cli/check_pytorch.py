@@ -13,7 +13,6 @@ import math
 import pathlib
 import re
 import runpy
-import struct
 import subprocess
 import sys
 import tempfile
@@ -25,6 +24,7 @@ try:
 except ImportError:
     print("skipped: PyTorch is not installed (Debian: python3-torch)")
     sys.exit(SKIPPED)
+from tensor_files import read_safetensors, write_safetensors
 
 EXPECTED = {  # variable of the script -> tensor of the case file
     "q": "Q", "k": "K", "v": "V", "scaled": "scores", "masked": "scores_masked", "weights": "weights",
@@ -33,31 +33,6 @@ EXPECTED = {  # variable of the script -> tensor of the case file
 }  # fmt: skip
 STAGES = {"x", "q_heads", "k_heads", "v_heads", "scores", "contributions", "q", "k", "v", "scaled", "masked", "weights",
           "weights_mean", "head_out", "concat", "output"}  # fmt: skip
-TYPES = {torch.float32: ("F32", "f"), torch.bool: ("BOOL", "?")}
-
-
-def read_safetensors(path):
-    data = path.read_bytes()
-    (length,) = struct.unpack_from("<Q", data)
-    dtypes = {"F32": torch.float32, "BOOL": torch.bool, "I64": torch.int64}
-    tensors = {}
-    for name, entry in json.loads(data[8 : 8 + length]).items():
-        if name != "__metadata__":
-            begin, end = (8 + length + offset for offset in entry["data_offsets"])
-            flat = torch.frombuffer(bytearray(data[begin:end]), dtype=dtypes[entry["dtype"]])
-            tensors[name] = flat.reshape(entry["shape"])
-    return tensors
-
-
-def write_safetensors(path, tensors):
-    header, data = {}, b""
-    for name, tensor in tensors.items():
-        dtype, code = TYPES[tensor.dtype]
-        raw = struct.pack(f"<{tensor.numel()}{code}", *tensor.flatten().tolist())
-        header[name] = {"dtype": dtype, "shape": list(tensor.shape), "data_offsets": [len(data), len(data) + len(raw)]}
-        data += raw
-    text = json.dumps(header).encode()
-    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
 def run_script(path):

@@ -6,10 +6,8 @@ what Hugging Face's own code gave (the reference cases), and a writer of the fil
 as it is printed. `model check` has to accept the file it writes, and to refuse it once a number in it is changed.
 Exits with 77 where torch is not installed.
 """
-import json
 import pathlib
 import re
-import struct
 import subprocess
 import sys
 import tempfile
@@ -21,34 +19,17 @@ try:
 except ImportError:
     print("skipped: PyTorch is not installed (Debian: python3-torch)")
     sys.exit(SKIPPED)
+from tensor_files import read_safetensors, write_safetensors
 
-TYPES = {"F32": torch.float32, "I64": torch.int64}
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
-def read_safetensors(path):
-    data = path.read_bytes()
-    (length,) = struct.unpack_from("<Q", data)
-    tensors = {}
-    for name, entry in json.loads(data[8 : 8 + length]).items():
-        if name != "__metadata__":
-            begin, end = (8 + length + offset for offset in entry["data_offsets"])
-            flat = torch.frombuffer(bytearray(data[begin:end]), dtype=TYPES[entry["dtype"]])
-            tensors[name] = flat.reshape(entry["shape"])
-    return tensors
-
-
 def save_file(tensors, path):
-    header, data = {}, b""
+    """As safetensors.torch has it, which refuses views."""
     for name, tensor in tensors.items():
         if not tensor.is_contiguous():
             raise ValueError(f"{name} is not contiguous")
-        raw = tensor.numpy().tobytes()
-        dtype = next(key for key, value in TYPES.items() if value == tensor.dtype)
-        header[name] = {"dtype": dtype, "shape": list(tensor.shape), "data_offsets": [len(data), len(data) + len(raw)]}
-        data += raw
-    text = json.dumps(header).encode()
-    pathlib.Path(path).write_bytes(struct.pack("<Q", len(text)) + text + data)
+    write_safetensors(path, tensors)
 
 
 def stand_ins(expected):
