@@ -156,6 +156,7 @@ void show_lesson(Program& program, const RenderOptions& options) {
 
 /// As by hand: the patch opened, then the gains turned layer by layer.
 void edit_model(Program& program, const RenderOptions& options) {
+    program.state().view.less_motion = true; // what an edit changes does not flash in a picture
     const auto settle = [&program] {
         program.settle();
         if (!program.state().error.empty())

@@ -8,7 +8,7 @@
 namespace headscope {
 
 bool can_flash(const Shown& before, const Shown& now) {
-    return before.trace != nullptr && now.trace != nullptr &&
+    return before.trace != nullptr && now.trace != nullptr && before.document->layer == now.document->layer &&
            why_not_comparable(before.problem(), now.problem()).empty() &&
            !words_differ(before.problem(), now.problem());
 }

@@ -11,7 +11,7 @@ struct Flash {
 };
 inline constexpr double flash_seconds = 0.25;
 
-/// Whether two results can be told apart cell by cell: same sizes, same words.
+/// Whether two results can be told apart cell by cell: same sizes, same words, and of a board the same layer.
 bool can_flash(const Shown& before, const Shown& now);
 
 /// An ink outline round every cell of the picture whose number changed. Cells too small for one have none.

@@ -215,9 +215,7 @@ void Program::take_results() {
         state_.error = result->error;
         return;
     }
-    // Another layer of a board is no edit.
-    const Document* const before = state_.shown.document.get();
-    if (state_.view.flashes() && (before == nullptr || before->layer == result->document->layer)) {
+    if (state_.view.flashes()) {
         state_.flash.before = state_.shown;
         flash_begins_ = true;
     }

@@ -213,6 +213,19 @@ TEST_CASE("an edit while another layer is on its way changes neither layer, and 
     end_recording();
 }
 
+TEST_CASE("an edit flashes in its own layer, not in one that is opened before the next frame", "[model]") {
+    Desk desk;
+    desk.open(folder_of("gpt2_tiny"), prompt);
+    desk.program.act(Command(SetGain{1, 0}));
+    desk.program.settle();
+    desk.program.act(ViewChange(AttentionChange(OpenHead{1, 0})));
+    desk.program.settle();
+    desk.driver.wait(2);
+    CHECK(desk.shown().document->layer == 1);
+    CHECK(desk.program.state().flash.strength == 0);
+    end_recording();
+}
+
 TEST_CASE("a weight of a later layer is edited, and only layers from there on are computed", "[model]") {
     Desk desk;
     desk.open(folder_of("qwen2_tiny_bf16"), prompt);
