@@ -13,11 +13,14 @@ CORE = {
     "core/attention": ["core/base", "core/tensor", "core/trace"],
     "core/text": ["core/base", "core/tensor", "core/trace", "core/attention"],
 }
+CORE["core/format"] = [*CORE["core/text"], "core/text"]
 CORE["core/engine"] = [*CORE["core/text"], "core/text"]
-CORE["core/checkpoint"] = [*CORE["core/engine"], "core/engine"]
+CORE["core/figure"] = [*CORE["core/text"], "core/text"]
+CORE["core/checkpoint"] = [*CORE["core/engine"], "core/engine", "core/format"]
 CORE["core/analysis"] = [*CORE["core/checkpoint"], "core/checkpoint"]
-CORE["core/io"] = [*CORE["core/analysis"], "core/analysis"]
-CORE["core/lesson"] = [*CORE["core/io"], "core/io"]
+CORE["core/project"] = [*CORE["core/analysis"], "core/analysis"]
+CORE["core/export"] = [*CORE["core/project"], "core/project"]
+CORE["core/lesson"] = [*CORE["core/export"], "core/export"]
 ALL_CORE = list(CORE)
 APP = {"app/state": ALL_CORE}
 APP["app/commands"] = [*ALL_CORE, "app/state"]
@@ -36,7 +39,7 @@ THIRD_PARTIES = [
     (r"Eigen/", ["core/engine/cpu", "core/analysis", "core/checkpoint"]),
     (r"vulkan/", ["core/engine/vulkan"]),
     (r"CLI/", ["app/cli"]),
-    (r"cairo|pango", ["core/io"]),
+    (r"cairo|pango", ["core/figure"]),
     (r"pcre2", ["core/text"]),
     (r"md4c|yaml-cpp", ["core/lesson"]),
     (r"utf8proc", ["core/text", "app/draw", "app/shell", "core/checkpoint"]),

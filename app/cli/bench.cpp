@@ -5,7 +5,7 @@
 #include "app/cli/bench_rows.h"
 #include "app/cli/problem_options.h"
 #include "app/cli/subcommands.h"
-#include "app/draw/format.h"
+#include "app/draw/kit/format.h"
 #include "app/shell/offscreen.h"
 #include "app/shell/program.h"
 #include "app/shell/window.h"

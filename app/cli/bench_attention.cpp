@@ -1,7 +1,7 @@
 #include "app/cli/bench_attention.h"
 #include "app/cli/bench_clock.h"
 
-#include "app/draw/format.h"
+#include "app/draw/kit/format.h"
 #include "app/shell/offscreen.h"
 #include "app/shell/program.h"
 

@@ -1,6 +1,6 @@
 #include "app/cli/bench_machine.h"
 #include "app/cli/bench_rows.h"
-#include "app/draw/format.h"
+#include "app/draw/kit/format.h"
 #include "core/attention/cost.h"
 #include "core/base/error.h"
 #include "core/engine/engine.h"

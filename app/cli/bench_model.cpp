@@ -1,8 +1,8 @@
 #include "app/cli/bench_clock.h"
 #include "app/cli/bench_machine.h"
 #include "app/cli/bench_rows.h"
-#include "app/draw/format.h"
-#include "core/checkpoint/model_run.h"
+#include "app/draw/kit/format.h"
+#include "core/checkpoint/run/model_run.h"
 
 #include <algorithm>
 #include <chrono>

@@ -3,8 +3,8 @@
 #include "app/cli/subcommands.h"
 #include "core/base/error.h"
 #include "core/engine/engine.h"
-#include "core/io/pytorch_script.h"
-#include "core/io/tensor_export.h"
+#include "core/export/pytorch_script.h"
+#include "core/export/tensor_export.h"
 
 #include <CLI/CLI.hpp>
 #include <memory>

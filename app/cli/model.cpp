@@ -1,4 +1,4 @@
-#include "core/checkpoint/model.h"
+#include "core/checkpoint/model/model.h"
 #include "app/cli/model_commands.h"
 #include "app/cli/subcommands.h"
 #include "core/base/file.h"

@@ -2,7 +2,7 @@
 #include "app/cli/problem_options.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/checkpoint/reference_check.h"
+#include "core/checkpoint/run/reference_check.h"
 #include "core/engine/engine.h"
 
 #include <CLI/CLI.hpp>

@@ -1,6 +1,6 @@
 #include "app/cli/model_commands.h"
 #include "core/base/file.h"
-#include "core/checkpoint/local_models.h"
+#include "core/checkpoint/files/local_models.h"
 
 #include <CLI/CLI.hpp>
 #include <memory>

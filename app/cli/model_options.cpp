@@ -4,9 +4,9 @@
 
 #include "app/cli/problem_options.h"
 #include "core/base/error.h"
-#include "core/checkpoint/patch_file.h"
+#include "core/checkpoint/model/patch_file.h"
 #include "core/engine/engine.h"
-#include "core/io/model_export.h"
+#include "core/export/model_export.h"
 #include "core/text/tokenizer/tokenizer.h"
 
 #include <CLI/CLI.hpp>

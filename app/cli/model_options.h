@@ -1,8 +1,8 @@
 #pragma once
 
 #include "app/cli/problem_options.h"
-#include "core/checkpoint/forward.h"
-#include "core/io/trace_export.h"
+#include "core/checkpoint/run/forward.h"
+#include "core/export/trace_export.h"
 
 #include <cstdint>
 #include <optional>

@@ -4,9 +4,9 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/io/case_file.h"
-#include "core/io/mask_json.h"
-#include "core/io/project_file.h"
+#include "core/project/case_file.h"
+#include "core/project/mask_json.h"
+#include "core/project/project_file.h"
 #include "core/text/plain_text.h"
 #include "core/text/preset.h"
 

@@ -1,13 +1,13 @@
 #include "app/cli/model_options.h"
 #include "app/cli/problem_options.h"
 #include "app/cli/subcommands.h"
-#include "app/draw/stage_figure.h"
+#include "app/draw/pages/stage_figure.h"
 #include "app/shell/offscreen.h"
 #include "app/shell/program.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/engine/engine.h"
-#include "core/io/attention_file.h"
+#include "core/format/attention_file.h"
 #include "core/lesson/library.h"
 
 #include <CLI/CLI.hpp>

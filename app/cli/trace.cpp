@@ -3,7 +3,7 @@
 #include "app/cli/subcommands.h"
 #include "core/base/error.h"
 #include "core/engine/engine.h"
-#include "core/io/trace_export.h"
+#include "core/export/trace_export.h"
 
 #include <CLI/CLI.hpp>
 #include <memory>

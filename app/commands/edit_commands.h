@@ -2,7 +2,7 @@
 
 #include "app/commands/block_operations.h"
 #include "app/state/document.h"
-#include "core/io/tsv.h"
+#include "core/format/tsv.h"
 
 #include <string>
 

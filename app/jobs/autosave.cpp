@@ -3,7 +3,7 @@
 #include "app/jobs/recovery.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/io/project_file.h"
+#include "core/project/project_file.h"
 
 #include <nlohmann/json.hpp>
 #include <unistd.h>

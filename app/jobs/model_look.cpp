@@ -2,7 +2,7 @@
 
 #include "app/state/attention_document.h"
 #include "core/base/error.h"
-#include "core/checkpoint/spelled_run.h"
+#include "core/checkpoint/run/spelled_run.h"
 
 #include <algorithm>
 #include <exception>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/io/project_file.h"
+#include "core/project/project_file.h"
 
 #include <cstdint>
 #include <filesystem>

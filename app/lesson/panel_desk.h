@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/draw/picture.h"
+#include "app/draw/kit/picture.h"
 #include "app/state/course_state.h"
 #include "core/engine/engine.h"
 

@@ -1,10 +1,10 @@
 #include "app/lesson/player.h"
 
-#include "app/draw/lesson_panel.h"
+#include "app/draw/lesson/lesson_panel.h"
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
-#include "core/io/same_bits.h"
 #include "core/lesson/check.h"
+#include "core/project/same_bits.h"
 
 #include <algorithm>
 #include <map>

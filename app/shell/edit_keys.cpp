@@ -1,10 +1,10 @@
 #include "app/shell/edit_keys.h"
 
-#include "app/draw/matrix.h"
+#include "app/draw/matrix/matrix.h"
 #include "app/shell/pressed.h"
 #include "app/state/block.h"
 #include "core/base/error.h"
-#include "core/io/tsv.h"
+#include "core/format/tsv.h"
 
 #include <GLFW/glfw3.h>
 

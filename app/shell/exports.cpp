@@ -1,12 +1,12 @@
 #include "app/shell/exports.h"
 
-#include "app/draw/format.h"
-#include "app/draw/stage_figure.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/pages/stage_figure.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/io/pytorch_script.h"
-#include "core/io/tensor_export.h"
-#include "core/io/tsv.h"
+#include "core/export/pytorch_script.h"
+#include "core/export/tensor_export.h"
+#include "core/format/tsv.h"
 
 #include <cctype>
 #include <map>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/draw/picture.h"
+#include "app/draw/kit/picture.h"
 #include "app/state/view_state.h"
 
 #include <string>

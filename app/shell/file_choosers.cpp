@@ -1,9 +1,9 @@
 #include "app/shell/file_choosers.h"
 
-#include "app/draw/stage_figure.h"
+#include "app/draw/pages/stage_figure.h"
 #include "app/shell/exports.h"
 #include "app/views/given_weights.h"
-#include "core/checkpoint/local_models.h"
+#include "core/checkpoint/files/local_models.h"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include "app/views/given_weights.h"
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
-#include "core/io/same_bits.h"
+#include "core/project/same_bits.h"
 
 #include <imgui.h>
 

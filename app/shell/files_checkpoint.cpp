@@ -1,8 +1,8 @@
 #include "app/shell/files.h"
 
 #include "app/shell/file_choosers.h"
-#include "core/checkpoint/local_models.h"
-#include "core/checkpoint/patch_file.h"
+#include "core/checkpoint/files/local_models.h"
+#include "core/checkpoint/model/patch_file.h"
 
 #include <signal.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 #include "app/shell/files.h"
 
 #include "core/base/error.h"
-#include "core/io/attention_file.h"
-#include "core/io/case_file.h"
+#include "core/format/attention_file.h"
+#include "core/project/case_file.h"
 
 #include <utility>
 

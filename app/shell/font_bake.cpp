@@ -1,6 +1,6 @@
 #include "app/shell/font_bake.h"
 
-#include "core/io/scene.h"
+#include "core/figure/scene.h"
 
 #include <imgui_internal.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/io/recipe.h"
-#include "core/io/scene.h"
+#include "core/figure/scene.h"
+#include "core/project/recipe.h"
 
 #include <filesystem>
 #include <functional>

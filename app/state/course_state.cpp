@@ -1,6 +1,6 @@
 #include "app/state/course_state.h"
 
-#include "core/io/same_bits.h"
+#include "core/project/same_bits.h"
 
 namespace headscope {
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "core/io/recipe.h"
 #include "core/lesson/library.h"
 #include "core/lesson/panel_figure.h"
+#include "core/project/recipe.h"
 
 #include <map>
 #include <memory>

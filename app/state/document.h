@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/analysis/attention_set.h"
-#include "core/io/recipe.h"
+#include "core/project/recipe.h"
 
 #include <cstdint>
 #include <memory>

@@ -2,8 +2,8 @@
 
 #include "app/state/document.h"
 #include "app/state/head_edits.h"
-#include "core/checkpoint/model_run.h"
-#include "core/checkpoint/text_model.h"
+#include "core/checkpoint/model/text_model.h"
+#include "core/checkpoint/run/model_run.h"
 
 #include <map>
 #include <memory>

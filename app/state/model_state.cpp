@@ -1,6 +1,6 @@
 #include "app/state/model_state.h"
 
-#include "core/checkpoint/predictions.h"
+#include "core/checkpoint/run/predictions.h"
 
 #include <algorithm>
 

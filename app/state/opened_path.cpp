@@ -2,9 +2,9 @@
 
 #include "core/base/error.h"
 #include "core/base/random_access_file.h"
-#include "core/checkpoint/safetensors.h"
-#include "core/io/case_file.h"
-#include "core/io/project_file.h"
+#include "core/format/safetensors.h"
+#include "core/project/case_file.h"
+#include "core/project/project_file.h"
 
 #include <algorithm>
 #include <filesystem>

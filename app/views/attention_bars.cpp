@@ -1,5 +1,5 @@
-#include "app/draw/controls.h"
-#include "app/draw/format.h"
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
 #include "app/views/file_views.h"
 #include "app/views/given_weights.h"
 #include "app/views/views.h"

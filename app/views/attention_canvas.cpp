@@ -1,5 +1,5 @@
-#include "app/draw/attention_pages.h"
-#include "app/draw/pages.h"
+#include "app/draw/pages/attention_pages.h"
+#include "app/draw/pages/pages.h"
 #include "app/views/scrolled.h"
 #include "app/views/views.h"
 

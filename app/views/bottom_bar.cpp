@@ -1,4 +1,4 @@
-#include "app/draw/format.h"
+#include "app/draw/kit/format.h"
 #include "app/views/file_views.h"
 #include "app/views/given_weights.h"
 #include "app/views/views.h"

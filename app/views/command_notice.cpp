@@ -1,4 +1,4 @@
-#include "app/draw/controls.h"
+#include "app/draw/kit/controls.h"
 #include "app/views/views.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "app/views/dialog.h"
 
-#include "app/draw/format.h"
+#include "app/draw/kit/format.h"
 #include "app/views/text_frame.h"
 
 #include <imgui_internal.h>

@@ -1,5 +1,5 @@
-#include "app/draw/engine_panel.h"
-#include "app/draw/format.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/panels/engine_panel.h"
 #include "app/views/given_weights.h"
 #include "app/views/views.h"
 

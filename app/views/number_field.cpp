@@ -1,4 +1,4 @@
-#include "app/draw/format.h"
+#include "app/draw/kit/format.h"
 #include "app/state/block.h"
 #include "app/views/text_frame.h"
 #include "app/views/views.h"

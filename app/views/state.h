@@ -1,9 +1,9 @@
 #pragma once
 
-#include "app/draw/comparison.h"
-#include "app/draw/flash.h"
-#include "app/draw/picture.h"
-#include "app/draw/pixel_cache.h"
+#include "app/draw/kit/picture.h"
+#include "app/draw/kit/pixel_cache.h"
+#include "app/draw/matrix/comparison.h"
+#include "app/draw/matrix/flash.h"
 #include "app/state/course_state.h"
 #include "app/state/document.h"
 #include "app/state/engine_state.h"

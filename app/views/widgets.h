@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/commands/command.h"
-#include "app/draw/picture.h"
+#include "app/draw/kit/picture.h"
 #include "app/views/surface.h"
 
 #include <functional>

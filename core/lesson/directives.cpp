@@ -1,8 +1,8 @@
 #include "core/lesson/directives.h"
 
 #include "core/base/error.h"
-#include "core/io/mask_json.h"
 #include "core/lesson/fields.h"
+#include "core/project/mask_json.h"
 
 #include <algorithm>
 #include <charconv>

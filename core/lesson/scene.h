@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/io/recipe.h"
 #include "core/lesson/target.h"
+#include "core/project/recipe.h"
 
 #include <optional>
 #include <string>
@@ -15,7 +15,7 @@ struct StepScene {
     std::optional<std::string> preset, sentence;
     std::optional<std::string> kv_sentence; ///< empty: self-attention
     std::optional<MaskChoice> mask;
-    std::optional<Mask> mask_rules; ///< the list form of core/io/mask_json.h
+    std::optional<Mask> mask_rules; ///< the list form of core/project/mask_json.h
     std::optional<std::int64_t> H, Hkv;
     std::optional<std::uint64_t> seed;
     std::optional<bool> identity_W_O;

@@ -3,9 +3,9 @@
 
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/checkpoint/safetensors.h"
-#include "core/io/case_file.h"
-#include "core/io/mask_json.h"
+#include "core/format/safetensors.h"
+#include "core/project/case_file.h"
+#include "core/project/mask_json.h"
 #include "tests/conformance/compare.h"
 
 #include <algorithm>

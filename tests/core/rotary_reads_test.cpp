@@ -2,7 +2,7 @@
 
 #include "core/engine/cpu/cpu_engine.h"
 #include "tests/catch.h"
-#include "tests/core/checkpoint/model_case.h"
+#include "tests/core/checkpoint/run/model_case.h"
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 #include "core/analysis/head_map.h"
 #include "core/base/error.h"
-#include "core/io/attention_file.h"
+#include "core/format/attention_file.h"
 #include "tests/fuzz/target.h"
 
 #include <cstdlib>

@@ -1,7 +1,7 @@
 #include "core/base/error.h"
-#include "core/checkpoint/config.h"
-#include "core/checkpoint/name_map.h"
-#include "core/checkpoint/rope.h"
+#include "core/checkpoint/files/config.h"
+#include "core/checkpoint/files/name_map.h"
+#include "core/checkpoint/model/rope.h"
 #include "tests/fuzz/target.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #include "core/base/error.h"
-#include "core/io/mask_json.h"
+#include "core/project/mask_json.h"
 #include "tests/fuzz/target.h"
 
 #include <algorithm>

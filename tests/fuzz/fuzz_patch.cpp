@@ -1,8 +1,8 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/checkpoint/patch_file.h"
-#include "core/checkpoint/patch_identity.h"
-#include "core/checkpoint/safetensors.h"
+#include "core/checkpoint/model/patch_file.h"
+#include "core/checkpoint/model/patch_identity.h"
+#include "core/format/safetensors.h"
 #include "tests/fuzz/target.h"
 
 #include <cstdlib>

@@ -1,7 +1,7 @@
 #include "core/base/error.h"
-#include "core/checkpoint/safetensors.h"
-#include "core/io/project_file.h"
-#include "core/io/same_bits.h"
+#include "core/format/safetensors.h"
+#include "core/project/project_file.h"
+#include "core/project/same_bits.h"
 #include "tests/fuzz/target.h"
 
 #include <array>

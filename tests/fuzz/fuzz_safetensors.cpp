@@ -1,5 +1,5 @@
 #include "core/base/error.h"
-#include "core/checkpoint/safetensors.h"
+#include "core/format/safetensors.h"
 #include "tests/fuzz/target.h"
 
 #include <cstdlib>

@@ -1,8 +1,8 @@
 #include "app/jobs/recovery.h"
 #include "app/shell/program.h"
 #include "core/base/error.h"
-#include "core/io/project_file.h"
-#include "core/io/same_bits.h"
+#include "core/project/project_file.h"
+#include "core/project/same_bits.h"
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
 

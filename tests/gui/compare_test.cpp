@@ -1,4 +1,4 @@
-#include "app/draw/format.h"
+#include "app/draw/kit/format.h"
 #include "app/shell/offscreen.h"
 #include "app/shell/program.h"
 #include "app/views/views.h"

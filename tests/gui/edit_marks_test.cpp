@@ -1,5 +1,5 @@
-#include "app/draw/edit_marks.h"
-#include "core/checkpoint/patch_file.h"
+#include "app/draw/matrix/edit_marks.h"
+#include "core/checkpoint/model/patch_file.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
 #include "tests/temporary_folder.h"

@@ -1,5 +1,5 @@
-#include "app/draw/pages.h"
-#include "app/draw/panels.h"
+#include "app/draw/pages/pages.h"
+#include "app/draw/panels/panels.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
 

@@ -1,4 +1,4 @@
-#include "app/draw/format.h"
+#include "app/draw/kit/format.h"
 #include "core/text/preset.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"

@@ -1,4 +1,4 @@
-#include "core/io/same_bits.h"
+#include "core/project/same_bits.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
 #include "tests/temporary_folder.h"

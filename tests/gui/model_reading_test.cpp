@@ -1,6 +1,6 @@
 #include "core/analysis/read_set.h"
 #include "core/base/file.h"
-#include "core/checkpoint/spelled_run.h"
+#include "core/checkpoint/run/spelled_run.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
 #include "tests/temporary_folder.h"

@@ -1,5 +1,5 @@
 #include "core/base/file.h"
-#include "core/checkpoint/forward.h"
+#include "core/checkpoint/run/forward.h"
 #include "core/engine/cpu/cpu_engine.h"
 #include "tests/catch.h"
 #include "tests/gui/support/files_desk.h"

@@ -1,4 +1,4 @@
-#include "core/io/project_file.h"
+#include "core/project/project_file.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
 #include "tests/gui/support/files_desk.h"

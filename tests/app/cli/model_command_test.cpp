@@ -1,9 +1,9 @@
 #include "core/base/file.h"
-#include "core/checkpoint/patch_file.h"
-#include "core/checkpoint/safetensors.h"
+#include "core/checkpoint/model/patch_file.h"
+#include "core/format/safetensors.h"
 #include "tests/app/cli/run_program.h"
 #include "tests/catch.h"
-#include "tests/core/checkpoint/model_case.h"
+#include "tests/core/checkpoint/run/model_case.h"
 #include "tests/temporary_folder.h"
 #include "tests/test_data.h"
 

@@ -1,6 +1,6 @@
 #include "app/state/document.h"
 #include "core/base/file.h"
-#include "core/io/project_file.h"
+#include "core/project/project_file.h"
 #include "core/text/preset.h"
 #include "tests/app/cli/run_program.h"
 #include "tests/catch.h"

@@ -1,5 +1,5 @@
 #include "core/base/file.h"
-#include "core/checkpoint/safetensors.h"
+#include "core/format/safetensors.h"
 #include "core/trace/stage.h"
 #include "tests/app/cli/run_program.h"
 #include "tests/catch.h"

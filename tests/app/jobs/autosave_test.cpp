@@ -2,7 +2,7 @@
 
 #include "app/jobs/recovery.h"
 #include "core/base/file.h"
-#include "core/io/same_bits.h"
+#include "core/project/same_bits.h"
 #include "core/text/preset.h"
 #include "tests/catch.h"
 #include "tests/support.h"

@@ -2,7 +2,7 @@
 
 #include "app/state/document.h"
 #include "core/base/file.h"
-#include "core/io/project_file.h"
+#include "core/project/project_file.h"
 #include "core/text/preset.h"
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"

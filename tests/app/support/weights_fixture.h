@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/draw/pages.h"
+#include "app/draw/pages/pages.h"
 
 #include <algorithm>
 #include <cmath>

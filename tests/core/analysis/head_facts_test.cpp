@@ -1,6 +1,6 @@
 #include "core/analysis/head_facts.h"
 #include "core/analysis/head_map.h"
-#include "core/io/attention_file.h"
+#include "core/format/attention_file.h"
 #include "tests/catch.h"
 #include "tests/test_data.h"
 

@@ -3,7 +3,7 @@
 #include "core/attention/regroup.h"
 #include "core/base/error.h"
 #include "core/engine/engine.h"
-#include "core/io/recipe.h"
+#include "core/project/recipe.h"
 #include "tests/catch.h"
 
 #include <algorithm>

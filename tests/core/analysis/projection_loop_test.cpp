@@ -1,7 +1,7 @@
 #include "core/analysis/projection_loop.h"
 
 #include "core/engine/engine.h"
-#include "core/io/recipe.h"
+#include "core/project/recipe.h"
 #include "tests/catch.h"
 
 #include <algorithm>

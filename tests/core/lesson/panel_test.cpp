@@ -1,8 +1,8 @@
 #include "core/base/assets.h"
 #include "core/base/error.h"
-#include "core/io/recipe.h"
 #include "core/lesson/check.h"
 #include "core/lesson/panel_figure.h"
+#include "core/project/recipe.h"
 #include "tests/catch.h"
 
 #include <algorithm>

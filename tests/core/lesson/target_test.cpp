@@ -1,6 +1,6 @@
 #include "core/base/error.h"
-#include "core/io/recipe.h"
 #include "core/lesson/target.h"
+#include "core/project/recipe.h"
 #include "tests/catch.h"
 
 #include <utility>

@@ -1,6 +1,6 @@
 #include "tests/gui/support/desk.h"
 
-#include "app/draw/format.h"
+#include "app/draw/kit/format.h"
 #include "core/engine/engine.h"
 #include "tests/catch.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/io/scene.h"
+#include "core/figure/scene.h"
 
 #include <string>
 #include <vector>

@@ -1,0 +1,153 @@
+#include "app/draw/inspector/inspector_sections.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/pages/attention_pages.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+/// Row i of a head, or of the mean.
+std::span<const float> row_of(const Shown& shown, const CellAddress& cell) {
+    const Tensor& tensor = *shown.tensor(cell.tensor);
+    Index first = cell.at;
+    first[static_cast<std::size_t>(tensor_info(cell.tensor).rank() - 1)] = 0;
+    return tensor.values().subspan(static_cast<std::size_t>(tensor.shape().offset(first)),
+                                   static_cast<std::size_t>(shown.dims().Tk));
+}
+
+double finite_sum(std::span<const float> row) {
+    double sum = 0;
+    for (const float value : row)
+        sum += std::isfinite(value) ? static_cast<double>(value) : 0.0;
+    return sum;
+}
+
+double entropy_of(std::span<const float> row) {
+    double entropy = 0;
+    for (const float value : row)
+        if (value > 0 && std::isfinite(value))
+            entropy -= static_cast<double>(value) * std::log(static_cast<double>(value));
+    return entropy;
+}
+
+void write_value(Sheet& sheet, const CellAddress& cell) {
+    const DrawContext& context = sheet.context;
+    const Theme& theme = context.theme;
+    const auto value = static_cast<double>(context.shown.value(cell));
+    sheet.y = 18;
+    sheet.put(sheet.left, address_text(context.shown, cell), sheet.width(), Font::mono, 14, theme.ink);
+    const int decimals = value != 0 && std::abs(value) < 0.01 ? 4 : 2;
+    const float taken =
+        draw_text(sheet.picture, context, sheet.left, 84, std::isnan(value) ? "NaN" : number(value, decimals),
+                  Font::ui_semibold, 34, theme.ink);
+    const bool mean = cell.tensor == TensorId::weights_mean;
+    const Problem& problem = context.shown.problem();
+    const std::string from = shortened(problem.query_label(cell.at[mean ? 1U : 2U]), 14),
+                      to = shortened(problem.key_label(cell.at[mean ? 2U : 3U]), 14);
+    const std::string words = from + " → " + to;
+    if (taken + 14 + context.measure(words, Font::ui, 13) <= sheet.width()) {
+        draw_text(sheet.picture, context, sheet.left + taken + 14, 82, words, Font::ui, 13, theme.text);
+        sheet.y = 98;
+    } else {
+        sheet.y = 96;
+        sheet.put(sheet.left, words, sheet.width(), Font::ui, 13, theme.text);
+        sheet.y += 26;
+    }
+}
+
+void write_row(Sheet& sheet, const CellAddress& cell) {
+    const DrawContext& context = sheet.context;
+    const auto row = row_of(context.shown, cell);
+    const Problem& problem = context.shown.problem();
+    const AttentionInfo& info = context.shown.document->attention->info();
+    const float value = context.shown.value(cell);
+    sheet.section("This row",
+                  "query " + std::to_string(cell.at[cell.tensor == TensorId::weights_mean ? 1U : 2U]));
+    if (std::ranges::all_of(row, [](float w) { return w == 0; })) {
+        sheet.paragraph(why_empty(context), context.theme.text);
+        return;
+    }
+    const double sum = finite_sum(row);
+    const bool off = std::abs(sum - 1) > static_cast<double>(info.sum_tolerance);
+    sheet.row("sum", number(sum, 4) + (off ? " ⚠" : ""), off);
+    sheet.row("away from 1", signed_number(sum - 1, 4));
+    if (off)
+        sheet.paragraph("Softmax gives rows that sum to 1; as " + info.held_as + " within " +
+                            shortest_number(info.sum_tolerance) + ". This one was changed after it, or cut.",
+                        context.theme.bad);
+    if (std::isfinite(value)) {
+        const auto rank = 1 + std::ranges::count_if(row, [&](float w) { return w > value; });
+        sheet.row("rank of this weight",
+                  grouped(rank) + " of " + grouped(static_cast<std::int64_t>(row.size())));
+    } else {
+        sheet.paragraph("This weight is no finite number.", context.theme.bad);
+    }
+    std::int64_t best = 0;
+    for (std::size_t j = 0; j < row.size(); ++j)
+        if (row[j] > row[static_cast<std::size_t>(best)] ||
+            !std::isfinite(row[static_cast<std::size_t>(best)]))
+            best = static_cast<std::int64_t>(j);
+    sheet.row("largest, on " + shortened(problem.key_label(best), 12),
+              number(static_cast<double>(row[static_cast<std::size_t>(best)]), 2));
+    sheet.row("entropy", number(entropy_of(row), 2) + " nats");
+    sheet.row("weight on the first key", number(static_cast<double>(row[0]), 2));
+}
+
+void write_head(Sheet& sheet, std::int64_t h) {
+    const DrawContext& context = sheet.context;
+    const AttentionInfo& info = context.shown.document->attention->info();
+    const std::int64_t l = context.shown.document->layer;
+    const std::string name = (info.is_mean(l, h) ? "" : "Head ") + head_name(info, l, h);
+    const HeadFacts* facts = facts_of(context, h);
+    if (facts == nullptr) {
+        sheet.section(name);
+        sheet.paragraph("Being measured …", context.theme.muted);
+        return;
+    }
+    const HeadMetrics& m = facts->metrics;
+    const auto two = [](float value) { return number(static_cast<double>(value), 2); };
+    sheet.section(name, m.label.empty() ? "no clear label" : m.label);
+    if (info.Tq == info.Tk) {
+        sheet.row("on the first token", two(m.first_token), m.label == "first token");
+        sheet.row("on the token before", two(m.previous_token), m.label == "previous token");
+        sheet.row("on the token itself", two(m.itself), m.label == "itself");
+        sheet.row("on the token after", two(m.next_token), m.label == "next token");
+    }
+    sheet.row("entropy of a row", two(m.entropy) + " nats");
+    sheet.row("largest of a row", two(m.largest));
+    sheet.paragraph("Averages over rows.", context.theme.muted);
+    if (facts->causal)
+        sheet.paragraph("Causal: no query reads a later key.", context.theme.text);
+    if (facts->empty_rows > 0)
+        sheet.row("rows of zeros", grouped(facts->empty_rows));
+    for (const std::string& flag : flags_of(*facts, info))
+        sheet.paragraph("⚠ " + flag, context.theme.bad);
+}
+
+} // namespace
+
+Picture draw_attention_inspector(const DrawContext& context) {
+    Sheet sheet(context);
+    const auto cell = spoken_of(context.shown, context.view);
+    if (!cell || (cell->tensor != TensorId::weights && cell->tensor != TensorId::weights_mean)) {
+        sheet.y = 18;
+        sheet.paragraph("Point at a weight to read it.", context.theme.muted);
+        return sheet.finish();
+    }
+    write_value(sheet, *cell);
+    write_row(sheet, *cell);
+    if (cell->tensor == TensorId::weights_mean) {
+        if (context.shown.document->attention->info().own_heads() <= 16)
+            add_mean(sheet, *cell);
+    } else {
+        if (context.view.heads_view == HeadsView::difference)
+            add_comparison(sheet, *cell);
+        write_head(sheet, cell->at[1]);
+    }
+    return sheet.finish();
+}
+
+} // namespace headscope

@@ -1,0 +1,228 @@
+#include "app/draw/inspector/inspector_sections.h"
+
+#include "app/draw/kit/format.h"
+#include "app/draw/matrix/rotation.h"
+
+namespace headscope {
+
+namespace {
+
+std::string n(std::int64_t i) {
+    return std::to_string(i);
+}
+
+/// "owns columns 4 to 7".
+std::string owns(const char* what, std::int64_t first, std::int64_t count) {
+    return count == 1 ? "owns " + std::string(what) + " " + n(first)
+                      : "owns " + std::string(what) + "s " + n(first) + " to " + n(first + count - 1);
+}
+
+void add_shape(Sheet& sheet, TensorId from, TensorId to) {
+    const Dims& dims = sheet.context.dims();
+    sheet.section("Shape");
+    const auto line = [&](TensorId id) {
+        const TensorInfo& info = tensor_info(id);
+        sheet.place(std::string(info.name), info.shape(dims).text());
+    };
+    line(from);
+    line(to);
+}
+
+/// The query heads that read a key/value head: "query heads 0 to 3 share it".
+std::string sharers(const Dims& dims, std::int64_t g) {
+    const std::int64_t each = dims.H / dims.Hkv;
+    return each == 1 ? "" : "heads " + n(g * each) + " to " + n((g + 1) * each - 1) + " share it";
+}
+
+/// The rotation by position that makes a number of q_heads or k_heads.
+int add_turn(Sheet& sheet, const CellAddress& cell) {
+    const Shown& shown = sheet.context.shown;
+    const Turn turn = turn_of(shown, cell);
+    const auto own = static_cast<double>(shown.value(turn.own)),
+               partner = static_cast<double>(shown.value(turn.partner)), cos = static_cast<double>(turn.cos),
+               sin = static_cast<double>(turn.sign * turn.sin);
+    const std::string name = name_of(turn.own.tensor);
+    sheet.section("Turned by position", name + "·cos " + (turn.sign < 0 ? "−" : "+") + " partner·sin");
+    sheet.place("position", n(cell.at[2]));
+    sheet.place("pair", n(turn.pair) + ", " + n(turn.pair + shown.dims().dk / 2),
+                "angle " + number(turn.angle, 1) + "°");
+    return draw_terms(
+        sheet,
+        {.columns = {"column", name, "factor", "product"},
+         .groups = {{.terms = {{.label = n(turn.own.at[2]), .factors = {{own, cos}}, .value = own * cos},
+                               {.label = n(turn.partner.at[2]),
+                                .factors = {{partner, sin}},
+                                .value = partner * sin}},
+                     .name = {}}},
+         .others = {},
+         .name = address_text(shown, cell),
+         .total = static_cast<double>(shown.value(cell))});
+}
+
+int add_split(Sheet& sheet, const CellAddress& cell, const CellAddress& source) {
+    const Dims& dims = sheet.context.dims();
+    const bool values = cell.tensor == TensorId::v_heads;
+    const bool queries = cell.tensor == TensorId::q_heads;
+    const std::int64_t width = values ? dims.dv : dims.dk, heads = queries ? dims.H : dims.Hkv;
+    const bool turned = is_turned(sheet.context.shown.problem(), cell.tensor);
+    const int turn = turned ? add_turn(sheet, cell) : 2;
+    const int decimals = std::max(turn, add_projection(sheet, source, "Comes from"));
+    sheet.section("Goes to");
+    sheet.place("column", n(source.at[2]), "of " + n(heads * width) + " in " + name_of(source.tensor));
+    sheet.place(!queries && dims.Hkv != dims.H ? "kv head" : "head", n(cell.at[1]),
+                owns("column", cell.at[1] * width, width));
+    if (!queries && dims.Hkv != dims.H)
+        sheet.place("", sharers(dims, cell.at[1]));
+    sheet.place("place", n(cell.at[3]),
+                "of " + n(width) + " in " + name_of(cell.tensor) + "[" + n(cell.at[1]) + "]");
+    add_shape(sheet, source.tensor, cell.tensor);
+    sheet.paragraph(turned ? "Every number of the head is turned with its partner, half a head away."
+                           : "numbers moved: " + grouped(tensor_info(cell.tensor).shape(dims).count()) +
+                                 ", changed: 0",
+                    sheet.context.theme.muted);
+    return decimals;
+}
+
+int add_joined(Sheet& sheet, const CellAddress& cell, const CellAddress& source) {
+    const Shown& shown = sheet.context.shown;
+    const Dims& dims = shown.dims();
+    const std::int64_t h = source.at[1];
+    const auto from = static_cast<double>(shown.value(source)), to = static_cast<double>(shown.value(cell));
+    const auto gain = static_cast<double>(shown.problem().gain(h));
+    sheet.section("Comes from", gain == 1.0 ? "the same number" : "× gain of " + say_head(h));
+    int decimals = 2;
+    if (gain == 1.0) {
+        sheet.arithmetic(address_text(shown, source), number(from, decimals));
+    } else {
+        const SumFormat format =
+            step_format({from, gain}, to, [](const std::vector<double>& v) { return v[0] * v[1]; });
+        decimals = format.decimals;
+        sheet.row(address_text(shown, source), number(from, decimals));
+        sheet.arithmetic(number(from, decimals) + " × " + number(gain, decimals),
+                         about(format.approximate) + number(to, decimals));
+        if (gain == 0.0)
+            sheet.paragraph("The gain of this head is 0: it is switched off.", sheet.context.theme.text);
+    }
+    if (fully_masked(*shown.trace, cell.at[0], h, cell.at[1]))
+        sheet.paragraph("The head may read no key here, so its output is 0.", sheet.context.theme.text);
+    sheet.section("Goes to");
+    sheet.place("place", n(source.at[3]), "of " + n(dims.dv) + " in head_out[" + n(h) + "]");
+    sheet.place("head", n(h), owns("column", h * dims.dv, dims.dv));
+    sheet.place("column", n(cell.at[2]), "of " + n(dims.H * dims.dv) + " in concat");
+    add_shape(sheet, TensorId::head_out, TensorId::concat);
+    return decimals;
+}
+
+struct Reader {
+    std::string address, who;
+};
+
+/// Which cells of the stages read a cell of x or x_kv.
+std::vector<Reader> readers_of_token(const Shown& shown, const CellAddress& cell) {
+    const Problem& problem = shown.problem();
+    if (cell.tensor == TensorId::x_kv) {
+        const std::string word = shortened(key_word(problem, cell.at[1]), 10);
+        return {{"k[" + word + ", :]", "every column"}, {"v[" + word + ", :]", "every column"}};
+    }
+    const std::string word = shortened(query_word(problem, cell.at[1]), 10);
+    std::vector<Reader> out{{"q[" + word + ", :]", "every column"}};
+    if (!problem.cross()) {
+        out.push_back({"k[" + word + ", :]", "every column"});
+        out.push_back({"v[" + word + ", :]", "every column"});
+    }
+    return out;
+}
+
+void add_token_places(Sheet& sheet, const CellAddress& cell) {
+    const Shown& shown = sheet.context.shown;
+    const Dims& dims = shown.dims();
+    const bool keys = cell.tensor == TensorId::x_kv;
+    const auto& names = shown.document->feature_names;
+    const auto d = static_cast<std::size_t>(cell.at[2]);
+    sheet.place("row", n(cell.at[1]),
+                keys ? say_key(shown.problem(), cell.at[1]) : say_query(shown.problem(), cell.at[1]));
+    sheet.place("column", n(cell.at[2]), "of " + n(keys ? dims.Dkv : dims.D));
+    if (d < names.size() && !names[d].empty())
+        sheet.place("feature", names[d]);
+    sheet.place("head", "none", "every head reads it");
+}
+
+void add_owner(Sheet& sheet, TensorId id, std::int64_t line) {
+    const Dims& dims = sheet.context.dims();
+    const char* what = id == TensorId::W_O ? "row" : "column";
+    const bool values = id == TensorId::W_V || id == TensorId::b_V || id == TensorId::W_O;
+    const bool shared = dims.Hkv != dims.H && (id == TensorId::W_K || id == TensorId::b_K ||
+                                               id == TensorId::W_V || id == TensorId::b_V);
+    const std::int64_t width = values ? dims.dv : dims.dk, h = line / width;
+    sheet.place(shared ? "kv head" : "head", n(h), owns(what, h * width, width));
+    if (shared)
+        sheet.place("", sharers(dims, h));
+}
+
+void add_input_places(Sheet& sheet, const CellAddress& cell) {
+    const Dims& dims = sheet.context.dims();
+    const TensorInfo& info = tensor_info(cell.tensor);
+    const Shape shape = info.shape(dims);
+    const int last = shape.rank() - 1;
+    if (last == 1)
+        sheet.place("row", n(cell.at[0]), "of " + n(shape[0]));
+    sheet.place("column", n(cell.at[static_cast<std::size_t>(last)]), "of " + n(shape[last]));
+    if (cell.tensor == TensorId::b_O)
+        sheet.place("head", "none", "shared by all heads");
+    else
+        add_owner(sheet, cell.tensor,
+                  cell.tensor == TensorId::W_O ? cell.at[0] : cell.at[static_cast<std::size_t>(last)]);
+}
+
+std::vector<Reader> readers_of_input(const Dims& dims, const CellAddress& cell) {
+    const bool bias = tensor_info(cell.tensor).rank() == 1;
+    const std::string column = n(cell.at[bias ? 0 : 1]);
+    switch (cell.tensor) {
+    case TensorId::W_Q:
+    case TensorId::b_Q:
+        return {{"q[:, " + column + "]", "every token"}};
+    case TensorId::W_K:
+    case TensorId::b_K:
+        return {{"k[:, " + column + "]", "every token"}};
+    case TensorId::W_V:
+    case TensorId::b_V:
+        return {{"v[:, " + column + "]", "every token"}};
+    case TensorId::W_O:
+        return {{"contributions[" + n(cell.at[0] / dims.dv) + "][:, " + column + "]", ""},
+                {"output[:, " + column + "]", "every token"}};
+    default:
+        return {{"output[:, " + column + "]", "every token"}};
+    }
+}
+
+} // namespace
+
+int add_copy(Sheet& sheet, const CellAddress& cell) {
+    const ReadSpan from = reads_of(sheet.context.shown, cell)[0];
+    const CellAddress source{from.source, from.first};
+    return cell.tensor == TensorId::concat ? add_joined(sheet, cell, source) : add_split(sheet, cell, source);
+}
+
+int add_given(Sheet& sheet, const CellAddress& cell) {
+    const Shown& shown = sheet.context.shown;
+    const TensorInfo& info = tensor_info(cell.tensor);
+    const bool token = cell.tensor == TensorId::x || cell.tensor == TensorId::x_kv;
+    sheet.section(std::string(info.title), info.shape(shown.dims()).text());
+    if (token)
+        add_token_places(sheet, cell);
+    else
+        add_input_places(sheet, cell);
+    sheet.section("Read by");
+    for (const Reader& reader :
+         token ? readers_of_token(shown, cell) : readers_of_input(shown.dims(), cell)) {
+        const float taken = sheet.put(sheet.left, reader.address, sheet.width(), Font::mono, Sheet::text_size,
+                                      sheet.context.theme.ink);
+        if (!reader.who.empty() && sheet.width() - taken > 40)
+            sheet.put(sheet.right, reader.who, sheet.width() - taken - 12, Font::ui, Sheet::text_size,
+                      sheet.context.theme.muted, Align::right);
+        sheet.y += Sheet::row_height;
+    }
+    return 2;
+}
+
+} // namespace headscope

@@ -1,0 +1,177 @@
+#include "app/draw/inspector/inspector_sections.h"
+
+#include "app/draw/kit/format.h"
+#include "core/trace/rotary_reads.h"
+
+#include <numeric>
+
+namespace headscope {
+
+namespace {
+
+/// Terms of a product of two runs, labelled by their place.
+std::vector<Term> product_terms(const std::vector<double>& left, const std::vector<double>& right,
+                                std::int64_t head, std::int64_t first_label = 0) {
+    std::vector<Term> terms;
+    for (std::size_t d = 0; d < left.size(); ++d)
+        terms.push_back({.label = std::to_string(first_label + static_cast<std::int64_t>(d)),
+                         .factors = {{left[d], right[d]}},
+                         .value = left[d] * right[d],
+                         .head = head});
+    return terms;
+}
+
+/// The first index of a run's axis, as slices write it: "x[sat]", "W_Q[:, 0]".
+std::string row_text(const Shown& shown, TensorId id, std::int64_t row) {
+    const bool keys = tensor_info(id).axes[1] == Axis::Tk;
+    const std::string word = keys ? key_word(shown.problem(), row) : query_word(shown.problem(), row);
+    return name_of(id) + "[" + shortened(word, 8) + "]";
+}
+
+std::optional<Term> bias_term(const Shown& shown, const ReadSpan& bias) {
+    if (shown.tensor(bias.source) == nullptr)
+        return std::nullopt;
+    return Term{.label = "+ " + name_of(bias.source) + "[" + std::to_string(bias.first[0]) + "]",
+                .factors = {},
+                .value = static_cast<double>(shown.value({bias.source, bias.first}))};
+}
+
+} // namespace
+
+std::vector<double> numbers_of(const Shown& shown, const ReadSpan& span) {
+    std::vector<double> out;
+    out.reserve(static_cast<std::size_t>(span.count));
+    CellAddress cell{span.source, span.first};
+    for (std::int64_t n = 0; n < span.count; ++n) {
+        cell.at[static_cast<std::size_t>(span.axis)] = span.first[static_cast<std::size_t>(span.axis)] + n;
+        out.push_back(static_cast<double>(shown.value(cell)));
+    }
+    return out;
+}
+
+std::vector<ReadSpan> reads_of(const Shown& shown, const CellAddress& cell) {
+    const bool cross = shown.problem().cross();
+    return shown.problem().rotary ? cells_read_rotary(cell.tensor, shown.dims(), cell.at, cross)
+                                  : cells_read(cell.tensor, shown.dims(), cell.at, cross);
+}
+
+int add_projection(Sheet& sheet, const CellAddress& cell, const std::string& name) {
+    const Shown& shown = sheet.context.shown;
+    const auto reads = reads_of(shown, cell);
+    const std::string left = name_of(reads[0].source), W = name_of(reads[1].source);
+    const std::string bias = shown.tensor(reads[2].source) == nullptr ? "" : " + " + name_of(reads[2].source);
+    sheet.section(name, row_text(shown, reads[0].source, cell.at[1]) + " · " + W + "[:, " +
+                            std::to_string(cell.at[2]) + "]" + bias);
+    TermTable table{.columns = {"d", left, W, "product"},
+                    .groups = {{.terms = product_terms(numbers_of(shown, reads[0]),
+                                                       numbers_of(shown, reads[1]), owner_of(shown, cell)),
+                                .name = {}}},
+                    .others = {},
+                    .name = address_text(shown, cell),
+                    .total = static_cast<double>(shown.value(cell))};
+    if (const auto term = bias_term(shown, reads[2]))
+        table.others.push_back(*term);
+    return draw_terms(sheet, table);
+}
+
+int add_dot_product(Sheet& sheet, const Index& at) {
+    const Shown& shown = sheet.context.shown;
+    const CellAddress cell{TensorId::scores, at};
+    const auto reads = reads_of(shown, cell);
+    sheet.section("Dot product", "q[" + shortened(query_word(shown.problem(), at[2]), 8) + "] · k[" +
+                                     shortened(key_word(shown.problem(), at[3]), 8) + "]");
+    return draw_terms(
+        sheet,
+        {.columns = {"d", "q", "k", "q·k"},
+         .groups = {{.terms = product_terms(numbers_of(shown, reads[0]), numbers_of(shown, reads[1]), at[1]),
+                     .name = {}}},
+         .others = {},
+         .name = address_text(shown, cell),
+         .total = static_cast<double>(shown.value(cell))});
+}
+
+int add_value_sum(Sheet& sheet, const CellAddress& cell) {
+    const Shown& shown = sheet.context.shown;
+    const Problem& problem = shown.problem();
+    const auto reads = reads_of(shown, cell);
+    sheet.section("Weighted sum", "weights · v[:, " + std::to_string(cell.at[3]) + "]");
+    if (fully_masked(*shown.trace, cell.at[0], cell.at[1], cell.at[2]))
+        sheet.paragraph("No key is allowed here: every weight is 0, and so is the head's output.",
+                        sheet.context.theme.text);
+    std::vector<Term> terms =
+        product_terms(numbers_of(shown, reads[0]), numbers_of(shown, reads[1]), cell.at[1]);
+    for (std::size_t j = 0; j < terms.size(); ++j)
+        terms[j].label = key_word(problem, static_cast<std::int64_t>(j));
+    return draw_terms(sheet, {.columns = {"key", "weight", "v", "product"},
+                              .words = true,
+                              .groups = {{.terms = std::move(terms), .name = {}}},
+                              .others = {},
+                              .name = address_text(shown, cell),
+                              .total = static_cast<double>(shown.value(cell))});
+}
+
+int add_contribution(Sheet& sheet, const CellAddress& cell) {
+    const Shown& shown = sheet.context.shown;
+    const std::int64_t h = cell.at[1], dv = shown.dims().dv;
+    const auto reads = reads_of(shown, cell);
+    const float gain = shown.problem().gain(h);
+    const auto total = static_cast<double>(shown.value(cell));
+    sheet.section("Term by term", "head_out · W_O[" + std::to_string(h * dv) + ":" +
+                                      std::to_string((h + 1) * dv) + ", " + std::to_string(cell.at[3]) + "]");
+    if (fully_masked(*shown.trace, cell.at[0], h, cell.at[2]))
+        sheet.paragraph("No key is allowed here, so the head has nothing to add.", sheet.context.theme.text);
+    TermTable table{.columns = {"row", "head_out", "W_O", "product"},
+                    .groups = {{.terms = product_terms(numbers_of(shown, reads[0]),
+                                                       numbers_of(shown, reads[1]), h, h * dv),
+                                .name = {}}},
+                    .others = {},
+                    .name = address_text(shown, cell),
+                    .total = total};
+    if (gain == 1.0F)
+        return draw_terms(sheet, table);
+    double sum = 0;
+    for (const Term& term : table.groups[0].terms)
+        sum += term.value;
+    table.name = "sum";
+    table.total = sum;
+    const int decimals = draw_terms(sheet, table);
+    sheet.section("Gain", "× gain of " + say_head(h));
+    const SumFormat format = step_format(
+        {sum, static_cast<double>(gain)}, total, [](const std::vector<double>& n) { return n[0] * n[1]; },
+        decimals);
+    sheet.arithmetic(number(sum, format.decimals) + " × " +
+                         number(static_cast<double>(gain), format.decimals),
+                     about(format.approximate) + number(total, format.decimals));
+    return format.decimals;
+}
+
+int add_output_terms(Sheet& sheet, const CellAddress& cell) {
+    const Shown& shown = sheet.context.shown;
+    const Dims& dims = shown.dims();
+    const auto reads = reads_of(shown, cell);
+    const std::vector<double> left = numbers_of(shown, reads[0]), right = numbers_of(shown, reads[1]);
+    sheet.section("Term by term", row_text(shown, TensorId::concat, cell.at[1]) + " · W_O[:, " +
+                                      std::to_string(cell.at[2]) + "]");
+    TermTable table{.columns = {"d", "concat", "W_O", "product"},
+                    .groups = {},
+                    .others = {},
+                    .name = address_text(shown, cell),
+                    .total = static_cast<double>(shown.value(cell))};
+    for (std::int64_t h = 0; h < dims.H; ++h) {
+        const auto begin = static_cast<std::ptrdiff_t>(h * dims.dv),
+                   width = static_cast<std::ptrdiff_t>(dims.dv);
+        const auto of_head = [&](const std::vector<double>& all) {
+            return std::vector<double>(all.begin() + begin, all.begin() + begin + width);
+        };
+        const CellAddress part{TensorId::contributions, {cell.at[0], h, cell.at[1], cell.at[2]}};
+        table.groups.push_back({.terms = product_terms(of_head(left), of_head(right), h, h * dims.dv),
+                                .name = "Head " + std::to_string(h),
+                                .subtotal = static_cast<double>(shown.value(part)),
+                                .head = h});
+    }
+    if (const auto term = bias_term(shown, reads[2]))
+        table.others.push_back(*term);
+    return draw_terms(sheet, table);
+}
+
+} // namespace headscope

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "app/draw/inspector/inspector_words.h"
+#include "app/draw/matrix/terms.h"
+
+namespace headscope {
+
+// The sections of the inspector. Each writes one step of the computation of `cell` under a hairline and
+// returns the decimals that its result is printed with.
+
+/// A row times a column, plus a bias: q, k, v.
+int add_projection(Sheet& sheet, const CellAddress& cell, const std::string& name);
+/// q_i . k_j, for any of scores, scaled, masked and weights at the same place.
+int add_dot_product(Sheet& sheet, const Index& at);
+/// Weights times a column of the values: head_out.
+int add_value_sum(Sheet& sheet, const CellAddress& cell);
+/// head_out times a head's rows of W_O.
+int add_contribution(Sheet& sheet, const CellAddress& cell);
+
+/// Each head's share of an output cell, then the same product term by term.
+int add_shares(Sheet& sheet, const CellAddress& cell);
+int add_output_terms(Sheet& sheet, const CellAddress& cell);
+
+// `fewest` and `score_decimals`: decimals of the step above, which they continue.
+int add_scale(Sheet& sheet, const Index& at, int fewest);
+int add_mask(Sheet& sheet, const Index& at, int fewest);
+int add_softmax(Sheet& sheet, const Index& at, int score_decimals);
+/// The average over heads: weights_mean.
+int add_mean(Sheet& sheet, const CellAddress& cell);
+/// A cell of scores to weights beside the same cell of the head it is compared with.
+void add_comparison(Sheet& sheet, const CellAddress& cell);
+
+/// Where a number that is only moved comes from and goes to: q_heads, k_heads, v_heads, concat.
+int add_copy(Sheet& sheet, const CellAddress& cell);
+/// What an input is, whose it is and who reads it.
+int add_given(Sheet& sheet, const CellAddress& cell);
+
+/// The numbers of a run of cells.
+std::vector<double> numbers_of(const Shown& shown, const ReadSpan& span);
+std::vector<ReadSpan> reads_of(const Shown& shown, const CellAddress& cell);
+
+} // namespace headscope

@@ -1,0 +1,18 @@
+#include "app/draw/kit/colour_scale.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+float place_on_scale(float value, float low, float high, bool log) {
+    if (!log)
+        return (value - low) / std::max(high - low, 1e-30F);
+    return value > 0 ? std::clamp(1 + std::log10(value / high) / log_decades, 0.0F, 1.0F) : 0.0F;
+}
+
+float log_scale_begin(float high) {
+    return high * std::pow(10.0F, -log_decades);
+}
+
+} // namespace headscope

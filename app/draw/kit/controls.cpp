@@ -1,0 +1,129 @@
+#include "app/draw/kit/controls.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+constexpr float segment_pad = 11.0F;
+constexpr float segment_height = 28.0F;
+constexpr float control_text = 13.0F;
+
+} // namespace
+
+float segmented_width(const DrawContext& context, const std::vector<Segment>& segments) {
+    float width = 4.0F;
+    for (const Segment& segment : segments)
+        width += context.measure(segment.label, Font::ui_semibold, control_text) + 2 * segment_pad;
+    return width;
+}
+
+void draw_segmented(Picture& picture, const DrawContext& context, float x, float y,
+                    const std::vector<Segment>& segments) {
+    if (!context.controls)
+        return;
+    const Theme& theme = context.theme;
+    picture.scene.add(RectItem{.area = {x, y, segmented_width(context, segments), segment_height},
+                               .fill = theme.panel,
+                               .stroke = theme.line2,
+                               .radius = 6});
+    float at = x + 2;
+    for (const Segment& segment : segments) {
+        const float width = context.measure(segment.label, Font::ui_semibold, control_text) + 2 * segment_pad;
+        const Rect area{at, y + 2, width, segment_height - 4};
+        if (segment.on)
+            picture.scene.add(RectItem{.area = area, .fill = theme.ink, .radius = 4});
+        draw_text(picture, context, at + width / 2, baseline_for(y + segment_height / 2, control_text),
+                  segment.label, segment.on ? Font::ui_semibold : Font::ui_medium, control_text,
+                  segment.on ? theme.canvas : theme.muted, Align::center);
+        picture.hotspots.push_back({area, segment.label, segment.action, segment.tip});
+        at += width;
+    }
+}
+
+void draw_button(Picture& picture, const DrawContext& context, const Rect& area, const std::string& label,
+                 const Action& action, bool primary, const std::string& tip) {
+    if (!context.controls)
+        return;
+    const Theme& theme = context.theme;
+    picture.scene.add(RectItem{.area = area,
+                               .fill = primary ? theme.ink : theme.raise,
+                               .stroke = primary ? theme.ink : theme.line2,
+                               .radius = 6});
+    draw_text(picture, context, area.x + area.w / 2, baseline_for(area.y + area.h / 2, control_text), label,
+              Font::ui_semibold, control_text, primary ? theme.canvas : theme.ink, Align::center);
+    picture.hotspots.push_back({area, label, action, tip});
+}
+
+float draw_text_button(Picture& picture, const DrawContext& context, float x, float y,
+                       const std::string& label, bool on, const Action& action, const std::string& tip) {
+    const Theme& theme = context.theme;
+    const float width = context.measure(label, Font::ui_medium, 12.5F) + 16;
+    if (!context.controls)
+        return width;
+    const Rect area{x, y, width, 24};
+    picture.scene.add(RectItem{.area = area,
+                               .fill = on ? theme.highlight : theme.raise,
+                               .stroke = on ? theme.ink : theme.line2,
+                               .radius = 4});
+    draw_text(picture, context, x + width / 2, baseline_for(y + 12, 12.5F), label, Font::ui_medium, 12.5F,
+              on ? theme.ink : theme.text, Align::center);
+    picture.hotspots.push_back({area, label, action, tip});
+    return width;
+}
+
+float draw_text(Picture& picture, const DrawContext& context, float x, float baseline,
+                const std::string& text, Font font, float size, Color color, Align align) {
+    picture.scene.add(TextItem{{x, baseline}, text, font, size, color, align});
+    return context.measure(text, font, size);
+}
+
+float draw_paragraph(Picture& picture, const DrawContext& context, float x, float baseline, float width,
+                     const std::string& text, Font font, float size, float line_height, Color color) {
+    std::string line;
+    const auto flush = [&] {
+        draw_text(picture, context, x, baseline, line, font, size, color);
+        baseline += line_height;
+        line.clear();
+    };
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find(' ', begin), text.size());
+        const std::string word = text.substr(begin, end - begin);
+        const std::string longer = line.empty() ? word : line + " " + word;
+        if (!line.empty() && context.measure(longer, font, size) > width) {
+            flush();
+            line = word;
+        } else {
+            line = longer;
+        }
+        begin = end + 1;
+    }
+    if (!line.empty())
+        flush();
+    return baseline;
+}
+
+void draw_hairline(Picture& picture, const DrawContext& context, float x, float y, float width) {
+    picture.scene.add(LineItem{{x, y}, {x + width, y}, context.theme.line, 1});
+}
+
+void draw_arrow(Picture& picture, const DrawContext& context, float x, float y, float length,
+                const std::string& caption) {
+    const Color color = context.theme.line2;
+    const float tip = x + length;
+    picture.scene.add(LineItem{{x, y}, {tip, y}, color, 2});
+    picture.scene.add(LineItem{{tip - 7, y - 5}, {tip, y}, color, 2});
+    picture.scene.add(LineItem{{tip - 7, y + 5}, {tip, y}, color, 2});
+    if (!caption.empty())
+        draw_text(picture, context, x + length / 2, y - 9, caption, Font::ui, 12.5F, context.theme.muted,
+                  Align::center);
+}
+
+void draw_page_head(Picture& picture, const DrawContext& context, const std::string& title,
+                    const std::string& formula) {
+    draw_text(picture, context, canvas_pad, 52, title, Font::ui_semibold, 22, context.theme.ink);
+    draw_text(picture, context, canvas_pad, 78, formula, Font::mono, 13, context.theme.muted);
+}
+
+} // namespace headscope

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "app/draw/kit/picture.h"
+
+#include <string>
+#include <vector>
+
+namespace headscope {
+
+/// One choice of a segmented switch.
+struct Segment {
+    std::string label; ///< on screen, and the hotspot's label
+    Action action;
+    bool on = false;
+    std::string tip;
+};
+
+/// A segmented switch, 28 high. Width it takes.
+float segmented_width(const DrawContext& context, const std::vector<Segment>& segments);
+void draw_segmented(Picture& picture, const DrawContext& context, float x, float y,
+                    const std::vector<Segment>& segments);
+
+/// A push button, 34 high; `primary` is filled with ink.
+void draw_button(Picture& picture, const DrawContext& context, const Rect& area, const std::string& label,
+                 const Action& action, bool primary, const std::string& tip = {});
+
+/// A small button of plain text, as wide as its text plus padding; returns its width.
+float draw_text_button(Picture& picture, const DrawContext& context, float x, float y,
+                       const std::string& label, bool on, const Action& action, const std::string& tip = {});
+
+/// One line of text; shorthand for adding a TextItem. Returns its width.
+float draw_text(Picture& picture, const DrawContext& context, float x, float baseline,
+                const std::string& text, Font font, float size, Color color, Align align = Align::left);
+
+/// Words broken into lines of at most `width`; returns the baseline that the next line would have.
+float draw_paragraph(Picture& picture, const DrawContext& context, float x, float baseline, float width,
+                     const std::string& text, Font font, float size, float line_height, Color color);
+
+/// A horizontal hairline.
+void draw_hairline(Picture& picture, const DrawContext& context, float x, float y, float width);
+
+/// An arrow of 2 pixels with its head at (x + length, y), and a caption above.
+void draw_arrow(Picture& picture, const DrawContext& context, float x, float y, float length,
+                const std::string& caption = {});
+
+/// Heading of a page: title (22) and formula (13.5), at the top left of the canvas.
+void draw_page_head(Picture& picture, const DrawContext& context, const std::string& title,
+                    const std::string& formula);
+
+inline constexpr float canvas_pad = 32.0F;
+
+} // namespace headscope

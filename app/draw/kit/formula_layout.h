@@ -1,0 +1,17 @@
+#pragma once
+
+#include "app/draw/kit/picture.h"
+#include "core/lesson/formula.h"
+
+namespace headscope {
+
+/// A formula as drawn: its scene stands on the baseline y = 0, its left end at x = 0.
+struct FormulaBox {
+    Scene scene;
+    float width = 0, ascent = 0, descent = 0; ///< descent is positive
+};
+
+/// Sets a formula at a text size, in logical pixels.
+FormulaBox set_formula(const Formula& formula, const DrawContext& context, float size, Color color);
+
+} // namespace headscope

@@ -1,0 +1,209 @@
+#include "app/draw/kit/picture.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+/// The largest number of a row along the tensor's last axis, within the columns of the head in focus.
+CellAddress largest_of_row(const Shown& shown, const ViewState& view, TensorId id, std::int64_t row) {
+    const TensorInfo& info = tensor_info(id);
+    const Dims& dims = shown.dims();
+    Index at{view.batch, row, 0, 0};
+    if (info.rank() == 4)
+        at = {view.batch, info.axes[1] == Axis::Hkv ? dims.kv_head(view.head) : view.head, row, 0};
+    const auto last = static_cast<std::size_t>(info.rank() - 1);
+    std::int64_t begin = 0, end = extent(info.axes[last], dims);
+    if (info.axes[last] == Axis::H_dk) {
+        begin = view.head * dims.dk;
+        end = begin + dims.dk;
+    } else if (info.axes[last] == Axis::H_dv) {
+        begin = view.head * dims.dv;
+        end = begin + dims.dv;
+    }
+    const bool by_size = info.operation != Operation::softmax && info.operation != Operation::mask &&
+                         info.operation != Operation::scale && info.operation != Operation::dot_product;
+    CellAddress best{id, at};
+    best.at[last] = begin;
+    float largest = -INFINITY;
+    for (std::int64_t c = begin; c < end; ++c) {
+        at[last] = c;
+        const float value = shown.value({id, at});
+        const float rank = by_size ? std::abs(value) : value;
+        if (rank > largest) {
+            largest = rank;
+            best.at = at;
+        }
+    }
+    return best;
+}
+
+std::string word_label(const std::vector<std::string>& tokens, std::int64_t i) {
+    if (tokens.empty())
+        return std::to_string(i);
+    const std::string& word = tokens[static_cast<std::size_t>(i)];
+    return std::ranges::count(tokens, word) == 1 ? word : word + "@" + std::to_string(i);
+}
+
+Rect moved(Rect area, float dx, float dy) {
+    area.x += dx;
+    area.y += dy;
+    return area;
+}
+
+} // namespace
+
+TensorId page_tensor(const ViewState& view) {
+    if (view.group != StageGroup::qkv)
+        return group_info(view.group).main;
+    switch (view.projection) {
+    case Projection::q:
+        return TensorId::q;
+    case Projection::k:
+        return TensorId::k;
+    case Projection::v:
+        return TensorId::v;
+    }
+    return TensorId::q;
+}
+
+const Tensor* Shown::tensor(TensorId id) const {
+    return is_stage(id) ? trace->stage(id) : problem().input(id);
+}
+
+float Shown::value(const CellAddress& cell) const {
+    const Tensor& source = *tensor(cell.tensor);
+    return source.data()[source.shape().offset(cell.at)];
+}
+
+Rect MatrixGrid::cell(std::int64_t row, std::int64_t col) const {
+    return {area.x + pitch_x * static_cast<float>(col), area.y + pitch_y * static_cast<float>(row),
+            pitch_x - gap, pitch_y - gap};
+}
+
+Index MatrixGrid::index(std::int64_t row, std::int64_t col) const {
+    Index out = origin;
+    out[static_cast<std::size_t>(row_axis)] += row;
+    out[static_cast<std::size_t>(col_axis)] += col;
+    return out;
+}
+
+std::optional<CellAddress> MatrixGrid::at(float x, float y) const {
+    if (!area.contains(x, y))
+        return std::nullopt;
+    const auto col = std::min(static_cast<std::int64_t>((x - area.x) / pitch_x), cols - 1);
+    const auto row = std::min(static_cast<std::int64_t>((y - area.y) / pitch_y), rows - 1);
+    return CellAddress{tensor, index(row, col)};
+}
+
+std::optional<std::pair<std::int64_t, std::int64_t>> MatrixGrid::find(const Index& wanted) const {
+    const auto row = wanted[static_cast<std::size_t>(row_axis)] - origin[static_cast<std::size_t>(row_axis)];
+    const auto col = wanted[static_cast<std::size_t>(col_axis)] - origin[static_cast<std::size_t>(col_axis)];
+    if (row < 0 || row >= rows || col < 0 || col >= cols || index(row, col) != wanted)
+        return std::nullopt;
+    return std::pair(row, col);
+}
+
+void Picture::append(const Picture& other, float dx, float dy) {
+    scene.append(other.scene, dx, dy);
+    for (MatrixGrid grid : other.grids) {
+        grid.area = moved(grid.area, dx, dy);
+        grids.push_back(std::move(grid));
+    }
+    for (Hotspot spot : other.hotspots) {
+        spot.area = moved(spot.area, dx, dy);
+        hotspots.push_back(std::move(spot));
+    }
+    for (Slider slider : other.sliders) {
+        slider.track = moved(slider.track, dx, dy);
+        sliders.push_back(std::move(slider));
+    }
+    for (TextField field : other.fields) {
+        field.area = moved(field.area, dx, dy);
+        fields.push_back(std::move(field));
+    }
+    for (const Tip& tip : other.tips)
+        tips.push_back({moved(tip.area, dx, dy), tip.text});
+}
+
+std::optional<CellAddress> spoken_of(const Shown& shown, const ViewState& view) {
+    if (const auto focus = view.focus(); focus && shown.tensor(focus->tensor) != nullptr)
+        return focus;
+    const TensorId id = page_tensor(view);
+    if (shown.trace == nullptr || shown.tensor(id) == nullptr)
+        return std::nullopt;
+    if (const auto change = std::ranges::find(shown.largest, id, &CellAddress::tensor);
+        change != shown.largest.end() && view.row < 0)
+        return *change;
+    const bool over_keys = tensor_info(id).axes[1] == Axis::Tk;
+    const std::int64_t rows = over_keys ? shown.dims().Tk : shown.dims().Tq;
+    const std::int64_t row = view.row >= 0 ? std::min(view.row, rows - 1)
+                             // The last token of a text is the one that has read it all.
+                             : shown.document->has_board() ? rows - 1
+                                                           : std::min<std::int64_t>(2, rows - 1);
+    return largest_of_row(shown, view, id, row);
+}
+
+std::string query_word(const Problem& problem, std::int64_t i) {
+    return word_label(problem.tokens, i);
+}
+
+std::string key_word(const Problem& problem, std::int64_t j) {
+    return word_label(problem.cross() ? problem.kv_tokens : problem.tokens, j);
+}
+
+std::string address_text(const Shown& shown, const CellAddress& cell) {
+    const TensorInfo& info = tensor_info(cell.tensor);
+    const Problem& problem = shown.problem();
+    const AttentionSetPtr& given = shown.document->attention;
+    const std::int64_t own_heads = given == nullptr ? problem.dims.H : given->info().own_heads();
+    std::string heads, inner;
+    for (int axis = 0; axis < info.rank(); ++axis) {
+        const std::int64_t i = cell.at[static_cast<std::size_t>(axis)];
+        switch (info.axes[static_cast<std::size_t>(axis)]) {
+        case Axis::B:
+            if (problem.dims.B > 1)
+                heads += "[b " + std::to_string(i) + "]";
+            break;
+        case Axis::H:
+        case Axis::Hkv:
+            heads += i < own_heads ? "[" + std::to_string(i) + "]" : "[mean]";
+            break;
+        case Axis::Tq:
+            inner += (inner.empty() ? "" : ", ") + query_word(problem, i);
+            break;
+        case Axis::Tk:
+            inner += (inner.empty() ? "" : ", ") + key_word(problem, i);
+            break;
+        default:
+            inner += (inner.empty() ? "" : ", ") + std::to_string(i);
+        }
+    }
+    const Document& document = *shown.document;
+    if (document.model != nullptr) {
+        heads = "[" + std::to_string(document.layer) + "]" + heads;
+    } else if (given != nullptr && given->info().L > 1) {
+        const std::int64_t number = given->info().numbers[static_cast<std::size_t>(document.layer)];
+        heads = "[" + (number < 0 ? "mean" : std::to_string(number)) + "]" + heads;
+    }
+    return std::string(info.name) + heads + (inner.empty() ? "" : "[" + inner + "]");
+}
+
+const HeadColours& DrawContext::head_colours(std::int64_t h) const {
+    const AttentionSetPtr& given = shown.document->attention;
+    const std::int64_t own = given == nullptr ? dims().H : given->info().own_heads();
+    return h < own ? theme.head(h, own) : theme.no_head;
+}
+
+const Ramp& DrawContext::head_ramp(std::int64_t h) const {
+    return view.colour_map == ColourMap::head ? head_colours(h).ramp
+                                              : theme.heat(h, dims().H, view.colour_map);
+}
+
+bool DrawContext::log_colours() const {
+    return shown.document->has_board() && view.attention.log_colours && !difference();
+}
+
+} // namespace headscope

@@ -1,0 +1,67 @@
+#include "app/draw/kit/pixel_cache.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+Pixels PixelCache::find(std::uint64_t key, const std::function<std::vector<Color>()>& make) {
+    const auto found = entries_.find(key);
+    if (found != entries_.end()) {
+        found->second.used = ++clock_;
+        return found->second.pixels;
+    }
+    auto pixels = std::make_shared<const std::vector<Color>>(make());
+    bytes_ += pixels->size() * sizeof(Color);
+    entries_[key] = {pixels, ++clock_};
+    keep_budget();
+    return pixels;
+}
+
+PixelCache::Named PixelCache::find_of(const std::shared_ptr<const void>& owner, std::uint64_t key,
+                                      const std::function<std::vector<Color>()>& make) {
+    if (const auto found = entries_.find(key);
+        found != entries_.end() && found->second.owner.lock() != owner) {
+        bytes_ -= found->second.pixels->size() * sizeof(Color);
+        entries_.erase(found);
+    }
+    Pixels pixels = find(key, make);
+    const auto found = entries_.find(key);
+    if (found == entries_.end()) // alone over the budget
+        return {pixels, name_of(*pixels)};
+    Entry& entry = found->second;
+    if (entry.name == 0) {
+        entry.owner = owner;
+        entry.name = name_of(*pixels);
+    }
+    return {std::move(pixels), entry.name};
+}
+
+void PixelCache::keep_budget() {
+    while (bytes_ > budget_ && entries_.size() > 1) {
+        const auto oldest =
+            std::ranges::min_element(entries_, {}, [](const auto& entry) { return entry.second.used; });
+        bytes_ -= oldest->second.pixels->size() * sizeof(Color);
+        entries_.erase(oldest);
+    }
+}
+
+std::uint64_t name_of(const std::vector<Color>& pixels) {
+    std::uint64_t hash = 14695981039346656037ULL;
+    for (const Color pixel : pixels)
+        hash = (hash ^ pixel) * 1099511628211ULL;
+    return hash;
+}
+
+std::uint64_t key_of(std::initializer_list<std::uint64_t> parts) {
+    std::uint64_t key = 1469598103934665603ULL;
+    for (std::uint64_t part : parts) {
+        // splitmix64 (Steele et al. 2014): neighbouring numbers give unlike keys
+        part += 0x9E3779B97F4A7C15ULL + (key << 6U) + (key >> 2U);
+        part = (part ^ part >> 30U) * 0xBF58476D1CE4E5B9ULL;
+        part = (part ^ part >> 27U) * 0x94D049BB133111EBULL;
+        key ^= part ^ part >> 31U;
+    }
+    return key == 0 ? 1 : key;
+}
+
+} // namespace headscope

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "app/draw/kit/picture.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace headscope {
+
+/// One axis of a plot; with `log` both ends are above 0.
+struct PlotAxis {
+    double low = 0, high = 1;
+    bool log = false;
+    std::vector<std::pair<double, std::string>> ticks = {};
+    /// 0 at the low end, 1 at the high one; values outside are clamped.
+    double place(double value) const;
+};
+
+struct PlotLine {
+    std::vector<std::pair<double, double>> points;
+    Color colour = 0;
+};
+
+/// A vertical line with words beside it.
+struct PlotMark {
+    double x = 0;
+    std::string words = {};
+    Color colour = 0;
+};
+/// A point on a line: where the knobs stand.
+struct PlotDot {
+    double x = 0, y = 0;
+    Color colour = 0;
+};
+
+struct Plot {
+    PlotAxis x, y;
+    std::vector<PlotLine> lines = {};
+    std::vector<PlotMark> marks = {};
+    std::vector<PlotDot> dots = {};
+    std::string x_says = {}; ///< what runs along the bottom, with its unit
+};
+
+/// Draws it into `area`, labels included.
+void draw_plot(Picture& picture, const DrawContext& context, const Plot& plot, const Rect& area);
+
+/// Colours for the lines of a plot that are no heads: the first is ink.
+Color plot_colour(const Theme& theme, std::size_t line);
+
+/// Powers of ten between two numbers, at most `most` of them, as ticks.
+std::vector<std::pair<double, std::string>> decade_ticks(double low, double high, int most,
+                                                         const std::function<std::string(double)>& text);
+
+} // namespace headscope

@@ -1,0 +1,129 @@
+#include "app/draw/kit/rich_text.h"
+
+#include "app/draw/kit/controls.h"
+#include "core/base/error.h"
+#include "core/lesson/check.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+Font font_of(const Span& span) {
+    if (span.value)
+        return Font::mono_semibold;
+    switch (span.style) {
+    case SpanStyle::strong:
+        return Font::ui_semibold;
+    case SpanStyle::emphasis:
+        return Font::ui_medium;
+    case SpanStyle::code:
+        return Font::mono;
+    case SpanStyle::plain:
+        break;
+    }
+    return Font::ui;
+}
+
+/// A piece of a line that is never broken.
+struct Word {
+    std::string text;
+    const Span* span = nullptr;
+    bool space_before = false;
+};
+
+std::vector<Word> words_of(const Spans& spans, const LessonState& state) {
+    std::vector<Word> words;
+    bool space = false;
+    for (const Span& span : spans) {
+        const std::string text = spoken(span, state);
+        for (std::size_t begin = 0; begin < text.size();) {
+            if (text[begin] == ' ') {
+                space = true;
+                ++begin;
+                continue;
+            }
+            // Code and values keep their spaces: an address is one word.
+            const bool whole = span.value || span.style == SpanStyle::code;
+            const std::size_t end = whole ? text.size() : std::min(text.find(' ', begin), text.size());
+            words.push_back({text.substr(begin, end - begin), &span, space});
+            space = false;
+            begin = end;
+        }
+    }
+    return words;
+}
+
+float size_in(Font font, float size) {
+    return font == Font::mono || font == Font::mono_semibold ? size * 0.93F : size;
+}
+
+} // namespace
+
+TextWidth width_of(const DrawContext& context, const Spans& spans, const LessonState& state, float size) {
+    const float space = context.measure(" ", Font::ui, size);
+    TextWidth out;
+    float word = 0;
+    for (const Word& piece : words_of(spans, state)) {
+        const Font font = font_of(*piece.span);
+        const float width = context.measure(piece.text, font, size_in(font, size));
+        word = piece.space_before ? width : word + width;
+        out.word = std::max(out.word, word);
+        out.line += width + (piece.space_before ? space : 0.0F);
+    }
+    return out;
+}
+
+std::string spoken(const Span& span, const LessonState& state) {
+    if (!span.value)
+        return span.text;
+    try {
+        return print_value(*span.value, state);
+    } catch (const Error&) {
+        // After the learner's own sentence a word of the lesson may be gone.
+        return "–";
+    }
+}
+
+float draw_spans(Picture& picture, const DrawContext& context, float x, float baseline, float width,
+                 const Spans& spans, const LessonState& state, const TextStyle& style) {
+    const float space = context.measure(" ", Font::ui, style.size);
+    float at = x;
+    bool fresh = true;
+    const std::vector<Word> words = words_of(spans, state);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const Word& word = words[i];
+        const Font font = font_of(*word.span);
+        const float size = size_in(font, style.size);
+        // Punctuation that hangs on a word goes with it to the next line.
+        float glued = context.measure(word.text, font, size);
+        for (std::size_t next = i + 1; next < words.size() && !words[next].space_before; ++next) {
+            const Font other = font_of(*words[next].span);
+            glued += context.measure(words[next].text, other, style.size);
+        }
+        const float gap = word.space_before && !fresh ? space : 0;
+        if (!fresh && (word.space_before || i == 0) && at + gap + glued > x + width) {
+            baseline += style.line;
+            at = x;
+            fresh = true;
+        } else {
+            at += gap;
+        }
+        const bool strong = word.span->value || word.span->style != SpanStyle::plain;
+        const float taken = draw_text(picture, context, at, baseline, word.text, font, size,
+                                      strong ? style.strong : style.color);
+        if (word.span->value) {
+            picture.scene.add(
+                LineItem{{at, baseline + 3.5F}, {at + taken, baseline + 3.5F}, context.theme.line2, 1});
+            picture.tips.push_back(
+                {{at, baseline - style.size, taken, style.line},
+                 word.span->value->expression.text() + ", computed from what is on the canvas"});
+        }
+        at += taken;
+        fresh = false;
+    }
+    return baseline + style.line;
+}
+
+} // namespace headscope

@@ -1,0 +1,97 @@
+#include "app/draw/kit/sheet.h"
+
+#include "app/draw/kit/format.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+constexpr float name_column = 76.0F;
+constexpr float value_gap = 12.0F;
+
+} // namespace
+
+std::string fitted(const DrawContext& context, const std::string& text, Font font, float size, float width) {
+    if (context.measure(text, font, size) <= width)
+        return text;
+    int fits = 1, too_many = columns(text);
+    while (too_many - fits > 1) {
+        const int middle = (fits + too_many) / 2;
+        (context.measure(shortened(text, middle), font, size) <= width ? fits : too_many) = middle;
+    }
+    return shortened(text, fits);
+}
+
+Sheet::Sheet(const DrawContext& drawn_in)
+    : context(drawn_in), left(pad), right(std::max(drawn_in.width, 4 * pad) - pad) {}
+
+void Sheet::section(const std::string& name, const std::string& formula) {
+    y += 12;
+    draw_hairline(picture, context, left, y, width());
+    y += 8;
+    const float taken = put(left, name, width(), Font::ui_semibold, 13.5F, context.theme.ink);
+    const bool beside = taken + value_gap + context.measure(formula, Font::mono, text_size) <= width();
+    if (beside)
+        put(right, formula, width(), Font::mono, text_size, context.theme.muted, Align::right);
+    y += row_height;
+    if (beside)
+        return;
+    y -= 4;
+    put(left, formula, width(), Font::mono, text_size, context.theme.muted);
+    y += row_height;
+}
+
+void Sheet::paragraph(const std::string& text, Color color) {
+    constexpr float line = 20.0F;
+    const float next =
+        draw_paragraph(picture, context, left, y + 16, width(), text, Font::ui, 13, line, color);
+    y = next - 16 + 4;
+}
+
+void Sheet::row(const std::string& words, const std::string& result, bool strong) {
+    const float taken = put(right, result, width() * 0.6F, strong ? Font::mono_semibold : Font::mono,
+                            text_size, strong ? context.theme.ink : context.theme.text, Align::right);
+    put(left, words, width() - taken - value_gap, Font::ui, text_size, context.theme.text);
+    y += row_height;
+}
+
+void Sheet::place(const std::string& name, const std::string& value, const std::string& words) {
+    put(left, name, name_column - 8, Font::ui, text_size, context.theme.muted);
+    const float at = left + name_column;
+    const float taken = put(at, value, right - at, Font::mono_semibold, text_size, context.theme.ink);
+    if (!words.empty() && right - at - taken > 3 * value_gap)
+        put(at + taken + value_gap, words, right - at - taken - value_gap, Font::ui, text_size,
+            context.theme.text);
+    y += row_height;
+}
+
+void Sheet::arithmetic(const std::string& expression, const std::string& result) {
+    const float taken =
+        put(right, result, width() * 0.5F, Font::mono_semibold, text_size, context.theme.ink, Align::right);
+    put(left, expression, width() - taken - value_gap, Font::mono, text_size, context.theme.text);
+    y += row_height;
+}
+
+void Sheet::rule(float length) {
+    picture.scene.add(LineItem{{right - length, y + 1}, {right, y + 1}, context.theme.line2, 1});
+    y += 2;
+}
+
+float Sheet::put(float x, const std::string& text, float most, Font font, float size, Color color,
+                 Align align) {
+    const std::string shown = fitted(context, text, font, size, most);
+    const float taken = draw_text(picture, context, x, baseline(size), shown, font, size, color, align);
+    if (shown != text)
+        picture.tips.push_back({{align == Align::right ? x - taken : x, y, taken, row_height}, text});
+    return taken;
+}
+
+Picture Sheet::finish() {
+    picture.scene.width = context.width;
+    picture.scene.height = y + pad;
+    return std::move(picture);
+}
+
+} // namespace headscope

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "app/draw/kit/controls.h"
+
+#include <string>
+
+namespace headscope {
+
+/// The text, or as much of its beginning and end as fits a width, with "…" between.
+std::string fitted(const DrawContext& context, const std::string& text, Font font, float size, float width);
+
+/// A side panel that is filled from the top: sections under hairlines, rows of text and numbers. Nothing on
+/// it is wider than the panel; texts that do not fit lose their middle and tell all on hover.
+class Sheet {
+public:
+    explicit Sheet(const DrawContext& context);
+
+    static constexpr float pad = 24.0F;
+    static constexpr float row_height = 26.0F;
+    static constexpr float text_size = 12.5F;
+
+    const DrawContext& context;
+    Picture picture;
+    float left, right; ///< edges of what is written
+    float y = 0;       ///< top of the next row
+
+    float width() const { return right - left; }
+    /// Baseline of a row that begins at `y`.
+    float baseline(float size = text_size) const { return baseline_for(y + row_height / 2, size); }
+
+    /// A hairline, the name at the left and a formula at the right, or below where there is no room.
+    void section(const std::string& name, const std::string& formula = {});
+    /// Words over the whole width, wrapped.
+    void paragraph(const std::string& text, Color color);
+    /// A row with words at the left and a result on the numbers' edge.
+    void row(const std::string& words, const std::string& result, bool strong = false);
+    /// A row with a name in a narrow column, a number or address beside it, and words after that.
+    void place(const std::string& name, const std::string& value, const std::string& words = {});
+    /// A line of arithmetic with its result in bold on the numbers' edge.
+    void arithmetic(const std::string& expression, const std::string& result);
+    /// The short rule above a total, over the last `length` pixels of the row.
+    void rule(float length);
+    /// One text of at most `most` pixels; hovering tells all of it when it was cut. Returns its width.
+    float put(float x, const std::string& text, float most, Font font, float size, Color color,
+              Align align = Align::left);
+
+    /// The picture with its size set.
+    Picture finish();
+};
+
+} // namespace headscope

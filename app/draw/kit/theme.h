@@ -1,0 +1,54 @@
+#pragma once
+
+#include "app/state/view_state.h"
+#include "core/figure/scene.h"
+
+#include <array>
+#include <span>
+
+namespace headscope {
+
+/// A colour map as 256 colours, from the map's lower to its upper end.
+using Ramp = std::array<Color, 256>;
+
+/// The colour of t in [0, 1]; values outside are clamped.
+Color ramp_color(const Ramp& ramp, float t);
+
+/// Interpolates evenly spaced stops in Oklab (Ottosson 2020, "A perceptual color space for image
+/// processing").
+Ramp make_ramp(std::span<const Color> stops);
+
+/// Near-black or white, whichever the rule of assets/theme/tokens.json takes on `cell`: white if that gives a
+/// WCAG 2 contrast of 4.5, else near-black.
+Color text_on(Color cell);
+
+/// WCAG 2 contrast ratio of two opaque colours, 1 to 21.
+float contrast(Color a, Color b);
+
+struct HeadColours {
+    Color colour = 0; ///< bars, arcs, bold marks
+    Color tint = 0;   ///< behind the numbers of matrices that the head owns
+    Ramp ramp{};      ///< its heatmaps
+};
+
+inline constexpr int coloured_heads = 8; ///< with more heads than this, none has a colour of its own
+
+/// One of the two themes, read from assets/theme/tokens.json.
+struct Theme {
+    bool dark = false;
+    Color canvas = 0, panel = 0, raise = 0, line = 0, line2 = 0, ink = 0, text = 0, muted = 0, highlight = 0,
+          good = 0, bad = 0, good_back = 0, bad_back = 0, cell = 0;
+    std::array<HeadColours, coloured_heads> heads;
+    HeadColours no_head; ///< for heads beyond the coloured ones: the neutral ramp
+    Ramp neutral{}, diverging{}, viridis{}, cividis{}, magma{};
+
+    /// Colours of head h among H.
+    const HeadColours& head(std::int64_t h, std::int64_t H) const;
+    /// The ramp that head h's heatmap is drawn with.
+    const Ramp& heat(std::int64_t h, std::int64_t H, ColourMap map) const;
+};
+
+/// Made once, then kept for the life of the program. Throws Error(internal) when the asset is damaged.
+const Theme& theme(bool dark);
+
+} // namespace headscope

@@ -1,0 +1,147 @@
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/kit/plot.h"
+#include "app/draw/lesson/lesson_panels.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+constexpr float plot_height = 124.0F, row_height = 18.0F;
+
+/// Lengths along the bottom: the longest, and each a sixteenth of the one before.
+PlotAxis length_axis() {
+    PlotAxis axis{.low = 1, .high = static_cast<double>(longest_text), .log = true};
+    for (std::int64_t T = longest_text; T >= 1; T /= 16)
+        axis.ticks.emplace_back(static_cast<double>(T),
+                                T >= 1024 ? std::to_string(T / 1024) + "k" : std::to_string(T));
+    return axis;
+}
+
+/// What fits a column: the count, or billions of it.
+std::string count_text(std::int64_t count) {
+    return count < 1'000'000'000 ? grouped(count) : number(static_cast<double>(count) * 1e-9, 1) + " billion";
+}
+
+/// A row of a table of three columns; the first may have the colour of a line of the plot.
+class SizeTable {
+public:
+    explicit SizeTable(PanelColumn& column) : column_(column), last_(column.right()), middle_(last_ - 80) {}
+
+    void head(const std::string& middle, const std::string& last) {
+        put(middle_, middle, column_.context.theme.muted);
+        put(last_, last, column_.context.theme.muted);
+        end();
+    }
+    void row(const std::string& name, const std::string& middle, const std::string& last, Color line = 0) {
+        const Theme& theme = column_.context.theme;
+        float x = column_.x;
+        if (line != 0) {
+            column_.picture.scene.add(
+                RectItem{.area = {x, column_.y + row_height / 2 - 1, 10, 3}, .fill = line});
+            x += 14;
+        }
+        draw_text(column_.picture, column_.context, x, baseline(), name, Font::ui, 12.5F, theme.text);
+        put(middle_, middle, theme.ink);
+        put(last_, last, theme.text);
+        end();
+    }
+
+private:
+    float baseline() const { return baseline_for(column_.y + row_height / 2, 12.5F); }
+    void put(float right, const std::string& text, Color colour) {
+        draw_text(column_.picture, column_.context, right, baseline(), text, Font::ui, 12.5F, colour,
+                  Align::right);
+    }
+    void end() {
+        column_.y += row_height;
+        draw_hairline(column_.picture, column_.context, column_.x, column_.y - 0.5F, column_.width);
+    }
+
+    PanelColumn& column_;
+    float last_, middle_;
+};
+
+void add_plot(PanelColumn& column, const Plot& plot) {
+    column.y += 4;
+    draw_plot(column.picture, column.context, plot, {column.x, column.y, column.width, plot_height});
+    column.y += plot_height + 4;
+}
+
+} // namespace
+
+void draw_cost(PanelColumn& column, const CostFigure& figure) {
+    const Theme& theme = column.context.theme;
+    const Dims& d = figure.dims;
+    const Cost &cost = figure.cost, &full = figure.full_width;
+    const Color projections = plot_colour(theme, 1), attention = plot_colour(theme, 0);
+    SizeTable table(column);
+    table.head("dk = " + grouped(d.dk), "if dk = D");
+    table.row("parameters", count_text(cost.parameters), count_text(full.parameters));
+    table.row("projections", flops_text(cost.projection_flops), flops_text(full.projection_flops),
+              projections);
+    table.row("attention", flops_text(cost.attention_flops), flops_text(full.attention_flops), attention);
+    table.row("weights, 4 bytes", bytes_text(cost.weights_bytes), bytes_text(full.weights_bytes));
+
+    const auto [low, high] =
+        std::pair(figure.projections.front().second,
+                  std::max(figure.attention.back().second, figure.projections.back().second));
+    Plot plot{.x = length_axis(),
+              .y = {.low = std::min(low, figure.attention.front().second), .high = high, .log = true},
+              .lines = {{figure.projections, projections}, {figure.attention, attention}},
+              .marks = {{figure.crossing,
+                         std::string(d.Hkv == d.H ? "2 D = " : "D + Hkv dk = ") +
+                             grouped(std::llround(figure.crossing)),
+                         theme.muted}},
+              .x_says = "FLOP over T, the tokens"};
+    plot.y.ticks =
+        decade_ticks(plot.y.low, plot.y.high, 4, [](double flop) { return flops_text(std::llround(flop)); });
+    const auto T = static_cast<double>(d.Tq);
+    plot.dots = {{T, static_cast<double>(cost.projection_flops), projections},
+                 {T, static_cast<double>(cost.attention_flops), attention}};
+    add_plot(column, plot);
+}
+
+void draw_cache(PanelColumn& column, const LessonPanel& panel, const CacheFigure& figure) {
+    const Theme& theme = column.context.theme;
+    float x = column.x;
+    for (const ModelSizes& model : std::get<CachePanel>(panel.kind).models) {
+        const auto value = [](std::int64_t size) { return static_cast<double>(size); };
+        const Knobs sizes{{"layers", value(model.layers)},
+                          {"H", value(model.H)},
+                          {"Hkv", value(model.Hkv)},
+                          {"dk", value(model.dk)}};
+        const bool on = figure.layers == model.layers && figure.H == model.H && figure.dk == model.dk;
+        const float wide = column.context.measure(model.name, Font::ui_medium, 12.5F) + 16;
+        if (x > column.x && x + wide > column.right()) {
+            x = column.x;
+            column.y += 32;
+        }
+        x += draw_text_button(column.picture, column.context, x, column.y, model.name, on,
+                              LessonAction(TurnKnobs{panel.line, sizes}), "The sizes of " + model.name) +
+             6;
+    }
+    if (x > column.x)
+        column.y += 32;
+    SizeTable table(column);
+    table.head("per token", "T = " + grouped(figure.T));
+    Plot plot{.x = length_axis(), .y = {.log = true}, .x_says = "cache over T, the tokens"};
+    for (std::size_t i = 0; i < figure.rows.size(); ++i) {
+        const CacheFigure::Row& row = figure.rows[i];
+        const Color colour = plot_colour(theme, i);
+        table.row(row.name + ", Hkv = " + std::to_string(row.Hkv), bytes_text(row.per_token),
+                  bytes_text(row.all), colour);
+        plot.lines.push_back({row.curve, colour});
+        plot.dots.push_back({static_cast<double>(figure.T), static_cast<double>(row.all), colour});
+    }
+    plot.y.low = figure.rows.back().curve.front().second;
+    plot.y.high = figure.rows.front().curve.back().second;
+    plot.y.ticks = decade_ticks(plot.y.low, plot.y.high, 4,
+                                [](double bytes) { return bytes_text(std::llround(bytes)); });
+    add_plot(column, plot);
+}
+
+} // namespace headscope

@@ -1,0 +1,153 @@
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/lesson/lesson_panels.h"
+#include "core/base/error.h"
+#include "core/base/overloaded.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+namespace headscope {
+
+namespace {
+
+constexpr float knob_inset = 10.0F, knob_height = 27.0F, knob_field_width = 72.0F;
+
+/// Where a value stands among the stops, counted in stops: between two of them by its logarithm.
+float place_of(const Knob& knob, double value) {
+    if (knob.stops.empty())
+        return static_cast<float>(value);
+    const auto above = std::ranges::lower_bound(knob.stops, value);
+    const auto index = static_cast<float>(above - knob.stops.begin());
+    if (above == knob.stops.end())
+        return index - 1;
+    if (*above == value || above == knob.stops.begin())
+        return index;
+    const double below = *std::prev(above);
+    return index - 1 + static_cast<float>(std::log(value / below) / std::log(*above / below));
+}
+
+std::string value_text(const Knob& knob) {
+    return knob.decimals > 0 ? number(knob.value, knob.decimals)
+                             : grouped(static_cast<std::int64_t>(knob.value));
+}
+
+double typed_number(std::string text) {
+    std::erase(text, ',');
+    double value = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (fault != std::errc() || end != text.data() + text.size())
+        fail_input("“" + text + "” is no number; type one such as 4096");
+    return value;
+}
+
+void draw_knob(PanelColumn& column, const LessonPanel& panel, const Knobs& set, const Knob& knob,
+               float name_width) {
+    const Theme& theme = column.context.theme;
+    Picture& picture = column.picture;
+    const float middle = column.y + knob_height / 2;
+    draw_text(picture, column.context, column.x, baseline_for(middle, 13), knob.name, Font::ui_medium, 13,
+              theme.ink);
+    picture.tips.push_back({{column.x, column.y, name_width, knob_height}, knob.says});
+    const std::string label = "panel " + std::to_string(panel.line) + " " + knob.name;
+    const int line = panel.line;
+    const auto turn = [line, name = knob.name](double value) {
+        Knobs values;
+        values[name] = value;
+        return Action(LessonAction(TurnKnobs{line, std::move(values)}));
+    };
+    const Rect track{column.x + name_width, middle - 2, column.width - name_width - knob_field_width - 16, 4};
+    const float low = knob.stops.empty() ? static_cast<float>(knob.low) : 0,
+                high = knob.stops.empty() ? static_cast<float>(knob.high)
+                                          : static_cast<float>(knob.stops.size() - 1);
+    const float place = place_of(knob, knob.value);
+    const float at = track.x + track.w * (high > low ? (place - low) / (high - low) : 0);
+    picture.scene.add(RectItem{.area = track, .fill = theme.line2, .radius = 2});
+    picture.scene.add(
+        RectItem{.area = {track.x, track.y, at - track.x, track.h}, .fill = theme.text, .radius = 2});
+    picture.scene.add(RectItem{.area = {at - 7, middle - 7, 14, 14},
+                               .fill = theme.raise,
+                               .stroke = theme.ink,
+                               .stroke_width = 2,
+                               .radius = 7});
+    if (high > low)
+        picture.sliders.push_back(
+            {.track = {track.x, middle - 12, track.w, 24},
+             .label = label,
+             .low = low,
+             .high = high,
+             .value = place,
+             .rest = place_of(knob, knob.rest),
+             .action =
+                 [turn, stops = knob.stops](float to) {
+                     return turn(stops.empty() ? static_cast<double>(to)
+                                               : stops[static_cast<std::size_t>(std::lround(to))]);
+                 },
+             .tip = knob.says + ". Double click: back to where the lesson put it",
+             .grain = knob.stops.empty() ? 0.01F : 1.0F});
+    picture.fields.push_back({.area = {column.right() - knob_field_width, column.y + 2, knob_field_width, 23},
+                              .label = label + " value",
+                              .text = value_text(knob),
+                              .action =
+                                  [turn, panel, set, name = knob.name](const std::string& typed) {
+                                      const double value = typed_number(typed);
+                                      check_knob(panel, set, name, value);
+                                      return turn(value);
+                                  },
+                              .tip = "Type a number and press Enter"});
+    column.y += knob_height;
+}
+
+} // namespace
+
+void PanelColumn::line(const std::string& text, Color colour, Font font) {
+    draw_text(picture, context, x, y + 13, text, font, 12.5F, colour);
+    y += 19;
+}
+
+void PanelColumn::words(const std::string& text, Color colour) {
+    y = draw_paragraph(picture, context, x, y + 13, width, text, Font::ui, 12.5F, 18, colour) - 11;
+}
+
+void draw_knobs(PanelColumn& column, const LessonPanel& panel, const Knobs& set) {
+    std::vector<Knob> knobs = knobs_of(panel, set);
+    std::erase_if(knobs, [&](const Knob& knob) {
+        return !panel.knobs.empty() && std::ranges::find(panel.knobs, knob.name) == panel.knobs.end();
+    });
+    float names = 0;
+    for (const Knob& knob : knobs)
+        names = std::max(names, column.context.measure(knob.name, Font::ui_medium, 13));
+    for (const Knob& knob : knobs)
+        draw_knob(column, panel, set, knob, names + 18);
+}
+
+float draw_lesson_panel(Picture& picture, const DrawContext& context, const CourseState& course,
+                        const LessonPanel& panel, float x, float y, float width) {
+    const auto found = course.panels.find(panel.line);
+    const PanelState none, &state = found == course.panels.end() ? none : found->second;
+    Picture inner;
+    PanelColumn column{inner, context, x + knob_inset, y + 8, width - 2 * knob_inset};
+    draw_knobs(column, panel, state.set);
+    column.y += 4;
+    if (const auto* fault = std::get_if<std::string>(&state.shows))
+        column.words(*fault, context.theme.text);
+    if (const auto* figure = std::get_if<PanelFigure>(&state.shows))
+        std::visit(Overloaded{[&](const CostFigure& one) { draw_cost(column, one); },
+                              [&](const CacheFigure& one) { draw_cache(column, panel, one); },
+                              [&](const BlurFigure& one) {
+                                  draw_blur(column, one, knobs_of(panel, state.set).front().value);
+                              },
+                              [&](const LoopFigure& one) { draw_loop(column, one); }},
+                   *figure);
+    const float height = column.y - y + 8;
+    picture.scene.add(RectItem{.area = {x, y, width, height},
+                               .fill = context.theme.raise,
+                               .stroke = context.theme.line2,
+                               .radius = 6});
+    picture.append(inner, 0, 0);
+    return y + height + 12;
+}
+
+} // namespace headscope

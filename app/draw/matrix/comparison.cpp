@@ -1,0 +1,153 @@
+#include "app/draw/matrix/comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace headscope {
+
+void Comparison::mark(Shown baseline, std::string name) {
+    baseline_ = std::move(baseline);
+    name_ = std::move(name);
+    forget();
+}
+
+void Comparison::drop() {
+    baseline_ = {};
+    name_.clear();
+    forget();
+}
+
+void Comparison::follow(const Shown& now, std::int64_t batch, StageGroup page) {
+    if (now.trace == now_.trace && now.document == now_.document && batch == batch_ && page == followed_page_)
+        return;
+    followed_page_ = page;
+    now_ = now;
+    batch_ = batch;
+    forget();
+}
+
+void Comparison::forget() {
+    differences_ = {};
+    page_.reset();
+    difference_ = {};
+    obstacle_.clear();
+    if (!marked() || now_.document == nullptr)
+        return;
+    obstacle_ = now_.document->attention != nullptr
+                    ? "Weights that are read otherwise are not compared; the other stages are."
+                    : why_not_comparable(baseline_.problem(), now_.problem());
+}
+
+const TensorDifference* Comparison::of(TensorId id) const {
+    if (!comparable() || now_.trace == nullptr || id == TensorId::mask || id == TensorId::gain)
+        return nullptr;
+    const Tensor *a = baseline_.tensor(id), *b = now_.tensor(id);
+    if (a == nullptr || b == nullptr)
+        return nullptr;
+    auto& kept = differences_[static_cast<std::size_t>(id)];
+    if (!kept)
+        kept = headscope::difference(id, *a, *b, now_.dims(), batch_);
+    return &*kept;
+}
+
+const Shown& Comparison::difference(StageGroup page) const {
+    if (page_ == page)
+        return difference_;
+    difference_ = now_;
+    auto trace = std::make_shared<Trace>(*now_.trace);
+    for (const TensorId id : results_of(page)) {
+        const TensorDifference* change = of(id);
+        if (change == nullptr)
+            continue;
+        if (change->largest_at)
+            difference_.largest.push_back({id, *change->largest_at});
+        if (is_stage(id)) {
+            trace->slot(id) = change->cells;
+            continue;
+        }
+        auto document = std::make_shared<Document>(*difference_.document);
+        *document->problem.input_slot(id) = change->cells;
+        difference_.document = std::move(document);
+    }
+    difference_.trace = std::move(trace);
+    page_ = page;
+    return difference_;
+}
+
+float Comparison::limit(StageGroup page) const {
+    float largest = 0;
+    for (const TensorId id : results_of(page))
+        if (const TensorDifference* change = of(id))
+            largest = std::max(largest, std::abs(change->largest));
+    return symmetric_end(largest);
+}
+
+std::span<const TensorId> results_of(StageGroup page) {
+    using enum TensorId;
+    static constexpr TensorId inputs[] = {x, x_kv}, projections[] = {q, k, v},
+                              split[] = {q, k, v, q_heads, k_heads, v_heads}, dot_products[] = {scores},
+                              scaled_scores[] = {scaled}, masked_scores[] = {masked},
+                              shares[] = {weights, weights_mean}, sums[] = {head_out},
+                              joined[] = {head_out, concat}, added[] = {contributions, output};
+    switch (page) {
+    case StageGroup::x:
+        return inputs;
+    case StageGroup::qkv:
+        return projections;
+    case StageGroup::split:
+        return split;
+    case StageGroup::scores:
+        return dot_products;
+    case StageGroup::scaled:
+        return scaled_scores;
+    case StageGroup::masked:
+        return masked_scores;
+    case StageGroup::weights:
+        return shares;
+    case StageGroup::head_out:
+        return sums;
+    case StageGroup::concat:
+        return joined;
+    default:
+        return added;
+    }
+}
+
+TensorId told_by_head(const ViewState& view) {
+    const TensorId main = page_tensor(view);
+    return main == TensorId::x || main == TensorId::output ? TensorId::contributions : main;
+}
+
+float symmetric_end(float largest) {
+    if (!(largest > 0))
+        return 0.1F;
+    const double step = std::min(0.1, std::pow(10.0, std::floor(std::log10(static_cast<double>(largest)))));
+    // A largest change that prints as the end itself is not rounded up beyond it.
+    return std::max(static_cast<float>(std::ceil(static_cast<double>(largest) / step - 1e-5) * step), 1e-6F);
+}
+
+std::optional<CellAddress> spoken_on_canvas(const DrawContext& context) {
+    const bool differs = context.compare != nullptr && draws_difference(context.view) &&
+                         effective(*context.compare, context.view.compare) == Compare::difference;
+    return spoken_of(differs ? context.compare->difference(context.view.group) : context.shown, context.view);
+}
+
+Compare effective(const Comparison& comparison, Compare asked) {
+    return comparison.comparable() ? asked : Compare::now;
+}
+
+bool draws_difference(const ViewState& view) {
+    return view.group != StageGroup::weights || view.weights_view == WeightsView::heatmap;
+}
+
+DrawContext factor_context(const DrawContext& context) {
+    if (!context.difference())
+        return context;
+    return {context.compare->now(), context.view,    context.theme,
+            context.measure,        context.width,   context.height,
+            context.controls,       context.history, context.history_position,
+            context.compare,        Compare::now,    context.flash};
+}
+
+} // namespace headscope

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "app/draw/kit/picture.h"
+#include "app/state/head_edits.h"
+
+#include <string>
+#include <vector>
+
+namespace headscope {
+
+/// At the top left of a head's small map: a square with a cross where it is ablated, a half-filled square
+/// where its gain is another than 1, a diamond where some of its weights were edited.
+void draw_edit_marks(Picture& picture, const DrawContext& context, const Rect& map, const HeadEdits& edits);
+/// The diamond alone, around `middle`.
+void draw_edited_diamond(Picture& picture, const DrawContext& context, Point middle, float size);
+
+/// "Edited: gain 0, ablated; W_Q, W_O"; empty where nothing was.
+std::string edits_text(const HeadEdits& edits);
+
+/// What the marks mean, in lines of at most `width`: those of them that some head of `heads` has. Nothing
+/// where none has any.
+void draw_marks_legend(Picture& picture, const DrawContext& context, float x, float y, float width,
+                       const std::vector<const HeadEdits*>& heads);
+
+/// Of a problem that is no checkpoint's, by head. Kept until another document asks: for one thread.
+const std::vector<HeadEdits>& edits_by_head(const DocumentPtr& document);
+
+} // namespace headscope

@@ -1,0 +1,227 @@
+#include "app/draw/matrix/matrix.h"
+
+#include "app/draw/kit/colour_scale.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/matrix/matrix_image.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+namespace headscope {
+
+namespace {
+
+constexpr float digit_width = 0.6F; ///< of a monospaced digit, in ems
+constexpr float smallest_text = 12.0F;
+constexpr float number_margin = 3.0F;
+constexpr float edited_corner = 9.0F; ///< mark of an edited cell
+
+/// The numbers of a matrix as text: all of them, or none when the widest does not fit.
+struct CellNumbers {
+    int decimals = -1;
+    float size = 0;
+    bool shown() const { return decimals >= 0; }
+};
+
+std::string cell_text(const MatrixSpec& spec, float value, int decimals) {
+    if (spec.plus && value == 0)
+        return "·";
+    return spec.plus ? signed_number(value, decimals) : number(value, decimals);
+}
+
+CellNumbers fit_numbers(const MatrixSpec& spec, const std::vector<float>& values, bool wanted) {
+    if (!wanted || spec.cell_h < 18.0F || spec.cell_w < 24.0F)
+        return {};
+    // Small changes are not printed as zeros.
+    const int fewest = !spec.plus || spec.high >= 0.1F ? 1 : spec.high >= 0.01F ? 2 : 3;
+    for (int decimals = spec.decimals; decimals >= fewest; --decimals) {
+        int widest = 0;
+        for (const float value : values)
+            if (std::isfinite(value))
+                widest = std::max(widest, columns(cell_text(spec, value, decimals)));
+        const float room =
+            (spec.cell_w - 2 * number_margin) / (digit_width * static_cast<float>(std::max(widest, 1)));
+        if (room >= smallest_text - 0.01F)
+            return {decimals, spec.cell_w >= 60.0F ? std::min(15.0F, room) : std::min(12.5F, room)};
+    }
+    return {};
+}
+
+Color fill_of(const MatrixSpec& spec, const DrawContext& context, std::int64_t row, std::int64_t col,
+              float value) {
+    const Theme& theme = context.theme;
+    if (spec.fill == CellFill::heat)
+        return ramp_color(*spec.ramp, place_on_scale(value, spec.low, spec.high, spec.log));
+    if (spec.fill == CellFill::diverging)
+        return ramp_color(theme.diverging, 0.5F + 0.5F * value / std::max(spec.high, 1e-30F));
+    const std::int64_t head = spec.owner ? spec.owner(row, col) : -1;
+    return head < 0 || context.shown.problem().gain(head) == 0.0F ? theme.cell
+                                                                  : theme.head(head, context.dims().H).tint;
+}
+
+/// A bar from a tick at mid-cell: its length is the size of the number, its side the sign.
+void draw_value_bar(Picture& picture, const DrawContext& context, const MatrixSpec& spec, const Rect& cell,
+                    std::int64_t row, std::int64_t col, float value) {
+    const float middle = cell.x + cell.w / 2;
+    const float y = cell.bottom() - 6.0F;
+    const float unit = (cell.w / 2 - 3.0F) / std::max(spec.high, 1e-30F);
+    const auto piece = [&](float from, float to, std::int64_t head) {
+        const Color color =
+            head < 0 ? context.theme.muted : context.theme.head(head, context.dims().H).colour;
+        const float left = middle + std::clamp(std::min(from, to) * unit, -cell.w / 2, cell.w / 2);
+        const float right = middle + std::clamp(std::max(from, to) * unit, -cell.w / 2, cell.w / 2);
+        picture.scene.add(RectItem{.area = {left, y, right - left, 3.0F}, .fill = color});
+    };
+    if (spec.share) {
+        float positive = 0, negative = 0;
+        for (std::int64_t h = 0; h < context.dims().H; ++h) {
+            const float part = spec.share(row, col, h);
+            float& end = part < 0 ? negative : positive;
+            piece(end, end + part, h);
+            end += part;
+        }
+    } else {
+        piece(0, value, spec.owner ? spec.owner(row, col) : -1);
+    }
+    picture.scene.add(RectItem{.area = {middle - 0.5F, y - 1.0F, 1.0F, 5.0F}, .fill = context.theme.muted});
+}
+
+std::vector<float> values_of(const DrawContext& context, const MatrixSpec& spec) {
+    std::vector<float> values;
+    values.reserve(static_cast<std::size_t>(spec.rows * spec.cols));
+    for (std::int64_t row = 0; row < spec.rows; ++row)
+        for (std::int64_t col = 0; col < spec.cols; ++col) {
+            Index at = spec.origin;
+            at[static_cast<std::size_t>(spec.row_axis)] += row;
+            at[static_cast<std::size_t>(spec.col_axis)] += col;
+            values.push_back(spec.value ? spec.value(row, col) : context.shown.value({spec.tensor, at}));
+        }
+    return values;
+}
+
+void draw_masked(Picture& picture, const Theme& theme, const Rect& cell) {
+    picture.scene.add(RectItem{.area = cell, .fill = theme.panel});
+    picture.scene.add(LineItem{{cell.x, cell.bottom()}, {cell.right(), cell.y}, theme.line2, 1});
+}
+
+bool is_masked(const MatrixSpec& spec, std::int64_t row, std::int64_t col, float value) {
+    return !std::isfinite(value) || (spec.forbidden && spec.forbidden(row, col));
+}
+
+} // namespace
+
+MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const MatrixSpec& given) {
+    MatrixSpec spec = difference_spec(context, given);
+    const bool image = std::min(spec.cell_w, spec.cell_h) < texture_below;
+    const bool bars = spec.fill == CellFill::owned && spec.cell_h >= 24.0F && spec.cell_w >= 24.0F;
+    const std::vector<float> values = image ? std::vector<float>{} : values_of(context, spec);
+    const CellNumbers numbers = image ? CellNumbers{} : fit_numbers(spec, values, context.view.numbers);
+    // Without a number or a bar, size and sign can only be told by colour.
+    if (spec.fill == CellFill::owned && !bars && !numbers.shown())
+        spec.fill = CellFill::diverging;
+    MatrixGrid grid{.tensor = spec.tensor,
+                    .origin = spec.origin,
+                    .row_axis = spec.row_axis,
+                    .col_axis = spec.col_axis,
+                    .rows = spec.rows,
+                    .cols = spec.cols,
+                    .area = {spec.x, spec.y, spec.cell_w * static_cast<float>(spec.cols),
+                             spec.cell_h * static_cast<float>(spec.rows)},
+                    .pitch_x = spec.cell_w,
+                    .pitch_y = spec.cell_h,
+                    .gap = image                                                  ? 0.0F
+                           : spec.fill != CellFill::owned && spec.cell_w >= 40.0F ? 2.0F
+                                                                                  : 1.0F,
+                    .heatmap = spec.fill != CellFill::owned,
+                    .map = spec.fill == CellFill::diverging ? "diverging" : spec.map,
+                    .low = spec.fill == CellFill::diverging ? -spec.high
+                           : spec.log                       ? log_scale_begin(spec.high)
+                                                            : spec.low,
+                    .high = spec.high,
+                    .actual = !spec.value && context.showing == Compare::now};
+
+    const std::int64_t done = spec.rows_done < 0 ? spec.rows : spec.rows_done;
+    if (image) {
+        draw_matrix_image(picture, context, spec, grid.area, done);
+        picture.grids.push_back(grid);
+        return grid;
+    }
+    for (std::int64_t row = 0; row < spec.rows; ++row)
+        for (std::int64_t col = 0; col < spec.cols; ++col) {
+            const float value = values[static_cast<std::size_t>(row * spec.cols + col)];
+            const Rect cell = grid.cell(row, col);
+            if (row >= done) {
+                picture.scene.add(RectItem{.area = cell, .stroke = context.theme.line});
+                continue;
+            }
+            if (context.difference() && std::isinf(value)) {
+                draw_masked_in_one(picture, context, cell, value);
+                continue;
+            }
+            if (is_masked(spec, row, col, value)) {
+                draw_masked(picture, context.theme, cell);
+                continue;
+            }
+            const Color fill = fill_of(spec, context, row, col, value);
+            picture.scene.add(RectItem{.area = cell, .fill = fill});
+            if (numbers.shown()) {
+                const float center = cell.y + cell.h / 2 - (bars ? 3.0F : 0.0F);
+                const Color ink = spec.fill == CellFill::owned ? context.theme.ink : text_on(fill);
+                picture.scene.add(TextItem{{cell.x + cell.w / 2, baseline_for(center, numbers.size)},
+                                           cell_text(spec, value, numbers.decimals),
+                                           Font::mono,
+                                           numbers.size,
+                                           ink,
+                                           Align::center});
+            }
+            if (!spec.value && !context.difference() &&
+                marked_as_edited(context, spec.tensor, grid.index(row, col)))
+                picture.scene.add(PolygonItem{{{cell.right() - edited_corner, cell.y},
+                                               {cell.right(), cell.y},
+                                               {cell.right(), cell.y + edited_corner}},
+                                              context.theme.ink});
+            if (bars)
+                draw_value_bar(picture, context, spec, cell, row, col, value);
+        }
+    picture.grids.push_back(grid);
+    return grid;
+}
+
+int decimals_shown(const DrawContext& context, const MatrixSpec& given) {
+    const MatrixSpec spec = difference_spec(context, given);
+    if (std::min(spec.cell_w, spec.cell_h) < texture_below)
+        return 0; // no need to look at the numbers of a wide matrix
+    return std::max(fit_numbers(spec, values_of(context, spec), context.view.numbers).decimals, 0);
+}
+
+float largest_magnitude(const Shown& shown, TensorId id, std::int64_t batch) {
+    // Wide layers would otherwise be searched in every frame.
+    struct Known {
+        std::weak_ptr<const void> owner;
+        const Tensor* tensor = nullptr;
+        std::int64_t batch = 0;
+        float largest = 0;
+    };
+    thread_local std::array<Known, tensor_count> known;
+    const Tensor& tensor = *shown.tensor(id);
+    const std::shared_ptr<const void> owner =
+        is_stage(id) ? std::shared_ptr<const void>(shown.trace) : std::shared_ptr<const void>(shown.document);
+    Known& last = known[static_cast<std::size_t>(id)];
+    if (last.tensor == &tensor && last.batch == batch && last.owner.lock() == owner)
+        return last.largest;
+    auto values = tensor.values();
+    if (tensor_info(id).axes[0] == Axis::B) {
+        const auto per_entry = values.size() / static_cast<std::size_t>(tensor.shape()[0]);
+        values = values.subspan(per_entry * static_cast<std::size_t>(batch), per_entry);
+    }
+    float largest = 1e-6F;
+    for (const float value : values)
+        if (std::isfinite(value))
+            largest = std::max(largest, std::abs(value));
+    last = {owner, &tensor, batch, largest};
+    return largest;
+}
+
+} // namespace headscope

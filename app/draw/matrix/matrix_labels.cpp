@@ -1,0 +1,263 @@
+#include "app/draw/inspector/inspector_sections.h"
+#include "app/draw/kit/colour_scale.h"
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/matrix/matrix.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+constexpr float label_size = 13.5F;
+constexpr float turned_size = 12.0F;
+constexpr float label_gap_left = 12.0F;
+constexpr float label_gap_above = 10.0F;
+constexpr int longest_label = 10;
+
+std::string label_text(const Problem& problem, bool keys, std::int64_t i) {
+    return shortened(keys ? problem.key_label(i) : problem.query_label(i), longest_label);
+}
+
+/// The row or column of the spoken-of cell in a grid, following what it reads; -1 when it has none there.
+std::int64_t spoken_line(const DrawContext& context, const MatrixGrid& grid, bool column) {
+    const auto cell = spoken_of(context.shown, context.view);
+    if (!cell)
+        return -1;
+    if (cell->tensor == grid.tensor)
+        if (const auto place = grid.find(cell->at))
+            return column ? place->second : place->first;
+    for (const ReadSpan& span : reads_of(context.shown, *cell)) {
+        if (span.source != grid.tensor)
+            continue;
+        const auto place = grid.find(span.first);
+        const int along = column ? grid.col_axis : grid.row_axis;
+        if (place && (span.count == 1 || span.axis != along))
+            return column ? place->second : place->first;
+    }
+    return -1;
+}
+
+float widest_label(const DrawContext& context, bool keys) {
+    const Problem& problem = context.shown.problem();
+    const auto count = keys ? problem.dims.Tk : problem.dims.Tq;
+    float widest = 0;
+    for (std::int64_t i = 0; i < count; ++i)
+        widest =
+            std::max(widest, context.measure(label_text(problem, keys, i), Font::ui_semibold, label_size));
+    return widest;
+}
+
+constexpr float sample_side = 14, sample_gap = 6;
+
+/// The hatched square, with its word beside it or, where that is too wide, on hover.
+void draw_masked_sample(Picture& picture, const DrawContext& context, const Point& at, float size,
+                        bool with_word) {
+    const Theme& theme = context.theme;
+    const Rect sample{at.x, at.y, sample_side, sample_side};
+    picture.scene.add(RectItem{.area = sample, .fill = theme.panel, .stroke = theme.line2});
+    picture.scene.add(LineItem{{sample.x, sample.bottom()}, {sample.right(), sample.y}, theme.line2, 1});
+    if (with_word)
+        draw_text(picture, context, sample.right() + sample_gap, baseline_for(at.y + 7, size), "masked",
+                  Font::ui, size, theme.muted);
+    else
+        picture.tips.push_back({sample, "masked"});
+}
+
+/// A line at each decade, and numbers at the ends and in the middle.
+void draw_log_marks(Picture& picture, const DrawContext& context, const Rect& bar, float high) {
+    const auto text = [high](float value) {
+        const int before = static_cast<int>(std::floor(std::log10(value) + 1e-4F));
+        return number(static_cast<double>(value), std::max(0, -before) + (high == 1 ? 0 : 1));
+    };
+    for (int decade = 0; decade <= static_cast<int>(log_decades); ++decade) {
+        const float share = static_cast<float>(decade) / log_decades;
+        const float at = bar.x + share * bar.w,
+                    value = log_scale_begin(high) * std::pow(10.0F, static_cast<float>(decade));
+        picture.scene.add(LineItem{{at, bar.bottom()}, {at, bar.bottom() + 3}, context.theme.muted, 1});
+        if (decade % 2 == 0)
+            picture.scene.add(TextItem{{at, bar.y + 25},
+                                       (decade == 0 ? "≤ " : "") + text(value),
+                                       Font::mono,
+                                       12,
+                                       context.theme.muted,
+                                       decade == 0   ? Align::left
+                                       : decade == 4 ? Align::right
+                                                     : Align::center});
+    }
+}
+
+void add_label(Picture& picture, const DrawContext& context, Point at, const std::string& full, Align align,
+               bool bold, float size, const Rect& area, float angle) {
+    const std::string text = shortened(full, longest_label);
+    picture.scene.add(TextItem{at, text, bold ? Font::ui_semibold : Font::ui, size,
+                               bold ? context.theme.ink : context.theme.text, align, angle});
+    const std::string hidden = beyond_fonts(full);
+    if (text != full || !hidden.empty())
+        picture.tips.push_back({area, hidden.empty() ? full : full + "  " + hidden});
+}
+
+} // namespace
+
+float row_label_width(const DrawContext& context, bool keys) {
+    return std::max(widest_label(context, keys), 24.0F) + label_gap_left;
+}
+
+void draw_row_labels(Picture& picture, const DrawContext& context, const MatrixGrid& grid, bool keys) {
+    const Problem& problem = context.shown.problem();
+    const std::int64_t first = grid.origin[static_cast<std::size_t>(grid.row_axis)];
+    const float size = grid.pitch_y < 17.0F ? 12.0F : label_size;
+    const auto every = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(14.0F / grid.pitch_y)));
+    const std::int64_t spoken = spoken_line(context, grid, false);
+    for (std::int64_t i = 0; i < grid.rows; ++i) {
+        const bool near_spoken = spoken >= 0 && i != spoken && std::abs(i - spoken) < every;
+        if (i != spoken && (i % every != 0 || near_spoken))
+            continue;
+        const Rect row = grid.cell(i, 0);
+        const float center = row.y + row.h / 2;
+        add_label(picture, context, {grid.area.x - label_gap_left, baseline_for(center, size)},
+                  keys ? problem.key_label(first + i) : problem.query_label(first + i), Align::right,
+                  i == spoken, size, {grid.area.x - 100, row.y, 88, grid.pitch_y}, 0);
+    }
+}
+
+bool column_labels_turned(const DrawContext& context, float pitch, bool keys) {
+    return widest_label(context, keys) + 6.0F > pitch;
+}
+
+float column_label_height(const DrawContext& context, float pitch, bool keys) {
+    if (!column_labels_turned(context, pitch, keys))
+        return 26.0F;
+    return 14.0F + 0.87F * widest_label(context, keys) * turned_size / label_size;
+}
+
+void draw_column_labels(Picture& picture, const DrawContext& context, const MatrixGrid& grid, bool keys) {
+    const Problem& problem = context.shown.problem();
+    const bool turned = column_labels_turned(context, grid.pitch_x, keys);
+    const float size = turned ? turned_size : label_size;
+    const std::int64_t first = grid.origin[static_cast<std::size_t>(grid.col_axis)];
+    const auto every =
+        turned ? std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(14.0F / grid.pitch_x)))
+               : std::int64_t{1};
+    const std::int64_t spoken = spoken_line(context, grid, true);
+    for (std::int64_t j = 0; j < grid.cols; ++j) {
+        const bool near_spoken = spoken >= 0 && j != spoken && std::abs(j - spoken) < every;
+        if (j != spoken && (j % every != 0 || near_spoken))
+            continue;
+        const Rect top = grid.cell(0, j);
+        const float center = top.x + top.w / 2;
+        const Point at =
+            turned ? Point{center + 3.0F, grid.area.y - 6.0F} : Point{center, grid.area.y - label_gap_above};
+        add_label(picture, context, at, keys ? problem.key_label(first + j) : problem.query_label(first + j),
+                  turned ? Align::left : Align::center, j == spoken, size,
+                  {top.x, grid.area.y - 30, top.w, 28}, turned ? -60.0F : 0.0F);
+    }
+}
+
+void draw_head_bar(Picture& picture, const DrawContext& context, std::int64_t head, float x, float y,
+                   float width) {
+    const Color color = context.head_colours(head).colour;
+    if (context.shown.problem().gain(head) == 0.0F)
+        picture.scene.add(RectItem{.area = {x, y, width, 4}, .stroke = color});
+    else
+        picture.scene.add(RectItem{.area = {x, y, width, 4}, .fill = color});
+    if (!context.controls)
+        return;
+    const bool off = context.shown.problem().gain(head) == 0.0F;
+    const std::string name = "head " + std::to_string(head);
+    picture.hotspots.push_back({{x, y - 4, width, 11},
+                                "ablate " + name + " " + std::to_string(picture.hotspots.size()),
+                                Command(SetGain{head, off ? 1.0F : 0.0F}),
+                                off ? "Switch " + name + " on again" : "Switch " + name + " off (ablate)"});
+}
+
+void draw_head_bars(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
+                    std::int64_t head_width, bool kv) {
+    const Dims& dims = context.dims();
+    const std::int64_t heads = kv ? dims.Hkv : dims.H;
+    const std::int64_t shared = kv ? dims.H / dims.Hkv : 1;
+    // The grid may be a part of the matrix, and begin or end inside a head's columns.
+    const std::int64_t begin = grid.origin[static_cast<std::size_t>(grid.col_axis)], end = begin + grid.cols;
+    for (std::int64_t g = begin / head_width; g < heads && g * head_width < end; ++g) {
+        const std::int64_t first = std::max(g * head_width, begin),
+                           last = std::min((g + 1) * head_width, end);
+        const float x = grid.area.x + grid.pitch_x * static_cast<float>(first - begin);
+        const float width = grid.pitch_x * static_cast<float>(last - first) - (last < end ? 1.0F : grid.gap);
+        // A key/value head that several query heads share carries the colours of all of them.
+        for (std::int64_t s = 0; s < shared; ++s) {
+            const float piece = width / static_cast<float>(shared);
+            draw_head_bar(picture, context, g * shared + s, x + piece * static_cast<float>(s),
+                          grid.area.y - 8, piece);
+        }
+    }
+}
+
+void draw_legend(Picture& picture, const DrawContext& context, float x, float y, float width,
+                 const Ramp& ramp, float low, float high, const std::string& what, bool masked, bool log,
+                 float room) {
+    const Theme& theme = context.theme;
+    constexpr float size = 12.5F, mark_size = 12, before = 16, apart = 8;
+    const float sample_width =
+        masked ? sample_side + sample_gap + context.measure("masked", Font::ui, size) : 0;
+    const auto wide = [&](const std::string& words) { return context.measure(words, Font::ui, size); };
+    const auto beside = [&](const std::string& words) {
+        return width + before + wide(words) + (masked ? 20 + sample_width : 0) <= room;
+    };
+    const std::string short_words = what.substr(0, what.find(','));
+    const std::string& words = beside(what) ? what : short_words;
+    const bool under = width + before + std::max(wide(words), sample_width) > room;
+    const float span = high - low;
+    const int decimals = span >= 20 ? 0 : span >= 2 ? 1 : span >= 0.18F ? 2 : span >= 0.018F ? 3 : 4;
+    const auto mark = [&](float value) {
+        const int digits = value == std::round(value) ? 0 : decimals;
+        return context.difference() && low < 0 ? signed_number(value, digits) : number(value, digits);
+    };
+    const std::string marks[] = {mark(low), mark((low + high) / 2), mark(high)};
+    const auto mark_width = [&](int n) { return context.measure(marks[n], Font::mono, mark_size); };
+    // Words between the ends have the room of the sample too; where it is left, the sample stands there.
+    if (under && !log)
+        width =
+            std::clamp(mark_width(0) + wide(words) + mark_width(2) + 2 * apart, width, std::max(width, room));
+
+    auto pixels = std::make_shared<std::vector<Color>>(ramp.begin(), ramp.end());
+    std::uint64_t key = 1469598103934665603ULL;
+    for (const Color pixel : *pixels)
+        key = (key ^ pixel) * 1099511628211ULL;
+    const Rect bar{x, y, width, 10};
+    picture.scene.add(GridItem{.area = bar, .cols = 256, .rows = 1, .pixels = std::move(pixels), .key = key});
+    picture.scene.add(RectItem{.area = bar, .stroke = theme.line2});
+    const auto write = [&](float at, const std::string& text, Font font, float text_size, Align align) {
+        picture.scene.add(TextItem{{at, y + 25}, text, font, text_size, theme.muted, align});
+    };
+    if (log) {
+        draw_log_marks(picture, context, bar, high);
+    } else {
+        write(x, marks[0], Font::mono, mark_size, Align::left);
+        write(x + width, marks[2], Font::mono, mark_size, Align::right);
+        // The middle of what the ends leave.
+        const float middle = x + (width + mark_width(0) - mark_width(2)) / 2;
+        if (under)
+            write(middle, words, Font::ui, size, Align::center);
+        else if (const float half = width / 2 - mark_width(1) / 2 - apart;
+                 mark_width(0) <= half && mark_width(2) <= half)
+            write(x + width / 2, marks[1], Font::mono, mark_size, Align::center);
+    }
+    const float after = x + width + before;
+    if (under && log)
+        draw_text(picture, context, x, y + 43, words, Font::ui, size, theme.muted);
+    else if (!under)
+        draw_text(picture, context, after, baseline_for(y + 5, size), words, Font::ui, size, theme.muted);
+    if (!masked)
+        return;
+    if (under)
+        draw_masked_sample(picture, context, {x + width + apart, y - 2}, size,
+                           width + apart + sample_width <= room);
+    else if (beside(words))
+        draw_masked_sample(picture, context, {after + 20 + wide(words), y - 2}, size, true);
+    else
+        draw_masked_sample(picture, context, {after, y + 15}, size, true);
+}
+
+} // namespace headscope

@@ -1,0 +1,162 @@
+#include "app/draw/inspector/inspector_sections.h"
+#include "app/draw/matrix/matrix.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+Rect around(const MatrixGrid& grid, std::int64_t row, std::int64_t col, std::int64_t rows,
+            std::int64_t cols) {
+    const Rect first = grid.cell(row, col), last = grid.cell(row + rows - 1, col + cols - 1);
+    return {first.x, first.y, last.right() - first.x, last.bottom() - first.y};
+}
+
+Rect grown(const Rect& area, float by) {
+    return {area.x - by, area.y - by, area.w + 2 * by, area.h + 2 * by};
+}
+
+Rect united(const Rect& a, const Rect& b) {
+    const float x = std::min(a.x, b.x), y = std::min(a.y, b.y);
+    return {x, y, std::max(a.right(), b.right()) - x, std::max(a.bottom(), b.bottom()) - y};
+}
+
+void outline_cell(Picture& picture, const Theme& theme, const Rect& cell) {
+    picture.scene.add(RectItem{.area = grown(cell, 2.25F), .stroke = theme.canvas, .stroke_width = 4.5F});
+    picture.scene.add(RectItem{.area = grown(cell, 1.25F), .stroke = theme.ink, .stroke_width = 2.5F});
+}
+
+void outline_run(Picture& picture, const Theme& theme, const Rect& run) {
+    picture.scene.add(RectItem{.area = grown(run, 0.75F), .stroke = theme.ink, .stroke_width = 1.5F});
+}
+
+/// What a lesson points at: the outline closes in on it, so that the eye follows. On a small map it is thin.
+void outline_pointed(Picture& picture, const DrawContext& context, const Rect& cells, bool small) {
+    constexpr float from_away = 28;
+    const float away = from_away * (1 - settled(context.view.pointing));
+    if (small) {
+        outline_run(picture, context.theme, grown(cells, 1 + away / 4));
+        return;
+    }
+    picture.pointed = picture.pointed.w > 0 ? united(picture.pointed, cells) : cells;
+    outline_cell(picture, context.theme, grown(cells, away));
+}
+
+/// The cell elsewhere that holds the same number: split and concat only move numbers.
+std::optional<CellAddress> same_number(const CellAddress& cell, const Dims& dims) {
+    const Index& at = cell.at;
+    switch (cell.tensor) {
+    case TensorId::q:
+        return CellAddress{TensorId::q_heads, {at[0], at[2] / dims.dk, at[1], at[2] % dims.dk}};
+    case TensorId::k:
+        return CellAddress{TensorId::k_heads, {at[0], at[2] / dims.dk, at[1], at[2] % dims.dk}};
+    case TensorId::v:
+        return CellAddress{TensorId::v_heads, {at[0], at[2] / dims.dv, at[1], at[2] % dims.dv}};
+    case TensorId::head_out:
+        return CellAddress{TensorId::concat, {at[0], at[2], at[1] * dims.dv + at[3], 0}};
+    default:
+        return std::nullopt;
+    }
+}
+
+void outline_in(Picture& picture, const DrawContext& context, const MatrixGrid& grid, const CellAddress& cell,
+                bool with_lines) {
+    if (grid.tensor != cell.tensor)
+        return;
+    const auto place = grid.find(cell.at);
+    if (!place)
+        return;
+    if (with_lines) {
+        outline_run(picture, context.theme, around(grid, place->first, 0, 1, grid.cols));
+        outline_run(picture, context.theme, around(grid, 0, place->second, grid.rows, 1));
+    }
+    outline_cell(picture, context.theme, grid.cell(place->first, place->second));
+}
+
+void outline_span(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
+                  const ReadSpan& span) {
+    if (grid.tensor != span.source || (span.axis != grid.row_axis && span.axis != grid.col_axis))
+        return;
+    // The part of the run that this grid shows: a grid may hold one head's columns only.
+    const auto axis = static_cast<std::size_t>(span.axis);
+    const bool down = span.axis == grid.row_axis;
+    const std::int64_t grid_begin = grid.origin[axis], grid_end = grid_begin + (down ? grid.rows : grid.cols);
+    const std::int64_t begin = std::max(span.first[axis], grid_begin);
+    const std::int64_t end = std::min(span.first[axis] + span.count, grid_end);
+    if (begin >= end)
+        return;
+    Index first = span.first;
+    first[axis] = begin;
+    const auto place = grid.find(first);
+    if (!place)
+        return;
+    if (span.count == 1) {
+        outline_cell(picture, context.theme, grid.cell(place->first, place->second));
+        return;
+    }
+    outline_run(picture, context.theme,
+                down ? around(grid, place->first, place->second, end - begin, 1)
+                     : around(grid, place->first, place->second, 1, end - begin));
+}
+
+/// The part of some cells that a grid shows, in one outline.
+void outline_cells(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
+                   const CellRange& cells) {
+    if (grid.tensor != cells.tensor)
+        return;
+    const int rank = tensor_info(cells.tensor).rank();
+    for (int axis = 0; axis < rank; ++axis) {
+        const auto a = static_cast<std::size_t>(axis);
+        if (axis != grid.row_axis && axis != grid.col_axis &&
+            (grid.origin[a] < cells.first[a] || grid.origin[a] >= cells.first[a] + cells.count[a]))
+            return;
+    }
+    const auto range = [&](int axis, std::int64_t extent) {
+        const auto a = static_cast<std::size_t>(axis);
+        return std::pair(std::max<std::int64_t>(cells.first[a] - grid.origin[a], 0),
+                         std::min(cells.first[a] + cells.count[a] - grid.origin[a], extent));
+    };
+    const auto [top, bottom] = range(grid.row_axis, grid.rows);
+    const auto [left, right] = range(grid.col_axis, grid.cols);
+    if (top < bottom && left < right)
+        outline_pointed(picture, context, around(grid, top, left, bottom - top, right - left),
+                        !grid.outlined);
+}
+
+} // namespace
+
+void draw_outlines(Picture& picture, const DrawContext& context) {
+    // By value: outlines are added to the picture whose grids are walked.
+    std::vector<MatrixGrid> grids = picture.grids;
+    for (const MatrixGrid& grid : grids)
+        for (const CellRange& cells : context.view.points)
+            outline_cells(picture, context, grid, cells);
+    std::erase_if(grids, [](const MatrixGrid& grid) { return !grid.outlined; });
+    const auto cell = spoken_of(context.shown, context.view);
+    // What a lesson points at is not drowned by a cell that nobody chose.
+    if (!cell || (!context.view.points.empty() && !context.view.focus()))
+        return;
+    const Dims& dims = context.dims();
+    const auto reads = reads_of(context.shown, *cell);
+    const bool turned =
+        context.shown.problem().rotary && (cell->tensor == TensorId::q || cell->tensor == TensorId::k);
+    const auto twin = turned ? std::nullopt : same_number(*cell, dims);
+    for (const MatrixGrid& grid : grids) {
+        for (const ReadSpan& span : reads)
+            outline_span(picture, context, grid, span);
+        if (twin)
+            outline_in(picture, context, grid, *twin, false);
+        if (cell->tensor == TensorId::output && grid.tensor == TensorId::contributions)
+            for (std::int64_t h = 0; h < dims.H; ++h)
+                outline_in(picture, context, grid,
+                           {TensorId::contributions, {cell->at[0], h, cell->at[1], cell->at[2]}}, false);
+    }
+    // A selected block has one outline of its own.
+    if (context.view.block_end && cell == context.view.selected)
+        return;
+    for (const MatrixGrid& grid : grids)
+        outline_in(picture, context, grid, *cell, grid.heatmap);
+}
+
+} // namespace headscope

@@ -1,0 +1,214 @@
+#include "app/draw/matrix/product.h"
+
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/matrix/comparison.h"
+#include "app/draw/matrix/product_window.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+constexpr float highest_cell = 30.0F, smallest_cell = 3.0F;
+constexpr float factor_gap = 40.0F;  ///< between the left factor and the result
+constexpr float name_height = 22.0F; ///< above a matrix: its name
+constexpr float bar_height = 12.0F;  ///< above a matrix: the bars of its heads
+constexpr float between = 40.0F;     ///< from the right factor's end to the result's first row
+constexpr float bias_height = 30.0F;
+
+bool has_bias(const DrawContext& context, const ProductSpec& spec) {
+    return spec.bias != TensorId::gain && context.shown.tensor(spec.bias) != nullptr;
+}
+
+float token_header(const DrawContext& context, const ProductSpec& spec, float cell_w) {
+    return spec.left_token_columns ? column_label_height(context, cell_w, true) : 0.0F;
+}
+
+float head_label_width(const DrawContext& context, const ProductSpec& spec) {
+    if (spec.right_row_heads > 0)
+        return 84.0F;
+    return spec.right_token_rows ? row_label_width(context, true) : 0.0F;
+}
+
+void draw_name(Picture& picture, const DrawContext& context, const MatrixGrid& grid, const std::string& name,
+               const std::string& shape, float above) {
+    const float baseline = grid.area.y - above;
+    const float width = draw_text(picture, context, grid.area.x, baseline, name, Font::mono_semibold, 13.5F,
+                                  context.theme.ink);
+    const float shape_width = context.measure(shape, Font::mono, 12);
+    if (width + shape_width + 12 <= grid.area.w)
+        draw_text(picture, context, grid.area.right() - grid.gap, baseline, shape, Font::mono, 12,
+                  context.theme.muted, Align::right);
+    else if (grid.area.w < width)
+        picture.tips.push_back({{grid.area.x, baseline - 14, width, 18}, name + "  " + shape});
+}
+
+void draw_bars(Picture& picture, const DrawContext& context, const MatrixGrid& grid, std::int64_t head_cols,
+               bool kv, std::int64_t head) {
+    if (head_cols > 0)
+        draw_head_bars(picture, context, grid, head_cols, kv);
+    else if (head_cols < 0)
+        draw_head_bar(picture, context, head, grid.area.x, grid.area.y - 8, grid.area.w - grid.gap);
+}
+
+/// W_O's rows by head: a bar and a name left of each block.
+void draw_row_heads(Picture& picture, const DrawContext& context, const ProductSpec& spec,
+                    const MatrixGrid& grid) {
+    const std::int64_t rows_each = spec.right_row_heads;
+    // The grid may be a part of the matrix, and begin or end inside a head's rows.
+    const std::int64_t grid_first = grid.origin[static_cast<std::size_t>(grid.row_axis)];
+    for (std::int64_t first = 0; first < grid.rows;) {
+        const std::int64_t head = (grid_first + first) / rows_each;
+        const std::int64_t end = std::min((head + 1) * rows_each - grid_first, grid.rows);
+        const float block = grid.pitch_y * static_cast<float>(end - first);
+        const float y = grid.area.y + grid.pitch_y * static_cast<float>(first);
+        first = end;
+        const Color color = context.theme.head(head, context.dims().H).colour;
+        picture.scene.add(RectItem{.area = {grid.area.x - 10, y, 4, block - 1}, .fill = color});
+        if (context.controls) {
+            const float gain = context.shown.problem().gain(head);
+            const std::string name = "head " + std::to_string(head);
+            picture.hotspots.push_back(
+                {{grid.area.x - 96, y, 90, block},
+                 "ablate " + name + " at " + spec.right_name,
+                 Command(SetGain{head, gain == 0.0F ? 1.0F : 0.0F}),
+                 gain == 0.0F ? "Switch " + name + " on again" : "Switch " + name + " off (ablate)"});
+        }
+        const std::string rows =
+            "rows " + std::to_string(head * rows_each) + " to " + std::to_string((head + 1) * rows_each - 1);
+        const float middle = y + block / 2;
+        if (block >= 34) {
+            draw_text(picture, context, grid.area.x - 20, middle - 3, "Head " + std::to_string(head),
+                      Font::ui_semibold, 13, context.theme.ink, Align::right);
+            draw_text(picture, context, grid.area.x - 20, middle + 14, rows, Font::ui, 12,
+                      context.theme.muted, Align::right);
+        } else if (block >= 14) {
+            draw_text(picture, context, grid.area.x - 20, baseline_for(middle, 12),
+                      "Head " + std::to_string(head), Font::ui, 12, context.theme.ink, Align::right);
+        }
+    }
+}
+
+MatrixGrid place(Picture& picture, const DrawContext& context, MatrixSpec spec, float x, float y,
+                 float cell_w, float cell_h) {
+    spec.x = x;
+    spec.y = y;
+    spec.cell_w = cell_w;
+    spec.cell_h = cell_h;
+    return draw_matrix(picture, context, spec);
+}
+
+void draw_bias(Picture& picture, const DrawContext& context, const ProductSpec& spec,
+               const MatrixGrid& result) {
+    MatrixSpec bias{.tensor = spec.bias,
+                    .origin = {result.origin[static_cast<std::size_t>(result.col_axis)], 0, 0, 0},
+                    .row_axis = 3,
+                    .col_axis = 0,
+                    .rows = 1,
+                    .cols = result.cols,
+                    .high = largest_magnitude(context.shown, spec.bias, 0),
+                    .decimals = 2,
+                    .owner = spec.result.owner};
+    const float y = result.area.bottom() + 12;
+    const MatrixGrid grid = place(picture, context, bias, result.area.x, y, result.pitch_x, result.pitch_y);
+    draw_text(picture, context, grid.area.x - 12, baseline_for(grid.area.y + grid.area.h / 2, 12.5F),
+              "each row + " + std::string(tensor_info(spec.bias).name), Font::mono, 12.5F,
+              context.theme.muted, Align::right);
+}
+
+} // namespace
+
+float product_height(const DrawContext& context, const ProductSpec& spec, float cell_h) {
+    return name_height + bar_height + cell_h * static_cast<float>(spec.right.rows) + between +
+           cell_h * static_cast<float>(spec.result.rows) +
+           (has_bias(context, spec) ? bias_height + 12 : 0.0F) + 8;
+}
+
+ProductLayout draw_product(Picture& picture, const DrawContext& context, const ProductSpec& spec,
+                           const Rect& room) {
+    const float labels = row_label_width(context, spec.left_keys);
+    const float right_labels = std::max(head_label_width(context, spec), factor_gap);
+    const auto left_cols = static_cast<float>(spec.left.cols),
+               result_cols = static_cast<float>(spec.result.cols);
+    const auto right_rows = static_cast<float>(spec.right.rows), rows = static_cast<float>(spec.result.rows);
+    const bool bias = has_bias(context, spec);
+
+    // The row labels of the right factor stand above the left factor's columns, so only the wider of both
+    // counts.
+    float cell_w = std::floor((room.w - labels - factor_gap) / (left_cols + result_cols));
+    if (left_cols * cell_w + factor_gap < right_labels)
+        cell_w = std::floor((room.w - labels - right_labels) / std::max(result_cols, 1.0F));
+    cell_w = std::clamp(cell_w, smallest_cell, spec.widest_cell);
+    const float fixed = product_height(context, spec, 0);
+    const float cell_h =
+        std::clamp(std::floor((room.h - fixed) / (right_rows + rows)), smallest_cell, highest_cell);
+
+    // Too large even for the smallest cells: a part of it with cells that can be read and grabbed.
+    const bool too_wide = labels + right_labels + (left_cols + result_cols) * cell_w > room.w;
+    const bool too_high = fixed + (right_rows + rows) * cell_h > room.h;
+    if ((too_wide && cell_w <= smallest_cell) || (too_high && cell_h <= smallest_cell)) {
+        const float pager = 14 + pager_height(context, spec, room.w);
+        const auto wide = static_cast<std::int64_t>((room.w - labels - right_labels) / spec.widest_cell);
+        const auto high = static_cast<std::int64_t>((room.h - fixed - pager) / highest_cell);
+        const ProductWindow window = product_window(context, spec, wide, high);
+        const ProductSpec part = windowed(spec, window);
+        const bool smaller = part.left.cols < spec.left.cols || part.right.cols < spec.right.cols ||
+                             part.result.rows < spec.result.rows;
+        if (smaller) {
+            ProductLayout layout =
+                draw_product(picture, context, part, {room.x, room.y, room.w, room.h - pager});
+            draw_pager(picture, context, spec, window, room.x, layout.area.bottom() + 14);
+            layout.area.h += pager;
+            return layout;
+        }
+    }
+
+    const float to_result = labels + std::max(left_cols * cell_w + factor_gap, right_labels);
+    const float spare = std::max(room.w - to_result - result_cols * cell_w, 0.0F);
+    const float left_x = room.x + spare / 2 + labels;
+    const float result_x = room.x + spare / 2 + to_result;
+    const float right_y = room.y + name_height + bar_height;
+    const float header = token_header(context, spec, cell_w);
+    const float result_y = right_y + right_rows * cell_h + between;
+
+    ProductLayout layout;
+    const DrawContext factors = factor_context(context);
+    layout.right = place(picture, factors, spec.right, result_x, right_y, cell_w, cell_h);
+    layout.left = place(picture, factors, spec.left, left_x, result_y, cell_w, cell_h);
+    layout.result = place(picture, context, spec.result, result_x, result_y, cell_w, cell_h);
+
+    draw_name(picture, context, layout.right, spec.right_name,
+              changed_text(factors, spec.right.tensor, spec.right_shape), 14);
+    draw_name(picture, context, layout.result, difference_name(context, spec.result_name), spec.result_shape,
+              14);
+    draw_name(picture, context, layout.left, spec.left_name,
+              changed_text(factors, spec.left.tensor, spec.left_shape), 14 + header);
+    draw_bars(picture, context, layout.right, spec.right_head_cols, spec.kv, spec.bar_head);
+    draw_bars(picture, context, layout.result, spec.result_head_cols, spec.kv, spec.bar_head);
+    draw_bars(picture, context, layout.left, spec.left_head_cols, false, spec.bar_head);
+    draw_row_labels(picture, context, layout.left, spec.left_keys);
+    if (spec.left_token_columns)
+        draw_column_labels(picture, context, layout.left, true);
+    if (spec.right_token_rows)
+        draw_row_labels(picture, context, layout.right, true);
+    if (spec.right_row_heads > 0)
+        draw_row_heads(picture, context, spec, layout.right);
+    draw_text(picture, context, result_x - factor_gap / 2,
+              baseline_for(layout.result.area.y + layout.result.area.h / 2, 17), "=", Font::ui, 17,
+              context.theme.muted, Align::center);
+    if (bias)
+        draw_bias(picture, factors, spec, layout.result);
+    layout.area = {room.x, room.y, layout.result.area.right() - room.x,
+                   layout.result.area.bottom() - room.y + (bias ? bias_height + 12 : 0.0F)};
+    return layout;
+}
+
+std::function<std::int64_t(std::int64_t, std::int64_t)> columns_owned(std::int64_t head_width,
+                                                                      std::int64_t shared) {
+    return [head_width, shared](std::int64_t, std::int64_t col) { return col / head_width * shared; };
+}
+
+} // namespace headscope

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "app/draw/matrix/matrix.h"
+
+#include <string>
+
+namespace headscope {
+
+/// A matrix product drawn as one: the left factor left of the result, the right factor above it, all cells of
+/// one size, so that a row and a column meet in their cell.
+struct ProductSpec {
+    MatrixSpec left, right, result; ///< positions and cell sizes are decided by draw_product
+    std::string left_name = {}, right_name = {}, result_name = {};
+    std::string left_shape = {}, right_shape = {},
+                result_shape = {};    ///< small, at the right end of each name
+    float widest_cell = 42;           ///< cells are at most this wide
+    bool left_keys = false;           ///< the left factor's rows are key tokens
+    bool left_token_columns = false;  ///< its columns are key tokens, as in weights
+    bool right_token_rows = false;    ///< the right factor's rows are key tokens
+    std::int64_t right_row_heads = 0; ///< the right factor's rows belong to heads, this many rows each; 0: no
+    std::int64_t right_first_head = 0; ///< the head of its first rows
+    /// Width of one head in columns, for the bars above each matrix; 0: none. -1: one bar of head `bar_head`.
+    std::int64_t left_head_cols = 0, right_head_cols = 0, result_head_cols = 0;
+    bool kv = false; ///< those columns belong to key/value heads
+    std::int64_t bar_head = 0;
+    TensorId bias = TensorId::gain; ///< b_Q, b_K, b_V or b_O when there is one; gain: none
+};
+
+struct ProductLayout {
+    Rect area; ///< everything that was drawn
+    MatrixGrid left, right, result;
+};
+
+/// Fits the product into (x, y, width, height) with cells of at most 42 x 30; below 3 x 3 it grows past the
+/// room.
+ProductLayout draw_product(Picture& picture, const DrawContext& context, const ProductSpec& spec,
+                           const Rect& room);
+
+/// Height that a product takes with rows of cell_h.
+float product_height(const DrawContext& context, const ProductSpec& spec, float cell_h);
+
+/// "The same output, as a sum": contributions[0] + contributions[1] + ... (+ b_O) = output. Draws into the
+/// room and returns the height used.
+float draw_sum_of_heads(Picture& picture, const DrawContext& context, const Rect& room);
+
+/// Ownership of columns: which head's column `col` is.
+std::function<std::int64_t(std::int64_t, std::int64_t)> columns_owned(std::int64_t head_width,
+                                                                      std::int64_t shared);
+
+} // namespace headscope

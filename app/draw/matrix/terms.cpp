@@ -1,0 +1,336 @@
+#include "app/draw/matrix/terms.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace headscope {
+
+namespace {
+
+constexpr float term_gap = 10.0F;
+constexpr float times_width = 24.0F;
+constexpr float narrowest_bar = 24.0F;
+constexpr float widest_bar = 96.0F;
+constexpr float widest_term_label = 72.0F;
+constexpr std::size_t most_groups = 6;
+
+std::vector<double> values_of(const std::vector<Term>& terms) {
+    std::vector<double> out;
+    for (const Term& term : terms)
+        out.push_back(term.value);
+    return out;
+}
+
+/// What a long run of terms shrinks to: the largest ones, and one line for all others.
+std::vector<Term> only_largest(const std::vector<Term>& terms, std::size_t most) {
+    if (terms.size() <= most)
+        return terms;
+    std::vector<Term> out;
+    double rest = 0;
+    std::size_t next = 0;
+    const std::vector<std::size_t> kept = largest_places(values_of(terms), most);
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+        if (next < kept.size() && kept[next] == i) {
+            out.push_back(terms[i]);
+            ++next;
+        } else {
+            rest += terms[i].value;
+        }
+    }
+    out.push_back(
+        {.label = "… " + grouped(static_cast<std::int64_t>(terms.size() - kept.size())) + " more, together",
+         .factors = {},
+         .value = rest});
+    return out;
+}
+
+/// The table as it is written: long parts shortened.
+TermTable shortened_table(TermTable table) {
+    std::size_t count = 0;
+    for (const TermGroup& group : table.groups)
+        count += group.terms.size();
+    if (count <= longest_table)
+        return table;
+    const std::size_t groups = std::min(table.groups.size(), most_groups);
+    if (table.groups.size() > most_groups) {
+        std::vector<double> sizes;
+        for (const TermGroup& group : table.groups)
+            sizes.push_back(group.subtotal);
+        const std::vector<std::size_t> kept = largest_places(sizes, most_groups);
+        std::vector<TermGroup> shown;
+        double rest = std::accumulate(sizes.begin(), sizes.end(), 0.0);
+        for (const std::size_t g : kept) {
+            rest -= sizes[g];
+            shown.push_back(table.groups[g]);
+        }
+        table.others.insert(table.others.begin(),
+                            {.label = "… " + grouped(static_cast<std::int64_t>(sizes.size() - kept.size())) +
+                                      " more heads, together",
+                             .factors = {},
+                             .value = rest});
+        table.groups = std::move(shown);
+    }
+    for (TermGroup& group : table.groups)
+        group.terms = only_largest(group.terms, std::max<std::size_t>(2, largest_terms / groups));
+    return table;
+}
+
+/// What the total is the sum of.
+std::vector<double> parts_of_total(const TermTable& table) {
+    std::vector<double> parts;
+    for (const TermGroup& group : table.groups) {
+        if (group.name.empty()) {
+            const std::vector<double> values = values_of(group.terms);
+            parts.insert(parts.end(), values.begin(), values.end());
+        } else {
+            parts.push_back(group.subtotal);
+        }
+    }
+    const std::vector<double> others = values_of(table.others);
+    parts.insert(parts.end(), others.begin(), others.end());
+    return parts;
+}
+
+bool holds(const TermTable& table, int decimals) {
+    const bool groups = std::ranges::all_of(table.groups, [&](const TermGroup& group) {
+        return group.name.empty() || adds_up(values_of(group.terms), group.subtotal, decimals);
+    });
+    return groups && (table.name.empty() || adds_up(parts_of_total(table), table.total, decimals));
+}
+
+/// Where the columns stand, for given decimals of the two factors and of the result.
+struct Columns {
+    std::array<int, 3> decimals{2, 2, 2};
+    std::array<float, 3> numbers{}; ///< widths of the two factors and of the result
+    float label = 0;
+    float bar = 0; ///< 0: none
+
+    bool factors() const { return numbers[0] > 0; }
+    float taken() const {
+        return label + numbers[2] + term_gap +
+               (factors() ? numbers[0] + numbers[1] + times_width + term_gap : 0);
+    }
+};
+
+class Writer {
+public:
+    Writer(Sheet& sheet, const TermTable& table) : sheet_(sheet), table_(table) {
+        for (const TermGroup& group : table.groups)
+            for (const Term& term : group.terms)
+                largest_ = std::max(largest_, std::abs(term.value));
+        choose_columns();
+    }
+
+    int write() {
+        heading();
+        for (const TermGroup& group : table_.groups)
+            write_group(group);
+        for (const Term& term : table_.others)
+            write_plain(term, Font::mono);
+        if (!table_.name.empty()) {
+            sheet_.rule(columns_.numbers[2] + 8);
+            write_total(table_.name, table_.total,
+                        !adds_up(parts_of_total(table_), table_.total, columns_.decimals[2]), Font::mono);
+        }
+        return columns_.decimals[2];
+    }
+
+private:
+    std::string text(double value, int decimals) const {
+        return table_.signs ? signed_number(value, decimals) : number(value, decimals);
+    }
+
+    float wide(const std::string& words, Font font = Font::mono) const {
+        return sheet_.context.measure(words, font, Sheet::text_size);
+    }
+
+    Columns measured(const std::array<int, 3>& decimals) const {
+        Columns c{.decimals = decimals};
+        const auto heading_width = [&](std::size_t i) {
+            return sheet_.context.measure(table_.columns[i], Font::mono, 12.0F);
+        };
+        const auto widen = [](float& width, float by) { width = std::max(width, by); };
+        c.label = heading_width(0);
+        c.numbers[2] = heading_width(3);
+        widen(c.numbers[2], wide(text(table_.total, decimals[2]), Font::mono_semibold));
+        for (const TermGroup& group : table_.groups) {
+            widen(c.numbers[2], wide(text(group.subtotal, decimals[2]), Font::mono_semibold));
+            for (const Term& term : group.terms) {
+                widen(c.numbers[2], wide(text(term.value, decimals[2])));
+                if (!term.factors)
+                    continue;
+                widen(c.label,
+                      std::min(widest_term_label, wide(term.label, table_.words ? Font::ui : Font::mono)));
+                for (const std::size_t f : {0U, 1U}) {
+                    widen(c.numbers[f], heading_width(f + 1));
+                    widen(c.numbers[f], wide(number((*term.factors)[f], decimals[f])));
+                }
+            }
+        }
+        for (const Term& term : table_.others)
+            widen(c.numbers[2], wide(text(term.value, decimals[2])));
+        const float room = sheet_.width() - c.taken() - term_gap;
+        c.bar = c.factors() && room >= narrowest_bar ? std::min(room, widest_bar) : 0;
+        return c;
+    }
+
+    /// The fewest decimals with which the sums hold; where the row is then too wide, the widest column gives
+    /// up one decimal after the other.
+    void choose_columns() {
+        int fewest = 2;
+        while (fewest < 4 && !holds(table_, fewest))
+            ++fewest;
+        std::array<int, 3> decimals{fewest, fewest, fewest};
+        columns_ = measured(decimals);
+        while (columns_.taken() > sheet_.width()) {
+            std::size_t widest = 3;
+            for (std::size_t c = 0; c < 3; ++c)
+                if (decimals[c] > 0 && (widest == 3 || columns_.numbers[c] > columns_.numbers[widest]))
+                    widest = c;
+            if (widest == 3)
+                break;
+            --decimals[widest];
+            columns_ = measured(decimals);
+        }
+        columns_.label = std::max(0.0F, columns_.label - std::max(0.0F, columns_.taken() - sheet_.width()));
+    }
+
+    float first_edge() const { return sheet_.left + columns_.label + term_gap + columns_.numbers[0]; }
+    float second_edge() const { return first_edge() + times_width + columns_.numbers[1]; }
+
+    void heading() {
+        if (table_.columns[3].empty())
+            return;
+        const Color muted = sheet_.context.theme.muted;
+        sheet_.y -= 2;
+        const auto head = [&](float x, std::size_t i, Align align) {
+            sheet_.put(x, table_.columns[i], sheet_.width(), Font::mono, 12, muted, align);
+        };
+        head(sheet_.left, 0, Align::left);
+        head(first_edge(), 1, Align::right);
+        head(second_edge(), 2, Align::right);
+        head(sheet_.right, 3, Align::right);
+        sheet_.y += Sheet::row_height - 2;
+    }
+
+    void write_group(const TermGroup& group) {
+        const float top = sheet_.y;
+        for (const Term& term : group.terms) {
+            if (term.factors)
+                write_product(term);
+            else
+                write_plain(term, Font::mono);
+        }
+        if (group.name.empty())
+            return;
+        if (group.head >= 0)
+            sheet_.picture.scene.add(RectItem{.area = {sheet_.left - 10, top + 3, 3, sheet_.y - top - 6},
+                                              .fill = bar_color(sheet_.context, group.head)});
+        write_total(group.name, group.subtotal,
+                    !adds_up(values_of(group.terms), group.subtotal, columns_.decimals[2]), Font::ui);
+        sheet_.y += 4;
+    }
+
+    void write_product(const Term& term) {
+        const Theme& theme = sheet_.context.theme;
+        const Color color = term.value == 0 ? theme.muted : theme.text;
+        sheet_.put(sheet_.left, term.label, columns_.label, table_.words ? Font::ui : Font::mono,
+                   Sheet::text_size, table_.words ? theme.text : theme.muted);
+        const auto right_number = [&](float x, const std::string& digits) {
+            sheet_.put(x, digits, sheet_.width(), Font::mono, Sheet::text_size, color, Align::right);
+        };
+        right_number(first_edge(), number((*term.factors)[0], columns_.decimals[0]));
+        sheet_.put(first_edge() + times_width / 2 - 1, "×", times_width, Font::mono, Sheet::text_size,
+                   theme.muted, Align::center);
+        right_number(second_edge(), number((*term.factors)[1], columns_.decimals[1]));
+        right_number(sheet_.right, text(term.value, columns_.decimals[2]));
+        bar(term);
+        sheet_.y += Sheet::row_height;
+    }
+
+    void bar(const Term& term) {
+        if (columns_.bar == 0)
+            return;
+        const float middle = sheet_.right - columns_.numbers[2] - term_gap - columns_.bar / 2;
+        const float center = sheet_.y + Sheet::row_height / 2;
+        const float length =
+            largest_ > 0 ? static_cast<float>(std::abs(term.value) / largest_) * columns_.bar / 2 : 0.0F;
+        if (length > 0)
+            sheet_.picture.scene.add(
+                RectItem{.area = {term.value < 0 ? middle - length : middle, center - 5, length, 10},
+                         .fill = bar_color(sheet_.context, term.head)});
+        sheet_.picture.scene.add(
+            LineItem{{middle, center - 8}, {middle, center + 8}, sheet_.context.theme.line2, 1});
+    }
+
+    void write_plain(const Term& term, Font font) {
+        const Theme& theme = sheet_.context.theme;
+        const float taken = sheet_.put(sheet_.right, text(term.value, columns_.decimals[2]), sheet_.width(),
+                                       font, Sheet::text_size, theme.text, Align::right);
+        float x = sheet_.left;
+        if (term.head >= 0) {
+            sheet_.picture.scene.add(RectItem{.area = {x, sheet_.y + Sheet::row_height / 2 - 5, 10, 10},
+                                              .fill = bar_color(sheet_.context, term.head)});
+            x += 18;
+        }
+        sheet_.put(x, term.label, sheet_.right - x - taken - term_gap, Font::ui, Sheet::text_size,
+                   term.head >= 0 ? theme.text : theme.muted);
+        sheet_.y += Sheet::row_height;
+    }
+
+    void write_total(const std::string& name, double total, bool approximate, Font name_font) {
+        const Theme& theme = sheet_.context.theme;
+        const float taken =
+            sheet_.put(sheet_.right, about(approximate) + text(total, columns_.decimals[2]), sheet_.width(),
+                       Font::mono_semibold, Sheet::text_size, theme.ink, Align::right);
+        sheet_.put(sheet_.left, name, sheet_.width() - taken - term_gap, name_font, Sheet::text_size,
+                   name_font == Font::ui ? theme.text : theme.muted);
+        sheet_.y += Sheet::row_height;
+    }
+
+    Sheet& sheet_;
+    const TermTable& table_;
+    Columns columns_;
+    double largest_ = 0;
+};
+
+} // namespace
+
+int draw_terms(Sheet& sheet, const TermTable& table) {
+    const TermTable shown = shortened_table(table);
+    return Writer(sheet, shown).write();
+}
+
+std::vector<std::size_t> largest_places(const std::vector<double>& numbers, std::size_t most) {
+    std::vector<std::size_t> places(numbers.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    if (most < places.size()) {
+        std::ranges::stable_sort(places, std::greater(), [&](std::size_t i) { return std::abs(numbers[i]); });
+        places.resize(most);
+        std::ranges::sort(places);
+    }
+    return places;
+}
+
+SumFormat step_format(const std::vector<double>& from, double to,
+                      const std::function<double(const std::vector<double>&)>& step, int fewest) {
+    for (int decimals = fewest; decimals <= 4; ++decimals) {
+        std::vector<double> printed;
+        for (const double value : from)
+            printed.push_back(as_printed(value, decimals));
+        if (number(step(printed), decimals) == number(to, decimals))
+            return {decimals, false};
+    }
+    return {4, true};
+}
+
+std::string about(bool approximate) {
+    return approximate ? "≈ " : "";
+}
+
+Color bar_color(const DrawContext& context, std::int64_t h) {
+    return h < 0 ? context.theme.no_head.colour : context.head_colours(h).colour;
+}
+
+} // namespace headscope

@@ -1,0 +1,179 @@
+#include "app/draw/kit/format.h"
+#include "app/draw/kit/sheet.h"
+#include "app/draw/pages/attention_pages.h"
+#include "app/state/model_document.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+std::string capital(std::string words) {
+    words.front() = static_cast<char>(std::toupper(words.front()));
+    return words;
+}
+
+/// "average of 12 heads".
+std::string averaged_text(std::int64_t count, const char* what) {
+    return "average of " + grouped(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+std::string averaged_over(const AttentionInfo& info, std::int64_t l, std::int64_t h) {
+    const std::int64_t L = info.own_layers(), H = info.own_heads();
+    if (l >= L)
+        return h >= H ? averaged_text(L * H, "head") : averaged_text(L, "layer");
+    return h >= H ? averaged_text(H, "head") : "";
+}
+
+} // namespace
+
+const HeadFacts* facts_of(const DrawContext& context, std::int64_t h) {
+    // What is on screen may still be of the set before.
+    const AttentionSetPtr& given = context.shown.document->attention;
+    if (context.board == nullptr || (given != nullptr && &context.board->info() != &given->info()))
+        return nullptr;
+    const auto row = context.board->row(context.shown.document->layer);
+    // The board keeps the row for as long as it lives.
+    return row == nullptr || row->heads.empty() ? nullptr : &row->heads[static_cast<std::size_t>(h)].facts;
+}
+
+bool nothing_read(const DrawContext& context, std::int64_t h, std::int64_t i, std::int64_t j) {
+    const float value = context.shown.value({TensorId::weights, {0, h, i, j}});
+    if (!std::isfinite(value))
+        return true;
+    const Dims& dims = context.dims();
+    if (value != 0 || j <= i + dims.Tk - dims.Tq)
+        return false;
+    const HeadFacts* facts = facts_of(context, h);
+    return facts != nullptr && facts->causal;
+}
+
+const std::vector<Pattern>& patterns() {
+    static const std::vector<Pattern> all{{"first token", 'F', "most weight on the first token"},
+                                          {"previous token", 'P', "most weight on the token before"},
+                                          {"itself", 'I', "most weight on the token itself"},
+                                          {"next token", 'N', "most weight on the token after"},
+                                          {"", '-', "none of these holds half of the weight"}};
+    return all;
+}
+
+const Pattern& pattern_of(const HeadMetrics& metrics) {
+    const auto row = std::ranges::find(patterns(), metrics.label, &Pattern::label);
+    return row == patterns().end() ? patterns().back() : *row;
+}
+
+float pattern_score(const HeadMetrics& metrics) {
+    switch (pattern_of(metrics).letter) {
+    case 'F':
+        return metrics.first_token;
+    case 'P':
+        return metrics.previous_token;
+    case 'I':
+        return metrics.itself;
+    case 'N':
+        return metrics.next_token;
+    default:
+        return metrics.largest;
+    }
+}
+
+std::vector<std::string> flags_of(const HeadFacts& facts, const AttentionInfo& info) {
+    std::vector<std::string> out;
+    const auto rows = [](std::int64_t count) {
+        return grouped(count) + (count == 1 ? " row does" : " rows do");
+    };
+    const auto at = [](const PlacedWeight& weight) {
+        return "[" + std::to_string(weight.i) + ", " + std::to_string(weight.j) + "]";
+    };
+    if (facts.rows_off > 0)
+        out.push_back(rows(facts.rows_off) + " not sum to 1 within " + shortest_number(info.sum_tolerance) +
+                      ": row " + std::to_string(facts.worst_row) + " sums to " +
+                      number(static_cast<double>(facts.worst_sum), 4) + ".");
+    if (facts.outside > 0)
+        out.push_back(grouped(facts.outside) + (facts.outside == 1 ? " weight lies" : " weights lie") +
+                      " outside 0 to 1, the first at " + at(facts.first_outside) + ": " +
+                      number(static_cast<double>(facts.first_outside.value), 4) + ".");
+    if (facts.not_finite > 0)
+        out.push_back(grouped(facts.not_finite) + (facts.not_finite == 1 ? " weight is" : " weights are") +
+                      " no finite number, the first at " + at(facts.first_not_finite) + ".");
+    return out;
+}
+
+std::string head_page_title(const DrawContext& context) {
+    const Document& document = *context.shown.document;
+    const std::int64_t h = context.view.head;
+    switch (context.view.heads_view) {
+    case HeadsView::each:
+        return capital(open_head_name(document, h));
+    case HeadsView::difference:
+        return capital(open_head_name(document, h)) + " − " + column_word(document, context.view.other);
+    case HeadsView::mean:
+        return capital(open_layer_name(document)) + ", mean of heads";
+    }
+    return {};
+}
+
+std::string column_word(const Document& document, std::int64_t h) {
+    return document.attention == nullptr ? "H" + std::to_string(h)
+                                         : head_column(document.attention->info(), h);
+}
+
+std::string head_word(const DrawContext& context, std::int64_t h) {
+    const AttentionSetPtr& given = context.shown.document->attention;
+    return given != nullptr && h >= given->info().own_heads() ? "Mean" : "Head " + std::to_string(h);
+}
+
+std::string pair_word(const DrawContext& context, std::int64_t a, std::int64_t b) {
+    std::string second = head_word(context, b);
+    second.front() = second.front() == 'H' ? 'h' : 'm';
+    return head_word(context, a) + " − " + second;
+}
+
+std::string mean_word(const DrawContext& context) {
+    const AttentionSetPtr& given = context.shown.document->attention;
+    const std::int64_t H = given == nullptr ? context.dims().H : given->info().own_heads();
+    return "Mean over " + std::to_string(H) + (H == 1 ? " head" : " heads");
+}
+
+std::string why_empty(const DrawContext& context) {
+    const AttentionSetPtr& given = context.shown.document->attention;
+    return given != nullptr && given->info().renormalised
+               ? "Nothing is left of this row: all its weight lay on tokens that are hidden, or it read "
+                 "nothing."
+               : "All its weights are 0: the query read nothing, as where every key is masked.";
+}
+
+std::string head_page_line(const DrawContext& context) {
+    const AttentionSetPtr& given = context.shown.document->attention;
+    if (context.view.heads_view == HeadsView::difference)
+        return "difference";
+    if (context.view.heads_view == HeadsView::mean)
+        return averaged_text(given == nullptr ? context.dims().H : given->info().own_heads(), "head");
+    const std::string averaged =
+        given == nullptr ? std::string()
+                         : averaged_over(given->info(), context.shown.document->layer, context.view.head);
+    const HeadFacts* facts = facts_of(context, context.view.head);
+    if (facts == nullptr || !averaged.empty())
+        return averaged;
+    const std::string& label = facts->metrics.label;
+    return label.empty() ? "no clear pattern"
+                         : label + " " + number(static_cast<double>(pattern_score(facts->metrics)), 2);
+}
+
+void draw_reading_line(Picture& picture, const DrawContext& context) {
+    const AttentionSetPtr& given = context.shown.document->attention;
+    std::string reading = given == nullptr ? std::string() : given->info().reading;
+    if (reading.empty())
+        return;
+    reading = capital(std::move(reading));
+    constexpr float size = 12.5F, baseline = 21;
+    const float room = context.width - 2 * canvas_pad;
+    const std::string text = fitted(context, reading, Font::ui_medium, size, room);
+    draw_text(picture, context, canvas_pad, baseline, text, Font::ui_medium, size, context.theme.text);
+    picture.tips.push_back({{canvas_pad, baseline - 14, room, 20}, reading + "."});
+}
+
+} // namespace headscope

@@ -1,0 +1,317 @@
+#include "app/draw/kit/colour_scale.h"
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/matrix/edit_marks.h"
+#include "app/draw/matrix/matrix.h"
+#include "app/draw/pages/attention_pages.h"
+#include "app/state/model_document.h"
+#include "core/analysis/pool.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace headscope {
+
+namespace {
+
+constexpr float board_top = 118.0F; ///< of the first row
+constexpr float board_pad = 24.0F;
+constexpr float layer_label_width = 34.0F; ///< "L11"
+constexpr float map_gap = 8.0F;            ///< between maps
+constexpr float letter_height = 16.0F;
+constexpr float smallest_board_map = 14.0F, largest_map = 112.0F;
+constexpr float legend_foot = 70.0F, log_words_foot = 18.0F, marks_foot = 26.0F;
+constexpr float lettered_from = 18.0F;
+constexpr float before_means = 10.0F; ///< beside the gap, between the set's own heads and their means
+
+/// Where the maps of a board stand.
+struct Grid {
+    std::int64_t L = 0, H = 0, own_L = 0, own_H = 0;
+    float left = 0, map_w = 0, map_h = 0;
+    bool lettered = false;
+    float pitch_x() const { return map_w + map_gap; }
+    float pitch_y() const { return map_h + map_gap + (lettered ? letter_height : 0.0F); }
+    Rect map(std::int64_t l, std::int64_t h) const {
+        return {left + pitch_x() * static_cast<float>(h) + (h >= own_H ? before_means : 0),
+                board_top + pitch_y() * static_cast<float>(l) + (l >= own_L ? before_means : 0), map_w,
+                map_h};
+    }
+    float right() const { return map(0, H - 1).right(); }
+    float bottom() const { return map(L - 1, 0).y + pitch_y(); }
+};
+
+/// The legend, and the line for marks of edits where there can be any.
+float foot_of(const DrawContext& context) {
+    return legend_foot + (context.log_colours() ? log_words_foot : 0.0F) +
+           (context.shown.document->model == nullptr ? 0.0F : marks_foot);
+}
+
+/// What was changed in a layer; null where nothing was.
+const LayerMarks* layer_marks(const DrawContext& context, std::int64_t l) {
+    const ModelPart* const part = context.shown.document->model.get();
+    if (part == nullptr)
+        return nullptr;
+    const auto found = part->marks.find(l);
+    return found == part->marks.end() ? nullptr : &found->second;
+}
+
+/// What was changed in a head that may be a mean; null where nothing was.
+const HeadEdits* head_edits(const DrawContext& context, std::int64_t l, std::int64_t h) {
+    const LayerMarks* const marks = layer_marks(context, l);
+    if (marks == nullptr || static_cast<std::size_t>(h) >= marks->heads.size())
+        return nullptr;
+    const HeadEdits& edits = marks->heads[static_cast<std::size_t>(h)];
+    return edits.any() ? &edits : nullptr;
+}
+
+/// As large as the width allows, and smaller where that brings all rows on screen; whole pixels per weight
+/// where a map has room for that.
+Grid grid_of(const DrawContext& context) {
+    const AttentionInfo& info = context.board->info();
+    Grid grid{.L = info.L,
+              .H = info.H,
+              .own_L = info.own_layers(),
+              .own_H = info.own_heads(),
+              .left = board_pad + layer_label_width};
+    const float room = context.width - grid.left - board_pad - (info.mean_head ? before_means : 0);
+    const auto rows = static_cast<float>(info.L);
+    const float tall = static_cast<float>(info.Tq) / static_cast<float>(info.Tk);
+    const float across = room / static_cast<float>(info.H) - map_gap;
+    const float down =
+        ((context.height - board_top - foot_of(context) - (info.mean_layer ? before_means : 0)) / rows -
+         map_gap - letter_height) /
+        tall;
+    constexpr float readable = 22.0F;
+    float map = std::min(across, std::max(down, readable));
+    map = std::floor(std::clamp(map, smallest_board_map, largest_map));
+    const auto weights = static_cast<float>(std::max(info.Tq, info.Tk));
+    if (map > weights)
+        map = std::floor(map / weights) * weights;
+    grid.map_w = map;
+    grid.map_h = std::floor(std::clamp(map * tall, 6.0F, 2 * largest_map));
+    grid.lettered = map >= lettered_from;
+    return grid;
+}
+
+std::int64_t row_at(const Grid& grid, float y) {
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor((y - board_top) / grid.pitch_y())),
+                                    0, grid.L - 1);
+}
+
+/// The pixels of one map: the largest weight that lies under each.
+void paint_map(std::vector<Color>& pixels, std::int64_t stride, std::int64_t left, const HeadMap& map,
+               std::int64_t rows, std::int64_t cols, const Ramp& ramp, float high, bool log, Color nothing) {
+    const std::int64_t pooled_rows = std::min(rows, map.rows), pooled_cols = std::min(cols, map.cols);
+    const std::vector<float> values = max_pool(map.largest, map.rows, map.cols, pooled_rows, pooled_cols);
+    for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t c = 0; c < cols; ++c) {
+            const float value = values[static_cast<std::size_t>(r * pooled_rows / rows * pooled_cols +
+                                                                c * pooled_cols / cols)];
+            pixels[static_cast<std::size_t>(r * stride + left + c)] =
+                std::isfinite(value) ? ramp_color(ramp, place_on_scale(value, 0, high, log)) : nothing;
+        }
+}
+
+/// One row of maps with the gaps between them as one picture, which is one texture.
+GridItem row_picture(const DrawContext& context, const Grid& grid, const BoardRow& row, std::int64_t l) {
+    const Rect first = grid.map(l, 0);
+    const auto cols = static_cast<std::int64_t>(grid.right() - grid.left),
+               rows = static_cast<std::int64_t>(grid.map_h);
+    const Theme& theme = context.theme;
+    const auto map_cols = static_cast<std::int64_t>(grid.map_w);
+    const bool log = context.log_colours();
+    const bool same = context.view.same_scale;
+    const ColourMap colours = context.view.colour_map;
+    const std::uint64_t key =
+        key_of({row.version, static_cast<std::uint64_t>(map_cols), static_cast<std::uint64_t>(rows),
+                static_cast<std::uint64_t>(theme.dark), static_cast<std::uint64_t>(colours),
+                static_cast<std::uint64_t>(same), static_cast<std::uint64_t>(log)});
+    const auto paint = [&] {
+        std::vector<Color> pixels(static_cast<std::size_t>(rows * cols), theme.canvas);
+        for (std::int64_t h = 0; h < grid.H; ++h) {
+            const HeadMap& map = row.heads[static_cast<std::size_t>(h)];
+            const float high = same ? 1.0F : std::max(map.facts.largest, 1e-6F);
+            paint_map(pixels, cols, static_cast<std::int64_t>(grid.map(l, h).x - grid.left), map, rows,
+                      map_cols, context.head_ramp(h), high, log, theme.line);
+        }
+        return pixels;
+    };
+    return {.area = {grid.left, first.y, static_cast<float>(cols), grid.map_h},
+            .cols = static_cast<int>(cols),
+            .rows = static_cast<int>(rows),
+            .pixels = context.pixels != nullptr ? context.pixels->find(key, paint)
+                                                : std::make_shared<const std::vector<Color>>(paint()),
+            .key = key};
+}
+
+std::string tip_of(const HeadFacts& facts, const AttentionInfo& info, std::int64_t l, std::int64_t h) {
+    const HeadMetrics& m = facts.metrics;
+    const auto two = [](float value) { return number(static_cast<double>(value), 2); };
+    std::string text = head_name(info, l, h) + (m.label.empty() ? "" : ": " + m.label);
+    if (info.Tq == info.Tk)
+        text += "\nfirst token " + two(m.first_token) + ", previous " + two(m.previous_token) + ", itself " +
+                two(m.itself) + ", next " + two(m.next_token);
+    text += "\nentropy " + two(m.entropy) + " nats, largest weight of a row " + two(m.largest);
+    text += facts.causal ? "\ncausal: no later key is read" : "";
+    if (facts.empty_rows > 0)
+        text += "\n" + grouped(facts.empty_rows) + (facts.empty_rows == 1 ? " row" : " rows") + " of zeros";
+    for (const std::string& flag : flags_of(facts, info))
+        text += "\n⚠ " + flag;
+    return text;
+}
+
+void draw_head(Picture& picture, const DrawContext& context, const Grid& grid, const BoardRow& row,
+               std::int64_t l, std::int64_t h) {
+    const Theme& theme = context.theme;
+    const AttentionInfo& info = context.board->info();
+    const HeadFacts& facts = row.heads[static_cast<std::size_t>(h)].facts;
+    const Rect map = grid.map(l, h);
+    const bool open = l == context.view.attention.layer && h == context.view.head;
+    const Pattern& pattern = pattern_of(facts.metrics);
+    const bool marked =
+        !info.is_mean(l, h) && context.view.attention.pattern == std::string(1, pattern.letter);
+    const float reach = open ? 3.0F : marked ? 2.0F : 1.0F;
+    picture.scene.add(RectItem{.area = {map.x - reach, map.y - reach, map.w + 2 * reach, map.h + 2 * reach},
+                               .stroke = open || marked ? theme.ink : theme.line2,
+                               .stroke_width = open     ? 3.0F
+                                               : marked ? 1.5F
+                                                        : 1.0F});
+    if (grid.lettered) {
+        const std::string letter = pattern.letter == '-' ? "·" : std::string(1, pattern.letter);
+        const bool flagged = facts.flagged(); // the warning sign takes the right half
+        const float baseline = map.bottom() + letter_height - 2;
+        const bool bold = open || marked;
+        draw_text(picture, context, flagged ? map.x + 4 : map.x + map.w / 2, baseline, letter,
+                  bold ? Font::mono_semibold : Font::mono, 12, bold ? theme.ink : theme.muted, Align::center);
+        if (flagged)
+            draw_text(picture, context, map.right() + 1, baseline, "⚠", Font::ui_semibold, 12, theme.bad,
+                      Align::right);
+    } else if (facts.flagged()) {
+        picture.scene.add(PolygonItem{
+            {{map.right() - 6, map.y}, {map.right(), map.y}, {map.right(), map.y + 6}}, theme.bad});
+    }
+    const HeadEdits* const edits = head_edits(context, l, h);
+    if (edits != nullptr)
+        draw_edit_marks(picture, context, map, *edits);
+    const std::string name = head_name(info, l, h);
+    picture.hotspots.push_back(
+        {{map.x - 2, map.y - 2, map.w + 4, grid.pitch_y() - 4},
+         "open " + name,
+         ViewChange(AttentionChange(OpenHead{l, h})),
+         tip_of(facts, info, l, h) + (edits == nullptr ? "" : "\n" + edits_text(*edits))});
+}
+
+void draw_layer_name(Picture& picture, const DrawContext& context, const Grid& grid, std::int64_t l) {
+    const Theme& theme = context.theme;
+    const bool open = l == context.view.attention.layer;
+    const std::string name = layer_name(context.board->info(), l);
+    const Rect first = grid.map(l, 0);
+    const float middle = first.y + first.h / 2;
+    const float width =
+        draw_text(picture, context, first.x - 10, baseline_for(middle, 12), name,
+                  open ? Font::mono_semibold : Font::mono, 12, open ? theme.ink : theme.muted, Align::right);
+    const LayerMarks* const marks = layer_marks(context, l);
+    if (marks == nullptr || !marks->b_O)
+        return;
+    constexpr float size = 8;
+    const Point at{first.x - 10 - width - 10, middle};
+    draw_edited_diamond(picture, context, at, size);
+    picture.tips.push_back({{at.x - size, at.y - size, 2 * size + width + 10, 2 * size},
+                            name + ": b_O is edited, which is of all its heads"});
+}
+
+/// A layer that has not been read, or could not be.
+void draw_missing_row(Picture& picture, const DrawContext& context, const Grid& grid, std::int64_t l,
+                      const std::string& error) {
+    for (std::int64_t h = 0; h < grid.H; ++h)
+        picture.scene.add(RectItem{.area = grid.map(l, h), .stroke = context.theme.line});
+    if (error.empty())
+        return;
+    const Rect first = grid.map(l, 0);
+    draw_text(picture, context, first.x + 6, baseline_for(first.y + first.h / 2, 12.5F),
+              "⚠ this layer could not be read", Font::ui, 12.5F, context.theme.bad);
+    picture.tips.push_back({{first.x, first.y, grid.right() - first.x, first.h}, error});
+}
+
+void draw_head_numbers(Picture& picture, const DrawContext& context, const Grid& grid) {
+    const float size = 12;
+    const AttentionInfo& info = context.board->info();
+    const float widest = context.measure("H" + std::to_string(grid.own_H - 1), Font::mono, size) + 6;
+    const auto every =
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(widest / grid.pitch_x())));
+    for (std::int64_t h = 0; h < grid.H; ++h) {
+        const bool open = h == context.view.head;
+        const bool mean = h >= grid.own_H;
+        const bool beside_open = every > 1 && std::abs(h - context.view.head) < every;
+        if (!open && !mean && (h % every != 0 || beside_open))
+            continue;
+        const Rect map = grid.map(0, h);
+        draw_text(picture, context, map.x + map.w / 2, board_top - 10, head_column(info, h),
+                  open ? Font::mono_semibold : Font::mono, size,
+                  open ? context.theme.ink : context.theme.muted, Align::center);
+    }
+}
+
+} // namespace
+
+float board_width(const DrawContext& context) {
+    if (context.board == nullptr)
+        return 0;
+    const AttentionInfo& info = context.board->info();
+    const auto H = static_cast<float>(info.H);
+    constexpr float all_maps = 264.0F, smallest_wanted = 22.0F, largest_wanted = 64.0F, least = 256.0F;
+    const float map = std::clamp(all_maps / H, smallest_wanted, largest_wanted);
+    const float wanted = 2 * board_pad + layer_label_width + H * (map + map_gap) - map_gap +
+                         (info.mean_head ? before_means : 0);
+    return std::clamp(wanted, least, std::max(least, context.width * 0.46F));
+}
+
+BoardRows board_rows(const DrawContext& context, float from, float to) {
+    const Grid grid = grid_of(context);
+    return {row_at(grid, from), row_at(grid, to)};
+}
+
+Rect board_row_area(const DrawContext& context, std::int64_t l) {
+    const Grid grid = grid_of(context);
+    return {0, grid.map(l, 0).y, context.width, grid.pitch_y()};
+}
+
+Picture draw_board_page(const DrawContext& context, float from, float to) {
+    Picture picture;
+    const AttentionInfo& info = context.board->info();
+    const Grid grid = grid_of(context);
+    picture.scene.width = std::max(grid.right() + board_pad, context.width);
+    picture.scene.height = std::max(grid.bottom() + foot_of(context), context.height);
+    const std::string rows = info.axis == SetAxis::layers ? " layers × " : " sequences × ";
+    draw_page_head(picture, context, "All heads",
+                   std::to_string(info.own_layers()) + rows + std::to_string(info.own_heads()) + " heads");
+    draw_head_numbers(picture, context, grid);
+    const BoardRows seen{row_at(grid, from), row_at(grid, to)};
+    for (std::int64_t l = seen.first; l <= seen.last; ++l) {
+        draw_layer_name(picture, context, grid, l);
+        const auto row = context.board->row(l);
+        if (row == nullptr || row->heads.empty()) {
+            draw_missing_row(picture, context, grid, l, row == nullptr ? "" : row->error);
+            continue;
+        }
+        picture.scene.add(row_picture(context, grid, *row, l));
+        for (std::int64_t h = 0; h < grid.H; ++h)
+            draw_head(picture, context, grid, *row, l, h);
+    }
+    const float legend = grid.bottom() + 16;
+    const bool log = context.log_colours();
+    const std::string what = context.view.same_scale ? "weight" : "of largest";
+    const float room = context.width - board_pad - grid.left;
+    draw_legend(picture, context, grid.left, legend, log ? 180 : 110, context.head_ramp(context.view.head), 0,
+                1, what + (log ? " on a log scale" : ""), false, log, room);
+    std::vector<const HeadEdits*> edited;
+    for (std::int64_t l = 0; l < grid.own_L; ++l)
+        for (std::int64_t h = 0; h < grid.own_H; ++h)
+            if (const HeadEdits* const edits = head_edits(context, l, h))
+                edited.push_back(edits);
+    draw_marks_legend(picture, context, grid.left, legend + 42 + (log ? log_words_foot : 0.0F), room, edited);
+    return picture;
+}
+
+} // namespace headscope

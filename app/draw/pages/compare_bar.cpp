@@ -1,0 +1,101 @@
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/kit/sheet.h"
+#include "app/draw/matrix/comparison.h"
+
+namespace headscope {
+
+namespace {
+
+constexpr float text_size = 13.0F;
+
+std::string cells_text(std::int64_t count) {
+    return grouped(count) + (count == 1 ? " cell" : " cells");
+}
+
+/// What the switch shows now, in one sentence.
+std::string sentence_of(const DrawContext& context) {
+    const Comparison& compare = *context.compare;
+    if (!compare.obstacle().empty())
+        return compare.obstacle() +
+               (context.shown.document->attention != nullptr ? "" : " Choose these again, or mark a new A.");
+    if (context.showing == Compare::baseline)
+        return "A is on screen: " + compare.name() + ". An edit changes B and shows it.";
+    const ViewState& view = context.view;
+    if (view.compare == Compare::difference && !draws_difference(view))
+        return "These lines show B. The heatmap (W) shows B − A.";
+    const TensorId id = page_tensor(view);
+    const TensorDifference* change = compare.of(id);
+    if (change == nullptr)
+        return "A: " + compare.name() + ".";
+    const std::string name(tensor_info(id).name);
+    std::string text;
+    if (change->changed == 0)
+        text = name + ": no number differs from A.";
+    else if (context.showing == Compare::now)
+        text = cells_text(change->changed) + " of " + name + " differ from A (" + compare.name() + ").";
+    else if (change->largest_at)
+        text = "Largest change: " + address_text(context.shown, {id, *change->largest_at}) + ", " +
+               signed_number(change->largest, std::abs(change->largest) < 0.01F ? 4 : 2) + ".";
+    if (change->masked_in_one > 0)
+        text += (text.empty() ? "" : " ") + cells_text(change->masked_in_one) + " masked in one only.";
+    if (words_differ(compare.baseline().problem(), compare.now().problem()))
+        text += " The words differ: cells are compared place by place.";
+    return text;
+}
+
+} // namespace
+
+Picture draw_compare_bar(const DrawContext& context) {
+    Picture picture;
+    const Theme& theme = context.theme;
+    const bool possible = context.compare->comparable();
+    const bool other = context.showing != Compare::now;
+    picture.scene.add(RectItem{.area = {0, 0, context.width, compare_bar_height},
+                               .fill = other ? theme.highlight : theme.panel});
+    draw_hairline(picture, context, 0, compare_bar_height - 0.5F, context.width);
+    if (other)
+        picture.scene.add(RectItem{.area = {0, 0, 3, compare_bar_height}, .fill = theme.ink});
+    const auto segment = [&](const char* label, Compare what, const char* tip) {
+        return Segment{label, ViewChange(SetCompare{what}), possible && context.view.compare == what, tip};
+    };
+    const std::vector<Segment> segments{
+        segment("A baseline", Compare::baseline, "The numbers that were marked (B)"),
+        segment("B now", Compare::now, "The numbers as they are (B)"),
+        segment("B − A", Compare::difference, "What changed, cell by cell (X)")};
+    const float width = segmented_width(context, segments), y = (compare_bar_height - 28) / 2;
+    if (possible) {
+        draw_segmented(picture, context, canvas_pad - 8, y, segments);
+    } else {
+        picture.scene.add(RectItem{
+            .area = {canvas_pad - 8, y, width, 28}, .fill = theme.panel, .stroke = theme.line, .radius = 6});
+        float x = canvas_pad - 8 + 13;
+        for (const Segment& segment_off : segments) {
+            draw_text(picture, context, x, baseline_for(compare_bar_height / 2, text_size), segment_off.label,
+                      Font::ui_medium, text_size, theme.line2);
+            x += context.measure(segment_off.label, Font::ui_semibold, text_size) + 22;
+        }
+    }
+    const float close = context.width - 40;
+    const float x = canvas_pad - 8 + width + 16, room = close - 12 - x;
+    const std::string text = sentence_of(context);
+    const std::string fitting = fitted(context, text, Font::ui, text_size, room);
+    draw_text(picture, context, x, baseline_for(compare_bar_height / 2, text_size), fitting, Font::ui,
+              text_size, other ? theme.ink : theme.text);
+    if (fitting != text)
+        picture.tips.push_back({{x, 0, room, compare_bar_height}, text});
+    const Point middle{close + 14, compare_bar_height / 2};
+    picture.scene.add(
+        LineItem{{middle.x - 5, middle.y - 5}, {middle.x + 5, middle.y + 5}, theme.muted, 1.5F});
+    picture.scene.add(
+        LineItem{{middle.x - 5, middle.y + 5}, {middle.x + 5, middle.y - 5}, theme.muted, 1.5F});
+    picture.hotspots.push_back({{close, 6, 28, compare_bar_height - 12},
+                                "forget A",
+                                Action(DropBaseline{}),
+                                "Stop comparing: forget A"});
+    picture.scene.width = context.width;
+    picture.scene.height = compare_bar_height;
+    return picture;
+}
+
+} // namespace headscope

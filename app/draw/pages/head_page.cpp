@@ -1,0 +1,86 @@
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/pages/attention_pages.h"
+#include "app/draw/pages/pages.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+// Beyond so many tokens a figure has no room for a line or a word each that could be read.
+constexpr std::int64_t most_in_arcs = 128, most_in_text = 160, most_in_graph = 64;
+
+std::string too_many(const DrawContext& context, const char* figure, std::int64_t most) {
+    return std::string(figure) + " can be read for up to " + grouped(most) + " tokens; here are " +
+           grouped(std::max(context.dims().Tq, context.dims().Tk)) +
+           ". Listed instead: the largest weights of one query, and of the whole head.";
+}
+
+Picture draw_chosen(const DrawContext& context) {
+    const std::int64_t tokens = std::max(context.dims().Tq, context.dims().Tk);
+    switch (context.view.weights_view) {
+    case WeightsView::heatmap:
+        return wants_large_map(context) && !context.difference() ? draw_large_map_page(context)
+                                                                 : draw_heatmap_page(context);
+    case WeightsView::arcs:
+        return tokens > most_in_arcs ? draw_strongest_page(context, too_many(context, "Arcs", most_in_arcs))
+                                     : draw_arcs_page(context);
+    case WeightsView::text:
+        return tokens > most_in_text ? draw_strongest_page(context, too_many(context, "Text", most_in_text))
+                                     : draw_text_page(context);
+    case WeightsView::graph:
+        return tokens > most_in_graph
+                   ? draw_strongest_page(context, too_many(context, "A graph", most_in_graph))
+                   : draw_graph_page(context);
+    }
+    return draw_heatmap_page(context);
+}
+
+Segment way(const ViewState& view, const char* label, WeightsView as) {
+    return {label, ViewChange(ShowWeightsAs{as}), view.weights_view == as, {}};
+}
+
+Segment heads(const ViewState& view, const std::string& label, HeadsView as, const char* tip) {
+    return {label, ViewChange(ShowHeads{as}), view.heads_view == as, tip};
+}
+
+} // namespace
+
+void draw_head_switches(Picture& picture, const DrawContext& context) {
+    const ViewState& view = context.view;
+    const float right = context.width - canvas_pad;
+    const std::vector<Segment> ways{
+        way(view, "Heatmap", WeightsView::heatmap), way(view, "Arcs", WeightsView::arcs),
+        way(view, "Text", WeightsView::text), way(view, "Graph", WeightsView::graph)};
+    float x = right - segmented_width(context, ways);
+    draw_segmented(picture, context, x, 28, ways);
+    if (context.dims().H < 2)
+        return;
+    const Document& document = *context.shown.document;
+    const std::string pair = column_word(document, view.head) + " − " + column_word(document, view.other);
+    const std::vector<Segment> choices{
+        heads(view, "Head", HeadsView::each, "The open head"),
+        heads(view, pair, HeadsView::difference, "The open head minus another one of its layer"),
+        heads(view, "Mean", HeadsView::mean, "The average over all heads of the layer")};
+    x = right - segmented_width(context, choices);
+    draw_segmented(picture, context, x, 62, choices);
+    if (view.heads_view != HeadsView::difference)
+        return;
+    const std::int64_t next = view.other + 1 == view.head ? view.other + 2 : view.other + 1;
+    const std::string label = "Subtract " + column_word(document, next % context.dims().H);
+    x -= context.measure(label, Font::ui_medium, 12.5F) + 24;
+    if (x > canvas_pad + 8)
+        draw_text_button(picture, context, x, 64, label, false,
+                         ViewChange(CompareWith{next % context.dims().H}),
+                         "Subtract the next head of the layer");
+}
+
+Picture draw_head_page(const DrawContext& context) {
+    Picture picture = draw_chosen(context);
+    draw_reading_line(picture, context);
+    return picture;
+}
+
+} // namespace headscope

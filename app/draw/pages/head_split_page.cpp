@@ -1,0 +1,197 @@
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/matrix/matrix.h"
+#include "app/draw/matrix/rotation.h"
+#include "app/draw/pages/pages.h"
+#include "app/state/model_document.h"
+#include "core/trace/rotary_reads.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+constexpr float half_top = 118.0F, half_arrow_room = 116.0F, dial_height = 178.0F;
+
+/// Queries, keys or values of one head: columns of the joined matrix, and the block that they become.
+struct Half {
+    TensorId before, after;
+    std::int64_t head;  ///< of `after`
+    std::int64_t owner; ///< the query head whose colour it has
+    std::int64_t width; ///< numbers of a head
+};
+
+MatrixSpec spec_of(const DrawContext& context, const Half& half, bool after) {
+    const std::int64_t b = context.view.batch, first = half.head * half.width;
+    return {.tensor = after ? half.after : half.before,
+            .origin = after ? Index{b, half.head, 0, 0} : Index{b, 0, first, 0},
+            .row_axis = after ? 2 : 1,
+            .col_axis = after ? 3 : 2,
+            .rows = context.dims().Tq,
+            .cols = half.width,
+            .high = largest_magnitude(context.shown, half.before, b),
+            .owner = [owner = half.owner](std::int64_t, std::int64_t) { return owner; }};
+}
+
+/// Before and after side by side; returns the y below.
+float draw_half(Picture& picture, const DrawContext& context, const Half& half, float left, float y,
+                float cell_w, float cell_h) {
+    const Theme& theme = context.theme;
+    const float width = cell_w * static_cast<float>(half.width),
+                height = cell_h * static_cast<float>(context.dims().Tq);
+    float x = left;
+    for (const bool after : {false, true}) {
+        MatrixSpec spec = spec_of(context, half, after);
+        spec.x = x;
+        spec.y = y;
+        spec.cell_w = cell_w;
+        spec.cell_h = cell_h;
+        const MatrixGrid grid = draw_matrix(picture, context, spec);
+        const std::string name(tensor_info(spec.tensor).name);
+        const std::string text = after ? name + "[" + std::to_string(half.head) + "]"
+                                       : name + "[:, " + std::to_string(half.head * half.width) + ":" +
+                                             std::to_string((half.head + 1) * half.width) + "]";
+        draw_text(picture, context, x, y - 12, text, Font::mono, 13, theme.ink);
+        if (!after) {
+            draw_row_labels(picture, context, grid, half.after != TensorId::q_heads);
+            draw_arrow(picture, context, x + width + 18, y + height / 2, half_arrow_room - 40,
+                       is_turned(context.shown.problem(), half.after) ? "turn" : "move");
+            x += width + half_arrow_room;
+        }
+    }
+    return y + height;
+}
+
+/// One pair of numbers of a token as an arrow, before and after.
+void draw_dial(Picture& picture, const DrawContext& context, const CellAddress& cell, float x, float y,
+               float radius, double largest) {
+    const Theme& theme = context.theme;
+    const Shown& shown = context.shown;
+    const Turn turn = turn_of(shown, cell);
+    const Point center{x + radius, y + radius};
+    PolygonItem disc;
+    for (int i = 0; i < 48; ++i) {
+        const float angle = 6.2831853F * static_cast<float>(i) / 48;
+        disc.points.push_back({center.x + radius * std::cos(angle), center.y + radius * std::sin(angle)});
+    }
+    disc.fill = theme.panel;
+    picture.scene.add(std::move(disc));
+    picture.scene.add(LineItem{{x, center.y}, {x + 2 * radius, center.y}, theme.line2, 1});
+    picture.scene.add(LineItem{{center.x, y}, {center.x, y + 2 * radius}, theme.line2, 1});
+    const auto end = [&](float across, float up) {
+        const auto scale = static_cast<float>(static_cast<double>(radius - 3) / largest);
+        return Point{center.x + across * scale, center.y - up * scale};
+    };
+    CellAddress other = cell;
+    other.at[3] = rotary_partner(cell.at[3], context.dims().dk);
+    picture.scene.add(
+        LineItem{center, end(shown.value(turn.own), shown.value(turn.partner)), theme.muted, 1.5F});
+    picture.scene.add(LineItem{center, end(shown.value(cell), shown.value(other)), theme.ink, 3});
+    const std::string pair = std::to_string(cell.at[3]) + ", " + std::to_string(other.at[3]);
+    draw_text(picture, context, center.x, y + 2 * radius + 18, pair, Font::mono, 12.5F, theme.ink,
+              Align::center);
+    draw_text(picture, context, center.x, y + 2 * radius + 36,
+              number(turn.angle, turn.angle < 10 ? 1 : 0) + "°", Font::mono, 12.5F, theme.muted,
+              Align::center);
+    picture.tips.push_back({{x, y, 2 * radius, 2 * radius + 40},
+                            "Numbers " + pair + " of the head, as one arrow: before " +
+                                number(static_cast<double>(shown.value(turn.own)), 3) + ", " +
+                                number(static_cast<double>(shown.value(turn.partner)), 3) + "; after " +
+                                number(static_cast<double>(shown.value(cell)), 3) + ", " +
+                                number(static_cast<double>(shown.value(other)), 3)});
+}
+
+/// The first pairs of the queries of the token that is spoken of.
+void draw_dials(Picture& picture, const DrawContext& context, const Half& half, float left, float y,
+                float width) {
+    const Dims& dims = context.dims();
+    const Theme& theme = context.theme;
+    const auto spoken = spoken_of(context.shown, context.view);
+    std::int64_t row = dims.Tq - 1;
+    if (spoken && (spoken->tensor == TensorId::q || spoken->tensor == TensorId::k))
+        row = spoken->at[1];
+    else if (spoken && is_turned(context.shown.problem(), spoken->tensor))
+        row = spoken->at[2];
+    const bool keys = half.after == TensorId::k_heads;
+    const std::int64_t pairs = dims.dk / 2;
+    constexpr float radius = 42, gap = 22;
+    const auto fits = static_cast<std::int64_t>((width + gap) / (2 * radius + gap));
+    const std::int64_t count = std::clamp<std::int64_t>(fits, 1, pairs);
+    draw_text(picture, context, left, y + 14,
+              std::string(keys ? "Key" : "Query") + " of " +
+                  shortened(query_word(context.shown.problem(), row), 16) + ", position " +
+                  std::to_string(row),
+              Font::ui_semibold, 15, theme.ink);
+    CellAddress cell{half.after, {context.view.batch, half.head, row, 0}};
+    double largest = 1e-6;
+    std::vector<std::int64_t> places;
+    for (std::int64_t n = 0; n < count; ++n)
+        places.push_back(count == pairs || count < 2 ? n : n * (pairs - 1) / (count - 1));
+    for (const std::int64_t place : places) {
+        cell.at[3] = place;
+        const Turn turn = turn_of(context.shown, cell);
+        largest = std::max(largest, std::hypot(static_cast<double>(context.shown.value(turn.own)),
+                                               static_cast<double>(context.shown.value(turn.partner))));
+    }
+    float x = left;
+    for (const std::int64_t place : places) {
+        cell.at[3] = place;
+        draw_dial(picture, context, cell, x, y + 28, radius, largest);
+        x += 2 * radius + gap;
+    }
+    draw_paragraph(picture, context, left, y + 28 + 2 * radius + 62, width,
+                   "Thin: the pair before, thick: after. The angle is the position times the pair’s own "
+                   "speed; the length stays.",
+                   Font::ui, 13, 19, theme.muted);
+}
+
+} // namespace
+
+Picture draw_head_split_page(const DrawContext& context) {
+    Picture picture;
+    const Dims& dims = context.dims();
+    const std::int64_t h = context.view.head, g = dims.kv_head(h);
+    const bool rotary = context.shown.problem().rotary.has_value();
+    const std::string name = context.shown.document->has_board() ? open_head_name(*context.shown.document, h)
+                                                                 : "head " + std::to_string(h);
+    draw_page_head(picture, context, (rotary ? "Rotation: " : "Split: ") + name,
+                   rotary ? "pair (a, b) → (a·cos − b·sin, b·cos + a·sin)"
+                          : "q_heads[h] = q[:, h·dk : (h+1)·dk]");
+    std::vector<Half> halves{{TensorId::q, TensorId::q_heads, h, h, dims.dk},
+                             {TensorId::k, TensorId::k_heads, g, h, dims.dk}};
+    if (!rotary)
+        halves.push_back({TensorId::v, TensorId::v_heads, g, h, dims.dv});
+    const auto count = static_cast<float>(halves.size());
+    const float left = canvas_pad + row_label_width(context, false);
+    const auto widest = static_cast<float>(std::max(dims.dk, dims.dv));
+    const float room_w = context.width - left - canvas_pad - half_arrow_room;
+    const float cell_w = std::clamp(std::floor(room_w / (2 * widest)), 2.0F, 40.0F);
+    const float room_h =
+        (context.height - half_top - (rotary ? dial_height + 20 : 0) - 44 * count - 20) / count;
+    const float cell_h = std::clamp(std::floor(room_h / static_cast<float>(dims.Tq)), 2.0F, 28.0F);
+    float y = half_top + 10;
+    for (const Half& half : halves)
+        y = draw_half(picture, context, half, left, y, cell_w, cell_h) + 44;
+    y -= 44;
+    if (picture.grids.back().heatmap) {
+        const float limit = picture.grids.back().high;
+        draw_legend(picture, context, left, y + 14, 160, context.theme.diverging, -limit, limit,
+                    context.difference() ? "B − A" : "value", false);
+        y += 44;
+    }
+    if (rotary) {
+        const auto spoken = spoken_of(context.shown, context.view);
+        const bool of_keys = spoken && (spoken->tensor == TensorId::k || spoken->tensor == TensorId::k_heads);
+        draw_dials(picture, context, halves[of_keys ? 1 : 0], canvas_pad, y + 16,
+                   context.width - 2 * canvas_pad);
+        y += dial_height + 16;
+    }
+    picture.scene.width = std::max(context.width, left + 2 * cell_w * widest + half_arrow_room + canvas_pad);
+    picture.scene.height = std::max(context.height, y + 20);
+    return picture;
+}
+
+} // namespace headscope

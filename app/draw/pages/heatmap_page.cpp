@@ -1,0 +1,488 @@
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/kit/sheet.h"
+#include "app/draw/matrix/edit_marks.h"
+#include "app/draw/matrix/matrix.h"
+#include "app/draw/pages/attention_pages.h"
+#include "app/draw/pages/pages.h"
+#include "app/draw/pages/reading.h"
+#include "app/state/model_document.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+namespace headscope {
+
+namespace {
+
+constexpr float largest_cell = 78.0F;
+constexpr float board_below =
+    22.0F; ///< cells smaller than this: all heads become a board beside one open head
+constexpr float maps_top = 96.0F;
+constexpr float legend_height = 58.0F;
+constexpr float sum_width = 50.0F;
+constexpr float widest_gap = 84.0F;
+constexpr float least_maps_height = 260.0F; ///< with less, the page scrolls
+
+/// What the maps of this page show.
+struct Subject {
+    TensorId tensor;
+    const TensorInfo& info;
+    bool weights;
+    float low = 0, high = 1; ///< over all heads
+};
+
+struct ValueRange {
+    float low = 0, high = 1;
+};
+
+ValueRange range_of(const DrawContext& context, TensorId id, std::int64_t first_head, std::int64_t heads) {
+    // Long texts would otherwise be searched in every frame.
+    struct Known {
+        std::weak_ptr<const Trace> trace;
+        std::int64_t batch = 0, first_head = 0, heads = 0;
+        ValueRange range;
+    };
+    thread_local std::array<Known, stage_count> known;
+    Known& last = known[static_cast<std::size_t>(id)];
+    if (last.trace.lock() == context.shown.trace && last.batch == context.view.batch &&
+        last.first_head == first_head && last.heads == heads)
+        return last.range;
+    const Dims& dims = context.dims();
+    const Tensor& tensor = *context.shown.tensor(id);
+    const auto per_head = static_cast<std::size_t>(dims.Tq * dims.Tk);
+    const auto begin = static_cast<std::size_t>(context.view.batch * dims.H + first_head) * per_head;
+    ValueRange range{INFINITY, -INFINITY};
+    for (const float value : tensor.values().subspan(begin, per_head * static_cast<std::size_t>(heads)))
+        if (std::isfinite(value)) {
+            range.low = std::min(range.low, value);
+            range.high = std::max(range.high, value);
+        }
+    // Weights are shares and start at zero; scores have no zero point that means anything to the softmax.
+    if (id == TensorId::weights)
+        range.low = 0;
+    if (range.low >= range.high)
+        range = {std::min(range.low, 0.0F), std::max({range.high, 0.0F, range.low + 1e-6F})};
+    last = {context.shown.trace, context.view.batch, first_head, heads, range};
+    return range;
+}
+
+Subject subject_of(const DrawContext& context) {
+    const TensorId id = group_info(context.view.group).main;
+    Subject subject{.tensor = id, .info = tensor_info(id), .weights = id == TensorId::weights};
+    if (!subject.weights) {
+        const ValueRange range = range_of(context, id, 0, context.dims().H);
+        subject.low = range.low;
+        subject.high = range.high;
+    }
+    return subject;
+}
+
+struct Plan {
+    std::int64_t per_row = 1;
+    float cell = 0;
+    float gap = 32;
+    float head_height = 0;
+    bool captions = true;
+    float legend_room = std::numeric_limits<float>::infinity(); ///< that every map's legend has
+};
+
+float header_height(const DrawContext& context, float cell, bool captions) {
+    return 30.0F + (captions ? 24.0F : 0.0F) + column_label_height(context, cell, true);
+}
+
+/// As many maps side by side as give the largest cells.
+Plan plan_maps(const DrawContext& context, std::int64_t maps, float width, float height, float label_width,
+               bool sums) {
+    const Dims& dims = context.dims();
+    const auto cols = static_cast<float>(dims.Tk), rows = static_cast<float>(dims.Tq);
+    const float beside = label_width + (sums ? sum_width : 0.0F);
+    height = std::max(height, least_maps_height);
+    Plan best;
+    const bool captions = context.height >= 640.0F;
+    for (std::int64_t n = 1; n <= maps; ++n) {
+        const auto count = static_cast<float>(n);
+        const float lines = std::ceil(static_cast<float>(maps) / count);
+        const float cell_w = (width - count * beside - (count - 1) * 24.0F) / count / cols;
+        const float head = header_height(context, cell_w, captions);
+        const float cell_h = (height - lines * (head + legend_height)) / lines / rows;
+        const float cell = std::floor(std::min({largest_cell, cell_w, cell_h}));
+        if (cell >= best.cell) {
+            best.per_row = n;
+            best.cell = cell;
+            best.head_height = header_height(context, cell, captions);
+            best.captions = captions;
+            const float spare = width - count * (beside + cell * cols);
+            best.gap = n > 1 ? std::clamp(spare / (count - 1), 16.0F, widest_gap) : 32.0F;
+        }
+    }
+    return best;
+}
+
+/// Weights are 0 where attention is not allowed, but not every weight near 0 is forbidden.
+void hatch_forbidden(MatrixSpec& spec, const DrawContext& context, const Subject& subject, HeadsView kind,
+                     std::int64_t h) {
+    // Scores know no mask yet; what is painted has to be seen.
+    const bool given = context.shown.document->attention != nullptr;
+    const bool rules = given || !context.shown.problem().mask.empty();
+    if ((subject.weights || context.view.brush.on) && rules)
+        spec.forbidden = [reading = Reading(context, kind, h)](std::int64_t i, std::int64_t j) {
+            return reading.masked(i, j);
+        };
+}
+
+MatrixSpec map_spec(const DrawContext& context, const Subject& subject, std::int64_t h, float cell) {
+    const Dims& dims = context.dims();
+    MatrixSpec spec{.tensor = subject.tensor,
+                    .origin = {context.view.batch, h, 0, 0},
+                    .row_axis = 2,
+                    .col_axis = 3,
+                    .rows = dims.Tq,
+                    .cols = dims.Tk,
+                    .cell_w = cell,
+                    .cell_h = cell,
+                    .fill = CellFill::heat,
+                    .ramp = &context.head_ramp(h),
+                    .log = subject.weights && context.log_colours(),
+                    .low = subject.low,
+                    .high = subject.high};
+    hatch_forbidden(spec, context, subject, HeadsView::each, h);
+    if (context.view.row >= 0)
+        spec.rows_done = context.view.row + 1;
+    static constexpr const char* map_names[] = {"head", "neutral", "viridis", "cividis", "magma"};
+    spec.map = map_names[static_cast<std::size_t>(context.view.colour_map)];
+    if (!context.view.same_scale) {
+        const ValueRange range = range_of(context, subject.tensor, h, 1);
+        spec.low = range.low;
+        spec.high = range.high;
+    }
+    return spec;
+}
+
+void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
+                   const MatrixSpec& spec) {
+    if (grid.pitch_y < 14.0F)
+        return;
+    const float x = grid.area.right() + 12;
+    for (std::int64_t i = 0; i < grid.rows && (spec.rows_done < 0 || i < spec.rows_done); ++i) {
+        double sum = 0;
+        for (std::int64_t j = 0; j < grid.cols; ++j)
+            sum += spec.value ? spec.value(i, j) : context.shown.value({grid.tensor, grid.index(i, j)});
+        const Rect row = grid.cell(i, 0);
+        const bool empty = sum == 0.0;
+        const AttentionSetPtr& given = context.shown.document->attention;
+        const bool off = given != nullptr && !empty &&
+                         std::abs(sum - 1.0) > static_cast<double>(given->info().sum_tolerance);
+        // What the user hid leaves rows empty by itself.
+        const bool flagged = off || (empty && (given == nullptr || !given->info().renormalised));
+        const float size = 12.5F;
+        draw_text(picture, context, x, baseline_for(row.y + row.h / 2, size),
+                  number(sum, 2) + (flagged ? " ⚠" : ""), Font::mono, size,
+                  flagged ? context.theme.bad : context.theme.muted);
+        if (off)
+            picture.tips.push_back(
+                {{x, row.y, sum_width, row.h}, "This row sums to " + number(sum, 4) + ", not to 1."});
+        if (empty)
+            picture.tips.push_back({{x, row.y, sum_width, row.h},
+                                    given != nullptr ? why_empty(context)
+                                                     : "This row may attend to no key: its weights are 0."});
+    }
+}
+
+struct MapText {
+    std::string title, role, unit;
+};
+
+bool any_hatched(const MatrixSpec& spec) {
+    for (std::int64_t i = 0; i < spec.rows; ++i)
+        for (std::int64_t j = 0; j < spec.cols; ++j)
+            if (spec.forbidden && spec.forbidden(i, j))
+                return true;
+    return false;
+}
+
+/// One map with everything that stands around it. (x, y) is the top left corner of the whole.
+void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& given, const MapText& text,
+              float x, float y, const Plan& plan, float label_width, std::int64_t head, bool sums) {
+    const Theme& theme = context.theme;
+    MatrixSpec spec = difference_spec(context, given);
+    spec.x = x + label_width;
+    spec.y = y + plan.head_height;
+    const float width = spec.cell_w * static_cast<float>(spec.cols);
+    const float title_width =
+        draw_text(picture, context, spec.x, y + 14, text.title, Font::ui_semibold, 15, theme.ink);
+    const float role_room = width + (sums ? sum_width : 0.0F) - title_width - 10;
+    std::string role = text.role;
+    if (context.measure(role, Font::ui, 12.5F) > role_room)
+        role = role_room > 60 ? shortened(role, static_cast<int>(role_room / 7.5F)) : "";
+    if (!role.empty())
+        draw_text(picture, context, spec.x + title_width + 10, y + 14, role, Font::ui, 12.5F, theme.muted);
+    if (role != text.role)
+        picture.tips.push_back({{spec.x, y, width, 20}, text.role});
+    if (head >= 0)
+        draw_head_bar(picture, context, head, spec.x, y + 22, width);
+    else
+        picture.scene.add(RectItem{.area = {spec.x, y + 22, width, 4}, .fill = theme.line2});
+    if (plan.captions) {
+        draw_text(picture, context, spec.x + width / 2, y + 46, "key token j", Font::ui, 12, theme.muted,
+                  Align::center);
+        draw_text(picture, context, spec.x - 12, y + 46, "query i", Font::ui, 12, theme.muted, Align::right);
+    }
+    const MatrixGrid grid = draw_matrix(picture, context, spec);
+    draw_row_labels(picture, context, grid, false);
+    draw_column_labels(picture, context, grid, true);
+    if (sums) {
+        if (grid.pitch_y >= 14.0F)
+            draw_text(picture, context, grid.area.right() + 12, grid.area.y - 10, "sum", Font::ui, 12,
+                      theme.muted);
+        draw_row_sums(picture, context, grid, spec);
+    }
+    const bool from_file = context.shown.document->attention != nullptr;
+    const bool masked = (from_file ? any_hatched(spec) : !context.shown.problem().mask.empty()) &&
+                        spec.tensor != TensorId::scores && spec.tensor != TensorId::scaled;
+    const Ramp& ramp = spec.fill == CellFill::diverging ? theme.diverging : *spec.ramp;
+    const bool log = spec.fill == CellFill::heat && spec.log;
+    // As far as the next map's legend, or the edge.
+    const float beside = label_width + width + (sums ? sum_width : 0.0F) + plan.gap,
+                edge = std::min(context.width - spec.x, plan.legend_room),
+                room = (plan.per_row > 1 ? std::min(beside, edge) : edge) - 12;
+    draw_legend(picture, context, spec.x, grid.area.bottom() + 18,
+                log ? 180.0F : std::min(160.0F, std::max(width * 0.55F, 90.0F)), ramp, grid.low, grid.high,
+                text.unit, masked, log, room);
+}
+
+MapText head_text(const DrawContext& context, const Subject& subject, std::int64_t h) {
+    const auto& roles = context.shown.document->head_roles;
+    MapText text{head_word(context, h), roles.empty() ? "" : roles[static_cast<std::size_t>(h)], ""};
+    const float gain = context.shown.problem().gain(h);
+    if (gain != 1.0F)
+        text.title += " × " + number(gain, 2);
+    text.unit = subject.weights ? "weight" : subject.tensor == TensorId::scaled ? "scaled score" : "score";
+    if (context.difference()) {
+        text.unit = "B − A, same scale";
+        return text;
+    }
+    const bool log = subject.weights && context.log_colours();
+    text.unit += log ? ", log scale" : context.view.same_scale ? ", same scale" : ", own scale";
+    return text;
+}
+
+/// Maps of all heads side by side, all large enough to read.
+void draw_each(Picture& picture, const DrawContext& context, const Subject& subject, Plan plan, float y,
+               float label_width) {
+    const Dims& dims = context.dims();
+    const bool sums = subject.weights && !context.difference();
+    const float map_width = label_width + plan.cell * static_cast<float>(dims.Tk) + (sums ? sum_width : 0.0F);
+    const float map_height = plan.head_height + plan.cell * static_cast<float>(dims.Tq) + legend_height;
+    // All legends are alike: they have the room that the last of a line has up to the edge.
+    plan.legend_room = context.width - canvas_pad - label_width -
+                       static_cast<float>(plan.per_row - 1) * (map_width + plan.gap);
+    for (std::int64_t h = 0; h < dims.H; ++h) {
+        const auto col = static_cast<float>(h % plan.per_row), line = static_cast<float>(h / plan.per_row);
+        const float x = canvas_pad + col * (map_width + plan.gap), map_y = y + line * map_height;
+        draw_map(picture, context, map_spec(context, subject, h, plan.cell), head_text(context, subject, h),
+                 x, map_y, plan, label_width, h, sums);
+        picture.scene.width = std::max(picture.scene.width, x + map_width + canvas_pad);
+        picture.scene.height = std::max(picture.scene.height, map_y + map_height);
+    }
+}
+
+/// All heads as small maps, and the head in focus large beside them.
+void draw_board(Picture& picture, const DrawContext& context, const Subject& subject, float y, float height,
+                float label_width) {
+    const Dims& dims = context.dims();
+    const Theme& theme = context.theme;
+    const float board_width = std::clamp((context.width - 2 * canvas_pad) * 0.3F, 150.0F, 300.0F);
+    const auto columns_count = std::max<std::int64_t>(
+        2, static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(dims.H) / 2.0))));
+    const float pitch = board_width / static_cast<float>(columns_count);
+    const auto longest = static_cast<float>(std::max(dims.Tq, dims.Tk));
+    // All of them in sight, as long as each is a map that can be told from the others.
+    constexpr float above = 30, between = 26, smallest_map = 44;
+    const float lines = std::ceil(static_cast<float>(dims.H) / static_cast<float>(columns_count));
+    const std::vector<HeadEdits>& marks = edits_by_head(context.shown.document);
+    const float legend = std::ranges::any_of(marks, &HeadEdits::any) ? 48.0F : 0.0F;
+    const float map_height = std::max((height - above - legend) / lines - between, smallest_map);
+    const float cell = std::clamp(std::min(pitch - 12, map_height) / longest, longest > 400 ? 0.25F : 1.0F,
+                                  texture_below - 0.5F);
+    draw_text(picture, context, canvas_pad, y + 14, "All heads", Font::ui_semibold, 15, theme.ink);
+    const float line_height = cell * static_cast<float>(dims.Tq) + between;
+    std::vector<const HeadEdits*> edited;
+    for (std::int64_t h = 0; h < dims.H; ++h) {
+        const float x = canvas_pad + pitch * static_cast<float>(h % columns_count);
+        const float map_y = y + above + line_height * static_cast<float>(h / columns_count);
+        MatrixSpec spec = map_spec(context, subject, h, cell);
+        spec.x = x;
+        spec.y = map_y + 18;
+        const bool open = h == context.view.head;
+        const MatrixGrid grid = draw_matrix(picture, context, spec);
+        draw_text(picture, context, x, map_y + 12, "H" + std::to_string(h),
+                  open ? Font::mono_semibold : Font::mono, 12, open ? theme.ink : theme.muted);
+        const Rect frame{grid.area.x - 2, grid.area.y - 2, grid.area.w + 4, grid.area.h + 4};
+        picture.scene.add(RectItem{
+            .area = frame, .stroke = open ? theme.ink : theme.line, .stroke_width = open ? 3.0F : 1.0F});
+        const HeadEdits& edits = marks[static_cast<std::size_t>(h)];
+        if (edits.any())
+            edited.push_back(&edits);
+        draw_edit_marks(picture, context, grid.area, edits);
+        picture.hotspots.push_back(
+            {frame, "head " + std::to_string(h), ViewChange(PickHead{h}),
+             "Open head " + std::to_string(h) + (edits.any() ? "\n" + edits_text(edits) : "")});
+        // The small maps open a head; hovering a number is for the large one.
+        picture.grids.back().outlined = false;
+        picture.scene.height = std::max(picture.scene.height, grid.area.bottom() + 24);
+    }
+    draw_marks_legend(picture, context, canvas_pad, y + above + line_height * lines + 4, board_width, edited);
+    const float left = canvas_pad + board_width + 24;
+    DrawContext open_room = context;
+    const bool sums = subject.weights && !context.difference();
+    Plan plan = plan_maps(open_room, 1, context.width - left - canvas_pad, height, label_width, sums);
+    plan.cell = std::max(plan.cell, 2.0F);
+    const std::int64_t h = context.view.head;
+    draw_map(picture, context, map_spec(context, subject, h, plan.cell), head_text(context, subject, h), left,
+             y, plan, label_width, h, sums);
+    const Rect area = picture.grids.back().area;
+    picture.scene.width =
+        std::max(picture.scene.width, area.right() + (sums ? sum_width : 0.0F) + canvas_pad);
+    picture.scene.height = std::max(picture.scene.height, area.bottom() + legend_height);
+}
+
+/// The head in focus alone, as large as fits.
+void draw_open(Picture& picture, const DrawContext& context, const Subject& subject, float y, float height,
+               float label_width) {
+    const std::int64_t h = context.view.head;
+    const bool sums = subject.weights && !context.difference(); // of differences they would say nothing
+    Plan plan = plan_maps(context, 1, context.width - 2 * canvas_pad, height, label_width, sums);
+    plan.cell = std::max(plan.cell, 2.0F);
+    draw_map(picture, context, map_spec(context, subject, h, plan.cell), head_text(context, subject, h),
+             canvas_pad, y, plan, label_width, h, sums);
+    const Rect area = picture.grids.back().area;
+    picture.scene.width =
+        std::max(picture.scene.width, area.right() + (sums ? sum_width : 0.0F) + canvas_pad);
+    picture.scene.height = std::max(picture.scene.height, area.bottom() + legend_height);
+}
+
+float symmetric_limit(const DrawContext& context, const MatrixSpec& spec) {
+    float largest = 0.05F;
+    for (std::int64_t i = 0; i < context.dims().Tq; ++i)
+        for (std::int64_t j = 0; j < context.dims().Tk; ++j)
+            if (const float value = spec.value(i, j); std::isfinite(value))
+                largest = std::max(largest, std::abs(value));
+    return std::ceil(largest * 10.0F) / 10.0F;
+}
+
+/// One map made of several heads: their difference or their mean.
+void draw_combined(Picture& picture, const DrawContext& context, const Subject& subject, float y,
+                   float height, float label_width) {
+    const Dims& dims = context.dims();
+    const std::int64_t b = context.view.batch, a = context.view.head, other = context.view.other;
+    const Shown& shown = context.shown;
+    const TensorId id = subject.tensor;
+    const bool difference = context.view.heads_view == HeadsView::difference;
+    const bool sums = subject.weights && !difference && !context.difference();
+    Plan plan = plan_maps(context, 1, context.width - 2 * canvas_pad, height, label_width, sums);
+    plan.cell = std::max(plan.cell, 2.0F);
+    MatrixSpec spec = map_spec(context, subject, a, plan.cell);
+    hatch_forbidden(spec, context, subject, context.view.heads_view, a);
+    MapText text;
+    if (difference) {
+        spec.value = [&shown, id, b, a, other](std::int64_t i, std::int64_t j) {
+            const float left = shown.value({id, {b, a, i, j}}), right = shown.value({id, {b, other, i, j}});
+            return std::isinf(left) || std::isinf(right) ? -INFINITY : left - right;
+        };
+        spec.fill = CellFill::diverging;
+        spec.plus = true;
+        spec.high = symmetric_limit(context, spec);
+        text = {pair_word(context, a, other), "where one reads more than the other", "difference"};
+    } else {
+        if (subject.weights) {
+            spec.tensor = TensorId::weights_mean;
+            spec.origin = {b, 0, 0, 0};
+            spec.row_axis = 1;
+            spec.col_axis = 2;
+        } else {
+            spec.value = [&shown, id, b, H = dims.H](std::int64_t i, std::int64_t j) {
+                double sum = 0;
+                for (std::int64_t h = 0; h < H; ++h)
+                    sum += shown.value({id, {b, h, i, j}});
+                return static_cast<float>(sum / static_cast<double>(H));
+            };
+        }
+        spec.ramp = &context.theme.neutral;
+        spec.map = "neutral";
+        text = {mean_word(context), "what one averaged map keeps", spec.log ? "mean, log scale" : "mean"};
+    }
+    draw_map(picture, context, spec, text, canvas_pad, y, plan, label_width, -1, sums);
+    const Rect area = picture.grids.back().area;
+    picture.scene.width =
+        std::max(picture.scene.width, area.right() + (sums ? sum_width : 0.0F) + canvas_pad);
+    picture.scene.height = std::max(picture.scene.height, area.bottom() + legend_height);
+}
+
+std::string formula_of(const DrawContext& context, const Subject& subject) {
+    if (subject.tensor == TensorId::scaled && context.shown.problem().temperature != 1.0F)
+        return "scaled = scores ÷ (√dk · temperature)";
+    if (subject.tensor == TensorId::masked && context.shown.problem().mask.empty())
+        return "no mask is set: masked = scaled";
+    return std::string(subject.info.formula);
+}
+
+} // namespace
+
+Picture draw_heatmap_page(const DrawContext& context) {
+    Picture picture;
+    const Dims& dims = context.dims();
+    const Subject subject = subject_of(context);
+    const bool one_head = context.shown.document->has_board(); // beside the board of all of them
+    const bool named = one_head && subject.weights;
+    picture.scene.width = context.width;
+    picture.scene.height = context.height;
+    const float room = draw_weights_switches(picture, context) - 16 - canvas_pad;
+    const std::string title = named      ? head_page_title(context)
+                              : one_head ? std::string(subject.info.title) + " of " +
+                                               open_head_name(*context.shown.document, context.view.head)
+                                         : std::string(subject.info.title);
+    const std::string line = named ? head_page_line(context) : formula_of(context, subject);
+    const std::string fitting = fitted(context, line, Font::mono, 13, room);
+    draw_page_head(picture, context, title, fitting);
+    if (fitting != line)
+        picture.tips.push_back({{canvas_pad, 64, room, 20}, line});
+
+    const float label_width = row_label_width(context, false);
+    const float width = context.width - 2 * canvas_pad;
+    if (context.view.heads_view != HeadsView::each) {
+        draw_combined(picture, context, subject, maps_top, context.height - maps_top, label_width);
+        return picture;
+    }
+    if (one_head) {
+        draw_open(picture, context, subject, maps_top, context.height - maps_top, label_width);
+        return picture;
+    }
+    const float reads_height = 64.0F + 50.0F * static_cast<float>(std::min<std::int64_t>(dims.H, 3));
+    Plan plan = plan_maps(context, dims.H, width, context.height - maps_top - reads_height, label_width,
+                          subject.weights);
+    const bool secondary = subject.weights && plan.cell >= 40.0F && !context.difference() &&
+                           context.height - maps_top - reads_height >= least_maps_height;
+    if (!secondary)
+        plan = plan_maps(context, dims.H, width, context.height - maps_top, label_width, subject.weights);
+    if (plan.cell < board_below && dims.H > 1) {
+        draw_board(picture, context, subject, maps_top, context.height - maps_top, label_width);
+        return picture;
+    }
+    plan.cell = std::max(plan.cell, 2.0F);
+    draw_each(picture, context, subject, plan, maps_top, label_width);
+    if (secondary) {
+        const float lines = std::ceil(static_cast<float>(dims.H) / static_cast<float>(plan.per_row));
+        const float maps_end =
+            maps_top + lines * (plan.head_height + plan.cell * static_cast<float>(dims.Tq) + legend_height);
+        const float y = std::min(maps_end + 12, context.height - reads_height);
+        draw_what_row_reads(picture, context, std::max(y, maps_end),
+                            context.height - std::max(y, maps_end) - 8);
+    }
+    return picture;
+}
+
+} // namespace headscope

@@ -1,0 +1,315 @@
+#include "app/draw/kit/colour_scale.h"
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/matrix/matrix.h"
+#include "app/draw/pages/attention_pages.h"
+#include "app/draw/pages/pages.h"
+#include "app/draw/pages/reading.h"
+#include "core/analysis/pool.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+constexpr float map_top = 150.0F; ///< below the column labels
+constexpr float map_foot = 88.0F; ///< the legend, and below it the buttons
+constexpr float map_label_width = 76.0F;
+constexpr std::int64_t most_cells_whole = 64; ///< larger maps are drawn from a picture that is kept
+
+/// Which cells are seen, and where. `pitch` pixels from one cell to the next, below 1 for pooled maps.
+struct Window {
+    MatrixPart part;
+    Rect area;
+    float pitch_x = 1, pitch_y = 1;
+};
+
+/// How many cells of an axis the zoom asks for, at the least.
+std::int64_t cells_wanted(float zoom, std::int64_t cells) {
+    return std::clamp<std::int64_t>(std::lround(static_cast<float>(cells) / zoom), 1, cells);
+}
+
+/// As many cells as have room, and where they begin.
+void fill_axis(float middle, float room, float pitch, std::int64_t cells, std::int64_t& begin,
+               std::int64_t& count) {
+    const auto fitting = static_cast<std::int64_t>(room / pitch);
+    count = std::min(std::max(count, fitting), cells);
+    begin = std::clamp<std::int64_t>(
+        std::lround(middle * static_cast<float>(cells) - static_cast<float>(count) / 2), 0, cells - count);
+}
+
+Window window_of(const DrawContext& context) {
+    const Dims& dims = context.dims();
+    const MapWindow& map = context.view.attention.map;
+    Window out;
+    MatrixPart& part = out.part;
+    part.rows = cells_wanted(map.zoom, dims.Tq);
+    part.cols = cells_wanted(map.zoom, dims.Tk);
+    const float left = canvas_pad + map_label_width; // longer labels lose their middle
+    const float width = std::max(context.width - left - canvas_pad, 120.0F),
+                height = std::max(context.height - map_top - map_foot, 120.0F);
+    float pitch = std::min(width / static_cast<float>(part.cols), height / static_cast<float>(part.rows));
+    if (pitch >= 1)
+        pitch = std::min(std::floor(pitch), 78.0F); // whole pixels, so that all cells are of one size
+    // Cells are square and the canvas is not: the longer side shows more of the map.
+    fill_axis(map.y, height, pitch, dims.Tq, part.row, part.rows);
+    fill_axis(map.x, width, pitch, dims.Tk, part.col, part.cols);
+    const auto rows = static_cast<float>(part.rows), cols = static_cast<float>(part.cols);
+    out.area = {left, map_top, std::floor(pitch * cols), std::floor(pitch * rows)};
+    out.area.w = std::max(out.area.w, 1.0F);
+    out.area.h = std::max(out.area.h, 1.0F);
+    out.pitch_x = out.area.w / cols;
+    out.pitch_y = out.area.h / rows;
+    return out;
+}
+
+/// The numbers of a part, row-major. `at` is the tensor's own where one head or the mean is shown.
+std::vector<float> numbers_of(const Reading& reading, const MatrixPart& part) {
+    std::vector<float> out;
+    out.reserve(static_cast<std::size_t>(part.rows * part.cols));
+    for (std::int64_t i = part.row; i < part.row + part.rows; ++i)
+        for (std::int64_t j = part.col; j < part.col + part.cols; ++j)
+            out.push_back(reading.at(i, j));
+    return out;
+}
+
+/// For a difference, what is kept is the larger by size of the largest and the smallest number.
+std::vector<float> pooled(const Reading& reading, const MatrixPart& part, std::int64_t rows,
+                          std::int64_t cols) {
+    const std::vector<float> numbers = numbers_of(reading, part);
+    std::vector<float> out = max_pool(numbers, part.rows, part.cols, rows, cols);
+    if (reading.kind() != HeadsView::difference)
+        return out;
+    std::vector<float> negated(numbers.size());
+    std::ranges::transform(numbers, negated.begin(), std::negate<>());
+    const std::vector<float> low = max_pool(negated, part.rows, part.cols, rows, cols);
+    for (std::size_t n = 0; n < out.size(); ++n)
+        out[n] = low[n] > out[n] ? -low[n] : out[n];
+    return out;
+}
+
+/// Whether all cells under a pixel were not read: then it is hatched.
+bool all_masked(const Reading& reading, const MatrixPart& part, const CellRun& down, const CellRun& across) {
+    // Later keys of a causal head fill whole blocks: the corner that is read first tells.
+    return reading.masked(part.row + down.end - 1, part.col + across.begin) &&
+           reading.masked(part.row + down.begin, part.col + across.begin);
+}
+
+std::vector<Color> paint(const Reading& reading, const MatrixPart& part, std::int64_t rows, std::int64_t cols,
+                         float end) {
+    const Theme& theme = reading.context().theme;
+    const std::vector<float> values = pooled(reading, part, rows, cols);
+    std::vector<Color> pixels(values.size());
+    for (std::int64_t r = 0; r < rows; ++r) {
+        const CellRun down = cells_under(r, rows, part.rows);
+        for (std::int64_t c = 0; c < cols; ++c) {
+            const auto n = static_cast<std::size_t>(r * cols + c);
+            const bool nothing =
+                !std::isfinite(values[n]) ||
+                (values[n] == 0 && all_masked(reading, part, down, cells_under(c, cols, part.cols)));
+            pixels[n] =
+                nothing ? ((r + c) % 4 == 0 ? theme.line : theme.panel) : reading.cell_color(values[n], end);
+        }
+    }
+    return pixels;
+}
+
+std::uint64_t key_for(const DrawContext& context, const Window& window, float end) {
+    const ViewState& view = context.view;
+    const MatrixPart& part = window.part;
+    const bool known = facts_of(context, view.head) != nullptr;
+    const auto bits = [](auto number) { return static_cast<std::uint64_t>(number); };
+    return key_of({bits(reinterpret_cast<std::uintptr_t>(context.shown.trace.get())),
+                   context.shown.document->revision, bits(context.shown.document->layer), bits(view.head),
+                   bits(view.other), bits(view.heads_view), bits(view.colour_map), bits(context.theme.dark),
+                   bits(known), bits(context.log_colours()), bits(part.row), bits(part.col), bits(part.rows),
+                   bits(part.cols), bits(window.area.w), bits(window.area.h), bits(end * 1e6F)});
+}
+
+/// The value that has the last colour. A difference is centred on 0 either way.
+float end_of_scale(const DrawContext& context, const Reading& reading) {
+    if (reading.kind() == HeadsView::each && !context.view.same_scale)
+        if (const HeadFacts* facts = facts_of(context, reading.head()))
+            return std::max(facts->largest, 1e-6F);
+    return 1;
+}
+
+/// A label per line that has room, the spoken one always, in bold.
+void draw_axis(Picture& picture, const DrawContext& context, const Window& window, bool keys,
+               std::int64_t spoken) {
+    const Problem& problem = context.shown.problem();
+    const MatrixPart& part = window.part;
+    const std::int64_t first = keys ? part.col : part.row, count = keys ? part.cols : part.rows;
+    const float pitch = keys ? window.pitch_x : window.pitch_y;
+    const auto every = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(16.0F / pitch)));
+    const auto label = [&](std::int64_t n, bool bold) {
+        const std::string full = keys ? problem.key_label(n) : problem.query_label(n);
+        const float at = (static_cast<float>(n - first) + 0.5F) * pitch;
+        const Point point = keys ? Point{window.area.x + at + 4, window.area.y - 8}
+                                 : Point{window.area.x - 10, baseline_for(window.area.y + at, 12)};
+        picture.scene.add(TextItem{point, shortened(full, 10), bold ? Font::ui_semibold : Font::ui, 12,
+                                   bold ? context.theme.ink : context.theme.text,
+                                   keys ? Align::left : Align::right, keys ? -60.0F : 0.0F});
+    };
+    for (std::int64_t n = first; n < first + count; n += every)
+        if (spoken < 0 || std::abs(n - spoken) >= every)
+            label(n, false);
+    if (spoken >= first && spoken < first + count)
+        label(spoken, true);
+}
+
+void draw_zoom_buttons(Picture& picture, const DrawContext& context, const Window& window) {
+    const float zoom = context.view.attention.map.zoom;
+    float x = canvas_pad;
+    const float y = context.height - 36;
+    const auto button = [&](const char* label, const AttentionChange& change, const char* tip) {
+        x += draw_text_button(picture, context, x, y, label, false, ViewChange(change), tip) + 6;
+    };
+    button("+", ZoomMap{2}, "Show a smaller part, larger (+, or Ctrl and the wheel)");
+    button("−", ZoomMap{0.5F}, "Show a larger part, smaller (−)");
+    if (zoom > 1)
+        button("Whole map", WholeMap{}, "Show all of it (0)");
+    const MatrixPart& part = window.part;
+    const auto range = [](std::int64_t begin, std::int64_t count) {
+        return std::to_string(begin) + " to " + std::to_string(begin + count - 1);
+    };
+    const std::string text =
+        zoom > 1 ? "queries " + range(part.row, part.rows) + ", keys " + range(part.col, part.cols)
+        : window.pitch_x < 1
+            ? "each pixel shows the largest of the " +
+                  std::to_string(static_cast<int>(std::ceil(1 / window.pitch_y))) + " × " +
+                  std::to_string(static_cast<int>(std::ceil(1 / window.pitch_x))) + " weights under it"
+            : "";
+    draw_text(picture, context, x + 6, y + 16.5F, text, Font::ui, 12.5F, context.theme.muted);
+}
+
+MatrixSpec spec_of(const Reading& reading, const Window& window, float end) {
+    const MatrixPart& part = window.part;
+    const CellAddress first = reading.address(part.row, part.col);
+    const bool mean = reading.kind() == HeadsView::mean, difference = reading.kind() == HeadsView::difference;
+    MatrixSpec spec{.tensor = first.tensor,
+                    .origin = first.at,
+                    .row_axis = mean ? 1 : 2,
+                    .col_axis = mean ? 2 : 3,
+                    .rows = part.rows,
+                    .cols = part.cols,
+                    .x = window.area.x,
+                    .y = window.area.y,
+                    .cell_w = window.pitch_x,
+                    .cell_h = window.pitch_y,
+                    .fill = difference ? CellFill::diverging : CellFill::heat,
+                    .ramp = &reading.ramp(),
+                    .log = reading.log_colours(),
+                    .high = end};
+    spec.plus = difference;
+    if (difference)
+        spec.value = [reading, part](std::int64_t i, std::int64_t j) {
+            return reading.at(part.row + i, part.col + j);
+        };
+    spec.forbidden = [reading, part](std::int64_t i, std::int64_t j) {
+        return reading.masked(part.row + i, part.col + j);
+    };
+    return spec;
+}
+
+void draw_cells(Picture& picture, const DrawContext& context, const Reading& reading, const Window& window,
+                float end) {
+    if (std::min(window.pitch_x, window.pitch_y) >= texture_below) {
+        draw_matrix(picture, context, spec_of(reading, window, end));
+        return;
+    }
+    const std::int64_t rows = std::min(window.part.rows, static_cast<std::int64_t>(window.area.h));
+    const std::int64_t cols = std::min(window.part.cols, static_cast<std::int64_t>(window.area.w));
+    const std::uint64_t key = key_for(context, window, end);
+    const auto make = [&] { return paint(reading, window.part, rows, cols, end); };
+    picture.scene.add(GridItem{.area = window.area,
+                               .cols = static_cast<int>(cols),
+                               .rows = static_cast<int>(rows),
+                               .pixels = context.pixels != nullptr
+                                             ? context.pixels->find(key, make)
+                                             : std::make_shared<const std::vector<Color>>(make()),
+                               .key = key});
+    const MatrixSpec spec = spec_of(reading, window, end);
+    picture.grids.push_back({.tensor = spec.tensor,
+                             .origin = spec.origin,
+                             .row_axis = spec.row_axis,
+                             .col_axis = spec.col_axis,
+                             .rows = spec.rows,
+                             .cols = spec.cols,
+                             .area = window.area,
+                             .pitch_x = window.pitch_x,
+                             .pitch_y = window.pitch_y,
+                             .heatmap = true,
+                             .map = spec.fill == CellFill::diverging ? "diverging" : spec.map,
+                             .low = spec.fill == CellFill::diverging ? -end
+                                    : spec.log                       ? log_scale_begin(end)
+                                                                     : 0,
+                             .high = end,
+                             .actual = !spec.value});
+    picture.scene.add(
+        RectItem{.area = {window.area.x - 1, window.area.y - 1, window.area.w + 2, window.area.h + 2},
+                 .stroke = context.theme.line2});
+}
+
+} // namespace
+
+bool wants_large_map(const DrawContext& context) {
+    return std::max(context.dims().Tq, context.dims().Tk) > most_cells_whole;
+}
+
+std::optional<CellAddress> seen_at(const DrawContext& context, const MatrixGrid& grid, float x, float y) {
+    if (!grid.area.contains(x, y))
+        return std::nullopt;
+    if (grid.pitch_x >= 1 && grid.pitch_y >= 1)
+        return grid.at(x, y);
+    const Reading reading = reading_in_focus(context);
+    const auto run = [](float offset, float length, std::int64_t cells) {
+        const auto places = std::min(static_cast<std::int64_t>(length), cells);
+        const auto place = std::clamp<std::int64_t>(
+            static_cast<std::int64_t>(offset / length * static_cast<float>(places)), 0, places - 1);
+        return cells_under(place, places, cells);
+    };
+    const CellRun down = run(y - grid.area.y, grid.area.h, grid.rows),
+                  across = run(x - grid.area.x, grid.area.w, grid.cols);
+    const auto row_axis = static_cast<std::size_t>(grid.row_axis),
+               col_axis = static_cast<std::size_t>(grid.col_axis);
+    const std::int64_t row = grid.origin[row_axis], col = grid.origin[col_axis];
+    std::int64_t best_i = row + down.begin, best_j = col + across.begin;
+    for (std::int64_t i = row + down.begin; i < row + down.end; ++i)
+        for (std::int64_t j = col + across.begin; j < col + across.end; ++j)
+            if (std::abs(reading.at(i, j)) > std::abs(reading.at(best_i, best_j))) {
+                best_i = i;
+                best_j = j;
+            }
+    return reading.address(best_i, best_j);
+}
+
+Picture draw_large_map_page(const DrawContext& context) {
+    Picture picture;
+    picture.scene.width = context.width;
+    picture.scene.height = context.height;
+    draw_page_head(picture, context, head_page_title(context), head_page_line(context));
+    draw_weights_switches(picture, context);
+    const Reading reading = reading_in_focus(context);
+    const Window window = window_of(context);
+    const float end = end_of_scale(context, reading);
+    const SpokenPlace spoken = spoken_place(context);
+    draw_cells(picture, context, reading, window, end);
+    draw_axis(picture, context, window, false, spoken.row);
+    draw_axis(picture, context, window, true, spoken.key);
+    const bool difference = reading.kind() == HeadsView::difference;
+    const HeadFacts* facts = facts_of(context, context.view.head);
+    draw_zoom_buttons(picture, context, window);
+    const bool log = reading.log_colours();
+    draw_legend(picture, context, window.area.x, context.height - 76, log ? 180 : 120, reading.ramp(),
+                difference ? -end : 0, end,
+                difference ? "difference"
+                : log      ? "weight, log scale"
+                           : "weight",
+                facts != nullptr && (facts->causal || facts->not_finite > 0), log);
+    return picture;
+}
+
+} // namespace headscope

@@ -1,0 +1,126 @@
+#include "app/draw/pages/links.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+constexpr float thinnest = 0.8F, thickest = 4.0F;
+constexpr float shortest_numbered = 64.0F;
+constexpr float handle_side = 12.0F;
+constexpr std::uint32_t faint_light = 84, faint_dark = 110;
+
+bool overlap(const Rect& a, const Rect& b) {
+    return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
+}
+
+Rect square_at(Point center, float side) {
+    return {center.x - side / 2, center.y - side / 2, side, side};
+}
+
+/// A line from a word to itself is hovered as a whole.
+Rect box_of(const CurveItem& loop) {
+    const Point top = on_curve(loop, 0.5F), left = on_curve(loop, 0.25F), right = on_curve(loop, 0.75F);
+    const auto [x0, x1] = std::minmax({loop.from.x, loop.to.x, top.x, left.x, right.x});
+    const auto [y0, y1] = std::minmax({loop.from.y, loop.to.y, top.y, left.y, right.y});
+    // So much larger that its outline does not cover the line.
+    constexpr float room = 4;
+    return {x0 - room, y0 - room, x1 - x0 + 2 * room, y1 - y0 + 2 * room};
+}
+
+/// A place on the curve that no other line's place covers, as near to its middle as there is one.
+Rect free_place(const CurveItem& curve, const std::vector<Rect>& taken) {
+    for (const float t : {0.5F, 0.42F, 0.58F, 0.34F, 0.66F, 0.26F, 0.74F, 0.18F, 0.82F}) {
+        const Rect place = square_at(on_curve(curve, t), handle_side);
+        if (std::ranges::none_of(taken, [&](const Rect& other) { return overlap(place, other); }))
+            return place;
+    }
+    return square_at(on_curve(curve, 0.5F), handle_side);
+}
+
+void draw_link(Picture& picture, CurveItem curve, float width, Color color) {
+    const Point tip = curve.to;
+    const float dx = tip.x - curve.control_to.x, dy = tip.y - curve.control_to.y;
+    const float length = std::max(std::hypot(dx, dy), 1e-3F);
+    const Point along{dx / length, dy / length};
+    const float head = 5.0F + 1.5F * width, half = 2.0F + 0.9F * width;
+    const Point base{tip.x - along.x * head, tip.y - along.y * head};
+    curve.to = base;
+    curve.color = color;
+    curve.width = width;
+    picture.scene.add(curve);
+    picture.scene.add(PolygonItem{{tip,
+                                   {base.x - along.y * half, base.y + along.x * half},
+                                   {base.x + along.y * half, base.y - along.x * half}},
+                                  color});
+}
+
+void draw_plate(Picture& picture, const Reading& reading, const Link& link, const Rect& handle, float end) {
+    const DrawContext& context = reading.context();
+    const std::string text = reading.text(link.value);
+    const float width = context.measure(text, Font::mono_semibold, 12) + 10;
+    const Point center{handle.x + handle.w / 2, handle.y + handle.h / 2};
+    const Rect plate{center.x - width / 2, center.y - 10, width, 20};
+    picture.scene.add(
+        RectItem{.area = plate, .fill = context.theme.canvas, .stroke = context.theme.ink, .radius = 0});
+    picture.scene.add(TextItem{{center.x, baseline_for(center.y, 12)},
+                               text,
+                               Font::mono_semibold,
+                               12,
+                               context.theme.ink,
+                               Align::center});
+    reading.add_cell(picture, link.i, link.j, plate, end);
+}
+
+} // namespace
+
+Point on_curve(const CurveItem& curve, float t) {
+    const float u = 1 - t;
+    const float a = u * u * u, b = 3 * u * u * t, c = 3 * u * t * t, d = t * t * t;
+    return {a * curve.from.x + b * curve.control_from.x + c * curve.control_to.x + d * curve.to.x,
+            a * curve.from.y + b * curve.control_from.y + c * curve.control_to.y + d * curve.to.y};
+}
+
+float link_width(float value, float end) {
+    return thinnest + (thickest - thinnest) * std::min(std::abs(value) / end, 1.0F);
+}
+
+void draw_links(Picture& picture, const Reading& reading, const std::vector<Link>& links, float end,
+                bool loops, const std::function<CurveItem(const Link&)>& path) {
+    const DrawContext& context = reading.context();
+    const std::uint32_t faint = context.theme.dark ? faint_dark : faint_light;
+    std::vector<CurveItem> curves;
+    std::vector<Rect> handles;
+    for (const Link& link : links) {
+        curves.push_back(path(link));
+        handles.push_back(link.i == link.j && loops ? box_of(curves.back())
+                                                    : free_place(curves.back(), handles));
+    }
+    for (const bool strong : {false, true})
+        for (std::size_t n = 0; n < links.size(); ++n)
+            if (links[n].strong == strong) {
+                const Color color = reading.line_color(links[n].value);
+                draw_link(picture, curves[n], link_width(links[n].value, end),
+                          strong ? color : with_alpha(color, faint));
+            }
+    const SpokenPlace spoken = spoken_place(context);
+    const auto cell = spoken_of(context.shown, context.view);
+    for (std::size_t n = 0; n < links.size(); ++n) {
+        const Link& link = links[n];
+        // A mean or a difference is no cell of the trace: its line is found by row and key.
+        const bool loop = link.i == link.j && loops;
+        const float chord = std::hypot(curves[n].to.x - curves[n].from.x, curves[n].to.y - curves[n].from.y);
+        // The number of a short line would cover its words.
+        const bool here = !loop && chord > shortest_numbered && link.i == spoken.row &&
+                          link.j == spoken.key &&
+                          (reading.kind() != HeadsView::each || reading.address(link.i, link.j) == cell);
+        if (here)
+            draw_plate(picture, reading, link, handles[n], end);
+        else
+            reading.add_cell(picture, link.i, link.j, handles[n], end);
+    }
+}
+
+} // namespace headscope

@@ -1,0 +1,331 @@
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/matrix/comparison.h"
+#include "app/draw/matrix/product.h"
+#include "app/draw/pages/pages.h"
+#include "app/state/model_document.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+constexpr float product_top = 100.0F;
+
+std::int64_t rows_done(const DrawContext& context) {
+    return context.view.row >= 0 ? context.view.row + 1 : -1;
+}
+
+/// A tensor's rows and columns as drawn: batch entry and head fixed.
+MatrixSpec spec_of(const DrawContext& context, TensorId id, std::int64_t head = 0) {
+    const TensorInfo& info = tensor_info(id);
+    const Shape shape = info.shape(context.dims());
+    MatrixSpec spec{.tensor = id, .high = largest_magnitude(context.shown, id, context.view.batch)};
+    const int rank = shape.rank();
+    spec.row_axis = rank - 2;
+    spec.col_axis = rank - 1;
+    spec.rows = shape[rank - 2];
+    spec.cols = shape[rank - 1];
+    if (info.axes[0] == Axis::B)
+        spec.origin[0] = context.view.batch;
+    if (rank == 4)
+        spec.origin[1] = head;
+    return spec;
+}
+
+std::function<std::int64_t(std::int64_t, std::int64_t)> owned_by(std::int64_t head) {
+    return [head](std::int64_t, std::int64_t) { return head; };
+}
+
+std::string head_name(const char* tensor, std::int64_t head) {
+    return std::string(tensor) + "[" + std::to_string(head) + "]";
+}
+
+/// " of L5 H1" where the head is one of many layers.
+std::string of_head(const DrawContext& context) {
+    const Document& document = *context.shown.document;
+    return document.has_board() ? " of " + open_head_name(document, context.view.head) : "";
+}
+
+/// A switch that picks the head in focus.
+void draw_head_switch(Picture& picture, const DrawContext& context) {
+    const std::int64_t H = context.dims().H;
+    if (H < 2 || context.shown.document->has_board())
+        return; // the board picks heads
+    std::vector<Segment> segments;
+    if (H <= 12) {
+        for (std::int64_t h = 0; h < H; ++h)
+            segments.push_back({H <= 4 ? "Head " + std::to_string(h) : std::to_string(h),
+                                ViewChange(PickHead{h}), h == context.view.head,
+                                "Show head " + std::to_string(h)});
+    } else {
+        const std::int64_t h = context.view.head;
+        segments = {
+            {"◀", ViewChange(PickHead{std::max<std::int64_t>(h - 1, 0)}), false, "The head before"},
+            {"Head " + std::to_string(h) + " of " + std::to_string(H), ViewChange(PickHead{h}), true, {}},
+            {"▶", ViewChange(PickHead{std::min(h + 1, H - 1)}), false, "The next head"}};
+    }
+    const float width = segmented_width(context, segments);
+    if (H > 4 && H <= 12)
+        draw_text(picture, context, context.width - canvas_pad - width - 10, 46, "head", Font::ui, 13,
+                  context.theme.muted, Align::right);
+    draw_segmented(picture, context, context.width - canvas_pad - width, 28, segments);
+}
+
+/// The scale of colours, where cells are too small for numbers.
+float draw_small_cell_legend(Picture& picture, const DrawContext& context, const MatrixGrid& grid, float y) {
+    if (!grid.heatmap)
+        return y;
+    const std::string name = difference_name(context, std::string(tensor_info(grid.tensor).name));
+    const float room = context.width - canvas_pad - grid.area.x - context.measure(name, Font::ui, 12.5F) - 20;
+    draw_legend(picture, context, grid.area.x, y + 16, std::clamp(room, 80.0F, 160.0F),
+                context.theme.diverging, -grid.high, grid.high, name, false);
+    return y + 56;
+}
+
+/// In B − A, which head moved the output is worth scrolling for; otherwise the sum takes what room is left.
+float changes_height(const DrawContext& context) {
+    return context.difference()
+               ? 130.0F + 24.0F * static_cast<float>(std::min<std::int64_t>(context.dims().Tq, 16))
+               : 0.0F;
+}
+
+void finish(Picture& picture, const DrawContext& context, const Rect& area, float bottom) {
+    picture.scene.width = std::max(context.width, area.right() + canvas_pad);
+    picture.scene.height = std::max(context.height, bottom + 8);
+}
+
+/// T where queries and keys are the same tokens.
+std::string rows_axis(const DrawContext& context) {
+    return context.shown.problem().cross() ? "Tq" : "T";
+}
+
+} // namespace
+
+Picture draw_projection_page(const DrawContext& context) {
+    Picture picture;
+    const Dims& dims = context.dims();
+    const Projection projection = context.view.projection;
+    const bool queries = projection == Projection::q;
+    const TensorId result = queries ? TensorId::q : projection == Projection::k ? TensorId::k : TensorId::v;
+    const TensorId W = queries ? TensorId::W_Q : projection == Projection::k ? TensorId::W_K : TensorId::W_V;
+    const TensorId bias = queries                       ? TensorId::b_Q
+                          : projection == Projection::k ? TensorId::b_K
+                                                        : TensorId::b_V;
+    const bool cross = !queries && context.shown.problem().cross();
+    const TensorId source = cross ? TensorId::x_kv : TensorId::x;
+    const std::int64_t head_width = projection == Projection::v ? dims.dv : dims.dk;
+    const std::int64_t shared = queries ? 1 : dims.H / dims.Hkv;
+
+    const TensorInfo& info = tensor_info(result);
+    const bool has_bias = context.shown.tensor(bias) != nullptr;
+    std::string formula(info.formula.substr(0, has_bias ? info.formula.size() : info.formula.find(" +")));
+    if (cross)
+        formula.replace(formula.find('X'), 1, "X_kv");
+    draw_page_head(picture, context, std::string(info.title), formula);
+    std::vector<Segment> segments{
+        {"Q", ViewChange(ShowProjection{Projection::q}), queries, "Queries: what a token looks for"},
+        {"K", ViewChange(ShowProjection{Projection::k}), projection == Projection::k,
+         "Keys: what a token can be found by"},
+        {"V", ViewChange(ShowProjection{Projection::v}), projection == Projection::v,
+         "Values: what a token hands over"}};
+    draw_segmented(picture, context, context.width - canvas_pad - segmented_width(context, segments), 28,
+                   segments);
+
+    const DrawContext factors = factor_context(context);
+    ProductSpec product{
+        .left = spec_of(factors, source), .right = spec_of(factors, W), .result = spec_of(context, result)};
+    product.right.owner = product.result.owner = columns_owned(head_width, shared);
+    product.result.rows_done = queries || !context.shown.problem().cross() ? rows_done(context) : -1;
+    product.left_name = cross ? "X_kv" : "X";
+    product.right_name = tensor_info(W).name;
+    product.result_name = info.symbol;
+    product.left_shape = cross ? "Tk × Dkv" : rows_axis(context) + " × D";
+    product.right_shape = axis_name(tensor_info(W).axes[0]) + " × " + axis_name(tensor_info(W).axes[1]);
+    product.result_shape = axis_name(info.axes[1]) + " × " + axis_name(info.axes[2]);
+    product.left_keys = cross;
+    product.right_head_cols = product.result_head_cols = head_width;
+    product.kv = !queries;
+    product.bias = bias;
+    const ProductLayout layout =
+        draw_product(picture, context, product,
+                     {canvas_pad, product_top, context.width - 2 * canvas_pad,
+                      context.height - product_top - (context.difference() ? 64.0F : 30.0F)});
+    const float end = draw_small_cell_legend(picture, context, layout.result, layout.area.bottom());
+    finish(picture, context, layout.area, end);
+    return picture;
+}
+
+Picture draw_head_out_page(const DrawContext& context) {
+    Picture picture;
+    const Dims& dims = context.dims();
+    const std::int64_t h = context.view.head, g = dims.kv_head(h);
+    draw_page_head(picture, context, "Head outputs" + of_head(context),
+                   "head_out[h] = weights[h] · v_heads[h]");
+    draw_head_switch(picture, context);
+    const DrawContext factors = factor_context(context);
+    ProductSpec product{.left = spec_of(factors, TensorId::weights, h),
+                        .right = spec_of(factors, TensorId::v_heads, g),
+                        .result = spec_of(context, TensorId::head_out, h)};
+    product.left.fill = CellFill::heat;
+    product.left.ramp = &context.theme.heat(h, dims.H, context.view.colour_map);
+    product.left.low = 0;
+    product.left.high = 1;
+    product.right.owner = product.result.owner = owned_by(h);
+    product.result.rows_done = rows_done(context);
+    product.left_name = head_name("weights", h);
+    product.right_name = head_name("v_heads", g);
+    product.result_name = head_name("head_out", h);
+    product.right_shape = "Tk × dv";
+    product.result_shape = "Tq × dv";
+    product.widest_cell = 64;
+    product.left_token_columns = true;
+    product.right_token_rows = true;
+    product.left_head_cols = product.right_head_cols = product.result_head_cols = -1;
+    product.bar_head = h;
+    // The heads' bars belong above the token labels of the weights; there the name carries the head instead.
+    product.left_head_cols = 0;
+    const ProductLayout layout = draw_product(
+        picture, context, product,
+        {canvas_pad, product_top, context.width - 2 * canvas_pad, context.height - product_top - 60});
+    const Ramp& ramp = context.theme.heat(h, dims.H, context.view.colour_map);
+    draw_legend(picture, context, layout.left.area.x, layout.left.area.bottom() + 16, 140, ramp, 0, 1,
+                "weight", !context.shown.problem().mask.empty());
+    float end = layout.area.bottom() + 56;
+    draw_small_cell_legend(picture, context, layout.result, layout.result.area.bottom() + 40);
+    finish(picture, context, layout.area, end);
+    return picture;
+}
+
+Picture draw_contributions_page(const DrawContext& context) {
+    Picture picture;
+    const Dims& dims = context.dims();
+    const std::int64_t h = context.view.head;
+    const float gain = context.shown.problem().gain(h);
+    const std::string of = of_head(context);
+    draw_page_head(picture, context, of.empty() ? "Contributions of the heads" : "Contribution" + of,
+                   std::string(tensor_info(TensorId::contributions).formula) +
+                       (gain == 1.0F ? "" : " × " + number(gain, 2)));
+    draw_head_switch(picture, context);
+    const DrawContext factors = factor_context(context);
+    ProductSpec product{.left = spec_of(factors, TensorId::head_out, h),
+                        .right = spec_of(factors, TensorId::W_O),
+                        .result = spec_of(context, TensorId::contributions, h)};
+    product.right.origin = {h * dims.dv, 0, 0, 0};
+    product.right.rows = dims.dv;
+    product.left.owner = product.right.owner = product.result.owner = owned_by(h);
+    product.result.rows_done = rows_done(context);
+    product.left_name = head_name("head_out", h);
+    product.right_name = "W_O[rows of " + std::to_string(h) + "]";
+    product.result_name = head_name("contributions", h);
+    product.left_shape = "Tq × dv";
+    product.right_shape = "dv × D";
+    product.result_shape = "Tq × D";
+    product.right_row_heads = dims.dv;
+    product.right_first_head = h;
+    product.left_head_cols = product.right_head_cols = product.result_head_cols = -1;
+    product.bar_head = h;
+    const float room = context.height - product_top;
+    const float wanted = product_height(context, product, 30);
+    // Beside a board the pagers of a wide layer take lines of their own.
+    const float share = context.width < 620 ? 0.85F : 0.55F;
+    const float product_room = std::min(wanted, std::max(room * share, 220.0F));
+    const ProductLayout layout = draw_product(
+        picture, context, product, {canvas_pad, product_top, context.width - 2 * canvas_pad, product_room});
+    float end = draw_small_cell_legend(picture, context, layout.result, layout.area.bottom());
+    end += 24;
+    draw_hairline(picture, context, canvas_pad, end, context.width - 2 * canvas_pad);
+    end += 14;
+    end += draw_sum_of_heads(picture, context,
+                             {canvas_pad, end, context.width - 2 * canvas_pad,
+                              std::max(context.height - end - 8, changes_height(context))});
+    finish(picture, context, layout.area, end);
+    return picture;
+}
+
+Picture draw_output_page(const DrawContext& context) {
+    Picture picture;
+    const Dims& dims = context.dims();
+    const Theme& theme = context.theme;
+    const bool identity = context.shown.document->recipe.identity_W_O;
+    const bool bias = context.shown.tensor(TensorId::b_O) != nullptr;
+    draw_page_head(picture, context, "Output projection",
+                   bias ? "output = concat · W_O + b_O" : "output = concat · W_O");
+
+    const DrawContext factors = factor_context(context);
+    ProductSpec product{.left = spec_of(factors, TensorId::concat),
+                        .right = spec_of(factors, TensorId::W_O),
+                        .result = spec_of(context, TensorId::output)};
+    product.left.owner = columns_owned(dims.dv, 1);
+    product.right.owner = [dv = dims.dv](std::int64_t row, std::int64_t) { return row / dv; };
+    const Shown& shown = context.shown;
+    const std::int64_t b = context.view.batch;
+    product.result.share = [&shown, b](std::int64_t row, std::int64_t col, std::int64_t h) {
+        return shown.value({TensorId::contributions, {b, h, row, col}});
+    };
+    product.result.rows_done = rows_done(context);
+    product.left_name = "concat";
+    product.right_name = "W_O";
+    product.result_name = "output";
+    product.left_shape = dims.H * dims.dv == dims.D ? rows_axis(context) + " × D" : "Tq × H·dv";
+    product.right_shape = dims.H * dims.dv == dims.D ? "D × D" : "H·dv × D";
+    product.result_shape = rows_axis(context) + " × D";
+    product.left_head_cols = dims.dv;
+    product.right_row_heads = dims.dv;
+    product.bias = TensorId::b_O;
+
+    // With room for it, the product starts beside the title, as its right factor stands far to the right.
+    const float start = 34;
+    const float room = context.height - start;
+    const float with_sum = product_height(context, product, 0) +
+                           24.0F * static_cast<float>(product.right.rows + product.result.rows) + 130.0F +
+                           24.0F * static_cast<float>(dims.Tq);
+    const bool sum_fits = with_sum <= room;
+    const float sum_room = sum_fits ? 130.0F + 30.0F * static_cast<float>(dims.Tq) : 0.0F;
+    const ProductLayout layout = draw_product(
+        picture, context, product,
+        {canvas_pad, start, context.width - 2 * canvas_pad, std::max(room - sum_room - 40, 200.0F)});
+    // Left of W_O there is room for what it does, above the concat it reads.
+    const float text_room = layout.right.area.x - canvas_pad - 130;
+    const float text_end = layout.left.area.y - 50;
+    float y = 112;
+    if (text_room >= 200 && text_end - y > 60) {
+        y = draw_paragraph(
+            picture, context, canvas_pad, y, std::min(text_room, 330.0F),
+            "concat puts the heads side by side; until here they have not met. Every column of W_O reads "
+            "all of them, so this is where they mix.",
+            Font::ui, 13.5F, 21, theme.text);
+        y += 4;
+    }
+    if (dims.H * dims.dv == dims.D && context.shown.document->model == nullptr) {
+        const std::vector<Segment> segments{
+            {"as built", Command(SetIdentityOutput{false}), !identity,
+             "W_O as the preset or the file has it"},
+            {"identity", Command(SetIdentityOutput{true}), identity, "W_O = I: no mixing, output = concat"}};
+        const float switch_y = y - 12;
+        if (switch_y + 30 < layout.left.area.y - 44) {
+            draw_text(picture, context, canvas_pad, switch_y + 19, "W_O", Font::mono, 13, theme.muted);
+            draw_segmented(picture, context, canvas_pad + 42, switch_y, segments);
+        } else {
+            draw_segmented(picture, context, canvas_pad + 230, 34, segments);
+        }
+    }
+    float end = draw_small_cell_legend(picture, context, layout.result, layout.area.bottom());
+    if (sum_fits) {
+        end = std::max(end + 28, context.height - sum_room - 8);
+        draw_hairline(picture, context, canvas_pad, end, context.width - 2 * canvas_pad);
+        end += 14;
+        end += draw_sum_of_heads(picture, context,
+                                 {canvas_pad, end, context.width - 2 * canvas_pad, context.height - end - 4});
+    } else if (context.difference()) {
+        draw_hairline(picture, context, canvas_pad, end + 12, context.width - 2 * canvas_pad);
+        end += 26;
+        end += draw_sum_of_heads(picture, context,
+                                 {canvas_pad, end, context.width - 2 * canvas_pad, changes_height(context)});
+    }
+    finish(picture, context, layout.area, end);
+    return picture;
+}
+
+} // namespace headscope

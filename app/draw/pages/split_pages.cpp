@@ -1,0 +1,316 @@
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/matrix/product.h"
+#include "app/draw/matrix/rotation.h"
+#include "app/draw/pages/pages.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+constexpr float split_top = 104.0F;
+constexpr float name_room = 36.0F; ///< above each matrix: name and bar
+constexpr float split_arrow_room = 110.0F;
+
+float ease(float t) {
+    return t < 0.5F ? 4 * t * t * t : 1 - std::pow(-2 * t + 2, 3.0F) / 2;
+}
+
+/// One of Q, K, V or concat, with its blocks by head.
+struct Slices {
+    TensorId joined, blocks;
+    std::string name, detail;
+    std::int64_t heads, width; ///< blocks and columns of each
+    std::int64_t shared;       ///< query heads that share a block
+    bool keys;                 ///< rows are key tokens
+};
+
+MatrixSpec joined_spec(const DrawContext& context, const Slices& s) {
+    return {.tensor = s.joined,
+            .origin = {context.view.batch, 0, 0, 0},
+            .row_axis = 1,
+            .col_axis = 2,
+            .rows = s.keys ? context.dims().Tk : context.dims().Tq,
+            .cols = s.heads * s.width,
+            .high = largest_magnitude(context.shown, s.joined, context.view.batch),
+            .owner = columns_owned(s.width, s.shared)};
+}
+
+MatrixSpec block_spec(const DrawContext& context, const Slices& s, std::int64_t g) {
+    return {.tensor = s.blocks,
+            .origin = {context.view.batch, g, 0, 0},
+            .row_axis = 2,
+            .col_axis = 3,
+            .rows = s.keys ? context.dims().Tk : context.dims().Tq,
+            .cols = s.width,
+            .high = largest_magnitude(context.shown, s.joined, context.view.batch),
+            .owner = [head = g * s.shared](std::int64_t, std::int64_t) { return head; }};
+}
+
+MatrixSpec at(MatrixSpec spec, float x, float y, float cell_w, float cell_h) {
+    spec.x = x;
+    spec.y = y;
+    spec.cell_w = cell_w;
+    spec.cell_h = cell_h;
+    return spec;
+}
+
+struct Cells {
+    float w = 0, h = 0, gap = 0; ///< gap: between blocks when apart
+};
+
+Cells fit(const Slices& widest, float rows, float lines, float room_w, float room_h, float labels) {
+    Cells cells;
+    const auto cols = static_cast<float>(widest.heads * widest.width);
+    const float pieces = static_cast<float>(widest.heads - 1);
+    cells.gap = std::clamp(160.0F / std::max(pieces, 1.0F), 6.0F, 28.0F);
+    cells.w = std::clamp(std::floor((room_w - labels - split_arrow_room - pieces * cells.gap) / (2 * cols)),
+                         2.0F, 40.0F);
+    cells.h = std::clamp(std::floor((room_h - lines * name_room) / rows), 3.0F, 29.0F);
+    return cells;
+}
+
+/// `gap`: to the next block, whose name begins where this one ends.
+void draw_block_name(Picture& picture, const DrawContext& context, const Slices& s, std::int64_t g, float x,
+                     float y, float width, float gap) {
+    const Theme& theme = context.theme;
+    const std::string full = std::string(tensor_info(s.blocks).name) + "[" + std::to_string(g) + "]";
+    const std::string brief = std::to_string(g);
+    const std::string& name = context.measure(full, Font::mono, 13) <= width ? full : brief;
+    draw_text(picture, context, x, y - 14, name, Font::mono, 13, theme.ink);
+    const std::int64_t first = g * s.shared;
+    const std::string heads =
+        s.shared == 1 ? "Head " + brief
+                      : "Heads " + std::to_string(first) + "–" + std::to_string(first + s.shared - 1);
+    const float heads_width = context.measure(heads, Font::ui_semibold, 12.5F);
+    const float end = width - std::max(8 - gap, 0.0F);
+    if (context.measure(name, Font::mono, 13) + heads_width + 10 <= end)
+        draw_text(picture, context, x + end, y - 14, heads, Font::ui_semibold, 12.5F,
+                  theme.head(first, context.dims().H).colour, Align::right);
+}
+
+/// The blocks, `apart` of the way from joined to apart. (x, y): where the joined matrix's cells would start.
+void draw_blocks(Picture& picture, const DrawContext& context, const Slices& s, float x, float y,
+                 const Cells& cells, float apart, bool labels) {
+    const float width = cells.w * static_cast<float>(s.width);
+    // The same number looks the same in every place: the blocks print as many decimals as the joined matrix.
+    const int decimals = decimals_shown(context, at(joined_spec(context, s), x, y, cells.w, cells.h));
+    for (std::int64_t g = 0; g < s.heads; ++g) {
+        const float block_x = std::round(x + static_cast<float>(g) * (width + cells.gap * apart));
+        MatrixSpec block = at(block_spec(context, s, g), block_x, y, cells.w, cells.h);
+        block.decimals = decimals;
+        const MatrixGrid grid = draw_matrix(picture, context, block);
+        for (std::int64_t q = 0; q < s.shared; ++q) {
+            const float piece = (width - 1) / static_cast<float>(s.shared);
+            draw_head_bar(picture, context, g * s.shared + q, block_x + piece * static_cast<float>(q), y - 8,
+                          piece);
+        }
+        draw_block_name(picture, context, s, g, block_x, y, width, cells.gap * apart);
+        if (labels && g == 0)
+            draw_row_labels(picture, context, grid, s.keys);
+    }
+}
+
+/// From each query head down to its part of the key head that it shares with its group, as far as its name.
+void draw_sharing(Picture& picture, const DrawContext& context, const Slices& queries, const Slices& keys,
+                  float x, float from_y, float to_y, const Cells& cells, float apart) {
+    const float width = cells.w * static_cast<float>(queries.width), pitch = width + cells.gap * apart,
+                piece = width / static_cast<float>(keys.shared);
+    for (std::int64_t h = 0; h < queries.heads; ++h) {
+        const Point from{x + static_cast<float>(h) * pitch + width / 2, from_y + 3};
+        const Point to{x + static_cast<float>(h / keys.shared) * pitch +
+                           (static_cast<float>(h % keys.shared) + 0.5F) * piece,
+                       to_y - 29};
+        const float middle = (from.y + to.y) / 2;
+        picture.scene.add(CurveItem{from,
+                                    {from.x, middle},
+                                    {to.x, middle},
+                                    to,
+                                    context.theme.head(h, context.dims().H).colour,
+                                    1.5F});
+    }
+}
+
+float blocks_width(const Slices& s, const Cells& cells, float apart) {
+    return cells.w * static_cast<float>(s.heads * s.width) +
+           cells.gap * apart * static_cast<float>(s.heads - 1);
+}
+
+void draw_joined(Picture& picture, const DrawContext& context, const Slices& s, float x, float y,
+                 const Cells& cells, bool labels) {
+    const Theme& theme = context.theme;
+    const MatrixGrid grid =
+        draw_matrix(picture, context, at(joined_spec(context, s), x, y, cells.w, cells.h));
+    draw_head_bars(picture, context, grid, s.width, s.shared > 1);
+    const float name = draw_text(picture, context, x, y - 14, s.name, Font::ui_semibold, 15, theme.ink);
+    const float detail = context.measure(s.detail, Font::mono, 12.5F);
+    if (name + 10 + detail < grid.area.w)
+        draw_text(picture, context, x + name + 10, y - 14, s.detail, Font::mono, 12.5F, theme.muted);
+    if (labels)
+        draw_row_labels(picture, context, grid, s.keys);
+}
+
+float small_cell_legend(Picture& picture, const DrawContext& context, float x, float y, float limit) {
+    if (!picture.grids.back().heatmap)
+        return y;
+    if (context.difference())
+        limit = picture.grids.back().high;
+    draw_legend(picture, context, x, y, 160, context.theme.diverging, -limit, limit,
+                context.difference() ? "B − A" : "value", false);
+    return y + 40;
+}
+
+/// A page with a switch at its top right.
+Picture with_segments(Picture page, const DrawContext& context, const std::vector<Segment>& segments) {
+    draw_segmented(page, context, context.width - canvas_pad - segmented_width(context, segments), 28,
+                   segments);
+    return page;
+}
+
+} // namespace
+
+Picture draw_split_page(const DrawContext& context) {
+    Picture picture;
+    const Dims& dims = context.dims();
+    const std::int64_t shared = dims.H / dims.Hkv;
+    draw_page_head(picture, context, "Split into heads",
+                   context.shown.problem().rotary
+                       ? "q_heads[h] = q[:, h·dk : (h+1)·dk], turned by position; k likewise, v not turned"
+                   : shared == 1
+                       ? "q_heads[h] = q[:, h·dk : (h+1)·dk], the same for k and v"
+                       : "q_heads[h] = q[:, h·dk : (h+1)·dk]; k and v have " + std::to_string(dims.Hkv) +
+                             (dims.Hkv == 1 ? " head for all" : " heads, each shared"));
+    const bool rotary = context.shown.problem().rotary.has_value();
+    const bool one_head_page = rotary || context.shown.document->has_board();
+    const bool turning = one_head_page && context.view.one_head;
+    const bool apart_on = context.view.apart_target > 0.5F;
+    std::vector<Segment> segments{
+        {"Together", ViewChange(SetApart{false}), !apart_on && !turning, "One wide matrix"},
+        {"Apart", ViewChange(SetApart{true}), apart_on && !turning, "One block per head"}};
+    if (one_head_page)
+        segments.push_back(
+            {rotary ? "Rotation" : "One head", ViewChange(ShowOneHead{true}), turning,
+             rotary ? "How queries and keys of the head in focus are turned by their position (RoPE)"
+                    : "The columns of the head in focus alone"});
+    draw_segmented(picture, context, context.width - canvas_pad - segmented_width(context, segments), 28,
+                   segments);
+
+    if (turning)
+        return with_segments(draw_head_split_page(context), context, segments);
+    const bool cross = context.shown.problem().cross();
+    const std::vector<Slices> all{{TensorId::q, TensorId::q_heads, "Q", "= X W_Q", dims.H, dims.dk, 1, false},
+                                  {TensorId::k, TensorId::k_heads, "K", cross ? "= X_kv W_K" : "= X W_K",
+                                   dims.Hkv, dims.dk, shared, true},
+                                  {TensorId::v, TensorId::v_heads, "V", cross ? "= X_kv W_V" : "= X W_V",
+                                   dims.Hkv, dims.dv, shared, true}};
+    const Slices& widest =
+        *std::ranges::max_element(all, {}, [](const Slices& s) { return s.heads * s.width; });
+    const float labels = std::max(row_label_width(context, false), row_label_width(context, true));
+    const auto rows = static_cast<float>(dims.Tq + 2 * dims.Tk);
+    const Cells cells = fit(widest, rows, 3, context.width - 2 * canvas_pad,
+                            context.height - split_top - 3 * 14 - 48, labels);
+    const float apart = ease(context.view.apart);
+    const float left = canvas_pad + labels;
+    const float right = left + cells.w * static_cast<float>(widest.heads * widest.width) + split_arrow_room;
+    float y = split_top;
+    for (const Slices& s : all) {
+        y += name_room;
+        const float height = cells.h * static_cast<float>(s.keys ? dims.Tk : dims.Tq);
+        draw_joined(picture, context, s, left, y, cells, true);
+        draw_arrow(picture, context, right - split_arrow_room + 18, y + height / 2, split_arrow_room - 40);
+        if (s.joined == TensorId::k && s.shared > 1)
+            draw_sharing(picture, context, all.front(), s, right, y - name_room - 14, y, cells, apart);
+        draw_blocks(picture, context, s, right, y, cells, apart, false);
+        y += height + 14;
+    }
+    y = small_cell_legend(picture, context, left, y + 8,
+                          largest_magnitude(context.shown, TensorId::q, context.view.batch));
+    draw_text(picture, context, left, y + 14,
+              rotary
+                  ? "Queries and keys are turned by their position as they are split (see Rotation); values "
+                    "only move."
+                  : "Nothing is recomputed: each cell keeps its row, its value and its colour. Only the "
+                    "gaps are new.",
+              Font::ui, 13, context.theme.muted);
+    picture.scene.width = std::max(context.width, right + blocks_width(widest, cells, 1) + canvas_pad);
+    picture.scene.height = std::max(context.height, y + 26);
+    return picture;
+}
+
+Picture draw_concat_page(const DrawContext& context) {
+    Picture picture;
+    const Dims& dims = context.dims();
+    const Problem& problem = context.shown.problem();
+    const bool gains = std::ranges::any_of(problem.gains, [](float gain) { return gain != 1.0F; });
+    draw_page_head(picture, context, "Concatenation",
+                   gains ? "concat = [g₀·head_out[0], g₁·head_out[1], …]"
+                         : "concat = [head_out[0], head_out[1], …]");
+    const bool joined_on = context.view.joined_target > 0.5F;
+    const std::vector<Segment> segments{
+        {"Apart", ViewChange(SetJoined{false}), !joined_on, "One block per head"},
+        {"Together", ViewChange(SetJoined{true}), joined_on, "One wide matrix"}};
+    draw_segmented(picture, context, context.width - canvas_pad - segmented_width(context, segments), 28,
+                   segments);
+
+    const Slices s{TensorId::concat, TensorId::head_out, "concat", "Tq × H·dv", dims.H, dims.dv, 1, false};
+    const float labels = row_label_width(context, false);
+    const auto cols = static_cast<float>(s.heads * s.width), pieces = static_cast<float>(s.heads - 1);
+    const auto rows = static_cast<float>(dims.Tq);
+    Cells cells;
+    cells.gap = std::clamp(240.0F / std::max(pieces, 1.0F), 6.0F, 72.0F);
+    const float room_w = context.width - 2 * canvas_pad - labels;
+    cells.w = std::clamp(std::floor((room_w - pieces * cells.gap) / cols), 2.0F, 46.0F);
+    cells.h =
+        std::clamp(std::floor((context.height - split_top - 2 * name_room - 170) / (2 * rows)), 3.0F, 34.0F);
+    const float height = cells.h * rows;
+    const float left = canvas_pad + labels;
+
+    float y = split_top + name_room + 8;
+    draw_blocks(picture, context, s, left, y, cells, 1.0F, true);
+    y += height + 22;
+    const float middle = left + blocks_width(s, cells, 1) / 2;
+    picture.scene.add(LineItem{{middle, y}, {middle, y + 30}, context.theme.line2, 2});
+    picture.scene.add(LineItem{{middle - 5, y + 23}, {middle, y + 30}, context.theme.line2, 2});
+    picture.scene.add(LineItem{{middle + 5, y + 23}, {middle, y + 30}, context.theme.line2, 2});
+    draw_text(picture, context, middle + 16, baseline_for(y + 15, 12.5F),
+              gains ? "side by side, each times its gain" : "side by side; no number changes", Font::ui,
+              12.5F, context.theme.muted);
+    y += 30 + name_room + 16;
+
+    // The same columns, sliding from where the heads stand apart to one matrix.
+    const float apart = 1.0F - ease(context.view.joined);
+    const float width = cells.w * static_cast<float>(s.width);
+    MatrixSpec spec = joined_spec(context, s);
+    spec.decimals = decimals_shown(context, at(spec, left, y, cells.w, cells.h));
+    spec.rows_done = context.view.row >= 0 ? context.view.row + 1 : -1;
+    for (std::int64_t h = 0; h < dims.H; ++h) {
+        MatrixSpec part = spec;
+        part.origin[2] = h * dims.dv;
+        part.cols = dims.dv;
+        part.owner = [h](std::int64_t, std::int64_t) { return h; };
+        const float x = std::round(left + static_cast<float>(h) * (width + cells.gap * apart));
+        const MatrixGrid grid = draw_matrix(picture, context, at(part, x, y, cells.w, cells.h));
+        draw_head_bar(picture, context, h, x, y - 8, width - 1);
+        std::string name = "Head " + std::to_string(h);
+        if (problem.gain(h) != 1.0F)
+            name += " × " + number(problem.gain(h), 2);
+        if (context.measure(name, Font::ui_medium, 12.5F) > width - 4)
+            name = std::to_string(h);
+        draw_text(picture, context, x + width - 1, y - 14, name, Font::ui_medium, 12.5F,
+                  context.theme.head(h, dims.H).colour, Align::right);
+        if (h == 0)
+            draw_row_labels(picture, context, grid, false);
+    }
+    draw_text(picture, context, left, y - 30, "concat", Font::ui_semibold, 15, context.theme.ink);
+    y += height + 20;
+    y = small_cell_legend(picture, context, left, y,
+                          largest_magnitude(context.shown, TensorId::concat, context.view.batch));
+    picture.scene.width = std::max(context.width, left + blocks_width(s, cells, 1) + canvas_pad);
+    picture.scene.height = std::max(context.height, y + 8);
+    return picture;
+}
+
+} // namespace headscope

@@ -1,0 +1,161 @@
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/matrix/comparison.h"
+#include "app/draw/matrix/product.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+constexpr float sign_gap = 36.0F;
+constexpr float readable_cell = 36.0F;             ///< wide enough for one decimal
+constexpr std::int64_t most_readable_columns = 32; ///< with more, no window shows all numbers
+
+float figure_limit(const Shown& shown, std::int64_t batch) {
+    return std::max(largest_magnitude(shown, TensorId::contributions, batch),
+                    largest_magnitude(shown, TensorId::output, batch));
+}
+
+MatrixSpec sized(MatrixSpec spec, float x, float y, float cell_w, float cell_h, float limit) {
+    spec.x = x;
+    spec.y = y;
+    spec.cell_w = cell_w;
+    spec.cell_h = cell_h;
+    spec.high = limit;
+    return spec;
+}
+
+/// "‖Δ‖ 1.46" at the right end above the cells of a head.
+void draw_change_norm(Picture& picture, const DrawContext& context, const MatrixGrid& grid, std::int64_t head,
+                      float baseline, float taken) {
+    const TensorDifference* change =
+        context.difference() ? context.compare->of(TensorId::contributions) : nullptr;
+    if (change == nullptr)
+        return;
+    const double norm = change->head_norms[static_cast<std::size_t>(head)];
+    const std::string text = "‖Δ‖ " + (norm == 0 ? "0" : number(norm, norm < 0.005 ? 4 : 2));
+    if (taken + context.measure(text, Font::mono_semibold, 13) <= grid.area.w)
+        draw_text(picture, context, grid.area.right() - 1, baseline, text, Font::mono_semibold, 13,
+                  context.theme.ink, Align::right);
+    else
+        picture.tips.push_back({{grid.area.x, baseline - 14, grid.area.w, 18}, text});
+}
+
+} // namespace
+
+float draw_sum_of_heads(Picture& picture, const DrawContext& context, const Rect& room) {
+    const Dims& dims = context.dims();
+    const Theme& theme = context.theme;
+    const std::int64_t b = context.view.batch;
+    const bool bias = context.shown.tensor(TensorId::b_O) != nullptr;
+    const bool change = context.difference();
+    const std::string formula = change ? "‖Δ‖: root of the sum of a head's squared changes"
+                                       : "contributions[h] = head_out[h] · W_O[rows of h]";
+    const float title = draw_text(picture, context, room.x, room.y + 16,
+                                  change ? "Which head moved it" : "The same output, as a sum",
+                                  Font::ui_semibold, 17, theme.ink);
+    if (title + 20 + context.measure(formula, Font::mono, 12.5F) < room.w)
+        draw_text(picture, context, room.x + title + 16, room.y + 16, formula, Font::mono, 12.5F,
+                  theme.muted);
+
+    const float labels = row_label_width(context, false);
+    const std::int64_t pieces = change ? dims.H : dims.H + 1;
+    // As few lines as still give cells that show something.
+    std::int64_t per_line = pieces;
+    float cell_w = 0;
+    for (; per_line >= 1; --per_line) {
+        const auto n = static_cast<float>(per_line);
+        cell_w = std::floor((room.w - labels - (n - 1) * sign_gap) / n / static_cast<float>(dims.D));
+        if (cell_w >= 3.0F || per_line == 1)
+            break;
+    }
+    cell_w = std::clamp(cell_w, 2.0F, 42.0F);
+    if (cell_w < readable_cell && pieces * dims.D <= most_readable_columns)
+        picture.wanted_width = 2 * canvas_pad + labels + static_cast<float>(pieces - 1) * sign_gap +
+                               readable_cell * static_cast<float>(pieces * dims.D);
+    const auto lines = static_cast<float>((pieces + per_line - 1) / per_line);
+    const float line_fixed = 52.0F;
+    const float cell_h =
+        std::clamp(std::floor((room.h - 34 - 24 - lines * line_fixed) / lines / static_cast<float>(dims.Tq)),
+                   4.0F, 30.0F);
+    const float limit = figure_limit(context.shown, b);
+    const float width = cell_w * static_cast<float>(dims.D);
+    const float line_height = line_fixed + cell_h * static_cast<float>(dims.Tq);
+
+    for (std::int64_t piece = 0; piece < pieces; ++piece) {
+        const auto col = static_cast<float>(piece % per_line), line = static_cast<float>(piece / per_line);
+        const float x = room.x + labels + col * (width + sign_gap);
+        const float y = room.y + 34 + line * line_height + 34;
+        const bool last = piece == dims.H;
+        MatrixSpec spec;
+        if (last) {
+            spec = {.tensor = TensorId::output,
+                    .origin = {b, 0, 0, 0},
+                    .row_axis = 1,
+                    .col_axis = 2,
+                    .rows = dims.Tq,
+                    .cols = dims.D};
+            const Shown& shown = context.shown;
+            spec.share = [&shown, b](std::int64_t row, std::int64_t c, std::int64_t h) {
+                return shown.value({TensorId::contributions, {b, h, row, c}});
+            };
+        } else {
+            spec = {.tensor = TensorId::contributions,
+                    .origin = {b, piece, 0, 0},
+                    .row_axis = 2,
+                    .col_axis = 3,
+                    .rows = dims.Tq,
+                    .cols = dims.D,
+                    .owner = [piece](std::int64_t, std::int64_t) { return piece; }};
+        }
+        const MatrixGrid grid = draw_matrix(picture, context, sized(spec, x, y, cell_w, cell_h, limit));
+        const std::string name =
+            difference_name(context, last ? "output" : "contributions[" + std::to_string(piece) + "]");
+        draw_change_norm(picture, context, grid, piece, y - 14, context.measure(name, Font::mono, 13) + 12);
+        const bool fits = context.measure(name, Font::mono, 13) <= width + sign_gap - 8;
+        draw_text(picture, context, x, y - 14,
+                  fits   ? name
+                  : last ? "output"
+                         : "[" + std::to_string(piece) + "]",
+                  Font::mono, 13, theme.ink);
+        if (last)
+            picture.scene.add(RectItem{.area = {x, y - 8, width - 1, 4}, .fill = theme.line2});
+        else
+            draw_head_bar(picture, context, piece, x, y - 8, width - 1);
+        if (piece % per_line == 0)
+            draw_row_labels(picture, context, grid, false);
+        // At the beginning of a line the row labels stand where the sign would.
+        const bool begins = piece % per_line == 0;
+        if (piece > 0)
+            draw_text(picture, context, begins ? x - 14 : x - sign_gap / 2,
+                      begins ? y - 13 : baseline_for(grid.area.y + grid.area.h / 2, 17), last ? "=" : "+",
+                      Font::ui, 17, theme.muted, Align::center);
+    }
+    const bool by_colour = picture.grids.back().heatmap && !change;
+    const float below = room.y + 34 + lines * line_height;
+    std::string note;
+    if (!by_colour && !change)
+        note = "bar under a number: its size, from zero in the middle of the cell; in output, one piece per "
+               "head. "
+               "Full half cell = " +
+               number(limit, 2);
+    if (bias && change && changed_text(factor_context(context), TensorId::b_O, "").empty())
+        note = "";
+    else if (bias)
+        note = "output also holds b_O, the same in every row" + std::string(note.empty() ? "" : ". ") + note;
+    if (!note.empty())
+        return draw_paragraph(picture, context, room.x + labels, below + 8, room.w - labels, note, Font::ui,
+                              12.5F, 17, theme.muted) -
+               room.y;
+    if (by_colour) {
+        draw_legend(picture, context, room.x + labels, below, 160, theme.diverging, -limit, limit, "value",
+                    false);
+        return below + 34 - room.y;
+    }
+    return below - room.y;
+}
+
+} // namespace headscope

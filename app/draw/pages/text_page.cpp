@@ -1,0 +1,202 @@
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/matrix/matrix.h"
+#include "app/draw/pages/attention_pages.h"
+#include "app/draw/pages/pages.h"
+#include "app/draw/pages/weight_parts.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+constexpr float text_top = 96.0F;
+constexpr float text_label_width = 150.0F;
+constexpr float number_height = 20.0F;
+constexpr float word_gap = 3.0F;
+constexpr float line_gap = 8.0F;
+constexpr float block_gap = 20.0F;
+constexpr float text_foot = 52.0F; ///< the legend
+
+/// How large words are set.
+struct Type {
+    float size = 14.5F;
+    float height = 28.0F; ///< of the colour behind a word
+};
+
+/// Words set like text: where each stands, and the height of all lines.
+struct Flow {
+    std::vector<Rect> places;
+    float bottom = 0;
+};
+
+Flow flow_words(const DrawContext& context, bool keys, const Type& type, float left, float y, float width,
+                float line_height) {
+    const Problem& problem = context.shown.problem();
+    const std::int64_t count = keys ? problem.dims.Tk : problem.dims.Tq;
+    Flow flow;
+    float x = left;
+    for (std::int64_t n = 0; n < count; ++n) {
+        const std::string word =
+            shortened(keys ? problem.key_label(n) : problem.query_label(n), longest_word);
+        const float room = std::max(context.measure(word, Font::ui_semibold, type.size) + 1.1F * type.size,
+                                    context.measure("+0.00", Font::mono_semibold, 12) + 4);
+        if (x > left && x + room > left + width) {
+            x = left;
+            y += line_height + line_gap;
+        }
+        flow.places.push_back({x, y, room, line_height});
+        x += room + word_gap;
+    }
+    flow.bottom = y + line_height;
+    return flow;
+}
+
+/// The largest type in which the sentence stays on one line and all heads stay on the page.
+Type type_for(const DrawContext& context, float width, std::size_t blocks) {
+    for (const Type type : {Type{22, 42}, Type{17, 34}}) {
+        const float block = type.height + number_height + block_gap;
+        const float height = text_top + type.height + 40 + block * static_cast<float>(blocks) + text_foot;
+        const auto one_line = [&](bool keys) {
+            return flow_words(context, keys, type, 0, 0, width, 1).bottom == 1;
+        };
+        if (height <= context.height && one_line(false) && one_line(true))
+            return type;
+    }
+    return {};
+}
+
+/// One key word on the colour of its weight, with the number below.
+void draw_read_word(Picture& picture, const Reading& reading, std::int64_t i, std::int64_t j,
+                    const Type& type, const Rect& place, float end) {
+    const DrawContext& context = reading.context();
+    const std::string full = context.shown.problem().key_label(j);
+    const std::string word = shortened(full, longest_word);
+    if (word != full)
+        picture.tips.push_back({place, full});
+    const Rect back{place.x, place.y, place.w, type.height};
+    const float middle = place.x + place.w / 2;
+    const float baseline = baseline_for(back.y + back.h / 2, type.size);
+    reading.add_cell(picture, i, j, place, end);
+    if (reading.masked(i, j)) {
+        draw_hatched(picture, context.theme, back);
+        draw_text(picture, context, middle, baseline, word, Font::ui, type.size, context.theme.muted,
+                  Align::center);
+        return;
+    }
+    const float value = reading.at(i, j);
+    const bool bold = j == reading.largest(i);
+    const Color fill = reading.cell_color(value, end);
+    picture.scene.add(RectItem{.area = back, .fill = fill});
+    draw_text(picture, context, middle, baseline, word, bold ? Font::ui_semibold : Font::ui, type.size,
+              text_on(fill), Align::center);
+    draw_text(picture, context, middle, back.bottom() + 14, reading.text(value),
+              bold ? Font::mono_semibold : Font::mono, 12, bold ? context.theme.ink : context.theme.muted,
+              Align::center);
+}
+
+/// Shortens words from the right until they fit; the rest is told on hover.
+std::string fitted(const DrawContext& context, std::string text, float size, float room) {
+    for (int most = columns(text) - 1; most > 3 && context.measure(text, Font::ui, size) > room; --most)
+        text = shortened(text, most);
+    return text;
+}
+
+void draw_block_label(Picture& picture, const Reading& reading, const Type& type, float y) {
+    const DrawContext& context = reading.context();
+    const Theme& theme = context.theme;
+    const Rect bar{canvas_pad, y, 4, type.height + number_height - 6};
+    const bool one = reading.kind() == HeadsView::each;
+    if (one && context.shown.problem().gain(reading.head()) == 0.0F)
+        picture.scene.add(RectItem{.area = bar, .stroke = reading.line_color(1)});
+    else
+        picture.scene.add(RectItem{.area = bar, .fill = one ? reading.line_color(1) : theme.line2});
+    const float x = canvas_pad + 14, room = text_label_width - 22;
+    draw_text(picture, context, x, y + bar.h / 2 - 3, reading.title(), Font::ui_semibold, 13.5F, theme.ink);
+    // The legend says what a difference or a mean is.
+    const std::string full = one ? reading.role() : "";
+    const std::string role = fitted(context, full, 12.5F, room);
+    if (!role.empty())
+        draw_text(picture, context, x, y + bar.h / 2 + 15, role, Font::ui, 12.5F, theme.muted);
+    if (role != full)
+        picture.tips.push_back({{canvas_pad, y, text_label_width - 8, bar.h}, full});
+}
+
+/// Returns the y below.
+float draw_block(Picture& picture, const Reading& reading, const Type& type, std::int64_t row, float y,
+                 float width, float end) {
+    const DrawContext& context = reading.context();
+    const float left = canvas_pad + text_label_width;
+    draw_block_label(picture, reading, type, y);
+    const Flow flow =
+        flow_words(context, true, type, left, y, width - text_label_width, type.height + number_height);
+    for (std::int64_t j = 0; j < context.dims().Tk; ++j)
+        draw_read_word(picture, reading, row, j, type, flow.places[static_cast<std::size_t>(j)], end);
+    if (!reading.reads_nothing(row))
+        return flow.bottom;
+    draw_text(picture, context, left, flow.bottom + 4, reads_nothing_text(context, row) + ".", Font::ui,
+              13.5F, context.theme.text);
+    return flow.bottom + 12;
+}
+
+std::string small(std::string words) {
+    words.front() = static_cast<char>(std::tolower(words.front()));
+    return words;
+}
+
+std::string scale_text(const DrawContext& context, const Reading& reading) {
+    switch (reading.kind()) {
+    case HeadsView::each:
+        if (context.shown.document->attention != nullptr)
+            return reading.log_colours() ? "weight, log scale" : "weight";
+        return context.dims().H > 1 ? "weight, every head on this scale in its own colour" : "weight";
+    case HeadsView::difference:
+        return "difference: above 0, " + small(head_word(context, reading.head())) +
+               " reads it more, below, " + small(head_word(context, context.view.other));
+    case HeadsView::mean:
+        return reading.log_colours() ? "mean weight, log scale" : "mean weight, over all heads";
+    }
+    return {};
+}
+
+} // namespace
+
+Picture draw_text_page(const DrawContext& context) {
+    Picture picture;
+    picture.scene.width = context.width;
+    const Theme& theme = context.theme;
+    const std::vector<Reading> readings = readings_of(context);
+    const Reading focus = reading_in_focus(context);
+    const std::int64_t row = spoken_place(context).row;
+    const float width = context.width - 2 * canvas_pad;
+    draw_page_head(picture, context, weights_title(context), weights_formula(context));
+    draw_weights_switches(picture, context);
+
+    const Type type = type_for(context, width - text_label_width, readings.size());
+    draw_text(picture, context, canvas_pad, text_top + 12, "Query", Font::ui_semibold, 13.5F, theme.ink);
+    draw_text(picture, context, canvas_pad, text_top + 30, "the word that reads", Font::ui, 12.5F,
+              theme.muted);
+    const Flow queries = flow_words(context, false, type, canvas_pad + text_label_width, text_top,
+                                    width - text_label_width, type.height);
+    for (std::int64_t i = 0; i < context.dims().Tq; ++i)
+        draw_query_word(picture, context, queries.places[static_cast<std::size_t>(i)], i, context.view.head,
+                        i == row ? WordState::spoken : WordState::plain, type.size);
+    float y = std::max(queries.bottom, text_top + 36) + 18;
+    draw_hairline(picture, context, canvas_pad, y, width);
+    y += 20;
+
+    const float end = scale_end(context, readings);
+    for (const Reading& reading : readings)
+        y = draw_block(picture, reading, type, row, y, width, end) + block_gap;
+    const bool difference = focus.kind() == HeadsView::difference;
+    draw_legend(picture, context, canvas_pad + text_label_width, y + 4, focus.log_colours() ? 180 : 160,
+                focus.ramp(), difference ? -end : 0, end, scale_text(context, focus), any_masked(readings),
+                focus.log_colours());
+    picture.scene.height = std::max(context.height, std::ceil(y) + text_foot);
+    return picture;
+}
+
+} // namespace headscope

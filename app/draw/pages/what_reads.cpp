@@ -1,0 +1,187 @@
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/pages/pages.h"
+#include "app/draw/pages/weight_parts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace headscope {
+
+namespace {
+
+constexpr float head_height = 56.0F; ///< hairline, heading and the space to the first row
+constexpr float chip_height = 36.0F;
+constexpr float closest_chip_rows = 46.0F, widest_chip_rows = 82.0F;
+constexpr float chip_label_width = 134.0F;
+constexpr float widest_chip = 178.0F;
+
+/// The head in focus first, then the others in order; before them what the page compares or averages.
+std::vector<Reading> rows_of(const DrawContext& context) {
+    std::vector<Reading> rows;
+    if (context.view.heads_view != HeadsView::each)
+        rows.push_back(reading_in_focus(context));
+    rows.emplace_back(context, HeadsView::each, context.view.head);
+    if (context.view.heads_view == HeadsView::difference)
+        rows.emplace_back(context, HeadsView::each, context.view.other);
+    else
+        for (std::int64_t h = 0; h < context.dims().H; ++h)
+            if (h != context.view.head)
+                rows.emplace_back(context, HeadsView::each, h);
+    return rows;
+}
+
+/// With heads shown complete, their own order reads better than the one by which they were chosen.
+void in_order_of_heads(std::vector<Reading>& rows, std::size_t first) {
+    std::ranges::sort(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.end(), {}, &Reading::head);
+}
+
+/// Room that the chip of a key needs.
+float least_chip(const DrawContext& context, std::int64_t j) {
+    const std::string word = shortened(context.shown.problem().key_label(j), longest_word);
+    const bool difference = context.view.heads_view == HeadsView::difference;
+    return 30 + context.measure(word, Font::ui_semibold, 13.5F) +
+           context.measure(difference ? "+0.00" : "0.00", Font::mono_semibold, 12);
+}
+
+/// The keys from the one that is read most to the least; masked ones last.
+std::vector<std::int64_t> by_weight(const Reading& reading, std::int64_t row) {
+    std::vector<std::int64_t> keys(static_cast<std::size_t>(reading.context().dims().Tk));
+    std::iota(keys.begin(), keys.end(), 0);
+    std::ranges::stable_sort(keys, std::ranges::greater{}, [&](std::int64_t j) {
+        return reading.masked(row, j) ? -1.0F : std::abs(reading.at(row, j));
+    });
+    return keys;
+}
+
+/// How many keys fit in every row when each row shows those that it reads most; at least one.
+std::size_t keys_that_fit(const DrawContext& context, const std::vector<Reading>& rows, std::int64_t row,
+                          float room, float gap) {
+    auto fit = static_cast<std::size_t>(context.dims().Tk);
+    for (const Reading& reading : rows) {
+        float width = -gap;
+        std::size_t count = 0;
+        for (const std::int64_t j : by_weight(reading, row)) {
+            width += gap + least_chip(context, j);
+            if (width > room)
+                break;
+            ++count;
+        }
+        fit = std::min(fit, count);
+    }
+    return std::max<std::size_t>(fit, 1);
+}
+
+/// One chip per key, in the order of the sentence; all equally wide where the words allow it.
+void draw_chips(Picture& picture, const Reading& reading, std::int64_t row, std::size_t count,
+                const Rect& area, float gap) {
+    const DrawContext& context = reading.context();
+    std::vector<std::int64_t> keys = by_weight(reading, row);
+    keys.resize(count);
+    std::ranges::sort(keys);
+    std::vector<float> widths;
+    for (const std::int64_t j : keys)
+        widths.push_back(least_chip(context, j));
+    const auto chips = static_cast<float>(count);
+    const float even = std::min(widest_chip, (area.w + gap) / chips - gap);
+    const float spare = area.w - gap * (chips - 1) - std::accumulate(widths.begin(), widths.end(), 0.0F);
+    const bool equal = *std::ranges::max_element(widths) <= even;
+    float x = area.x;
+    for (std::size_t n = 0; n < count; ++n) {
+        const float width = equal ? even : widths[n] + std::max(spare, 0.0F) / chips;
+        draw_gauge(picture, reading, row, keys[n], {x, area.y, width, area.h},
+                   context.shown.problem().key_label(keys[n]));
+        x += width + gap;
+    }
+}
+
+void draw_row_head(Picture& picture, const Reading& reading, float y) {
+    const DrawContext& context = reading.context();
+    const Theme& theme = context.theme;
+    const Rect bar{canvas_pad, y + 2, 4, chip_height - 4};
+    const bool one = reading.kind() == HeadsView::each;
+    const bool ablated = one && context.shown.problem().gain(reading.head()) == 0.0F;
+    const Color color = one ? reading.line_color(1) : theme.line2;
+    if (ablated)
+        picture.scene.add(RectItem{.area = bar, .stroke = color});
+    else
+        picture.scene.add(RectItem{.area = bar, .fill = color});
+    std::string text = reading.title();
+    if (reading.kind() == HeadsView::mean)
+        text = "Mean of heads";
+    if (reading.kind() == HeadsView::difference)
+        text = "H" + std::to_string(reading.head()) + " − H" + std::to_string(context.view.other);
+    draw_text(picture, context, canvas_pad + 14, baseline_for(y + chip_height / 2, 13.5F), text,
+              Font::ui_semibold, 13.5F, theme.ink);
+    if (!reading.role().empty())
+        picture.tips.push_back({{canvas_pad, y, chip_label_width - 8, chip_height}, reading.role()});
+}
+
+void draw_heading(Picture& picture, const DrawContext& context, float y, std::int64_t row,
+                  const std::string& note) {
+    const Theme& theme = context.theme;
+    const std::string full = context.shown.problem().query_label(row);
+    const std::string word = shortened(full, longest_word);
+    float x = canvas_pad;
+    x += draw_text(picture, context, x, y, "What ", Font::ui, 17, theme.ink);
+    const float begin = x;
+    x += draw_text(picture, context, x, y, word, Font::ui_semibold, 17, theme.ink);
+    if (word != full)
+        picture.tips.push_back({{begin, y - 16, x - begin, 20}, full});
+    draw_text(picture, context, x, y, " reads", Font::ui, 17, theme.ink);
+    draw_text(picture, context, context.width - canvas_pad, y, note, Font::ui, 12.5F, theme.muted,
+              Align::right);
+}
+
+} // namespace
+
+float draw_what_row_reads(Picture& picture, const DrawContext& context, float y, float height) {
+    const auto fitting = static_cast<std::int64_t>((height - head_height + closest_chip_rows - chip_height) /
+                                                   closest_chip_rows);
+    if (fitting < 1)
+        return 0;
+    std::vector<Reading> rows = rows_of(context);
+    const auto all_rows = static_cast<std::int64_t>(rows.size());
+    const std::int64_t count = std::min(all_rows, fitting);
+    rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(count), rows.end());
+    if (count == all_rows && context.view.heads_view != HeadsView::difference)
+        in_order_of_heads(rows, context.view.heads_view == HeadsView::each ? 0 : 1);
+
+    const Dims& dims = context.dims();
+    const std::int64_t row = spoken_place(context).row;
+    const float left = canvas_pad + chip_label_width;
+    const float room = context.width - canvas_pad - left;
+    const float gap = dims.Tk > 5 ? 6.0F : 16.0F;
+    const std::size_t keys = keys_that_fit(context, rows, row, room, gap);
+
+    std::string note;
+    if (count < all_rows)
+        note += std::to_string(count) + " of " + std::to_string(all_rows) +
+                (context.view.heads_view == HeadsView::each ? " heads, " : " rows, ");
+    if (keys < static_cast<std::size_t>(dims.Tk))
+        note += "the largest " + std::to_string(keys) + " of " + std::to_string(dims.Tk) + " keys, ";
+    note += context.view.heads_view == HeadsView::difference ? "bar height = weight or difference"
+                                                             : "bar height = weight";
+    draw_hairline(picture, context, canvas_pad, y, context.width - 2 * canvas_pad);
+    draw_heading(picture, context, y + 30, row, note);
+
+    const float pitch = count == 1
+                            ? closest_chip_rows
+                            : std::clamp((height - head_height - chip_height) / static_cast<float>(count - 1),
+                                         closest_chip_rows, widest_chip_rows);
+    float line = y + head_height;
+    for (const Reading& reading : rows) {
+        draw_row_head(picture, reading, line);
+        if (reading.reads_nothing(row)) {
+            draw_text(picture, context, left, baseline_for(line + chip_height / 2, 13.5F),
+                      reads_nothing_text(context, row), Font::ui, 13.5F, context.theme.text);
+        } else {
+            draw_chips(picture, reading, row, keys, {left, line, room, chip_height}, gap);
+        }
+        line += pitch;
+    }
+    return line - pitch + chip_height - y;
+}
+
+} // namespace headscope

@@ -1,0 +1,123 @@
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/matrix/matrix.h"
+#include "app/draw/pages/pages.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+struct Source {
+    TensorId tensor;
+    std::string name, what;
+    bool keys;
+};
+
+/// "sat: token 2, x = (0.00, 1.00, ...)", at most 8 numbers of it; of a long text, which has many tips, none.
+std::string token_tip(const DrawContext& context, const Source& source, std::int64_t row, std::int64_t cols) {
+    constexpr std::int64_t most = 8, longest_text = 64;
+    const Problem& problem = context.shown.problem();
+    std::string tip = source.keys ? problem.key_label(row) : problem.query_label(row);
+    if (const std::string hidden = beyond_fonts(tip); !hidden.empty())
+        tip += " " + hidden;
+    tip += ": token " + std::to_string(row);
+    if (context.dims().Tq > longest_text)
+        return tip;
+    tip += ", vector (";
+    for (std::int64_t c = 0; c < std::min(cols, most); ++c)
+        tip += (c > 0 ? ", " : "") +
+               number(context.shown.value({source.tensor, {context.view.batch, row, c, 0}}), 2);
+    return tip + (cols > most ? ", …)" : ")");
+}
+
+/// X (or X_kv) with its tokens at the left and the meaning of its columns above. Returns where it ends.
+float draw_source(Picture& picture, const DrawContext& context, const Source& source, float y, float height) {
+    const Theme& theme = context.theme;
+    const Shape shape = context.shown.tensor(source.tensor)->shape();
+    const std::int64_t rows = shape[1], cols = shape[2];
+    const auto& features = context.shown.document->feature_names;
+    const bool named = static_cast<std::int64_t>(features.size()) == cols;
+    const float labels = row_label_width(context, source.keys);
+    const float room = context.width - 2 * canvas_pad - labels;
+    const float cell_w =
+        std::clamp(std::floor(room / static_cast<float>(cols)), cols > 256 ? 1.0F : 3.0F, 64.0F);
+    const bool show_names = named && cell_w >= 14;
+    const float header = show_names ? 120.0F : 40.0F;
+    const float cell_h =
+        std::clamp(std::floor((height - header - 50) / static_cast<float>(rows)), 3.0F, 44.0F);
+    MatrixSpec spec{.tensor = source.tensor,
+                    .origin = {context.view.batch, 0, 0, 0},
+                    .row_axis = 1,
+                    .col_axis = 2,
+                    .rows = rows,
+                    .cols = cols,
+                    .x = canvas_pad + labels,
+                    .y = y + header,
+                    .cell_w = cell_w,
+                    .cell_h = cell_h,
+                    .high = largest_magnitude(context.shown, source.tensor, context.view.batch)};
+    const MatrixGrid grid = draw_matrix(picture, context, spec);
+    const float name =
+        draw_text(picture, context, grid.area.x, y + 16, source.name, Font::mono_semibold, 15, theme.ink);
+    draw_text(picture, context, grid.area.x + name + 12, y + 16, source.what, Font::ui, 12.5F, theme.muted);
+    if (show_names) {
+        for (std::int64_t c = 0; c < cols; ++c) {
+            const Rect cell = grid.cell(0, c);
+            picture.scene.add(TextItem{{cell.x + cell.w / 2 + 4, grid.area.y - 20},
+                                       features[static_cast<std::size_t>(c)],
+                                       Font::ui,
+                                       12,
+                                       theme.muted,
+                                       Align::left,
+                                       -50});
+        }
+    }
+    if (cell_w >= 18)
+        for (std::int64_t c = 0; c < cols; ++c) {
+            const Rect cell = grid.cell(0, c);
+            draw_text(picture, context, cell.x + cell.w / 2, grid.area.y - 6, std::to_string(c), Font::mono,
+                      12, theme.muted, Align::center);
+        }
+    draw_row_labels(picture, context, grid, source.keys);
+    for (std::int64_t row = 0; row < rows; ++row) {
+        const Rect cell = grid.cell(row, 0);
+        picture.tips.push_back({{canvas_pad, cell.y, labels, cell_h}, token_tip(context, source, row, cols)});
+    }
+    float end = grid.area.bottom() + 20;
+    if (grid.heatmap) {
+        draw_legend(picture, context, grid.area.x, end, 160, theme.diverging, grid.low, grid.high,
+                    context.difference() ? "B − A" : "value", false);
+        end += 40;
+    } else {
+        end =
+            draw_paragraph(picture, context, grid.area.x, end + 6, std::max(grid.area.w, 320.0F),
+                           "The bar under a number shows its size and, left or right of the tick, its sign.",
+                           Font::ui, 12.5F, 18, theme.muted);
+    }
+    picture.scene.width = std::max(picture.scene.width, grid.area.right() + canvas_pad);
+    return end;
+}
+
+} // namespace
+
+Picture draw_x_page(const DrawContext& context) {
+    Picture picture;
+    picture.scene.width = context.width;
+    const bool cross = context.shown.problem().cross();
+    draw_page_head(picture, context, "Token vectors", "X: one row per token, D numbers each");
+    const float top = 104;
+    const float room = context.height - top;
+    const Source x{TensorId::x, "X", cross ? "Tq × D, the queries' side" : "T × D", false};
+    float end = draw_source(picture, context, x, top, cross ? room / 2 : std::min(room, 560.0F));
+    if (cross)
+        end = draw_source(picture, context,
+                          {TensorId::x_kv, "X_kv", "Tk × Dkv, the keys' and values' side", true}, end + 8,
+                          room / 2);
+    picture.scene.height = std::max(context.height, end);
+    return picture;
+}
+
+} // namespace headscope

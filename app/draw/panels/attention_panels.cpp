@@ -1,0 +1,198 @@
+#include "app/draw/kit/format.h"
+#include "app/draw/kit/sheet.h"
+#include "app/draw/pages/attention_pages.h"
+#include "app/draw/panels/panels.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace headscope {
+
+namespace {
+
+struct Placed {
+    std::int64_t l = 0, h = 0;
+    float score = 0;
+    const HeadFacts* facts = nullptr;
+};
+
+/// Every head of the set's own that has been read. The board keeps what is pointed at.
+std::vector<Placed> heads_read(const DrawContext& context) {
+    std::vector<Placed> out;
+    const AttentionInfo& info = context.board->info();
+    const auto heads = static_cast<std::size_t>(info.own_heads());
+    for (std::int64_t l = 0; l < info.own_layers(); ++l) {
+        const auto row = context.board->row(l);
+        if (row == nullptr)
+            continue;
+        for (std::size_t h = 0; h < std::min(row->heads.size(), heads); ++h) {
+            const HeadFacts& facts = row->heads[h].facts;
+            out.push_back({l, static_cast<std::int64_t>(h), pattern_score(facts.metrics), &facts});
+        }
+    }
+    return out;
+}
+
+void back_of_row(Sheet& sheet, const Rect& area, bool on) {
+    if (!on)
+        return;
+    sheet.picture.scene.add(RectItem{.area = area, .fill = sheet.context.theme.highlight});
+    sheet.picture.scene.add(RectItem{.area = {area.x, area.y, 3, area.h}, .fill = sheet.context.theme.ink});
+}
+
+void draw_pattern_row(Sheet& sheet, const Pattern& pattern, std::ptrdiff_t count) {
+    const DrawContext& context = sheet.context;
+    const Theme& theme = context.theme;
+    const std::string letter(1, pattern.letter);
+    const bool on = context.view.attention.pattern == letter;
+    const Rect area{sheet.left - 12, sheet.y, sheet.width() + 24, 32};
+    back_of_row(sheet, area, on);
+    const float top = sheet.y;
+    sheet.y += 3;
+    sheet.put(sheet.left, pattern.letter == '-' ? "·" : letter, 20, Font::mono_semibold, 13, theme.ink);
+    sheet.put(sheet.left + 26, pattern.label.empty() ? "no clear label" : pattern.label, sheet.width() - 80,
+              on ? Font::ui_semibold : Font::ui, 13, theme.ink);
+    sheet.put(sheet.right, grouped(count), 50, Font::mono, 12.5F, theme.text, Align::right);
+    sheet.picture.hotspots.push_back(
+        {area, "pattern " + letter, ViewChange(AttentionChange(MarkPattern{letter})),
+         std::string(pattern.says) + "; click to mark these heads on the board"});
+    sheet.y = top + 32;
+}
+
+void draw_head_row(Sheet& sheet, const Placed& placed) {
+    const DrawContext& context = sheet.context;
+    const Theme& theme = context.theme;
+    const AttentionInfo& info = context.board->info();
+    const std::string name = head_name(info, placed.l, placed.h);
+    const bool open = placed.l == context.view.attention.layer && placed.h == context.view.head;
+    const Rect area{sheet.left - 12, sheet.y, sheet.width() + 24, 28};
+    back_of_row(sheet, area, open);
+    const float center = sheet.y + 14;
+    const float top = sheet.y;
+    sheet.y += 1;
+    sheet.put(sheet.left, name, 76, open ? Font::mono_semibold : Font::mono, 12.5F, theme.ink);
+    const float bar = sheet.left + 84, length = std::max(sheet.right - 48 - bar, 20.0F);
+    sheet.picture.scene.add(RectItem{.area = {bar, center - 4, length, 8}, .fill = theme.line});
+    sheet.picture.scene.add(
+        RectItem{.area = {bar, center - 4, length * std::clamp(placed.score, 0.0F, 1.0F), 8},
+                 .fill = open ? theme.ink : theme.muted});
+    sheet.put(sheet.right, number(static_cast<double>(placed.score), 2), 44, Font::mono, 12.5F, theme.text,
+              Align::right);
+    sheet.picture.hotspots.push_back(
+        {area, "list " + name, ViewChange(AttentionChange(OpenHead{placed.l, placed.h})), "Open " + name});
+    sheet.y = top + 28;
+}
+
+void draw_listed(Sheet& sheet, std::vector<Placed> heads, const std::string& title,
+                 const std::string& column) {
+    constexpr std::size_t most = 12;
+    if (heads.empty())
+        return;
+    std::ranges::stable_sort(heads, std::ranges::greater{}, &Placed::score);
+    sheet.section(title, column);
+    for (std::size_t n = 0; n < std::min(most, heads.size()); ++n)
+        draw_head_row(sheet, heads[n]);
+    if (heads.size() > most)
+        sheet.paragraph("and " + grouped(static_cast<std::int64_t>(heads.size() - most)) +
+                            " more, marked on the board",
+                        sheet.context.theme.muted);
+}
+
+std::string count_text(const AttentionInfo& info) {
+    const auto plural = [](std::int64_t n, const std::string& one) {
+        return grouped(n) + " " + one + (n == 1 ? "" : "s");
+    };
+    return plural(info.own_layers(), info.axis == SetAxis::layers ? "layer" : "sequence") + " × " +
+           plural(info.own_heads(), "head");
+}
+
+} // namespace
+
+Picture draw_patterns_panel(const DrawContext& context) {
+    Sheet sheet(context);
+    const Theme& theme = context.theme;
+    if (context.board == nullptr)
+        return sheet.finish();
+    const AttentionInfo& info = context.board->info();
+    sheet.y = 18;
+    sheet.put(sheet.left, count_text(info), sheet.width(), Font::ui_semibold, 18, theme.ink);
+    sheet.y += 32;
+    sheet.paragraph(info.Tq == info.Tk
+                        ? "Each head is labelled by what it measurably does on these tokens: the kind of "
+                          "token that gets at least half of its weight."
+                        : "With other keys than queries no head reads “the token before”: heads have no "
+                          "labels here.",
+                    theme.text);
+    draw_reading_switches(sheet);
+    sheet.section("What heads do", "heads");
+    const std::vector<Placed> heads = heads_read(context);
+    if (context.board->ready() < info.L)
+        sheet.paragraph("Reading: " + grouped(context.board->ready()) + " of " + grouped(info.L) + " done.",
+                        theme.muted);
+    if (info.Tq == info.Tk)
+        for (const Pattern& pattern : patterns())
+            draw_pattern_row(sheet, pattern, std::ranges::count_if(heads, [&](const Placed& head) {
+                                 return pattern_of(head.facts->metrics).letter == pattern.letter;
+                             }));
+    std::vector<Placed> marked, flagged;
+    for (const Placed& head : heads) {
+        if (std::string(1, pattern_of(head.facts->metrics).letter) == context.view.attention.pattern)
+            marked.push_back(head);
+        if (head.facts->flagged())
+            flagged.push_back(head);
+    }
+    const auto on = std::ranges::find(patterns(), context.view.attention.pattern,
+                                      [](const Pattern& pattern) { return std::string(1, pattern.letter); });
+    if (on != patterns().end())
+        draw_listed(sheet, marked, on->label.empty() ? "No clear label" : "Heads: " + on->label,
+                    on->label.empty() ? "largest" : "weight");
+    if (!flagged.empty()) {
+        sheet.section("⚠ Not as softmax gives it", grouped(static_cast<std::int64_t>(flagged.size())));
+        sheet.paragraph("Heads with rows that don’t sum to 1, weights outside 0 to 1, or no finite number. "
+                        "They are shown as they are.",
+                        theme.text);
+        constexpr std::size_t most = 8;
+        flagged.resize(std::min(flagged.size(), most));
+        for (const Placed& head : flagged)
+            draw_head_row(sheet, head);
+    }
+    return sheet.finish();
+}
+
+Picture draw_source_panel(const DrawContext& context) {
+    Sheet sheet(context);
+    const AttentionInfo& info = context.shown.document->attention->info();
+    const Theme& theme = context.theme;
+    sheet.y = 18;
+    sheet.put(sheet.left, info.title, sheet.width(), Font::ui_semibold, 18, theme.ink);
+    sheet.y += 36;
+    if (!info.tensor.empty())
+        sheet.row("tensor", info.tensor);
+    sheet.row(info.axis == SetAxis::layers ? "layers L" : "sequences B", grouped(info.own_layers()));
+    sheet.row("heads H", grouped(info.own_heads()));
+    if (info.Tq == info.Tk) {
+        sheet.row("tokens T", grouped(info.Tq));
+    } else {
+        sheet.row("queries Tq", grouped(info.Tq));
+        sheet.row("keys Tk", grouped(info.Tk));
+    }
+    sheet.row("numbers", info.held_as);
+    sheet.row("size", bytes_text(static_cast<std::int64_t>(info.bytes)));
+    sheet.row("rows sum to 1 within", shortest_number(info.sum_tolerance));
+    if (!info.reading.empty())
+        sheet.paragraph("Tokens are counted as they are shown: " + info.reading + ".", theme.text);
+    sheet.section("Tokens");
+    sheet.paragraph(info.tokens_from.empty()
+                        ? "None: put a list of them beside the file, as " +
+                              std::filesystem::path(info.title).replace_extension(".tokens.json").string() +
+                              ", to see words instead of numbers."
+                        : "From " + info.tokens_from + ".",
+                    theme.text);
+    sheet.section("What is not here");
+    sheet.paragraph("The file holds attention weights alone. Queries, keys, values, scores and outputs can "
+                    "not be worked out from them.",
+                    theme.text);
+    return sheet.finish();
+}
+
+} // namespace headscope

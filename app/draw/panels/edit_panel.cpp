@@ -1,0 +1,276 @@
+#include "app/draw/kit/format.h"
+#include "app/draw/kit/sheet.h"
+#include "app/draw/panels/compare_panels.h"
+#include "app/draw/panels/panels.h"
+#include "app/state/model_document.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+constexpr float highest_gain = 2.0F;
+constexpr float lowest_temperature = 0.25F, highest_temperature = 4.0F;
+constexpr float history_row = 34.0F;
+
+/// A name, a field with the value, and under them a track with its knob and a tick where the value rests by
+/// itself.
+void draw_slider(Sheet& sheet, Slider slider, const std::string& name, Color colour, bool struck) {
+    const Theme& theme = sheet.context.theme;
+    Scene& scene = sheet.picture.scene;
+    const float top = sheet.y;
+    scene.add(RectItem{
+        .area = {sheet.left, top + 8, 10, 10}, .fill = struck ? Color{0} : colour, .stroke = colour});
+    const float width = sheet.put(sheet.left + 18, name, sheet.width() - 180, Font::ui_medium, 13,
+                                  struck ? theme.muted : theme.ink);
+    if (struck)
+        scene.add(LineItem{{sheet.left + 18, top + 13}, {sheet.left + 18 + width, top + 13}, theme.muted, 1});
+    constexpr float field_width = 74.0F;
+    sheet.picture.fields.push_back(
+        {.area = {sheet.right - field_width, top - 1, field_width, 26},
+         .label = slider.label + " value",
+         .text = shortest_number(slider.value),
+         .action = [set = slider.action](const std::string& typed) { return set(parse_number(typed)); },
+         .tip = "Type an exact value and press Enter"});
+    if (slider.value != slider.rest)
+        sheet.put(sheet.right - field_width - 8, "was " + number(slider.rest, 2), 70, Font::mono, 12,
+                  theme.muted, Align::right);
+    const Rect track{sheet.left, top + 34, sheet.width(), 4};
+    const auto place = [&](float value) {
+        return track.x + track.w * std::clamp((value - slider.low) / (slider.high - slider.low), 0.0F, 1.0F);
+    };
+    scene.add(RectItem{.area = track, .fill = theme.line2, .radius = 2});
+    scene.add(RectItem{
+        .area = {track.x, track.y, place(slider.value) - track.x, track.h}, .fill = colour, .radius = 2});
+    scene.add(RectItem{.area = {place(slider.rest) - 0.5F, track.y - 4, 1, 12}, .fill = theme.muted});
+    const float knob = place(slider.value);
+    scene.add(RectItem{.area = {knob - 8, track.y - 6, 16, 16},
+                       .fill = theme.raise,
+                       .stroke = theme.ink,
+                       .stroke_width = 2,
+                       .radius = 8});
+    slider.track = {track.x, track.y - 10, track.w, 24};
+    sheet.picture.sliders.push_back(std::move(slider));
+    sheet.y = top + 54;
+}
+
+void draw_gains(Sheet& sheet) {
+    const DrawContext& context = sheet.context;
+    const Problem& problem = context.shown.problem();
+    const Document& document = *context.shown.document;
+    sheet.section("Gain per head" + (document.model == nullptr ? "" : " of " + open_layer_name(document)),
+                  "0 to 2");
+    for (std::int64_t h = 0; h < problem.dims.H; ++h) {
+        const std::string name = "Head " + std::to_string(h);
+        const float top = sheet.y;
+        draw_slider(
+            sheet,
+            {.track = {},
+             .label = "gain " + std::to_string(h),
+             .low = 0,
+             .high = highest_gain,
+             .value = problem.gain(h),
+             .rest = 1,
+             .action =
+                 [h](float gain) {
+                     return Action(Command(SetGain{h, gain}));
+                 },
+             .tip = "Multiplies what the head hands to concat; 0 switches it off. Double click: back to 1"},
+            name, context.theme.head(h, problem.dims.H).colour, problem.gain(h) == 0.0F);
+        const bool off = problem.gain(h) == 0.0F;
+        sheet.picture.hotspots.push_back(
+            {{sheet.left - 4, top, 18 + context.measure(name, Font::ui_medium, 13) + 8, 26},
+             "switch head " + std::to_string(h),
+             Command(SetGain{h, off ? 1.0F : 0.0F}),
+             off ? "Switch this head on again" : "Switch this head off (ablate)"});
+    }
+}
+
+/// What can be done with whole heads: the one in focus and a second one.
+void draw_head_tools(Sheet& sheet) {
+    const DrawContext& context = sheet.context;
+    const ViewState& view = context.view;
+    if (context.board != nullptr && context.board->info().is_mean(view.attention.layer, view.head)) {
+        sheet.section("Whole heads");
+        sheet.paragraph("A mean of heads is open: open one of them to copy, swap or reset it.",
+                        context.theme.text);
+        return;
+    }
+    const std::int64_t H = context.dims().H, a = view.head, b = view.other;
+    const std::string first = std::to_string(a), second = std::to_string(b);
+    sheet.section("Whole heads", H > 1 ? "this one, and another" : "");
+    const auto chooser = [&](float x, const std::string& label, std::int64_t now, const auto& action) {
+        const std::vector<Segment> segments{
+            {"◀ " + label, action((now + H - 1) % H), false, "The head before"},
+            {std::to_string(now), action(now), true, {}},
+            {"▶ " + label, action((now + 1) % H), false, "The next head"}};
+        draw_segmented(sheet.picture, context, x, sheet.y, segments);
+        return segmented_width(context, segments);
+    };
+    const auto button = [&](int column, const std::string& label, const Action& action,
+                            const std::string& tip) {
+        const float width = (sheet.width() - 12) / 2;
+        draw_button(sheet.picture, context,
+                    {sheet.left + (width + 12) * static_cast<float>(column), sheet.y, width, 30}, label,
+                    action, false, tip);
+    };
+    const float taken =
+        chooser(sheet.left, "", a, [](std::int64_t h) { return Action(ViewChange(PickHead{h})); });
+    if (H > 1)
+        chooser(std::min(sheet.left + taken + 12, sheet.right - taken), " ", b,
+                [](std::int64_t h) { return Action(ViewChange(CompareWith{h})); });
+    sheet.y += 36;
+    const bool off = context.shown.problem().gain(a) == 0.0F;
+    button(0, (off ? "Switch on " : "Ablate ") + first, Command(SetGain{a, off ? 1.0F : 0.0F}),
+           "X does the same");
+    button(1, "Reset " + first, Command(ResetHead{a}), "Its weights and gain as they were built");
+    sheet.y += 38;
+    if (H == 1)
+        return;
+    const bool shared = context.dims().kv_head(a) == context.dims().kv_head(b);
+    const std::string what = shared && context.dims().Hkv != H
+                                 ? ": W_Q columns and W_O rows; they share keys and values"
+                                 : ": its columns of W_Q, W_K, W_V, its rows of W_O, its gain";
+    button(0, "Copy " + first + " to " + second, Command(CopyHead{a, b}),
+           "Head " + second + " becomes head " + first + what);
+    button(1, "Swap " + first + " and " + second, Command(SwapHeads{a, b}), "They change places" + what);
+    sheet.y += 38;
+}
+
+/// A checkpoint is read at its attention weights, where no number can be edited.
+void draw_ways_to_weights(Sheet& sheet) {
+    sheet.y += 6;
+    float x = sheet.left;
+    for (const auto& [label, group] :
+         {std::pair{"W_Q  W_K  W_V", StageGroup::qkv}, {"W_O", StageGroup::output}})
+        x += 8 +
+             draw_text_button(sheet.picture, sheet.context, x, sheet.y, label,
+                              sheet.context.view.group == group, ViewChange(GoTo{group}),
+                              "Go to " + std::string(group_info(group).title) + ", where they can be edited");
+    sheet.y += 28;
+}
+
+/// The seed of presets that draw numbers.
+void draw_seed(Sheet& sheet) {
+    const Recipe& recipe = sheet.context.shown.document->recipe;
+    if (recipe.base != nullptr || (recipe.preset != "random" && recipe.preset != "eight-experts"))
+        return;
+    sheet.section("Seed", recipe.preset == "random" ? "draws every weight" : "vectors of unknown words");
+    sheet.picture.fields.push_back(
+        {.area = {sheet.left, sheet.y, sheet.width() - 96, 28},
+         .label = "preset seed",
+         .text = std::to_string(recipe.seed),
+         .action = [](const std::string& typed) { return Action(Command(SetSeed{parse_seed(typed)})); },
+         .tip = "A whole number; the same seed gives the same numbers"});
+    draw_button(sheet.picture, sheet.context, {sheet.right - 84, sheet.y - 1, 84, 30}, "Next",
+                Command(SetSeed{recipe.seed + 1}), false, "Draw anew with the next seed");
+    sheet.y += 40;
+}
+
+void draw_temperature(Sheet& sheet) {
+    sheet.section("Temperature", "scaled = scores ÷ (√dk · t)");
+    draw_slider(sheet,
+                {.track = {},
+                 .label = "temperature",
+                 .low = lowest_temperature,
+                 .high = highest_temperature,
+                 .value = sheet.context.shown.problem().temperature,
+                 .rest = 1,
+                 .action = [](float t) { return Action(Command(SetTemperature{t})); },
+                 .tip = "Below 1 the softmax sharpens, above 1 it spreads. Double click: back to 1"},
+                "All heads", sheet.context.theme.muted, false);
+}
+
+/// The newest steps, as many as fit above the buttons; a click goes there.
+void draw_history(Sheet& sheet, float end) {
+    const DrawContext& context = sheet.context;
+    const Theme& theme = context.theme;
+    const auto lines = context.history;
+    sheet.section("History", lines.size() < 2    ? "nothing edited yet"
+                             : lines.size() == 2 ? "1 step"
+                                                 : std::to_string(lines.size() - 1) + " steps");
+    const auto room = static_cast<std::int64_t>(std::max((end - sheet.y) / history_row, 6.0F));
+    const auto count = static_cast<std::int64_t>(lines.size());
+    const auto position = static_cast<std::int64_t>(context.history_position);
+    const std::int64_t newest = std::min(count - 1, std::max(position + room / 3, room - 1));
+    for (std::int64_t i = newest; i >= 0 && i > newest - room; --i) {
+        const HistoryLine& line = lines[static_cast<std::size_t>(i)];
+        const bool here = i == position, undone = i > position;
+        const Rect area{sheet.left - 12, sheet.y, sheet.width() + 24, history_row};
+        if (here) {
+            sheet.picture.scene.add(RectItem{.area = area, .fill = theme.highlight});
+            sheet.picture.scene.add(RectItem{.area = {area.x, area.y, 3, area.h}, .fill = theme.ink});
+        }
+        const float top = sheet.y;
+        sheet.y = top + (history_row - Sheet::row_height) / 2;
+        const std::string said = line.baseline ? "this is A" : line.detail;
+        if (line.baseline)
+            mark_baseline_line(sheet, area);
+        const float detail = said.empty() ? 0 : context.measure(said, Font::mono, 12);
+        sheet.put(sheet.left, line.label, sheet.width() - detail - 12, here ? Font::ui_semibold : Font::ui,
+                  13,
+                  undone ? theme.muted
+                  : here ? theme.ink
+                         : theme.text);
+        if (!said.empty())
+            sheet.put(sheet.right, said, detail + 1, Font::mono, 12, theme.muted, Align::right);
+        sheet.picture.hotspots.push_back({area, "history " + std::to_string(i),
+                                          Action(MoveInHistory{i - position}),
+                                          here ? "" : "Go to this state"});
+        sheet.y = top + history_row;
+    }
+}
+
+/// Undo or redo; without anything to undo it is only an outline.
+void draw_step(Picture& picture, const DrawContext& context, const Rect& area, const std::string& label,
+               std::int64_t by, bool possible, const std::string& keys) {
+    if (possible) {
+        draw_button(picture, context, area, label, Action(MoveInHistory{by}), false, keys);
+        return;
+    }
+    picture.scene.add(RectItem{.area = area, .stroke = context.theme.line, .radius = 6});
+    draw_text(picture, context, area.x + area.w / 2, baseline_for(area.y + area.h / 2, 13), label,
+              Font::ui_medium, 13, context.theme.line2, Align::center);
+}
+
+} // namespace
+
+Picture draw_edit(const DrawContext& context) {
+    Sheet sheet(context);
+    sheet.y = 14;
+    sheet.paragraph("Drag a number on the canvas, turn the wheel on it, or type. Shift and drag: a block.",
+                    context.theme.muted);
+    if (context.shown.document->model != nullptr)
+        draw_ways_to_weights(sheet);
+    sheet.y += 4;
+    draw_gains(sheet);
+    const Document& document = *context.shown.document;
+    if (document.model == nullptr)
+        draw_temperature(sheet); // the scale of a checkpoint is the model's
+    draw_seed(sheet);
+    draw_head_tools(sheet);
+    if (context.shown.trace != nullptr) {
+        add_baseline_buttons(sheet);
+    } else {
+        sheet.section("Compare", "B − A");
+        sheet.paragraph("Weights read otherwise are not compared; the other stages are.", context.theme.text);
+    }
+    const float foot = std::max(context.height - 56, sheet.y + 180);
+    draw_history(sheet, foot - 52);
+    Picture picture = sheet.finish();
+    const float width = (sheet.width() - 12) / 2;
+    draw_step(picture, context, {sheet.left, foot, width, 34}, "Undo", -1, context.history_position > 0,
+              "Ctrl Z");
+    draw_step(picture, context, {sheet.left + width + 12, foot, width, 34}, "Redo", 1,
+              context.history_position + 1 < context.history.size(), "Ctrl Shift Z");
+    const Recipe& recipe = document.recipe;
+    if ((document.model != nullptr && !document.model->edits.empty()) || !recipe.edits.empty() ||
+        !recipe.gains.empty() || recipe.temperature != 1.0F || !recipe.painted_mask.empty())
+        draw_text_button(picture, context, sheet.left, foot - 36, "Drop all edits", false,
+                         Command(ResetEdits{}), "Everything as it was built; undo brings the edits back");
+    picture.scene.height = std::max(picture.scene.height, foot + 44);
+    return picture;
+}
+
+} // namespace headscope

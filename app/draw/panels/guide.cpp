@@ -1,0 +1,95 @@
+#include "app/draw/panels/panels.h"
+
+#include "app/draw/kit/controls.h"
+#include "app/draw/panels/guide_texts.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+constexpr float guide_pad = 24.0F;
+constexpr float guide_text_size = 14.5F, guide_text_line = 23.0F;
+
+void draw_progress(Picture& picture, const DrawContext& context, int stage, float y) {
+    const float gap = 4.0F;
+    const float piece = (context.width - 2 * guide_pad - gap * (group_count - 1)) / group_count;
+    for (int s = 0; s < group_count; ++s)
+        picture.scene.add(RectItem{.area = {guide_pad + static_cast<float>(s) * (piece + gap), y, piece, 4},
+                                   .fill = s <= stage ? context.theme.ink : context.theme.line2,
+                                   .radius = 2});
+}
+
+/// A bordered card; returns where it ends.
+float draw_try_it(Picture& picture, const DrawContext& context, const std::string& text, float top) {
+    constexpr float inside = 16.0F;
+    const float width = context.width - 2 * guide_pad;
+    Picture words;
+    const float next = draw_paragraph(words, context, guide_pad + inside, top + 50, width - 2 * inside, text,
+                                      Font::ui, 14, 21, context.theme.ink);
+    const float height = next - 21 + inside - top;
+    picture.scene.add(RectItem{.area = {guide_pad, top, width, height},
+                               .fill = context.theme.raise,
+                               .stroke = context.theme.line,
+                               .radius = 6});
+    draw_text(picture, context, guide_pad + inside, top + 26, "Try it", Font::ui_medium, 12.5F,
+              context.theme.muted);
+    picture.append(words, 0, 0);
+    return top + height;
+}
+
+/// Where weights stand alone, the guide's own text would speak of other numbers than those on screen.
+GuideText text_of_reading(const Document& document, std::int64_t h) {
+    const AttentionInfo& info = document.attention->info();
+    if (info.is_mean(document.layer, h))
+        return {
+            .heading = "A mean is none of the stages",
+            .paragraphs = {"It is worked out from the weights for looking at: the model computes with each "
+                           "head for itself, so nothing comes before a mean or after it.",
+                           "Open a head on the board, and the guide tells of its stages again."},
+            .try_it = "Press D: the mean is subtracted from a head, or a head from it."};
+    return {
+        .heading = "Weights, read otherwise",
+        .paragraphs = {"What is on screen is not what the model computes with: " + info.reading + ".",
+                       "The guide tells of the model’s own numbers. It comes back when that is switched off "
+                       "in Heads, and stays at every other stage: those are as the model computes them."},
+        .try_it = "Ablate a head of an earlier layer in Edit and watch these weights follow, still read "
+                  "this way."};
+}
+
+} // namespace
+
+Picture draw_guide(const DrawContext& context) {
+    Picture picture;
+    const Theme& theme = context.theme;
+    const float width = context.width - 2 * guide_pad;
+    const int stage = std::min(static_cast<int>(context.view.group), group_count - 1);
+    const Document& document = *context.shown.document;
+    const GuideText text = document.attention != nullptr ? text_of_reading(document, context.view.head)
+                                                         : guide_text(context.shown, context.view);
+    draw_text(picture, context, guide_pad, 32,
+              "Stage " + std::to_string(stage + 1) + " of " + std::to_string(group_count), Font::ui, 12.5F,
+              theme.muted);
+    draw_progress(picture, context, stage, 42);
+    float baseline = draw_paragraph(picture, context, guide_pad, 80, width, text.heading, Font::ui_semibold,
+                                    20, 26, theme.ink);
+    baseline += 6;
+    for (const std::string& paragraph : text.paragraphs)
+        baseline = draw_paragraph(picture, context, guide_pad, baseline, width, paragraph, Font::ui,
+                                  guide_text_size, guide_text_line, theme.text) +
+                   10;
+    const float end = draw_try_it(picture, context, text.try_it, baseline - 10);
+    const float buttons = std::max(context.height - 56, end + 16);
+    if (stage > 0)
+        draw_button(picture, context, {guide_pad, buttons, 92, 34}, "Back", ViewChange{StepStage{-1}}, false,
+                    "The stage before (left arrow key)");
+    if (stage + 1 < group_count)
+        draw_button(picture, context, {context.width - guide_pad - 116, buttons, 116, 34}, "Next",
+                    ViewChange{StepStage{1}}, true, "The next stage (right arrow key)");
+    picture.scene.width = context.width;
+    picture.scene.height = std::max(context.height, buttons + 56);
+    return picture;
+}
+
+} // namespace headscope

@@ -1,0 +1,77 @@
+#pragma once
+
+#include "app/draw/inspector/inspector_words.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/panels/guide_texts.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+/// The row and the head that the text speaks of, and the numbers around them.
+struct Speaker {
+    const Shown& shown;
+    const Problem& problem;
+    const Dims& dims;
+    std::int64_t b, h, i;
+
+    Speaker(const Shown& s, const ViewState& view)
+        : shown(s), problem(s.problem()), dims(s.dims()), b(view.batch), h(view.head),
+          i(view.row >= 0 ? std::min(view.row, dims.Tq - 1) : std::min<std::int64_t>(2, dims.Tq - 1)) {}
+
+    std::string query() const { return say_query(problem, i); }
+    std::string key(std::int64_t j) const { return say_key(problem, j); }
+    double at(TensorId id, const Index& index) const { return static_cast<double>(shown.value({id, index})); }
+    /// Row i of one of the stages scores to weights in the head in focus.
+    std::vector<double> row(TensorId id) const { return row_of(id, h); }
+    std::vector<double> row_of(TensorId id, std::int64_t head) const {
+        std::vector<double> out;
+        for (std::int64_t j = 0; j < dims.Tk; ++j)
+            out.push_back(at(id, {b, head, i, j}));
+        return out;
+    }
+    bool nothing_read(std::int64_t head) const { return fully_masked(*shown.trace, b, head, i); }
+    /// The column of the output row with the largest number.
+    std::int64_t output_column() const {
+        std::int64_t best = 0;
+        for (std::int64_t d = 1; d < dims.D; ++d)
+            if (std::abs(at(TensorId::output, {b, i, d})) > std::abs(at(TensorId::output, {b, i, best})))
+                best = d;
+        return best;
+    }
+};
+
+// Words for numbers, shared by the texts of the guide.
+namespace guide {
+
+inline std::string n(std::int64_t i) {
+    return std::to_string(i);
+}
+
+inline std::string count(std::int64_t i, const std::string& thing) {
+    return n(i) + " " + thing + (i == 1 ? "" : "s");
+}
+
+/// "column 3" or "columns 0 to 3".
+inline std::string span(const std::string& thing, std::int64_t first, std::int64_t width) {
+    return width == 1 ? thing + " " + n(first) : thing + "s " + n(first) + " to " + n(first + width - 1);
+}
+
+inline std::int64_t place_of_largest(const std::vector<double>& row) {
+    return std::ranges::max_element(row) - row.begin();
+}
+
+/// How many numbers of a row are equal to its largest.
+inline std::int64_t ties(const std::vector<double>& row) {
+    return std::ranges::count(row, *std::ranges::max_element(row));
+}
+
+} // namespace guide
+
+GuideText say_scores(const Speaker& s);
+GuideText say_scaled(const Speaker& s);
+GuideText say_masked(const Speaker& s);
+GuideText say_weights(const Speaker& s);
+
+} // namespace headscope

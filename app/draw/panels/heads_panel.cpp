@@ -1,0 +1,155 @@
+#include "app/draw/panels/panels.h"
+
+#include "app/draw/kit/format.h"
+#include "app/draw/kit/sheet.h"
+#include "app/draw/matrix/comparison.h"
+#include "app/draw/pages/attention_pages.h"
+#include "app/draw/panels/compare_panels.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+constexpr float indent = 38.0F;
+constexpr float swatch_size = 26.0F;
+
+/// What the metric behind a label measured.
+float labelled_score(const HeadMetrics& m) {
+    if (m.label == "previous token")
+        return m.previous_token;
+    if (m.label == "next token")
+        return m.next_token;
+    if (m.label == "itself")
+        return m.itself;
+    return m.label == "first token" ? m.first_token : -1.0F;
+}
+
+/// Between two sentences a token has a place, and no token is itself.
+std::string between_sentences(const std::string& label) {
+    return label == "previous token" ? "one place back"
+           : label == "next token"   ? "one place on"
+           : label == "itself"       ? "same place"
+                                     : label;
+}
+
+std::string does(const HeadMetrics& m, bool cross) {
+    if (m.label.empty())
+        return "";
+    const float score = labelled_score(m);
+    return "does: " + (cross ? between_sentences(m.label) : m.label) +
+           (score < 0 ? "" : " " + number(static_cast<double>(score), 2));
+}
+
+void draw_swatch(Sheet& sheet, std::int64_t h, float top) {
+    const DrawContext& context = sheet.context;
+    const Color colour = context.theme.head(h, context.dims().H).colour;
+    const bool off = context.shown.problem().gain(h) == 0.0F;
+    const Rect area{sheet.left, top, swatch_size, swatch_size};
+    sheet.picture.scene.add(
+        RectItem{.area = area, .fill = off ? Color{0} : colour, .stroke = colour, .radius = 4});
+    draw_text(sheet.picture, context, area.x + area.w / 2, baseline_for(top + area.h / 2, 13),
+              std::to_string(h), Font::ui_semibold, 13, off ? context.theme.ink : text_on(colour),
+              Align::center);
+}
+
+/// "entropy [===   ] 0.75": a bar against its largest possible value.
+void draw_measure(Sheet& sheet, const char* name, const std::string& value, float part, Color colour) {
+    const Theme& theme = sheet.context.theme;
+    const float left = sheet.left + indent, bar = left + 62;
+    const float value_room = 84;
+    const float length = std::max(20.0F, sheet.right - value_room - bar - 10);
+    sheet.put(left, name, 58, Font::ui, 12, theme.muted);
+    const float center = sheet.y + Sheet::row_height / 2;
+    sheet.picture.scene.add(RectItem{.area = {bar, center - 3, length, 6}, .fill = theme.line, .radius = 2});
+    sheet.picture.scene.add(RectItem{
+        .area = {bar, center - 3, length * std::clamp(part, 0.0F, 1.0F), 6}, .fill = colour, .radius = 2});
+    sheet.put(sheet.right, value, value_room, Font::mono, 12, theme.text, Align::right);
+    sheet.y += 22;
+}
+
+void draw_one(Sheet& sheet, std::int64_t h) {
+    const DrawContext& context = sheet.context;
+    const Theme& theme = context.theme;
+    const auto index = static_cast<std::size_t>(h);
+    const auto& roles = context.shown.document->head_roles;
+    const std::string role = index < roles.size() ? roles[index] : "";
+    const HeadMetrics* metrics =
+        index < context.shown.metrics.size() ? &context.shown.metrics[index] : nullptr;
+    const float top = sheet.y;
+    Sheet row(context);
+    row.y = top + 8;
+    draw_swatch(row, h, top + 8);
+    const float left = row.left + indent, room = row.right - left;
+    const float gain = context.shown.problem().gain(h);
+    const float name = row.put(left, "Head " + std::to_string(h), room, Font::ui_semibold, 13.5F, theme.ink);
+    if (gain != 1.0F)
+        row.put(row.right, "gain " + number(static_cast<double>(gain), 2), room - name - 12, Font::mono, 12,
+                theme.muted, Align::right);
+    row.y += 22;
+    const auto line = [&](const std::string& text) {
+        if (text.empty())
+            return;
+        row.put(left, text, room, Font::ui, 12.5F, theme.text);
+        row.y += 20;
+    };
+    line(role.empty() ? "" : "built to: " + role);
+    if (metrics != nullptr) {
+        line(does(*metrics, context.shown.problem().cross()));
+        const float ceiling = std::log(static_cast<float>(context.dims().Tk));
+        const Color colour = theme.head(h, context.dims().H).colour;
+        draw_measure(row, "entropy", number(static_cast<double>(metrics->entropy), 2) + " nats",
+                     ceiling > 0 ? metrics->entropy / ceiling : 0.0F, colour);
+        draw_measure(row, "share", number(100 * static_cast<double>(metrics->output_share), 0) + " %",
+                     metrics->output_share, colour);
+    }
+    if (const auto change = change_of_head(context, h))
+        draw_measure(row, "change",
+                     change->norm == 0 ? "none" : number(change->norm, change->norm < 0.005 ? 4 : 2),
+                     change->largest > 0 ? static_cast<float>(change->norm / change->largest) : 0.0F,
+                     theme.head(h, context.dims().H).colour);
+    row.y += 8;
+    const Rect area{sheet.left - 12, top, sheet.width() + 24, row.y - top};
+    if (h == context.view.head) {
+        sheet.picture.scene.add(RectItem{.area = area, .fill = theme.highlight});
+        sheet.picture.scene.add(RectItem{.area = {area.x, area.y, 3, area.h}, .fill = theme.ink});
+    }
+    sheet.picture.append(row.picture, 0, 0);
+    sheet.picture.hotspots.push_back({area, "Head " + std::to_string(h), ViewChange{PickHead{h}},
+                                      "Put head " + std::to_string(h) + " in focus"});
+    sheet.y = row.y + 4;
+}
+
+} // namespace
+
+Picture draw_heads(const DrawContext& context) {
+    if (context.shown.document->has_board())
+        return draw_patterns_panel(context);
+    Sheet sheet(context);
+    sheet.y = 10;
+    for (std::int64_t h = 0; h < context.dims().H; ++h)
+        draw_one(sheet, h);
+    sheet.y += 10;
+    draw_hairline(sheet.picture, context, sheet.left, sheet.y, sheet.width());
+    sheet.y += 10;
+    const double ceiling = std::log(static_cast<double>(context.dims().Tk));
+    sheet.paragraph(
+        "Measured on this sentence. Entropy: how widely a row spreads its weight, averaged over rows; 0 "
+        "is one key, " +
+            number(ceiling, 2) + " is all keys alike.",
+        context.theme.muted);
+    sheet.paragraph(
+        "Share: size (Frobenius norm) of what the head adds to the output, over the sum for all heads.",
+        context.theme.muted);
+    if (change_of_head(context, 0))
+        sheet.paragraph("Change: ‖B − A‖ of " + std::string(tensor_info(told_by_head(context.view)).name) +
+                            ", the root of the sum of all squared changes.",
+                        context.theme.muted);
+    sheet.paragraph("“does”: the kind of token that gets at least half the weight, on average.",
+                    context.theme.muted);
+    return sheet.finish();
+}
+
+} // namespace headscope

@@ -1,0 +1,212 @@
+#include "app/draw/kit/format.h"
+#include "app/draw/kit/sheet.h"
+#include "app/draw/matrix/matrix.h"
+#include "app/draw/panels/panels.h"
+#include "app/state/block.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+constexpr float tool_height = 30.0F, tool_gap = 8.0F;
+
+Rect slot(const Sheet& sheet, int column, int columns) {
+    const float width =
+        (sheet.width() - tool_gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
+    return {sheet.left + (width + tool_gap) * static_cast<float>(column), sheet.y, width, tool_height};
+}
+
+void button(Sheet& sheet, int column, const std::string& label, const Action& action, const std::string& tip,
+            bool on = false, int columns = 2) {
+    draw_button(sheet.picture, sheet.context, slot(sheet, column, columns), label, action, on, tip);
+}
+
+/// A name and a field at its right; the typed text becomes an operation.
+void field(Sheet& sheet, const std::string& name, const std::string& label, const std::string& text,
+           const std::function<OperationChoice(const std::string&)>& choice) {
+    constexpr float field_width = 130.0F;
+    sheet.put(sheet.left, name, sheet.width() - field_width - tool_gap, Font::ui, 13,
+              sheet.context.theme.text);
+    sheet.picture.fields.push_back(
+        {.area = {sheet.right - field_width, sheet.y, field_width, 28},
+         .label = label,
+         .text = text,
+         .action = [choice](const std::string& typed) { return Action(OperateOn{choice(typed)}); },
+         .leave =
+             [choice](const std::string& typed) {
+                 return Action(ViewChange(ChooseOperation{choice(typed)}));
+             }});
+    sheet.y += 34;
+}
+
+OperationChoice with_kind(OperationChoice choice, OperationKind kind) {
+    choice.kind = kind;
+    return choice;
+}
+
+bool is_random(OperationKind kind) {
+    return kind == OperationKind::normal || kind == OperationKind::xavier_uniform ||
+           kind == OperationKind::xavier_normal;
+}
+
+void deviation_and_seed(Sheet& sheet, const OperationChoice& now, bool deviation) {
+    if (deviation)
+        field(sheet, "standard deviation", "deviation", shortest_number(now.deviation),
+              [now](const std::string& typed) {
+                  OperationChoice choice = now;
+                  choice.deviation = parse_number(typed);
+                  return choice;
+              });
+    field(sheet, "seed", "seed", std::to_string(now.seed), [now](const std::string& typed) {
+        OperationChoice choice = now;
+        choice.seed = parse_seed(typed);
+        return choice;
+    });
+}
+
+/// The fields of the operation that was opened, and the button that does it.
+void draw_open_operation(Sheet& sheet, const Block& block) {
+    const OperationChoice now = sheet.context.view.operation;
+    const bool weight = tensor_info(block.tensor).rank() == 2;
+    switch (now.kind) {
+    case OperationKind::set:
+        field(sheet, "set every number to", "set to", shortest_number(now.value),
+              [now](const std::string& typed) {
+                  OperationChoice choice = now;
+                  choice.value = parse_number(typed);
+                  return choice;
+              });
+        break;
+    case OperationKind::scale:
+        field(sheet, "multiply every number by", "scale by", shortest_number(now.factor),
+              [now](const std::string& typed) {
+                  OperationChoice choice = now;
+                  choice.factor = parse_number(typed);
+                  return choice;
+              });
+        break;
+    case OperationKind::noise:
+        deviation_and_seed(sheet, now, true);
+        break;
+    case OperationKind::normal:
+    case OperationKind::xavier_uniform:
+    case OperationKind::xavier_normal: {
+        std::vector<Segment> ways{{"normal",
+                                   ViewChange(ChooseOperation{with_kind(now, OperationKind::normal)}),
+                                   now.kind == OperationKind::normal || !weight,
+                                   "Normal numbers with a standard deviation of your choice"}};
+        if (weight) {
+            ways.push_back({"Xavier unif.",
+                            ViewChange(ChooseOperation{with_kind(now, OperationKind::xavier_uniform)}),
+                            now.kind == OperationKind::xavier_uniform,
+                            "Even within √(6 / (rows + columns)) of the whole matrix"});
+            ways.push_back(
+                {"Xavier norm.", ViewChange(ChooseOperation{with_kind(now, OperationKind::xavier_normal)}),
+                 now.kind == OperationKind::xavier_normal,
+                 "Normal with a standard deviation of √(2 / (rows + columns)) of the whole matrix"});
+        }
+        draw_segmented(sheet.picture, sheet.context, sheet.left, sheet.y, ways);
+        sheet.y += 36;
+        deviation_and_seed(sheet, now, now.kind == OperationKind::normal);
+        break;
+    }
+    default:
+        return;
+    }
+    button(sheet, 0, "Apply", OperateOn{now}, "Enter does the same", true);
+    button(sheet, 1, "Close", ViewChange(ChooseOperation{with_kind(now, OperationKind::none)}), {});
+    sheet.y += tool_height + 12;
+}
+
+void draw_tools(Sheet& sheet, const Block& block) {
+    const OperationChoice now = sheet.context.view.operation;
+    const auto open = [&](OperationKind kind) { return ViewChange(ChooseOperation{with_kind(now, kind)}); };
+    const auto at_once = [&](const BlockOperation& operation) {
+        return Command(EditBlock{block, operation});
+    };
+    sheet.section("Do to this selection", std::to_string(block.rows) + " × " + std::to_string(block.cols));
+    sheet.y += 2;
+    button(sheet, 0, "Set…", open(OperationKind::set), "One number for all", now.kind == OperationKind::set);
+    button(sheet, 1, "Scale…", open(OperationKind::scale), "Times a factor",
+           now.kind == OperationKind::scale);
+    sheet.y += tool_height + tool_gap;
+    button(sheet, 0, "Zero", at_once(Zero{}), "Delete does the same");
+    button(sheet, 1, "Add noise…", open(OperationKind::noise), "Normal numbers, by a seed",
+           now.kind == OperationKind::noise);
+    sheet.y += tool_height + tool_gap;
+    button(sheet, 0, "Randomise…", open(is_random(now.kind) ? now.kind : OperationKind::normal),
+           "New numbers by a seed: normal or Xavier", is_random(now.kind));
+    button(sheet, 1, "Identity", at_once(MakeIdentity{}), "1 on the block's diagonal, else 0");
+    sheet.y += tool_height + tool_gap;
+    button(sheet, 0, "Copy TSV", CopyNumbers{}, "Ctrl C: for a spreadsheet");
+    button(sheet, 1, "Paste TSV", PasteNumbers{}, "Ctrl V: from a spreadsheet, from the selected cell on");
+    sheet.y += tool_height + 12;
+    draw_open_operation(sheet, block);
+}
+
+/// The numbers around the selected cell, where the canvas shows the matrix in cells too small to grab.
+void draw_neighbourhood(Sheet& sheet, const CellAddress& cell) {
+    const DrawContext& context = sheet.context;
+    const Block all = matrix_of(cell, context.dims());
+    constexpr std::int64_t most_rows = 9;
+    constexpr float cell_w = 44.0F, cell_h = 28.0F, label = 34.0F;
+    const auto most_cols = static_cast<std::int64_t>((sheet.width() - label) / cell_w);
+    const auto window = [](std::int64_t at, std::int64_t extent, std::int64_t most) {
+        const std::int64_t shown = std::min(extent, most);
+        return std::pair(std::clamp<std::int64_t>(at - shown / 2, 0, extent - shown), shown);
+    };
+    const int down = row_axis(cell.tensor);
+    const auto across = static_cast<std::size_t>(col_axis(cell.tensor));
+    const auto [row, rows] =
+        window(down < 0 ? 0 : cell.at[static_cast<std::size_t>(down)], all.rows, most_rows);
+    const auto [col, cols] = window(cell.at[across], all.cols, most_cols);
+    sheet.section("Numbers around it", "drag, type");
+    const float top = sheet.y + 20;
+    MatrixSpec spec{.tensor = cell.tensor,
+                    .origin = all.at(row, col),
+                    .row_axis = down < 0 ? 3 : down,
+                    .col_axis = col_axis(cell.tensor),
+                    .rows = rows,
+                    .cols = cols,
+                    .x = sheet.left + label,
+                    .y = top,
+                    .cell_w = cell_w,
+                    .cell_h = cell_h,
+                    .high = largest_magnitude(context.shown, cell.tensor, context.view.batch)};
+    const MatrixGrid grid = draw_matrix(sheet.picture, context, spec);
+    for (std::int64_t c = 0; c < cols; ++c)
+        draw_text(sheet.picture, context, grid.cell(0, c).x + cell_w / 2, top - 7, std::to_string(col + c),
+                  Font::mono, 12, context.theme.muted, Align::center);
+    for (std::int64_t r = 0; r < rows && down >= 0; ++r)
+        draw_text(sheet.picture, context, sheet.left + label - 8,
+                  baseline_for(grid.cell(r, 0).y + cell_h / 2, 12), std::to_string(row + r), Font::mono, 12,
+                  context.theme.muted, Align::right);
+    sheet.y = grid.area.bottom() + 12;
+}
+
+} // namespace
+
+Picture with_selection_tools(const Picture& inspector, const DrawContext& context) {
+    const auto block = selected_block(context.view);
+    const auto cell = context.view.selected;
+    if (!block || !cell || !is_owned(cell->tensor) || context.shown.tensor(cell->tensor) == nullptr)
+        return inspector;
+    Sheet sheet(context);
+    constexpr std::int64_t readable =
+        24; ///< rows or columns from which on the canvas may be too small to grab
+    const Block all = matrix_of(*cell, context.dims());
+    if (std::max(all.rows, all.cols) > readable)
+        draw_neighbourhood(sheet, *cell);
+    draw_tools(sheet, *block);
+    draw_selection(sheet.picture, context);
+    Picture picture = inspector;
+    const float below = inspector.scene.height - Sheet::pad + 12;
+    const Picture tools = sheet.finish();
+    picture.append(tools, 0, below);
+    picture.scene.height = below + tools.scene.height;
+    return picture;
+}
+
+} // namespace headscope

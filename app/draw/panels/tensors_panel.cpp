@@ -1,0 +1,179 @@
+#include "app/draw/panels/panels.h"
+
+#include "app/draw/kit/format.h"
+#include "app/draw/kit/sheet.h"
+#include "app/draw/pages/attention_pages.h"
+#include "core/base/overloaded.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+constexpr float entry_height = 44.0F;
+/// The panel is drawn every frame: larger tensors are not searched for their smallest and largest number.
+constexpr std::int64_t most_searched = 1 << 18;
+
+/// The stop of the strip at which an input is read first.
+StageGroup read_at(TensorId id) {
+    switch (id) {
+    case TensorId::x:
+        return StageGroup::x;
+    case TensorId::W_O:
+    case TensorId::b_O:
+        return StageGroup::output;
+    case TensorId::mask:
+        return StageGroup::masked;
+    case TensorId::gain:
+        return StageGroup::concat;
+    default:
+        return StageGroup::qkv;
+    }
+}
+
+std::string axes_text(const TensorInfo& info) {
+    std::string text;
+    for (int axis = 0; axis < info.rank(); ++axis)
+        text += (axis == 0 ? "" : " × ") + axis_name(info.axes[static_cast<std::size_t>(axis)]);
+    return text;
+}
+
+std::string range_text(const Tensor& tensor) {
+    if (tensor.count() > most_searched)
+        return "";
+    float low = INFINITY, high = -INFINITY;
+    bool forbidden = false;
+    for (const float value : tensor.values()) {
+        if (!std::isfinite(value)) {
+            forbidden = true;
+            continue;
+        }
+        low = std::min(low, value);
+        high = std::max(high, value);
+    }
+    if (low > high)
+        return forbidden ? "all −∞" : "empty";
+    return number(static_cast<double>(low), 2) + " to " + number(static_cast<double>(high), 2) +
+           (forbidden ? ", and −∞" : "");
+}
+
+struct Entry {
+    std::string name, range, shape, memory;
+    StageGroup group;
+    bool on;
+};
+
+void draw_entry(Sheet& sheet, const Entry& entry) {
+    const Theme& theme = sheet.context.theme;
+    const Rect area{sheet.left - 12, sheet.y, sheet.width() + 24, entry_height};
+    if (entry.on) {
+        sheet.picture.scene.add(RectItem{.area = area, .fill = theme.highlight});
+        sheet.picture.scene.add(RectItem{.area = {area.x, area.y, 3, area.h}, .fill = theme.ink});
+    }
+    const float top = sheet.y;
+    sheet.y = top - 1;
+    const float name = sheet.put(sheet.left, entry.name, sheet.width(),
+                                 entry.on ? Font::mono_semibold : Font::mono, 13, theme.ink);
+    const float room = sheet.width() - name - 12;
+    if (room > 40)
+        sheet.put(sheet.right, entry.range, room, Font::mono, 12, theme.text, Align::right);
+    sheet.y = top + 18;
+    const float shape = sheet.put(sheet.left, entry.shape, sheet.width(), Font::mono, 12, theme.muted);
+    if (shape + 12 + sheet.context.measure(entry.memory, Font::mono, 12) <= sheet.width())
+        sheet.put(sheet.right, entry.memory, sheet.width(), Font::mono, 12, theme.muted, Align::right);
+    sheet.y = top + entry_height;
+    sheet.picture.hotspots.push_back({area, entry.name, ViewChange{GoTo{entry.group}},
+                                      (entry.memory.empty() ? "" : entry.memory + ". ") + "Go to " +
+                                          std::string(group_info(entry.group).title)});
+}
+
+void draw_tensor(Sheet& sheet, TensorId id) {
+    const DrawContext& context = sheet.context;
+    const Tensor* tensor =
+        context.shown.trace == nullptr ? context.shown.problem().input(id) : context.shown.tensor(id);
+    if (tensor == nullptr)
+        return;
+    const TensorInfo& info = tensor_info(id);
+    draw_entry(sheet, {.name = std::string(info.name),
+                       .range = range_text(*tensor),
+                       .shape = axes_text(info) + " = " + tensor->shape().text(),
+                       .memory = bytes_text(tensor->count() * static_cast<std::int64_t>(sizeof(float))),
+                       .group = is_stage(id) ? info.group : read_at(id),
+                       .on = is_stage(id) && info.group == context.view.group});
+}
+
+std::string mask_words(const Mask& mask) {
+    if (mask.empty())
+        return "none";
+    std::string text;
+    for (const MaskRule& rule : mask)
+        text += (text.empty() ? "" : ", ") +
+                std::visit(Overloaded{[](const CausalMask&) { return std::string("causal"); },
+                                      [](const KeyPaddingMask&) { return std::string("padding"); },
+                                      [](const SlidingWindowCausalMask& r) {
+                                          return "causal window of " + std::to_string(r.window);
+                                      },
+                                      [](const SlidingWindowSymmetricMask& r) {
+                                          return "window of ±" + std::to_string(r.half_width);
+                                      },
+                                      [](const ExplicitMask&) { return std::string("explicit"); },
+                                      [](const AdditiveMask&) { return std::string("additive"); }},
+                           rule);
+    return text;
+}
+
+std::string gain_words(const std::vector<float>& gains) {
+    if (std::ranges::all_of(gains, [](float g) { return g == 1.0F; }))
+        return "all 1";
+    std::string text;
+    for (const float gain : gains)
+        text += (text.empty() ? "" : ", ") + number(static_cast<double>(gain), 2);
+    return text;
+}
+
+void heading(Sheet& sheet, const char* text) {
+    sheet.put(sheet.left, text, sheet.width(), Font::ui_semibold, 13.5F, sheet.context.theme.ink);
+    sheet.y += Sheet::row_height + 2;
+}
+
+} // namespace
+
+Picture draw_tensors(const DrawContext& context) {
+    if (context.shown.document->attention != nullptr)
+        return draw_source_panel(context);
+    Sheet sheet(context);
+    const Problem& problem = context.shown.problem();
+    sheet.y = 14;
+    heading(sheet, "Inputs");
+    // x is a stop of the strip too: it is listed once, among what the user decides.
+    draw_tensor(sheet, TensorId::x);
+    for (int id = stage_count; id < tensor_count; ++id)
+        draw_tensor(sheet, static_cast<TensorId>(id));
+    draw_entry(sheet,
+               {.name = "mask",
+                .range = problem.mask.empty() ? "none" : "",
+                .shape = problem.mask.empty() ? "every token reads every key" : mask_words(problem.mask),
+                .memory = "",
+                .group = StageGroup::masked,
+                .on = false});
+    draw_entry(sheet, {.name = "gain",
+                       .range = "",
+                       .shape = "one per head: " + gain_words(problem.gains),
+                       .memory = "",
+                       .group = StageGroup::concat,
+                       .on = false});
+    sheet.y += 14;
+    heading(sheet, "Stages");
+    if (context.shown.trace == nullptr)
+        sheet.paragraph(
+            "Not listed while the weights are on screen read otherwise than the model gives them: "
+            "go to another stage, or switch that off in Heads.",
+            context.theme.text);
+    for (int id = 1; id < stage_count; ++id)
+        draw_tensor(sheet, static_cast<TensorId>(id));
+    return sheet.finish();
+}
+
+} // namespace headscope

@@ -1,0 +1,103 @@
+#include "core/checkpoint/files/config_reader.h"
+
+#include "core/base/error.h"
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace headscope {
+
+using nlohmann::json;
+
+ConfigReader::ConfigReader(const json& object, std::string source)
+    : object_(&object), source_(std::move(source)) {
+    if (!object.is_object())
+        fail_input(source_ + " should be a JSON object with the sizes of the model; get it again");
+}
+
+const json* ConfigReader::find(const char* key) const {
+    const auto found = object_->find(key);
+    return found == object_->end() || found->is_null() ? nullptr : &*found;
+}
+
+bool ConfigReader::says_null(const char* key) const {
+    const auto found = object_->find(key);
+    return found != object_->end() && found->is_null();
+}
+
+void ConfigReader::refuse(const char* key, const std::string& wanted) const {
+    const json* value = find(key);
+    constexpr std::size_t longest = 60;
+    const std::string has =
+        value == nullptr ? "missing"
+                         : value->dump(-1, ' ', false, json::error_handler_t::replace).substr(0, longest);
+    fail_input(source_ + ": " + key + " is " + has + "; it should be " + wanted);
+}
+
+std::optional<std::int64_t> ConfigReader::integer(const char* key, std::int64_t least) const {
+    const json* value = find(key);
+    if (value == nullptr)
+        return std::nullopt;
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    const std::string wanted = "a whole number from " + std::to_string(least) + " to " + std::to_string(most);
+    if (!value->is_number_integer())
+        refuse(key, wanted);
+    const bool too_large =
+        value->is_number_unsigned() && value->get<std::uint64_t>() > static_cast<std::uint64_t>(most);
+    if (too_large || value->get<std::int64_t>() < least)
+        refuse(key, wanted);
+    return value->get<std::int64_t>();
+}
+
+double ConfigReader::positive(const char* key, double fallback) const {
+    const json* value = find(key);
+    if (value == nullptr)
+        return fallback;
+    if (!value->is_number() || !std::isfinite(value->get<double>()) || value->get<double>() <= 0)
+        refuse(key, "a number above 0");
+    return value->get<double>();
+}
+
+std::vector<double> ConfigReader::positives(const char* key, std::int64_t count) const {
+    const json* value = find(key);
+    const std::string wanted = "a list of " + std::to_string(count) + " numbers above 0";
+    if (value == nullptr || !value->is_array() || static_cast<std::int64_t>(value->size()) != count)
+        refuse(key, wanted);
+    std::vector<double> numbers;
+    for (const json& element : *value) {
+        if (!element.is_number() || !std::isfinite(element.get<double>()) || element.get<double>() <= 0)
+            refuse(key, wanted);
+        numbers.push_back(element.get<double>());
+    }
+    return numbers;
+}
+
+bool ConfigReader::flag(const char* key, bool fallback) const {
+    const json* value = find(key);
+    if (value == nullptr)
+        return fallback;
+    if (!value->is_boolean())
+        refuse(key, "true or false");
+    return value->get<bool>();
+}
+
+std::string ConfigReader::text(const char* key, const std::string& fallback) const {
+    const json* value = find(key);
+    if (value == nullptr)
+        return fallback;
+    if (!value->is_string())
+        refuse(key, "a text");
+    return value->get<std::string>();
+}
+
+std::optional<ConfigReader> ConfigReader::object(const char* key) const {
+    const json* value = find(key);
+    if (value == nullptr)
+        return std::nullopt;
+    if (!value->is_object())
+        refuse(key, "an object");
+    return ConfigReader(*value, source_ + ": " + key);
+}
+
+} // namespace headscope

@@ -1,0 +1,106 @@
+#include "core/checkpoint/files/rope_config.h"
+
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace headscope {
+
+namespace {
+
+using Kind = RopeScaling::Kind;
+
+Kind read_kind(const ConfigReader& settings) {
+    const char* key = settings.has("rope_type") ? "rope_type" : "type";
+    const std::string name = settings.text(key, "default");
+    constexpr std::array<std::pair<std::string_view, Kind>, 6> kinds{{{"default", Kind::none},
+                                                                      {"linear", Kind::linear},
+                                                                      {"dynamic", Kind::dynamic},
+                                                                      {"llama3", Kind::llama3},
+                                                                      {"yarn", Kind::yarn},
+                                                                      {"longrope", Kind::longrope}}};
+    for (const auto& [known, kind] : kinds)
+        if (name == known)
+            return kind;
+    settings.refuse(key, "default, linear, dynamic, llama3, yarn or longrope");
+}
+
+double needed(const ConfigReader& settings, const char* key) {
+    if (!settings.has(key))
+        settings.refuse(key, "a number above 0");
+    return settings.positive(key, 1.0);
+}
+
+void read_llama3(const ConfigReader& settings, RopeScaling& out) {
+    out.low_freq_factor = needed(settings, "low_freq_factor");
+    out.high_freq_factor = needed(settings, "high_freq_factor");
+    out.original_max_positions = needed(settings, "original_max_position_embeddings");
+    if (out.high_freq_factor <= out.low_freq_factor)
+        settings.refuse("high_freq_factor", "above low_freq_factor");
+}
+
+/// As in Hugging Face's _compute_yarn_parameters (modeling_rope_utils.py).
+void read_yarn(const ConfigReader& settings, const ModelConfig& config, RopeScaling& out) {
+    if (config.rope_theta <= 1.0)
+        settings.refuse("rope_theta", "above 1, as yarn takes its logarithm");
+    out.original_max_positions =
+        settings.positive("original_max_position_embeddings", static_cast<double>(config.max_positions));
+    out.beta_fast = settings.positive("beta_fast", out.beta_fast);
+    out.beta_slow = settings.positive("beta_slow", out.beta_slow);
+    out.whole_pairs = settings.flag("truncate", true);
+    const auto magnitude = [&](double scale) {
+        return out.factor <= 1.0 ? 1.0 : 0.1 * scale * std::log(out.factor) + 1.0;
+    };
+    const bool both = settings.has("mscale") && settings.has("mscale_all_dim");
+    const double usual = both ? magnitude(settings.positive("mscale", 1.0)) /
+                                    magnitude(settings.positive("mscale_all_dim", 1.0))
+                              : magnitude(1.0);
+    out.attention_factor = settings.positive("attention_factor", usual);
+}
+
+/// As in Hugging Face's _compute_longrope_parameters (modeling_rope_utils.py): a length among the model's own
+/// keys decides over the factor.
+void read_longrope(const ConfigReader& reader, const ConfigReader& settings, const ModelConfig& config,
+                   RopeScaling& out) {
+    const char* key = "original_max_position_embeddings";
+    const auto longest = static_cast<double>(config.max_positions);
+    out.original_max_positions = reader.positive(key, settings.positive(key, longest));
+    const double ratio = longest / out.original_max_positions;
+    out.factor = reader.has(key) ? ratio : settings.positive("factor", ratio);
+    const double usual = out.factor <= 1.0 || out.original_max_positions <= 1.0
+                             ? 1.0
+                             : std::sqrt(1.0 + std::log(out.factor) / std::log(out.original_max_positions));
+    out.attention_factor = settings.positive("attention_factor", usual);
+    out.short_factors = settings.positives("short_factor", config.dk / 2);
+    out.long_factors = settings.positives("long_factor", config.dk / 2);
+}
+
+RopeScaling read_scaling(const ConfigReader& reader, const ConfigReader& settings,
+                         const ModelConfig& config) {
+    RopeScaling out;
+    out.kind = read_kind(settings);
+    if (out.kind == Kind::longrope)
+        read_longrope(reader, settings, config, out);
+    else if (out.kind != Kind::none)
+        out.factor = needed(settings, "factor");
+    if (out.kind == Kind::llama3)
+        read_llama3(settings, out);
+    if (out.kind == Kind::yarn)
+        read_yarn(settings, config, out);
+    return out;
+}
+
+} // namespace
+
+void read_rope(const ConfigReader& reader, ModelConfig& config) {
+    config.rope_theta = reader.positive("rope_theta", config.rope_theta);
+    // Newer files keep the base among the other settings.
+    for (const char* key : {"rope_parameters", "rope_scaling"})
+        if (const auto settings = reader.object(key)) {
+            config.rope_theta = settings->positive("rope_theta", config.rope_theta);
+            config.rope_scaling = read_scaling(reader, *settings, config);
+            return;
+        }
+}
+
+} // namespace headscope

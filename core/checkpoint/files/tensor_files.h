@@ -1,0 +1,42 @@
+#pragma once
+
+#include "core/format/safetensors.h"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headscope {
+
+/// The tensors of a checkpoint folder: model.safetensors, or the files that model.safetensors.index.json
+/// names. Headers are read at once, tensors when they are asked for. Immutable; any thread may read it.
+class TensorFiles {
+public:
+    /// Throws Error(input) when the folder holds neither, naming the way to convert when it holds a PyTorch
+    /// pickle; and when the index and its files contradict each other.
+    static TensorFiles open(const std::string& folder);
+
+    /// In the order in which they were opened.
+    const std::vector<std::shared_ptr<const Safetensors>>& files() const { return files_; }
+    /// All tensors, ordered by name.
+    std::vector<const SafetensorsEntry*> entries() const;
+    /// Null when there is no such tensor.
+    const SafetensorsEntry* find(std::string_view name) const;
+    /// As float32; throws like Safetensors::tensor, and when a number is NaN or infinite.
+    TensorPtr tensor(std::string_view name) const;
+
+private:
+    void add(const std::string& path);
+    void read_index(const std::string& folder, const std::string& index);
+
+    struct Place {
+        std::size_t file;
+        const SafetensorsEntry* entry; ///< in files_[file], whose entries never move
+    };
+    std::string folder_;
+    std::vector<std::shared_ptr<const Safetensors>> files_;
+    std::map<std::string, Place, std::less<>> places_;
+};
+
+} // namespace headscope

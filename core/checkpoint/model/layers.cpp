@@ -1,0 +1,116 @@
+#include "core/checkpoint/model/layers.h"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Row = Eigen::Map<Eigen::RowVectorXf>;
+using ConstRow = Eigen::Map<const Eigen::RowVectorXf>;
+using Numbers = Eigen::Map<Eigen::ArrayXf>;
+using ConstNumbers = Eigen::Map<const Eigen::ArrayXf>;
+
+std::int64_t width_of(const Tensor& x) {
+    return x.shape().back(0);
+}
+
+std::int64_t rows_of(const Tensor& x) {
+    return x.count() / width_of(x);
+}
+
+ConstRow row(const Tensor& x, std::int64_t i = 0) {
+    return {x.data() + i * width_of(x), width_of(x)};
+}
+
+float sigmoid(float v) {
+    return 1.0F / (1.0F + std::exp(-v));
+}
+
+/// In double, so that the bits do not depend on the vectors that sum it up.
+void norm_row(const Tensor& x, std::int64_t i, const Tensor& gain, const Tensor* shift, double eps,
+              Tensor& y) {
+    Eigen::RowVectorXd centred = row(x, i).cast<double>();
+    if (shift != nullptr)
+        centred.array() -= centred.mean();
+    const double scale = 1.0 / std::sqrt(centred.squaredNorm() / static_cast<double>(centred.size()) + eps);
+    Row out(y.data() + i * width_of(y), width_of(y));
+    out = ((centred * scale).cast<float>().array() * row(gain).array()).matrix();
+    if (shift != nullptr)
+        out += row(*shift);
+}
+
+} // namespace
+
+MutableTensor norm(CpuDense& cpu, const Tensor& x, const Tensor& gain, const Tensor* shift, double eps) {
+    MutableTensor y = cpu.make(x.shape());
+    cpu.for_rows(rows_of(x), 20 * width_of(x), [&](std::int64_t first, std::int64_t count) {
+        for (std::int64_t i = first; i < first + count; ++i)
+            norm_row(x, i, gain, shift, eps, *y);
+    });
+    return y;
+}
+
+void activate(CpuDense& cpu, Tensor& x, Activation activation, const Progress& cancel) {
+    using enum CpuDense::Function;
+    Numbers numbers(x.data(), x.count());
+    switch (activation) {
+    case Activation::gelu:
+        return cpu.apply(gelu, x.values(), cancel);
+    case Activation::gelu_tanh:
+        return cpu.apply(gelu_tanh, x.values(), cancel);
+    case Activation::silu:
+        return cpu.apply(silu, x.values(), cancel);
+    case Activation::gelu_quick:
+        numbers *= (1.702F * numbers).unaryExpr(&sigmoid);
+        return;
+    case Activation::relu:
+        numbers = numbers.max(0.0F);
+        return;
+    case Activation::relu6:
+        numbers = numbers.max(0.0F).min(6.0F);
+        return;
+    case Activation::relu_square:
+        numbers = numbers.max(0.0F).square();
+        return;
+    case Activation::leaky_relu:
+        numbers = numbers.max(0.01F * numbers);
+        return;
+    case Activation::mish:
+        numbers *= numbers.unaryExpr([](float v) { return std::tanh(std::log1p(std::exp(v))); });
+        return;
+    case Activation::tanh:
+        numbers = numbers.unaryExpr([](float v) { return std::tanh(v); });
+        return;
+    case Activation::sigmoid:
+        numbers = numbers.unaryExpr(&sigmoid);
+        return;
+    case Activation::linear:
+        return;
+    }
+}
+
+MutableTensor sum(CpuDense& cpu, const Tensor& x, const Tensor& y) {
+    MutableTensor out = cpu.make(x.shape());
+    Numbers(out->data(), out->count()) =
+        ConstNumbers(x.data(), x.count()) + ConstNumbers(y.data(), y.count());
+    return out;
+}
+
+MutableTensor mlp(CpuDense& cpu, const Tensor& x, const WeightSet& layer, Activation activation,
+                  const Progress& cancel) {
+    MutableTensor inside = cpu.multiply(x, *layer[Slot::mlp_in], layer[Slot::mlp_in_bias].get(), cancel);
+    if (const TensorPtr& gate = layer[Slot::mlp_gate]) {
+        MutableTensor opened = cpu.multiply(x, *gate, layer[Slot::mlp_gate_bias].get(), cancel);
+        activate(cpu, *opened, activation, cancel);
+        Numbers(inside->data(), inside->count()) *= ConstNumbers(opened->data(), opened->count());
+    } else {
+        activate(cpu, *inside, activation, cancel);
+    }
+    return cpu.multiply(*inside, *layer[Slot::mlp_out], layer[Slot::mlp_out_bias].get(), cancel);
+}
+
+} // namespace headscope

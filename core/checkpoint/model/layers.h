@@ -1,0 +1,32 @@
+#pragma once
+
+#include "core/base/progress.h"
+#include "core/checkpoint/files/config.h"
+#include "core/checkpoint/model/model.h"
+#include "core/engine/cpu/dense.h"
+#include "core/tensor/tensor.h"
+
+#include <memory>
+
+namespace headscope {
+
+// The parts of a transformer around its attention. x is (B, T, width); each returns a new tensor.
+
+using MutableTensor = std::shared_ptr<Tensor>;
+
+/// (x - mean) / sqrt(variance + eps) * gain + shift; without a shift RMSNorm: x / sqrt(mean square + eps) *
+/// gain.
+MutableTensor norm(CpuDense& cpu, const Tensor& x, const Tensor& gain, const Tensor* shift, double eps);
+
+/// In place, number by number.
+void activate(CpuDense& cpu, Tensor& x, Activation activation, const Progress& cancel);
+
+/// x + y, of one shape.
+MutableTensor sum(CpuDense& cpu, const Tensor& x, const Tensor& y);
+
+/// The MLP of a layer: activation(x W_in + b) W_out + b, or with a gate
+/// (activation(x W_gate + b) * (x W_in + b)) W_out + b.
+MutableTensor mlp(CpuDense& cpu, const Tensor& x, const WeightSet& layer, Activation activation,
+                  const Progress& cancel);
+
+} // namespace headscope

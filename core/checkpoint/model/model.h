@@ -1,0 +1,77 @@
+#pragma once
+
+#include "core/checkpoint/files/config.h"
+#include "core/checkpoint/files/name_map.h"
+#include "core/checkpoint/files/tensor_files.h"
+#include "core/checkpoint/model/kept_weights.h"
+#include "core/tensor/tensor.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace headscope {
+
+/// What a checkpoint's tensors leave to say. Names are those of the file.
+struct CheckpointReport {
+    std::vector<std::string> missing;      ///< of the embeddings and layers: without them nothing runs
+    std::vector<std::string> head_missing; ///< of the language-model head: without them there are no logits
+    std::vector<std::string> wrong_shape;  ///< sentences: name, what it has, what it should have
+    std::vector<std::string> unknown;      ///< in the file, and no part of this family
+    std::vector<std::string> unused;       ///< known, and of no use to the forward pass (a pooler, buffers)
+    std::map<std::string, std::int64_t> parameters; ///< numbers stored, by dtype
+};
+
+/// An opened checkpoint. Weights are read, checked and brought into our layout when they are asked for, and
+/// stay in memory within a budget; beyond it they are read again each time, so that a larger model needs that
+/// and the memory of one layer more. A weight is one object as long as anybody holds it. Any thread may use a
+/// model; copies share what is kept.
+class Model {
+public:
+    static constexpr std::size_t default_kept_bytes = std::size_t{1} << 30U;
+
+    /// `folder` holds config.json and the tensors. Tensors that are missing, unknown or of a wrong shape go
+    /// into the report. Throws Error(input) for what cannot be read at all (see TensorFiles and
+    /// parse_model_config). Nothing is fetched from a network. kept_bytes: what the weights kept in memory
+    /// may take together, as float32: what stands around the layers first, then the last layers, which an
+    /// edit anywhere computes again.
+    static Model open(const std::string& folder, std::size_t kept_bytes = default_kept_bytes);
+
+    const std::string& folder() const { return folder_; }
+    const ModelConfig& config() const { return config_; }
+    const TensorFiles& files() const { return files_; }
+    const CheckpointReport& report() const { return report_; }
+    bool has_head() const { return report_.head_missing.empty(); }
+    /// Throws Error(input) naming what keeps the model from running: missing or misshapen tensors.
+    void require_runnable() const;
+
+    // Each needs require_runnable() to hold, and throws Error(input) for NaN or infinite weights and for
+    // files that were cut short since they were opened.
+    /// One tensor of the embeddings, final norm or head; null where the model has none. The head of a tied
+    /// model is its word embedding.
+    TensorPtr shared(Slot slot) const;
+    /// All of layer l.
+    WeightSet layer(std::int64_t l) const;
+
+private:
+    Model() = default;
+    void match();
+    void match_rows(std::span<const TensorName> rows, std::string_view prefix,
+                    std::vector<std::string>& missing);
+    void plan_kept(std::size_t kept_bytes);
+    WeightSet read_layer(std::int64_t l) const;
+    /// What the tensor is called in the files; its usual name where they lack it.
+    std::string name_in_files(const TensorName& row, std::string_view prefix, std::int64_t l) const;
+    TensorPtr load(const TensorName& row, std::string_view prefix, std::int64_t l) const;
+
+    std::string folder_;
+    ModelConfig config_;
+    TensorFiles files_;
+    std::string prefix_;
+    CheckpointReport report_;
+    std::shared_ptr<std::vector<KeptWeights>> kept_; ///< around the layers, then each layer
+};
+
+} // namespace headscope

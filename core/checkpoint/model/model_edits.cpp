@@ -1,0 +1,93 @@
+#include "core/checkpoint/model/model_edits.h"
+
+#include "core/base/error.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace headscope {
+
+namespace {
+
+constexpr std::array<std::pair<TensorId, Slot>, 8> editable{{{TensorId::W_Q, Slot::W_Q},
+                                                             {TensorId::W_K, Slot::W_K},
+                                                             {TensorId::W_V, Slot::W_V},
+                                                             {TensorId::W_O, Slot::W_O},
+                                                             {TensorId::b_Q, Slot::b_Q},
+                                                             {TensorId::b_K, Slot::b_K},
+                                                             {TensorId::b_V, Slot::b_V},
+                                                             {TensorId::b_O, Slot::b_O}}};
+
+bool all_one(const std::vector<float>& gains) {
+    return std::ranges::all_of(gains, [](float gain) { return gain == 1.0F; });
+}
+
+bool same(const LayerEdits& a, const LayerEdits& b) {
+    return a.tensors == b.tensors && (a.gains == b.gains || (all_one(a.gains) && all_one(b.gains)));
+}
+
+} // namespace
+
+std::optional<Slot> slot_of(TensorId id) {
+    const auto row = std::ranges::find(editable, id, &std::pair<TensorId, Slot>::first);
+    return row == editable.end() ? std::nullopt : std::optional(row->second);
+}
+
+const LayerEdits* edits_of(const ModelEdits& edits, std::int64_t l) {
+    const auto found = edits.find(l);
+    return found == edits.end() ? nullptr : &found->second;
+}
+
+std::int64_t first_difference(const ModelEdits& a, const ModelEdits& b, std::int64_t layers) {
+    static const LayerEdits none;
+    const auto of = [](const ModelEdits& edits, std::int64_t l) -> const LayerEdits& {
+        const LayerEdits* const layer = edits_of(edits, l);
+        return layer == nullptr ? none : *layer;
+    };
+    std::int64_t l = 0;
+    while (l < layers && same(of(a, l), of(b, l)))
+        ++l;
+    return l;
+}
+
+Problem with_edits(Problem problem, const LayerEdits* edits) {
+    if (edits == nullptr)
+        return problem;
+    for (const auto& [id, tensor] : edits->tensors)
+        *problem.input_slot(id) = tensor;
+    problem.gains = edits->gains;
+    return problem;
+}
+
+void check_edits(const Model& model, const ModelEdits& edits) {
+    const ModelConfig& config = model.config();
+    for (const auto& [l, layer] : edits) {
+        const std::string where = "the edits of layer " + std::to_string(l);
+        if (l < 0 || l >= config.layers)
+            fail_input("the edits name layer " + std::to_string(l) + "; layers are numbered 0 to " +
+                       std::to_string(config.layers - 1));
+        if (!layer.gains.empty() && layer.gains.size() != static_cast<std::size_t>(config.H))
+            fail_input(where + " have " + std::to_string(layer.gains.size()) + " gains; it has " +
+                       std::to_string(config.H) + " heads");
+        if (!std::ranges::all_of(layer.gains, [](float gain) { return std::isfinite(gain); }))
+            fail_input(where + " have a gain that is not finite; give numbers");
+        const WeightSet weights = layer.tensors.empty() ? WeightSet() : model.layer(l);
+        for (const auto& [id, tensor] : layer.tensors) {
+            const std::string name(tensor_info(id).name);
+            const auto slot = slot_of(id);
+            const TensorPtr own = slot ? weights[*slot] : nullptr;
+            if (own == nullptr)
+                fail_input(where + " change " + name + ", which it does not have");
+            if (tensor == nullptr || tensor->shape() != own->shape())
+                fail_input(where + ": " + name + " has shape " +
+                           (tensor == nullptr ? "()" : tensor->shape().text()) + "; the model's has " +
+                           own->shape().text());
+            if (!tensor->all_finite())
+                fail_input(where + ": a number of " + name + " is NaN or infinite; give numbers");
+        }
+    }
+}
+
+} // namespace headscope

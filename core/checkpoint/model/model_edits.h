@@ -1,0 +1,37 @@
+#pragma once
+
+#include "core/attention/problem.h"
+#include "core/checkpoint/model/model.h"
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace headscope {
+
+/// What a user changed in the attention of one layer.
+struct LayerEdits {
+    /// W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O that were changed, whole, in our layout and of the model's
+    /// shape.
+    std::map<TensorId, TensorPtr> tensors;
+    std::vector<float> gains; ///< one per head; empty: all 1
+    bool empty() const { return tensors.empty() && gains.empty(); }
+};
+/// By layer; a layer without changes is not listed. Tensors are compared by identity.
+using ModelEdits = std::map<std::int64_t, LayerEdits>;
+
+/// Throws Error(input) for what the model does not have - a layer, a tensor, as many heads as there are gains
+/// - and for a tensor of another shape or with a number that is not finite.
+void check_edits(const Model& model, const ModelEdits& edits);
+
+/// A layer's attention with what the user changed in it; nothing when nothing was.
+Problem with_edits(Problem problem, const LayerEdits* edits);
+/// Null for a layer without changes.
+const LayerEdits* edits_of(const ModelEdits& edits, std::int64_t l);
+/// The first layer in which they differ, or `layers`. Gains that are all 1 are no gains.
+std::int64_t first_difference(const ModelEdits& a, const ModelEdits& b, std::int64_t layers);
+
+/// Where a model holds the weights that can be edited, W_Q to b_O; nothing for other tensors.
+std::optional<Slot> slot_of(TensorId id);
+
+} // namespace headscope

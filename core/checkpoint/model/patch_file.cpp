@@ -1,0 +1,160 @@
+#include "core/checkpoint/model/patch_file.h"
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/checkpoint/model/patch_identity.h"
+#include "core/format/safetensors.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+namespace headscope {
+
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+std::string tensor_place(std::int64_t l, TensorId id) {
+    return "layers." + std::to_string(l) + "." + std::string(tensor_info(id).name);
+}
+
+/// Positions whose bits differ.
+std::vector<std::int64_t> changed_places(const Tensor& before, const Tensor& after) {
+    std::vector<std::int64_t> places;
+    for (std::int64_t i = 0; i < after.count(); ++i)
+        if (std::bit_cast<std::uint32_t>(before.data()[i]) != std::bit_cast<std::uint32_t>(after.data()[i]))
+            places.push_back(i);
+    return places;
+}
+
+void add_tensor(SafetensorsWriter& writer, const std::string& name, const Tensor& before,
+                const TensorPtr& after) {
+    const std::vector<std::int64_t> places = changed_places(before, *after);
+    constexpr std::size_t bytes_of_one = sizeof(std::int64_t) + sizeof(float);
+    if (places.size() * bytes_of_one >= static_cast<std::size_t>(after->count()) * sizeof(float))
+        return writer.add(name, after);
+    const Shape shape{static_cast<std::int64_t>(places.size())};
+    auto numbers = std::make_shared<Tensor>(shape);
+    std::ranges::transform(places, numbers->data(), [&](std::int64_t at) { return after->data()[at]; });
+    writer.add_integers(name + ".at", shape, places);
+    writer.add(name + ".to", std::move(numbers));
+}
+
+/// The tensor that `name` of the patch makes of the checkpoint's own. Counts what it takes from the file.
+TensorPtr read_tensor(const Safetensors& file, const std::string& name, const Tensor& before,
+                      std::size_t& taken) {
+    if (file.has(name)) {
+        ++taken;
+        TensorPtr whole = file.tensor(name);
+        if (whole->shape() != before.shape())
+            fail_input(file.source() + ": tensor " + name + " has shape " + whole->shape().text() +
+                       "; the checkpoint's has " + before.shape().text() + ", save the patch again");
+        return whole;
+    }
+    taken += 2;
+    const std::vector<std::int64_t> places = file.integers(name + ".at");
+    const TensorPtr numbers = file.tensor(name + ".to");
+    auto after = std::make_shared<Tensor>(before.shape(), before.values());
+    if (numbers->count() != static_cast<std::int64_t>(places.size()))
+        fail_input(file.source() + ": " + name + " has " + std::to_string(places.size()) + " places and " +
+                   std::to_string(numbers->count()) + " numbers; save the patch again");
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        if (places[i] <= (i == 0 ? -1 : places[i - 1]) || places[i] >= before.count())
+            fail_input(file.source() + ": place " + std::to_string(places[i]) + " of " + name +
+                       " should grow from one to the next and be less than " +
+                       std::to_string(before.count()) + "; save the patch again");
+        after->data()[places[i]] = numbers->data()[i];
+    }
+    return after;
+}
+
+void read_tensors(const Model& model, const Safetensors& file, std::int64_t l, const PatchLayer& listed,
+                  LayerEdits& edits, std::size_t& taken) {
+    const WeightSet weights = listed.originals.empty() ? WeightSet() : model.layer(l);
+    for (const auto& [id, digest] : listed.originals) {
+        const TensorPtr before = weights[*slot_of(id)];
+        const std::string name = tensor_place(l, id);
+        if (before == nullptr)
+            fail_input(file.source() + " changes " + name + ", which " + model.folder() +
+                       " does not have; open the checkpoint that it was made for");
+        if (digest_of(*before) != digest)
+            fail_input(file.source() + " was made for other numbers of " + name + " than " + model.folder() +
+                       " has; open the checkpoint that it was made for");
+        edits.tensors[id] = read_tensor(file, name, *before, taken);
+    }
+}
+
+/// Nothing is written beside a checkpoint's own files.
+void refuse_checkpoint_folder(const Model& model, const std::string& path) {
+    std::error_code ignored;
+    const fs::path folder = fs::absolute(path, ignored).parent_path();
+    if (path != "-" && fs::equivalent(folder, model.folder(), ignored))
+        fail_input(path +
+                   " lies in the folder of the checkpoint, where nothing is written; save the patch in "
+                   "another folder");
+}
+
+} // namespace
+
+std::string patch_bytes(const Model& model, const ModelEdits& edits) {
+    check_edits(model, edits);
+    SafetensorsWriter writer;
+    ordered_json layers = ordered_json::array();
+    for (const auto& [l, layer] : edits) {
+        if (layer.empty())
+            continue;
+        ordered_json listed = {{"layer", l}};
+        if (!layer.gains.empty())
+            listed["gains"] = layer.gains;
+        const WeightSet weights = layer.tensors.empty() ? WeightSet() : model.layer(l);
+        ordered_json originals = ordered_json::object();
+        for (const auto& [id, tensor] : layer.tensors) {
+            const Tensor& before = *weights[*slot_of(id)];
+            originals[std::string(tensor_info(id).name)] = digest_of(before);
+            add_tensor(writer, tensor_place(l, id), before, tensor);
+        }
+        listed["original_sha256"] = originals;
+        layers.push_back(listed);
+    }
+    writer.set_metadata(patch_key, patch_text(identity_of(model), layers));
+    return writer.bytes();
+}
+
+void save_patch(const Model& model, const ModelEdits& edits, const std::string& path) {
+    refuse_checkpoint_folder(model, path);
+    write_file_atomically(path, patch_bytes(model, edits));
+}
+
+ModelEdits read_patch(const Model& model, const Safetensors& file) {
+    const PatchHeader header = read_patch_header(file);
+    check_identity(header.made_for, model, file.source());
+    ModelEdits edits;
+    std::size_t taken = 0;
+    for (const auto& [l, listed] : header.layers) {
+        if (l >= model.config().layers)
+            fail_input(file.source() + " changes layer " + std::to_string(l) + "; " + model.folder() +
+                       " has layers 0 to " + std::to_string(model.config().layers - 1));
+        LayerEdits& layer = edits[l];
+        layer.gains = listed.gains;
+        read_tensors(model, file, l, listed, layer, taken);
+    }
+    if (taken != file.entries().size())
+        fail_input(file.source() + " has tensors that its list of changes does not name; save it again");
+    try {
+        check_edits(model, edits);
+    } catch (const Error& fault) {
+        fail_input(file.source() + ": " + fault.what());
+    }
+    return edits;
+}
+
+ModelEdits load_patch(const Model& model, const std::string& path) {
+    return read_patch(model, Safetensors::open(path));
+}
+
+} // namespace headscope

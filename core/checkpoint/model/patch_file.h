@@ -1,0 +1,32 @@
+#pragma once
+
+#include "core/checkpoint/model/model_edits.h"
+
+#include <string>
+
+namespace headscope {
+
+class Safetensors;
+
+// What a user changed in a checkpoint, as a small safetensors file of its own; described for users in
+// assets/manual/checkpoints.md. Its metadata "headscope.patch" is JSON: the checkpoint's identity (SHA-256 of
+// config.json and of the header of each tensor file, with its size), the gains, and of each changed tensor
+// the SHA-256 of what the checkpoint has in its place. A tensor layers.{l}.{name} is whole; where few numbers
+// differ, layers.{l}.{name}.at (I64, positions in row-major order) and layers.{l}.{name}.to (F32) are there
+// instead. Numbers come back bit for bit.
+
+/// The bytes of a patch. Throws Error(input) for edits that do not fit the model, and when the checkpoint
+/// cannot be read any more.
+std::string patch_bytes(const Model& model, const ModelEdits& edits);
+
+/// Writes a patch whole or not at all. Throws like patch_bytes and write_file_atomically, and Error(input)
+/// for a path in the checkpoint's own folder: nothing is written there.
+void save_patch(const Model& model, const ModelEdits& edits, const std::string& path);
+
+/// The edits of a patch that was made for this checkpoint. Throws Error(input) when it was made for another,
+/// saying which part differs, and for what is no patch or is damaged.
+ModelEdits read_patch(const Model& model, const Safetensors& file);
+/// The same from a file.
+ModelEdits load_patch(const Model& model, const std::string& path);
+
+} // namespace headscope

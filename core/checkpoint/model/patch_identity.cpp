@@ -1,0 +1,134 @@
+#include "core/checkpoint/model/patch_identity.h"
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/base/sha256.h"
+#include "core/format/safetensors.h"
+#include "core/text/tokenizer/json_field.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace headscope {
+
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+constexpr std::int64_t version = 1;
+constexpr std::int64_t largest_file = std::int64_t{1} << 53U;
+
+std::string folder_name(const std::string& folder) {
+    const fs::path path = fs::path(folder).lexically_normal();
+    return (path.has_filename() ? path : path.parent_path()).filename().string();
+}
+
+CheckpointIdentity read_identity(const JsonField& field) {
+    CheckpointIdentity identity;
+    identity.name = field.at("name").string();
+    identity.config_sha256 = field.at("config_sha256").string();
+    for (const JsonField& file : field.at("files").elements())
+        identity.files.push_back({file.at("name").string(),
+                                  static_cast<std::uint64_t>(file.at("bytes").whole_number(largest_file)),
+                                  file.at("header_sha256").string()});
+    return identity;
+}
+
+std::vector<float> read_gains(const JsonField& field) {
+    std::vector<float> gains;
+    for (const JsonField& gain : field.elements()) {
+        const float number = gain.value().is_number() ? gain.value().get<float>() : INFINITY;
+        if (!std::isfinite(number))
+            gain.fail("every gain is a number that float32 can hold");
+        gains.push_back(number);
+    }
+    return gains;
+}
+
+PatchLayer read_layer(const JsonField& field) {
+    PatchLayer layer;
+    if (const auto gains = field.find("gains"))
+        layer.gains = read_gains(*gains);
+    const JsonField originals = field.at("original_sha256");
+    if (!originals.value().is_object())
+        originals.fail("it should be an object that gives each changed tensor a digest");
+    for (const auto& [name, digest] : originals.value().items()) {
+        const auto id = find_tensor(name);
+        if (!id || !slot_of(*id))
+            originals.fail("only W_Q, W_K, W_V, W_O, b_Q, b_K, b_V and b_O can be changed");
+        layer.originals[*id] = JsonField(digest, originals.place() + "." + name).string();
+    }
+    return layer;
+}
+
+} // namespace
+
+std::string digest_of(const Tensor& weight) {
+    return sha256(std::as_bytes(weight.values()));
+}
+
+CheckpointIdentity identity_of(const Model& model) {
+    CheckpointIdentity identity;
+    identity.name = folder_name(model.folder());
+    identity.config_sha256 = sha256(read_file(model.folder() + "/config.json"));
+    for (const auto& file : model.files().files())
+        identity.files.push_back(
+            {fs::path(file->source()).filename().string(), file->size_bytes(), file->header_sha256()});
+    std::ranges::sort(identity.files, {}, &CheckpointIdentity::File::name);
+    return identity;
+}
+
+std::string patch_text(const CheckpointIdentity& identity, const ordered_json& layers) {
+    ordered_json files = ordered_json::array();
+    for (const CheckpointIdentity::File& file : identity.files)
+        files.push_back({{"name", file.name}, {"bytes", file.bytes}, {"header_sha256", file.header_sha256}});
+    const ordered_json text = {
+        {"version", version},
+        {"checkpoint",
+         {{"name", identity.name}, {"config_sha256", identity.config_sha256}, {"files", files}}},
+        {"layers", layers}};
+    return text.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+PatchHeader read_patch_header(const Safetensors& file) {
+    const auto text = file.metadata().find(patch_key);
+    if (text == file.metadata().end())
+        fail_input(file.source() + " is no patch of a checkpoint: it has no metadata " + patch_key +
+                   "; name a file that was saved as one");
+    const std::string place = file.source() + ": " + patch_key;
+    const json parsed = parse_json(text->second, place);
+    const JsonField root(parsed, place);
+    if (const JsonField field = root.at("version"); field.whole_number(largest_file) != version)
+        field.fail("this program reads version 1; use the one that wrote it");
+    PatchHeader header;
+    header.made_for = read_identity(root.at("checkpoint"));
+    for (const JsonField& layer : root.at("layers").elements()) {
+        const JsonField number = layer.at("layer");
+        if (!header.layers.emplace(number.whole_number(most_layers), read_layer(layer)).second)
+            number.fail("each layer is listed once");
+    }
+    return header;
+}
+
+void check_identity(const CheckpointIdentity& made_for, const Model& model, const std::string& source) {
+    const CheckpointIdentity own = identity_of(model);
+    const auto refuse = [&](const std::string& what) {
+        fail_input(source + " was made for the checkpoint " + made_for.name + ", and " + what + " of " +
+                   model.folder() + " is another; open the checkpoint that it was made for");
+    };
+    if (own.config_sha256 != made_for.config_sha256)
+        refuse("config.json");
+    for (const CheckpointIdentity::File& file : own.files)
+        if (std::ranges::find(made_for.files, file) == made_for.files.end())
+            refuse(file.name);
+    if (own.files.size() != made_for.files.size())
+        refuse("the number of tensor files");
+}
+
+} // namespace headscope

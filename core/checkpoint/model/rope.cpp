@@ -1,0 +1,104 @@
+#include "core/checkpoint/model/rope.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace headscope {
+
+namespace {
+
+/// As in Hugging Face's _compute_llama3_parameters (modeling_rope_utils.py).
+double stretched(double frequency, const RopeScaling& scaling) {
+    const double wavelength = 2.0 * std::numbers::pi / frequency;
+    const double longest = scaling.original_max_positions / scaling.low_freq_factor;
+    const double shortest = scaling.original_max_positions / scaling.high_freq_factor;
+    if (wavelength > longest)
+        return frequency / scaling.factor;
+    if (wavelength < shortest)
+        return frequency;
+    const double kept = (scaling.original_max_positions / wavelength - scaling.low_freq_factor) /
+                        (scaling.high_freq_factor - scaling.low_freq_factor);
+    return (1.0 - kept) * frequency / scaling.factor + kept * frequency;
+}
+
+/// As in Hugging Face's _compute_dynamic_ntk_parameters: beyond the positions of the training the base grows.
+double base_of(const ModelConfig& config, std::int64_t T) {
+    const RopeScaling& scaling = config.rope_scaling;
+    if (scaling.kind != RopeScaling::Kind::dynamic || T <= config.max_positions)
+        return config.rope_theta;
+    const auto trained = static_cast<double>(config.max_positions);
+    const double longer = 1.0 + scaling.factor * (static_cast<double>(T) - trained) / trained;
+    const auto dk = static_cast<double>(config.dk);
+    return config.rope_theta * std::pow(longer, dk / (dk - 2.0));
+}
+
+/// How much of each frequency yarn divides by the factor: nothing of those that turn more often than
+/// beta_fast within the original positions, all of those below beta_slow, as in Hugging Face's
+/// _compute_yarn_parameters.
+std::vector<double> divided_parts(const ModelConfig& config) {
+    const RopeScaling& scaling = config.rope_scaling;
+    const auto dk = static_cast<double>(config.dk);
+    const auto pair_of = [&](double turns) {
+        return dk * std::log(scaling.original_max_positions / (turns * 2.0 * std::numbers::pi)) /
+               (2.0 * std::log(config.rope_theta));
+    };
+    double first = pair_of(scaling.beta_fast), last = pair_of(scaling.beta_slow);
+    if (scaling.whole_pairs) {
+        first = std::floor(first);
+        last = std::ceil(last);
+    }
+    first = std::clamp(first, 0.0, dk);
+    last = std::min(last, dk - 1.0);
+    if (first == last)
+        last += 0.001;
+    std::vector<double> parts(static_cast<std::size_t>(config.dk / 2));
+    for (std::size_t c = 0; c < parts.size(); ++c)
+        parts[c] = std::clamp((static_cast<double>(c) - first) / (last - first), 0.0, 1.0);
+    return parts;
+}
+
+} // namespace
+
+std::vector<float> rotary_frequencies(const ModelConfig& config, std::int64_t T) {
+    using Kind = RopeScaling::Kind;
+    std::vector<float> frequencies(static_cast<std::size_t>(config.dk / 2));
+    const RopeScaling& scaling = config.rope_scaling;
+    const auto base = static_cast<float>(base_of(config, T));
+    const std::vector<double> divided =
+        scaling.kind == Kind::yarn ? divided_parts(config) : std::vector<double>();
+    const std::vector<double>& factors = static_cast<double>(T) > scaling.original_max_positions
+                                             ? scaling.long_factors
+                                             : scaling.short_factors;
+    for (std::size_t c = 0; c < frequencies.size(); ++c) {
+        const float exponent = static_cast<float>(2 * c) / static_cast<float>(config.dk);
+        double frequency = 1.0F / std::pow(base, exponent);
+        if (scaling.kind == Kind::linear)
+            frequency /= scaling.factor;
+        else if (scaling.kind == Kind::llama3)
+            frequency = stretched(frequency, scaling);
+        else if (scaling.kind == Kind::yarn)
+            frequency *= divided[c] / scaling.factor + (1.0 - divided[c]);
+        else if (scaling.kind == Kind::longrope)
+            frequency /= factors[c];
+        frequencies[c] = static_cast<float>(frequency);
+    }
+    return frequencies;
+}
+
+Rotary rotary_tables(const ModelConfig& config, std::int64_t T) {
+    const std::vector<float> frequencies = rotary_frequencies(config, T);
+    const auto magnitude = static_cast<float>(config.rope_scaling.attention_factor);
+    const std::int64_t half = config.dk / 2;
+    auto cos = std::make_shared<Tensor>(Shape{1, T, config.dk});
+    auto sin = std::make_shared<Tensor>(Shape{1, T, config.dk});
+    for (std::int64_t i = 0; i < T; ++i)
+        for (std::int64_t c = 0; c < config.dk; ++c) {
+            const float angle = static_cast<float>(i) * frequencies[static_cast<std::size_t>(c % half)];
+            cos->at(0, i, c) = std::cos(angle) * magnitude;
+            sin->at(0, i, c) = std::sin(angle) * magnitude;
+        }
+    return {cos, sin};
+}
+
+} // namespace headscope

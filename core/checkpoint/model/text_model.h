@@ -1,0 +1,41 @@
+#pragma once
+
+#include "core/checkpoint/model/model.h"
+#include "core/checkpoint/model/model_inputs.h"
+#include "core/text/tokenizer/tokenizer.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace headscope {
+
+/// A checkpoint with what turns a prompt into its tokens. Immutable; any thread may use it.
+struct TextModel {
+    std::shared_ptr<const Model> model;
+    std::shared_ptr<const Tokenizer> tokenizer; ///< null: prompts are ids
+    std::string no_tokenizer;                   ///< why there is none, in one sentence
+    std::int64_t mask_id = -1; ///< of the token that stands for a hidden word; -1: there is none
+
+    /// Trained to guess hidden words from both sides; else the next word from those before it.
+    bool masked() const;
+    std::string name() const; ///< see checkpoint_name
+};
+using TextModelPtr = std::shared_ptr<const TextModel>;
+
+/// Opens a checkpoint that can be run. Throws Error(input) for what Model::open and require_runnable throw; a
+/// tokenizer that cannot be read is no error.
+TextModelPtr open_text_model(const std::string& folder);
+
+/// The tokens of a prompt, with labels: a text, or ids between blanks and commas where there is no tokenizer.
+/// Throws Error(input) with a sentence about the prompt.
+ModelInputs prompt_inputs(const TextModel& model, const std::string& prompt);
+
+/// A prompt to begin with: one that fits the model.
+std::string first_prompt(const TextModel& model);
+
+/// How people read a token of the model's vocabulary, a blank at its beginning marked "·".
+std::string label_of(const TextModel& model, std::int64_t id);
+
+} // namespace headscope

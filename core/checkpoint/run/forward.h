@@ -1,0 +1,54 @@
+#pragma once
+
+#include "core/attention/problem.h"
+#include "core/base/progress.h"
+#include "core/checkpoint/model/model_edits.h"
+#include "core/checkpoint/model/model_inputs.h"
+#include "core/trace/trace.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace headscope {
+
+struct ForwardOptions {
+    StageSet stages{};                   ///< to keep of each layer's attention
+    std::optional<std::int64_t> layer{}; ///< keep those of this layer alone; in [0, layers)
+    bool keep_problems = false;          ///< keep each kept layer's attention as a problem, weights included
+    bool logits = true;
+    ModelEdits edits{};
+    float temperature = 1.0F; ///< divides the scaled scores of every layer; above 0
+};
+
+/// The attention of one layer.
+struct LayerRun {
+    std::int64_t layer = 0;
+    Trace trace;
+    std::optional<Problem>
+        problem; ///< x is what the projections read: the normed hidden state in pre-norm families
+};
+
+struct ForwardResult {
+    std::vector<LayerRun> layers; ///< those kept, in order
+    /// (B, T, D) each: [0] the embedding output (after its LayerNorm in BERT families), [l] the output of
+    /// layer l. The last one of GPT-2 and the rotary families is after the final norm, as Hugging Face has
+    /// it.
+    std::vector<TensorPtr> hidden;
+    TensorPtr logits; ///< (B, T, vocab), null when not asked for or when the checkpoint has no head
+};
+
+/// Computes the wanted stages of one attention problem: an engine's run, usually. Called once per layer.
+using RunAttention = std::function<Trace(const Problem&, StageSet, Progress&)>;
+
+/// The forward pass in float32, layer by layer, as Hugging Face's modelling code computes it without dropout.
+/// Position ids are those it takes by itself: 0 .. T-1, whatever the padding; in RoBERTa they count the
+/// tokens other than pad_id. Padding is never read as a key; its own rows are computed like others. Throws
+/// Error(input) for inputs that do not fit the model (ids outside the vocabulary, more tokens than learned
+/// positions, wrong counts) and for edits that do not, and for what Model and `attention` throw;
+/// Error(cancelled) between steps.
+ForwardResult run_model(const Model& model, const ModelInputs& inputs, const ForwardOptions& options,
+                        const RunAttention& attention, Progress& progress);
+
+} // namespace headscope

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "core/attention/problem.h"
+#include "core/base/progress.h"
+#include "core/checkpoint/model/model.h"
+#include "core/checkpoint/model/model_inputs.h"
+#include "core/engine/cpu/dense.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace headscope {
+
+/// The steps of a forward pass over one batch, for run_model and ModelRun. Neither the model nor the inputs
+/// may go before it. Any thread may use it, with a CpuDense of its own.
+class ForwardPass {
+public:
+    /// The attention of layer l: what it does with the problem is the caller's, who returns `output`, (B, T,
+    /// D).
+    using Attend = std::function<TensorPtr(std::int64_t l, Problem problem)>;
+
+    /// Throws Error(input) for a model that lacks weights and for inputs that do not fit it.
+    ForwardPass(const Model& model, const ModelInputs& inputs);
+
+    /// The embedding output, (B, T, D).
+    TensorPtr embed(CpuDense& cpu) const;
+    /// Layers hidden.size() - 1 and up, from the last of `hidden`, (B, T, D): appends what each gives, the
+    /// last after the final norm. Throws Error(input) for numbers beyond float32's range and what `attend`
+    /// throws, with the layer's number; Error(cancelled) between steps.
+    void run_layers(CpuDense& cpu, std::vector<TensorPtr>& hidden, const Attend& attend,
+                    Progress& progress) const;
+    /// (B, T, vocab) from the last hidden state; null when the checkpoint has no head.
+    TensorPtr logits(CpuDense& cpu, const Tensor& x, const Progress& cancel) const;
+    /// Layer l's attention as the checkpoint has it, over the hidden state before the layer. Its x is what
+    /// the projections read: the normed hidden state in pre-norm families.
+    Problem problem(CpuDense& cpu, std::int64_t l, const TensorPtr& hidden) const;
+
+private:
+    void add_rows(Tensor& x, Slot table, const std::vector<std::int64_t>& rows) const;
+    Mask mask_of(std::int64_t l) const;
+    Problem problem_of(std::int64_t l, const WeightSet& weights, TensorPtr x) const;
+    TensorPtr layer(CpuDense& cpu, std::int64_t l, const TensorPtr& x, const Attend& attend,
+                    const Progress& cancel) const;
+    TensorPtr normed(CpuDense& cpu, const Tensor& x, const TensorPtr& gain, const TensorPtr& shift) const;
+
+    const Model& model_;
+    const ModelConfig& config_;
+    const ModelInputs& inputs_;
+    std::optional<Rotary> rotary_;
+};
+
+} // namespace headscope

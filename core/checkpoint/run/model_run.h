@@ -1,0 +1,72 @@
+#pragma once
+
+#include "core/attention/problem.h"
+#include "core/base/progress.h"
+#include "core/checkpoint/model/model.h"
+#include "core/checkpoint/model/model_edits.h"
+#include "core/checkpoint/model/model_inputs.h"
+#include "core/trace/attention_set.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace headscope {
+
+class ModelRun;
+using ModelPtr = std::shared_ptr<const Model>;
+using ModelRunPtr = std::shared_ptr<const ModelRun>;
+
+/// A checkpoint's forward pass over one text, with what the user changed: all layers' attention weights as a
+/// set of heads, each layer's attention as a problem, hidden states and logits. Its numbers never change; any
+/// thread may use every member.
+class ModelRun final : public AttentionSet {
+public:
+    struct Options {
+        /// What the kept attention weights may take together; those of layers beyond it are recomputed from
+        /// the layer's input when they are asked for.
+        std::size_t kept_bytes = std::size_t{512} << 20U;
+    };
+
+    /// Runs the model. From `before` - a run of the same model and inputs, or null - everything up to the
+    /// first layer whose edits differ is shared, not computed. inputs.B is 1. Throws what run_model throws,
+    /// and Error(input) for edits of a wrong shape or layer; Error(cancelled).
+    static ModelRunPtr compute(const ModelPtr& model, const ModelInputs& inputs, const ModelEdits& edits,
+                               const ModelRunPtr& before, const Options& options, Progress& progress);
+
+    ~ModelRun() override;
+
+    const Model& model() const;
+    const ModelPtr& model_ptr() const;
+    const ModelInputs& inputs() const;
+    const ModelEdits& edits() const;
+    /// The first layer that was computed and not shared; the number of layers when only the head was.
+    std::int64_t computed_from() const;
+
+    /// Layer l's attention without its edits and gains: the checkpoint's own weights, but x as this run has
+    /// it (edits of earlier layers included), tokens, mask, rotary tables. Its weight tensors are the same
+    /// objects for every run of a model as long as one is alive.
+    Problem problem(std::int64_t l) const;
+    /// (1, T, D): 0 the embedding output, l the output of layer l, as in ForwardResult.
+    const TensorPtr& hidden(std::int64_t l) const;
+    /// (1, T, vocab), computed anew and not kept: of a long text it is larger than all the rest. Null when
+    /// the checkpoint has no head.
+    TensorPtr logits() const;
+    /// (1, 1, vocab): those of one position in [0, T), and kept until another one is asked for. Null
+    /// likewise. Waits while a run that followed this one is being computed. Throws Error(cancelled).
+    TensorPtr logits_at(std::int64_t position, const Progress& cancel) const;
+
+    const AttentionInfo& info() const override;
+    const std::vector<std::string>& query_tokens(std::int64_t l) const override;
+    const std::vector<std::string>& key_tokens(std::int64_t l) const override;
+    TensorPtr layer(std::int64_t l) const override;
+    void read_head(std::int64_t l, std::int64_t h, std::span<float> to) const override;
+
+private:
+    class State;
+    explicit ModelRun(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+} // namespace headscope

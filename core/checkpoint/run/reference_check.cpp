@@ -1,0 +1,128 @@
+#include "core/checkpoint/run/reference_check.h"
+
+#include "core/base/error.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace headscope {
+
+namespace {
+
+/// What files call the tensors of a kind; "{l}" stands for the layer, a name without it holds all layers.
+struct ReferenceKind {
+    const char* name;
+    std::array<const char*, 3> names;
+    double tolerance;
+};
+constexpr ReferenceKind attentions{
+    "attentions", {"attentions.{l}", "layers.{l}.weights", "expect.attentions"}, 1e-5};
+constexpr ReferenceKind hidden_states{
+    "hidden", {"hidden_states.{l}", "hidden.{l}", "expect.hidden_states"}, 5e-5};
+constexpr ReferenceKind logits_kind{"logits", {"logits", "expect.logits", ""}, 2e-4};
+constexpr double share_of_largest = 1e-6; ///< what float32 loses of large numbers
+
+/// A tensor of the file, and where this layer's numbers begin in it.
+struct ReferencePlace {
+    const SafetensorsEntry* entry = nullptr;
+    std::int64_t first = 0;
+};
+
+ReferencePlace find_place(const Safetensors& file, const ReferenceKind& kind, std::int64_t l,
+                          std::int64_t layers, const Shape& shape) {
+    for (std::string name : kind.names) {
+        const auto mark = name.find("{l}");
+        if (mark != std::string::npos)
+            name.replace(mark, 3, std::to_string(l));
+        const SafetensorsEntry* const entry = name.empty() ? nullptr : file.find(name);
+        if (entry == nullptr)
+            continue;
+        std::vector<std::int64_t> wanted(shape.begin(), shape.end());
+        const bool all = mark == std::string::npos && layers > 0;
+        if (all)
+            wanted.insert(wanted.begin(), layers);
+        if (entry->extents != wanted)
+            fail_input(file.source() + ": tensor " + name + " has shape " + entry->shape_text() +
+                       "; from this checkpoint and input_ids it is " +
+                       SafetensorsEntry{.name = {}, .dtype = {}, .extents = wanted}.shape_text() +
+                       ", make the reference with the same model and inputs");
+        return {entry, all ? l * shape.count() : 0};
+    }
+    return {};
+}
+
+double distance(float got, float expected) {
+    const double gap = std::abs(static_cast<double>(got) - static_cast<double>(expected));
+    return got == expected ? 0.0 : std::isnan(gap) ? std::numeric_limits<double>::infinity() : gap;
+}
+
+/// Compares what the file has of it; nothing when it has none.
+class ReferenceComparison {
+public:
+    ReferenceComparison(const Safetensors& file, const ModelInputs& inputs) : file_(file), inputs_(inputs) {}
+
+    void add(const ReferenceKind& kind, std::optional<std::int64_t> layer, std::int64_t layers,
+             const Tensor& got) {
+        const ReferencePlace place = find_place(file_, kind, layer.value_or(0), layers, got.shape());
+        if (place.entry == nullptr)
+            return;
+        ReferenceRow row{.kind = kind.name, .layer = layer};
+        double largest = 0;
+        // (B, rows, T, width) with heads, else (B, T, width): T follows T within a batch entry.
+        const std::int64_t width = got.shape().back(0), rows = got.count() / width;
+        std::vector<float> expected(static_cast<std::size_t>(width));
+        for (std::int64_t r = 0; r < rows; ++r) {
+            if (!is_real(r / (rows / inputs_.B), r % inputs_.T))
+                continue;
+            file_.read_numbers(place.entry->name, static_cast<std::uint64_t>(place.first + r * width),
+                               expected);
+            for (std::int64_t c = 0; c < width; ++c) {
+                const float number = expected[static_cast<std::size_t>(c)];
+                row.difference = std::max(row.difference, distance(got.data()[r * width + c], number));
+                if (std::isfinite(number))
+                    largest = std::max(largest, std::abs(static_cast<double>(number)));
+            }
+        }
+        row.allowed = kind.tolerance + share_of_largest * largest;
+        rows_.push_back(row);
+    }
+    std::vector<ReferenceRow> take() { return std::move(rows_); }
+
+private:
+    bool is_real(std::int64_t b, std::int64_t i) const {
+        return inputs_.attention_mask.empty() ||
+               inputs_.attention_mask[static_cast<std::size_t>(b * inputs_.T + i)] != 0;
+    }
+    const Safetensors& file_;
+    const ModelInputs& inputs_;
+    std::vector<ReferenceRow> rows_;
+};
+
+} // namespace
+
+std::vector<ReferenceRow> check_against(const Model& model, const Safetensors& reference,
+                                        const RunAttention& attention, Progress& progress) {
+    const ModelInputs inputs = read_model_inputs(reference);
+    const ForwardResult run =
+        run_model(model, inputs, {.stages = StageSet().with(TensorId::weights)}, attention, progress);
+    ReferenceComparison comparison(reference, inputs);
+    const std::int64_t layers = model.config().layers;
+    for (const LayerRun& layer : run.layers)
+        comparison.add(attentions, layer.layer, layers, *layer.trace.stage(TensorId::weights));
+    for (std::int64_t l = 0; l <= layers; ++l)
+        comparison.add(hidden_states, l, layers + 1, *run.hidden[static_cast<std::size_t>(l)]);
+    if (run.logits != nullptr)
+        comparison.add(logits_kind, std::nullopt, 0, *run.logits);
+    std::vector<ReferenceRow> rows = comparison.take();
+    if (rows.empty())
+        fail_input(reference.source() +
+                   " has no attentions.0, hidden_states.0 or logits to compare with, nor expect.attentions, "
+                   "expect.hidden_states or expect.logits" +
+                   (run.logits == nullptr ? " (the checkpoint has no head)" : "") +
+                   "; make it with the recipe in the manual, checkpoints.md");
+    return rows;
+}
+
+} // namespace headscope

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "core/checkpoint/run/forward.h"
+#include "core/format/safetensors.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headscope {
+
+/// How far this program's numbers of one tensor are from somebody else's, over the rows of real tokens.
+struct ReferenceRow {
+    std::string kind;                    ///< "attentions", "hidden" or "logits"
+    std::optional<std::int64_t> layer{}; ///< of attentions; of hidden states 0 is the embedding output
+    double difference = 0; ///< the largest; infinite where either has NaN or only one is infinite
+    double allowed = 0;    ///< 1e-5, 5e-5 or 2e-4, and a millionth of the largest number of the reference
+    bool agrees() const { return difference <= allowed; }
+};
+
+/// Runs the model over the inputs in `reference` (input_ids, optional attention_mask and token_type_ids) and
+/// compares with what else the file has: attentions.{l}, layers.{l}.weights (both (B, H, T, T)) or
+/// expect.attentions (L, B, H, T, T); hidden_states.{l}, hidden.{l} (B, T, D) or expect.hidden_states (L + 1,
+/// B, T, D); logits or expect.logits (B, T, vocab); of a floating-point type. Throws Error(input) naming the
+/// tensor for a wrong shape, when there is nothing to compare with, and what run_model throws.
+std::vector<ReferenceRow> check_against(const Model& model, const Safetensors& reference,
+                                        const RunAttention& attention, Progress& progress);
+
+} // namespace headscope

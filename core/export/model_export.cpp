@@ -1,0 +1,149 @@
+#include "core/export/model_export.h"
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/export/trace_selection.h"
+#include "core/format/npy.h"
+
+#include <nlohmann/json.hpp>
+
+namespace headscope {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json config_of(const ModelConfig& config) {
+    return {{"family", family_name(config.family)},
+            {"layers", config.layers},
+            {"D", config.D},
+            {"H", config.H},
+            {"Hkv", config.Hkv},
+            {"dk", config.dk},
+            {"d_ff", config.d_ff},
+            {"vocab", config.vocab}};
+}
+
+/// [b, i] that may attend to nothing in any head; in a model the mask is the same for all heads.
+ordered_json masked_rows(const Trace& trace) {
+    ordered_json rows = ordered_json::array();
+    for (const MaskedRow& row : trace.fully_masked)
+        if (row.h == 0)
+            rows.push_back({row.b, row.i});
+    return rows;
+}
+
+/// The float32 tensors of a pass, in the order of the layers.
+std::vector<SelectedStage> tensors_of(const ForwardResult& result, const TraceExport& wanted) {
+    std::vector<SelectedStage> tensors;
+    for (const LayerRun& run : result.layers)
+        for (SelectedStage& stage : select_stages(run.trace, wanted)) {
+            stage.title = "layers." + std::to_string(run.layer) + "." + std::string(stage.info->name);
+            tensors.push_back(std::move(stage));
+        }
+    for (std::size_t l = 0; l < result.hidden.size(); ++l)
+        tensors.push_back(
+            {.info = nullptr, .tensor = result.hidden[l], .title = "hidden." + std::to_string(l)});
+    if (result.logits != nullptr)
+        tensors.push_back({.info = nullptr, .tensor = result.logits, .title = "logits"});
+    return tensors;
+}
+
+ordered_json metadata_of(const Model& model, const ModelInputs& inputs, const ForwardResult& result) {
+    ordered_json masked = ordered_json::object();
+    for (const LayerRun& run : result.layers)
+        if (!run.trace.fully_masked.empty())
+            masked[std::to_string(run.layer)] = masked_rows(run.trace);
+    ordered_json metadata = {
+        {"tokens", inputs.tokens}, {"config", config_of(model.config())}, {"model", model.folder()}};
+    if (!result.layers.empty())
+        metadata["device"] = result.layers.front().trace.device;
+    metadata["fully_masked_rows"] = std::move(masked);
+    return metadata;
+}
+
+using Integers = std::vector<std::pair<std::string, std::vector<std::int64_t>>>;
+
+/// What was given, (B, T) each.
+Integers integers_of(const ModelInputs& inputs) {
+    Integers integers{{"input_ids", inputs.ids}};
+    if (!inputs.attention_mask.empty())
+        integers.emplace_back("attention_mask", std::vector<std::int64_t>(inputs.attention_mask.begin(),
+                                                                          inputs.attention_mask.end()));
+    if (!inputs.token_types.empty())
+        integers.emplace_back("token_type_ids", inputs.token_types);
+    return integers;
+}
+
+/// The metadata with the integers in it, as lists of B rows.
+ordered_json with_integers(ordered_json metadata, const ModelInputs& inputs) {
+    for (const auto& [name, numbers] : integers_of(inputs)) {
+        ordered_json rows = ordered_json::array();
+        for (auto at = numbers.begin(); at != numbers.end(); at += inputs.T)
+            rows.push_back(std::vector<std::int64_t>(at, at + inputs.T));
+        metadata[name] = std::move(rows);
+    }
+    return metadata;
+}
+
+std::string safetensors_of_pass(const ordered_json& metadata, const ModelInputs& inputs,
+                                const std::vector<SelectedStage>& tensors) {
+    SafetensorsWriter writer;
+    for (const SelectedStage& tensor : tensors)
+        writer.add(tensor.name(), tensor.tensor);
+    for (const auto& [name, numbers] : integers_of(inputs))
+        writer.add_integers(name, {inputs.B, inputs.T}, numbers);
+    for (const auto& [key, value] : metadata.items())
+        writer.set_metadata(key, value.is_string() ? value.get<std::string>() : json_text(value));
+    return writer.bytes();
+}
+
+/// What a folder of such a pass holds, so that it may be replaced.
+bool is_file_of_pass(const std::string& name) {
+    return name == "trace.json" ||
+           (name.ends_with(".npy") &&
+            (name.starts_with("layers.") || name.starts_with("hidden.") || name == "logits.npy"));
+}
+
+} // namespace
+
+std::string model_trace_bytes(const Model& model, const ModelInputs& inputs, const ForwardResult& result,
+                              const TraceExport& wanted) {
+    const std::vector<SelectedStage> tensors = tensors_of(result, wanted);
+    const ordered_json metadata = metadata_of(model, inputs, result);
+    switch (wanted.format) {
+    case TraceFormat::csv:
+        return table_bytes(tensors, ',');
+    case TraceFormat::tsv:
+        return table_bytes(tensors, '\t');
+    case TraceFormat::json:
+        return json_bytes(with_integers(metadata, inputs), tensors);
+    case TraceFormat::npy:
+        throw Error(ErrorKind::internal, "a pass as npy is a folder, not one file");
+    case TraceFormat::safetensors:
+        break;
+    }
+    return safetensors_of_pass(metadata, inputs, tensors);
+}
+
+void check_model_target(const TraceExport& wanted, const std::string& path) {
+    if (wanted.format == TraceFormat::npy && (path == "-" || trace_format_of_path(path) == TraceFormat::npy))
+        throw Error(ErrorKind::usage,
+                    "a pass through a model has many tensors and a .npy file holds one; name "
+                    "a folder for all of them, or another format");
+}
+
+void export_model_trace(const Model& model, const ModelInputs& inputs, const ForwardResult& result,
+                        const TraceExport& wanted, const std::string& path) {
+    check_model_target(wanted, path);
+    if (wanted.format != TraceFormat::npy)
+        return write_file_atomically(path, model_trace_bytes(model, inputs, result, wanted));
+    write_folder_atomically(path, is_file_of_pass, [&](const std::string& folder) {
+        for (const SelectedStage& tensor : tensors_of(result, wanted))
+            write_file_atomically(folder + "/" + tensor.name() + ".npy", npy_bytes(*tensor.tensor));
+        const ordered_json metadata = with_integers(metadata_of(model, inputs, result), inputs);
+        write_file_atomically(folder + "/trace.json", json_text(metadata) + "\n");
+    });
+}
+
+} // namespace headscope

@@ -1,0 +1,222 @@
+#include "core/export/pytorch_script.h"
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/export/pytorch_steps.h"
+#include "core/export/pytorch_terms.h"
+#include "core/export/pytorch_values.h"
+#include "core/format/safetensors.h"
+
+#include <filesystem>
+#include <set>
+
+namespace headscope {
+
+namespace {
+
+/// In the metadata of a file beside a script; says that an export may replace it.
+constexpr const char* mark_key = "written_by";
+constexpr const char* mark = "headscope export";
+
+constexpr const char* reader = R"(
+
+def read_safetensors(path):
+    """The tensors of a file: 8 bytes N, N bytes of JSON that say where each tensor is, then their numbers."""
+    data = path.read_bytes()
+    (length,) = struct.unpack_from("<Q", data)
+    entries = json.loads(data[8 : 8 + length])
+    dtypes = {"F32": torch.float32, "BOOL": torch.bool}
+    tensors = {}
+    for name, entry in entries.items():
+        if name != "__metadata__":
+            begin, end = (8 + length + offset for offset in entry["data_offsets"])
+            flat = torch.frombuffer(bytearray(data[begin:end]), dtype=dtypes[entry["dtype"]])
+            tensors[name] = flat.reshape(entry["shape"])
+    return tensors
+
+
+)";
+
+std::string opening(const std::string& title, bool with_module) {
+    std::string out =
+        "#!/usr/bin/env python3\n\"\"\"Multi-head attention as Headscope computed it: " + python_text(title) +
+        R"(.
+
+Computes every stage with plain tensor operations and prints it under its name in Headscope, then compares the weights
+and the output with those that Headscope computed. Ends with exit code 1 when they differ by more than rounding does.
+)";
+    if (with_module)
+        out += "torch.nn.MultiheadAttention computes the same, and is held to the same numbers.\n";
+    return out + R"(Needs PyTorch 1.13 or later and nothing else.
+
+Vectors are rows, as in Vaswani et al. 2017, "Attention Is All You Need": Y = X W + b. Head h owns columns h*dk to
+(h+1)*dk - 1 of Q.
+"""
+)";
+}
+
+std::string imports(bool beside) {
+    return std::string(beside ? "import json\n" : "") + "import math\n" +
+           (beside ? "import pathlib\nimport struct\n" : "") +
+           "import sys\n\nimport torch\n\ninf = math.inf\ntorch.set_printoptions(precision=4, "
+           "sci_mode=False, linewidth=120)\n";
+}
+
+std::string definitions(const std::vector<ScriptValue>& values, bool beside) {
+    std::string out;
+    for (const ScriptValue& value : values)
+        out += beside ? value.name + " = numbers[\"" + value.name + "\"]  # (" + value.axes + ")\n"
+                      : python_tensor(value);
+    return out;
+}
+
+/// With `tensors_name`, the numbers are read from that file beside the script.
+std::string write_script(const Problem& problem, const Trace& trace, const std::string& title,
+                         const std::optional<std::string>& tensors_name) {
+    const bool beside = tensors_name.has_value();
+    const bool with_module = fits_torch_module(problem, trace);
+    std::string out = opening(title, with_module) + imports(beside);
+    if (beside)
+        out += reader;
+    else
+        out += "\n";
+    out += script_sizes(problem) + "\n";
+    if (beside)
+        out += "numbers = read_safetensors(pathlib.Path(__file__).with_name(" + python_text(*tensors_name) +
+               "))\n";
+    out += definitions(script_inputs(problem), beside);
+    out += "\n# What Headscope computed on the device " + python_text(trace.device) + "\n";
+    out += definitions(expected_values(trace), beside);
+    out += script_mask(problem) + script_stage_steps(problem);
+    if (with_module)
+        out += script_module(problem);
+    return out + script_comparison(problem, trace, with_module);
+}
+
+std::string safetensors_of(const Problem& problem, const Trace& trace) {
+    SafetensorsWriter writer;
+    writer.set_metadata(mark_key, mark);
+    for (const auto& values : {script_inputs(problem), expected_values(trace)})
+        for (const ScriptValue& value : values)
+            std::visit([&](const auto& tensor) { writer.add(value.name, tensor); }, value.tensor);
+    return writer.bytes();
+}
+
+std::int64_t count_numbers(const Problem& problem, const Trace& trace) {
+    std::int64_t count = 0;
+    for (const auto& values : {script_inputs(problem), expected_values(trace)})
+        for (const ScriptValue& value : values)
+            count += value.count();
+    return count;
+}
+
+/// The numbers file of an earlier export may be replaced; nothing else may.
+void check_replaceable(const std::string& path) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored))
+        return;
+    const bool own = [&] {
+        try {
+            const auto metadata = Safetensors::open_lazily(path).metadata();
+            const auto row = metadata.find(mark_key);
+            return row != metadata.end() && row->second == mark;
+        } catch (const Error&) {
+            return false;
+        }
+    }();
+    if (!own)
+        fail_input(path +
+                   ", where the script's numbers would go, is a file that no export wrote; move it away "
+                   "or give the script another name");
+}
+
+/// Both or neither: when the second cannot be written, the first is as it was.
+void write_both(const std::string& script_path, const std::string& script, const std::string& numbers_path,
+                const std::string& numbers) {
+    check_replaceable(numbers_path);
+    std::error_code ignored;
+    std::optional<std::string> earlier;
+    if (std::filesystem::exists(numbers_path, ignored))
+        earlier = read_file(numbers_path);
+    write_file_atomically(numbers_path, numbers);
+    try {
+        write_file_atomically(script_path, script);
+    } catch (const Error&) {
+        if (earlier)
+            write_file_atomically(numbers_path, *earlier);
+        else
+            std::filesystem::remove(numbers_path, ignored);
+        throw;
+    }
+}
+
+/// A pipe or a device: nothing can lie beside it.
+bool is_stream(const std::string& path) {
+    std::error_code ignored;
+    const auto status = std::filesystem::status(path, ignored);
+    return path == "-" || (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
+                           !std::filesystem::is_directory(status));
+}
+
+} // namespace
+
+bool fits_torch_module(const Problem& problem, const Trace& trace) {
+    const Dims& d = problem.dims;
+    if (d.Hkv != d.H || d.dk != d.dv || d.H * d.dk != d.D || problem.temperature != 1.0F ||
+        any_gain(problem) || problem.rotary)
+        return false;
+    std::set<std::pair<std::int64_t, std::int64_t>> closed;
+    for (const MaskedRow& row : trace.fully_masked)
+        closed.emplace(row.b, row.i);
+    return static_cast<std::int64_t>(closed.size()) < d.B * d.Tq;
+}
+
+std::string pytorch_script(const Problem& problem, const Trace& trace, const std::string& title) {
+    return write_script(problem, trace, title, std::nullopt);
+}
+
+std::string pytorch_clipboard(const Problem& problem, const Trace& trace, const std::string& title) {
+    // A number with its comma has three characters or more: a script that must be too long is not made.
+    constexpr std::int64_t shortest_number = 3;
+    std::string script;
+    const bool hopeless =
+        count_numbers(problem, trace) * shortest_number > static_cast<std::int64_t>(longest_copied_script);
+    if (!hopeless)
+        script = pytorch_script(problem, trace, title);
+    if (hopeless || script.size() > longest_copied_script)
+        fail_input("the script with its " + std::to_string(count_numbers(problem, trace)) +
+                   " numbers is too long to be copied (the limit is " +
+                   std::to_string(longest_copied_script / 1'000'000) +
+                   " MB of text); save it to a file instead");
+    return script;
+}
+
+PyTorchScript pytorch_script_beside(const Problem& problem, const Trace& trace, const std::string& title,
+                                    const std::string& tensors_name) {
+    if (count_numbers(problem, trace) <= most_numbers_in_script)
+        return {write_script(problem, trace, title, std::nullopt), std::nullopt};
+    return {write_script(problem, trace, title, tensors_name), safetensors_of(problem, trace)};
+}
+
+std::string pytorch_numbers_path(const std::string& script_path) {
+    constexpr std::string_view suffix = ".py";
+    std::string stem = script_path;
+    if (stem.ends_with(suffix))
+        stem.resize(stem.size() - suffix.size());
+    return stem + ".numbers.safetensors";
+}
+
+void export_pytorch(const Problem& problem, const Trace& trace, const std::string& title,
+                    const std::string& path) {
+    if (is_stream(path))
+        return write_file_atomically(path, pytorch_script(problem, trace, title));
+    const std::string numbers_path = pytorch_numbers_path(path);
+    const PyTorchScript written =
+        pytorch_script_beside(problem, trace, title, std::filesystem::path(numbers_path).filename().string());
+    if (written.tensors)
+        write_both(path, written.script, numbers_path, *written.tensors);
+    else
+        write_file_atomically(path, written.script);
+}
+
+} // namespace headscope

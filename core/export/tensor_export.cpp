@@ -1,0 +1,168 @@
+#include "core/export/tensor_export.h"
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/export/trace_selection.h"
+#include "core/format/npy.h"
+#include "core/format/safetensors.h"
+#include "core/format/tsv.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+namespace {
+
+constexpr const char* suffixes = ".npy, .csv, .tsv or .safetensors";
+
+Shape shape_from(const std::vector<std::int64_t>& e) {
+    switch (e.size()) {
+    case 0:
+        return {1};
+    case 1:
+        return {e[0]};
+    case 2:
+        return {e[0], e[1]};
+    case 3:
+        return {e[0], e[1], e[2]};
+    default:
+        return {e[0], e[1], e[2], e[3]};
+    }
+}
+
+/// The same numbers in another shape of as many.
+TensorPtr reshaped(const Tensor& tensor, const std::vector<std::int64_t>& extents) {
+    return make_tensor(shape_from(extents), tensor.values());
+}
+
+/// Index `at` of an axis, which stays with extent 1.
+TensorPtr slice(const Tensor& tensor, int axis, std::int64_t at) {
+    std::vector<std::int64_t> extents(tensor.shape().begin(), tensor.shape().end());
+    std::int64_t inner = 1, outer = 1;
+    for (int a = 0; a < tensor.shape().rank(); ++a)
+        (a < axis ? outer : inner) *= a == axis ? 1 : tensor.shape()[a];
+    const std::int64_t extent = tensor.shape()[axis];
+    extents[static_cast<std::size_t>(axis)] = 1;
+    auto out = std::make_shared<Tensor>(shape_from(extents));
+    for (std::int64_t o = 0; o < outer; ++o)
+        std::copy_n(tensor.data() + (o * extent + at) * inner, inner, out->data() + o * inner);
+    return out;
+}
+
+/// Where an axis of the stage table lies; -1 when the tensor has none of that kind.
+int find_axis(const TensorInfo& info, std::initializer_list<Axis> kinds) {
+    const auto found = std::ranges::find_first_of(info.axes, kinds);
+    return found == info.axes.end() ? -1 : static_cast<int>(found - info.axes.begin());
+}
+
+TensorPtr whole(const Problem& problem, const Trace& trace, const TensorInfo& info) {
+    if (is_stage(info.id)) {
+        const TensorPtr& stage = trace.stages[static_cast<std::size_t>(info.id)];
+        if (stage == nullptr)
+            throw Error(ErrorKind::internal, "the stage " + std::string(info.name) + " was not computed");
+        return stage;
+    }
+    Problem copy = problem; // input_slot is for changing a problem; its tensors are shared
+    const TensorPtr* slot = copy.input_slot(info.id);
+    if (slot == nullptr || *slot == nullptr)
+        fail_input("this problem has no tensor " + std::string(info.name) +
+                   "; name another one, such as weights or W_Q");
+    return *slot;
+}
+
+void check_index(std::int64_t index, std::int64_t extent, const char* one, const char* many) {
+    if (index < 0 || index >= extent)
+        fail_input("there is no " + std::string(one) + " " + std::to_string(index) + "; " + many +
+                   " are numbered 0 to " + std::to_string(extent - 1));
+}
+
+[[noreturn]] void refuse_axis(const TensorInfo& info, const char* axis) {
+    fail_input(std::string(info.name) + " has no " + axis +
+               " axis to take one entry of; leave that choice out");
+}
+
+/// The part with all its axes, those that it fixes having extent 1, and where they begin.
+SelectedStage select_part(const Problem& problem, const Trace& trace, const TensorPart& part) {
+    const TensorInfo& info = tensor_info(part.id);
+    SelectedStage selected{.info = &info, .tensor = whole(problem, trace, info)};
+    if (part.b) {
+        const int axis = find_axis(info, {Axis::B});
+        if (axis < 0)
+            refuse_axis(info, "batch");
+        check_index(*part.b, problem.dims.B, "batch entry", "batch entries");
+        selected.tensor = slice(*selected.tensor, axis, *part.b);
+        selected.first_batch = *part.b;
+    }
+    if (part.h) {
+        const int axis = selected.head_axis();
+        if (axis < 0)
+            refuse_axis(info, "head");
+        check_index(*part.h, problem.dims.H, "head", "heads");
+        const bool key_value = info.axes[static_cast<std::size_t>(axis)] == Axis::Hkv;
+        selected.first_head = key_value ? problem.dims.kv_head(*part.h) : *part.h;
+        selected.tensor = slice(*selected.tensor, axis, selected.first_head);
+    }
+    return selected;
+}
+
+/// Without the axes that the part fixes.
+TensorPtr drop_fixed(const SelectedStage& selected, const TensorPart& part) {
+    std::vector<std::int64_t> extents;
+    for (int axis = 0; axis < selected.tensor->shape().rank(); ++axis) {
+        const bool fixed = (part.b && axis == find_axis(*selected.info, {Axis::B})) ||
+                           (part.h && axis == selected.head_axis());
+        if (!fixed)
+            extents.push_back(selected.tensor->shape()[axis]);
+    }
+    return reshaped(*selected.tensor, extents);
+}
+
+std::string table(const SelectedStage& selected, char separator) {
+    const Tensor& tensor = *selected.tensor;
+    const Shape& shape = tensor.shape();
+    const bool matrix = shape.count() == shape.back(0) * (shape.rank() > 1 ? shape.back(1) : 1);
+    if (!matrix)
+        return table_bytes({selected}, separator);
+    std::string text = tsv(tensor, matrix_around(tensor, {}));
+    std::ranges::replace(text, '\t', separator);
+    return text;
+}
+
+} // namespace
+
+TensorPtr tensor_part(const Problem& problem, const Trace& trace, const TensorPart& part) {
+    return drop_fixed(select_part(problem, trace, part), part);
+}
+
+std::string tensor_bytes(const Problem& problem, const Trace& trace, const TensorPart& part,
+                         TraceFormat format, const std::map<std::string, std::string>& notes) {
+    const SelectedStage selected = select_part(problem, trace, part);
+    switch (format) {
+    case TraceFormat::npy:
+        return npy_bytes(*drop_fixed(selected, part));
+    case TraceFormat::csv:
+        return table(selected, ',');
+    case TraceFormat::tsv:
+        return table(selected, '\t');
+    case TraceFormat::safetensors: {
+        SafetensorsWriter writer;
+        for (const auto& [key, text] : notes)
+            writer.set_metadata(key, text);
+        writer.add(std::string(selected.info->name), drop_fixed(selected, part));
+        return writer.bytes();
+    }
+    case TraceFormat::json:
+        break;
+    }
+    throw Error(ErrorKind::usage, std::string("one tensor is written as ") + suffixes + ", not as json");
+}
+
+void export_tensor(const Problem& problem, const Trace& trace, const TensorPart& part,
+                   const std::string& path, const std::map<std::string, std::string>& notes) {
+    const auto format = trace_format_of_path(path);
+    if (!format || *format == TraceFormat::json)
+        fail_input(path + " has an ending that no format of a tensor has; use " + suffixes);
+    write_file_atomically(path, tensor_bytes(problem, trace, part, *format, notes));
+}
+
+} // namespace headscope

@@ -1,0 +1,107 @@
+#include "core/export/trace_export.h"
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/export/trace_selection.h"
+#include "core/format/npy.h"
+#include "core/format/safetensors.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+namespace headscope {
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, TraceFormat>, 5> formats{
+    {{"safetensors", TraceFormat::safetensors},
+     {"npy", TraceFormat::npy},
+     {"csv", TraceFormat::csv},
+     {"tsv", TraceFormat::tsv},
+     {"json", TraceFormat::json}}};
+
+std::string safetensors_bytes(const nlohmann::ordered_json& metadata,
+                              const std::vector<SelectedStage>& stages) {
+    SafetensorsWriter writer;
+    for (const SelectedStage& stage : stages)
+        writer.add(std::string(stage.info->name), stage.tensor);
+    for (const auto& [key, value] : metadata.items())
+        writer.set_metadata(key, value.is_string() ? value.get<std::string>() : json_text(value));
+    return writer.bytes();
+}
+
+std::ptrdiff_t count_of(const StageSet& stages) {
+    return std::ranges::count_if(stage_table(), [&](const TensorInfo& info) { return stages.has(info.id); });
+}
+
+[[noreturn]] void refuse_several(std::ptrdiff_t stages) {
+    throw Error(ErrorKind::usage, "one .npy file holds one stage, not " + std::to_string(stages) +
+                                      "; name one stage, a folder for all of them, or another format");
+}
+
+/// What export_trace itself puts into a folder, so that it may be replaced.
+bool is_own_file(const std::string& name) {
+    constexpr std::string_view suffix = ".npy";
+    return name == "trace.json" ||
+           (name.ends_with(suffix) &&
+            find_stage(std::string_view(name).substr(0, name.size() - suffix.size())));
+}
+
+void export_npy_folder(const nlohmann::ordered_json& metadata, const std::vector<SelectedStage>& stages,
+                       const std::string& path) {
+    write_folder_atomically(path, is_own_file, [&](const std::string& folder) {
+        for (const SelectedStage& stage : stages)
+            write_file_atomically(folder + "/" + std::string(stage.info->name) + ".npy",
+                                  npy_bytes(*stage.tensor));
+        write_file_atomically(folder + "/trace.json", json_text(metadata) + "\n");
+    });
+}
+
+} // namespace
+
+std::optional<TraceFormat> find_trace_format(std::string_view name) {
+    const auto row = std::ranges::find(formats, name, [](const auto& format) { return format.first; });
+    return row == formats.end() ? std::nullopt : std::optional(row->second);
+}
+
+std::optional<TraceFormat> trace_format_of_path(std::string_view path) {
+    const auto dot = path.rfind('.');
+    return dot == std::string_view::npos ? std::nullopt : find_trace_format(path.substr(dot + 1));
+}
+
+void check_target(const TraceExport& wanted, const std::string& path) {
+    const auto count = count_of(wanted.stages);
+    if (wanted.format == TraceFormat::npy && count != 1 &&
+        (path == "-" || trace_format_of_path(path) == TraceFormat::npy))
+        refuse_several(count);
+}
+
+std::string trace_bytes(const Problem& problem, const Trace& trace, const TraceExport& wanted) {
+    const auto stages = select_stages(trace, wanted);
+    switch (wanted.format) {
+    case TraceFormat::csv:
+        return table_bytes(stages, ',');
+    case TraceFormat::tsv:
+        return table_bytes(stages, '\t');
+    case TraceFormat::json:
+        return json_bytes(trace_metadata(problem, trace), stages);
+    case TraceFormat::npy:
+        if (stages.size() != 1)
+            refuse_several(count_of(wanted.stages));
+        return npy_bytes(*stages.front().tensor);
+    case TraceFormat::safetensors:
+        break;
+    }
+    return safetensors_bytes(trace_metadata(problem, trace), stages);
+}
+
+void export_trace(const Problem& problem, const Trace& trace, const TraceExport& wanted,
+                  const std::string& path) {
+    check_target(wanted, path);
+    if (wanted.format == TraceFormat::npy && count_of(wanted.stages) != 1)
+        return export_npy_folder(trace_metadata(problem, trace), select_stages(trace, wanted), path);
+    write_file_atomically(path, trace_bytes(problem, trace, wanted));
+}
+
+} // namespace headscope

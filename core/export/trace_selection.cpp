@@ -1,0 +1,115 @@
+#include "core/export/trace_selection.h"
+
+#include "core/base/error.h"
+#include "core/project/mask_json.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace headscope {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+/// One entry of axis 1 of a (B, heads, T, width) tensor, the axis kept.
+TensorPtr take_head(const Tensor& tensor, std::int64_t head) {
+    const Shape& shape = tensor.shape();
+    auto out = std::make_shared<Tensor>(Shape{shape[0], 1, shape[2], shape[3]});
+    const auto block = static_cast<std::size_t>(shape[2] * shape[3]);
+    for (std::int64_t b = 0; b < shape[0]; ++b) {
+        const auto from = static_cast<std::size_t>(tensor.offset(b, head, 0, 0));
+        std::ranges::copy(tensor.values().subspan(from, block), out->data() + b * shape[2] * shape[3]);
+    }
+    return out;
+}
+
+/// The number with the fewest digits that is this float32: 0.1 stays 0.1 in JSON.
+double shortest(float number) {
+    std::array<char, 32> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+    double value = number;
+    std::from_chars(digits.data(), end, value);
+    return value;
+}
+
+ordered_json config_of(const Problem& problem) {
+    const Dims& d = problem.dims;
+    ordered_json config = {{"B", d.B}, {"Tq", d.Tq},   {"Tk", d.Tk}, {"D", d.D},  {"Dkv", d.Dkv},
+                           {"H", d.H}, {"Hkv", d.Hkv}, {"dk", d.dk}, {"dv", d.dv}};
+    config["mask"] = ordered_json::parse(describe_mask(problem.mask));
+    config["gains"] = ordered_json::array();
+    for (std::int64_t h = 0; h < d.H; ++h)
+        config["gains"].push_back(shortest(problem.gain(h)));
+    config["temperature"] = shortest(problem.temperature);
+    return config;
+}
+
+} // namespace
+
+int SelectedStage::head_axis() const {
+    if (info == nullptr)
+        return -1;
+    const auto is_head = [](Axis axis) { return axis == Axis::H || axis == Axis::Hkv; };
+    const auto found = std::ranges::find_if(info->axes, is_head);
+    return found == info->axes.end() ? -1 : static_cast<int>(found - info->axes.begin());
+}
+
+std::vector<SelectedStage> select_stages(const Trace& trace, const TraceExport& wanted) {
+    const Dims& dims = trace.dims;
+    if (wanted.head && (*wanted.head < 0 || *wanted.head >= dims.H))
+        fail_input("there is no head " + std::to_string(*wanted.head) + "; heads are numbered 0 to " +
+                   std::to_string(dims.H - 1));
+    std::vector<SelectedStage> selected;
+    for (const TensorInfo& info : stage_table()) {
+        if (!wanted.stages.has(info.id))
+            continue;
+        const TensorPtr& tensor = trace.stages[static_cast<std::size_t>(info.id)];
+        if (tensor == nullptr)
+            throw Error(ErrorKind::internal, "the stage " + std::string(info.name) + " was not computed");
+        SelectedStage stage{.info = &info, .tensor = tensor};
+        if (const int axis = stage.head_axis(); wanted.head && axis >= 0) {
+            const bool key_value = info.axes[static_cast<std::size_t>(axis)] == Axis::Hkv;
+            stage.first_head = key_value ? dims.kv_head(*wanted.head) : *wanted.head;
+            stage.tensor = take_head(*tensor, stage.first_head);
+        }
+        selected.push_back(std::move(stage));
+    }
+    return selected;
+}
+
+ordered_json trace_metadata(const Problem& problem, const Trace& trace) {
+    std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> heads_masked;
+    for (const MaskedRow& row : trace.fully_masked)
+        ++heads_masked[{row.b, row.i}];
+    const auto in_all_heads = [&](const MaskedRow& row) {
+        return heads_masked[{row.b, row.i}] == trace.dims.H;
+    };
+    ordered_json rows = ordered_json::array(), head_rows = ordered_json::array();
+    for (const auto& [row, heads] : heads_masked)
+        if (heads == trace.dims.H)
+            rows.push_back({row.first, row.second});
+    for (const MaskedRow& row : trace.fully_masked)
+        if (!in_all_heads(row))
+            head_rows.push_back({row.b, row.h, row.i});
+
+    ordered_json metadata;
+    metadata["tokens"] = problem.tokens;
+    if (!problem.kv_tokens.empty())
+        metadata["kv_tokens"] = problem.kv_tokens;
+    metadata["config"] = config_of(problem);
+    metadata["device"] = trace.device;
+    metadata["fully_masked_rows"] = std::move(rows);
+    if (!head_rows.empty())
+        metadata["fully_masked_head_rows"] = std::move(head_rows);
+    return metadata;
+}
+
+std::string json_text(const ordered_json& value) {
+    return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+} // namespace headscope

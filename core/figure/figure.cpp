@@ -1,0 +1,334 @@
+#include "core/figure/figure.h"
+
+#include "core/base/error.h"
+#include "core/figure/svg.h"
+#include "core/text/plain_text.h"
+
+#include <cairo-pdf.h>
+#include <pango/pangocairo.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <numbers>
+
+namespace headscope {
+namespace {
+
+constexpr int largest_side = 16384;
+constexpr double points_per_pixel = 0.75; // 72 points and 96 pixels to the inch
+
+template<class Type>
+struct Release {
+    void operator()(Type* object) const { g_object_unref(object); }
+};
+struct DestroyCairo {
+    void operator()(cairo_t* context) const { cairo_destroy(context); }
+};
+struct DestroySurface {
+    void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
+};
+struct FreeFont {
+    void operator()(PangoFontDescription* font) const { pango_font_description_free(font); }
+};
+using CairoContext = std::unique_ptr<cairo_t, DestroyCairo>;
+using CairoSurface = std::unique_ptr<cairo_surface_t, DestroySurface>;
+using Context = std::unique_ptr<PangoContext, Release<PangoContext>>;
+using TextLayout = std::unique_ptr<PangoLayout, Release<PangoLayout>>;
+using FontDescription = std::unique_ptr<PangoFontDescription, FreeFont>;
+
+// Unhinted and placed to the fraction of a pixel, so that a figure looks the same at every scale and in every
+// format.
+void set_font_options(PangoContext& context) {
+    cairo_font_options_t* options = cairo_font_options_create();
+    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
+    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
+    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+    pango_cairo_context_set_font_options(&context, options);
+    cairo_font_options_destroy(options);
+    pango_context_set_round_glyph_positions(&context, FALSE);
+    pango_cairo_context_set_resolution(&context, 96);
+}
+
+FontDescription describe(Font font, float size) {
+    const bool mono = font == Font::mono || font == Font::mono_semibold;
+    FontDescription description(pango_font_description_new());
+    pango_font_description_set_family(description.get(),
+                                      mono ? "JetBrains Mono,DejaVu Sans Mono,DejaVu Sans,monospace"
+                                           : "Inter,DejaVu Sans,sans-serif");
+    const bool semibold = font == Font::ui_semibold || font == Font::mono_semibold;
+    pango_font_description_set_weight(description.get(), semibold                  ? PANGO_WEIGHT_SEMIBOLD
+                                                         : font == Font::ui_medium ? PANGO_WEIGHT_MEDIUM
+                                                                                   : PANGO_WEIGHT_NORMAL);
+    pango_font_description_set_absolute_size(description.get(), static_cast<double>(size) * PANGO_SCALE);
+    return description;
+}
+
+// Text set as one line whatever it holds.
+void set_text(PangoLayout& layout, std::string_view text, Font font, float size) {
+    pango_layout_set_single_paragraph_mode(&layout, TRUE);
+    pango_layout_set_auto_dir(&layout, TRUE);
+    const std::string shown = plain_text(text);
+    pango_layout_set_text(&layout, shown.data(), static_cast<int>(shown.size()));
+    pango_layout_set_font_description(&layout, describe(font, size).get());
+}
+
+double width_of(PangoLayout& layout) {
+    PangoRectangle area;
+    pango_layout_get_extents(&layout, nullptr, &area);
+    return static_cast<double>(area.width) / PANGO_SCALE;
+}
+
+// One pixel per cell, in cairo's premultiplied form.
+CairoSurface grid_image(const GridItem& item) {
+    CairoSurface image(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, item.cols, item.rows));
+    if (cairo_surface_status(image.get()) != CAIRO_STATUS_SUCCESS)
+        throw Error(ErrorKind::input, "a grid of " + std::to_string(item.cols) + " x " +
+                                          std::to_string(item.rows) +
+                                          " cells is too large for a figure: draw a part of it");
+    unsigned char* const bytes = cairo_image_surface_get_data(image.get());
+    const int stride = cairo_image_surface_get_stride(image.get());
+    const std::size_t cells = static_cast<std::size_t>(item.cols) * static_cast<std::size_t>(item.rows);
+    for (std::size_t i = 0; i < cells; ++i) {
+        const Color color = (*item.pixels)[i];
+        const std::uint32_t alpha = color >> 24;
+        const auto scaled = [&](int shift) { return ((color >> shift & 0xFFU) * alpha + 127) / 255; };
+        const std::uint32_t pixel = alpha << 24 | scaled(0) << 16 | scaled(8) << 8 | scaled(16);
+        const auto row = static_cast<std::ptrdiff_t>(i / static_cast<std::size_t>(item.cols));
+        const auto col = static_cast<std::ptrdiff_t>(i % static_cast<std::size_t>(item.cols));
+        std::memcpy(bytes + row * stride + col * 4, &pixel, sizeof pixel);
+    }
+    cairo_surface_mark_dirty(image.get());
+    return image;
+}
+
+cairo_status_t append(void* to, const unsigned char* bytes, unsigned int size) {
+    static_cast<std::string*>(to)->append(reinterpret_cast<const char*>(bytes), size);
+    return CAIRO_STATUS_SUCCESS;
+}
+
+std::string png_of(cairo_surface_t& surface) {
+    std::string bytes;
+    const cairo_status_t status = cairo_surface_write_to_png_stream(&surface, append, &bytes);
+    if (status != CAIRO_STATUS_SUCCESS)
+        throw Error(ErrorKind::internal,
+                    std::string("the figure could not be packed as PNG: ") + cairo_status_to_string(status));
+    return bytes;
+}
+
+class FigurePainter {
+public:
+    FigurePainter(cairo_t& cairo, PangoLayout& layout, double hairline)
+        : cairo_(cairo), layout_(layout), hairline_(hairline) {}
+
+    void operator()(const RectItem& item) const {
+        const Rect& r = item.area;
+        if (r.w <= 0 || r.h <= 0)
+            return;
+        if (visible(item.fill)) {
+            outline(r, item.radius, 0);
+            paint_with(item.fill, item.radius > 0);
+            cairo_fill(&cairo_);
+        }
+        if (visible(item.stroke) && item.stroke_width > 0) {
+            outline(r, item.radius, item.stroke_width / 2);
+            paint_with(item.stroke, item.radius > 0);
+            cairo_set_line_width(&cairo_, std::max<double>(item.stroke_width, hairline_));
+            cairo_stroke(&cairo_);
+        }
+    }
+
+    void operator()(const LineItem& item) const {
+        if (!visible(item.color))
+            return;
+        cairo_move_to(&cairo_, item.from.x, item.from.y);
+        cairo_line_to(&cairo_, item.to.x, item.to.y);
+        paint_with(item.color, item.from.x != item.to.x && item.from.y != item.to.y);
+        cairo_set_line_width(&cairo_, std::max<double>(item.width, hairline_));
+        cairo_stroke(&cairo_);
+    }
+
+    void operator()(const CurveItem& item) const {
+        if (!visible(item.color))
+            return;
+        cairo_move_to(&cairo_, item.from.x, item.from.y);
+        cairo_curve_to(&cairo_, item.control_from.x, item.control_from.y, item.control_to.x,
+                       item.control_to.y, item.to.x, item.to.y);
+        paint_with(item.color, true);
+        cairo_set_line_width(&cairo_, item.width);
+        cairo_stroke(&cairo_);
+    }
+
+    void operator()(const PolygonItem& item) const {
+        if (item.points.size() < 3 || !visible(item.fill))
+            return;
+        for (const Point& point : item.points)
+            cairo_line_to(&cairo_, point.x, point.y);
+        cairo_close_path(&cairo_);
+        paint_with(item.fill, true);
+        cairo_fill(&cairo_);
+    }
+
+    void operator()(const TextItem& item) const {
+        if (item.text.empty() || !visible(item.color))
+            return;
+        set_text(layout_, item.text, item.font, item.size);
+        const double width = width_of(layout_);
+        const double before = item.align == Align::left ? 0 : item.align == Align::center ? width / 2 : width;
+        cairo_save(&cairo_);
+        cairo_translate(&cairo_, item.at.x, item.at.y);
+        cairo_rotate(&cairo_, item.angle * std::numbers::pi / 180);
+        cairo_move_to(&cairo_, -before, 0);
+        paint_with(item.color, true);
+        pango_cairo_show_layout_line(&cairo_, pango_layout_get_line_readonly(&layout_, 0));
+        cairo_restore(&cairo_);
+        cairo_new_path(&cairo_);
+    }
+
+    void operator()(const GridItem& item) const;
+
+    void operator()(const ClipItem& item) const {
+        cairo_reset_clip(&cairo_);
+        if (item.area.w <= 0 || item.area.h <= 0)
+            return;
+        cairo_rectangle(&cairo_, item.area.x, item.area.y, item.area.w, item.area.h);
+        cairo_set_antialias(&cairo_, CAIRO_ANTIALIAS_NONE);
+        cairo_clip(&cairo_);
+    }
+
+private:
+    // Straight edges are kept sharp; slanted and round ones are smoothed.
+    void paint_with(Color color, bool smooth) const {
+        const auto part = [&](int shift) { return static_cast<double>(color >> shift & 0xFFU) / 255; };
+        cairo_set_source_rgba(&cairo_, part(0), part(8), part(16), part(24));
+        cairo_set_antialias(&cairo_, smooth ? CAIRO_ANTIALIAS_DEFAULT : CAIRO_ANTIALIAS_NONE);
+    }
+
+    void outline(const Rect& r, double radius, double inset) const {
+        const double x = r.x + inset, y = r.y + inset, w = std::max(0.0, r.w - 2 * inset),
+                     h = std::max(0.0, r.h - 2 * inset);
+        const double round = std::min({std::max(0.0, radius - inset), w / 2, h / 2});
+        if (round <= 0) {
+            cairo_rectangle(&cairo_, x, y, w, h);
+            return;
+        }
+        constexpr double quarter = std::numbers::pi / 2;
+        cairo_new_sub_path(&cairo_);
+        cairo_arc(&cairo_, x + w - round, y + round, round, -quarter, 0);
+        cairo_arc(&cairo_, x + w - round, y + h - round, round, 0, quarter);
+        cairo_arc(&cairo_, x + round, y + h - round, round, quarter, 2 * quarter);
+        cairo_arc(&cairo_, x + round, y + round, round, 2 * quarter, 3 * quarter);
+        cairo_close_path(&cairo_);
+    }
+
+    cairo_t& cairo_;
+    PangoLayout& layout_;
+    double hairline_; // the thinnest line that shows without smoothing
+};
+
+void FigurePainter::operator()(const GridItem& item) const {
+    const auto cells =
+        static_cast<std::size_t>(std::max(0, item.cols)) * static_cast<std::size_t>(std::max(0, item.rows));
+    if (cells == 0 || !item.pixels || item.pixels->size() < cells || item.area.w <= 0 || item.area.h <= 0)
+        return;
+    const CairoSurface image = grid_image(item);
+    cairo_save(&cairo_);
+    cairo_rectangle(&cairo_, item.area.x, item.area.y, item.area.w, item.area.h);
+    cairo_translate(&cairo_, item.area.x, item.area.y);
+    cairo_scale(&cairo_, static_cast<double>(item.area.w) / item.cols,
+                static_cast<double>(item.area.h) / item.rows);
+    cairo_set_source_surface(&cairo_, image.get(), 0, 0);
+    cairo_pattern_set_filter(cairo_get_source(&cairo_), CAIRO_FILTER_NEAREST);
+    cairo_pattern_set_extend(cairo_get_source(&cairo_), CAIRO_EXTEND_PAD);
+    cairo_set_antialias(&cairo_, CAIRO_ANTIALIAS_NONE);
+    cairo_fill(&cairo_);
+    cairo_restore(&cairo_);
+}
+
+int pixels(float logical, float scale) {
+    const double side = std::round(static_cast<double>(logical) * static_cast<double>(scale));
+    if (!(side >= 1 && side <= largest_side))
+        throw Error(ErrorKind::input,
+                    "a figure with a side of " + std::to_string(std::lround(logical)) + " at scale " +
+                        std::to_string(scale) +
+                        " can't be drawn: a PNG has 1 to 16,384 pixels a side; choose another "
+                        "scale, SVG or PDF");
+    return static_cast<int>(side);
+}
+
+CairoSurface pdf_surface(const Scene& scene, std::string& bytes) {
+    CairoSurface surface(cairo_pdf_surface_create_for_stream(append, &bytes, scene.width * points_per_pixel,
+                                                             scene.height * points_per_pixel));
+    // A fixed date: the same picture gives the same file.
+    cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");
+    return surface;
+}
+
+void draw_on(cairo_surface_t& surface, const Scene& scene, double scale, Color background) {
+    const CairoContext cairo(cairo_create(&surface));
+    cairo_scale(cairo.get(), scale, scale);
+    const TextLayout layout(pango_cairo_create_layout(cairo.get()));
+    set_font_options(*pango_layout_get_context(layout.get()));
+    pango_layout_context_changed(layout.get());
+    const FigurePainter painter(*cairo, *layout, 1 / scale);
+    painter(RectItem{{0, 0, scene.width, scene.height}, background});
+    for (const SceneItem& item : scene.items)
+        std::visit(painter, item);
+    cairo_surface_flush(&surface);
+    if (cairo_status(cairo.get()) != CAIRO_STATUS_SUCCESS)
+        throw Error(ErrorKind::internal, std::string("the figure could not be drawn: ") +
+                                             cairo_status_to_string(cairo_status(cairo.get())));
+}
+
+} // namespace
+
+FigureFormat figure_format(const std::string& path) {
+    const std::size_t dot = path.find_last_of("./");
+    std::string ending = dot == std::string::npos || path[dot] == '/' ? "" : path.substr(dot);
+    std::ranges::transform(ending, ending.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    if (ending == ".png")
+        return FigureFormat::png;
+    if (ending == ".svg")
+        return FigureFormat::svg;
+    if (ending == ".pdf")
+        return FigureFormat::pdf;
+    throw Error(ErrorKind::input, "the picture file " + path +
+                                      (ending.empty() ? " has no ending" : " ends in " + ending) +
+                                      ": its name must end in .png, .svg or .pdf");
+}
+
+std::string draw_figure(const Scene& scene, FigureFormat format, float scale, Color background) {
+    if (format == FigureFormat::svg)
+        return draw_svg(scene, background, figure_measure(),
+                        [](const GridItem& grid) { return png_of(*grid_image(grid)); });
+    if (format == FigureFormat::png) {
+        const CairoSurface surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, pixels(scene.width, scale),
+                                                              pixels(scene.height, scale)));
+        draw_on(*surface, scene, scale, background);
+        return png_of(*surface);
+    }
+    std::string bytes;
+    const CairoSurface surface = pdf_surface(scene, bytes);
+    draw_on(*surface, scene, points_per_pixel, background);
+    cairo_surface_finish(surface.get());
+    if (cairo_surface_status(surface.get()) != CAIRO_STATUS_SUCCESS)
+        throw Error(ErrorKind::internal, std::string("the figure could not be written as PDF: ") +
+                                             cairo_status_to_string(cairo_surface_status(surface.get())));
+    return bytes;
+}
+
+TextMeasure figure_measure() {
+    const std::shared_ptr<PangoContext> context(
+        pango_font_map_create_context(pango_cairo_font_map_get_default()), Release<PangoContext>());
+    set_font_options(*context);
+    const std::shared_ptr<PangoLayout> layout(pango_layout_new(context.get()), Release<PangoLayout>());
+    return [context, layout](std::string_view text, Font font, float size) {
+        set_text(*layout, text, font, size);
+        return static_cast<float>(width_of(*layout));
+    };
+}
+
+} // namespace headscope

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "core/figure/scene.h"
+
+#include <string>
+
+namespace headscope {
+
+enum class FigureFormat { png, svg, pdf };
+
+/// By the ending of the path. Throws Error(input) for another ending, naming the three.
+FigureFormat figure_format(const std::string& path);
+
+/// Draws a scene through Cairo and Pango on `background` and returns the file's bytes. `scale` multiplies the
+/// pixels of a PNG (at most 16,384 a side, else Error(input)); SVG and PDF keep text and shapes as vectors,
+/// one logical pixel = 1/96 inch.
+std::string draw_figure(const Scene& scene, FigureFormat format, float scale, Color background);
+
+/// Widths as Pango sets them, for laying out a scene that draw_figure draws. Not shared between threads.
+TextMeasure figure_measure();
+
+} // namespace headscope

@@ -1,0 +1,47 @@
+#include "core/figure/scene.h"
+
+namespace headscope {
+namespace {
+
+void move_by(Point& point, float dx, float dy) {
+    point.x += dx;
+    point.y += dy;
+}
+
+void move_by(Rect& area, float dx, float dy) {
+    area.x += dx;
+    area.y += dy;
+}
+
+struct Mover {
+    float dx, dy;
+    void operator()(RectItem& item) const { move_by(item.area, dx, dy); }
+    void operator()(GridItem& item) const { move_by(item.area, dx, dy); }
+    void operator()(ClipItem& item) const { move_by(item.area, dx, dy); }
+    void operator()(TextItem& item) const { move_by(item.at, dx, dy); }
+    void operator()(LineItem& item) const {
+        move_by(item.from, dx, dy);
+        move_by(item.to, dx, dy);
+    }
+    void operator()(CurveItem& item) const {
+        move_by(item.from, dx, dy);
+        move_by(item.control_from, dx, dy);
+        move_by(item.control_to, dx, dy);
+        move_by(item.to, dx, dy);
+    }
+    void operator()(PolygonItem& item) const {
+        for (Point& point : item.points)
+            move_by(point, dx, dy);
+    }
+};
+
+} // namespace
+
+void Scene::append(const Scene& other, float dx, float dy) {
+    const std::size_t first = items.size();
+    items.insert(items.end(), other.items.begin(), other.items.end());
+    for (std::size_t i = first; i < items.size(); ++i)
+        std::visit(Mover{dx, dy}, items[i]);
+}
+
+} // namespace headscope

@@ -1,0 +1,303 @@
+#include "core/format/attention_file.h"
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/format/attention_tensors.h"
+#include "core/format/attention_tokens.h"
+#include "core/format/float_numbers.h"
+#include "core/format/npy_header.h"
+#include "core/format/safetensors.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <utility>
+
+namespace headscope {
+
+namespace {
+
+/// Where the numbers of a file are, whatever its format. Any thread may read.
+class Numbers {
+public:
+    Numbers() = default;
+    Numbers(const Numbers&) = delete;
+    Numbers& operator=(const Numbers&) = delete;
+    virtual ~Numbers() = default;
+    /// The run that begins at number `first` of block `l`.
+    virtual void read(std::int64_t l, std::uint64_t first, std::span<float> to) const = 0;
+};
+
+class NpyNumbers final : public Numbers {
+public:
+    NpyNumbers(std::unique_ptr<RandomAccessFile> file, const NpyHeader& header, std::uint64_t block)
+        : file_(std::move(file)), header_(header), block_(block) {}
+
+    void read(std::int64_t l, std::uint64_t first, std::span<float> to) const override {
+        const std::size_t width = width_of(header_.type);
+        std::uint64_t at = header_.data + (static_cast<std::uint64_t>(l) * block_ + first) * width;
+        // In pieces, so that the bytes of half-precision numbers take little room beside the numbers.
+        constexpr std::size_t piece = std::size_t{1} << 18U;
+        std::vector<char> bytes(std::min(piece, to.size()) * width);
+        for (std::size_t done = 0; done < to.size(); done += piece) {
+            const std::span<float> part = to.subspan(done, std::min(piece, to.size() - done));
+            const std::span<char> room(bytes.data(), part.size() * width);
+            file_->read(at, room);
+            read_floats(header_.type, room, part);
+            at += room.size();
+        }
+    }
+
+private:
+    std::unique_ptr<RandomAccessFile> file_;
+    NpyHeader header_;
+    std::uint64_t block_; ///< numbers of one layer
+};
+
+class SafetensorsNumbers final : public Numbers {
+public:
+    /// `names`: one per layer, or one that holds all.
+    SafetensorsNumbers(Safetensors file, std::vector<std::string> names, std::uint64_t block)
+        : file_(std::move(file)), names_(std::move(names)), block_(block) {}
+
+    void read(std::int64_t l, std::uint64_t first, std::span<float> to) const override {
+        if (names_.size() > 1)
+            file_.read_numbers(names_[static_cast<std::size_t>(l)], first, to);
+        else
+            file_.read_numbers(names_.front(), static_cast<std::uint64_t>(l) * block_ + first, to);
+    }
+
+private:
+    Safetensors file_;
+    std::vector<std::string> names_;
+    std::uint64_t block_;
+};
+
+class AttentionFile final : public AttentionSet {
+public:
+    AttentionFile(AttentionInfo info, AttentionTokens tokens, std::unique_ptr<Numbers> numbers,
+                  std::size_t kept_bytes)
+        : info_(std::move(info)), tokens_(std::move(tokens)), numbers_(std::move(numbers)) {
+        const auto layer_bytes = static_cast<std::size_t>(info_.H * info_.Tq * info_.Tk) * sizeof(float);
+        most_kept_ = std::max<std::size_t>(1, kept_bytes / std::max<std::size_t>(layer_bytes, 1));
+    }
+
+    const AttentionInfo& info() const override { return info_; }
+    const std::vector<std::string>& query_tokens(std::int64_t l) const override {
+        return of_layer(tokens_.queries, l);
+    }
+    const std::vector<std::string>& key_tokens(std::int64_t l) const override {
+        return tokens_.keys.empty() && info_.Tq == info_.Tk ? query_tokens(l) : of_layer(tokens_.keys, l);
+    }
+    const std::vector<std::string>& query_pieces(std::int64_t l) const override {
+        return of_layer(tokens_.query_pieces, l);
+    }
+    const std::vector<std::string>& key_pieces(std::int64_t l) const override {
+        return tokens_.keys.empty() && info_.Tq == info_.Tk ? query_pieces(l)
+                                                            : of_layer(tokens_.key_pieces, l);
+    }
+
+    TensorPtr layer(std::int64_t l) const override {
+        const std::scoped_lock lock(mutex_);
+        const auto found = std::ranges::find(kept_, l, &std::pair<std::int64_t, TensorPtr>::first);
+        if (found != kept_.end()) {
+            kept_.splice(kept_.begin(), kept_, found);
+            return kept_.front().second;
+        }
+        // Room is made first: two layers too many at once may be a gigabyte.
+        while (kept_.size() >= most_kept_)
+            kept_.pop_back();
+        auto weights = std::make_shared<Tensor>(Shape{1, info_.H, info_.Tq, info_.Tk});
+        numbers_->read(l, 0, weights->values());
+        kept_.emplace_front(l, std::move(weights));
+        return kept_.front().second;
+    }
+
+    void read_head(std::int64_t l, std::int64_t h, std::span<float> to) const override {
+        numbers_->read(l, static_cast<std::uint64_t>(h * info_.Tq * info_.Tk), to);
+    }
+
+private:
+    static const std::vector<std::string>& of_layer(const std::vector<std::vector<std::string>>& lists,
+                                                    std::int64_t l) {
+        static const std::vector<std::string> none;
+        if (lists.empty())
+            return none;
+        return lists.size() == 1 ? lists.front() : lists[static_cast<std::size_t>(l)];
+    }
+
+    AttentionInfo info_;
+    AttentionTokens tokens_;
+    std::unique_ptr<Numbers> numbers_;
+    std::size_t most_kept_ = 1;
+    mutable std::mutex mutex_;
+    mutable std::list<std::pair<std::int64_t, TensorPtr>> kept_; ///< latest first
+};
+
+std::string shape_text(const std::vector<std::int64_t>& extents) {
+    return SafetensorsEntry{.name = {}, .dtype = {}, .extents = extents}.shape_text();
+}
+
+/// How far a row's sum may be from 1: what is lost by writing softmax's result as that type.
+float tolerance_of(FloatType type) {
+    switch (type) {
+    case FloatType::f16:
+        return 2e-3F;
+    case FloatType::bf16:
+        return 1e-2F;
+    case FloatType::f32:
+    case FloatType::f64:
+        break;
+    }
+    return 1e-4F;
+}
+
+/// Reads L, H, Tq and Tk off a shape. `layers`: the number of tensors of that shape.
+void take_shape(AttentionInfo& info, std::vector<std::int64_t> extents, std::int64_t layers,
+                const std::string& what) {
+    const std::string shape = shape_text(extents);
+    if (std::ranges::find(extents, 0) != extents.end())
+        fail_input(what + " of shape " + shape + " is empty; save it again with weights in it");
+    // (L, 1, H, Tq, Tk) of one sequence, and (1, H, Tq, Tk) of one layer of many tensors.
+    if (extents.size() == 5 && extents[1] == 1)
+        extents.erase(extents.begin() + 1);
+    const bool many = layers > 1;
+    if (many && extents.size() == 4 && extents[0] == 1)
+        extents.erase(extents.begin());
+    if (many && extents.size() == 4)
+        fail_input(what + " of shape " + shape +
+                   " holds several sequences for each layer; save the layers of one of them");
+    if (extents.size() == 5)
+        fail_input(what + " of shape " + shape +
+                   " has 5 axes; save one sequence, for example a[:, 0] of (L, B, H, T, T)");
+    if (extents.size() != 3 && extents.size() != 4)
+        fail_input(what + " of shape " + shape + " has " + std::to_string(extents.size()) +
+                   (extents.size() == 1 ? " axis" : " axes") +
+                   "; attention weights have the shape (H, T, T), (L, H, T, T) or (B, H, T, T)");
+    info.L = many ? layers : extents.size() == 4 ? extents[0] : 1;
+    info.H = extents[extents.size() - 3];
+    info.Tq = extents[extents.size() - 2];
+    info.Tk = extents[extents.size() - 1];
+    constexpr std::int64_t most_maps = 1 << 16, most_tokens = 1 << 15;
+    if (info.L > most_maps || info.H > most_maps / std::max<std::int64_t>(info.L, 1))
+        fail_input(what + " of shape " + shape + " has more than " + std::to_string(most_maps) +
+                   " heads in all; save fewer layers or sequences");
+    if (info.Tq > most_tokens || info.Tk > most_tokens)
+        fail_input(what + " of shape " + shape + " has more than " + std::to_string(most_tokens) +
+                   " tokens; save a part of the rows and columns");
+}
+
+void check_tokens(const AttentionTokens& tokens, const AttentionInfo& info) {
+    const auto check = [&](const std::vector<std::vector<std::string>>& lists, std::int64_t count,
+                           const char* whose) {
+        if (lists.size() > 1 && lists.size() != static_cast<std::size_t>(info.L))
+            fail_input(tokens.from + " has " + std::to_string(lists.size()) + " lists of tokens for " +
+                       std::to_string(info.L) + " sequences of weights; write one list, or one for each");
+        for (const auto& list : lists)
+            if (static_cast<std::int64_t>(list.size()) != count)
+                fail_input(tokens.from + " has " + std::to_string(list.size()) + " tokens for " +
+                           std::to_string(count) + " " + whose +
+                           " of the weights; write one for each, or remove it");
+    };
+    check(tokens.queries, info.Tq, "queries (rows)");
+    check(tokens.keys, info.Tk, "keys (columns)");
+}
+
+/// NAME.tokens.json beside NAME.npy, if there is one.
+AttentionTokens tokens_beside(const std::string& path) {
+    const std::string beside = std::filesystem::path(path).replace_extension(".tokens.json").string();
+    std::error_code none;
+    if (!std::filesystem::is_regular_file(beside, none))
+        return {};
+    constexpr std::uintmax_t largest = 64U << 20U;
+    if (std::filesystem::file_size(beside, none) > largest)
+        fail_input(beside + " is larger than 64 MB, too large for a list of tokens; write a shorter one");
+    return parse_attention_tokens(read_file(beside), beside);
+}
+
+AttentionTokens tokens_in(const Safetensors& file, const std::string& path) {
+    const auto entry = file.metadata().find("tokens");
+    if (entry == file.metadata().end())
+        return tokens_beside(path);
+    AttentionTokens tokens = parse_attention_tokens(entry->second, path + ": the metadata entry tokens");
+    if (const auto keys = file.metadata().find("kv_tokens"); keys != file.metadata().end()) {
+        AttentionTokens read = parse_attention_tokens(keys->second, path + ": the metadata entry kv_tokens");
+        tokens.keys = std::move(read.queries);
+        tokens.key_pieces = std::move(read.query_pieces);
+    }
+    return tokens;
+}
+
+/// What holds for both formats once shape and tokens are known.
+void finish(AttentionInfo& info, const AttentionTokens& tokens, FloatType type, const std::string& path) {
+    check_tokens(tokens, info);
+    if (tokens.sequences && info.L > 1)
+        info.axis = SetAxis::sequences;
+    info.title = std::filesystem::path(path).filename().string();
+    info.source = path;
+    info.held_as = name_of(type);
+    info.bytes = static_cast<std::uint64_t>(info.L * info.H * info.Tq * info.Tk) * width_of(type);
+    info.sum_tolerance = tolerance_of(type);
+    if (!tokens.queries.empty())
+        info.tokens_from = tokens.from;
+    if (info.numbers.empty()) {
+        info.numbers.resize(static_cast<std::size_t>(info.L));
+        std::iota(info.numbers.begin(), info.numbers.end(), 0);
+    }
+}
+
+AttentionSetPtr open_npy(const std::string& path, std::size_t kept_bytes) {
+    auto file = std::make_unique<RandomAccessFile>(path);
+    const NpyHeader header = read_npy_header(*file);
+    AttentionInfo info;
+    take_shape(info, header.extents, 1, path);
+    AttentionTokens tokens = tokens_beside(path);
+    finish(info, tokens, header.type, path);
+    const auto block = static_cast<std::uint64_t>(info.H * info.Tq * info.Tk);
+    return std::make_shared<AttentionFile>(std::move(info), std::move(tokens),
+                                           std::make_unique<NpyNumbers>(std::move(file), header, block),
+                                           kept_bytes);
+}
+
+AttentionSetPtr open_safetensors(const std::string& path, std::size_t kept_bytes) {
+    Safetensors file = Safetensors::open_lazily(path);
+    const AttentionTensors found = find_attention_tensors(file);
+    const SafetensorsEntry& first = *found.entries.front();
+    AttentionInfo info;
+    take_shape(info, first.extents, static_cast<std::int64_t>(found.entries.size()),
+               path + ": tensor " + first.name);
+    info.tensor = found.name;
+    info.numbers = found.numbers;
+    // A trace of one layer: its first axis counts the batch.
+    const bool batch =
+        found.numbers.size() == 1 || (file.metadata().contains("config") && found.name == "weights");
+    if (batch && info.L > 1) {
+        info.axis = SetAxis::sequences;
+        info.numbers.clear();
+    }
+    AttentionTokens tokens = tokens_in(file, path);
+    finish(info, tokens, *find_float_type(first.dtype), path);
+    std::vector<std::string> names;
+    for (const SafetensorsEntry* entry : found.entries)
+        names.push_back(entry->name);
+    const auto block = static_cast<std::uint64_t>(info.H * info.Tq * info.Tk);
+    return std::make_shared<AttentionFile>(
+        std::move(info), std::move(tokens),
+        std::make_unique<SafetensorsNumbers>(std::move(file), std::move(names), block), kept_bytes);
+}
+
+} // namespace
+
+AttentionSetPtr open_attention_file(const std::string& path, std::size_t kept_bytes) {
+    // By what is in it: a .npy may have any name. What neither format knows is told by the name.
+    const RandomAccessFile file(path);
+    std::string start(std::min<std::uint64_t>(file.size(), 6), '\0');
+    file.read(0, start);
+    const bool npy = start == "\x93NUMPY" || std::filesystem::path(path).extension() == ".npy";
+    return npy ? open_npy(path, kept_bytes) : open_safetensors(path, kept_bytes);
+}
+
+} // namespace headscope

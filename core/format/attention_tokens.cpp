@@ -1,0 +1,73 @@
+#include "core/format/attention_tokens.h"
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace headscope {
+
+namespace {
+
+using nlohmann::json;
+
+std::vector<std::string> list_of(const json& value, const std::string& from) {
+    std::vector<std::string> out;
+    if (!value.is_array())
+        fail_input(from + " should be a JSON list of strings, one for each token");
+    for (const json& token : value) {
+        if (!token.is_string())
+            fail_input(from + " should hold strings alone, and holds " + token.dump().substr(0, 40));
+        out.push_back(token.get<std::string>());
+    }
+    return out;
+}
+
+/// One list, or a list of lists.
+std::vector<std::vector<std::string>> lists_of(const json& value, const std::string& from) {
+    if (!value.is_array())
+        fail_input(from + " should be a JSON list of strings, one for each token");
+    if (value.empty()) // a trace without tokens says so by an empty list
+        return {};
+    if (!value.front().is_array())
+        return {list_of(value, from)};
+    std::vector<std::vector<std::string>> out;
+    for (const json& one : value)
+        out.push_back(list_of(one, from));
+    return out;
+}
+
+std::vector<std::vector<std::string>> readable(std::vector<std::vector<std::string>> lists) {
+    for (std::vector<std::string>& list : lists)
+        list = readable_tokens(std::move(list));
+    return lists;
+}
+
+void set_queries(AttentionTokens& tokens, std::vector<std::vector<std::string>> pieces) {
+    tokens.sequences = pieces.size() > 1;
+    tokens.queries = readable(pieces);
+    tokens.query_pieces = std::move(pieces);
+}
+
+} // namespace
+
+AttentionTokens parse_attention_tokens(const std::string& text, const std::string& from) {
+    const json value = parse_json(text, from);
+    AttentionTokens tokens;
+    tokens.from = from;
+    if (!value.is_object()) {
+        set_queries(tokens, lists_of(value, from));
+        return tokens;
+    }
+    const auto queries = value.find("tokens"), keys = value.find("key_tokens");
+    if (queries == value.end())
+        fail_input(from + " should have a list \"tokens\"");
+    set_queries(tokens, lists_of(*queries, from));
+    if (keys != value.end()) {
+        tokens.key_pieces = lists_of(*keys, from);
+        tokens.keys = readable(tokens.key_pieces);
+    }
+    return tokens;
+}
+
+} // namespace headscope

@@ -1,0 +1,214 @@
+#include "core/format/npy_header.h"
+
+#include "core/base/error.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace headscope {
+
+namespace {
+
+constexpr std::string_view magic = "\x93NUMPY";
+constexpr std::size_t before_length = 8;            ///< magic and version
+constexpr std::uint64_t largest_header = 1U << 20U; ///< NumPy's own are some 100 bytes
+
+/// The Python literal of a header: a dict of strings, True or False, and a tuple of whole numbers.
+class Literal {
+public:
+    Literal(std::string_view text, const std::string& path) : text_(text), path_(path) {}
+
+    struct Fields {
+        std::optional<std::string> descr;
+        std::optional<bool> fortran;
+        std::optional<std::vector<std::int64_t>> shape;
+    };
+
+    Fields read() {
+        Fields fields;
+        need('{');
+        while (!take('}')) {
+            const std::string key = quoted();
+            need(':');
+            if (key == "descr")
+                fields.descr = descr();
+            else if (key == "fortran_order")
+                fields.fortran = truth();
+            else if (key == "shape")
+                fields.shape = shape();
+            else
+                damaged();
+            if (!take(',')) {
+                need('}');
+                break;
+            }
+        }
+        skip_blank();
+        if (at_ != text_.size())
+            damaged();
+        return fields;
+    }
+
+private:
+    [[noreturn]] void damaged() const {
+        fail_input(path_ + " has a damaged .npy header; write the file again with numpy.save");
+    }
+    void skip_blank() { at_ = std::min(text_.find_first_not_of(" \t\n\r", at_), text_.size()); }
+    bool take(char wanted) {
+        skip_blank();
+        const bool there = at_ < text_.size() && text_[at_] == wanted;
+        at_ += there ? 1 : 0;
+        return there;
+    }
+    void need(char wanted) {
+        if (!take(wanted))
+            damaged();
+    }
+    std::string quoted() {
+        skip_blank();
+        const char quote = at_ < text_.size() ? text_[at_] : '\0';
+        if (quote != '\'' && quote != '"')
+            damaged();
+        const auto end = text_.find(quote, at_ + 1);
+        if (end == std::string_view::npos)
+            damaged();
+        std::string out(text_.substr(at_ + 1, end - at_ - 1));
+        at_ = end + 1;
+        return out;
+    }
+    /// A list describes an array of records, which has no place here whatever is in it.
+    std::string descr() {
+        skip_blank();
+        if (at_ < text_.size() && text_[at_] == '[')
+            fail_input(path_ + " holds records with named fields; save one field alone, for example "
+                               "numpy.save(path, a[\"weights\"])");
+        return quoted();
+    }
+    bool truth() {
+        skip_blank();
+        for (const auto& [word, value] : {std::pair{std::string_view("True"), true}, {"False", false}})
+            if (text_.substr(at_).starts_with(word)) {
+                at_ += word.size();
+                return value;
+            }
+        damaged();
+    }
+    std::vector<std::int64_t> shape() {
+        std::vector<std::int64_t> out;
+        need('(');
+        while (!take(')')) {
+            skip_blank();
+            std::int64_t extent = 0;
+            const char* const end = text_.data() + text_.size();
+            const auto [stop, fault] = std::from_chars(text_.data() + at_, end, extent);
+            if (fault != std::errc() || extent < 0)
+                damaged();
+            at_ = static_cast<std::size_t>(stop - text_.data());
+            take('L'); // Python 2 wrote long numbers like that
+            out.push_back(extent);
+            if (!take(',')) {
+                need(')');
+                break;
+            }
+        }
+        return out;
+    }
+
+    std::string_view text_;
+    const std::string& path_;
+    std::size_t at_ = 0;
+};
+
+FloatType type_of(const std::string& descr, const std::string& path) {
+    if (descr == "<f2")
+        return FloatType::f16;
+    if (descr == "<f4")
+        return FloatType::f32;
+    if (descr == "<f8")
+        return FloatType::f64;
+    if (descr.find('O') != std::string::npos)
+        fail_input(path + " holds Python objects (a pickle), which can run code and are not read here; save "
+                          "an array of numbers: numpy.save(path, numpy.stack(list_of_arrays))");
+    if (descr.starts_with(">f"))
+        fail_input(path +
+                   " holds big-endian numbers; save it again with numpy.save(path, a.astype(\"<f4\"))");
+    fail_input(path + " holds numbers of the type " + descr.substr(0, 40) +
+               "; attention weights are floats: save them with numpy.save(path, a.astype(\"float32\"))");
+}
+
+std::string tuple_text(const std::vector<std::int64_t>& extents) {
+    std::string text;
+    for (const std::int64_t extent : extents)
+        text += (text.empty() ? "" : ", ") + std::to_string(extent);
+    return "(" + text + ")";
+}
+
+void check_size(const NpyHeader& header, const RandomAccessFile& file) {
+    auto bytes = static_cast<std::int64_t>(width_of(header.type));
+    bool overflow = false;
+    for (const std::int64_t extent : header.extents)
+        overflow = overflow || __builtin_mul_overflow(bytes, std::max<std::int64_t>(extent, 1), &bytes);
+    const bool empty = std::ranges::find(header.extents, 0) != header.extents.end();
+    const auto wanted = empty ? 0 : static_cast<std::uint64_t>(bytes);
+    const std::uint64_t there = file.size() - header.data;
+    if (!overflow && wanted <= there)
+        return;
+    fail_input(file.path() + " was cut short: shape " + tuple_text(header.extents) + " of " +
+               std::string(name_of(header.type)) + " needs " + (overflow ? "more" : std::to_string(wanted)) +
+               " bytes, and " + std::to_string(there) + " are there; write or copy it again");
+}
+
+void refuse_other_formats(std::string_view start, const std::string& path) {
+    if (start.starts_with("PK\x03\x04"))
+        fail_input(path + " is a zip archive (.npz, .pt), not .npy; save one array alone with numpy.save");
+    if (start.starts_with("\x80"))
+        fail_input(path + " is a Python pickle, which can run code and is not read here; save an array of "
+                          "numbers with numpy.save");
+    if (!start.starts_with(magic))
+        fail_input(path + " is no .npy file: it does not begin as one; write it with numpy.save");
+}
+
+} // namespace
+
+NpyHeader read_npy_header(const RandomAccessFile& file) {
+    const std::string& path = file.path();
+    std::string start(std::min<std::uint64_t>(file.size(), before_length + 4), '\0');
+    file.read(0, start);
+    refuse_other_formats(start, path);
+    if (start.size() < before_length + 4)
+        fail_input(path + " has " + std::to_string(file.size()) +
+                   " bytes, too few for a .npy file; write or copy it again");
+    const int version = static_cast<unsigned char>(start[magic.size()]);
+    if (version < 1 || version > 3)
+        fail_input(path + " is a .npy file of version " + std::to_string(version) +
+                   "; versions 1 to 3 are read: write it again with numpy.save");
+    const std::size_t length_bytes = version == 1 ? 2 : 4;
+    std::uint64_t length = 0;
+    for (std::size_t i = length_bytes; i-- > 0;)
+        length = length << 8U | static_cast<unsigned char>(start[before_length + i]);
+    NpyHeader header;
+    header.data = before_length + length_bytes + length;
+    if (length > largest_header || header.data > file.size())
+        fail_input(path + " was cut short or is damaged: it speaks of a header of " + std::to_string(length) +
+                   " bytes and has " + std::to_string(file.size() - before_length - length_bytes) +
+                   " after its beginning; write or copy it again");
+    std::string text(length, '\0');
+    file.read(before_length + length_bytes, text);
+
+    const Literal::Fields fields = Literal(text, path).read();
+    if (!fields.descr || !fields.fortran || !fields.shape)
+        fail_input(path + " has a .npy header without type, order or shape; write it again with numpy.save");
+    header.type = type_of(*fields.descr, path);
+    header.extents = *fields.shape;
+    if (*fields.fortran && header.extents.size() > 1)
+        fail_input(path + " is stored in Fortran order, in which the numbers of one head lie scattered; save "
+                          "it again with numpy.save(path, numpy.ascontiguousarray(a))");
+    check_size(header, file);
+    return header;
+}
+
+} // namespace headscope

@@ -1,0 +1,20 @@
+#include "core/format/number_text.h"
+
+#include <array>
+#include <charconv>
+
+namespace headscope {
+
+void append_number(std::string& out, float number) {
+    std::array<char, 32> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+    out.append(digits.data(), end);
+}
+
+void append_integer(std::string& out, std::int64_t number) {
+    std::array<char, 24> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+    out.append(digits.data(), end);
+}
+
+} // namespace headscope

@@ -1,0 +1,261 @@
+#include "core/format/safetensors.h"
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/base/random_access_file.h"
+#include "core/base/sha256.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+namespace headscope {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t prefix = 8;
+constexpr std::size_t largest_header = 100'000'000;
+constexpr std::size_t most_axes = 8;
+
+constexpr std::array<std::pair<std::string_view, std::size_t>, 15> dtype_widths{{{"F64", 8},
+                                                                                 {"I64", 8},
+                                                                                 {"U64", 8},
+                                                                                 {"F32", 4},
+                                                                                 {"I32", 4},
+                                                                                 {"U32", 4},
+                                                                                 {"F16", 2},
+                                                                                 {"BF16", 2},
+                                                                                 {"I16", 2},
+                                                                                 {"U16", 2},
+                                                                                 {"F8_E5M2", 1},
+                                                                                 {"F8_E4M3", 1},
+                                                                                 {"I8", 1},
+                                                                                 {"U8", 1},
+                                                                                 {"BOOL", 1}}};
+
+std::uint64_t little_endian(std::string_view bytes) {
+    std::uint64_t value = 0;
+    for (std::size_t i = bytes.size(); i-- > 0;)
+        value = value << 8U | static_cast<unsigned char>(bytes[i]);
+    return value;
+}
+
+/// Files that people take for safetensors, told by how they begin.
+void refuse_other_formats(std::string_view bytes, const std::string& source) {
+    // A header length can begin with the same bytes as they do: then the JSON opens after it.
+    if (bytes.size() > prefix && bytes[prefix] == '{')
+        return;
+    const bool pickled = bytes.starts_with("PK\x03\x04") || bytes.starts_with("\x80\x02") ||
+                         bytes.starts_with("\x80\x03") || bytes.starts_with("\x80\x04");
+    if (pickled)
+        fail_input(source +
+                   " is a PyTorch pickle (.pt, .bin), which can run code and is not read here; convert it "
+                   "in Python: safetensors.torch.save_file(torch.load(path), \"out.safetensors\")");
+    if (bytes.starts_with("\x93NUMPY"))
+        fail_input(source + " is a NumPy file, not safetensors; convert it in Python: "
+                            "safetensors.numpy.save_file({\"X\": numpy.load(path)}, \"out.safetensors\")");
+    if (bytes.starts_with("version https://git-lfs"))
+        fail_input(source + " is a Git LFS pointer, not the file itself; fetch it with git lfs pull");
+}
+
+/// Bytes of the header, from the first bytes of a file of `size` bytes.
+std::size_t header_size(std::string_view start, std::size_t size, const std::string& source) {
+    refuse_other_formats(start, source);
+    if (size < prefix)
+        fail_input(source + " has " + std::to_string(size) +
+                   " bytes, too few for a safetensors file; get it again");
+    const std::uint64_t header_bytes = little_endian(start.substr(0, prefix));
+    if (header_bytes > std::min(largest_header, size - prefix))
+        fail_input(source + " is no safetensors file, or was cut short: it speaks of a header of " +
+                   std::to_string(header_bytes) + " bytes and has " + std::to_string(size - prefix) +
+                   " after the first 8; name another file or get it again");
+    return static_cast<std::size_t>(header_bytes);
+}
+
+std::uint64_t whole_number(const json& value, const std::string& where) {
+    if (!value.is_number_unsigned())
+        fail_input(where + ": expected a whole number of 0 or more, found " + value.dump().substr(0, 40));
+    return value.get<std::uint64_t>();
+}
+
+/// Product of the extents and the width, or nothing when it does not fit. Extents of 0 don't excuse others
+/// that would overflow: sizes are multiplied in any order later on.
+std::optional<std::uint64_t> byte_count(const std::vector<std::int64_t>& extents, std::size_t width) {
+    auto bytes = static_cast<std::int64_t>(width);
+    for (const std::int64_t extent : extents)
+        if (__builtin_mul_overflow(bytes, std::max<std::int64_t>(extent, 1), &bytes))
+            return std::nullopt;
+    const bool empty = std::ranges::find(extents, 0) != extents.end();
+    return empty ? 0 : static_cast<std::uint64_t>(bytes);
+}
+
+const json& need_field(const json& value, const char* field, const std::string& where) {
+    const auto found = value.find(field);
+    if (found == value.end())
+        fail_input(where + " has no \"" + field + "\" in the header; write the file again");
+    return *found;
+}
+
+SafetensorsEntry read_entry(const std::string& name, const json& value, std::size_t data_bytes,
+                            const std::string& source) {
+    const std::string where = source + ": tensor " + name;
+    if (!value.is_object())
+        fail_input(where + " is not described by an object in the header; write the file again");
+    SafetensorsEntry entry;
+    entry.name = name;
+    const json& dtype = need_field(value, "dtype", where);
+    const auto row = std::ranges::find(dtype_widths, dtype.is_string() ? dtype.get<std::string>() : "",
+                                       [](const auto& known) { return known.first; });
+    if (row == dtype_widths.end())
+        fail_input(where + " has the unknown type " + dtype.dump().substr(0, 40) + "; store it as F32");
+    entry.dtype = row->first;
+
+    const json& shape = need_field(value, "shape", where);
+    if (!shape.is_array() || shape.size() > most_axes)
+        fail_input(where + ": its shape should be a list of at most 8 whole numbers");
+    for (const json& extent : shape) {
+        const std::uint64_t number = whole_number(extent, where + ": its shape");
+        if (number > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+            fail_input(where + ": the extent " + extent.dump() + " of its shape is too large");
+        entry.extents.push_back(static_cast<std::int64_t>(number));
+    }
+
+    const json& offsets = need_field(value, "data_offsets", where);
+    if (!offsets.is_array() || offsets.size() != 2)
+        fail_input(where + ": its data_offsets should be a list of two whole numbers");
+    const std::uint64_t begin = whole_number(offsets[0], where + ": its data_offsets");
+    const std::uint64_t end = whole_number(offsets[1], where + ": its data_offsets");
+    if (begin > end || end > data_bytes)
+        fail_input(where + " lies at bytes " + offsets[0].dump() + " to " + offsets[1].dump() + " of " +
+                   std::to_string(data_bytes) +
+                   " bytes of data; the file is cut short or damaged, get it again");
+    if (byte_count(entry.extents, row->second) != end - begin)
+        fail_input(where + " of type " + entry.dtype + " and shape " + entry.shape_text() +
+                   " does not fit its " + std::to_string(end - begin) + " bytes; write the file again");
+    entry.begin = static_cast<std::size_t>(begin);
+    entry.end = static_cast<std::size_t>(end);
+    return entry;
+}
+
+/// Every byte of the data belongs to exactly one tensor.
+void check_layout(const std::vector<SafetensorsEntry>& entries, std::size_t data_bytes,
+                  const std::string& source) {
+    std::vector<const SafetensorsEntry*> in_file;
+    in_file.reserve(entries.size());
+    for (const SafetensorsEntry& entry : entries)
+        in_file.push_back(&entry);
+    std::ranges::sort(in_file, {}, [](const auto* entry) { return std::pair(entry->begin, entry->end); });
+    std::size_t at = 0;
+    for (const SafetensorsEntry* entry : in_file) {
+        if (entry->begin < at)
+            fail_input(source + ": tensor " + entry->name + " overlaps another one; write the file again");
+        if (entry->begin > at)
+            fail_input(source + ": the " + std::to_string(entry->begin - at) + " bytes before tensor " +
+                       entry->name + " belong to no tensor; write the file again");
+        at = entry->end;
+    }
+    if (at != data_bytes)
+        fail_input(source + ": the last " + std::to_string(data_bytes - at) +
+                   " bytes belong to no tensor; the file is damaged, get it again");
+}
+
+std::map<std::string, std::string> read_metadata(const json& value, const std::string& source) {
+    std::map<std::string, std::string> metadata;
+    if (!value.is_object())
+        fail_input(source + ": __metadata__ should be an object of strings");
+    for (const auto& [key, text] : value.items()) {
+        if (!text.is_string())
+            fail_input(source + ": the metadata entry " + key + " should be a string");
+        metadata[key] = text.get<std::string>();
+    }
+    return metadata;
+}
+
+} // namespace
+
+std::string SafetensorsEntry::shape_text() const {
+    std::string text = "(";
+    for (std::size_t axis = 0; axis < extents.size(); ++axis)
+        text += (axis > 0 ? ", " : "") + std::to_string(extents[axis]);
+    return text + ")";
+}
+
+void Safetensors::parse(std::string_view header, std::size_t data_bytes) {
+    if (!header.starts_with('{'))
+        fail_input(source_ + " is no safetensors file: its header does not begin with {; name another file");
+    const json parsed = parse_json(header, "the header of " + source_);
+    for (const auto& [name, value] : parsed.items())
+        if (name == "__metadata__")
+            metadata_ = read_metadata(value, source_);
+        else
+            entries_.push_back(read_entry(name, value, data_bytes, source_));
+    std::ranges::sort(entries_, {}, &SafetensorsEntry::name);
+    check_layout(entries_, data_bytes, source_);
+}
+
+Safetensors Safetensors::from_bytes(std::string bytes, std::string source) {
+    Safetensors file;
+    file.source_ = std::move(source);
+    const std::size_t header_bytes = header_size(bytes, bytes.size(), file.source_);
+    file.data_ = prefix + header_bytes;
+    file.parse(std::string_view(bytes).substr(prefix, header_bytes), bytes.size() - file.data_);
+    file.bytes_ = std::make_shared<const std::string>(std::move(bytes));
+    return file;
+}
+
+Safetensors Safetensors::open(const std::string& path) {
+    return from_bytes(read_file(path), path == "-" ? "standard input" : path);
+}
+
+Safetensors Safetensors::open_lazily(const std::string& path) {
+    Safetensors file;
+    file.source_ = path;
+    file.file_ = std::make_shared<const RandomAccessFile>(path);
+    const auto size = static_cast<std::size_t>(file.file_->size());
+    constexpr std::size_t longest_signature = 32;
+    std::string start(std::min(size, longest_signature), '\0');
+    file.file_->read(0, start);
+    std::string header(header_size(start, size, path), '\0');
+    file.file_->read(prefix, header);
+    file.data_ = prefix + header.size();
+    file.parse(header, size - file.data_);
+    return file;
+}
+
+std::uint64_t Safetensors::size_bytes() const {
+    return bytes_ != nullptr ? bytes_->size() : file_->size();
+}
+
+std::string Safetensors::header_sha256() const {
+    if (bytes_ != nullptr)
+        return sha256(std::string_view(*bytes_).substr(0, data_));
+    std::string header(data_, '\0');
+    file_->read(0, header);
+    return sha256(header);
+}
+
+const SafetensorsEntry* Safetensors::find(std::string_view name) const {
+    const auto row = std::ranges::lower_bound(entries_, name, {}, &SafetensorsEntry::name);
+    return row != entries_.end() && row->name == name ? &*row : nullptr;
+}
+
+const SafetensorsEntry& Safetensors::need(std::string_view name) const {
+    if (const SafetensorsEntry* entry = find(name); entry != nullptr)
+        return *entry;
+    std::string names;
+    constexpr std::size_t most_named = 20;
+    for (std::size_t i = 0; i < std::min(entries_.size(), most_named); ++i)
+        names += (i > 0 ? ", " : "") + entries_[i].name;
+    if (entries_.size() > most_named)
+        names += ", ...";
+    fail_input(source_ + " has no tensor " + std::string(name) + "; it has " +
+               (names.empty() ? "no tensors" : names));
+}
+
+} // namespace headscope

@@ -1,0 +1,153 @@
+#include "core/base/error.h"
+#include "core/base/random_access_file.h"
+#include "core/format/float_numbers.h"
+#include "core/format/safetensors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace headscope {
+
+namespace {
+
+/// Calls `use(index, number)` for each number; the bytes may lie at any address.
+template<class Number, class Use>
+void each(std::string_view bytes, Use use) {
+    for (std::size_t i = 0; i < bytes.size() / sizeof(Number); ++i) {
+        Number number;
+        std::memcpy(&number, bytes.data() + i * sizeof(Number), sizeof(Number));
+        use(i, number);
+    }
+}
+
+} // namespace
+
+Shape Safetensors::shape_of(const SafetensorsEntry& entry) const {
+    const auto& e = entry.extents;
+    switch (e.size()) {
+    case 0:
+        return {};
+    case 1:
+        return {e[0]};
+    case 2:
+        return {e[0], e[1]};
+    case 3:
+        return {e[0], e[1], e[2]};
+    case 4:
+        return {e[0], e[1], e[2], e[3]};
+    default:
+        fail_input(source_ + ": tensor " + entry.name + " has " + std::to_string(e.size()) + " axes " +
+                   entry.shape_text() + "; at most 4 can be used here");
+    }
+}
+
+void Safetensors::copy_bytes(const SafetensorsEntry& entry, std::span<char> to, std::size_t first) const {
+    if (file_ != nullptr)
+        file_->read(data_ + entry.begin + first, to);
+    else
+        std::ranges::copy(std::string_view(*bytes_).substr(data_ + entry.begin + first, to.size()),
+                          to.begin());
+}
+
+std::string_view Safetensors::bytes_of(const SafetensorsEntry& entry, std::string& room) const {
+    if (bytes_ != nullptr)
+        return std::string_view(*bytes_).substr(data_ + entry.begin, entry.end - entry.begin);
+    room.resize(entry.end - entry.begin);
+    copy_bytes(entry, room);
+    return room;
+}
+
+void Safetensors::refuse_dtype(const SafetensorsEntry& entry, const std::string& wanted) const {
+    fail_input(source_ + ": tensor " + entry.name + " is " + entry.dtype + "; store it as " + wanted);
+}
+
+TensorPtr Safetensors::tensor(std::string_view name) const {
+    const SafetensorsEntry& entry = need(name);
+    auto out = std::make_shared<Tensor>(shape_of(entry));
+    float* to = out->data();
+    if (entry.dtype == "F32") {
+        copy_bytes(entry, {reinterpret_cast<char*>(to), entry.end - entry.begin});
+        return out;
+    }
+    std::string room;
+    const std::string_view bytes = bytes_of(entry, room);
+    if (entry.dtype == "F16" || entry.dtype == "BF16")
+        read_floats(*find_float_type(entry.dtype), bytes, out->values());
+    else if (entry.dtype == "F64")
+        each<double>(bytes, [&](std::size_t i, double number) {
+            if (std::isfinite(number) && std::abs(number) > std::numeric_limits<float>::max())
+                fail_input(source_ + ": number " + std::to_string(i) + " of tensor " + entry.name + " is " +
+                           std::to_string(number) + ", which float32 cannot hold; scale the tensor down");
+            to[i] = static_cast<float>(number);
+        });
+    else
+        refuse_dtype(entry, "F32, F16, BF16 or F64");
+    return out;
+}
+
+void Safetensors::read_numbers(std::string_view name, std::uint64_t first, std::span<float> to) const {
+    const SafetensorsEntry& entry = need(name);
+    const auto type = find_float_type(entry.dtype);
+    if (!type)
+        refuse_dtype(entry, "F32, F16, BF16 or F64");
+    const std::size_t width = width_of(*type), begin = static_cast<std::size_t>(first) * width;
+    if (first > (entry.end - entry.begin) / width ||
+        to.size_bytes() / sizeof(float) * width > entry.end - entry.begin - begin)
+        throw Error(ErrorKind::internal, source_ + ": read beyond tensor " + entry.name);
+    // In pieces, so that the bytes of half-precision numbers take little room beside the numbers.
+    constexpr std::size_t piece = std::size_t{1} << 18U;
+    std::vector<char> bytes(std::min(piece, to.size()) * width);
+    for (std::size_t done = 0; done < to.size(); done += piece) {
+        const std::span<float> part = to.subspan(done, std::min(piece, to.size() - done));
+        const std::span<char> room(bytes.data(), part.size() * width);
+        copy_bytes(entry, room, begin + done * width);
+        read_floats(*type, room, part);
+    }
+}
+
+BoolTensorPtr Safetensors::bools(std::string_view name) const {
+    const SafetensorsEntry& entry = need(name);
+    if (entry.dtype != "BOOL" && entry.dtype != "U8")
+        refuse_dtype(entry, "BOOL");
+    auto out = std::make_shared<BoolTensor>();
+    out->shape = shape_of(entry);
+    std::string room;
+    const std::string_view bytes = bytes_of(entry, room);
+    out->values.assign(bytes.begin(), bytes.end());
+    if (const auto odd = std::ranges::find_if(out->values, [](std::uint8_t byte) { return byte > 1; });
+        odd != out->values.end())
+        fail_input(source_ + ": number " + std::to_string(odd - out->values.begin()) + " of tensor " +
+                   entry.name + " is " + std::to_string(*odd) + "; it should be 0 or 1");
+    return out;
+}
+
+std::vector<std::int64_t> Safetensors::integers(std::string_view name) const {
+    const SafetensorsEntry& entry = need(name);
+    std::string room;
+    const std::string_view bytes = bytes_of(entry, room);
+    std::vector<std::int64_t> out;
+    const auto append = [&out](std::size_t, auto number) {
+        out.push_back(static_cast<std::int64_t>(number));
+    };
+    if (entry.dtype == "I64")
+        each<std::int64_t>(bytes, append);
+    else if (entry.dtype == "I32")
+        each<std::int32_t>(bytes, append);
+    else if (entry.dtype == "U32")
+        each<std::uint32_t>(bytes, append);
+    else if (entry.dtype == "I16")
+        each<std::int16_t>(bytes, append);
+    else if (entry.dtype == "U16")
+        each<std::uint16_t>(bytes, append);
+    else if (entry.dtype == "I8")
+        each<std::int8_t>(bytes, append);
+    else if (entry.dtype == "U8" || entry.dtype == "BOOL")
+        each<std::uint8_t>(bytes, append);
+    else
+        refuse_dtype(entry, "I64");
+    return out;
+}
+
+} // namespace headscope

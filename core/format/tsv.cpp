@@ -1,0 +1,126 @@
+#include "core/format/tsv.h"
+
+#include "core/base/error.h"
+#include "core/format/number_text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace headscope {
+
+namespace {
+
+constexpr std::string_view blanks = " \r";
+
+std::string_view trimmed(std::string_view text) {
+    const auto begin = text.find_first_not_of(blanks);
+    return begin == std::string_view::npos ? std::string_view{}
+                                           : text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+}
+
+float parse_cell(std::string_view cell, std::int64_t row, std::int64_t col) {
+    constexpr std::string_view minus = "−";
+    std::string digits(trimmed(cell));
+    if (digits.starts_with(minus))
+        digits.replace(0, minus.size(), "-");
+    if (digits.starts_with('+'))
+        digits.erase(0, 1);
+    float value = 0;
+    const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (fault == std::errc() && end == digits.data() + digits.size() && std::isfinite(value))
+        return value;
+    constexpr std::size_t shown = 20;
+    fail_input("row " + std::to_string(row) + ", column " + std::to_string(col) +
+               " of what was pasted holds “" + digits.substr(0, shown) +
+               "”, which is no finite float32; paste numbers alone, such as 0.25");
+}
+
+/// Cells of one line. Without tabs, runs of blanks separate; commas and semicolons only separate as well.
+std::vector<std::string_view> cells_of(std::string_view line, bool tabs) {
+    std::vector<std::string_view> cells;
+    const std::string_view separators = tabs ? "\t" : " ,;";
+    while (true) {
+        const auto end = line.find_first_of(separators);
+        cells.push_back(line.substr(0, end));
+        if (end == std::string_view::npos)
+            return cells;
+        line.remove_prefix(end + 1);
+        if (!tabs)
+            line.remove_prefix(std::min(line.find_first_not_of(separators), line.size()));
+    }
+}
+
+} // namespace
+
+std::string tsv(const Tensor& tensor, const MatrixCells& cells) {
+    std::string out;
+    const auto row_axis = static_cast<std::size_t>(cells.row_axis),
+               col_axis = static_cast<std::size_t>(cells.col_axis);
+    for (std::int64_t row = 0; row < cells.rows; ++row) {
+        for (std::int64_t col = 0; col < cells.cols; ++col) {
+            Index at = cells.origin;
+            at[row_axis] += row;
+            at[col_axis] += col;
+            if (col > 0)
+                out += '\t';
+            append_number(out, tensor.data()[tensor.shape().offset(at)]);
+        }
+        out += '\n';
+    }
+    return out;
+}
+
+MatrixCells matrix_around(const Tensor& tensor, const Index& cell) {
+    const Shape& shape = tensor.shape();
+    const int rank = shape.rank();
+    MatrixCells cells{cell, std::max(rank - 2, 0), rank - 1, rank > 1 ? shape[rank - 2] : 1, shape[rank - 1]};
+    for (int axis = std::max(rank - 2, 0); axis < rank; ++axis)
+        cells.origin[static_cast<std::size_t>(axis)] = 0;
+    return cells;
+}
+
+std::string tsv(const Tensor& tensor) {
+    const Shape& shape = tensor.shape();
+    std::string out;
+    Index at{};
+    while (true) {
+        out += tsv(tensor, matrix_around(tensor, at));
+        // The next matrix: the axes before the last two, counted like digits.
+        int axis = shape.rank() - 3;
+        while (axis >= 0 && ++at[static_cast<std::size_t>(axis)] == shape[axis])
+            at[static_cast<std::size_t>(axis--)] = 0;
+        if (axis < 0)
+            return out;
+        out += '\n';
+    }
+}
+
+Table parse_tsv(std::string_view text) {
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' '))
+        text.remove_suffix(1);
+    if (text.empty())
+        fail_input("there is no text to paste; copy cells of a spreadsheet first");
+    const bool tabs = text.find('\t') != std::string_view::npos;
+    Table table;
+    for (bool last = false; !last;) {
+        const auto end = text.find('\n');
+        last = end == std::string_view::npos;
+        const auto cells = cells_of(tabs ? text.substr(0, end) : trimmed(text.substr(0, end)), tabs);
+        ++table.rows;
+        const auto count = static_cast<std::int64_t>(cells.size());
+        if (table.rows == 1)
+            table.cols = count;
+        if (count != table.cols)
+            fail_input("row " + std::to_string(table.rows) + " of what was pasted has " +
+                       std::to_string(count) + " columns and the first row has " +
+                       std::to_string(table.cols) + "; paste a rectangle");
+        for (std::int64_t col = 0; col < count; ++col)
+            table.values.push_back(parse_cell(cells[static_cast<std::size_t>(col)], table.rows, col + 1));
+        if (!last)
+            text.remove_prefix(end + 1);
+    }
+    return table;
+}
+
+} // namespace headscope

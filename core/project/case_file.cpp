@@ -1,0 +1,140 @@
+#include "core/project/case_file.h"
+
+#include "core/base/error.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <numeric>
+
+namespace headscope {
+
+namespace {
+
+/// X or X_kv; a matrix is a batch of one.
+TensorPtr read_tokens(const Safetensors& file, const std::string& name) {
+    TensorPtr tensor = file.tensor(name);
+    const Shape& shape = tensor->shape();
+    if (shape.rank() == 2)
+        return make_tensor({1, shape[0], shape[1]}, tensor->values());
+    if (shape.rank() != 3)
+        fail_input(file.source() + ": tensor " + name + " has shape " + shape.text() +
+                   "; it should be (B, T, width) or (T, width)");
+    return tensor;
+}
+
+TensorPtr read_weights(const Safetensors& file, const Safetensors* second, const std::string& name,
+                       bool needed) {
+    if (!file.has(name) && second != nullptr && (second->has(name) || needed))
+        return second->tensor(name);
+    if (file.has(name))
+        return file.tensor(name);
+    if (needed)
+        fail_input(file.source() + " has no tensor " + name +
+                   "; add it, or name a file that has it with --weights");
+    return nullptr;
+}
+
+void add_file_masks(const Safetensors& file, Mask& mask) {
+    const bool has_add = file.has("mask.add");
+    for (std::size_t i = 0; i < mask.size(); ++i)
+        if (const auto* rule = std::get_if<AdditiveMask>(&mask[i]);
+            rule != nullptr && rule->add == nullptr && !has_add)
+            fail_input("mask rule " + std::to_string(i) + " (\"additive\") has no \"add\", and " +
+                       file.source() + " has no tensor mask.add; give one of them");
+    std::erase_if(mask, [](const MaskRule& rule) {
+        const auto* additive = std::get_if<AdditiveMask>(&rule);
+        return additive != nullptr && additive->add == nullptr;
+    });
+    if (file.has("mask.allowed"))
+        mask.emplace_back(ExplicitMask{file.bools("mask.allowed")});
+    if (has_add)
+        mask.emplace_back(AdditiveMask{file.tensor("mask.add")});
+}
+
+std::optional<std::int64_t> heads_in_metadata(const Safetensors& file, const std::string& key) {
+    const auto found = file.metadata().find(key);
+    if (found == file.metadata().end())
+        return std::nullopt;
+    const std::string& text = found->second;
+    std::int64_t count = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (fault != std::errc() || end != text.data() + text.size() || count < 1)
+        fail_input(file.source() + ": the metadata \"" + key + "\" is \"" + text +
+                   "\"; it should be a number of heads, 1 or more");
+    return count;
+}
+
+/// The second axis of a tensor (B, H, ...); a mask with 1 there is one for all heads.
+std::optional<std::int64_t> heads_of_tensors(const Safetensors& file) {
+    for (const char* const name : {"expect.weights", "expect.scores", "mask.allowed", "mask.add"}) {
+        const SafetensorsEntry* const entry = file.find(name);
+        if (entry != nullptr && entry->extents.size() == 4 && entry->extents[1] > 1)
+            return entry->extents[1];
+    }
+    const SafetensorsEntry* const weights = file.find("expect.weights");
+    return weights != nullptr && weights->extents.size() == 4 ? std::optional(weights->extents[1])
+                                                              : std::nullopt;
+}
+
+std::int64_t columns_of(const Safetensors& file, const char* name) {
+    const SafetensorsEntry* const entry = file.find(name);
+    return entry == nullptr || entry->extents.size() != 2 ? 0 : entry->extents[1];
+}
+
+} // namespace
+
+bool is_case(const Safetensors& file) {
+    return std::ranges::all_of(std::array{"X", "W_Q", "W_K", "W_V", "W_O"},
+                               [&](const char* name) { return file.has(name); });
+}
+
+CaseHeads heads_of_case(const Safetensors& file) {
+    auto H = heads_in_metadata(file, "heads");
+    if (!H)
+        H = heads_of_tensors(file);
+    const auto Hkv = heads_in_metadata(file, "kv_heads");
+    // Heads of Q and K are equally wide.
+    const std::int64_t queries = columns_of(file, "W_Q"), keys = columns_of(file, "W_K");
+    const std::int64_t common = std::max<std::int64_t>(std::gcd(queries, keys), 1);
+    CaseHeads heads{
+        .H = H.value_or(std::max<std::int64_t>(queries / common, 1)), .Hkv = 1, .told = H.has_value()};
+    const bool shared = queries > 0 && keys > 0 && heads.H * keys % queries == 0;
+    heads.Hkv = Hkv.value_or(shared ? heads.H * keys / queries : heads.H);
+    return heads;
+}
+
+Problem load_case(const CaseSource& source) {
+    const Safetensors file = Safetensors::open(source.path);
+    std::optional<Safetensors> second;
+    if (source.weights_path)
+        second = Safetensors::open(*source.weights_path);
+    const Safetensors* weights_file = second ? &*second : nullptr;
+
+    Problem problem;
+    problem.x = read_tokens(file, "X");
+    if (file.has("X_kv"))
+        problem.x_kv = read_tokens(file, "X_kv");
+    Weights& w = problem.weights;
+    struct Slot {
+        const char* name;
+        TensorPtr* tensor;
+        bool needed;
+    };
+    for (const Slot& slot : std::array<Slot, 8>{{{"W_Q", &w.W_Q, true},
+                                                 {"W_K", &w.W_K, true},
+                                                 {"W_V", &w.W_V, true},
+                                                 {"W_O", &w.W_O, true},
+                                                 {"b_Q", &w.b_Q, false},
+                                                 {"b_K", &w.b_K, false},
+                                                 {"b_V", &w.b_V, false},
+                                                 {"b_O", &w.b_O, false}}})
+        *slot.tensor = read_weights(file, weights_file, slot.name, slot.needed);
+    problem.dims = infer_dims(problem.x, problem.x_kv, w, source.H, source.Hkv);
+    problem.mask = source.mask;
+    add_file_masks(file, problem.mask);
+    validate(problem);
+    return problem;
+}
+
+} // namespace headscope

@@ -1,0 +1,179 @@
+#include "core/project/project_file.h"
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/base/random_access_file.h"
+#include "core/project/project_parts.h"
+#include "core/project/same_bits.h"
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace headscope {
+
+namespace {
+
+using nlohmann::json;
+
+void check_size(std::uint64_t size, const std::string& source) {
+    if (size > largest_project)
+        fail_input(source + " has " + std::to_string(size) +
+                   " bytes; a project has at most 2 GB, so this is another kind of file or a damaged one");
+}
+
+/// The size is looked at before a byte is read.
+std::string read_project_bytes(const std::string& path) {
+    check_size(RandomAccessFile(path).size(), path);
+    return read_file(path);
+}
+
+std::optional<Problem> built_problem(const Recipe& recipe) {
+    try {
+        return with_edits(build_recipe(recipe).problem, recipe);
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+}
+
+/// The stored problem without the edits, as a base on which the recipe's edits, gains and temperature lie.
+/// The identity in place of W_O stays a choice: an edit of W_O waits behind it.
+Recipe over_stored_problem(const StoredProject& stored) {
+    Problem base = *stored.problem;
+    for (const auto& [id, tensor] : stored.unedited)
+        *base.input_slot(id) = tensor;
+    if (static_cast<std::int64_t>(stored.recipe.gains.size()) == base.dims.H)
+        base.gains.clear();
+    Recipe recipe = stored.recipe;
+    recipe.base = std::make_shared<const Problem>(std::move(base));
+    recipe.H = recipe.Hkv = 0;
+    recipe.mask = MaskChoice::none;
+    recipe.extra_mask.clear();
+    return recipe;
+}
+
+/// Makes sure that the recipe gives the numbers that were saved.
+OpenedProject settled(StoredProject stored, const std::string& source) {
+    OpenedProject opened{stored.recipe, std::move(stored.notes)};
+    if (!stored.problem) {
+        const BuiltRecipe built = build_recipe(stored.recipe);
+        static_cast<void>(with_edits(built.problem, stored.recipe));
+        opened.notes.push_back("The numbers of " + source +
+                               " are built anew and may differ from those that were saved.");
+        return opened;
+    }
+    const auto gives_stored = [&](const Recipe& recipe) {
+        const std::optional<Problem> built = built_problem(recipe);
+        return built && same_bits(*built, *stored.problem);
+    };
+    if (gives_stored(opened.recipe))
+        return opened;
+    const std::string why =
+        source + " was saved by Headscope " + stored.program +
+        ", and this program (" HEADSCOPE_VERSION
+        ") builds other numbers from the same choices; the saved numbers are kept as a problem of their own, "
+        "until you type a sentence or choose a preset";
+    opened.recipe = over_stored_problem(stored);
+    if (gives_stored(opened.recipe)) {
+        opened.notes.push_back(why + ".");
+        return opened;
+    }
+    opened.recipe.edits.clear();
+    opened.recipe.identity_W_O = false;
+    opened.recipe.gains.clear();
+    opened.recipe.temperature = stored.problem->temperature;
+    opened.recipe.base = std::make_shared<const Problem>(*stored.problem);
+    opened.notes.push_back(why + ", and its edits are part of that problem.");
+    return opened;
+}
+
+constexpr std::size_t length_bytes = 8;
+
+/// A file whose end is missing or too long, or whose tensors are described wrongly, brought into a form that
+/// can be read; `lost` gets the names of the tensors whose bytes are not all there.
+Safetensors repaired(const std::string& bytes, const std::string& source, std::set<std::string>& lost) {
+    std::uint64_t header_bytes = 0;
+    for (std::size_t i = std::min(length_bytes, bytes.size()); i-- > 0;)
+        header_bytes = header_bytes << 8U | static_cast<unsigned char>(bytes[i]);
+    if (bytes.size() < length_bytes || header_bytes > bytes.size() - length_bytes)
+        fail_input(source + " ends before its structure does; nothing of it can be recovered");
+    const auto header_end = length_bytes + static_cast<std::size_t>(header_bytes);
+    const json header = parse_json(std::string_view(bytes).substr(length_bytes, header_end - length_bytes),
+                                   "the header of " + source);
+    const std::size_t data_bytes = bytes.size() - header_end;
+    std::uint64_t wanted = 0;
+    for (const auto& [name, entry] : header.items()) {
+        const json offsets = entry.is_object() ? entry.value("data_offsets", json()) : json();
+        const std::uint64_t end = offsets.is_array() && offsets.size() == 2 && offsets[1].is_number_unsigned()
+                                      ? offsets[1].get<std::uint64_t>()
+                                      : 0;
+        if (end > data_bytes)
+            lost.insert(name);
+        wanted = std::max(wanted, end);
+    }
+    if (wanted <= largest_project) {
+        try {
+            std::string whole = bytes;
+            whole.resize(header_end + static_cast<std::size_t>(wanted), '\0');
+            return Safetensors::from_bytes(std::move(whole), source);
+        } catch (const Error&) {
+            // The tensors cannot be told apart: the structure alone is left.
+        }
+    }
+    const json metadata = header.is_object() ? header.value("__metadata__", json()) : json();
+    const std::string structure = json{{"__metadata__", metadata}}.dump();
+    std::string alone(length_bytes, '\0');
+    for (std::size_t i = 0; i < length_bytes; ++i)
+        alone[i] = static_cast<char>(std::uint64_t{structure.size()} >> 8U * i & 0xFFU);
+    return Safetensors::from_bytes(alone + structure, source);
+}
+
+Safetensors header_of(const std::string& path) {
+    try {
+        return Safetensors::open_lazily(path);
+    } catch (const Error&) {
+        std::set<std::string> lost;
+        return repaired(read_project_bytes(path), path, lost);
+    }
+}
+
+} // namespace
+
+void save_project(const Recipe& recipe, const Problem& problem, const std::string& path) {
+    write_file_atomically(path, project_bytes(recipe, problem));
+}
+
+OpenedProject open_project(const std::string& path) {
+    return parse_project(read_project_bytes(path), path);
+}
+
+OpenedProject parse_project(std::string bytes, const std::string& source) {
+    check_size(bytes.size(), source);
+    return settled(read_stored_project(Safetensors::from_bytes(std::move(bytes), source), {}), source);
+}
+
+OpenedProject recover_project(const std::string& path) {
+    return recover_project_bytes(read_project_bytes(path), path);
+}
+
+OpenedProject recover_project_bytes(std::string bytes, const std::string& source) {
+    check_size(bytes.size(), source);
+    ReadingRules rules{.leave_out = true, .lost = {}};
+    const Safetensors file = repaired(bytes, source, rules.lost);
+    return settled(read_stored_project(file, rules), source);
+}
+
+ProjectSummary project_summary(const std::string& path) {
+    const Safetensors file = header_of(path);
+    const json project = project_json(file);
+    const auto text = [&](const char* key) {
+        const json value = project.value(key, json());
+        return value.is_string() ? value.get<std::string>() : std::string();
+    };
+    const auto format = std::min<std::uint64_t>(project["format"].get<std::uint64_t>(),
+                                                std::numeric_limits<std::int64_t>::max());
+    return {static_cast<std::int64_t>(format), text("program"), text("title"), file.metadata()};
+}
+
+} // namespace headscope

@@ -1,0 +1,345 @@
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/checkpoint/files/config_reader.h"
+#include "core/project/mask_json.h"
+#include "core/project/project_file.h"
+#include "core/project/project_parts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace headscope {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t largest_extent = std::numeric_limits<std::int32_t>::max();
+
+std::string dump(const json& value) {
+    constexpr std::size_t longest = 40;
+    const std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
+    return text.size() > longest ? text.substr(0, longest) + "..." : text;
+}
+
+std::vector<float> read_numbers(const ConfigReader& object, const char* key) {
+    const std::string wanted = "a list of finite numbers";
+    std::vector<float> numbers;
+    const json* list = object.find(key);
+    if (list == nullptr)
+        return numbers;
+    if (!list->is_array())
+        object.refuse(key, wanted);
+    for (const json& element : *list) {
+        if (!element.is_number() ||
+            !(std::abs(element.get<double>()) <= double{std::numeric_limits<float>::max()}))
+            object.refuse(key, wanted);
+        numbers.push_back(element.get<float>());
+    }
+    return numbers;
+}
+
+std::vector<std::string> read_texts(const ConfigReader& object, const char* key) {
+    std::vector<std::string> texts;
+    const json* list = object.find(key);
+    if (list == nullptr)
+        return texts;
+    if (!list->is_array() || !std::ranges::all_of(*list, [](const json& text) { return text.is_string(); }))
+        object.refuse(key, "a list of texts");
+    for (const json& text : *list)
+        texts.push_back(text.get<std::string>());
+    return texts;
+}
+
+float read_temperature(const ConfigReader& object) {
+    const auto temperature = static_cast<float>(object.positive("temperature", 1.0));
+    if (!std::isfinite(temperature) || temperature <= 0)
+        object.refuse("temperature", "a number above 0 that float32 can hold");
+    return temperature;
+}
+
+/// Reads the parts of one file. Tensors that several parts name are shared, as they were when saved.
+class Reader {
+public:
+    Reader(const Safetensors& file, const ReadingRules& rules, std::vector<std::string>& notes)
+        : file_(file), rules_(rules), notes_(notes) {}
+
+    /// What `read` gives, or nothing with a note when parts may be left out.
+    template<class Read>
+    auto part(const std::string& what, const Read& read) -> std::optional<decltype(read())> {
+        try {
+            return read();
+        } catch (const Error& fault) {
+            if (!rules_.leave_out || fault.kind() != ErrorKind::input)
+                throw;
+            notes_.push_back(what + " could not be recovered (" + fault.what() + ").");
+            return std::nullopt;
+        }
+    }
+
+    /// `what` is "the edit of W_Q", "W_Q of the problem".
+    TensorPtr tensor(const json& name, const std::string& what) {
+        const std::string key = checked_name(name, what);
+        TensorPtr& tensor = tensors_[key];
+        if (tensor == nullptr)
+            tensor = file_.tensor(key);
+        return tensor;
+    }
+    TensorPtr finite_tensor(const json& name, const std::string& what) {
+        TensorPtr read = tensor(name, what);
+        if (read->count() == 0)
+            fail_input(file_.source() + ": tensor " + dump(name) + " (" + what + ") has shape " +
+                       read->shape().text() + " and so no number; no extent should be 0");
+        const auto values = read->values();
+        const auto bad = std::ranges::find_if(values, [](float value) { return !std::isfinite(value); });
+        if (bad != values.end())
+            fail_input(file_.source() + ": number " + std::to_string(bad - values.begin()) + " of tensor " +
+                       dump(name) + " (" + what + ") is " + (std::isnan(*bad) ? "NaN" : "infinite") +
+                       "; every number should be finite");
+        return read;
+    }
+    BoolTensorPtr bools(const json& name, const std::string& what) {
+        const std::string key = checked_name(name, what);
+        BoolTensorPtr& tensor = bools_[key];
+        if (tensor == nullptr)
+            tensor = file_.bools(key);
+        return tensor;
+    }
+
+    MaskRule rule(const json& value, const std::string& what) {
+        const auto named = value.is_object() ? value.find("tensor") : value.end();
+        if (!value.is_object() || named == value.end())
+            return plain_rule(value, what);
+        if (value.value("kind", json()) == "explicit")
+            return ExplicitMask{bools(*named, what)};
+        if (value.value("kind", json()) == "additive")
+            return AdditiveMask{tensor(*named, what)};
+        fail_input(file_.source() + ": " + what + " is " + dump(value) +
+                   "; only explicit and additive rules name a tensor");
+    }
+    /// With `whole`, a rule that cannot be read is an error even where parts may be left out.
+    Mask mask(const ConfigReader& object, const char* key, const std::string& owner, bool whole) {
+        Mask mask;
+        const json* rules = object.find(key);
+        if (rules == nullptr)
+            return mask;
+        if (!rules->is_array())
+            object.refuse(key, "a list of rules");
+        for (const json& value : *rules) {
+            const std::string what = "mask rule " + std::to_string(mask.size()) + " of " + owner;
+            if (whole)
+                mask.push_back(rule(value, what));
+            else if (auto read = part(what, [&] { return rule(value, what); }))
+                mask.push_back(std::move(*read));
+        }
+        return mask;
+    }
+
+    Problem problem(const ConfigReader& object, const std::string& owner);
+    Recipe recipe(const ConfigReader& object);
+    std::map<TensorId, TensorPtr> inputs(const ConfigReader& object, const char* key,
+                                         const std::string& role);
+
+private:
+    std::string checked_name(const json& name, const std::string& what) const {
+        if (!name.is_string())
+            fail_input(file_.source() + ": " + what + " is " + dump(name) +
+                       "; it should be the name of a tensor of the file");
+        std::string key = name.get<std::string>();
+        if (rules_.lost.contains(key))
+            fail_input("tensor " + key + " lies in the part of " + file_.source() +
+                       " that is missing; take it from another copy");
+        return key;
+    }
+    MaskRule plain_rule(const json& value, const std::string& what) const {
+        Mask read;
+        try {
+            read = parse_mask(value.is_object() ? value.dump() : "[" + value.dump() + "]");
+        } catch (const Error& fault) {
+            fail_input(file_.source() + ": " + what + ": " + fault.what());
+        }
+        const auto* additive = std::get_if<AdditiveMask>(&read.front());
+        if (additive != nullptr && additive->add == nullptr)
+            fail_input(file_.source() + ": " + what +
+                       " has no \"add\" and names no tensor; give one of them");
+        return read.front();
+    }
+
+    const Safetensors& file_;
+    const ReadingRules& rules_;
+    std::vector<std::string>& notes_;
+    std::map<std::string, TensorPtr> tensors_;
+    std::map<std::string, BoolTensorPtr> bools_;
+};
+
+Problem Reader::problem(const ConfigReader& object, const std::string& owner) {
+    Problem problem;
+    const auto dims = object.object("dims");
+    if (!dims)
+        object.refuse("dims", "an object with B, Tq, Tk, D, Dkv, H, Hkv, dk and dv");
+    Dims& d = problem.dims;
+    for (const auto& [key, extent] :
+         {std::pair("B", &d.B), std::pair("Tq", &d.Tq), std::pair("Tk", &d.Tk), std::pair("D", &d.D),
+          std::pair("Dkv", &d.Dkv), std::pair("H", &d.H), std::pair("Hkv", &d.Hkv), std::pair("dk", &d.dk),
+          std::pair("dv", &d.dv)})
+        if (const auto value = dims->integer(key, 1))
+            *extent = *value;
+        else
+            dims->refuse(key, "a whole number from 1 to " + std::to_string(largest_extent));
+
+    const json* tensors = object.find("tensors");
+    if (tensors == nullptr || !tensors->is_object())
+        object.refuse("tensors", "an object that names the tensor for x, W_Q and the others");
+    Rotary rotary;
+    for (const auto& [name, value] : tensors->items()) {
+        const std::string what = name + " of " + owner;
+        if (name == "rotary.cos")
+            rotary.cos = finite_tensor(value, what);
+        else if (name == "rotary.sin")
+            rotary.sin = finite_tensor(value, what);
+        else if (const auto id = find_tensor(name); id && problem.input_slot(*id) != nullptr)
+            *problem.input_slot(*id) = finite_tensor(value, what);
+        else
+            fail_input(file_.source() + ": " + owner + " names a tensor for " + name +
+                       "; only x, x_kv, W_*, b_*, rotary.cos and rotary.sin can be named");
+    }
+    if (rotary.cos != nullptr || rotary.sin != nullptr)
+        problem.rotary = rotary;
+    problem.mask = mask(object, "mask", owner, true);
+    problem.gains = read_numbers(object, "gains");
+    problem.temperature = read_temperature(object);
+    problem.tokens = read_texts(object, "tokens");
+    problem.kv_tokens = read_texts(object, "kv_tokens");
+    try {
+        validate(problem);
+    } catch (const Error& fault) {
+        throw Error(fault.kind(), file_.source() + ": in " + owner + ", " + fault.what());
+    }
+    return problem;
+}
+
+std::map<TensorId, TensorPtr> Reader::inputs(const ConfigReader& object, const char* key,
+                                             const std::string& role) {
+    std::map<TensorId, TensorPtr> read;
+    const json* named = object.find(key);
+    if (named == nullptr)
+        return read;
+    if (!named->is_object())
+        object.refuse(key, "an object that names a tensor for each input");
+    for (const auto& [name, value] : named->items()) {
+        const std::string what = role + " " + name;
+        const auto tensor = part(what, [&, &input = name, &tensor_name = value] {
+            const auto id = find_tensor(input);
+            if (!id || Problem().input_slot(*id) == nullptr)
+                fail_input(file_.source() + ": there is no input " + input +
+                           "; edits are of x, x_kv, W_* and b_*");
+            TensorPtr found = finite_tensor(tensor_name, what);
+            if (found->shape().rank() != tensor_info(*id).rank())
+                fail_input(file_.source() + ": tensor " + dump(tensor_name) + " (" + what + ") has shape " +
+                           found->shape().text() + "; it should have " +
+                           std::to_string(tensor_info(*id).rank()) + " axes");
+            return std::pair(*id, std::move(found));
+        });
+        if (tensor)
+            read.insert(*tensor);
+    }
+    return read;
+}
+
+MaskChoice read_mask_choice(const ConfigReader& object) {
+    const std::string name = object.text("mask", "none");
+    const auto row = std::ranges::find(mask_choice_names, name);
+    if (row == mask_choice_names.end())
+        object.refuse("mask", "none, causal, causal_window or symmetric_window");
+    return static_cast<MaskChoice>(row - mask_choice_names.begin());
+}
+
+Recipe Reader::recipe(const ConfigReader& object) {
+    Recipe recipe;
+    recipe.preset = object.text("preset", recipe.preset);
+    recipe.sentence = object.text("sentence", "");
+    recipe.kv_sentence = object.text("kv_sentence", "");
+    recipe.mask = read_mask_choice(object);
+    recipe.H = object.integer("H", 0).value_or(0);
+    recipe.Hkv = object.integer("Hkv", 0).value_or(0);
+    if (const json* seed = object.find("seed"); seed != nullptr) {
+        if (!seed->is_number_unsigned())
+            object.refuse("seed", "a whole number from 0 to 2^64 - 1");
+        recipe.seed = seed->get<std::uint64_t>();
+    }
+    recipe.identity_W_O = object.flag("identity_W_O", false);
+    if (const auto base = object.object("base"))
+        if (auto read =
+                part("The problem from a file", [&] { return problem(*base, "the problem from a file"); }))
+            recipe.base = std::make_shared<const Problem>(std::move(*read));
+    recipe.edits = inputs(object, "edits", "the edit of");
+    recipe.gains = read_numbers(object, "gains");
+    recipe.temperature = read_temperature(object);
+    recipe.extra_mask = mask(object, "extra_mask", "the recipe", false);
+    recipe.painted_mask = mask(object, "painted_mask", "the painted mask", false);
+    return recipe;
+}
+
+/// For programs that know problems and nothing of presets.
+Recipe recipe_for(Problem problem) {
+    Recipe recipe;
+    recipe.gains = std::exchange(problem.gains, {});
+    recipe.temperature = std::exchange(problem.temperature, 1.0F);
+    recipe.base = std::make_shared<const Problem>(std::move(problem));
+    return recipe;
+}
+
+} // namespace
+
+bool is_project(const Safetensors& file) {
+    return file.metadata().contains(std::string(project_key));
+}
+
+nlohmann::json project_json(const Safetensors& file) {
+    const auto entry = file.metadata().find(std::string(project_key));
+    if (entry == file.metadata().end())
+        fail_input(file.source() +
+                   " is a safetensors file without a project in it; open it as a tensor file");
+    json project = parse_json(entry->second, "the project in " + file.source());
+    if (!project.is_object() || !project.contains("format") || !project["format"].is_number_unsigned() ||
+        project["format"] == 0)
+        fail_input(file.source() + ": the project has no format number; it should be 1 or above");
+    return project;
+}
+
+void check_format(const json& project, const std::string& source) {
+    const auto format = project["format"].get<std::uint64_t>();
+    if (format <= std::uint64_t{project_format})
+        return;
+    const json writer = project.value("program", json());
+    fail_input(source + " is a project of format " + std::to_string(format) + ", written by Headscope " +
+               (writer.is_string() ? writer.get<std::string>() : "of another version") +
+               "; this is Headscope " HEADSCOPE_VERSION ", which reads up to format " +
+               std::to_string(project_format) + "; open it with a newer Headscope");
+}
+
+StoredProject read_stored_project(const Safetensors& file, const ReadingRules& rules) {
+    const json project = project_json(file);
+    check_format(project, file.source());
+    const ConfigReader object(project, file.source());
+    StoredProject stored;
+    Reader reader(file, rules, stored.notes);
+    stored.program = object.text("program", "another program");
+    stored.problem = reader.part("The problem as it was on screen", [&] {
+        const auto problem = object.object("problem");
+        if (!problem)
+            object.refuse("problem", "an object with dims, tensors and the others");
+        return reader.problem(*problem, "the problem on screen");
+    });
+    const auto recipe = object.object("recipe");
+    if (!recipe && !stored.problem)
+        object.refuse("recipe", "an object with preset, sentence and the others");
+    stored.recipe = recipe ? reader.recipe(*recipe) : recipe_for(*stored.problem);
+    stored.unedited = reader.inputs(object, "unedited", "the unedited");
+    return stored;
+}
+
+} // namespace headscope

@@ -1,0 +1,168 @@
+#include "core/base/error.h"
+#include "core/project/mask_json.h"
+#include "core/project/project_file.h"
+#include "core/project/project_parts.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace headscope {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::array inputs{TensorId::x,   TensorId::x_kv, TensorId::W_Q, TensorId::W_K, TensorId::W_V,
+                            TensorId::W_O, TensorId::b_Q,  TensorId::b_K, TensorId::b_V, TensorId::b_O};
+
+/// Puts tensors into the file, each once, however many parts of the project share it.
+class Tensors {
+public:
+    /// The name under which the file holds the tensor: `name`, or that of an earlier part that shares it.
+    template<class Pointer>
+    std::string put(const std::string& name, const Pointer& tensor) {
+        const auto [row, added] = names_.try_emplace(tensor.get(), name);
+        if (added)
+            writer_.add(name, tensor);
+        return row->second;
+    }
+    std::string put_finite(const std::string& name, const TensorPtr& tensor) {
+        if (!std::ranges::all_of(tensor->values(), [](float value) { return std::isfinite(value); }))
+            fail_input("the tensor " + name +
+                       " holds NaN or infinity, which a project cannot keep; give it finite numbers");
+        return put(name, tensor);
+    }
+    SafetensorsWriter& writer() { return writer_; }
+
+private:
+    SafetensorsWriter writer_;
+    std::map<const void*, std::string> names_;
+};
+
+ordered_json finite_numbers(std::span<const float> values, const char* what) {
+    if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); }))
+        fail_input(std::string("one of the ") + what +
+                   " is NaN or infinite, which a project cannot keep; give finite numbers");
+    return std::vector<float>(values.begin(), values.end());
+}
+
+/// The list form of mask_json, where a rule with values names the tensor that holds them.
+ordered_json mask_json(const Mask& mask, const std::string& prefix, Tensors& tensors) {
+    ordered_json rules = ordered_json::array();
+    for (std::size_t i = 0; i < mask.size(); ++i) {
+        const std::string name = prefix + "mask." + std::to_string(i);
+        if (const auto* allowed = std::get_if<ExplicitMask>(&mask[i]))
+            rules.push_back({{"kind", "explicit"}, {"tensor", tensors.put(name, allowed->allowed)}});
+        else if (const auto* additive = std::get_if<AdditiveMask>(&mask[i]))
+            rules.push_back({{"kind", "additive"}, {"tensor", tensors.put(name, additive->add)}});
+        else
+            rules.push_back(ordered_json::parse(describe_mask({mask[i]})).front());
+    }
+    return rules;
+}
+
+ordered_json problem_json(const Problem& problem, const std::string& prefix, Tensors& tensors) {
+    const Dims& d = problem.dims;
+    ordered_json out;
+    out["dims"] = {{"B", d.B}, {"Tq", d.Tq},   {"Tk", d.Tk}, {"D", d.D},  {"Dkv", d.Dkv},
+                   {"H", d.H}, {"Hkv", d.Hkv}, {"dk", d.dk}, {"dv", d.dv}};
+    ordered_json& named = out["tensors"] = ordered_json::object();
+    for (const TensorId id : inputs) {
+        // The slot is only read.
+        const TensorPtr* slot = const_cast<Problem&>(problem).input_slot(id);
+        const std::string name(tensor_info(id).name);
+        if (*slot != nullptr)
+            named[name] = tensors.put_finite(prefix + name, *slot);
+    }
+    if (problem.rotary) {
+        named["rotary.cos"] = tensors.put_finite(prefix + "rotary.cos", problem.rotary->cos);
+        named["rotary.sin"] = tensors.put_finite(prefix + "rotary.sin", problem.rotary->sin);
+    }
+    out["mask"] = mask_json(problem.mask, prefix, tensors);
+    out["gains"] = finite_numbers(problem.gains, "gains");
+    out["temperature"] = problem.temperature;
+    out["tokens"] = problem.tokens;
+    out["kv_tokens"] = problem.kv_tokens;
+    return out;
+}
+
+/// What the edits that show on screen replaced, so that a version that builds other numbers can still take
+/// them back.
+ordered_json unedited_json(const Recipe& recipe, const Problem& problem, Tensors& tensors) {
+    ordered_json out = ordered_json::object();
+    std::optional<Problem> unedited;
+    for (const auto& [id, tensor] : recipe.edits) {
+        if (problem.input(id) != tensor.get())
+            continue; // it waits for its shape
+        if (!unedited)
+            unedited = build_recipe(recipe).problem;
+        const std::string name(tensor_info(id).name);
+        out[name] = tensors.put_finite("unedited." + name, *unedited->input_slot(id));
+    }
+    return out;
+}
+
+ordered_json recipe_json(const Recipe& recipe, Tensors& tensors) {
+    ordered_json out;
+    out["preset"] = recipe.preset;
+    out["sentence"] = recipe.sentence;
+    if (!recipe.kv_sentence.empty())
+        out["kv_sentence"] = recipe.kv_sentence;
+    out["mask"] = mask_choice_names[static_cast<std::size_t>(recipe.mask)];
+    out["H"] = recipe.H;
+    out["Hkv"] = recipe.Hkv;
+    out["seed"] = recipe.seed;
+    out["identity_W_O"] = recipe.identity_W_O;
+    out["base"] = recipe.base == nullptr ? ordered_json() : problem_json(*recipe.base, "base.", tensors);
+    ordered_json& edits = out["edits"] = ordered_json::object();
+    for (const auto& [id, tensor] : recipe.edits) {
+        const std::string name(tensor_info(id).name);
+        edits[name] = tensors.put_finite("edits." + name, tensor);
+    }
+    out["gains"] = finite_numbers(recipe.gains, "gains");
+    out["temperature"] = finite_numbers({&recipe.temperature, 1}, "temperature").front();
+    out["extra_mask"] = mask_json(recipe.extra_mask, "extra_", tensors);
+    if (!recipe.painted_mask.empty())
+        out["painted_mask"] = mask_json(recipe.painted_mask, "painted_", tensors);
+    return out;
+}
+
+std::string title_of(const Recipe& recipe, const Problem& problem) {
+    if (recipe.base == nullptr)
+        return recipe_title(recipe);
+    std::string title;
+    for (const std::string& token : problem.tokens)
+        title += (title.empty() ? "" : " ") + token;
+    return title.empty() ? "a problem from a file" : title;
+}
+
+} // namespace
+
+std::string project_bytes(const Recipe& recipe, const Problem& problem,
+                          const std::map<std::string, std::string>& also) {
+    Tensors tensors;
+    ordered_json project;
+    project["format"] = project_format;
+    project["program"] = HEADSCOPE_VERSION;
+    project["title"] = title_of(recipe, problem);
+    // In this order: what shows on screen is held under its own name, and other parts point at it.
+    ordered_json shown = problem_json(problem, "problem.", tensors);
+    project["recipe"] = recipe_json(recipe, tensors);
+    project["problem"] = std::move(shown);
+    project["unedited"] = unedited_json(recipe, problem, tensors);
+
+    SafetensorsWriter& writer = tensors.writer();
+    for (const auto& [key, text] : also)
+        writer.set_metadata(key, text);
+    writer.set_metadata(std::string(project_key),
+                        project.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+    std::string bytes = writer.bytes();
+    if (bytes.size() > largest_project)
+        fail_input("the project would have " + std::to_string(bytes.size()) +
+                   " bytes, more than the 2 GB a project may have; take fewer tokens or a smaller model");
+    return bytes;
+}
+
+} // namespace headscope

@@ -1,0 +1,37 @@
+#include "app/draw/kit/pixel_cache.h"
+
+#include "tests/catch.h"
+
+using namespace headscope;
+
+TEST_CASE("pixels of numbers are made anew when the numbers are gone or others") {
+    PixelCache cache;
+    int made = 0;
+    const auto make = [&] { return std::vector<Color>{static_cast<Color>(++made)}; };
+    auto owner = std::make_shared<int>(1);
+    const auto first = cache.find_of(owner, 7, make);
+    CHECK(made == 1);
+    const auto again = cache.find_of(owner, 7, make);
+    CHECK(made == 1);
+    CHECK(again.pixels == first.pixels);
+    CHECK(again.name == first.name);
+    CHECK(first.name == name_of(*first.pixels));
+
+    // Another owner, at whatever address.
+    owner = std::make_shared<int>(2);
+    const auto other = cache.find_of(owner, 7, make);
+    CHECK(made == 2);
+    CHECK(other.name != first.name);
+    CHECK(cache.bytes() == sizeof(Color));
+    owner.reset();
+    cache.find_of(std::make_shared<int>(3), 7, make);
+    CHECK(made == 3);
+}
+
+TEST_CASE("pixels that are alone over the budget are still handed out") {
+    PixelCache cache(4);
+    const auto owner = std::make_shared<int>(1);
+    const auto make = [] { return std::vector<Color>(100, 5); };
+    CHECK(cache.find_of(owner, 1, make).pixels->size() == 100);
+    CHECK(cache.find_of(owner, 2, make).pixels->size() == 100);
+}

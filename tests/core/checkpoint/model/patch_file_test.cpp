@@ -1,0 +1,216 @@
+#include "core/checkpoint/model/patch_file.h"
+
+#include "core/base/file.h"
+#include "core/checkpoint/model/patch_identity.h"
+#include "core/format/safetensors.h"
+#include "tests/catch.h"
+#include "tests/core/checkpoint/run/model_case.h"
+#include "tests/support.h"
+#include "tests/temporary_folder.h"
+#include "tests/test_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+using namespace headscope;
+using namespace headscope::test;
+using Catch::Matchers::Contains;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A golden model in a folder that a test may change.
+std::string copied(const TemporaryFolder& folder, const std::string& name) {
+    const std::string place = folder.file(name);
+    fs::create_directory(place);
+    for (const char* file : {"config.json", "model.safetensors"})
+        fs::copy_file(test_data("/models/") + name + "/" + file, place + "/" + file,
+                      fs::copy_options::overwrite_existing);
+    return place;
+}
+
+std::shared_ptr<Tensor> copy_of(const TensorPtr& tensor) {
+    return std::make_shared<Tensor>(tensor->shape(), tensor->values());
+}
+
+/// Few numbers of W_Q, all of W_O, a zero that changes its sign, gains of two layers.
+ModelEdits some_edits(const Model& model) {
+    const WeightSet first = model.layer(0), second = model.layer(1);
+    const auto W_Q = copy_of(first[Slot::W_Q]), W_O = copy_of(second[Slot::W_O]),
+               W_K = copy_of(second[Slot::W_K]);
+    W_Q->data()[5] = 1e-42F;
+    W_Q->data()[W_Q->count() - 1] = -0.1F;
+    W_Q->data()[0] = -0.0F;
+    for (float& number : W_O->values())
+        number = 0.3F * number + 0.01F;
+    W_K->data()[7] += 1;
+    ModelEdits edits;
+    edits[0].tensors[TensorId::W_Q] = W_Q;
+    edits[1].tensors[TensorId::W_O] = W_O;
+    edits[1].tensors[TensorId::W_K] = W_K;
+    edits[1].gains.assign(static_cast<std::size_t>(model.config().H), 1.0F);
+    edits[1].gains.back() = 0.1F;
+    return edits;
+}
+
+bool same_bits(const ModelEdits& a, const ModelEdits& b) {
+    return std::ranges::equal(a, b, [](const auto& x, const auto& y) {
+        return x.first == y.first && x.second.gains == y.second.gains &&
+               std::ranges::equal(x.second.tensors, y.second.tensors, [](const auto& s, const auto& t) {
+                   return s.first == t.first && s.second->shape() == t.second->shape() &&
+                          std::memcmp(s.second->data(), t.second->data(),
+                                      static_cast<std::size_t>(s.second->count()) * sizeof(float)) == 0;
+               });
+    });
+}
+
+/// The patch with its JSON changed.
+std::string changed(const std::string& bytes, const std::function<void(json&)>& change) {
+    const Safetensors file = Safetensors::from_bytes(bytes, "patch");
+    SafetensorsWriter writer;
+    for (const SafetensorsEntry& entry : file.entries())
+        if (entry.dtype == "I64")
+            writer.add_integers(entry.name, {entry.extents[0]}, file.integers(entry.name));
+        else
+            writer.add(entry.name, file.tensor(entry.name));
+    json text = json::parse(file.metadata().at(patch_key));
+    change(text);
+    writer.set_metadata(patch_key, text.dump());
+    return writer.bytes();
+}
+
+} // namespace
+
+TEST_CASE("a patch brings the edits of a checkpoint back bit for bit, wherever its folder is") {
+    for (const std::string& name : model_case_names()) {
+        INFO(name);
+        const TemporaryFolder folder;
+        const Model model = Model::open(test_data("/models/") + name);
+        const ModelEdits edits = some_edits(model);
+        const std::string path = folder.file("edits.patch.safetensors");
+        save_patch(model, edits, path);
+        CHECK(same_bits(load_patch(model, path), edits));
+        CHECK(same_bits(load_patch(Model::open(copied(folder, name)), path), edits));
+        CHECK(patch_bytes(model, edits) == read_file(path));
+        // Few numbers are few bytes.
+        const Safetensors file = Safetensors::open(path);
+        CHECK((file.has("layers.0.W_Q.at") && file.has("layers.0.W_Q.to") && file.has("layers.1.W_O")));
+        CHECK(file.integers("layers.1.W_K.at") == std::vector<std::int64_t>{7});
+    }
+    const Model model = Model::open(test_data("/models/gpt2_tiny"));
+    CHECK(read_patch(model, Safetensors::from_bytes(patch_bytes(model, {}), "none")).empty());
+}
+
+TEST_CASE("a patch is refused for any other checkpoint, which is told by what differs") {
+    const TemporaryFolder folder;
+    const std::string place = copied(folder, "gpt2_tiny"), path = folder.file("patch");
+    const ModelEdits edits = some_edits(Model::open(place));
+    save_patch(Model::open(place), edits, path);
+    const auto fault = [&] { return input_error([&] { load_patch(Model::open(place), path); }); };
+    CHECK(fault().empty());
+
+    write_file_atomically(place + "/config.json", read_file(place + "/config.json") + " ");
+    CHECK_THAT(fault(), Contains("made for the checkpoint gpt2_tiny") && Contains("config.json"));
+    copied(folder, "gpt2_tiny");
+
+    // One number of an edited tensor, then of another one.
+    const Safetensors tensors = Safetensors::open(place + "/model.safetensors");
+    const auto move_number = [&](const std::string& name) {
+        SafetensorsWriter writer;
+        for (const SafetensorsEntry& entry : tensors.entries()) {
+            const auto tensor = copy_of(tensors.tensor(entry.name));
+            if (entry.name == name)
+                tensor->data()[1] += 0.5F;
+            writer.add(entry.name, tensor);
+        }
+        writer.set_metadata("format", "pt");
+        write_file_atomically(place + "/model.safetensors", writer.bytes());
+    };
+    move_number("nothing");
+    const std::string rewritten = fault();
+    if (!rewritten.empty()) { // the writer's own order of tensors: another header
+        CHECK_THAT(rewritten, Contains("model.safetensors"));
+        save_patch(Model::open(place), edits, path);
+    }
+    move_number("transformer.h.0.attn.c_attn.weight");
+    CHECK_THAT(fault(), Contains("other numbers of layers.0.W_Q"));
+    move_number("transformer.h.0.mlp.c_fc.weight");
+    CHECK(fault().empty());
+    CHECK_THAT(input_error([&] { load_patch(Model::open(test_data("/models/bert_tiny")), path); }),
+               Contains("another"));
+}
+
+TEST_CASE("nothing is written into a checkpoint's folder") {
+    const TemporaryFolder folder;
+    const std::string place = copied(folder, "gpt2_tiny");
+    const Model model = Model::open(place);
+    for (const std::string& path :
+         {place + "/model.safetensors", place + "/new.patch", place + "/../gpt2_tiny/x"})
+        CHECK_THAT(input_error([&] { save_patch(model, some_edits(model), path); }),
+                   Contains("folder of the checkpoint"));
+    CHECK(std::distance(fs::directory_iterator(place), fs::directory_iterator()) == 2);
+    CHECK(read_file(place + "/model.safetensors") ==
+          read_file(test_data("/models/gpt2_tiny/model.safetensors")));
+}
+
+TEST_CASE("a damaged patch is refused with the place of its fault") {
+    const Model model = Model::open(test_data("/models/gpt2_tiny"));
+    const std::string good = patch_bytes(model, some_edits(model));
+    const auto fault = [&](const std::string& bytes) {
+        return input_error([&] { read_patch(model, Safetensors::from_bytes(bytes, "patch")); });
+    };
+    CHECK(fault(changed(good, [](json&) {})).empty());
+    CHECK_THAT(fault(SafetensorsWriter().bytes()), Contains("patch is no patch"));
+    const std::vector<std::pair<std::function<void(json&)>, std::string>> faults{
+        {[](json& p) { p["version"] = 2; }, "version"},
+        {[](json& p) { p.erase("layers"); }, "layers"},
+        {[](json& p) { p["checkpoint"]["files"][0]["bytes"] = 5; }, "model.safetensors"},
+        {[](json& p) { p["checkpoint"]["files"].push_back(p["checkpoint"]["files"][0]); },
+         "number of tensor files"},
+        {[](json& p) { p["layers"][0]["layer"] = 2; }, "layer 2"},
+        {[](json& p) { p["layers"][0]["layer"] = 1; }, "once"},
+        {[](json& p) { p["layers"][0]["layer"] = -1; }, "layer"},
+        {[](json& p) {
+             p["layers"][1]["gains"] = {1, 2};
+         },
+         "2 gains"},
+        {[](json& p) {
+             p["layers"][1]["gains"] = {1, 1, 1, 1e60};
+         },
+         "gains[3]"},
+        {[](json& p) { p["layers"][1]["gains"] = "all"; }, "gains"},
+        {[](json& p) { p["layers"][0]["original_sha256"]["W_Q"] = "00"; }, "other numbers"},
+        {[](json& p) { p["layers"][0]["original_sha256"] = json::object(); }, "does not name"},
+        {[](json& p) { p["layers"][0]["original_sha256"]["weights"] = "00"; }, "can be changed"},
+        {[](json& p) { p["layers"][0]["original_sha256"]["W_K"] = digest_of(Tensor(Shape{1}, 0.0F)); },
+         "other numbers of layers.0.W_K"},
+    };
+    for (const auto& [change, part] : faults) {
+        INFO(part);
+        CHECK_THAT(fault(changed(good, change)), Contains(part));
+    }
+    const auto with_places = [&](const std::vector<std::int64_t>& places, std::int64_t numbers, float value) {
+        const Safetensors file = Safetensors::from_bytes(good, "patch");
+        SafetensorsWriter writer;
+        writer.add("layers.1.W_O", file.tensor("layers.1.W_O"));
+        writer.add_integers("layers.1.W_K.at", {1}, file.integers("layers.1.W_K.at"));
+        writer.add("layers.1.W_K.to", file.tensor("layers.1.W_K.to"));
+        writer.add_integers("layers.0.W_Q.at", {static_cast<std::int64_t>(places.size())}, places);
+        writer.add("layers.0.W_Q.to", std::make_shared<Tensor>(Shape{numbers}, value));
+        writer.set_metadata(patch_key, file.metadata().at(patch_key));
+        return writer.bytes();
+    };
+    CHECK(fault(with_places({0, 3}, 2, 1)).empty());
+    CHECK_THAT(fault(with_places({3, 3}, 2, 1)), Contains("place 3"));
+    CHECK_THAT(fault(with_places({-1, 3}, 2, 1)), Contains("place -1"));
+    CHECK_THAT(fault(with_places({0, 1024}, 2, 1)), Contains("place 1024"));
+    CHECK_THAT(fault(with_places({0, 1}, 1, 1)), Contains("2 places and 1 numbers"));
+    CHECK_THAT(fault(with_places({0}, 1, NAN)), Contains("W_Q is NaN or infinite"));
+    for (const std::size_t kept : {std::size_t{0}, std::size_t{9}, good.size() / 2, good.size() - 1})
+        CHECK_FALSE(fault(good.substr(0, kept)).empty());
+}

@@ -1,0 +1,103 @@
+#include "tests/core/checkpoint/run/model_case.h"
+
+#include "core/base/file.h"
+#include "core/engine/cpu/cpu_engine.h"
+#include "tests/catch.h"
+#include "tests/test_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+namespace headscope::test {
+
+namespace {
+
+/// A float32 tensor of any rank, read without the program's reader, which takes at most four axes.
+std::vector<float> floats(const std::string& file, const std::string& name,
+                          std::vector<std::int64_t>& shape) {
+    std::uint64_t header = 0;
+    std::memcpy(&header, file.data(), sizeof header);
+    const auto entry = nlohmann::json::parse(file.substr(sizeof header, header)).at(name);
+    REQUIRE(entry.at("dtype") == "F32");
+    shape = entry.at("shape").get<std::vector<std::int64_t>>();
+    const auto begin = entry.at("data_offsets")[0].get<std::size_t>();
+    const auto end = entry.at("data_offsets")[1].get<std::size_t>();
+    std::vector<float> values((end - begin) / sizeof(float));
+    std::memcpy(values.data(), file.data() + sizeof header + header + begin, end - begin);
+    return values;
+}
+
+/// Largest difference of the rows of real tokens; `rows_per_b` rows of each batch entry, T of which follow
+/// each other per head.
+double largest_difference(const ModelCase& one, const Tensor& got, const float* expected) {
+    const std::int64_t width = got.shape().back(0), rows = got.count() / width;
+    double largest = 0;
+    for (std::int64_t row = 0; row < rows; ++row) {
+        if (!one.real(row / (rows / one.B), row % one.T))
+            continue;
+        for (std::int64_t c = 0; c < width; ++c) {
+            const double gap = std::abs(static_cast<double>(got.data()[row * width + c]) -
+                                        static_cast<double>(expected[row * width + c]));
+            largest = std::isnan(gap) ? INFINITY : std::max(largest, gap);
+        }
+    }
+    return largest;
+}
+
+} // namespace
+
+double ModelCase::weights_difference(std::int64_t l, const Tensor& weights) const {
+    REQUIRE(weights.shape() == Shape{B, H, T, T});
+    return largest_difference(*this, weights, attentions.data() + l * weights.count());
+}
+
+double ModelCase::hidden_difference(std::int64_t l, const Tensor& x) const {
+    REQUIRE(x.shape() == Shape{B, T, D});
+    return largest_difference(*this, x, hidden.data() + l * x.count());
+}
+
+double ModelCase::logits_difference(const Tensor& x) const {
+    REQUIRE(x.shape() == Shape{B, T, vocab});
+    return largest_difference(*this, x, logits.data());
+}
+
+std::vector<std::string> model_case_names() {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(test_data("/models")))
+        if (entry.is_directory())
+            names.push_back(entry.path().filename().string());
+    std::ranges::sort(names);
+    return names;
+}
+
+ModelCase load_model_case(const std::string& name) {
+    ModelCase one;
+    one.folder = test_data("/models/") + name;
+    const std::string path = one.folder + "/expected.safetensors", file = read_file(path);
+    one.inputs = read_model_inputs(Safetensors::open(path));
+    std::vector<std::int64_t> shape;
+    one.attentions = floats(file, "expect.attentions", shape);
+    one.L = shape.at(0), one.B = shape.at(1), one.H = shape.at(2), one.T = shape.at(3);
+    one.hidden = floats(file, "expect.hidden_states", shape);
+    one.D = shape.at(3);
+    one.logits = floats(file, "expect.logits", shape);
+    one.vocab = shape.at(2);
+    REQUIRE(one.inputs.attention_mask.size() == static_cast<std::size_t>(one.B * one.T));
+    return one;
+}
+
+ForwardResult run_on_cpu(const Model& model, const ModelInputs& inputs, const ForwardOptions& options) {
+    CpuEngine engine(1);
+    Progress progress;
+    return run_model(
+        model, inputs, options,
+        [&](const Problem& problem, StageSet wanted, Progress& cancel) {
+            return engine.run(problem, wanted, cancel);
+        },
+        progress);
+}
+
+} // namespace headscope::test

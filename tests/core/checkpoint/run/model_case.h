@@ -1,0 +1,36 @@
+#pragma once
+
+#include "core/checkpoint/run/forward.h"
+
+#include <string>
+#include <vector>
+
+namespace headscope::test {
+
+/// One golden model: its folder, its inputs and what Hugging Face says of them.
+struct ModelCase {
+    std::string folder;
+    std::int64_t L = 0, B = 0, H = 0, T = 0, D = 0, vocab = 0;
+    ModelInputs inputs;
+    std::vector<float> attentions; ///< (L, B, H, T, T)
+    std::vector<float> hidden;     ///< (L+1, B, T, D)
+    std::vector<float> logits;     ///< (B, T, vocab)
+
+    bool real(std::int64_t b, std::int64_t i) const {
+        return inputs.attention_mask[static_cast<std::size_t>(b * T + i)] != 0;
+    }
+    /// Largest differences over the query rows of real tokens. Each tensor has the shape of its part: weights
+    /// of layer l (B, H, T, T), hidden[l] (B, T, D), logits (B, T, vocab).
+    double weights_difference(std::int64_t l, const Tensor& weights) const;
+    double hidden_difference(std::int64_t l, const Tensor& x) const;
+    double logits_difference(const Tensor& x) const;
+};
+
+/// The names of the folders below tests/data/models.
+std::vector<std::string> model_case_names();
+ModelCase load_model_case(const std::string& name);
+
+/// Runs a model with the CPU engine.
+ForwardResult run_on_cpu(const Model& model, const ModelInputs& inputs, const ForwardOptions& options);
+
+} // namespace headscope::test

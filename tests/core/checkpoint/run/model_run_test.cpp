@@ -1,0 +1,280 @@
+#include "core/checkpoint/run/model_run.h"
+
+#include "core/base/error.h"
+#include "tests/catch.h"
+#include "tests/core/checkpoint/run/model_case.h"
+#include "tests/support.h"
+#include "tests/test_data.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace headscope;
+using namespace headscope::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+ModelPtr open_model(const std::string& name, std::size_t kept_bytes = Model::default_kept_bytes) {
+    return std::make_shared<const Model>(Model::open(test_data("/models/") + name, kept_bytes));
+}
+
+/// The first text of a golden case, padding included.
+ModelInputs first_text(const std::string& name) {
+    ModelInputs inputs = load_model_case(name).inputs;
+    const auto T = static_cast<std::size_t>(inputs.T);
+    inputs.B = 1;
+    inputs.ids.resize(T);
+    inputs.attention_mask.resize(T);
+    if (!inputs.token_types.empty())
+        inputs.token_types.resize(T);
+    return inputs;
+}
+
+ModelRunPtr run(const ModelPtr& model, const ModelInputs& inputs, const ModelEdits& edits = {},
+                const ModelRunPtr& before = nullptr, ModelRun::Options options = {}) {
+    Progress progress;
+    ModelRunPtr made = ModelRun::compute(model, inputs, edits, before, options, progress);
+    CHECK(progress.fraction() == 1.0F);
+    return made;
+}
+
+bool same_bits(const Tensor& a, const Tensor& b) {
+    return a.shape() == b.shape() && std::ranges::equal(a.values(), b.values());
+}
+
+void check_same(const ModelRun& a, const ModelRun& b) {
+    REQUIRE(a.info().L == b.info().L);
+    for (std::int64_t l = 0; l < a.info().L; ++l) {
+        INFO("layer " << l);
+        CHECK(same_bits(*a.layer(l), *b.layer(l)));
+        CHECK(same_bits(*a.hidden(l + 1), *b.hidden(l + 1)));
+    }
+    CHECK(same_bits(*a.hidden(0), *b.hidden(0)));
+    CHECK(same_bits(*a.logits(), *b.logits()));
+}
+
+/// A copy with the numbers of columns [first, first + count) moved.
+TensorPtr moved(const Tensor& tensor, std::int64_t first, std::int64_t count) {
+    auto out = std::make_shared<Tensor>(tensor.shape(), tensor.values());
+    const std::int64_t width = tensor.shape().back(0);
+    for (std::int64_t i = 0; i < tensor.count(); ++i)
+        if (i % width >= first && i % width < first + count)
+            out->data()[i] += 0.3F;
+    return out;
+}
+
+/// Whether any weight of a head differs.
+bool head_moved(const ModelRun& before, const ModelRun& after, std::int64_t l, std::int64_t h) {
+    const auto count = static_cast<std::size_t>(before.info().Tq * before.info().Tk);
+    std::vector<float> was(count), is(count);
+    before.read_head(l, h, was);
+    after.read_head(l, h, is);
+    return was != is;
+}
+
+/// Edits of layer l: W_Q all moved, and a bias where there is one.
+LayerEdits some_edits(const ModelRun& run, std::int64_t l) {
+    const Problem problem = run.problem(l);
+    LayerEdits edits;
+    edits.tensors[TensorId::W_V] = moved(*problem.weights.W_V, 0, 3);
+    edits.tensors[TensorId::W_Q] = moved(*problem.weights.W_Q, 1, 4);
+    if (problem.weights.b_O != nullptr)
+        edits.tensors[TensorId::b_O] = moved(*problem.weights.b_O, 0, 2);
+    return edits;
+}
+
+} // namespace
+
+TEST_CASE("a run of a checkpoint has the numbers of run_model, bit for bit") {
+    for (const std::string& name : model_case_names()) {
+        INFO(name);
+        const ModelInputs inputs = first_text(name);
+        const ModelPtr model = open_model(name);
+        const ForwardResult expected =
+            run_on_cpu(*model, inputs, {.stages = StageSet().with(TensorId::weights)});
+        const ModelRunPtr got = run(model, inputs);
+        CHECK(got->computed_from() == 0);
+        const AttentionInfo& info = got->info();
+        CHECK((info.L == 2 && info.Tq == inputs.T && info.Tk == inputs.T && info.H == model->config().H));
+        CHECK(info.numbers == std::vector<std::int64_t>{0, 1});
+        CHECK(info.title == name);
+        REQUIRE(expected.layers.size() == 2);
+        for (std::int64_t l = 0; l < 2; ++l)
+            CHECK(same_bits(*got->layer(l),
+                            *expected.layers[static_cast<std::size_t>(l)].trace.stage(TensorId::weights)));
+        for (std::int64_t l = 0; l <= 2; ++l)
+            CHECK(same_bits(*got->hidden(l), *expected.hidden[static_cast<std::size_t>(l)]));
+        CHECK(same_bits(*got->logits(), *expected.logits));
+        const std::int64_t vocab = model->config().vocab;
+        for (const std::int64_t position : {std::int64_t{0}, inputs.T - 1, std::int64_t{2}}) {
+            const TensorPtr one = got->logits_at(position, Progress());
+            CHECK(one->shape() == Shape{1, 1, vocab});
+            CHECK(std::ranges::equal(
+                one->values(), expected.logits->values().subspan(static_cast<std::size_t>(position * vocab),
+                                                                 static_cast<std::size_t>(vocab))));
+            CHECK(got->logits_at(position, Progress()) == one);
+        }
+    }
+}
+
+TEST_CASE("a run keeps the logits of one position, and never those of all") {
+    const ModelInputs inputs = first_text("gpt2_tiny");
+    const ModelRunPtr made = run(open_model("gpt2_tiny"), inputs);
+    const std::weak_ptr<const Tensor> all = made->logits(), first = made->logits_at(0, Progress());
+    CHECK(all.expired());
+    CHECK_FALSE(first.expired());
+    made->logits_at(1, Progress());
+    CHECK(first.expired());
+}
+
+TEST_CASE("a run after edits has the numbers of one from scratch, and computes from the first that differs") {
+    for (const std::string& name : model_case_names()) {
+        INFO(name);
+        const ModelInputs inputs = first_text(name);
+        const ModelPtr model = open_model(name);
+        const ModelRunPtr plain = run(model, inputs);
+        ModelEdits edits;
+        for (const std::int64_t l : {std::int64_t{1}, std::int64_t{0}}) {
+            edits[l] = some_edits(*plain, l);
+            const ModelRunPtr again = run(model, inputs, edits, plain);
+            CHECK(again->computed_from() == l);
+            check_same(*again, *run(model, inputs, edits));
+            CHECK_FALSE(same_bits(*again->logits(), *plain->logits()));
+            if (l == 1)
+                CHECK(again->layer(0) == plain->layer(0));
+        }
+        // From one set of edits to another: layer 0 has the same in both.
+        const ModelRunPtr both = run(model, inputs, edits);
+        ModelEdits first_only{{0, edits[0]}};
+        const ModelRunPtr back = run(model, inputs, first_only, both);
+        CHECK(back->computed_from() == 1);
+        check_same(*back, *run(model, inputs, first_only));
+        // Nothing changed, said in another way.
+        first_only[1].gains.assign(static_cast<std::size_t>(model->config().H), 1.0F);
+        const ModelRunPtr same = run(model, inputs, first_only, back);
+        CHECK(same->computed_from() == 2);
+        CHECK(same->hidden(2) == back->hidden(2));
+        CHECK(same_bits(*same->logits(), *back->logits()));
+        // A run of other inputs has nothing to share.
+        ModelInputs other = inputs;
+        other.ids.front() += 1;
+        CHECK(run(model, other, {}, plain)->computed_from() == 0);
+    }
+}
+
+TEST_CASE("weights beyond the budget are computed again, and are the same") {
+    for (const char* name : {"gpt2_tiny", "bert_tiny", "mistral_tiny"}) {
+        const ModelInputs inputs = first_text(name);
+        const ModelPtr model = open_model(name);
+        const ModelRunPtr all = run(model, inputs);
+        const std::size_t layer_bytes = all->info().bytes / 2;
+        const ModelEdits edits{{1, some_edits(*all, 1)}};
+        for (const std::size_t budget : {std::size_t{0}, layer_bytes, 2 * layer_bytes - 1}) {
+            const ModelRunPtr some = run(model, inputs, {}, nullptr, {budget});
+            check_same(*some, *all);
+            check_same(*run(model, inputs, edits, some, {budget}), *run(model, inputs, edits));
+        }
+        // So are a model's own weights.
+        const ModelPtr poor = open_model(name, 0);
+        check_same(*run(poor, inputs), *all);
+        check_same(*run(poor, inputs, edits, run(poor, inputs)), *run(model, inputs, edits));
+    }
+}
+
+TEST_CASE("a layer's problem is the checkpoint's own attention, and its weights are one object") {
+    for (const std::size_t kept : {std::size_t{0}, Model::default_kept_bytes}) {
+        const ModelInputs inputs = first_text("qwen2_tiny_bf16");
+        const ModelPtr model = open_model("qwen2_tiny_bf16", kept);
+        const ModelRunPtr plain = run(model, inputs);
+        const Problem own = plain->problem(1);
+        const ModelEdits edits{{0, some_edits(*plain, 0)}, {1, some_edits(*plain, 1)}};
+        const Problem later = run(model, inputs, edits, plain)->problem(1);
+        for (const TensorId id : {TensorId::W_Q, TensorId::W_K, TensorId::W_V, TensorId::W_O, TensorId::b_Q})
+            CHECK(own.input(id) == later.input(id));
+        CHECK_FALSE(same_bits(*own.x, *later.x));
+        CHECK((later.gains.empty() && later.rotary.has_value()));
+    }
+    // x is the normed hidden state before the layer; its attention is that of the run.
+    const ModelInputs inputs = first_text("gpt2_tiny");
+    const ModelPtr model = open_model("gpt2_tiny");
+    const ModelRunPtr plain = run(model, inputs);
+    const ForwardResult whole =
+        run_on_cpu(*model, inputs, {.stages = StageSet::all(), .layer = 1, .keep_problems = true});
+    CHECK(same_bits(*plain->problem(1).x, *whole.layers[0].problem->x));
+}
+
+TEST_CASE("gains of 0 take a head away") {
+    const ModelInputs inputs = first_text("gpt2_tiny");
+    const ModelPtr model = open_model("gpt2_tiny");
+    const ModelRunPtr plain = run(model, inputs);
+    ModelEdits gains, weights;
+    gains[1].gains = {1, 1, 0, 1};
+    // Head 2 without its rows of W_O sends nothing either.
+    const Tensor& W_O = *plain->problem(1).weights.W_O;
+    auto cut = std::make_shared<Tensor>(W_O.shape(), W_O.values());
+    const std::int64_t dk = model->config().dk, D = model->config().D;
+    std::fill_n(cut->data() + 2 * dk * D, dk * D, 0.0F);
+    weights[1].tensors[TensorId::W_O] = cut;
+    const ModelRunPtr by_gain = run(model, inputs, gains, plain),
+                      by_weights = run(model, inputs, weights, plain);
+    CHECK(same_bits(*by_gain->logits(), *by_weights->logits()));
+    CHECK_FALSE(same_bits(*by_gain->logits(), *plain->logits()));
+    CHECK(by_gain->layer(0) == plain->layer(0));
+    CHECK(same_bits(*by_gain->layer(1), *plain->layer(1)));
+}
+
+TEST_CASE("an edit of a key/value head moves all its query heads and no other") {
+    for (const char* name : {"llama_tiny_untied", "mistral_tiny", "qwen2_tiny_bf16"}) {
+        INFO(name);
+        const ModelInputs inputs = first_text(name);
+        const ModelPtr model = open_model(name);
+        const ModelConfig& config = model->config();
+        const std::int64_t group = config.H / config.Hkv;
+        REQUIRE(group > 1);
+        const ModelRunPtr plain = run(model, inputs);
+        for (std::int64_t g = 0; g < config.Hkv; ++g) {
+            ModelEdits edits;
+            edits[0].tensors[TensorId::W_K] = moved(*plain->problem(0).weights.W_K, g * config.dk, config.dk);
+            const ModelRunPtr after = run(model, inputs, edits, plain);
+            for (std::int64_t h = 0; h < config.H; ++h) {
+                INFO("key/value head " << g << ", query head " << h);
+                CHECK(head_moved(*plain, *after, 0, h) == (h / group == g));
+            }
+        }
+    }
+}
+
+TEST_CASE("edits that do not fit the model are named") {
+    const ModelInputs inputs = first_text("llama_tiny_tied");
+    const ModelPtr model = open_model("llama_tiny_tied");
+    const auto fault = [&](const ModelEdits& edits) {
+        return input_error([&] { run(model, inputs, edits); });
+    };
+    const TensorPtr small = std::make_shared<const Tensor>(Shape{2, 2}, 1.0F);
+    CHECK_THAT(fault({{2, {}}}), Contains("layer 2") && Contains("0 to 1"));
+    CHECK_THAT(fault({{0, {.tensors = {}, .gains = {1, 2}}}}), Contains("2 gains") && Contains("8 heads"));
+    CHECK_THAT(fault({{1, {.tensors = {{TensorId::W_Q, small}}, .gains = {}}}}),
+               Contains("layer 1") && Contains("W_Q has shape (2, 2)"));
+    CHECK_THAT(fault({{1, {.tensors = {{TensorId::b_Q, small}}, .gains = {}}}}), Contains("does not have"));
+    CHECK_THAT(fault({{1, {.tensors = {{TensorId::x, small}}, .gains = {}}}}), Contains("does not have"));
+    const Tensor& W = *run(model, inputs)->problem(0).weights.W_Q;
+    const auto broken = std::make_shared<const Tensor>(W.shape(), NAN);
+    CHECK_THAT(fault({{0, {.tensors = {{TensorId::W_Q, broken}}, .gains = {}}}}),
+               Contains("layer 0") && Contains("NaN"));
+    ModelInputs two = inputs;
+    two.B = 2;
+    CHECK_THAT(input_error([&] { run(model, two); }), Contains("2 texts"));
+}
+
+TEST_CASE("a run that is cancelled leaves the one before it as it was") {
+    const ModelInputs inputs = first_text("gpt2_tiny");
+    const ModelPtr model = open_model("gpt2_tiny");
+    const ModelRunPtr plain = run(model, inputs);
+    Progress progress;
+    progress.cancel();
+    const ModelEdits edits{{0, some_edits(*plain, 0)}};
+    CHECK(error_kind([&] { ModelRun::compute(model, inputs, edits, plain, {}, progress); }) ==
+          ErrorKind::cancelled);
+    check_same(*plain, *run(model, inputs));
+}

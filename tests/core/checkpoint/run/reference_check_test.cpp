@@ -1,0 +1,128 @@
+#include "core/checkpoint/run/reference_check.h"
+
+#include "core/engine/cpu/cpu_engine.h"
+#include "tests/catch.h"
+#include "tests/core/checkpoint/run/model_case.h"
+#include "tests/support.h"
+#include "tests/test_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace headscope;
+using namespace headscope::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+const std::string gpt2 = test_data("/models/gpt2_tiny");
+
+std::vector<ReferenceRow> check(const std::string& folder, const Safetensors& reference) {
+    CpuEngine engine(1);
+    Progress progress;
+    return check_against(
+        Model::open(folder), reference,
+        [&](const Problem& problem, StageSet wanted, Progress& cancel) {
+            return engine.run(problem, wanted, cancel);
+        },
+        progress);
+}
+
+/// What a Python script would write of gpt2_tiny: one tensor for each layer. Rows of padding are nonsense.
+std::map<std::string, std::shared_ptr<Tensor>> reference_tensors(const ModelCase& one) {
+    std::map<std::string, std::shared_ptr<Tensor>> tensors;
+    const auto put = [&](const std::string& name, const Shape& shape, const float* from) {
+        auto tensor = std::make_shared<Tensor>(
+            shape, std::span<const float>(from, static_cast<std::size_t>(shape.count())));
+        const std::int64_t width = shape.back(0), rows = shape.count() / width;
+        for (std::int64_t r = 0; r < rows; ++r)
+            if (!one.real(r / (rows / one.B), r % one.T))
+                std::fill_n(tensor->data() + r * width, width, NAN);
+        tensors[name] = tensor;
+    };
+    const Shape heads{one.B, one.H, one.T, one.T}, states{one.B, one.T, one.D};
+    for (std::int64_t l = 0; l < one.L; ++l)
+        put("attentions." + std::to_string(l), heads, one.attentions.data() + l * heads.count());
+    for (std::int64_t l = 0; l <= one.L; ++l)
+        put("hidden_states." + std::to_string(l), states, one.hidden.data() + l * states.count());
+    put("logits", {one.B, one.T, one.vocab}, one.logits.data());
+    return tensors;
+}
+
+Safetensors file_of(const ModelCase& one, const std::map<std::string, std::shared_ptr<Tensor>>& tensors) {
+    SafetensorsWriter writer;
+    writer.add_integers("input_ids", {one.B, one.T}, one.inputs.ids);
+    writer.add_integers(
+        "attention_mask", {one.B, one.T},
+        std::vector<std::int64_t>(one.inputs.attention_mask.begin(), one.inputs.attention_mask.end()));
+    for (const auto& [name, tensor] : tensors)
+        writer.add(name, tensor);
+    return Safetensors::from_bytes(writer.bytes(), "reference");
+}
+
+} // namespace
+
+TEST_CASE("every golden model agrees with its reference, in every tensor") {
+    for (const std::string& name : model_case_names()) {
+        INFO(name);
+        const std::string folder = test_data("/models/") + name;
+        const auto rows = check(folder, Safetensors::open(folder + "/expected.safetensors"));
+        REQUIRE(rows.size() == 6); // two layers, three hidden states, logits
+        for (const ReferenceRow& row : rows) {
+            INFO(row.kind << " " << row.layer.value_or(-1) << " " << row.difference);
+            CHECK(row.agrees());
+        }
+        CHECK(rows[5].difference > 0);
+        CHECK((rows[1].kind == "attentions" && rows[1].layer == 1 && rows[1].allowed < 1.2e-5));
+        CHECK((rows[4].kind == "hidden" && rows[4].layer == 2 && rows[4].allowed < 7e-5));
+        CHECK((rows[5].kind == "logits" && !rows[5].layer && rows[5].allowed < 2.5e-4));
+    }
+}
+
+TEST_CASE("a reference of single layers is compared, rows of padding left out, and a moved number found") {
+    const ModelCase one = load_model_case("gpt2_tiny");
+    const auto tensors = reference_tensors(one);
+    const auto rows = check(gpt2, file_of(one, tensors));
+    REQUIRE(rows.size() == 6);
+    CHECK(std::ranges::all_of(rows, &ReferenceRow::agrees));
+    for (const auto& [name, at, by] :
+         {std::tuple("attentions.1", 1, 3e-5F), std::tuple("hidden_states.0", 3, 1e-4F),
+          std::tuple("logits", 7, 4e-4F), std::tuple("logits", 8, NAN)}) {
+        INFO(name);
+        auto moved = tensors;
+        moved[name] = std::make_shared<Tensor>(tensors.at(name)->shape(), tensors.at(name)->values());
+        moved[name]->data()[at] += by;
+        const auto found = check(gpt2, file_of(one, moved));
+        const auto wrong =
+            std::ranges::count_if(found, [](const ReferenceRow& row) { return !row.agrees(); });
+        CHECK(wrong == 1);
+        const auto row = std::ranges::find_if_not(found, &ReferenceRow::agrees);
+        REQUIRE(row != found.end());
+        CHECK(std::string(name).starts_with(row->kind));
+        if (std::isnan(by))
+            CHECK(std::isinf(row->difference));
+        else
+            CHECK(row->difference == Approx(by).epsilon(0.1));
+    }
+    // Another model.
+    const auto other = check(test_data("/models/llama_tiny_untied"),
+                             Safetensors::open(test_data("/models/llama_tiny_untied/expected.safetensors")));
+    CHECK(other.size() == 6);
+}
+
+TEST_CASE("a reference that does not fit is named") {
+    const ModelCase one = load_model_case("gpt2_tiny");
+    const auto fault = [&](std::map<std::string, std::shared_ptr<Tensor>> tensors) {
+        return input_error([&] { check(gpt2, file_of(one, tensors)); });
+    };
+    CHECK_THAT(fault({}), Contains("attentions.0") && Contains("checkpoints.md"));
+    CHECK_THAT(fault({{"logits", std::make_shared<Tensor>(Shape{1, 2}, 0.0F)}}),
+               Contains("tensor logits has shape (1, 2)") && Contains("(2, 12, 200)"));
+    CHECK_THAT(fault({{"expect.attentions", std::make_shared<Tensor>(Shape{2, 2}, 0.0F)}}),
+               Contains("(2, 2, 4, 12, 12)"));
+    SafetensorsWriter without;
+    without.add("logits", std::make_shared<Tensor>(Shape{1, 1, 200}, 0.0F));
+    CHECK_THAT(input_error([&] { check(gpt2, Safetensors::from_bytes(without.bytes(), "reference")); }),
+               Contains("input_ids"));
+}

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "core/project/recipe.h"
+
+namespace headscope::test {
+
+/// What a recipe stands for, its edits included.
+inline Problem built(const Recipe& recipe) {
+    return with_edits(build_recipe(recipe).problem, recipe);
+}
+
+} // namespace headscope::test
