@@ -23,7 +23,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace headscope {
+namespace headscope::cli {
 
 namespace {
 
@@ -37,17 +37,17 @@ std::string sentence_of(int words) {
 }
 
 /// Times what the program itself does for a frame, without GL's part.
-class TimedUi : public Ui {
+class TimedUi : public app::Ui {
 public:
-    explicit TimedUi(Program& program) : program_(program) {}
-    void frame(Surface& surface, double now) override {
+    explicit TimedUi(app::Program& program) : program_(program) {}
+    void frame(app::Surface& surface, double now) override {
         const auto start = BenchClock::now();
         program_.frame(surface, now);
         frames.push_back(since(start));
     }
     bool animating() const override { return program_.animating(); }
     float zoom() const override { return program_.zoom(); }
-    Color background() const override { return program_.background(); }
+    figure::Color background() const override { return program_.background(); }
     std::string title() const override { return program_.title(); }
     bool quitting() const override { return quit || program_.quitting(); }
 
@@ -55,19 +55,19 @@ public:
     std::atomic<bool> quit{false};
 
 private:
-    Program& program_;
+    app::Program& program_;
 };
 
-BenchRow frame_work(const std::string& name, const Recipe& recipe, const std::string& wanted,
-                    const std::vector<Action>& before = {}) {
-    Program program({.recipe = recipe, .device = "auto", .wake = {}});
+BenchRow frame_work(const std::string& name, const project::Recipe& recipe, const std::string& wanted,
+                    const std::vector<app::Action>& before = {}) {
+    app::Program program({.recipe = recipe, .device = "auto", .wake = {}});
     program.settle();
-    for (const Action& action : before) {
+    for (const app::Action& action : before) {
         program.act(action);
         program.settle();
     }
     TimedUi ui(program);
-    render_offscreen(ui, 1600, 1000, 1.0F, {.frames = 120, .mouse = {}});
+    app::render_offscreen(ui, 1600, 1000, 1.0F, {.frames = 120, .mouse = {}});
     ui.frames.erase(ui.frames.begin(), ui.frames.begin() + 10);
     return timed_row("frame's own work, " + name, spread_of(ui.frames), wanted);
 }
@@ -75,11 +75,11 @@ BenchRow frame_work(const std::string& name, const Recipe& recipe, const std::st
 /// Runs in a process of its own: opens the window, lets it stand idle, prints what it measured as JSON.
 void measure_window() {
     constexpr std::chrono::milliseconds settling(500), idle(3000);
-    Program program({.recipe = {}, .device = "auto", .wake = wake_window});
+    app::Program program({.recipe = {}, .device = "auto", .wake = app::wake_window});
     TimedUi ui(program);
     double first_frame = 0, idle_share = 0;
     std::thread watcher;
-    WindowOptions options;
+    app::WindowOptions options;
     options.on_first_frame = [&](double milliseconds) {
         first_frame = milliseconds;
         watcher = std::thread([&] {
@@ -89,10 +89,10 @@ void measure_window() {
             idle_share = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC /
                          std::chrono::duration<double>(idle).count();
             ui.quit = true;
-            wake_window();
+            app::wake_window();
         });
     };
-    run_window(ui, options);
+    app::run_window(ui, options);
     if (watcher.joinable())
         watcher.join();
     std::cout << nlohmann::json{{"first_frame_ms", first_frame},
@@ -133,9 +133,9 @@ void add_window_rows(std::vector<BenchRow>& rows) {
     }
     rows.push_back(timed_row("program start to first frame", spread_of(starts), "under 400 ms"));
     const double idle = last.at("idle_share").get<double>(), resident = last.at("resident_mb").get<double>();
-    rows.push_back({"idle, share of a core", number(idle * 100, 2) + " %", "wanted: under 2 %",
+    rows.push_back({"idle, share of a core", app::number(idle * 100, 2) + " %", "wanted: under 2 %",
                     nlohmann::json{{"name", "idle"}, {"share", idle}}.dump()});
-    rows.push_back({"resident memory", number(resident, 0) + " MB",
+    rows.push_back({"resident memory", app::number(resident, 0) + " MB",
                     "with Mesa's software GL; wanted: under 150 MB",
                     nlohmann::json{{"name", "resident"}, {"megabytes", resident}}.dump()});
 }
@@ -153,21 +153,21 @@ void print(const std::vector<BenchRow>& rows, bool json) {
         widest = std::max(widest, row.name.size());
     for (const BenchRow& row : rows)
         std::cout << row.name << std::string(widest + 2 - row.name.size(), ' ') << row.value
-                  << std::string(static_cast<std::size_t>(std::max(1, 14 - columns(row.value))), ' ')
+                  << std::string(static_cast<std::size_t>(std::max(1, 14 - app::columns(row.value))), ' ')
                   << row.detail << '\n';
 }
 
 /// What a user feels.
 void add_felt_rows(std::vector<BenchRow>& rows) {
-    Recipe many;
+    project::Recipe many;
     many.preset = "eight-experts";
     many.sentence = sentence_of(64);
     add_edit_rows(rows);
     rows.push_back(frame_work("first-lesson", {}, "under 2 ms"));
     rows.push_back(frame_work("eight heads of 64 x 64", many, "under 5 ms"));
-    rows.push_back(frame_work(
-        "the same, difference", many, "under 5 ms",
-        {MarkBaseline{}, Command(SetTemperature{2}), ViewChange(SetCompare{Compare::difference})}));
+    rows.push_back(frame_work("the same, difference", many, "under 5 ms",
+                              {app::MarkBaseline{}, app::Command(app::SetTemperature{2}),
+                               app::ViewChange(app::SetCompare{app::Compare::difference})}));
     rows.push_back(timed_row("frame's own work, dragging at D 512, H 8, T 64", spread_of(editing_frames()),
                              "under 16 ms"));
     add_window_rows(rows);
@@ -218,4 +218,4 @@ void add_bench(CLI::App& program) {
     });
 }
 
-} // namespace headscope
+} // namespace headscope::cli

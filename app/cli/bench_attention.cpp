@@ -12,7 +12,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::cli {
 
 namespace {
 
@@ -63,10 +63,10 @@ private:
 };
 
 /// Notes what the program itself does for a frame, and acts before each.
-class ActingUi final : public Ui {
+class ActingUi final : public app::Ui {
 public:
-    ActingUi(Program& program, std::function<void(int)> act) : program_(program), act_(std::move(act)) {}
-    void frame(Surface& surface, double now) override {
+    ActingUi(app::Program& program, std::function<void(int)> act) : program_(program), act_(std::move(act)) {}
+    void frame(app::Surface& surface, double now) override {
         const auto start = BenchClock::now();
         act_(static_cast<int>(frames.size()));
         program_.frame(surface, now);
@@ -74,14 +74,14 @@ public:
     }
     bool animating() const override { return false; }
     float zoom() const override { return program_.zoom(); }
-    Color background() const override { return program_.background(); }
+    figure::Color background() const override { return program_.background(); }
     std::string title() const override { return program_.title(); }
     bool quitting() const override { return false; }
 
     std::vector<double> frames;
 
 private:
-    Program& program_;
+    app::Program& program_;
     std::function<void(int)> act_;
 };
 
@@ -111,12 +111,12 @@ Measured measure(std::int64_t T) {
     constexpr int width = 1600, height = 1000, frames = 120;
     Measured out;
     const auto set = std::make_shared<const MadeAttention>(T);
-    Program program({.recipe = {}, .device = "auto", .wake = {}});
+    app::Program program({.recipe = {}, .device = "auto", .wake = {}});
     program.settle();
     const auto run = [&](int count, const std::function<void(int)>& act) {
         ActingUi ui(program, act);
         const auto start = BenchClock::now();
-        render_offscreen(ui, width, height, 1, {.frames = count, .mouse = {}});
+        app::render_offscreen(ui, width, height, 1, {.frames = count, .mouse = {}});
         const double seconds = since(start);
         // The first ones bake fonts and find the layout.
         const auto settling = std::min<std::size_t>(3, ui.frames.size() - 1);
@@ -134,23 +134,24 @@ Measured measure(std::int64_t T) {
     const auto [seconds, own] = run(frames, nothing);
     out.frame = (seconds - first) / (frames - 1);
     out.own = at_share(own, 0.5);
-    out.hover =
-        at_share(run(20,
-                     [&](int n) {
-                         program.state().view.hover = CellAddress{TensorId::weights, {0, 0, T - 1 - n, n}};
-                     })
-                     .second,
-                 1);
-    out.click = at_share(run(20,
-                             [&](int n) {
-                                 program.act(ViewChange(AttentionChange(OpenHead{n % 12, (n * 5) % 12})));
-                             })
-                             .second,
-                         1);
+    out.hover = at_share(
+        run(20,
+            [&](int n) {
+                program.state().view.hover = app::CellAddress{TensorId::weights, {0, 0, T - 1 - n, n}};
+            })
+            .second,
+        1);
+    out.click = at_share(
+        run(20,
+            [&](int n) {
+                program.act(app::ViewChange(app::AttentionChange(app::OpenHead{n % 12, (n * 5) % 12})));
+            })
+            .second,
+        1);
     out.reading = at_share(run(20,
                                [&](int n) {
-                                   program.act(ViewChange(AttentionChange(
-                                       ReadWeights{{.hide_first_token = n % 2 == 0, .means = n % 3 != 0}})));
+                                   program.act(app::ViewChange(app::AttentionChange(app::ReadWeights{
+                                       {.hide_first_token = n % 2 == 0, .means = n % 3 != 0}})));
                                })
                                .second,
                            1);
@@ -176,17 +177,21 @@ void bench_attention(bool json) {
             continue;
         }
         const std::string name = "board of 12 x 12 heads, T " + std::to_string(T) + ": ";
-        std::cout << name << "frames a second        " << number(1 / m.frame, 0) << "   wanted: 30 at T 128\n"
-                  << name << "frame's own work       " << time_text(m.own) << '\n'
-                  << name << "opened and drawn in    " << time_text(m.opened) << "   wanted: under 1 s\n"
-                  << name << "own work of a hover    " << time_text(m.hover) << "   wanted: under 16 ms\n"
-                  << name << "own work of a click    " << time_text(m.click) << "   wanted: under 16 ms\n"
-                  << name << "own work of a reading  " << time_text(m.reading) << "   wanted: under 16 ms\n"
-                  << name << "resident               " << number(m.resident, 0)
+        std::cout << name << "frames a second        " << app::number(1 / m.frame, 0)
+                  << "   wanted: 30 at T 128\n"
+                  << name << "frame's own work       " << app::time_text(m.own) << '\n'
+                  << name << "opened and drawn in    " << app::time_text(m.opened) << "   wanted: under 1 s\n"
+                  << name << "own work of a hover    " << app::time_text(m.hover)
+                  << "   wanted: under 16 ms\n"
+                  << name << "own work of a click    " << app::time_text(m.click)
+                  << "   wanted: under 16 ms\n"
+                  << name << "own work of a reading  " << app::time_text(m.reading)
+                  << "   wanted: under 16 ms\n"
+                  << name << "resident               " << app::number(m.resident, 0)
                   << " MB   wanted: under 400 MB\n";
     }
     if (json)
         std::cout << all.dump(2) << '\n';
 }
 
-} // namespace headscope
+} // namespace headscope::cli

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-namespace headscope {
+namespace headscope::cli {
 
 using BenchClock = std::chrono::steady_clock;
 
@@ -11,4 +11,4 @@ inline double since(BenchClock::time_point start) {
     return std::chrono::duration<double>(BenchClock::now() - start).count();
 }
 
-} // namespace headscope
+} // namespace headscope::cli

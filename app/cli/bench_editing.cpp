@@ -8,13 +8,13 @@
 #include <cmath>
 #include <ctime>
 
-namespace headscope {
+namespace headscope::cli {
 
 namespace {
 
 std::shared_ptr<const Problem> large_problem() {
     constexpr std::int64_t T = 64, D = 512, H = 8;
-    RandomNumbers numbers(1);
+    text::RandomNumbers numbers(1);
     const auto drawn = [&](const Shape& shape, float scale) {
         Tensor tensor(shape);
         std::ranges::generate(tensor.values(), [&] { return scale * numbers.uniform(); });
@@ -38,41 +38,41 @@ double processor_seconds() {
 }
 
 /// Changes one number before every frame, as dragging does.
-class DraggingUi : public Ui {
+class DraggingUi : public app::Ui {
 public:
-    explicit DraggingUi(Program& program) : program_(program) {}
-    void frame(Surface& surface, double now) override {
-        const CellAddress cell{TensorId::W_O, {3, 4, 0, 0}};
+    explicit DraggingUi(app::Program& program) : program_(program) {}
+    void frame(app::Surface& surface, double now) override {
+        const app::CellAddress cell{TensorId::W_O, {3, 4, 0, 0}};
         const double start = processor_seconds();
-        program_.act(Command(EditCell{cell, 0.01F * static_cast<float>(frames.size())}));
+        program_.act(app::Command(app::EditCell{cell, 0.01F * static_cast<float>(frames.size())}));
         program_.frame(surface, now);
         frames.push_back(processor_seconds() - start);
     }
     bool animating() const override { return program_.animating(); }
     float zoom() const override { return program_.zoom(); }
-    Color background() const override { return program_.background(); }
+    figure::Color background() const override { return program_.background(); }
     std::string title() const override { return program_.title(); }
     bool quitting() const override { return program_.quitting(); }
 
     std::vector<double> frames;
 
 private:
-    Program& program_;
+    app::Program& program_;
 };
 
 } // namespace
 
 std::vector<double> editing_frames() {
-    Recipe recipe;
+    project::Recipe recipe;
     recipe.base = large_problem();
-    Program program({.recipe = recipe, .device = "auto", .wake = {}});
+    app::Program program({.recipe = recipe, .device = "auto", .wake = {}});
     program.settle();
-    program.act(ViewChange(GoTo{StageGroup::output}));
-    program.act(ViewChange(Select{CellAddress{TensorId::W_O, {3, 4, 0, 0}}}));
+    program.act(app::ViewChange(app::GoTo{StageGroup::output}));
+    program.act(app::ViewChange(app::Select{app::CellAddress{TensorId::W_O, {3, 4, 0, 0}}}));
     DraggingUi ui(program);
-    render_offscreen(ui, 1600, 1000, 1.0F, {.frames = 120, .mouse = {}});
+    app::render_offscreen(ui, 1600, 1000, 1.0F, {.frames = 120, .mouse = {}});
     ui.frames.erase(ui.frames.begin(), ui.frames.begin() + 10);
     return std::move(ui.frames);
 }
 
-} // namespace headscope
+} // namespace headscope::cli

@@ -5,16 +5,16 @@
 
 #include <memory>
 
-namespace headscope {
+namespace headscope::cli {
 
 namespace {
 
 /// What the window's worker does with every step of a drag, the copy of the edited tensor included.
 BenchRow edit_row(const std::string& name, Problem problem, TensorId edited, const std::string& wanted) {
-    const std::unique_ptr<Engine> engine = make_engine("auto");
+    const std::unique_ptr<engine::Engine> engine = engine::make_engine("auto");
     Progress progress;
-    Trace trace = static_cast<Engine&>(*engine).run(problem);
-    std::vector<HeadMetrics> metrics = head_metrics(trace, 0);
+    Trace trace = static_cast<engine::Engine&>(*engine).run(problem);
+    std::vector<analysis::HeadMetrics> metrics = analysis::head_metrics(trace, 0);
     const Spread time = time_of([&] {
         Problem next = problem;
         TensorPtr& slot = *next.input_slot(edited);
@@ -22,17 +22,17 @@ BenchRow edit_row(const std::string& name, Problem problem, TensorId edited, con
         changed.data()[0] += 0.001F;
         slot = std::make_shared<const Tensor>(std::move(changed));
         trace = engine->rerun(next, problem, trace, progress);
-        metrics = head_metrics(trace, 0, std::move(metrics));
+        metrics = analysis::head_metrics(trace, 0, std::move(metrics));
         problem = std::move(next);
     });
     return timed_row("edit to trace, " + name + ", " + std::string(tensor_info(edited).name), time, wanted);
 }
 
 BenchRow scratch_row(const std::string& name, const Problem& problem) {
-    const std::unique_ptr<Engine> engine = make_engine("auto");
+    const std::unique_ptr<engine::Engine> engine = engine::make_engine("auto");
     const Spread time = time_of([&] {
-        const Trace trace = static_cast<Engine&>(*engine).run(problem);
-        head_metrics(trace, 0);
+        const Trace trace = static_cast<engine::Engine&>(*engine).run(problem);
+        analysis::head_metrics(trace, 0);
     });
     return timed_row("all stages from scratch, " + name, time, "");
 }
@@ -41,7 +41,7 @@ BenchRow scratch_row(const std::string& name, const Problem& problem) {
 
 void add_edit_rows(std::vector<BenchRow>& rows) {
     using enum TensorId;
-    const Problem lesson = build_preset("first-lesson", "The cat sat down").problem;
+    const Problem lesson = text::build_preset("first-lesson", "The cat sat down").problem;
     const Problem large = bench_problem(1, 64, 512, 8);
     const std::string size = "(T,D,H) = (64,512,8)";
     for (const TensorId id : {x, W_Q, W_O})
@@ -52,4 +52,4 @@ void add_edit_rows(std::vector<BenchRow>& rows) {
     rows.push_back(scratch_row(size, large));
 }
 
-} // namespace headscope
+} // namespace headscope::cli

@@ -3,14 +3,14 @@
 #include "app/draw/kit/format.h"
 #include "core/attention/cost.h"
 #include "core/base/error.h"
+#include "core/engine/cpu/weights_tile.h"
 #include "core/engine/engine.h"
-#include "core/engine/weights_tile.h"
 
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::cli {
 
 namespace {
 
@@ -35,14 +35,14 @@ StageSet weights_and_output() {
     return StageSet{}.with(TensorId::weights).with(TensorId::output);
 }
 
-double seconds_of_one(Engine& engine, const Problem& problem, StageSet wanted) {
+double seconds_of_one(engine::Engine& engine, const Problem& problem, StageSet wanted) {
     Progress progress;
     const auto start = std::chrono::steady_clock::now();
     engine.run(problem, wanted, progress);
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-BenchRow engine_row(const LayerSize& size, const std::string& device, Engine& engine,
+BenchRow engine_row(const LayerSize& size, const std::string& device, engine::Engine& engine,
                     const MachineLimit& limit) {
     const Problem problem = bench_problem(size.B, size.T, size.D, size.H);
     const Dims& d = problem.dims;
@@ -56,9 +56,9 @@ BenchRow engine_row(const LayerSize& size, const std::string& device, Engine& en
     const Spread time = time_of([&] { engine.run(problem, weights_and_output(), progress); });
     BenchRow row = timed_row(device + ", weights and output, (B,T,D,H) = " + size.text(), time, "");
     const double share = limit.seconds(flops, bytes) / time.median;
-    row.detail += "; " + number(flops / time.median * 1e-9, 0) + " GFLOP/s, " +
-                  number(bytes / time.median * 1e-9, 1) + " GB/s, " + number(share * 100, 0) +
-                  " % of the machine's limit, " + number(extra, 0) + " MB beside what is returned";
+    row.detail += "; " + app::number(flops / time.median * 1e-9, 0) + " GFLOP/s, " +
+                  app::number(bytes / time.median * 1e-9, 1) + " GB/s, " + app::number(share * 100, 0) +
+                  " % of the machine's limit, " + app::number(extra, 0) + " MB beside what is returned";
     auto json = nlohmann::json::parse(row.json);
     json.update({{"device", device},
                  {"case", {size.B, size.T, size.D, size.H}},
@@ -71,7 +71,7 @@ BenchRow engine_row(const LayerSize& size, const std::string& device, Engine& en
 }
 
 /// Each row does what the one before it does, and more.
-void add_stage_rows(std::vector<BenchRow>& rows, const std::string& device, Engine& engine) {
+void add_stage_rows(std::vector<BenchRow>& rows, const std::string& device, engine::Engine& engine) {
     using enum TensorId;
     const LayerSize size{1, 512, 768, 12};
     const Problem problem = bench_problem(size.B, size.T, size.D, size.H);
@@ -94,16 +94,17 @@ void add_stage_rows(std::vector<BenchRow>& rows, const std::string& device, Engi
 void add_engine_rows(std::vector<BenchRow>& rows, const std::string& id) {
     const MachineLimit limit = measure_machine();
     rows.push_back(
-        {"machine, multiply-adds", number(limit.flops * 1e-9, 0) + " GFLOP/s",
+        {"machine, multiply-adds", app::number(limit.flops * 1e-9, 0) + " GFLOP/s",
          std::to_string(limit.threads) + " threads",
          nlohmann::json{{"name", "multiply-adds"}, {"threads", limit.threads}, {"gflops", limit.flops * 1e-9}}
              .dump()});
-    rows.push_back({"machine, memory", number(limit.bytes * 1e-9, 0) + " GB/s", "a = b + s c, 300 MB",
+    rows.push_back({"machine, memory", app::number(limit.bytes * 1e-9, 0) + " GB/s", "a = b + s c, 300 MB",
                     nlohmann::json{{"name", "memory"}, {"gigabytes_per_second", limit.bytes * 1e-9}}.dump()});
-    const std::vector<Device> all =
-        id == "auto" ? devices().devices : std::vector<Device>{{.id = id, .name = {}, .detail = {}}};
-    for (const Device& device : all) {
-        const std::unique_ptr<Engine> engine = make_engine(device.id);
+    const std::vector<engine::Device> all =
+        id == "auto" ? engine::devices().devices
+                     : std::vector<engine::Device>{{.id = id, .name = {}, .detail = {}}};
+    for (const engine::Device& device : all) {
+        const std::unique_ptr<engine::Engine> engine = engine::make_engine(device.id);
         for (const LayerSize& size : sizes) {
             // A software device may take minutes.
             constexpr double patience = 1;
@@ -120,18 +121,18 @@ void add_long_row(std::vector<BenchRow>& rows) {
     using enum TensorId;
     const LayerSize size{1, 32768, 1024, 16};
     const Problem problem = bench_problem(size.B, size.T, size.D, size.H);
-    const std::unique_ptr<Engine> engine = make_engine("cpu");
+    const std::unique_ptr<engine::Engine> engine = engine::make_engine("cpu");
     Progress progress;
     reset_peak_memory();
     const auto start = std::chrono::steady_clock::now();
     const Trace trace = engine->run(problem, StageSet{}.with(q).with(k).with(output), progress);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const double peak = static_cast<double>(peak_memory()) / megabyte;
-    const Spread tile = time_of([&] { weights_tile(problem, trace, {0, 5, 20'000, 10'000, 512, 512}); });
-    rows.push_back({"cpu, no weights kept, " + size.text(), time_text(seconds),
-                    "one run; " + number(peak, 0) + " MB at most; wanted: under 2048 MB",
+    const Spread tile = time_of([&] { cpu::weights_tile(problem, trace, {0, 5, 20'000, 10'000, 512, 512}); });
+    rows.push_back({"cpu, no weights kept, " + size.text(), app::time_text(seconds),
+                    "one run; " + app::number(peak, 0) + " MB at most; wanted: under 2048 MB",
                     nlohmann::json{{"name", "long"}, {"seconds", seconds}, {"peak_megabytes", peak}}.dump()});
     rows.push_back(timed_row("cpu, a rectangle of 512 x 512 of its weights", tile, "under 20 ms"));
 }
 
-} // namespace headscope
+} // namespace headscope::cli

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace headscope {
+namespace headscope::cli {
 
 namespace {
 
@@ -52,7 +52,7 @@ MachineLimit measure_machine() {
     constexpr std::int64_t rounds = 2'000'000;
     std::vector<double> done(static_cast<std::size_t>(limit.threads));
     const double seconds = best_seconds(limit.threads, [&](int thread) {
-        done[static_cast<std::size_t>(thread)] = best_kernels().multiply_adds(rounds);
+        done[static_cast<std::size_t>(thread)] = cpu::best_kernels().multiply_adds(rounds);
     });
     for (const double flops : done)
         limit.flops += flops / seconds;
@@ -80,4 +80,4 @@ void reset_peak_memory() {
     std::ofstream("/proc/self/clear_refs") << 5;
 }
 
-} // namespace headscope
+} // namespace headscope::cli

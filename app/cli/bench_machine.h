@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace headscope {
+namespace headscope::cli {
 
 /// What this machine can do at most, measured with all its threads: the limit that figures are compared with.
 struct MachineLimit {
@@ -21,4 +21,4 @@ std::int64_t peak_memory();
 std::int64_t resident_memory();
 void reset_peak_memory();
 
-} // namespace headscope
+} // namespace headscope::cli

@@ -8,13 +8,13 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::cli {
 
 namespace {
 
 /// Ids that differ, all over the vocabulary.
-ModelInputs made_inputs(const ModelConfig& config, std::int64_t T) {
-    ModelInputs inputs;
+checkpoint::ModelInputs made_inputs(const checkpoint::ModelConfig& config, std::int64_t T) {
+    checkpoint::ModelInputs inputs;
     inputs.T = T;
     for (std::int64_t i = 0; i < T; ++i)
         inputs.ids.push_back((7919 * i + 13) % config.vocab);
@@ -26,7 +26,7 @@ double mega(std::int64_t bytes) {
 }
 
 BenchRow megabyte_row(const std::string& name, double megabytes, const std::string& detail) {
-    return {name, number(megabytes, 0) + " MB", detail,
+    return {name, app::number(megabytes, 0) + " MB", detail,
             nlohmann::json{{"name", name}, {"megabytes", megabytes}}.dump()};
 }
 
@@ -35,39 +35,39 @@ BenchRow megabyte_row(const std::string& name, double megabytes, const std::stri
 void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder) {
     constexpr std::int64_t common = 128, most = 1024;
     std::vector<double> opened;
-    ModelPtr model;
+    checkpoint::ModelPtr model;
     for (int sample = 0; sample < 9; ++sample) {
         const auto start = BenchClock::now();
-        model = std::make_shared<const Model>(Model::open(folder));
+        model = std::make_shared<const checkpoint::Model>(checkpoint::Model::open(folder));
         opened.push_back(since(start));
     }
     rows.push_back(timed_row("checkpoint opened, no weight read", spread_of(opened), ""));
     Progress progress;
     const std::int64_t T = std::min(common, model->config().max_positions);
-    const ModelInputs inputs = made_inputs(model->config(), T);
+    const checkpoint::ModelInputs inputs = made_inputs(model->config(), T);
     const auto start = BenchClock::now();
-    ModelRunPtr run = ModelRun::compute(model, inputs, {}, nullptr, {}, progress);
+    checkpoint::ModelRunPtr run = checkpoint::ModelRun::compute(model, inputs, {}, nullptr, {}, progress);
     run->logits();
     const double first = since(start);
     const std::string at = "T " + std::to_string(T);
     rows.push_back(timed_row("first forward, weights read, " + at, {first, first, first}, ""));
     // As a user makes them: each takes over from the one before, all of whose tokens differ.
-    ModelInputs other = inputs;
+    checkpoint::ModelInputs other = inputs;
     std::ranges::reverse(other.ids);
     bool turn = false;
     const Spread forward = time_of([&] {
         turn = !turn;
-        run = ModelRun::compute(model, turn ? other : inputs, {}, run, {}, progress);
+        run = checkpoint::ModelRun::compute(model, turn ? other : inputs, {}, run, {}, progress);
         run->logits();
     });
     rows.push_back(timed_row("forward, all attentions and logits, " + at, forward, ""));
     const std::int64_t middle = model->config().layers / 2;
-    ModelEdits edits;
+    checkpoint::ModelEdits edits;
     edits[middle].gains.assign(static_cast<std::size_t>(model->config().H), 1.0F);
     edits[middle].gains.front() = 0.0F;
-    const ModelRunPtr plain = ModelRun::compute(model, inputs, {}, run, {}, progress);
+    const checkpoint::ModelRunPtr plain = checkpoint::ModelRun::compute(model, inputs, {}, run, {}, progress);
     const Spread edit = time_of([&] {
-        run = ModelRun::compute(model, inputs, edits, plain, {}, progress);
+        run = checkpoint::ModelRun::compute(model, inputs, edits, plain, {}, progress);
         run->logits_at(T - 1, progress);
     });
     rows.push_back(timed_row("a head of layer " + std::to_string(middle) + " taken away, " + at, edit, ""));
@@ -76,7 +76,7 @@ void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder) {
     run.reset();
     reset_peak_memory();
     const auto long_start = BenchClock::now();
-    run = ModelRun::compute(model, made_inputs(model->config(), most), {}, nullptr, {}, progress);
+    run = checkpoint::ModelRun::compute(model, made_inputs(model->config(), most), {}, nullptr, {}, progress);
     run->logits();
     const double seconds = since(long_start);
     const std::string longer = "T " + std::to_string(most);
@@ -85,4 +85,4 @@ void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder) {
     rows.push_back(megabyte_row("peak memory at " + longer, mega(peak_memory()), "wanted: under 2048 MB"));
 }
 
-} // namespace headscope
+} // namespace headscope::cli

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::cli {
 
 namespace {
 
@@ -51,8 +51,8 @@ Spread time_of(const std::function<void()>& call) {
 }
 
 BenchRow timed_row(const std::string& name, const Spread& time, const std::string& wanted) {
-    return {name, time_text(time.median),
-            "quartiles " + time_text(time.lower) + " to " + time_text(time.upper) +
+    return {name, app::time_text(time.median),
+            "quartiles " + app::time_text(time.lower) + " to " + app::time_text(time.upper) +
                 (wanted.empty() ? "" : "; wanted: " + wanted),
             nlohmann::json{{"name", name},
                            {"seconds", time.median},
@@ -74,4 +74,4 @@ Problem bench_problem(std::int64_t B, std::int64_t T, std::int64_t D, std::int64
     return problem;
 }
 
-} // namespace headscope
+} // namespace headscope::cli

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::cli {
 
 /// Seconds.
 struct Spread {
@@ -43,4 +43,4 @@ void add_long_row(std::vector<BenchRow>& rows);
 /// A checkpoint: opened, run at T 128 and T 1024, run again after an edit.
 void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder);
 
-} // namespace headscope
+} // namespace headscope::cli

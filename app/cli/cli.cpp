@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace headscope {
+namespace headscope::cli {
 
 namespace {
 
@@ -34,7 +34,7 @@ int exit_code(ErrorKind kind) {
 
 /// One line, whatever bytes the names of files and tensors hold.
 int report(const std::string& sentence, int code) {
-    std::cerr << "headscope: " << plain_text(sentence) << '\n';
+    std::cerr << "headscope: " << text::plain_text(sentence) << '\n';
     return code;
 }
 
@@ -90,4 +90,4 @@ int run_command_line(int argc, char** argv) {
     }
 }
 
-} // namespace headscope
+} // namespace headscope::cli

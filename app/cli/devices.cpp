@@ -6,32 +6,32 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::cli {
 
 namespace {
 
-std::string as_json(const DeviceList& found) {
+std::string as_json(const engine::DeviceList& found) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-    for (const Device& device : found.devices)
+    for (const engine::Device& device : found.devices)
         rows.push_back({{"id", device.id},
                         {"name", device.name},
                         {"detail", device.detail},
                         {"graphics_processor", device.real},
                         {"usable", device.usable}});
-    const AutoChoice choice = auto_choice(found);
+    const engine::AutoChoice choice = engine::auto_choice(found);
     nlohmann::ordered_json all = {{"devices", rows}, {"auto", choice.id}, {"reason", choice.reason}};
     if (!found.missing.empty())
         all["missing"] = found.missing;
     return all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-std::string as_text(const DeviceList& found) {
+std::string as_text(const engine::DeviceList& found) {
     std::string text;
-    for (const Device& device : found.devices)
+    for (const engine::Device& device : found.devices)
         text += device.id + ": " + device.name + (device.detail.empty() ? "" : "; " + device.detail) + "\n";
     if (!found.missing.empty())
         text += "vulkan: " + found.missing + "\n";
-    const AutoChoice choice = auto_choice(found);
+    const engine::AutoChoice choice = engine::auto_choice(found);
     return text + "auto takes " + choice.id + ": " + choice.reason + "\n";
 }
 
@@ -43,9 +43,9 @@ void add_devices(CLI::App& program) {
     const auto json = std::make_shared<bool>(false);
     command.add_flag("--json", *json, "print JSON");
     command.callback([json] {
-        const DeviceList found = devices();
+        const engine::DeviceList found = engine::devices();
         write_file_atomically("-", *json ? as_json(found) : as_text(found));
     });
 }
 
-} // namespace headscope
+} // namespace headscope::cli

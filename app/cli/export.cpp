@@ -9,7 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-namespace headscope {
+namespace headscope::cli {
 
 namespace {
 
@@ -30,8 +30,8 @@ std::string tensor_names() {
 
 /// The tensor that --tensor names; nothing for a script. What the options and the name of the file say must
 /// go together.
-std::optional<TensorPart> wanted_tensor(const ExportOptions& options) {
-    const bool script_name = options.out == "-" || !trace_format_of_path(options.out);
+std::optional<exporting::TensorPart> wanted_tensor(const ExportOptions& options) {
+    const bool script_name = options.out == "-" || !exporting::trace_format_of_path(options.out);
     if (!options.tensor) {
         if (!script_name)
             throw Error(ErrorKind::usage, "without --tensor, export writes a Python script, and " +
@@ -39,37 +39,37 @@ std::optional<TensorPart> wanted_tensor(const ExportOptions& options) {
                                               " is no name for one; name a .py file, or add --tensor NAME");
         return std::nullopt;
     }
-    if (script_name || trace_format_of_path(options.out) == TraceFormat::json)
+    if (script_name || exporting::trace_format_of_path(options.out) == exporting::TraceFormat::json)
         throw Error(ErrorKind::usage, "--tensor needs the name of a .npy, .csv, .tsv or .safetensors file");
     const auto id = find_tensor(*options.tensor);
     if (!id)
         fail_input("there is no tensor \"" + *options.tensor + "\"; use " + tensor_names());
-    return TensorPart{*id, options.batch, options.head};
+    return exporting::TensorPart{*id, options.batch, options.head};
 }
 
-std::string title_of(const Document& document) {
-    const std::string sentences = recipe_title(document.recipe);
+std::string title_of(const app::Document& document) {
+    const std::string sentences = project::recipe_title(document.recipe);
     return sentences.empty() ? document.title : sentences;
 }
 
 void run_export(const ExportOptions& options) {
-    const std::optional<TensorPart> part = wanted_tensor(options);
-    const StageSet stages = !part                ? script_stages()
+    const std::optional<exporting::TensorPart> part = wanted_tensor(options);
+    const StageSet stages = !part                ? exporting::script_stages()
                             : is_stage(part->id) ? StageSet().with(part->id)
                                                  : StageSet();
     const auto write = [&](const Problem& problem, const Trace& trace, const std::string& title) {
         if (part)
-            export_tensor(problem, trace, *part, options.out);
+            exporting::export_tensor(problem, trace, *part, options.out);
         else
-            export_pytorch(problem, trace, title, options.out);
+            exporting::export_pytorch(problem, trace, title, options.out);
     };
     if (options.model.given()) {
-        const LayerRun layer = options.model.run_layer(
+        const checkpoint::LayerRun layer = options.model.run_layer(
             stages, options.problem.gains(), options.problem.temperature(), options.problem.device());
         return write(*layer.problem, layer.trace, options.model.layer_title());
     }
-    const DocumentPtr document = options.problem.read();
-    const std::unique_ptr<Engine> engine = make_engine(options.problem.device());
+    const app::DocumentPtr document = options.problem.read();
+    const std::unique_ptr<engine::Engine> engine = engine::make_engine(options.problem.device());
     Progress progress;
     write(document->problem, engine->run(document->problem, stages, progress), title_of(*document));
 }
@@ -90,11 +90,11 @@ void add_export(CLI::App& program) {
     command
         .add_option("-o,--output", options->out,
                     "the .py file to write, - for standard output; more than " +
-                        std::to_string(most_numbers_in_script) +
+                        std::to_string(exporting::most_numbers_in_script) +
                         " numbers go into NAME.numbers.safetensors beside NAME.py; a .npy, .csv, .tsv or "
                         ".safetensors file for a tensor")
         ->required();
     command.callback([options] { run_export(*options); });
 }
 
-} // namespace headscope
+} // namespace headscope::cli

@@ -11,7 +11,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::cli {
 
 namespace {
 
@@ -21,11 +21,12 @@ struct LessonOptions {
 };
 
 void list(const LessonOptions& options) {
-    const std::vector<FoundLesson> found = find_lessons(lesson_folders(options.folder), options.language);
+    const std::vector<lesson::FoundLesson> found =
+        lesson::find_lessons(lesson::lesson_folders(options.folder), options.language);
     if (options.json) {
         nlohmann::json out = nlohmann::json::array();
-        for (const FoundLesson& one : found) {
-            const Lesson& lesson = one.parsed.lesson;
+        for (const lesson::FoundLesson& one : found) {
+            const lesson::Lesson& lesson = one.parsed.lesson;
             if (one.parsed.faults.empty())
                 out.push_back({{"id", lesson.id},
                                {"title", lesson.title},
@@ -38,8 +39,8 @@ void list(const LessonOptions& options) {
         std::cout << out.dump(2) << '\n';
         return;
     }
-    for (const FoundLesson& one : found) {
-        const Lesson& lesson = one.parsed.lesson;
+    for (const lesson::FoundLesson& one : found) {
+        const lesson::Lesson& lesson = one.parsed.lesson;
         if (one.parsed.faults.empty())
             std::cout << lesson.id << ": " << lesson.title << " (" << lesson.minutes << " min, "
                       << lesson.steps.size() << " steps, " << lesson.quiz.size() << " questions)\n";
@@ -48,41 +49,43 @@ void list(const LessonOptions& options) {
     }
 }
 
-[[noreturn]] void report(const std::string& path, const std::vector<LessonFault>& faults) {
-    for (const LessonFault& fault : faults)
+[[noreturn]] void report(const std::string& path, const std::vector<lesson::LessonFault>& faults) {
+    for (const lesson::LessonFault& fault : faults)
         std::cerr << path << ':' << fault.line << ": " << fault.sentence << '\n';
     fail_input(path + " has " + std::to_string(faults.size()) + (faults.size() == 1 ? " fault" : " faults") +
                "; mend what is listed above");
 }
 
 /// Parses and plays; ends with an Error when anything is wrong.
-LessonTally play(const ParsedLesson& parsed, const std::string& path) {
-    LessonTally tally;
-    std::vector<LessonFault> faults = parsed.faults;
-    const std::vector<LessonFault> found = check_lesson(parsed.lesson, *make_engine("cpu"), &tally);
+lesson::LessonTally play(const lesson::ParsedLesson& parsed, const std::string& path) {
+    lesson::LessonTally tally;
+    std::vector<lesson::LessonFault> faults = parsed.faults;
+    const std::vector<lesson::LessonFault> found =
+        lesson::check_lesson(parsed.lesson, *engine::make_engine("cpu"), &tally);
     faults.insert(faults.end(), found.begin(), found.end());
-    std::ranges::stable_sort(faults, {}, &LessonFault::line);
+    std::ranges::stable_sort(faults, {}, &lesson::LessonFault::line);
     if (!faults.empty())
         report(path, faults);
     return tally;
 }
 
 void check(const LessonOptions& options) {
-    play(parse_lesson(read_file(options.file), options.file), options.file);
+    play(lesson::parse_lesson(read_file(options.file), options.file), options.file);
     std::cout << options.file << ": no faults\n";
 }
 
 void play_named(const LessonOptions& options) {
-    const std::vector<FoundLesson> found = find_lessons(lesson_folders(options.folder), options.language);
-    const auto one = std::ranges::find(found, options.name,
-                                       [](const FoundLesson& lesson) { return lesson.parsed.lesson.id; });
+    const std::vector<lesson::FoundLesson> found =
+        lesson::find_lessons(lesson::lesson_folders(options.folder), options.language);
+    const auto one = std::ranges::find(
+        found, options.name, [](const lesson::FoundLesson& lesson) { return lesson.parsed.lesson.id; });
     if (one == found.end()) {
         std::string names;
-        for (const FoundLesson& lesson : found)
+        for (const lesson::FoundLesson& lesson : found)
             names += (names.empty() ? "" : ", ") + lesson.parsed.lesson.id;
         fail_input("there is no lesson \"" + options.name + "\"; there are " + names);
     }
-    const LessonTally tally = play(one->parsed, one->path);
+    const lesson::LessonTally tally = play(one->parsed, one->path);
     if (options.json) {
         std::cout << nlohmann::json{{"id", options.name},           {"steps", tally.steps},
                                     {"questions", tally.questions}, {"values", tally.values},
@@ -125,4 +128,4 @@ void add_lesson(CLI::App& program) {
     playing->callback([options] { play_named(*options); });
 }
 
-} // namespace headscope
+} // namespace headscope::cli

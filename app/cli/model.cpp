@@ -8,7 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::cli {
 
 namespace {
 
@@ -24,26 +24,26 @@ std::vector<std::string> tokenizer_files(const std::string& folder) {
     return found;
 }
 
-std::int64_t parameter_count(const CheckpointReport& report) {
+std::int64_t parameter_count(const checkpoint::CheckpointReport& report) {
     std::int64_t count = 0;
     for (const auto& [dtype, numbers] : report.parameters)
         count += numbers;
     return count;
 }
 
-bool runnable(const CheckpointReport& report) {
+bool runnable(const checkpoint::CheckpointReport& report) {
     return report.missing.empty() && report.wrong_shape.empty();
 }
 
-ordered_json describe(const Model& model) {
-    const ModelConfig& c = model.config();
-    const CheckpointReport& report = model.report();
+ordered_json describe(const checkpoint::Model& model) {
+    const checkpoint::ModelConfig& c = model.config();
+    const checkpoint::CheckpointReport& report = model.report();
     ordered_json windows = ordered_json::array();
     for (const auto& window : c.windows)
         windows.push_back(window ? ordered_json(*window) : ordered_json(nullptr));
     std::vector<std::string> missing = report.missing;
     missing.insert(missing.end(), report.head_missing.begin(), report.head_missing.end());
-    ordered_json json = {{"family", family_name(c.family)},
+    ordered_json json = {{"family", checkpoint::family_name(c.family)},
                          {"layers", c.layers},
                          {"D", c.D},
                          {"H", c.H},
@@ -111,11 +111,11 @@ void add_model(CLI::App& program) {
     info.add_option("DIR", options->folder, "a Hugging Face checkpoint folder")->required();
     info.add_flag("--json", options->json, "print JSON");
     info.callback([options] {
-        const ordered_json found = describe(Model::open(options->folder));
+        const ordered_json found = describe(checkpoint::Model::open(options->folder));
         constexpr auto replace = ordered_json::error_handler_t::replace;
         write_file_atomically("-",
                               options->json ? found.dump(2, ' ', false, replace) + "\n" : as_text(found));
     });
 }
 
-} // namespace headscope
+} // namespace headscope::cli

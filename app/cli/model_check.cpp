@@ -13,7 +13,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::cli {
 
 namespace {
 
@@ -24,20 +24,20 @@ struct ModelCheckOptions {
     bool json = false;
 };
 
-bool all_agree(const std::vector<ReferenceRow>& rows) {
-    return std::ranges::all_of(rows, &ReferenceRow::agrees);
+bool all_agree(const std::vector<checkpoint::ReferenceRow>& rows) {
+    return std::ranges::all_of(rows, &checkpoint::ReferenceRow::agrees);
 }
 
 /// "attentions of layer 3"
-std::string row_name(const ReferenceRow& row) {
+std::string row_name(const checkpoint::ReferenceRow& row) {
     if (!row.layer)
         return row.kind;
     return row.kind + " " + std::to_string(*row.layer);
 }
 
-std::string as_json(const ModelCheckOptions& options, const std::vector<ReferenceRow>& rows) {
+std::string as_json(const ModelCheckOptions& options, const std::vector<checkpoint::ReferenceRow>& rows) {
     ordered_json list = ordered_json::array();
-    for (const ReferenceRow& row : rows)
+    for (const checkpoint::ReferenceRow& row : rows)
         list.push_back({{"kind", row.kind},
                         {"layer", row.layer ? ordered_json(*row.layer) : ordered_json(nullptr)},
                         {"largest_difference", std::isfinite(row.difference) ? ordered_json(row.difference)
@@ -51,9 +51,9 @@ std::string as_json(const ModelCheckOptions& options, const std::vector<Referenc
     return all.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-std::string as_text(const std::vector<ReferenceRow>& rows) {
+std::string as_text(const std::vector<checkpoint::ReferenceRow>& rows) {
     std::string text = "                largest difference   allowed\n";
-    for (const ReferenceRow& row : rows) {
+    for (const checkpoint::ReferenceRow& row : rows) {
         std::array<char, 100> line{};
         std::snprintf(line.data(), line.size(), "%-16s%18.1e%10.1e%s\n", row_name(row).c_str(),
                       row.difference, row.allowed, row.agrees() ? "" : "   too far");
@@ -63,17 +63,17 @@ std::string as_text(const std::vector<ReferenceRow>& rows) {
 }
 
 void check(const ModelCheckOptions& options) {
-    const Model model = Model::open(options.folder);
-    const std::unique_ptr<Engine> engine = make_engine(options.device);
+    const checkpoint::Model model = checkpoint::Model::open(options.folder);
+    const std::unique_ptr<engine::Engine> engine = engine::make_engine(options.device);
     Progress progress;
-    const std::vector<ReferenceRow> rows = check_against(
-        model, Safetensors::open_lazily(options.reference),
+    const std::vector<checkpoint::ReferenceRow> rows = checkpoint::check_against(
+        model, format::Safetensors::open_lazily(options.reference),
         [&](const Problem& problem, StageSet stages, Progress& cancel) {
             return engine->run(problem, stages, cancel);
         },
         progress);
     write_file_atomically("-", options.json ? as_json(options, rows) : as_text(rows));
-    if (const auto bad = std::ranges::find_if_not(rows, &ReferenceRow::agrees); bad != rows.end())
+    if (const auto bad = std::ranges::find_if_not(rows, &checkpoint::ReferenceRow::agrees); bad != rows.end())
         fail_input(options.folder + " and " + options.reference + " differ, first in " + row_name(*bad) +
                    "; check that both come from the same weights and inputs, in float32");
 }
@@ -96,4 +96,4 @@ void add_model_check(CLI::App& model) {
     command.callback([options] { check(*options); });
 }
 
-} // namespace headscope
+} // namespace headscope::cli

@@ -4,11 +4,11 @@ namespace CLI {
 class App;
 }
 
-namespace headscope {
+namespace headscope::cli {
 
 // Each adds one command of `headscope model`.
 
 void add_model_check(CLI::App& model);
 void add_model_list(CLI::App& model);
 
-} // namespace headscope
+} // namespace headscope::cli

@@ -6,15 +6,15 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::cli {
 
 namespace {
 
 using nlohmann::ordered_json;
 
-std::string as_json(const std::vector<LocalModel>& models) {
+std::string as_json(const std::vector<checkpoint::LocalModel>& models) {
     ordered_json list = ordered_json::array();
-    for (const LocalModel& model : models)
+    for (const checkpoint::LocalModel& model : models)
         list.push_back({{"name", model.name},
                         {"path", model.path},
                         {"family", model.family},
@@ -22,11 +22,11 @@ std::string as_json(const std::vector<LocalModel>& models) {
     return list.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-std::string as_text(const std::string& folder, const std::vector<LocalModel>& models) {
+std::string as_text(const std::string& folder, const std::vector<checkpoint::LocalModel>& models) {
     if (models.empty())
         return "no checkpoints with safetensors in " + folder + "\n";
     std::string text;
-    for (const LocalModel& model : models)
+    for (const checkpoint::LocalModel& model : models)
         text += model.name + "\n  " +
                 (model.problem.empty() ? model.family : "cannot be opened: " + model.problem) + "\n  " +
                 model.path + "\n";
@@ -41,10 +41,10 @@ void add_model_list(CLI::App& model) {
     const auto json = std::make_shared<bool>(false);
     command.add_flag("--json", *json, "print JSON");
     command.callback([json] {
-        const std::string folder = local_models_folder();
-        const std::vector<LocalModel> found = local_models(folder);
+        const std::string folder = checkpoint::local_models_folder();
+        const std::vector<checkpoint::LocalModel> found = checkpoint::local_models(folder);
         write_file_atomically("-", *json ? as_json(found) : as_text(folder, found));
     });
 }
 
-} // namespace headscope
+} // namespace headscope::cli

@@ -11,30 +11,30 @@
 
 #include <CLI/CLI.hpp>
 
-namespace headscope {
+namespace headscope::cli {
 
 namespace {
 
-ModelInputs inputs_of(std::vector<std::int64_t> ids) {
-    ModelInputs inputs;
+checkpoint::ModelInputs inputs_of(std::vector<std::int64_t> ids) {
+    checkpoint::ModelInputs inputs;
     inputs.T = static_cast<std::int64_t>(ids.size());
     inputs.ids = std::move(ids);
     return inputs;
 }
 
-ModelInputs inputs_of_text(const std::string& folder, const std::string& text) {
-    Encoding encoding = load_tokenizer(folder)->encode(text);
-    ModelInputs inputs = inputs_of({encoding.ids.begin(), encoding.ids.end()});
+checkpoint::ModelInputs inputs_of_text(const std::string& folder, const std::string& text) {
+    text::Encoding encoding = text::load_tokenizer(folder)->encode(text);
+    checkpoint::ModelInputs inputs = inputs_of({encoding.ids.begin(), encoding.ids.end()});
     inputs.tokens = std::move(encoding.tokens);
     return inputs;
 }
 
 /// Labels are a convenience where ids were given: a folder whose tokenizer cannot be read leaves them out.
-void add_labels(ModelInputs& inputs, const std::string& folder) {
+void add_labels(checkpoint::ModelInputs& inputs, const std::string& folder) {
     try {
-        const std::unique_ptr<Tokenizer> tokenizer = load_tokenizer(folder);
+        const std::unique_ptr<text::Tokenizer> tokenizer = text::load_tokenizer(folder);
         for (const std::int64_t id : inputs.ids)
-            inputs.tokens.emplace_back(tokenizer->token_text(static_cast<TokenId>(id)));
+            inputs.tokens.emplace_back(tokenizer->token_text(static_cast<text::TokenId>(id)));
     } catch (const Error&) {
         inputs.tokens.clear();
     }
@@ -83,20 +83,23 @@ void ModelOptions::check_usage(const std::vector<std::string>& gains) const {
         fail_usage("--model needs tokens; add --text S, --ids 1,2,3 or --inputs FILE.safetensors");
 }
 
-ModelInputs ModelOptions::read_inputs(const ModelConfig& config) const {
+checkpoint::ModelInputs ModelOptions::read_inputs(const checkpoint::ModelConfig& config) const {
     if (text_)
         return inputs_of_text(*folder_, *text_);
-    ModelInputs inputs = ids_ ? inputs_of(*ids_) : read_model_inputs(Safetensors::open(*inputs_path_));
-    check_inputs(inputs, config);
+    checkpoint::ModelInputs inputs =
+        ids_ ? inputs_of(*ids_) : checkpoint::read_model_inputs(format::Safetensors::open(*inputs_path_));
+    checkpoint::check_inputs(inputs, config);
     add_labels(inputs, *folder_);
     return inputs;
 }
 
-ForwardResult ModelOptions::forward(const Model& model, const ModelInputs& inputs,
-                                    const ForwardOptions& options, const std::string& device) const {
-    const std::unique_ptr<Engine> engine = make_engine(device);
+checkpoint::ForwardResult ModelOptions::forward(const checkpoint::Model& model,
+                                                const checkpoint::ModelInputs& inputs,
+                                                const checkpoint::ForwardOptions& options,
+                                                const std::string& device) const {
+    const std::unique_ptr<engine::Engine> engine = engine::make_engine(device);
     Progress progress;
-    return run_model(
+    return checkpoint::run_model(
         model, inputs, options,
         [&](const Problem& problem, StageSet stages, Progress& cancel) {
             return engine->run(problem, stages, cancel);
@@ -104,9 +107,11 @@ ForwardResult ModelOptions::forward(const Model& model, const ModelInputs& input
         progress);
 }
 
-ModelEdits ModelOptions::read_edits(const Model& model, const std::vector<std::string>& gains) const {
-    const ModelConfig& config = model.config();
-    ModelEdits edits = patch_path_ ? load_patch(model, *patch_path_) : ModelEdits();
+checkpoint::ModelEdits ModelOptions::read_edits(const checkpoint::Model& model,
+                                                const std::vector<std::string>& gains) const {
+    const checkpoint::ModelConfig& config = model.config();
+    checkpoint::ModelEdits edits =
+        patch_path_ ? checkpoint::load_patch(model, *patch_path_) : checkpoint::ModelEdits();
     for (const std::string& text : gains) {
         const GainChange gain = parse_model_gain(text, config, layer_.value_or(0));
         std::vector<float>& of_layer = edits[*gain.layer].gains;
@@ -116,7 +121,8 @@ ModelEdits ModelOptions::read_edits(const Model& model, const std::vector<std::s
     return edits;
 }
 
-GainChange parse_model_gain(const std::string& text, const ModelConfig& config, std::int64_t layer) {
+GainChange parse_model_gain(const std::string& text, const checkpoint::ModelConfig& config,
+                            std::int64_t layer) {
     GainChange gain = parse_gain(text);
     gain.layer = gain.layer.value_or(layer);
     if (*gain.layer < 0 || *gain.layer >= config.layers || gain.head < 0 || gain.head >= config.H)
@@ -126,38 +132,38 @@ GainChange parse_model_gain(const std::string& text, const ModelConfig& config, 
     return gain;
 }
 
-void ModelOptions::run(const TraceExport& wanted, const std::vector<std::string>& gains, float temperature,
-                       const std::string& device, const std::string& out) const {
+void ModelOptions::run(const exporting::TraceExport& wanted, const std::vector<std::string>& gains,
+                       float temperature, const std::string& device, const std::string& out) const {
     check_usage(gains);
-    check_model_target(wanted, out);
-    const Model model = Model::open(*folder_);
-    const ModelInputs inputs = read_inputs(model.config());
+    exporting::check_model_target(wanted, out);
+    const checkpoint::Model model = checkpoint::Model::open(*folder_);
+    const checkpoint::ModelInputs inputs = read_inputs(model.config());
     const std::int64_t H = model.config().H;
     if (wanted.head && (*wanted.head < 0 || *wanted.head >= H))
         fail_input("there is no head " + std::to_string(*wanted.head) + "; heads are numbered 0 to " +
                    std::to_string(H - 1));
-    ForwardOptions options;
+    checkpoint::ForwardOptions options;
     options.stages = wanted.stages;
     options.layer = layer_;
     options.edits = read_edits(model, gains);
     options.temperature = temperature;
-    const ForwardResult result = forward(model, inputs, options, device);
-    export_model_trace(model, inputs, result, wanted, out);
+    const checkpoint::ForwardResult result = forward(model, inputs, options, device);
+    exporting::export_model_trace(model, inputs, result, wanted, out);
 }
 
-LayerRun ModelOptions::run_layer(StageSet stages, const std::vector<std::string>& gains, float temperature,
-                                 const std::string& device) const {
+checkpoint::LayerRun ModelOptions::run_layer(StageSet stages, const std::vector<std::string>& gains,
+                                             float temperature, const std::string& device) const {
     check_usage(gains);
-    const Model model = Model::open(*folder_);
-    const ModelInputs inputs = read_inputs(model.config());
-    ForwardOptions options;
+    const checkpoint::Model model = checkpoint::Model::open(*folder_);
+    const checkpoint::ModelInputs inputs = read_inputs(model.config());
+    checkpoint::ForwardOptions options;
     options.stages = stages;
     options.layer = layer_.value_or(0);
     options.keep_problems = true;
     options.edits = read_edits(model, gains);
     options.temperature = temperature;
     options.logits = false;
-    ForwardResult result = forward(model, inputs, options, device);
+    checkpoint::ForwardResult result = forward(model, inputs, options, device);
     return std::move(result.layers.front());
 }
 
@@ -165,4 +171,4 @@ std::string ModelOptions::layer_title() const {
     return "layer " + std::to_string(layer_.value_or(0)) + " of " + *folder_;
 }
 
-} // namespace headscope
+} // namespace headscope::cli

@@ -13,11 +13,12 @@ namespace CLI {
 class App;
 }
 
-namespace headscope {
+namespace headscope::cli {
 
 /// A gain of a head of a checkpoint, its layer filled in: h=g is head h of `layer`. Throws Error(input) when
 /// there is no such head, Error(usage) for text of another form.
-GainChange parse_model_gain(const std::string& text, const ModelConfig& config, std::int64_t layer);
+GainChange parse_model_gain(const std::string& text, const checkpoint::ModelConfig& config,
+                            std::int64_t layer);
 
 /// The options of `trace` and `export` that run a checkpoint instead of one problem. Lives as long as the App
 /// that it was added to.
@@ -30,25 +31,27 @@ public:
     /// temperature: of every layer.
     /// Throws Error(usage) when the options contradict each other, Error(input) when what they name is at
     /// fault.
-    void run(const TraceExport& wanted, const std::vector<std::string>& gains, float temperature,
+    void run(const exporting::TraceExport& wanted, const std::vector<std::string>& gains, float temperature,
              const std::string& device, const std::string& out) const;
     /// The attention of one layer (--layer, or 0), its problem kept. Throws likewise.
-    LayerRun run_layer(StageSet stages, const std::vector<std::string>& gains, float temperature,
-                       const std::string& device) const;
+    checkpoint::LayerRun run_layer(StageSet stages, const std::vector<std::string>& gains, float temperature,
+                                   const std::string& device) const;
     /// "layer 0 of FOLDER"
     std::string layer_title() const;
 
 private:
     void check_usage(const std::vector<std::string>& gains) const;
     /// The patch, and the gains on top.
-    ModelEdits read_edits(const Model& model, const std::vector<std::string>& gains) const;
-    ForwardResult forward(const Model& model, const ModelInputs& inputs, const ForwardOptions& options,
-                          const std::string& device) const;
-    ModelInputs read_inputs(const ModelConfig& config) const;
+    checkpoint::ModelEdits read_edits(const checkpoint::Model& model,
+                                      const std::vector<std::string>& gains) const;
+    checkpoint::ForwardResult forward(const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,
+                                      const checkpoint::ForwardOptions& options,
+                                      const std::string& device) const;
+    checkpoint::ModelInputs read_inputs(const checkpoint::ModelConfig& config) const;
 
     std::optional<std::string> folder_, text_, inputs_path_, patch_path_;
     std::optional<std::vector<std::int64_t>> ids_;
     std::optional<std::int64_t> layer_;
 };
 
-} // namespace headscope
+} // namespace headscope::cli

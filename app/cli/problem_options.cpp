@@ -15,7 +15,7 @@
 #include <charconv>
 #include <iostream>
 
-namespace headscope {
+namespace headscope::cli {
 
 namespace {
 
@@ -114,7 +114,7 @@ void add_device_option(CLI::App& command, std::string& device) {
 
 std::string preset_names() {
     std::string names;
-    for (const PresetInfo& preset : presets())
+    for (const text::PresetInfo& preset : text::presets())
         names += (names.empty() ? "" : ", ") + std::string(preset.id);
     return names;
 }
@@ -145,10 +145,10 @@ void ProblemOptions::check_usage() const {
     }
 }
 
-Recipe ProblemOptions::from_sentence() const {
-    Recipe recipe;
+project::Recipe ProblemOptions::from_sentence() const {
+    project::Recipe recipe;
     recipe.preset = preset_.value_or(default_preset);
-    const PresetInfo* preset = find_preset(recipe.preset);
+    const text::PresetInfo* preset = text::find_preset(recipe.preset);
     if (sentence_)
         recipe.sentence = read_sentence(*sentence_);
     else if (preset != nullptr)
@@ -156,14 +156,14 @@ Recipe ProblemOptions::from_sentence() const {
     if (kv_sentence_)
         recipe.kv_sentence = *kv_sentence_;
     else if (preset != nullptr)
-        recipe.kv_sentence = opening_kv_sentence(*preset);
+        recipe.kv_sentence = text::opening_kv_sentence(*preset);
     recipe.seed = seed_.value_or(1);
     recipe.H = H_.value_or(0);
     recipe.Hkv = Hkv_.value_or(0);
     if ((H_ && *H_ < 1) || (Hkv_ && *Hkv_ < 1))
         fail_input("--heads and --kv-heads are numbers of heads; give at least 1");
     if (mask_) {
-        recipe.extra_mask = parse_mask(*mask_);
+        recipe.extra_mask = project::parse_mask(*mask_);
         for (std::size_t i = 0; i < recipe.extra_mask.size(); ++i)
             if (const auto* rule = std::get_if<AdditiveMask>(&recipe.extra_mask[i]);
                 rule != nullptr && rule->add == nullptr)
@@ -172,20 +172,21 @@ Recipe ProblemOptions::from_sentence() const {
     return recipe;
 }
 
-Recipe ProblemOptions::from_case() const {
-    Recipe recipe;
-    recipe.base = std::make_shared<const Problem>(load_case({.path = *case_path_,
-                                                             .H = *H_,
-                                                             .Hkv = Hkv_,
-                                                             .weights_path = weights_path_,
-                                                             .mask = mask_ ? parse_mask(*mask_) : Mask{}}));
+project::Recipe ProblemOptions::from_case() const {
+    project::Recipe recipe;
+    recipe.base = std::make_shared<const Problem>(
+        project::load_case({.path = *case_path_,
+                            .H = *H_,
+                            .Hkv = Hkv_,
+                            .weights_path = weights_path_,
+                            .mask = mask_ ? project::parse_mask(*mask_) : Mask{}}));
     return recipe;
 }
 
-Recipe ProblemOptions::from_project() const {
-    OpenedProject opened = open_project(*project_path_);
+project::Recipe ProblemOptions::from_project() const {
+    project::OpenedProject opened = project::open_project(*project_path_);
     for (const std::string& note : opened.notes)
-        std::cerr << "headscope: " << plain_text(note) << '\n';
+        std::cerr << "headscope: " << text::plain_text(note) << '\n';
     return std::move(opened.recipe);
 }
 
@@ -220,15 +221,15 @@ std::vector<float> ProblemOptions::changed_gains(const Problem& problem) const {
     return changed;
 }
 
-DocumentPtr ProblemOptions::read() const {
+app::DocumentPtr ProblemOptions::read() const {
     check_usage();
-    Recipe recipe = project_path_ ? from_project() : case_path_ ? from_case() : from_sentence();
+    project::Recipe recipe = project_path_ ? from_project() : case_path_ ? from_case() : from_sentence();
     recipe.temperature = temperature_.value_or(recipe.temperature);
-    DocumentPtr document = make_document(recipe, 1);
+    app::DocumentPtr document = app::make_document(recipe, 1);
     if (gains_.empty())
         return document;
     recipe.gains = changed_gains(document->problem);
-    return make_document(recipe, 1);
+    return app::make_document(recipe, 1);
 }
 
-} // namespace headscope
+} // namespace headscope::cli

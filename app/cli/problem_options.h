@@ -12,7 +12,7 @@ class App;
 class Option;
 } // namespace CLI
 
-namespace headscope {
+namespace headscope::cli {
 
 /// What --gain asks for: "h=g", or "l.h=g" in a checkpoint.
 struct GainChange {
@@ -31,7 +31,7 @@ public:
     void add_to(CLI::App& command, bool needed = true);
     /// The document that was asked for, its problem validated. Throws Error(usage) when the options
     /// contradict each other, Error(input) when what they name is at fault.
-    DocumentPtr read() const;
+    app::DocumentPtr read() const;
     /// For make_engine.
     const std::string& device() const { return device_; }
     /// As given to --temperature, else 1.
@@ -42,9 +42,9 @@ public:
 private:
     /// What is wrong without a look at any file.
     void check_usage() const;
-    Recipe from_sentence() const;
-    Recipe from_case() const;
-    Recipe from_project() const;
+    project::Recipe from_sentence() const;
+    project::Recipe from_case() const;
+    project::Recipe from_project() const;
     std::vector<float> changed_gains(const Problem& problem) const;
 
     std::optional<std::string> sentence_, kv_sentence_, preset_, case_path_, project_path_, weights_path_,
@@ -66,4 +66,4 @@ void add_device_option(CLI::App& command, std::string& device);
 /// The names of all presets, for help texts: "first-lesson, cat-sleeps, ...".
 std::string preset_names();
 
-} // namespace headscope
+} // namespace headscope::cli

@@ -13,7 +13,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-namespace headscope {
+namespace headscope::cli {
 
 namespace {
 
@@ -29,7 +29,7 @@ struct RenderOptions {
     std::optional<std::int64_t> row;
     float scale = 1.0F;
     bool window = false;
-    ReadingOptions reading;
+    analysis::ReadingOptions reading;
     bool log_colours = false;
 };
 
@@ -51,7 +51,7 @@ PictureSize parse_size(const RenderOptions& options) {
 }
 
 /// Where on the strip a stage is seen, and how.
-void show_stage(ViewState& view, const std::string& name) {
+void show_stage(app::ViewState& view, const std::string& name) {
     const auto id = find_stage(name);
     if (!id) {
         std::string names;
@@ -61,15 +61,15 @@ void show_stage(ViewState& view, const std::string& name) {
     }
     view.group = tensor_info(*id).group;
     if (*id == TensorId::k)
-        view.projection = Projection::k;
+        view.projection = app::Projection::k;
     if (*id == TensorId::v)
-        view.projection = Projection::v;
+        view.projection = app::Projection::v;
     if (*id == TensorId::weights_mean)
-        view.heads_view = HeadsView::mean;
+        view.heads_view = app::HeadsView::mean;
 }
 
-ViewState view_of(const RenderOptions& options, const Dims& dims) {
-    ViewState view;
+app::ViewState view_of(const RenderOptions& options, const Dims& dims) {
+    app::ViewState view;
     show_stage(view, options.stage.value_or("weights"));
     view.dark = options.theme == "dark";
     if (options.head < 0 || options.head >= dims.H)
@@ -82,18 +82,20 @@ ViewState view_of(const RenderOptions& options, const Dims& dims) {
     view.row = options.row.value_or(-1);
     constexpr std::string_view ways[] = {"heatmap", "arcs", "text", "graph"};
     view.weights_view =
-        static_cast<WeightsView>(std::ranges::find(ways, options.weights_view) - std::begin(ways));
+        static_cast<app::WeightsView>(std::ranges::find(ways, options.weights_view) - std::begin(ways));
     constexpr std::string_view heads[] = {"each", "difference", "mean"};
     if (options.heads != "each")
-        view.heads_view = static_cast<HeadsView>(std::ranges::find(heads, options.heads) - std::begin(heads));
-    clamp_to(view, dims);
+        view.heads_view =
+            static_cast<app::HeadsView>(std::ranges::find(heads, options.heads) - std::begin(heads));
+    app::clamp_to(view, dims);
     return view;
 }
 
 /// Reads the weights so. What would change nothing is refused, so that no picture is taken for what it is
 /// not.
-void read_weights(Program& program, const RenderOptions& options) {
-    const ReadingOptions &wanted = options.reading, possible = program.state().view.attention.possible;
+void read_weights(app::Program& program, const RenderOptions& options) {
+    const analysis::ReadingOptions &wanted = options.reading,
+                                   possible = program.state().view.attention.possible;
     const std::string what = options.model ? "the prompt has" : "the file has";
     if (wanted.hide_special_tokens && !possible.hide_special_tokens)
         fail_input("--hide-special-tokens: " + what + " no tokens like [CLS] or <s>; leave it out");
@@ -104,8 +106,8 @@ void read_weights(Program& program, const RenderOptions& options) {
     if (wanted.means && !possible.means)
         fail_input("--means: the " + std::string(options.model ? "checkpoint" : "file") +
                    " has one head of one layer; leave it out");
-    program.act(ViewChange(AttentionChange(ReadWeights{wanted})));
-    program.act(ViewChange(AttentionChange(SetLogColours{options.log_colours})));
+    program.act(app::ViewChange(app::AttentionChange(app::ReadWeights{wanted})));
+    program.act(app::ViewChange(app::AttentionChange(app::SetLogColours{options.log_colours})));
     if (!program.state().error.empty())
         fail_input(program.state().error);
 }
@@ -117,45 +119,45 @@ void check_layer(const RenderOptions& options, const AttentionInfo& info) {
 }
 
 /// Weights of a file instead of the problem's own.
-void show_attention(Program& program, const RenderOptions& options) {
-    program.open_attention(open_attention_file(*options.attention));
+void show_attention(app::Program& program, const RenderOptions& options) {
+    program.open_attention(format::open_attention_file(*options.attention));
     read_weights(program, options);
     const AttentionInfo& info = program.state().document->attention->info();
     check_layer(options, info);
     program.settle();
-    ViewState view = view_of(options, program.state().document->problem.dims);
+    app::ViewState view = view_of(options, program.state().document->problem.dims);
     view.tab = program.state().view.tab;
     view.attention = program.state().view.attention;
     program.state().view = view;
-    program.act(ViewChange(AttentionChange(OpenHead{options.layer, options.head})));
+    program.act(app::ViewChange(app::AttentionChange(app::OpenHead{options.layer, options.head})));
 }
 
 /// A page of a lesson in the left panel, with what it shows.
-void show_lesson(Program& program, const RenderOptions& options) {
+void show_lesson(app::Program& program, const RenderOptions& options) {
     program.state().view.less_motion = true; // a picture shows where things come to rest
-    program.act(LessonAction(OpenLesson{*options.lesson}));
+    program.act(app::LessonAction(app::OpenLesson{*options.lesson}));
     if (!program.state().error.empty())
         fail_input(program.state().error);
-    const CourseState& course = program.state().course;
+    const app::CourseState& course = program.state().course;
     const auto page = [&](const char* option, int wanted, int count, int before) {
         if (wanted < 1 || wanted > count)
             fail_input(std::string(option) + " " + std::to_string(wanted) + ": the lesson " +
                        *options.lesson + " has 1 to " + std::to_string(count));
-        program.act(LessonAction(GoToPage{before + wanted}));
+        program.act(app::LessonAction(app::GoToPage{before + wanted}));
     };
     if (options.step)
         page("--step", *options.step, course.steps(), 0);
     if (options.question)
         page("--question", *options.question, course.questions(), course.steps());
-    program.act(ViewChange(ShowTab{LeftTab::course}));
-    program.act(ViewChange(SetDark{options.theme == "dark"}));
-    ViewState& view = program.state().view;
+    program.act(app::ViewChange(app::ShowTab{app::LeftTab::course}));
+    program.act(app::ViewChange(app::SetDark{options.theme == "dark"}));
+    app::ViewState& view = program.state().view;
     view.apart = view.apart_target;
     view.joined = view.joined_target;
 }
 
 /// As by hand: the patch opened, then the gains turned layer by layer.
-void edit_model(Program& program, const RenderOptions& options) {
+void edit_model(app::Program& program, const RenderOptions& options) {
     program.state().view.less_motion = true; // what an edit changes does not flash in a picture
     const auto settle = [&program] {
         program.settle();
@@ -166,47 +168,47 @@ void edit_model(Program& program, const RenderOptions& options) {
         program.open_path(*options.patch);
         settle();
     }
-    const ModelConfig& config = program.state().document->model->model->model->config();
+    const checkpoint::ModelConfig& config = program.state().document->model->model->model->config();
     for (const std::string& text : options.problem.gains()) {
         const GainChange gain = parse_model_gain(text, config, options.layer);
-        program.act(ViewChange(AttentionChange(OpenHead{*gain.layer, gain.head})));
+        program.act(app::ViewChange(app::AttentionChange(app::OpenHead{*gain.layer, gain.head})));
         settle();
-        program.act(Command(SetGain{gain.head, gain.factor}));
+        program.act(app::Command(app::SetGain{gain.head, gain.factor}));
         settle();
     }
 }
 
 /// A layer of a checkpoint instead of a problem.
-void show_model(Program& program, const RenderOptions& options) {
+void show_model(app::Program& program, const RenderOptions& options) {
     Progress progress;
-    program.open_checkpoint(open_model(*options.model, options.text.value_or(""), 0, progress));
+    program.open_checkpoint(app::open_model(*options.model, options.text.value_or(""), 0, progress));
     program.settle();
     edit_model(program, options);
     read_weights(program, options);
     const AttentionInfo& info = program.state().board->info();
     check_layer(options, info);
-    const AttentionView attention = program.state().view.attention;
-    const LeftTab tab = program.state().view.tab;
+    const app::AttentionView attention = program.state().view.attention;
+    const app::LeftTab tab = program.state().view.tab;
     Dims dims = program.state().document->problem.dims;
     dims.H = info.H; // with the means
-    ViewState& view = program.state().view;
+    app::ViewState& view = program.state().view;
     view = view_of(options, dims);
-    view.tab = options.reading == ReadingOptions{} ? tab : LeftTab::heads;
+    view.tab = options.reading == analysis::ReadingOptions{} ? tab : app::LeftTab::heads;
     view.one_head = true;
     view.attention = attention;
-    program.act(ViewChange(AttentionChange(OpenHead{options.layer, options.head})));
+    program.act(app::ViewChange(app::AttentionChange(app::OpenHead{options.layer, options.head})));
 }
 
-std::string render_window(const RenderOptions& options, const DocumentPtr& document, PictureSize size,
-                          FigureFormat format) {
-    if (format != FigureFormat::png)
+std::string render_window(const RenderOptions& options, const app::DocumentPtr& document, PictureSize size,
+                          figure::FigureFormat format) {
+    if (format != figure::FigureFormat::png)
         throw Error(ErrorKind::usage,
                     "--window is drawn as pixels; give the output a name that ends in .png");
-    Program program({.recipe = document == nullptr ? Recipe{} : document->recipe,
-                     .device = options.problem.device(),
-                     .wake = {},
-                     .lesson_folders = lesson_folders(options.lessons),
-                     .language = options.language});
+    app::Program program({.recipe = document == nullptr ? project::Recipe{} : document->recipe,
+                          .device = options.problem.device(),
+                          .wake = {},
+                          .lesson_folders = lesson::lesson_folders(options.lessons),
+                          .language = options.language});
     if (options.lesson)
         show_lesson(program, options);
     else if (options.attention)
@@ -220,29 +222,32 @@ std::string render_window(const RenderOptions& options, const DocumentPtr& docum
         fail_input(program.state().error);
     if (!program.state().engines.notice.empty())
         throw Error(ErrorKind::machine, program.state().engines.notice);
-    return png_bytes(render_offscreen(program, size.width, size.height, options.scale));
+    return app::png_bytes(app::render_offscreen(program, size.width, size.height, options.scale));
 }
 
-std::string render_stage(const RenderOptions& options, const DocumentPtr& document, PictureSize size,
-                         FigureFormat format) {
-    const std::unique_ptr<Engine> engine = make_engine(options.problem.device());
-    const auto trace = std::make_shared<const Trace>(static_cast<Engine&>(*engine).run(document->problem));
-    const Shown shown{document, trace, head_metrics(*trace, 0)};
-    return stage_figure(shown, view_of(options, document->problem.dims),
-                        {.format = format,
-                         .scale = options.scale,
-                         .width = static_cast<float>(size.width),
-                         .height = static_cast<float>(size.height),
-                         .fixed_width = options.size.has_value()});
+std::string render_stage(const RenderOptions& options, const app::DocumentPtr& document, PictureSize size,
+                         figure::FigureFormat format) {
+    const std::unique_ptr<engine::Engine> engine = engine::make_engine(options.problem.device());
+    const auto trace =
+        std::make_shared<const Trace>(static_cast<engine::Engine&>(*engine).run(document->problem));
+    const app::Shown shown{document, trace, analysis::head_metrics(*trace, 0)};
+    return app::stage_figure(shown, view_of(options, document->problem.dims),
+                             {.format = format,
+                              .scale = options.scale,
+                              .width = static_cast<float>(size.width),
+                              .height = static_cast<float>(size.height),
+                              .fixed_width = options.size.has_value()});
 }
 
 void run_render(const RenderOptions& options) {
     const PictureSize size = parse_size(options);
-    const FigureFormat format = options.out == "-" ? FigureFormat::png : figure_format(options.out);
+    const figure::FigureFormat format =
+        options.out == "-" ? figure::FigureFormat::png : figure::figure_format(options.out);
     if ((options.attention || options.model) && !options.window)
         throw Error(ErrorKind::usage, std::string(options.model ? "--model" : "--attention") +
                                           " is drawn in the window; give --window too");
-    if (!options.attention && !options.model && (options.reading != ReadingOptions{} || options.log_colours))
+    if (!options.attention && !options.model &&
+        (options.reading != analysis::ReadingOptions{} || options.log_colours))
         throw Error(
             ErrorKind::usage,
             "--hide-first-token, --hide-special-tokens, --merge-words, --means and "
@@ -254,7 +259,7 @@ void run_render(const RenderOptions& options) {
         throw Error(ErrorKind::usage, "--step and --question were given; give one of them");
     if (options.scale < 0.5F || options.scale > 8.0F)
         throw Error(ErrorKind::usage, "--scale must be from 0.5 to 8");
-    const DocumentPtr document = options.model ? nullptr : options.problem.read();
+    const app::DocumentPtr document = options.model ? nullptr : options.problem.read();
     write_file_atomically(options.out, options.window ? render_window(options, document, size, format)
                                                       : render_stage(options, document, size, format));
 }
@@ -322,4 +327,4 @@ void add_render(CLI::App& program) {
     command.callback([options] { run_render(*options); });
 }
 
-} // namespace headscope
+} // namespace headscope::cli

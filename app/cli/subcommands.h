@@ -6,7 +6,7 @@ namespace CLI {
 class App;
 }
 
-namespace headscope {
+namespace headscope::cli {
 
 // Each adds one sub-command, which runs while the arguments are parsed and throws Error when it cannot do
 // what was asked. A new one is a file beside these and a line in cli.cpp.
@@ -23,4 +23,4 @@ void add_lesson(CLI::App& program);
 /// The options of the window itself, for a call without a sub-command. Returns what opens it.
 std::function<int()> add_window(CLI::App& program);
 
-} // namespace headscope
+} // namespace headscope::cli

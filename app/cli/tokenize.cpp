@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-namespace headscope {
+namespace headscope::cli {
 
 namespace {
 
@@ -40,9 +40,9 @@ std::string in_quotes(std::string_view text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-std::string as_json(const Encoding& encoding) {
+std::string as_json(const text::Encoding& encoding) {
     nlohmann::ordered_json offsets = nlohmann::ordered_json::array();
-    for (const TextSpan& span : encoding.offsets)
+    for (const text::TextSpan& span : encoding.offsets)
         offsets.push_back({span.begin, span.end});
     const nlohmann::ordered_json line = {
         {"ids", encoding.ids}, {"tokens", encoding.tokens}, {"offsets", offsets}};
@@ -50,12 +50,12 @@ std::string as_json(const Encoding& encoding) {
 }
 
 /// One line for each token: id, spelling, characters of the text.
-std::string as_text(const Encoding& encoding) {
+std::string as_text(const text::Encoding& encoding) {
     constexpr std::size_t id_width = 7;
     std::string out;
     for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
         const std::string id = std::to_string(encoding.ids[i]);
-        const TextSpan span = encoding.offsets[i];
+        const text::TextSpan span = encoding.offsets[i];
         out += std::string(id_width - std::min(id_width, id.size()), ' ') + id + "  " +
                in_quotes(encoding.tokens[i]) + "  " + std::to_string(span.begin) + ".." +
                std::to_string(span.end) + "\n";
@@ -67,12 +67,12 @@ void run_tokenize(const TokenizeOptions& options) {
     if (options.text.has_value() == options.text_file.has_value())
         throw Error(ErrorKind::usage, options.text ? "TEXT and --text-file are both given; give one of them"
                                                    : "there is no text; give TEXT or --text-file");
-    const std::unique_ptr<Tokenizer> tokenizer = load_tokenizer(options.tokenizer);
+    const std::unique_ptr<text::Tokenizer> tokenizer = text::load_tokenizer(options.tokenizer);
     const std::vector<std::string> texts =
         options.text ? std::vector{*options.text} : read_texts(*options.text_file);
     std::string out;
     for (const std::string& text : texts) {
-        const Encoding encoding = tokenizer->encode(text);
+        const text::Encoding encoding = tokenizer->encode(text);
         if (options.json)
             out += as_json(encoding);
         else
@@ -98,4 +98,4 @@ void add_tokenize(CLI::App& program) {
     command.callback([options] { run_tokenize(*options); });
 }
 
-} // namespace headscope
+} // namespace headscope::cli

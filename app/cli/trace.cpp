@@ -8,7 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-namespace headscope {
+namespace headscope::cli {
 
 namespace {
 
@@ -43,16 +43,16 @@ StageSet parse_stages(const std::string& list) {
 }
 
 /// What --format says, else the suffix; a pipe gets text.
-TraceFormat choose_format(const TraceOptions& options) {
+exporting::TraceFormat choose_format(const TraceOptions& options) {
     if (options.format)
-        return *find_trace_format(*options.format);
+        return *exporting::find_trace_format(*options.format);
     return options.out == "-" && !options.model.given()
-               ? TraceFormat::json
-               : trace_format_of_path(options.out).value_or(TraceFormat::safetensors);
+               ? exporting::TraceFormat::json
+               : exporting::trace_format_of_path(options.out).value_or(exporting::TraceFormat::safetensors);
 }
 
 void run_trace(const TraceOptions& options) {
-    TraceExport wanted{.format = choose_format(options), .head = options.head};
+    exporting::TraceExport wanted{.format = choose_format(options), .head = options.head};
     if (options.stages)
         wanted.stages = parse_stages(*options.stages);
     if (options.model.given()) {
@@ -61,12 +61,12 @@ void run_trace(const TraceOptions& options) {
         return options.model.run(wanted, options.problem.gains(), options.problem.temperature(),
                                  options.problem.device(), options.out);
     }
-    check_target(wanted, options.out);
-    const DocumentPtr document = options.problem.read();
-    const std::unique_ptr<Engine> engine = make_engine(options.problem.device());
+    exporting::check_target(wanted, options.out);
+    const app::DocumentPtr document = options.problem.read();
+    const std::unique_ptr<engine::Engine> engine = engine::make_engine(options.problem.device());
     Progress progress;
     const Trace trace = engine->run(document->problem, wanted.stages, progress);
-    export_trace(document->problem, trace, wanted, options.out);
+    exporting::export_trace(document->problem, trace, wanted, options.out);
 }
 
 } // namespace
@@ -90,4 +90,4 @@ void add_trace(CLI::App& program) {
     command.callback([options] { run_trace(*options); });
 }
 
-} // namespace headscope
+} // namespace headscope::cli

@@ -4,11 +4,11 @@
 
 #include <string>
 
-namespace headscope {
+namespace headscope::cli {
 
 /// Options that cannot go together or lack something: exit code 2.
 [[noreturn]] inline void fail_usage(const std::string& sentence) {
     throw Error(ErrorKind::usage, sentence);
 }
 
-} // namespace headscope
+} // namespace headscope::cli

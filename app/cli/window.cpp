@@ -18,7 +18,7 @@
 #include <filesystem>
 #include <memory>
 
-namespace headscope {
+namespace headscope::cli {
 
 namespace {
 
@@ -30,7 +30,7 @@ struct Options {
 
 /// Beside the file that remembers the window's size; empty when there is no such folder.
 std::filesystem::path preferences_path() {
-    const std::filesystem::path window = window_state_path();
+    const std::filesystem::path window = app::window_state_path();
     return window.empty() ? window : window.parent_path() / "view.json";
 }
 
@@ -45,26 +45,26 @@ std::string read_if_there(const std::filesystem::path& path) {
     }
 }
 
-void remember(const std::filesystem::path& path, const ViewState& view) {
+void remember(const std::filesystem::path& path, const app::ViewState& view) {
     if (path.empty())
         return;
     try {
         std::filesystem::create_directories(path.parent_path());
-        write_file_atomically(path.string(), preferences_json(view));
+        write_file_atomically(path.string(), app::preferences_json(view));
     } catch (const std::exception&) {
         // A full disk or a read-only home loses the panel widths, nothing the user made.
     }
 }
 
 /// The lesson that the path names by its .md file; nothing for other paths.
-std::optional<Lesson> lesson_of_path(const Options& options) {
+std::optional<lesson::Lesson> lesson_of_path(const Options& options) {
     std::error_code none;
     if (!options.path || !options.path->ends_with(".md") ||
         !std::filesystem::is_regular_file(*options.path, none))
         return std::nullopt;
     if (options.lesson)
         throw Error(ErrorKind::usage, *options.path + " and --lesson were given; give one of them");
-    ParsedLesson parsed = parse_lesson(read_file(*options.path), *options.path);
+    lesson::ParsedLesson parsed = lesson::parse_lesson(read_file(*options.path), *options.path);
     if (!parsed.faults.empty())
         fail_input(*options.path + ", line " + std::to_string(parsed.faults.front().line) + ": " +
                    parsed.faults.front().sentence + "; headscope lesson check lists all faults");
@@ -76,55 +76,55 @@ void check_path(const Options& options) {
     if (!options.path)
         return;
     const bool lesson = options.path->ends_with(".md");
-    const PathKind kind = kind_of_path(*options.path);
-    const bool checkpoint = kind == PathKind::folder && is_checkpoint(*options.path);
+    const app::PathKind kind = app::kind_of_path(*options.path);
+    const bool checkpoint = kind == app::PathKind::folder && app::is_checkpoint(*options.path);
     const char* const other = options.preset                      ? "--preset"
                               : options.kv_sentence               ? "--kv-sentence"
                               : (options.sentence && !checkpoint) ? "--sentence"
                                                                   : nullptr;
     if (other != nullptr)
         throw Error(ErrorKind::usage, *options.path + " and " + other + " were given; give one of them");
-    if (kind == PathKind::folder && !checkpoint)
+    if (kind == app::PathKind::folder && !checkpoint)
         fail_input(*options.path + " is a folder without config.json, so no checkpoint; name the folder that "
                                    "holds config.json and model.safetensors");
-    if (kind == PathKind::unknown && !lesson)
+    if (kind == app::PathKind::unknown && !lesson)
         fail_input(*options.path +
                    " is neither a sub-command nor a file that can be opened; see headscope --help");
-    if (kind != PathKind::folder)
+    if (kind != app::PathKind::folder)
         static_cast<void>(RandomAccessFile(*options.path));
 }
 
 int open_window(const Options& options) {
     check_path(options);
-    const std::optional<Lesson> lesson = lesson_of_path(options);
-    std::vector<std::string> folders = lesson_folders(options.lessons);
+    const std::optional<lesson::Lesson> lesson = lesson_of_path(options);
+    std::vector<std::string> folders = lesson::lesson_folders(options.lessons);
     if (lesson)
         folders.push_back(std::filesystem::absolute(*options.path).lexically_normal().string());
-    Recipe recipe;
+    project::Recipe recipe;
     recipe.preset = options.preset.value_or(recipe.preset);
     recipe.sentence = options.path ? "" : options.sentence.value_or("");
     if (options.kv_sentence)
         recipe.kv_sentence = *options.kv_sentence;
-    else if (const PresetInfo* preset = find_preset(recipe.preset))
-        recipe.kv_sentence = opening_kv_sentence(*preset);
-    Program program({.recipe = recipe,
-                     .device = options.device,
-                     .wake = wake_window,
-                     .state_folder = state_folder(),
-                     .lesson_folders = folders,
-                     .language = lesson ? lesson->language : options.language});
+    else if (const text::PresetInfo* preset = text::find_preset(recipe.preset))
+        recipe.kv_sentence = text::opening_kv_sentence(*preset);
+    app::Program program({.recipe = recipe,
+                          .device = options.device,
+                          .wake = app::wake_window,
+                          .state_folder = app::state_folder(),
+                          .lesson_folders = folders,
+                          .language = lesson ? lesson->language : options.language});
     const std::filesystem::path preferences = preferences_path();
     program.state().view.group = StageGroup::x; // a walk begins at its beginning
-    program.state().view.less_motion = desktop_wants_less_motion(desktop_config_folder());
-    read_preferences(read_if_there(preferences), program.state().view);
+    program.state().view.less_motion = app::desktop_wants_less_motion(app::desktop_config_folder());
+    app::read_preferences(read_if_there(preferences), program.state().view);
     if (options.path && !lesson)
         program.open_path(std::filesystem::absolute(*options.path).lexically_normal().string(),
                           options.sentence.value_or(""));
     if (lesson || options.lesson) {
-        program.act(LessonAction(OpenLesson{lesson ? lesson->id : *options.lesson}));
-        program.act(ViewChange(ShowTab{LeftTab::course}));
+        program.act(app::LessonAction(app::OpenLesson{lesson ? lesson->id : *options.lesson}));
+        program.act(app::ViewChange(app::ShowTab{app::LeftTab::course}));
     }
-    WindowOptions window;
+    app::WindowOptions window;
     window.on_drop = [&](const std::vector<std::string>& paths) { program.open_path(paths.front()); };
     std::string reported;
     if (options.report)
@@ -134,7 +134,7 @@ int open_window(const Options& options) {
                 reported = std::move(report);
             }
         };
-    const int code = run_window(program, window);
+    const int code = app::run_window(program, window);
     remember(preferences, program.state().view);
     return code;
 }
@@ -165,4 +165,4 @@ std::function<int()> add_window(CLI::App& program) {
     return [options] { return open_window(*options); };
 }
 
-} // namespace headscope
+} // namespace headscope::cli

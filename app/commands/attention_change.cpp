@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -71,4 +71,4 @@ void keep_to_attention(ViewState& view, const AttentionInfo& info) {
         view.tab = LeftTab::heads;
 }
 
-} // namespace headscope
+} // namespace headscope::app

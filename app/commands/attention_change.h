@@ -7,9 +7,12 @@
 #include <variant>
 
 namespace headscope {
+struct AttentionInfo;
+}
+
+namespace headscope::app {
 
 struct ViewState;
-struct AttentionInfo;
 
 /// Opens a head of the board.
 struct OpenHead {
@@ -38,7 +41,7 @@ struct PanMap {
 struct WholeMap {};
 /// How the weights are read from now on.
 struct ReadWeights {
-    ReadingOptions how;
+    analysis::ReadingOptions how;
 };
 struct SetLogColours {
     bool on;
@@ -55,4 +58,4 @@ void keep_to_attention(ViewState& view, const AttentionInfo& info);
 
 inline constexpr float largest_map_zoom = 256;
 
-} // namespace headscope
+} // namespace headscope::app

@@ -8,7 +8,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -52,7 +52,7 @@ TensorPtr changed(const Tensor& tensor, const Block& block, New make) {
 }
 
 TensorPtr randomised(const Tensor& tensor, const Block& block, const Randomise& r) {
-    RandomNumbers numbers(r.seed);
+    text::RandomNumbers numbers(r.seed);
     if (r.distribution == Distribution::normal) {
         check_deviation(r.deviation);
         return changed(tensor, block, [&](float, std::int64_t, std::int64_t) {
@@ -153,7 +153,7 @@ TensorPtr operated(const Tensor& tensor, const Block& block, const BlockOperatio
             [&](const Zero&) { return changed(tensor, block, [](float, Place, Place) { return 0.0F; }); },
             [&](const AddNoise& o) {
                 check_deviation(o.deviation);
-                RandomNumbers numbers(o.seed);
+                text::RandomNumbers numbers(o.seed);
                 return changed(tensor, block, [&](float v, Place, Place) {
                     return v + static_cast<float>(static_cast<double>(o.deviation) * numbers.normal());
                 });
@@ -184,4 +184,4 @@ std::vector<float> values_of(const Tensor& tensor, const Block& block) {
     return values;
 }
 
-} // namespace headscope
+} // namespace headscope::app

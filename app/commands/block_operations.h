@@ -8,7 +8,7 @@
 #include <string>
 #include <variant>
 
-namespace headscope {
+namespace headscope::app {
 
 struct SetTo {
     float value;
@@ -57,4 +57,4 @@ TensorPtr with_values(const Tensor& tensor, const Block& block, std::span<const 
 /// The block's numbers, row by row. It must lie inside.
 std::vector<float> values_of(const Tensor& tensor, const Block& block);
 
-} // namespace headscope
+} // namespace headscope::app

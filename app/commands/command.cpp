@@ -11,12 +11,12 @@
 #include <cmath>
 #include <cstdio>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
-void take_preset(Recipe& recipe, const std::string& id) {
-    const PresetInfo *old = find_preset(recipe.preset), *chosen = find_preset(id);
+void take_preset(project::Recipe& recipe, const std::string& id) {
+    const text::PresetInfo *old = text::find_preset(recipe.preset), *chosen = text::find_preset(id);
     // A sentence of the user's own goes along to the next preset; the old preset's example does not.
     const bool own = old != nullptr && !old->fixed_sentence && old->sentence != recipe.sentence;
     const bool own_kv = own && !recipe.kv_sentence.empty() && old->kv_sentence != recipe.kv_sentence;
@@ -31,10 +31,10 @@ void take_preset(Recipe& recipe, const std::string& id) {
     if (chosen != nullptr && (chosen->fixed_sentence || !own))
         recipe.sentence = chosen->sentence;
     if (chosen != nullptr && (chosen->kv_sentence.empty() || !own_kv))
-        recipe.kv_sentence = opening_kv_sentence(*chosen);
+        recipe.kv_sentence = text::opening_kv_sentence(*chosen);
 }
 
-void set_kv_sentence(Recipe& recipe, const std::optional<std::string>& sentence) {
+void set_kv_sentence(project::Recipe& recipe, const std::optional<std::string>& sentence) {
     if (sentence && sentence->empty())
         fail_input("the second sentence has no word: type at least one, or go back to self-attention");
     recipe.kv_sentence = sentence.value_or("");
@@ -42,14 +42,14 @@ void set_kv_sentence(Recipe& recipe, const std::optional<std::string>& sentence)
     recipe.edits.erase(TensorId::x_kv);
 }
 
-bool edit_cell(Recipe& recipe, const Document& document, const EditCell& edit) {
+bool edit_cell(project::Recipe& recipe, const Document& document, const EditCell& edit) {
     if (!std::isfinite(edit.value))
         fail_input("a number of " + std::string(tensor_info(edit.cell.tensor).name) +
                    " must be finite; type one such as 0.25");
     return change(recipe, document, EditBlock{{edit.cell.tensor, edit.cell.at}, SetTo{edit.value}});
 }
 
-void set_gain(Recipe& recipe, const Document& document, const SetGain& c) {
+void set_gain(project::Recipe& recipe, const Document& document, const SetGain& c) {
     const Dims& dims = document.problem.dims;
     check_head(dims, c.head);
     if (!std::isfinite(c.gain))
@@ -60,7 +60,7 @@ void set_gain(Recipe& recipe, const Document& document, const SetGain& c) {
 }
 
 /// Says whether nothing but edits, gains, temperature and painted mask changed.
-bool change_any(Recipe& recipe, const Document& document, const Command& command) {
+bool change_any(project::Recipe& recipe, const Document& document, const Command& command) {
     bool edit_only = false;
     std::visit(Overloaded{[&](const SetSentence& c) {
                               recipe.sentence = c.sentence;
@@ -176,7 +176,7 @@ CommandName name_of(const Document& before, const Command& command) {
 }
 
 DocumentPtr apply(const DocumentPtr& document, const Command& command) {
-    Recipe recipe = document->recipe;
+    project::Recipe recipe = document->recipe;
     if (document->attention != nullptr && !std::holds_alternative<SetPreset>(command))
         fail_input("these weights come from " + document->title +
                    " and nothing that they were computed from is known: they can be looked at, not changed");
@@ -188,4 +188,4 @@ DocumentPtr apply(const DocumentPtr& document, const Command& command) {
     return edit_only ? edit_document(*document, recipe) : make_document(recipe, document->revision + 1);
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -13,7 +13,7 @@
 #include <string>
 #include <variant>
 
-namespace headscope {
+namespace headscope::app {
 
 struct SetSentence {
     std::string sentence;
@@ -26,7 +26,7 @@ struct SetPreset {
     std::string id;
 };
 struct SetMask {
-    MaskChoice mask;
+    project::MaskChoice mask;
 };
 /// Deals the same weights to H heads.
 struct SetHeads {
@@ -58,7 +58,7 @@ struct SetTemperature {
 };
 /// Another problem as a whole; the label names it in the history.
 struct SetRecipe {
-    Recipe recipe;
+    project::Recipe recipe;
     std::string label;
 };
 /// Everything as the preset or the file gave it: edits, gains, temperature and painted mask are dropped.
@@ -110,4 +110,4 @@ using Action = std::variant<Command, ViewChange, MoveInHistory, TypedNumber, Ope
                             PasteNumbers, DismissNotice, FileCommand, MarkBaseline, DropBaseline,
                             LessonAction, EngineAction, ModelAction>;
 
-} // namespace headscope
+} // namespace headscope::app

@@ -2,7 +2,7 @@
 
 #include "core/base/error.h"
 
-namespace headscope {
+namespace headscope::app {
 
 const Tensor& editable(const Document& document, TensorId id) {
     const Tensor* now = document.problem.input(id);
@@ -12,7 +12,7 @@ const Tensor& editable(const Document& document, TensorId id) {
     return *now;
 }
 
-bool put_edit(Recipe& recipe, TensorId tensor, TensorPtr edited) {
+bool put_edit(project::Recipe& recipe, TensorId tensor, TensorPtr edited) {
     recipe.edits[tensor] = std::move(edited);
     // An edit of the identity is an edit of W_O as it was on screen.
     const bool was_identity = tensor == TensorId::W_O && recipe.identity_W_O;
@@ -37,15 +37,15 @@ CommandName name_of(const Document& before, const PasteBlock& c) {
             std::to_string(c.table.rows) + " × " + std::to_string(c.table.cols)};
 }
 
-bool change(Recipe& recipe, const Document& document, const EditBlock& c) {
+bool change(project::Recipe& recipe, const Document& document, const EditBlock& c) {
     const Tensor& now = editable(document, c.block.tensor);
     return put_edit(recipe, c.block.tensor, operated(now, c.block, c.operation));
 }
 
-bool change(Recipe& recipe, const Document& document, const PasteBlock& c) {
+bool change(project::Recipe& recipe, const Document& document, const PasteBlock& c) {
     const Tensor& now = editable(document, c.cell.tensor);
     const Block block{c.cell.tensor, c.cell.at, c.table.rows, c.table.cols};
     return put_edit(recipe, c.cell.tensor, with_values(now, block, c.table.values));
 }
 
-} // namespace headscope
+} // namespace headscope::app

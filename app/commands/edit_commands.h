@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace headscope {
+namespace headscope::app {
 
 /// One operation on a block of x, x_kv, a weight or a bias.
 struct EditBlock {
@@ -16,7 +16,7 @@ struct EditBlock {
 /// A table of numbers written from a cell on, to the right and down.
 struct PasteBlock {
     CellAddress cell;
-    Table table;
+    format::Table table;
 };
 /// Everything that belongs to a head: its columns of W_Q and b_Q, its rows of W_O, its gain, and the columns
 /// of W_K, b_K, W_V and b_V that it reads. Where two heads read the same keys and values those stay.
@@ -53,19 +53,19 @@ CommandName name_of(const Document& before, const ResetMask& command);
 
 // Each writes what the command asks for into a copy of the document's recipe and says whether nothing but
 // edits, gains, temperature and painted mask changed. All throw Error(input) with the sentence to show.
-bool change(Recipe& recipe, const Document& document, const EditBlock& command);
-bool change(Recipe& recipe, const Document& document, const PasteBlock& command);
-bool change(Recipe& recipe, const Document& document, const CopyHead& command);
-bool change(Recipe& recipe, const Document& document, const SwapHeads& command);
-bool change(Recipe& recipe, const Document& document, const ResetHead& command);
-bool change(Recipe& recipe, const Document& document, const PaintMask& command);
-bool change(Recipe& recipe, const Document& document, const ResetMask& command);
+bool change(project::Recipe& recipe, const Document& document, const EditBlock& command);
+bool change(project::Recipe& recipe, const Document& document, const PasteBlock& command);
+bool change(project::Recipe& recipe, const Document& document, const CopyHead& command);
+bool change(project::Recipe& recipe, const Document& document, const SwapHeads& command);
+bool change(project::Recipe& recipe, const Document& document, const ResetHead& command);
+bool change(project::Recipe& recipe, const Document& document, const PaintMask& command);
+bool change(project::Recipe& recipe, const Document& document, const ResetMask& command);
 
 /// The tensor that an edit of it starts from. Throws Error(input) when the user does not own it or the
 /// problem has none.
 const Tensor& editable(const Document& document, TensorId tensor);
 /// Puts an edited tensor into the recipe; true when W_O's identity was not touched by it.
-bool put_edit(Recipe& recipe, TensorId tensor, TensorPtr edited);
+bool put_edit(project::Recipe& recipe, TensorId tensor, TensorPtr edited);
 /// Throws Error(input) when the problem has no such head.
 void check_head(const Dims& dims, std::int64_t head);
 
@@ -78,4 +78,4 @@ std::uint64_t parse_seed(const std::string& text);
 /// The text of a clipboard as a command. Throws Error(input) saying what is no table of numbers.
 PasteBlock parse_paste(const CellAddress& cell, const std::string& text);
 
-} // namespace headscope
+} // namespace headscope::app

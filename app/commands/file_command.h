@@ -4,7 +4,7 @@
 #include <string>
 #include <variant>
 
-namespace headscope {
+namespace headscope::app {
 
 /// What goes on once it is sure that nothing is lost.
 struct NewProject {};
@@ -64,4 +64,4 @@ using FileCommand =
                  ExportNumbers, ExportScript, CopyStage, CopyMatrix, CopyScript, ChosenPath, CloseChooser,
                  AnswerUnsaved, AnswerDamaged, RecoverProject, DiscardRecovery, LeaveRecovery, CancelJob>;
 
-} // namespace headscope
+} // namespace headscope::app

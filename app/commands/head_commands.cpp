@@ -6,7 +6,7 @@
 #include <array>
 #include <map>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -32,7 +32,7 @@ public:
         TensorPtr& slot = edited_[block.tensor];
         slot = with_values(slot == nullptr ? editable(document_, block.tensor) : *slot, block, values);
     }
-    bool put_into(Recipe& recipe) const {
+    bool put_into(project::Recipe& recipe) const {
         bool edit_only = true;
         for (const auto& [id, tensor] : edited_)
             edit_only = put_edit(recipe, id, tensor) && edit_only;
@@ -83,7 +83,7 @@ CommandName name_of(const Document&, const ResetHead& c) {
     return {"reset head " + std::to_string(c.head), {}};
 }
 
-bool change(Recipe& recipe, const Document& document, const CopyHead& c) {
+bool change(project::Recipe& recipe, const Document& document, const CopyHead& c) {
     const Problem& problem = document.problem;
     check_pair(problem.dims, c.from, c.to);
     const bool shared = problem.dims.kv_head(c.from) == problem.dims.kv_head(c.to);
@@ -99,7 +99,7 @@ bool change(Recipe& recipe, const Document& document, const CopyHead& c) {
     return edits.put_into(recipe);
 }
 
-bool change(Recipe& recipe, const Document& document, const SwapHeads& c) {
+bool change(project::Recipe& recipe, const Document& document, const SwapHeads& c) {
     const Problem& problem = document.problem;
     check_pair(problem.dims, c.a, c.b);
     const bool shared = problem.dims.kv_head(c.a) == problem.dims.kv_head(c.b);
@@ -118,7 +118,7 @@ bool change(Recipe& recipe, const Document& document, const SwapHeads& c) {
     return edits.put_into(recipe);
 }
 
-bool change(Recipe& recipe, const Document& document, const ResetHead& c) {
+bool change(project::Recipe& recipe, const Document& document, const ResetHead& c) {
     const Problem& problem = document.problem;
     check_head(problem.dims, c.head);
     Edits edits(document);
@@ -132,4 +132,4 @@ bool change(Recipe& recipe, const Document& document, const ResetHead& c) {
     return edits.put_into(recipe);
 }
 
-} // namespace headscope
+} // namespace headscope::app

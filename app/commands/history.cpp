@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 History::History(DocumentPtr first, std::size_t byte_budget) : byte_budget_(byte_budget) {
     states_.push_back({std::move(first), "start", {}, 0});
@@ -74,4 +74,4 @@ void History::keep_budget() {
     dropped_ += drop;
 }
 
-} // namespace headscope
+} // namespace headscope::app

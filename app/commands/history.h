@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// Undo and redo by value: every state is a document, and documents share the tensors that an edit did not
 /// touch.
@@ -52,4 +52,4 @@ private:
     std::unordered_map<const void*, std::size_t> held_; ///< how many states hold a tensor
 };
 
-} // namespace headscope
+} // namespace headscope::app

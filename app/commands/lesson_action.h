@@ -6,7 +6,7 @@
 #include <string>
 #include <variant>
 
-namespace headscope {
+namespace headscope::app {
 
 struct OpenLesson {
     std::string id;
@@ -22,7 +22,7 @@ struct GoToPage {
 };
 /// Drives the controls to what a scene shows, over the page's own.
 struct ShowScene {
-    StepScene scene;
+    lesson::StepScene scene;
 };
 /// The page's own problem and view again.
 struct ReturnToLesson {};
@@ -38,7 +38,7 @@ struct FillCell {
 /// Turns knobs of the panel that begins in that line of the lesson's file.
 struct TurnKnobs {
     int panel;
-    Knobs values;
+    lesson::Knobs values;
 };
 /// Forgets what was answered and reached in the open lesson.
 struct StartLessonAgain {};
@@ -47,4 +47,4 @@ struct StartLessonAgain {};
 using LessonAction = std::variant<OpenLesson, CloseLesson, TurnPage, GoToPage, ShowScene, ReturnToLesson,
                                   AnswerQuestion, FillCell, TurnKnobs, StartLessonAgain>;
 
-} // namespace headscope
+} // namespace headscope::app

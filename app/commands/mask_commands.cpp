@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -44,7 +44,7 @@ CommandName name_of(const Document&, const ResetMask&) {
     return {"mask as it was chosen", {}};
 }
 
-bool change(Recipe& recipe, const Document& document, const PaintMask& c) {
+bool change(project::Recipe& recipe, const Document& document, const PaintMask& c) {
     const Dims& d = document.problem.dims;
     if (c.head >= 0)
         check_head(d, c.head);
@@ -52,7 +52,7 @@ bool change(Recipe& recipe, const Document& document, const PaintMask& c) {
         fail_input("there is no cell [" + std::to_string(c.i) + ", " + std::to_string(c.j) +
                    "] in the mask; it has " + std::to_string(d.Tq) + " queries and " + std::to_string(d.Tk) +
                    " keys");
-    if (!painted_mask_fits(recipe, d))
+    if (!project::painted_mask_fits(recipe, d))
         recipe.painted_mask = as_painted(document.problem);
     auto& rule = std::get<ExplicitMask>(recipe.painted_mask.front());
     auto allowed = std::make_shared<BoolTensor>(*rule.allowed);
@@ -64,9 +64,9 @@ bool change(Recipe& recipe, const Document& document, const PaintMask& c) {
     return true;
 }
 
-bool change(Recipe& recipe, const Document&, const ResetMask&) {
+bool change(project::Recipe& recipe, const Document&, const ResetMask&) {
     recipe.painted_mask.clear();
     return true;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -4,7 +4,7 @@
 #include <string>
 #include <variant>
 
-namespace headscope {
+namespace headscope::app {
 
 /// Another text for the checkpoint that is open.
 struct TypePrompt {
@@ -17,4 +17,4 @@ struct PredictAt {
 /// What the user can do to an open checkpoint beside editing it.
 using ModelAction = std::variant<TypePrompt, PredictAt>;
 
-} // namespace headscope
+} // namespace headscope::app

@@ -3,7 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -33,4 +33,4 @@ void check_model_command(const Document& document, const Command& command) {
                command);
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -43,8 +43,8 @@ std::string waiting(const Document& before, const Document& after) {
     std::string text;
     if (!names.empty())
         text = " Your edits of " + names + " have another shape now: they wait, and come back with it.";
-    if (painted_mask_fits(before.recipe, before.problem.dims) && !after.recipe.painted_mask.empty() &&
-        !painted_mask_fits(after.recipe, after.problem.dims))
+    if (project::painted_mask_fits(before.recipe, before.problem.dims) &&
+        !after.recipe.painted_mask.empty() && !project::painted_mask_fits(after.recipe, after.problem.dims))
         text += " The painted mask waits until the number of heads and tokens is as it was.";
     const bool had_gains = std::ranges::any_of(before.problem.gains, [](float gain) { return gain != 1.0F; });
     if (had_gains && after.problem.gains.empty())
@@ -59,7 +59,7 @@ std::string second_sentence(const Document& before, const SetKvSentence& command
         return text.empty() ? text : text.substr(1);
     if (was)
         return "Queries, keys and values are made from one sentence again; no weight changed." + text;
-    if (after.recipe.mask != MaskChoice::none)
+    if (after.recipe.mask != project::MaskChoice::none)
         text = " The mask counts places from the ends of both sentences." + text;
     return "W_K and W_V read the second sentence now, W_Q the first; no weight changed." + text;
 }
@@ -104,4 +104,4 @@ std::string notice_of(const Document& before, const Command& command, const Docu
         command);
 }
 
-} // namespace headscope
+} // namespace headscope::app

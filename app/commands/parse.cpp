@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -42,7 +42,7 @@ std::uint64_t parse_seed(const std::string& typed) {
 }
 
 PasteBlock parse_paste(const CellAddress& cell, const std::string& text) {
-    return {cell, parse_tsv(text)};
+    return {cell, format::parse_tsv(text)};
 }
 
-} // namespace headscope
+} // namespace headscope::app

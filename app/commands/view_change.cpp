@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -155,7 +155,7 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                           [&](const BeginDrag& c) { view.drag = c.drag; },
                           [&](const SetCompare& c) { view.compare = c.what; },
                           [&](const SetFlash& c) { view.flash_changes = c.on; },
-                          [&](const AttentionChange& c) { headscope::apply(view, c); },
+                          [&](const AttentionChange& c) { app::apply(view, c); },
                           [&](const PointAt& c) {
                               view.points = c.cells;
                               view.pointing = c.cells.empty() ? 1.0F : view.less_motion ? at_once : 0.0F;
@@ -206,4 +206,4 @@ bool advance(ViewState& view, double now, double seconds_since_last, const Dims&
     return sliding || view.playing;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -7,7 +7,7 @@
 #include <optional>
 #include <variant>
 
-namespace headscope {
+namespace headscope::app {
 
 struct GoTo {
     StageGroup group;
@@ -114,7 +114,7 @@ struct BeginDrag {
 
 /// Cells that are outlined until others are; none: nothing is.
 struct PointAt {
-    std::vector<CellRange> cells;
+    std::vector<lesson::CellRange> cells;
 };
 
 /// Everything the user can do to the view.
@@ -133,4 +133,4 @@ void clamp_to(ViewState& view, const Dims& dims);
 /// Moves animations and playback on to `now` (seconds from program start). True while something moves.
 bool advance(ViewState& view, double now, double seconds_since_last, const Dims& dims);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -145,7 +145,7 @@ std::string Autosave::carry_out(const Wanted& wanted) {
 
 void Autosave::write(const Wanted& wanted) {
     const nlohmann::json about{{"project_path", wanted.project_path}, {"edited_at", wanted.edited_at}};
-    const std::string bytes = project_bytes(
+    const std::string bytes = project::project_bytes(
         wanted.document->recipe, wanted.document->problem,
         {{std::string(autosave_key), about.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)}});
     make_private_folder(folder_);
@@ -157,4 +157,4 @@ void Autosave::write(const Wanted& wanted) {
     write_file_atomically(file_.string(), bytes);
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -13,7 +13,7 @@
 #include <string>
 #include <thread>
 
-namespace headscope {
+namespace headscope::app {
 
 /// Keeps the newest document on disk, so that a program that is killed loses at most the last two seconds.
 /// One project file per running program, written whole or not at all on a thread of its own; recovery.h finds
@@ -69,4 +69,4 @@ private:
     std::thread thread_;
 };
 
-} // namespace headscope
+} // namespace headscope::app

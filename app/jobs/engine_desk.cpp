@@ -5,7 +5,7 @@
 #include <chrono>
 #include <utility>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -15,14 +15,14 @@ EngineComparison compare(const EngineMaker& make, const std::string& id, const P
     EngineComparison result{.first = "cpu", .second = id, .stages = {}, .error = {}};
     try {
         const Trace first = make("cpu")->run(problem, StageSet::all(), progress);
-        const std::unique_ptr<Engine> other = make(id);
+        const std::unique_ptr<engine::Engine> other = make(id);
         // The first run compiles kernels; the second shows what one costs.
         other->run(problem, StageSet::all(), progress);
         const Trace second = other->run(problem, StageSet::all(), progress);
         result.second = second.device;
         result.first_seconds = first.seconds;
         result.second_seconds = second.seconds;
-        result.stages = stage_differences(first, second);
+        result.stages = analysis::stage_differences(first, second);
     } catch (const std::bad_alloc&) {
         result.error = "Two traces of this problem need more memory than the machine has free.";
     } catch (const std::exception& fault) {
@@ -38,7 +38,7 @@ bool ready(const std::future<Value>& future) {
 
 } // namespace
 
-EngineDesk::EngineDesk(const std::string& id, EngineMaker make, std::function<DeviceList()> look)
+EngineDesk::EngineDesk(const std::string& id, EngineMaker make, std::function<engine::DeviceList()> look)
     : make_(std::move(make)), look_(std::move(look)), made_(std::make_unique<SwitchableEngine>(id, make_)),
       engine_(made_.get()) {
     state_.chosen = id;
@@ -49,7 +49,7 @@ EngineDesk::~EngineDesk() {
         progress_->cancel();
 }
 
-std::unique_ptr<Engine> EngineDesk::engine() {
+std::unique_ptr<engine::Engine> EngineDesk::engine() {
     return std::move(made_);
 }
 
@@ -94,4 +94,4 @@ void EngineDesk::poll() {
     }
 }
 
-} // namespace headscope
+} // namespace headscope::app

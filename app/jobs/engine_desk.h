@@ -9,20 +9,20 @@
 #include <future>
 #include <memory>
 
-namespace headscope {
+namespace headscope::app {
 
 /// The choice of engine in the window: looks for devices, switches the runner's engine and compares engines,
 /// all off the thread that draws. Used by that thread.
 class EngineDesk {
 public:
-    explicit EngineDesk(const std::string& id, EngineMaker make = make_engine,
-                        std::function<DeviceList()> look = devices);
+    explicit EngineDesk(const std::string& id, EngineMaker make = engine::make_engine,
+                        std::function<engine::DeviceList()> look = engine::devices);
     ~EngineDesk();
     EngineDesk(const EngineDesk&) = delete;
     EngineDesk& operator=(const EngineDesk&) = delete;
 
     /// The engine for the Runner, once. It has to go before this.
-    std::unique_ptr<Engine> engine();
+    std::unique_ptr<engine::Engine> engine();
     /// Does what was asked for. True when the document has to be computed again.
     bool act(const EngineAction& action, const DocumentPtr& document);
     /// Brings `state` up to date with what is finished.
@@ -33,13 +33,13 @@ public:
 
 private:
     EngineMaker make_;
-    std::function<DeviceList()> look_;
+    std::function<engine::DeviceList()> look_;
     EngineState state_;
     std::unique_ptr<SwitchableEngine> made_; ///< until the Runner has it
     SwitchableEngine* engine_;
-    std::future<DeviceList> looking_;
+    std::future<engine::DeviceList> looking_;
     std::future<EngineComparison> comparing_;
     std::shared_ptr<Progress> progress_; ///< of the comparison
 };
 
-} // namespace headscope
+} // namespace headscope::app

@@ -3,7 +3,7 @@
 #include <new>
 #include <utility>
 
-namespace headscope {
+namespace headscope::app {
 
 FileJob::~FileJob() {
     cancel();
@@ -70,4 +70,4 @@ FileJob::Outcome FileJob::run(const Work& work, Progress& progress) {
     }
 }
 
-} // namespace headscope
+} // namespace headscope::app

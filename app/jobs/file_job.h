@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-namespace headscope {
+namespace headscope::app {
 
 /// One piece of reading or writing at a time, on a thread of its own. Every member is for the thread that
 /// made it, and must not be called from `Done`s while poll() runs them, except start().
@@ -58,4 +58,4 @@ private:
     std::thread thread_;
 };
 
-} // namespace headscope
+} // namespace headscope::app

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <unistd.h>
 
-namespace headscope {
+namespace headscope::app {
 
 std::optional<FileLock> FileLock::create(const std::filesystem::path& path) {
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -57,4 +57,4 @@ void remove_unlocked(const std::filesystem::path& path) {
     ::close(descriptor);
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-namespace headscope {
+namespace headscope::app {
 
 /// An empty file that says that the program that made it lives: locked (flock) until the object goes, which
 /// removes it. The system frees the lock of a program that was killed; its file then stays unlocked.
@@ -30,4 +30,4 @@ bool is_locked(const std::filesystem::path& path);
 /// Removes the file unless a living program holds it.
 void remove_unlocked(const std::filesystem::path& path);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -17,7 +17,7 @@ std::uint64_t next_version() {
 BoardRow read_row(const AttentionSet& set, std::int64_t l, const Progress& progress) {
     BoardRow row{.heads = {}, .error = {}, .version = next_version()};
     try {
-        row.heads = head_maps(set, l, map_side(set.info()), progress);
+        row.heads = analysis::head_maps(set, l, analysis::map_side(set.info()), progress);
     } catch (const std::bad_alloc&) {
         row.error = "This layer needs more memory than the machine has free.";
     } catch (const std::exception& fault) {
@@ -105,4 +105,4 @@ void HeadMaps::work() {
     }
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <thread>
 
-namespace headscope {
+namespace headscope::app {
 
 /// Reads a set of attention weights layer by layer on its own thread, those that are looked at first, and
 /// keeps a small map of each head. Every member is for the thread that made it.
@@ -46,4 +46,4 @@ private:
     std::thread thread_;
 };
 
-} // namespace headscope
+} // namespace headscope::app

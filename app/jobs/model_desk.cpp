@@ -5,15 +5,15 @@
 #include <new>
 #include <utility>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
 /// Of a long prompt a run keeps the weights of some layers alone: three runs may be held at a time, and what
 /// is asked of the others is computed again.
-constexpr ModelRun::Options run_options{.kept_bytes = std::size_t{128} << 20U};
+constexpr checkpoint::ModelRun::Options run_options{.kept_bytes = std::size_t{128} << 20U};
 
-bool same_inputs(const ModelRunPtr& run, const ModelPart& part) {
+bool same_inputs(const checkpoint::ModelRunPtr& run, const ModelPart& part) {
     return run != nullptr && run->model_ptr() == part.model->model && run->inputs().ids == part.inputs->ids;
 }
 
@@ -21,26 +21,27 @@ ModelPartPtr with_inputs(const ModelPartPtr& part) {
     if (part->inputs != nullptr)
         return part;
     auto full = std::make_shared<ModelPart>(*part);
-    full->inputs = std::make_shared<const ModelInputs>(prompt_inputs(*part->model, part->prompt));
+    full->inputs = std::make_shared<const checkpoint::ModelInputs>(
+        checkpoint::prompt_inputs(*part->model, part->prompt));
     return full;
 }
 
 /// How many layers two sets of edits have in common from the start.
-std::int64_t shared_layers(const ModelEdits& a, const ModelEdits& b, std::int64_t L) {
+std::int64_t shared_layers(const checkpoint::ModelEdits& a, const checkpoint::ModelEdits& b, std::int64_t L) {
     return first_difference(a, b).value_or(L);
 }
 
-std::shared_ptr<const Problem> layer_of(const ModelRun& run, std::int64_t layer) {
+std::shared_ptr<const Problem> layer_of(const checkpoint::ModelRun& run, std::int64_t layer) {
     return std::make_shared<const Problem>(run.problem(layer));
 }
 
-std::optional<Predictions> predictions_at(const TextModel& model, const ModelRun& run,
-                                          const ModelRun& unedited, std::optional<std::int64_t> position,
-                                          const Progress& cancel) {
+std::optional<Predictions> predictions_at(const checkpoint::TextModel& model, const checkpoint::ModelRun& run,
+                                          const checkpoint::ModelRun& unedited,
+                                          std::optional<std::int64_t> position, const Progress& cancel) {
     return predictions_of(model, run, unedited, position_of(run, model, position), cancel);
 }
 
-void check_layer(const ModelConfig& config, std::int64_t layer) {
+void check_layer(const checkpoint::ModelConfig& config, std::int64_t layer) {
     if (layer < 0 || layer >= config.layers)
         fail_input("there is no layer " + std::to_string(layer) + "; layers are numbered 0 to " +
                    std::to_string(config.layers - 1));
@@ -51,19 +52,21 @@ void check_layer(const ModelConfig& config, std::int64_t layer) {
 OpenedModel open_model(const std::string& folder, const std::string& prompt, std::int64_t layer,
                        Progress& progress) {
     auto part = std::make_shared<ModelPart>();
-    part->model = open_text_model(folder);
+    part->model = checkpoint::open_text_model(folder);
     check_layer(part->model->model->config(), layer);
     progress.check();
-    part->prompt = prompt.empty() ? first_prompt(*part->model) : prompt;
-    part->inputs = std::make_shared<const ModelInputs>(prompt_inputs(*part->model, part->prompt));
+    part->prompt = prompt.empty() ? checkpoint::first_prompt(*part->model) : prompt;
+    part->inputs = std::make_shared<const checkpoint::ModelInputs>(
+        checkpoint::prompt_inputs(*part->model, part->prompt));
     OpenedModel opened{.part = part, .run = {}, .layer = layer, .base = {}, .predictions = {}};
-    opened.run = ModelRun::compute(part->model->model, *part->inputs, {}, nullptr, run_options, progress);
+    opened.run =
+        checkpoint::ModelRun::compute(part->model->model, *part->inputs, {}, nullptr, run_options, progress);
     opened.base = layer_of(*opened.run, layer);
     opened.predictions = predictions_at(*part->model, *opened.run, *opened.run, std::nullopt, progress);
     return opened;
 }
 
-void ModelDesk::begin_with(ModelRunPtr unedited) {
+void ModelDesk::begin_with(checkpoint::ModelRunPtr unedited) {
     clear();
     wait();
     unedited_ = last_ = std::move(unedited);
@@ -101,19 +104,20 @@ void ModelDesk::answer(const Wish& wish, Progress& progress, const Put& put) {
 
 void ModelDesk::compute(const Wish& wish, Progress& progress, const Put& put) {
     const ModelPartPtr part = with_inputs(wish.part);
-    const TextModel& model = *part->model;
+    const checkpoint::TextModel& model = *part->model;
     const std::int64_t L = model.model->config().layers;
     // The layer that is opened is seen at once, and follows the edits of earlier layers when they are done.
     if (same_inputs(last_, *part) && shared_layers(last_->edits(), part->edits, L) < L)
         put({wish.part, part, wish.layer, layer_of(*last_, wish.layer), nullptr, nullptr, {}, {}});
-    const auto run = [&](const ModelEdits& edits) {
-        ModelRunPtr before = same_inputs(unedited_, *part) ? unedited_ : nullptr;
+    const auto run = [&](const checkpoint::ModelEdits& edits) {
+        checkpoint::ModelRunPtr before = same_inputs(unedited_, *part) ? unedited_ : nullptr;
         if (same_inputs(last_, *part) && (before == nullptr || shared_layers(last_->edits(), edits, L) >
                                                                    shared_layers(before->edits(), edits, L)))
             before = last_;
         if (before != nullptr && shared_layers(before->edits(), edits, L) == L)
             return before;
-        return ModelRun::compute(model.model, *part->inputs, edits, before, run_options, progress);
+        return checkpoint::ModelRun::compute(model.model, *part->inputs, edits, before, run_options,
+                                             progress);
     };
     if (!same_inputs(unedited_, *part)) {
         progress.set_part(0.0F, part->edits.empty() ? 1.0F : 0.5F);
@@ -131,4 +135,4 @@ void ModelDesk::compute(const Wish& wish, Progress& progress, const Put& put) {
          {}});
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// A checkpoint that was opened and run, ready to be shown.
 struct OpenedModel {
     ModelPartPtr part;
-    ModelRunPtr run;
+    checkpoint::ModelRunPtr run;
     std::int64_t layer = 0;
     std::shared_ptr<const Problem> base; ///< of the layer
     std::optional<Predictions> predictions;
@@ -40,8 +40,8 @@ public:
         ModelPartPtr part;  ///< the same with inputs
         std::int64_t layer = 0;
         std::shared_ptr<const Problem> base; ///< of the layer; x is that of `run`, where there is one
-        ModelRunPtr run;                     ///< null: it is still being computed
-        ModelRunPtr unedited;
+        checkpoint::ModelRunPtr run;         ///< null: it is still being computed
+        checkpoint::ModelRunPtr unedited;
         std::optional<Predictions> predictions; ///< of `run`, at the position of the wish
         std::string error;                      ///< one sentence when it failed; then there is nothing else
     };
@@ -50,7 +50,7 @@ public:
     explicit ModelDesk(std::function<void()> wake) : worker_(std::move(wake)) {}
 
     /// A run without edits that was computed elsewhere, to start from.
-    void begin_with(ModelRunPtr unedited);
+    void begin_with(checkpoint::ModelRunPtr unedited);
     /// Nothing is wanted any more; what is kept is let go.
     void clear();
     void want(Wish wish);
@@ -66,8 +66,8 @@ private:
     void answer(const Wish& wish, Progress& progress, const Put& put);
     void compute(const Wish& wish, Progress& progress, const Put& put);
 
-    ModelRunPtr unedited_, last_; ///< the worker's while it is busy
-    NewestWorker<Answer> worker_; ///< ends before what it works with
+    checkpoint::ModelRunPtr unedited_, last_; ///< the worker's while it is busy
+    NewestWorker<Answer> worker_;             ///< ends before what it works with
 };
 
-} // namespace headscope
+} // namespace headscope::app

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <exception>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -20,7 +20,7 @@ DocumentPtr look_of(const AttentionSetPtr& set, std::int64_t layer, const Docume
     look->model = document.model;
     look->title = document.title;
     look->revision = revision;
-    const LayerEdits* const edits = edits_of(document.model->edits, layer);
+    const checkpoint::LayerEdits* const edits = checkpoint::edits_of(document.model->edits, layer);
     if (edits != nullptr && !edits->gains.empty()) {
         look->problem.gains = edits->gains;
         look->problem.gains.resize(static_cast<std::size_t>(set->info().H), 1.0F); // a mean has none
@@ -37,11 +37,11 @@ void ModelLook::clear() {
     document_ = nullptr;
 }
 
-void ModelLook::follow(const ModelRunPtr& run, const Document& document, ViewState& view) {
+void ModelLook::follow(const checkpoint::ModelRunPtr& run, const Document& document, ViewState& view) {
     if (run == nullptr)
         return clear();
     if (spelled_ == nullptr || spelled_->run() != run)
-        spelled_ = std::make_shared<const SpelledRun>(run, *document.model->model);
+        spelled_ = std::make_shared<const checkpoint::SpelledRun>(run, *document.model->model);
     AttentionView& attention = view.attention;
     std::exception_ptr fault;
     AttentionSetPtr read;
@@ -84,4 +84,4 @@ void ModelLook::look(const AttentionSetPtr& read, const Document& document, View
         document_ = look_of(read, layer, document, first_revision + ++looks_);
 }
 
-} // namespace headscope
+} // namespace headscope::app

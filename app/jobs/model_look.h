@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <memory>
 
-namespace headscope {
-
+namespace headscope::checkpoint {
 class SpelledRun;
+} // namespace headscope::checkpoint
+
+namespace headscope::app {
 
 /// What is shown of a checkpoint where its weights are read otherwise than the model gives them: on the
 /// board, and on the page of the weights a document of its own beside the layer that is edited. The other
@@ -20,7 +22,7 @@ public:
     /// which head and stage are looked at and how; `possible` in it follows, and what lies beyond the board
     /// comes back onto it. Throws Error(input) when the run cannot be read so; then the reading in `view` is
     /// what can be, and that is followed.
-    void follow(const ModelRunPtr& run, const Document& document, ViewState& view);
+    void follow(const checkpoint::ModelRunPtr& run, const Document& document, ViewState& view);
 
     /// Where a stage other than the weights is wanted of a mean, which has none, the head beside it is
     /// opened instead.
@@ -37,10 +39,10 @@ private:
     void look(const AttentionSetPtr& read, const Document& document, ViewState& view);
 
     ReadAttention read_;
-    std::shared_ptr<const SpelledRun> spelled_; ///< of the newest run
+    std::shared_ptr<const checkpoint::SpelledRun> spelled_; ///< of the newest run
     AttentionSetPtr set_;
     DocumentPtr document_;
     std::uint64_t looks_ = 0;
 };
 
-} // namespace headscope
+} // namespace headscope::app

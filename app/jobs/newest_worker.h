@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// A thread that works on what is wanted now. The newest task wins: one that waits is replaced, one that runs
 /// is cancelled, and only the newest one's answers are ever handed out. Every member is for the thread that
@@ -127,4 +127,4 @@ private:
     std::thread thread_;
 };
 
-} // namespace headscope
+} // namespace headscope::app

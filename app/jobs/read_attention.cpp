@@ -2,25 +2,25 @@
 
 #include <utility>
 
-namespace headscope {
+namespace headscope::app {
 
 void ReadAttention::end_means() const {
     if (stop_ != nullptr)
         stop_->cancel();
 }
 
-AttentionSetPtr ReadAttention::follow(const AttentionSetPtr& set, const ReadingOptions& wanted) {
+AttentionSetPtr ReadAttention::follow(const AttentionSetPtr& set, const analysis::ReadingOptions& wanted) {
     if (set != held_ && set != shown_) {
         end_means();
         held_ = shown_ = set;
         stop_ = nullptr;
         options_ = {};
-        possible_ = set == nullptr ? ReadingOptions{} : readings_that_act(*set);
+        possible_ = set == nullptr ? analysis::ReadingOptions{} : analysis::readings_that_act(*set);
     }
     if (held_ == nullptr || wanted == options_)
         return shown_;
     auto stop = std::make_shared<Progress>();
-    AttentionSetPtr next = with_reading(held_, wanted, stop);
+    AttentionSetPtr next = analysis::with_reading(held_, wanted, stop);
     end_means();
     shown_ = std::move(next);
     stop_ = std::move(stop);
@@ -28,4 +28,4 @@ AttentionSetPtr ReadAttention::follow(const AttentionSetPtr& set, const ReadingO
     return shown_;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -54,4 +54,4 @@ std::string recomputed_text(const Trace& trace) {
     return "Recomputed " + std::to_string(count) + " of " + all + " stages: " + text + ".";
 }
 
-} // namespace headscope
+} // namespace headscope::app

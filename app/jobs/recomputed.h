@@ -4,9 +4,9 @@
 
 #include <string>
 
-namespace headscope {
+namespace headscope::app {
 
 /// What a run computed, for people: "Recomputed 2 of 16 stages: contributions of head 3; output."
 std::string recomputed_text(const Trace& trace);
 
-} // namespace headscope
+} // namespace headscope::app

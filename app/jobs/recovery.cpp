@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace fs = std::filesystem;
 
@@ -32,7 +32,7 @@ void remove_unfinished(const fs::path& path, const std::string& name) {
         fs::remove(path, ignored);
 }
 
-Recovery read_recovery(const fs::path& file, const ProjectSummary& summary) {
+Recovery read_recovery(const fs::path& file, const project::ProjectSummary& summary) {
     Recovery recovery{.file = file, .project_path = {}, .title = summary.title, .edited_at = 0};
     const auto entry = summary.metadata.find(std::string(autosave_key));
     if (entry == summary.metadata.end())
@@ -47,8 +47,8 @@ Recovery read_recovery(const fs::path& file, const ProjectSummary& summary) {
 
 void look_at(const fs::path& file, std::vector<Recovery>& found) {
     try {
-        const ProjectSummary summary = project_summary(file.string());
-        if (summary.format <= project_format)
+        const project::ProjectSummary summary = project::project_summary(file.string());
+        if (summary.format <= project::project_format)
             found.push_back(read_recovery(file, summary));
     } catch (const std::exception&) {
         std::error_code ignored;
@@ -83,13 +83,13 @@ std::vector<Recovery> found_recoveries(const fs::path& folder) {
     return found;
 }
 
-OpenedProject take_recovery(const Recovery& recovery) {
+project::OpenedProject take_recovery(const Recovery& recovery) {
     try {
-        return open_project(recovery.file.string());
+        return project::open_project(recovery.file.string());
     } catch (const Error& fault) {
         if (fault.kind() != ErrorKind::input)
             throw;
-        return recover_project(recovery.file.string());
+        return project::recover_project(recovery.file.string());
     }
 }
 
@@ -99,4 +99,4 @@ void discard_recovery(const Recovery& recovery) {
     remove_unlocked(autosave_lock(recovery.file));
 }
 
-} // namespace headscope
+} // namespace headscope::app

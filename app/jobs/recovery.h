@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 // What Autosave and the search for its files agree on.
 inline constexpr std::string_view autosave_prefix = "autosave-";
@@ -31,8 +31,8 @@ std::vector<Recovery> found_recoveries(const std::filesystem::path& folder);
 
 /// The document to the last bit, or with notes what is left of it. The file stays until it is discarded, best
 /// after the document has been saved or autosaved anew. Throws Error(input) when nothing can be read.
-OpenedProject take_recovery(const Recovery& recovery);
+project::OpenedProject take_recovery(const Recovery& recovery);
 /// Removes the file. Throws nothing: one that is gone is what was wanted.
 void discard_recovery(const Recovery& recovery);
 
-} // namespace headscope
+} // namespace headscope::app

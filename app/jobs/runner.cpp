@@ -2,9 +2,9 @@
 
 #include <utility>
 
-namespace headscope {
+namespace headscope::app {
 
-Runner::Runner(std::unique_ptr<Engine> engine, std::function<void()> wake)
+Runner::Runner(std::unique_ptr<engine::Engine> engine, std::function<void()> wake)
     : engine_(std::move(engine)), worker_(std::move(wake)) {}
 
 void Runner::submit(DocumentPtr document) {
@@ -23,14 +23,15 @@ RunResult Runner::run(const DocumentPtr& document, Progress& progress) {
     try {
         if (document->attention != nullptr) {
             result.trace = std::make_shared<const Trace>(
-                attention_trace(*document->attention, document->layer, progress));
+                analysis::attention_trace(*document->attention, document->layer, progress));
             return result;
         }
         Trace trace = last_.trace == nullptr ? engine_->run(document->problem, StageSet::all(), progress)
                                              : engine_->rerun(document->problem, last_.document->problem,
                                                               *last_.trace, progress);
         const bool onward = last_.trace != nullptr && last_.trace->dims == trace.dims;
-        result.metrics = head_metrics(trace, 0, onward ? last_.metrics : std::vector<HeadMetrics>{});
+        result.metrics =
+            analysis::head_metrics(trace, 0, onward ? last_.metrics : std::vector<analysis::HeadMetrics>{});
         result.trace = std::make_shared<const Trace>(std::move(trace));
         last_ = result;
     } catch (const std::bad_alloc&) {
@@ -42,4 +43,4 @@ RunResult Runner::run(const DocumentPtr& document, Progress& progress) {
     return result;
 }
 
-} // namespace headscope
+} // namespace headscope::app

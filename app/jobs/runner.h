@@ -13,13 +13,13 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// What came of one run.
 struct RunResult {
     DocumentPtr document;
     std::shared_ptr<const Trace> trace; ///< null when it failed
-    std::vector<HeadMetrics> metrics;
+    std::vector<analysis::HeadMetrics> metrics;
     std::string error; ///< one sentence when it failed
 };
 
@@ -29,7 +29,7 @@ struct RunResult {
 class Runner {
 public:
     /// `wake` is called on the worker's thread when a result waits; it may be empty.
-    Runner(std::unique_ptr<Engine> engine, std::function<void()> wake);
+    Runner(std::unique_ptr<engine::Engine> engine, std::function<void()> wake);
 
     void submit(DocumentPtr document);
     /// The result of the newest submitted document, once.
@@ -41,9 +41,9 @@ public:
 private:
     RunResult run(const DocumentPtr& document, Progress& progress);
 
-    std::unique_ptr<Engine> engine_;
+    std::unique_ptr<engine::Engine> engine_;
     RunResult last_;                 ///< the newest success, handed out or not; only the worker's
     NewestWorker<RunResult> worker_; ///< ends before what it works with
 };
 
-} // namespace headscope
+} // namespace headscope::app

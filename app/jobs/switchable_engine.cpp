@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace headscope {
+namespace headscope::app {
 
 SwitchableEngine::SwitchableEngine(std::string id, EngineMaker make)
     : make_(std::move(make)), chosen_(std::move(id)) {}
@@ -34,7 +34,7 @@ void SwitchableEngine::fall_back(const std::string& id, const std::string& sente
         notice_ = sentence;
 }
 
-Engine& SwitchableEngine::chosen_engine() {
+engine::Engine& SwitchableEngine::chosen_engine() {
     std::string id;
     {
         const std::scoped_lock lock(mutex_);
@@ -53,8 +53,8 @@ Engine& SwitchableEngine::chosen_engine() {
     return *engine_;
 }
 
-Trace SwitchableEngine::compute(const std::function<Trace(Engine&)>& call) {
-    Engine& engine = chosen_engine();
+Trace SwitchableEngine::compute(const std::function<Trace(engine::Engine&)>& call) {
+    engine::Engine& engine = chosen_engine();
     try {
         return call(engine);
     } catch (const Error& fault) {
@@ -66,15 +66,15 @@ Trace SwitchableEngine::compute(const std::function<Trace(Engine&)>& call) {
 }
 
 Trace SwitchableEngine::run(const Problem& problem, StageSet wanted, Progress& progress) {
-    return compute([&](Engine& engine) { return engine.run(problem, wanted, progress); });
+    return compute([&](engine::Engine& engine) { return engine.run(problem, wanted, progress); });
 }
 
 Trace SwitchableEngine::rerun(const Problem& problem, const Problem& before, const Trace& previous,
                               Progress& progress) {
-    return compute([&](Engine& engine) {
+    return compute([&](engine::Engine& engine) {
         return previous.device == engine.name() ? engine.rerun(problem, before, previous, progress)
                                                 : engine.run(problem, StageSet::all(), progress);
     });
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -10,18 +10,18 @@
 #include <map>
 #include <set>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
 /// Sets the problem and the view; the problem only where it is another one.
-std::vector<Action> show(const StepScene& scene, const Document& now, const std::string& label,
-                         std::optional<Recipe>* given) {
-    const Recipe recipe = recipe_of(scene);
+std::vector<Action> show(const lesson::StepScene& scene, const Document& now, const std::string& label,
+                         std::optional<project::Recipe>* given) {
+    const project::Recipe recipe = lesson::recipe_of(scene);
     std::vector<Action> actions;
-    if (!same_bits(recipe, now.recipe))
+    if (!project::same_bits(recipe, now.recipe))
         actions.emplace_back(Command(SetRecipe{recipe, label}));
-    const Problem problem = with_edits(build_recipe(recipe).problem, recipe);
+    const Problem problem = project::with_edits(project::build_recipe(recipe).problem, recipe);
     const std::vector<Action> view = view_of(scene, problem);
     actions.insert(actions.end(), view.begin(), view.end());
     if (given != nullptr)
@@ -30,7 +30,7 @@ std::vector<Action> show(const StepScene& scene, const Document& now, const std:
 }
 
 /// Captions of the toolbar's controls that stand otherwise in two problems.
-std::set<std::string> controls_moved(const Recipe& before, const Recipe& after) {
+std::set<std::string> controls_moved(const project::Recipe& before, const project::Recipe& after) {
     std::set<std::string> moved;
     const auto look = [&](const char* caption, bool same) {
         if (!same)
@@ -69,16 +69,16 @@ void close(CourseState& course) {
 }
 
 /// Looks whether every cell of a table holds the engine's number. Says whether it newly does.
-bool watch_table(CourseState& course, const FillTable& table, const Shown& shown) {
+bool watch_table(CourseState& course, const lesson::FillTable& table, const Shown& shown) {
     const auto typed = course.typed.find(table.id);
     if (typed == course.typed.end() || course.of_open().done.contains(table.id))
         return false;
     try {
         const std::vector<float> values =
-            values_of(resolve(table.cells, shown.problem()), shown.problem(), *shown.trace);
+            lesson::values_of(lesson::resolve(table.cells, shown.problem()), shown.problem(), *shown.trace);
         if (typed->second.size() != values.size() ||
             !std::ranges::all_of(typed->second, [&](const auto& cell) {
-                return is_right(table, cell.second, values[static_cast<std::size_t>(cell.first)]);
+                return lesson::is_right(table, cell.second, values[static_cast<std::size_t>(cell.first)]);
             }))
             return false;
     } catch (const Error&) {
@@ -109,8 +109,8 @@ std::vector<Action> play(CourseState& course, const LessonAction& action, const 
                        return course.open == nullptr ? std::vector<Action>{} : turn_to(course, a.page, now);
                    },
                    [&](const ShowScene& a) {
-                       const StepScene scene = laid_over(course.scene(), a.scene);
-                       course.driven = controls_moved(now.recipe, recipe_of(scene));
+                       const lesson::StepScene scene = lesson::laid_over(course.scene(), a.scene);
+                       course.driven = controls_moved(now.recipe, lesson::recipe_of(scene));
                        course.driven_strength = course.driven.empty() ? 0.0F : 1.0F;
                        return show(scene, now, "lesson: show me", nullptr);
                    },
@@ -143,14 +143,14 @@ std::vector<Action> play(CourseState& course, const LessonAction& action, const 
 }
 
 bool watch_gates(CourseState& course, const Shown& shown, const ViewState& view) {
-    const Step* step = course.step();
+    const lesson::Step* step = course.step();
     if (step == nullptr || shown.trace == nullptr)
         return false;
     bool met = false;
-    for (const LessonBlock& block : step->blocks) {
-        if (const auto* table = std::get_if<FillTable>(&block); table != nullptr)
+    for (const lesson::LessonBlock& block : step->blocks) {
+        if (const auto* table = std::get_if<lesson::FillTable>(&block); table != nullptr)
             met = watch_table(course, *table, shown) || met;
-        const auto* gate = std::get_if<Gate>(&block);
+        const auto* gate = std::get_if<lesson::Gate>(&block);
         if (gate == nullptr || course.of_open().done.contains(gate_name(*gate)))
             continue;
         try {
@@ -165,13 +165,13 @@ bool watch_gates(CourseState& course, const Shown& shown, const ViewState& view)
     return met;
 }
 
-std::vector<Action> view_of(const StepScene& scene, const Problem& problem) {
+std::vector<Action> view_of(const lesson::StepScene& scene, const Problem& problem) {
     std::vector<Action> actions;
     const auto change = [&](const ViewChange& one) { actions.emplace_back(one); };
     const StageGroup group = scene.stage.value_or(StageGroup::weights);
     std::int64_t row = -1;
-    if (scene.row && scene.row->kind != TargetIndex::Kind::all)
-        row = resolve({.tensor = TensorId::weights_mean, .indices = {*scene.row}}, problem).first[1];
+    if (scene.row && scene.row->kind != lesson::TargetIndex::Kind::all)
+        row = lesson::resolve({.tensor = TensorId::weights_mean, .indices = {*scene.row}}, problem).first[1];
     change(GoTo{group, row});
     static const std::map<std::string_view, WeightsView> views{{"heatmap", WeightsView::heatmap},
                                                                {"arcs", WeightsView::arcs},
@@ -192,15 +192,15 @@ std::vector<Action> view_of(const StepScene& scene, const Problem& problem) {
         change(CompareWith{*scene.other});
     std::optional<CellAddress> selected;
     if (scene.select) {
-        const CellRange cell = resolve(*scene.select, problem);
+        const lesson::CellRange cell = lesson::resolve(*scene.select, problem);
         selected = CellAddress{cell.tensor, cell.first};
     }
     change(Select{selected});
     PointAt point;
-    for (const Target& target : scene.point)
-        point.cells.push_back(resolve(target, problem));
+    for (const lesson::Target& target : scene.point)
+        point.cells.push_back(lesson::resolve(target, problem));
     change(point);
     return actions;
 }
 
-} // namespace headscope
+} // namespace headscope::app

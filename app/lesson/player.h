@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// Does what the learner asked of the course and returns what the program has to do for it: commands that set
 /// the problem, then changes of the view. Throws Error(input) when a scene's problem cannot be built.
@@ -16,6 +16,6 @@ std::vector<Action> play(CourseState& course, const LessonAction& action, const 
 bool watch_gates(CourseState& course, const Shown& shown, const ViewState& view);
 
 /// The view changes that show a scene of a problem.
-std::vector<Action> view_of(const StepScene& scene, const Problem& problem);
+std::vector<Action> view_of(const lesson::StepScene& scene, const Problem& problem);
 
-} // namespace headscope
+} // namespace headscope::app

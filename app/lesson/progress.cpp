@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::app {
 
 std::filesystem::path course_progress_path(const std::filesystem::path& state_folder) {
     return state_folder.empty() ? state_folder : state_folder / "course.json";
@@ -59,14 +59,14 @@ bool write_progress(const std::filesystem::path& path,
 void load_lessons(CourseState& course, const std::vector<std::string>& folders, const std::string& language) {
     course.lessons.clear();
     course.broken.clear();
-    for (FoundLesson& found : find_lessons(folders, language)) {
+    for (lesson::FoundLesson& found : lesson::find_lessons(folders, language)) {
         if (found.parsed.faults.empty()) {
-            course.lessons.push_back(std::make_shared<const Lesson>(std::move(found.parsed.lesson)));
+            course.lessons.push_back(std::make_shared<const lesson::Lesson>(std::move(found.parsed.lesson)));
             continue;
         }
-        const LessonFault& first = found.parsed.faults.front();
+        const lesson::LessonFault& first = found.parsed.faults.front();
         course.broken.push_back(found.path + ", line " + std::to_string(first.line) + ": " + first.sentence);
     }
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-namespace headscope {
+namespace headscope::app {
 
 /// course.json in the state folder; empty when that is.
 std::filesystem::path course_progress_path(const std::filesystem::path& state_folder);
@@ -20,4 +20,4 @@ bool write_progress(const std::filesystem::path& path, const std::map<std::strin
 /// Fills in the lessons that can be played and says of each other file why not.
 void load_lessons(CourseState& course, const std::vector<std::string>& folders, const std::string& language);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -49,15 +49,16 @@ void reading_keys(const AppState& state, const Sink& send) {
     struct Key {
         int key;
         bool shifted;
-        bool ReadingOptions::*option;
+        bool analysis::ReadingOptions::*option;
     };
-    for (const auto& [key, shifted, option] : {Key{GLFW_KEY_F, false, &ReadingOptions::hide_first_token},
-                                               Key{GLFW_KEY_S, false, &ReadingOptions::hide_special_tokens},
-                                               Key{GLFW_KEY_P, false, &ReadingOptions::merge_words},
-                                               Key{GLFW_KEY_M, true, &ReadingOptions::means}})
+    for (const auto& [key, shifted, option] :
+         {Key{GLFW_KEY_F, false, &analysis::ReadingOptions::hide_first_token},
+          Key{GLFW_KEY_S, false, &analysis::ReadingOptions::hide_special_tokens},
+          Key{GLFW_KEY_P, false, &analysis::ReadingOptions::merge_words},
+          Key{GLFW_KEY_M, true, &analysis::ReadingOptions::means}})
         if (shift == shifted && view.possible.*option && !(key == GLFW_KEY_S && slides) &&
             ImGui::IsKeyPressed(key, false)) {
-            ReadingOptions how = view.reading;
+            analysis::ReadingOptions how = view.reading;
             how.*option = !(how.*option);
             change(ReadWeights{how});
         }
@@ -113,4 +114,4 @@ void attention_keys(const AppState& state, const Sink& send) {
         send(ViewChange(SetDark{!state.view.dark}));
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -3,7 +3,7 @@
 #include "app/views/state.h"
 #include "app/views/widgets.h"
 
-namespace headscope {
+namespace headscope::app {
 
 /// The keys that mean something else while weights alone are shown (weights_alone): arrows walk over the
 /// board, with Shift from weight to weight; + and − zoom; B shows the board. Called like handle_shortcuts.
@@ -15,4 +15,4 @@ void reading_keys(const AppState& state, const Sink& send);
 /// + and −, which a checkpoint has too while its weights are shown.
 void zoom_map_keys(const Sink& send);
 
-} // namespace headscope
+} // namespace headscope::app

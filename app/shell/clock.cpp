@@ -9,7 +9,7 @@
 #include <iterator>
 #include <string>
 
-namespace headscope {
+namespace headscope::app {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -38,4 +38,4 @@ double seconds_since_start() {
     return age + std::chrono::duration<double>(Clock::now() - asked).count();
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -45,4 +45,4 @@ bool desktop_wants_less_motion(const std::filesystem::path& config_folder) {
     return factor && !factor->empty() && std::strtod(factor->c_str(), nullptr) == 0.0;
 }
 
-} // namespace headscope
+} // namespace headscope::app

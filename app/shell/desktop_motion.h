@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-namespace headscope {
+namespace headscope::app {
 
 /// Where desktops keep their settings: $XDG_CONFIG_HOME, else ~/.config; empty without a home.
 std::filesystem::path desktop_config_folder();
@@ -12,4 +12,4 @@ std::filesystem::path desktop_config_folder();
 /// nothing can be read.
 bool desktop_wants_less_motion(const std::filesystem::path& config_folder);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -159,7 +159,8 @@ void copy_numbers(AppState& state) {
     if (tensor == nullptr)
         return;
     const int across = col_axis(block->tensor), down = std::max(row_axis(block->tensor), 0);
-    ImGui::SetClipboardText(tsv(*tensor, {block->first, down, across, block->rows, block->cols}).c_str());
+    ImGui::SetClipboardText(
+        format::tsv(*tensor, {block->first, down, across, block->rows, block->cols}).c_str());
     state.notice = "Copied " + block_text(*block, state.shown.dims()) + ", " + std::to_string(block->rows) +
                    " × " + std::to_string(block->cols) +
                    " numbers with tabs between: paste them into a spreadsheet.";
@@ -181,4 +182,4 @@ Command operation_command(const AppState& state, const OperationChoice& choice) 
     return EditBlock{*block, *operation};
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -2,7 +2,7 @@
 
 #include "app/views/state.h"
 
-namespace headscope {
+namespace headscope::app {
 
 /// The keyboard of the selected number, when the user owns it: arrows, Shift and arrows, Tab, digits, Enter,
 /// Delete. Called once a frame, outside text fields. True when it used the arrows, so that they do not step
@@ -35,4 +35,4 @@ float grain_of(const AppState& state, TensorId tensor, bool fine);
 /// Turns key presses of this frame into actions. Called once a frame, outside text fields.
 void handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -8,7 +8,7 @@
 #include <array>
 #include <cstring>
 
-namespace headscope {
+namespace headscope::app {
 
 void fail_offscreen(const std::string& what) {
     throw Error(ErrorKind::machine,
@@ -72,4 +72,4 @@ void EglContext::close() {
         eglDestroyContext(display_, context_);
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace headscope {
+namespace headscope::app {
 
 /// An OpenGL 3.3 core context that belongs to no window and has no surface, current while it lives.
 class EglContext {
@@ -22,4 +22,4 @@ private:
 /// Throws Error(machine): the window can't be drawn without a display because `what`.
 [[noreturn]] void fail_offscreen(const std::string& what);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -11,7 +11,7 @@
 #include <cctype>
 #include <map>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -39,7 +39,7 @@ std::string reading_note(const Shown& shown) {
 }
 
 std::string title_of(const Shown& shown) {
-    const std::string sentences = recipe_title(shown.document->recipe);
+    const std::string sentences = project::recipe_title(shown.document->recipe);
     return sentences.empty() ? shown.document->title : sentences;
 }
 
@@ -60,8 +60,8 @@ void write_picture(const OnScreen& screen, bool dark, const std::string& path) {
     view.dark = dark;
     view.hover.reset();
     view.drag.reset();
-    write_file_atomically(path,
-                          stage_figure(screen.shown, view, {.format = figure_format(path), .scale = 2}));
+    write_file_atomically(
+        path, stage_figure(screen.shown, view, {.format = figure::figure_format(path), .scale = 2}));
 }
 
 void write_numbers(const OnScreen& screen, const std::string& path) {
@@ -69,18 +69,18 @@ void write_numbers(const OnScreen& screen, const std::string& path) {
     std::map<std::string, std::string> notes;
     if (given != nullptr) {
         const AttentionInfo& info = given->info();
-        notes["layer"] = layer_name(info, screen.shown.document->layer);
+        notes["layer"] = analysis::layer_name(info, screen.shown.document->layer);
         if (!info.reading.empty())
             notes["reading"] = info.reading;
         if (info.mean_head)
             notes["last_head"] = "mean over the others";
     }
-    export_tensor(screen.shown.problem(), *screen.shown.trace, {.id = stage_on_canvas(screen.view)}, path,
-                  notes);
+    exporting::export_tensor(screen.shown.problem(), *screen.shown.trace,
+                             {.id = stage_on_canvas(screen.view)}, path, notes);
 }
 
 void write_script(const OnScreen& screen, const std::string& path) {
-    export_pytorch(screen.shown.problem(), *screen.shown.trace, title_of(screen.shown), path);
+    exporting::export_pytorch(screen.shown.problem(), *screen.shown.trace, title_of(screen.shown), path);
 }
 
 Copied copy_stage(const OnScreen& screen) {
@@ -92,8 +92,9 @@ Copied copy_stage(const OnScreen& screen) {
     refuse_large(tensor->count(), name);
     const Shape& shape = tensor->shape();
     const bool several = shape.rank() > 2 && shape.count() > shape.back(0) * shape.back(1);
-    return {tsv(*tensor), "Copied " + name + ", " + shape_words(shape) +
-                              (several ? ", one matrix below the other" : "") + reading_note(screen.shown)};
+    return {format::tsv(*tensor), "Copied " + name + ", " + shape_words(shape) +
+                                      (several ? ", one matrix below the other" : "") +
+                                      reading_note(screen.shown)};
 }
 
 Copied copy_matrix(const OnScreen& screen) {
@@ -102,22 +103,22 @@ Copied copy_matrix(const OnScreen& screen) {
     if (tensor == nullptr)
         fail_input("There is no matrix to copy; point at one and press Ctrl C again.");
     const Shape& shape = tensor->shape();
-    const MatrixCells cells = matrix_around(*tensor, cell->at);
+    const format::MatrixCells cells = format::matrix_around(*tensor, cell->at);
     std::string name(tensor_info(cell->tensor).name);
     refuse_large(cells.rows * cells.cols, name);
     for (int axis = 0; axis < shape.rank() - 2; ++axis)
         if (shape[axis] > 1)
             name += "[" + std::to_string(cell->at[static_cast<std::size_t>(axis)]) + "]";
-    return {tsv(*tensor, cells), "Copied " + name + ", " + grouped(cells.rows) + " × " + grouped(cells.cols) +
-                                     reading_note(screen.shown)};
+    return {format::tsv(*tensor, cells), "Copied " + name + ", " + grouped(cells.rows) + " × " +
+                                             grouped(cells.cols) + reading_note(screen.shown)};
 }
 
 Copied copy_script(const OnScreen& screen) {
-    return {pytorch_clipboard(screen.shown.problem(), *screen.shown.trace, title_of(screen.shown)),
+    return {exporting::pytorch_clipboard(screen.shown.problem(), *screen.shown.trace, title_of(screen.shown)),
             "Copied a PyTorch script that computes these numbers again"};
 }
 
-std::string reading_suffix(const ReadingOptions& reading) {
+std::string reading_suffix(const analysis::ReadingOptions& reading) {
     return std::string(reading.hide_first_token ? "-first-hidden" : "") +
            (reading.hide_special_tokens ? "-specials-hidden" : "") +
            (reading.merge_words ? "-words-merged" : "") + (reading.means ? "-with-means" : "");
@@ -145,4 +146,4 @@ std::string file_stem(const std::string& sentence) {
     return stem.empty() ? "untitled" : stem;
 }
 
-} // namespace headscope
+} // namespace headscope::app

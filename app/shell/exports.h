@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// What is on screen, kept for a job that writes it out.
 struct OnScreen {
@@ -37,9 +37,9 @@ const std::vector<std::string>& picture_suffixes();
 const std::vector<std::string>& number_suffixes();
 
 /// What a file name says of how weights are read: "-first-hidden-words-merged"; empty where as they are held.
-std::string reading_suffix(const ReadingOptions& reading);
+std::string reading_suffix(const analysis::ReadingOptions& reading);
 
 /// A file name from a sentence: "the-cat-sat-down"; at most 40 characters, never empty.
 std::string file_stem(const std::string& sentence);
 
-} // namespace headscope
+} // namespace headscope::app

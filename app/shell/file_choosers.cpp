@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -37,7 +37,7 @@ std::string attention_stem(const AppState& state) {
     const AttentionSetPtr given = given_weights(state);
     const AttentionInfo& info = given->info();
     return file_stem(fs::path(info.title).stem().string()) + "-" +
-           file_stem(layer_name(info, state.view.attention.layer)) +
+           file_stem(analysis::layer_name(info, state.view.attention.layer)) +
            reading_suffix(state.view.attention.reading);
 }
 
@@ -62,7 +62,8 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
     case PathPurpose::open:
         options.title = "Open a project, a problem, attention weights or a checkpoint";
         options.suffixes = {project_suffix, ".npy", ".safetensors"};
-        for (const LocalModel& model : local_models(local_models_folder()))
+        for (const checkpoint::LocalModel& model :
+             checkpoint::local_models(checkpoint::local_models_folder()))
             options.models.push_back({model.name, model.path, model.problem});
         break;
     case PathPurpose::save_project:
@@ -97,4 +98,4 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
     return {purpose, FileChooser(std::move(options)), std::move(formats)};
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-namespace headscope {
+namespace headscope::app {
 
 /// The chooser for a purpose, with a name, a folder and places that suit what is on screen. `last_folder`: of
 /// the path that was chosen last; may be empty.
@@ -14,4 +14,4 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state,
 inline constexpr const char* project_suffix = ".headscope";
 inline constexpr const char* patch_suffix = ".patch.safetensors"; ///< edits of a checkpoint
 
-} // namespace headscope
+} // namespace headscope::app

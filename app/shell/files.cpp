@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <ctime>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -24,7 +24,7 @@ constexpr double notice_seconds = 4, long_notice_seconds = 12;
 /// Whether nothing of the one would be lost with the other.
 bool same_work(const Document& now, const Document& saved) {
     if (now.model == nullptr)
-        return same_bits(now.recipe, saved.recipe);
+        return project::same_bits(now.recipe, saved.recipe);
     return saved.model != nullptr ? !first_difference(now.model->edits, saved.model->edits)
                                   : now.model->edits.empty();
 }
@@ -204,7 +204,7 @@ void Files::recover(const Recovery& recovery) {
     job_.start(
         "Recovering " + recovery.title, true,
         [this, recovery, revision](Progress&) -> FileJob::Done {
-            OpenedProject opened = take_recovery(recovery);
+            project::OpenedProject opened = take_recovery(recovery);
             Loaded loaded{make_document(opened.recipe, revision), recovery.project_path,
                           std::move(opened.notes)};
             return [this, recovery, loaded = std::move(loaded)] {
@@ -252,7 +252,7 @@ void Files::save_to(const std::string& path) {
     job_.start(
         "Saving " + file_name(path), false,
         [this, path, document = state_.document](Progress&) -> FileJob::Done {
-            save_project(document->recipe, document->problem, path);
+            project::save_project(document->recipe, document->problem, path);
             return [this, path, document] { saved_as(document, path); };
         },
         [this](const std::string& sentence) {
@@ -445,4 +445,4 @@ void Files::discard(const std::string& path) {
     leave(path);
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// The last part of a path.
 std::string file_name(const std::string& path);
@@ -140,4 +140,4 @@ private:
     FileJob keeper_, job_;
 };
 
-} // namespace headscope
+} // namespace headscope::app

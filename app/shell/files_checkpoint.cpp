@@ -13,7 +13,7 @@
 #include <ctime>
 #include <utility>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace fs = std::filesystem;
 
@@ -40,7 +40,7 @@ bool keeper_lives(const std::string& name, const std::string& prefix) {
 } // namespace
 
 void Files::load_checkpoint(const std::string& folder, const std::string& prompt) {
-    const std::string name = checkpoint_name(folder);
+    const std::string name = checkpoint::checkpoint_name(folder);
     job_.start(
         "Opening " + name, true,
         [this, folder, prompt, name](Progress& progress) -> FileJob::Done {
@@ -78,7 +78,7 @@ void Files::load_edits(const std::string& path, bool recovered) {
         "Opening " + file_name(path), true,
         [this, path, part, recovered, run = state_.model.run](Progress&) -> FileJob::Done {
             auto edited = std::make_shared<ModelPart>(*part);
-            edited->edits = load_patch(*part->model->model, path);
+            edited->edits = checkpoint::load_patch(*part->model->model, path);
             edited->marks = marks_of(*run, edited->edits);
             return [this, path, recovered, edited] {
                 files_.chooser.reset();
@@ -111,7 +111,7 @@ void Files::save_edits(const std::string& path) {
     job_.start(
         "Saving " + file_name(path), false,
         [this, path, document = state_.document](Progress&) -> FileJob::Done {
-            save_patch(*document->model->model->model, document->model->edits, path);
+            checkpoint::save_patch(*document->model->model->model, document->model->edits, path);
             return [this, path, document] {
                 drop_recovered_edits();
                 saved_as(document, path);
@@ -141,7 +141,7 @@ void Files::keep_edits() {
         "", false,
         [this, part, file](Progress&) -> FileJob::Done {
             fs::create_directories(file.parent_path());
-            save_patch(*part->model->model, part->edits, file.string());
+            checkpoint::save_patch(*part->model->model, part->edits, file.string());
             return [this, part, file] {
                 kept_file_ = file;
                 kept_part_ = part;
@@ -195,4 +195,4 @@ void Files::look_for_kept_edits(const std::string& model) {
     }
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -6,11 +6,11 @@
 
 #include <utility>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
-std::string untold_heads(const std::string& name, const CaseHeads& heads) {
+std::string untold_heads(const std::string& name, const project::CaseHeads& heads) {
     return name + " does not say how many heads its weights have. They are shown as " +
            (heads.H == 1 ? "one" : std::to_string(heads.H) + ", the fewest that W_K goes with") +
            ": choose H at the top.";
@@ -23,19 +23,19 @@ void Files::load_project(const std::string& path) {
     job_.start(
         "Opening " + file_name(path), true,
         [this, path, revision](Progress& progress) -> FileJob::Done {
-            const auto load = [&](OpenedProject opened) {
+            const auto load = [&](project::OpenedProject opened) {
                 progress.check();
                 return Loaded{make_document(opened.recipe, revision), path, std::move(opened.notes)};
             };
             try {
-                Loaded loaded = load(open_project(path));
+                Loaded loaded = load(project::open_project(path));
                 return [this, loaded = std::move(loaded)] { put_in_place(loaded, true); };
             } catch (const Error& fault) {
                 if (fault.kind() != ErrorKind::input)
                     throw;
                 // Perhaps a part of it can be read; if not, the first sentence is the one to show.
                 try {
-                    Loaded loaded = load(recover_project(path));
+                    Loaded loaded = load(project::recover_project(path));
                     return [this, loaded = std::move(loaded), error = std::string(fault.what())] {
                         files_.chooser.reset();
                         files_.damaged = DamagedOffer{file_name(loaded.path), error, loaded.notes};
@@ -58,10 +58,10 @@ void Files::load_problem(const std::string& path) {
     job_.start(
         "Opening " + file_name(path), true,
         [this, path, revision](Progress&) -> FileJob::Done {
-            const CaseHeads heads = heads_of_case(Safetensors::open_lazily(path));
-            Recipe recipe;
-            recipe.base = std::make_shared<const Problem>(
-                load_case({.path = path, .H = heads.H, .Hkv = heads.Hkv, .weights_path = {}, .mask = {}}));
+            const project::CaseHeads heads = project::heads_of_case(format::Safetensors::open_lazily(path));
+            project::Recipe recipe;
+            recipe.base = std::make_shared<const Problem>(project::load_case(
+                {.path = path, .H = heads.H, .Hkv = heads.Hkv, .weights_path = {}, .mask = {}}));
             Loaded loaded{make_document(recipe, revision), {}, {}};
             if (!heads.told)
                 loaded.notes.push_back(untold_heads(file_name(path), heads));
@@ -77,7 +77,7 @@ void Files::load_attention(const std::string& path) {
     job_.start(
         "Opening " + file_name(path), true,
         [this, path](Progress&) -> FileJob::Done {
-            return [this, path, set = open_attention_file(path)] {
+            return [this, path, set = format::open_attention_file(path)] {
                 files_.chooser.reset();
                 files_.path.clear();
                 setup_.show_attention(set);
@@ -89,4 +89,4 @@ void Files::load_attention(const std::string& path) {
         [this](const std::string& sentence) { failed(sentence); });
 }
 
-} // namespace headscope
+} // namespace headscope::app

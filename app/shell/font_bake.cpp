@@ -10,7 +10,7 @@
 #include <cstring>
 #include <numeric>
 
-namespace headscope {
+namespace headscope::app {
 namespace {
 
 constexpr int atlas_width = 2048;
@@ -117,7 +117,7 @@ void bake_fonts(ImFontAtlas& atlas, std::span<FontWish> wishes) {
 
     for (int i = 0; i < atlas.ConfigData.Size; ++i) {
         ImFontConfig& config = atlas.ConfigData[i];
-        const float baseline = std::round(baseline_for(config.SizePixels / 2, config.SizePixels));
+        const float baseline = std::round(figure::baseline_for(config.SizePixels / 2, config.SizePixels));
         ImFontAtlasBuildSetupFont(&atlas, config.DstFont, &config, baseline, baseline - config.SizePixels);
     }
     for (const Drawn& glyph : drawn) {
@@ -138,4 +138,4 @@ void bake_fonts(ImFontAtlas& atlas, std::span<FontWish> wishes) {
     ImFontAtlasBuildFinish(&atlas);
 }
 
-} // namespace headscope
+} // namespace headscope::app

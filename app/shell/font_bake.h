@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// A font to bake: its em size in pixels and from which file each character comes.
 struct FontWish {
@@ -26,4 +26,4 @@ struct FontWish {
 /// line to the baseline, chosen so that capitals stand in the middle of the line. Needs no ImGui context.
 void bake_fonts(ImFontAtlas& atlas, std::span<FontWish> wishes);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -12,7 +12,7 @@
 #include <fstream>
 #include <memory>
 
-namespace headscope {
+namespace headscope::app {
 namespace {
 
 // One library for the program's life; FreeType's faces are used by one thread at a time.
@@ -146,4 +146,4 @@ std::vector<Fallback> find_fallbacks(const std::vector<char32_t>& code_points) {
     return fallbacks;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// One drawn character: a grey picture and where it stands relative to the pen on the baseline, in pixels.
 struct GlyphBitmap {
@@ -54,4 +54,4 @@ struct Fallback {
 };
 std::vector<Fallback> find_fallbacks(const std::vector<char32_t>& code_points);
 
-} // namespace headscope
+} // namespace headscope::app

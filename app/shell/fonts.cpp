@@ -13,7 +13,7 @@
 #include <map>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 namespace {
 
 constexpr char32_t replacement = 0xFFFD;
@@ -184,7 +184,7 @@ bool FontBook::has(char32_t code_point) const {
            !impl_->nowhere[code_point];
 }
 
-ImFont* FontBook::font(Font role, float size) const {
+ImFont* FontBook::font(figure::Font role, float size) const {
     const auto& fonts = impl_->baked[static_cast<std::size_t>(role)];
     return std::ranges::min_element(fonts, {},
                                     [&](const Impl::Baked& one) { return std::abs(one.size - size); })
@@ -195,4 +195,4 @@ ImFontAtlas& FontBook::atlas() const {
     return impl_->atlas;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string_view>
 
-namespace headscope {
+namespace headscope::app {
 
 /// The fonts of the program, baked into one ImGui atlas: Inter and JetBrains Mono in the weights and sizes of
 /// the design, behind them DejaVu Sans, behind it whatever font of the system has a character that was asked
@@ -40,7 +40,7 @@ public:
     bool has(char32_t code_point) const;
 
     /// The baked font of a role nearest to `size` logical pixels. Valid until the next refresh() that bakes.
-    ImFont* font(Font role, float size) const;
+    ImFont* font(figure::Font role, float size) const;
     ImFontAtlas& atlas() const;
 
 private:
@@ -48,4 +48,4 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-} // namespace headscope
+} // namespace headscope::app

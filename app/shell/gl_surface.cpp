@@ -3,7 +3,7 @@
 #include <backends/imgui_impl_opengl3.h>
 #include <epoxy/gl.h>
 
-namespace headscope {
+namespace headscope::app {
 
 void GlSurface::draw(Ui& ui, int width, int height, float monitor_scale, double now,
                      const std::function<void()>& fill_input) {
@@ -14,7 +14,7 @@ void GlSurface::draw(Ui& ui, int width, int height, float monitor_scale, double 
         ImGui_ImplOpenGL3_DestroyFontsTexture();
         ImGui_ImplOpenGL3_CreateFontsTexture();
     }
-    io.FontDefault = fonts_.font(Font::ui, 13);
+    io.FontDefault = fonts_.font(figure::Font::ui, 13);
     ImGui_ImplOpenGL3_NewFrame();
     io.DisplaySize = {static_cast<float>(width), static_cast<float>(height)};
     io.DisplayFramebufferScale = {1, 1};
@@ -31,4 +31,4 @@ void GlSurface::draw(Ui& ui, int width, int height, float monitor_scale, double 
     textures_.end_frame();
 }
 
-} // namespace headscope
+} // namespace headscope::app

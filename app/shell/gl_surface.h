@@ -4,7 +4,7 @@
 #include "app/shell/textures.h"
 #include "app/shell/ui.h"
 
-namespace headscope {
+namespace headscope::app {
 
 /// The Surface of a window or an offscreen picture: fonts and grid textures of one GL context, which must be
 /// current in every call. The ImGui context is current too and uses the FontBook's atlas and the OpenGL 3
@@ -22,9 +22,9 @@ public:
     /// Whether the picture lacks characters that the next frame will have.
     bool incomplete() const { return fonts_.stale(); }
 
-    ImFont* font(Font role, float size) override { return fonts_.font(role, size); }
+    ImFont* font(figure::Font role, float size) override { return fonts_.font(role, size); }
     float scale() const override { return scale_; }
-    ImTextureID texture(const GridItem& grid) override { return textures_.find(grid); }
+    ImTextureID texture(const figure::GridItem& grid) override { return textures_.find(grid); }
     void need_glyphs(std::string_view text) override { fonts_.need(text); }
 
 private:
@@ -33,4 +33,4 @@ private:
     float scale_ = 1;
 };
 
-} // namespace headscope
+} // namespace headscope::app

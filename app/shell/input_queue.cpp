@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bitset>
 
-namespace headscope {
+namespace headscope::app {
 namespace {
 
 bool is_modifier(int key) {
@@ -121,4 +121,4 @@ void InputQueue::apply(ImGuiIO& io) {
     io.KeySuper = held(GLFW_KEY_LEFT_SUPER, GLFW_KEY_RIGHT_SUPER);
 }
 
-} // namespace headscope
+} // namespace headscope::app

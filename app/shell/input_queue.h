@@ -6,7 +6,7 @@
 #include <deque>
 #include <variant>
 
-namespace headscope {
+namespace headscope::app {
 
 /// What the window system reports, in the order in which it happened. Positions in physical pixels, keys and
 /// buttons numbered as GLFW does.
@@ -56,4 +56,4 @@ private:
     std::array<bool, 512> keys_{};
 };
 
-} // namespace headscope
+} // namespace headscope::app

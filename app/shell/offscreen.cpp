@@ -12,7 +12,7 @@
 #include <array>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 namespace {
 
 constexpr int largest_side = 16384;
@@ -125,4 +125,4 @@ std::string png_bytes(const Image& image) {
     return bytes;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// Red, green, blue, alpha, row-major, top row first.
 struct Image {
@@ -17,7 +17,7 @@ struct Image {
 
 struct OffscreenOptions {
     int frames = 3; ///< frames drawn before the picture is taken, 1/60 s apart; more when glyphs are missing
-    std::optional<Point> mouse; ///< where the mouse rests, in logical pixels
+    std::optional<figure::Point> mouse; ///< where the mouse rests, in logical pixels
 };
 
 /// Draws the Ui with no display (EGL on Mesa's surfaceless platform) in a window of `width` x `height`
@@ -29,4 +29,4 @@ Image render_offscreen(Ui& ui, int width, int height, float scale, const Offscre
 /// The bytes of a PNG file. Throws Error(internal) when they can't be made.
 std::string png_bytes(const Image& image);
 
-} // namespace headscope
+} // namespace headscope::app

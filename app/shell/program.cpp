@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -35,7 +35,7 @@ void set_style(const Theme& theme, float scale) {
     style.ItemSpacing = {0, 0};
     style.ScrollbarSize = 10 * scale;
     style.ScrollbarRounding = 5 * scale;
-    const auto set = [&](ImGuiCol id, Color color) {
+    const auto set = [&](ImGuiCol id, figure::Color color) {
         style.Colors[id] = ImGui::ColorConvertU32ToFloat4(color);
     };
     set(ImGuiCol_WindowBg, theme.canvas);
@@ -44,7 +44,7 @@ void set_style(const Theme& theme, float scale) {
     set(ImGuiCol_Border, theme.line2);
     set(ImGuiCol_Text, theme.ink);
     set(ImGuiCol_TextDisabled, theme.muted);
-    set(ImGuiCol_TextSelectedBg, with_alpha(theme.muted, 90));
+    set(ImGuiCol_TextSelectedBg, figure::with_alpha(theme.muted, 90));
     set(ImGuiCol_Header, theme.highlight);
     set(ImGuiCol_HeaderHovered, theme.highlight);
     set(ImGuiCol_HeaderActive, theme.highlight);
@@ -56,19 +56,19 @@ void set_style(const Theme& theme, float scale) {
 }
 
 /// The sentence that a preset comes with, where none is given and it counts.
-Recipe with_sentence(Recipe recipe) {
-    const PresetInfo* preset = find_preset(recipe.preset);
+project::Recipe with_sentence(project::Recipe recipe) {
+    const text::PresetInfo* preset = text::find_preset(recipe.preset);
     if (recipe.base != nullptr || !recipe.sentence.empty() || preset == nullptr)
         return recipe;
     recipe.sentence = preset->sentence;
     if (recipe.kv_sentence.empty())
-        recipe.kv_sentence = opening_kv_sentence(*preset);
+        recipe.kv_sentence = text::opening_kv_sentence(*preset);
     return recipe;
 }
 
 /// The fields show what the document has, except the one that is being typed into.
 void fill_sentences(AppState& state, const Command* typed = nullptr) {
-    const Recipe& recipe = state.document->recipe;
+    const project::Recipe& recipe = state.document->recipe;
     if (typed == nullptr || !std::holds_alternative<SetSentence>(*typed))
         state.sentence = recipe.sentence;
     const auto* second = typed == nullptr ? nullptr : std::get_if<SetKvSentence>(typed);
@@ -80,7 +80,7 @@ void fill_sentences(AppState& state, const Command* typed = nullptr) {
 
 Program::Program(const Options& options)
     : engines_(options.device), runner_(engines_.engine(), options.wake), options_(options) {
-    const Recipe recipe = with_sentence(options.recipe);
+    const project::Recipe recipe = with_sentence(options.recipe);
     state_.document = make_document(recipe, 1);
     fill_sentences(state_);
     history_.emplace(state_.document);
@@ -132,7 +132,7 @@ void Program::change_view(const ViewChange& change) {
                        state_.document->attention == nullptr;
     if (marks)
         mark_baseline(true);
-    headscope::apply(state_.view, change, with_means(wanted_document()->problem.dims));
+    app::apply(state_.view, change, with_means(wanted_document()->problem.dims));
     if (!std::holds_alternative<AttentionChange>(change))
         look_.leave_mean(state_.view);
     follow_attention();
@@ -153,7 +153,7 @@ void Program::run_command(const Command& command) {
     CommandName name = name_of(*state_.document, command);
     if (state_.document->model != nullptr)
         name.label = open_layer_name(*state_.document) + " " + name.label;
-    DocumentPtr next = headscope::apply(state_.document, command);
+    DocumentPtr next = app::apply(state_.document, command);
     std::string notice = notice_of(*state_.document, command, *next);
     history_->push({next, std::move(name.label), std::move(name.detail), gesture_});
     state_.document = std::move(next);
@@ -247,7 +247,7 @@ bool Program::animating() const {
            (baseline_runner_ && baseline_runner_->busy());
 }
 
-Color Program::background() const {
+figure::Color Program::background() const {
     return theme(state_.view.dark).canvas;
 }
 
@@ -334,7 +334,7 @@ void Program::frame(Surface& surface, double now) {
     const float scale = surface.scale();
     const Theme& colours = theme(state_.view.dark);
     set_style(colours, scale);
-    const TextMeasure measure = surface_measure(surface);
+    const figure::TextMeasure measure = surface_measure(surface);
     std::vector<Action> actions;
     const Sink send = [&actions](const Action& action) { actions.push_back(action); };
     const ViewTools tools{
@@ -480,4 +480,4 @@ void Program::follow_drag(CellDrag& drag, const Surface& surface, const Sink& se
     drag.value = value;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -16,7 +16,7 @@
 #include <optional>
 #include <string>
 
-namespace headscope {
+namespace headscope::app {
 
 /// The whole program inside its window: state, jobs and views. Used by one thread.
 class Program : public Ui {
@@ -28,7 +28,7 @@ public:
     void frame(Surface& surface, double now) override;
     bool animating() const override;
     float zoom() const override { return state_.view.zoom; }
-    Color background() const override;
+    figure::Color background() const override;
     std::string title() const override;
     bool quitting() const override { return files_->quitting(); }
     void close() override { act(FileCommand(QuitProgram{})); }
@@ -115,7 +115,7 @@ private:
     Runner runner_;
     std::optional<Files> files_; ///< always there after construction
     Options options_;
-    std::unique_ptr<Engine> panel_engine_;  ///< of lessons; made when a step has a panel
+    std::unique_ptr<engine::Engine> panel_engine_; ///< of lessons; made when a step has a panel
     std::optional<Runner> baseline_runner_; ///< for a baseline that was never on screen; made when needed
     std::string baseline_name_;             ///< of the one that is being computed
     FocusRing focus_, dialog_focus_;
@@ -129,7 +129,7 @@ private:
     } when_shown_; ///< what is looked at once the newest attention is on screen
     /// A layer of the open checkpoint, while some document holds it.
     struct KnownLayer {
-        std::shared_ptr<const ModelInputs> inputs;
+        std::shared_ptr<const checkpoint::ModelInputs> inputs;
         std::weak_ptr<const Problem> base;
     };
     std::optional<ModelDesk> desk_;           ///< while the document is a layer of a checkpoint
@@ -145,4 +145,4 @@ private:
     std::uint64_t narrow_for_ = 0;   ///< what it was measured for
 };
 
-} // namespace headscope
+} // namespace headscope::app

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -15,7 +15,8 @@ std::optional<CellAddress> carried(const std::optional<CellAddress>& cell, const
                                    const AttentionSet& to, std::int64_t l) {
     if (!cell || cell->tensor != TensorId::weights)
         return std::nullopt;
-    const auto i = same_query(from, to, l, cell->at[2]), j = same_key(from, to, l, cell->at[3]);
+    const auto i = analysis::same_query(from, to, l, cell->at[2]),
+               j = analysis::same_key(from, to, l, cell->at[3]);
     if (!i || !j)
         return std::nullopt;
     return CellAddress{TensorId::weights, {cell->at[0], cell->at[1], *i, *j}};
@@ -151,4 +152,4 @@ void Program::show_what_waited() {
     }
 }
 
-} // namespace headscope
+} // namespace headscope::app

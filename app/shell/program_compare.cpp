@@ -5,11 +5,11 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
-bool as_built(const Recipe& recipe) {
+bool as_built(const project::Recipe& recipe) {
     return recipe.edits.empty() && recipe.gains.empty() && recipe.temperature == 1.0F;
 }
 
@@ -53,9 +53,9 @@ void Program::mark_baseline(bool unedited) {
     });
     baseline_name_ = "as built";
     if (!baseline_runner_)
-        baseline_runner_.emplace(make_engine(options_.device), options_.wake);
+        baseline_runner_.emplace(engine::make_engine(options_.device), options_.wake);
     baseline_runner_->submit(same != states.end() ? same->document
-                                                  : headscope::apply(state_.document, Command(ResetEdits{})));
+                                                  : app::apply(state_.document, Command(ResetEdits{})));
 }
 
 void Program::update_comparison() {
@@ -85,4 +85,4 @@ bool Program::fade_flash(double seconds_since_last) {
     return flash.strength > 0;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 void Program::load_course() {
     load_lessons(state_.course, options_.lesson_folders, options_.language);
@@ -38,4 +38,4 @@ bool Program::follow_course(double seconds_since_last) {
     return course.driven_strength > 0;
 }
 
-} // namespace headscope
+} // namespace headscope::app

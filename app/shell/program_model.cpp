@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -158,7 +158,7 @@ void Program::use_model_answer(const ModelDesk::Answer& answer) {
     if (answer.run != nullptr) {
         ModelState& model = state_.model;
         model.error.clear();
-        const ModelRunPtr before = std::exchange(model.run, answer.run);
+        const checkpoint::ModelRunPtr before = std::exchange(model.run, answer.run);
         const bool same_text = before != nullptr && before->inputs() == answer.run->inputs() && !typed;
         if (answer.run != before)
             model.recomputed = same_text ? recomputed_layers(*answer.run) : "";
@@ -215,4 +215,4 @@ DocumentPtr Program::on_changed_layer(const DocumentPtr& next) {
     return model_document(next->model, layer, base, state_.document->revision + 1);
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// What the program starts with.
 struct ProgramOptions {
-    Recipe recipe;
+    project::Recipe recipe;
     std::string device = "auto";
     /// Called from the worker's thread when a result waits; may be empty.
     std::function<void()> wake = {};
@@ -24,8 +24,8 @@ struct ProgramOptions {
 
 /// Where the parts of the window stand, in logical pixels.
 struct ProgramLayout {
-    Rect toolbar, left, canvas_head, canvas, inspector, bottom;
+    figure::Rect toolbar, left, canvas_head, canvas, inspector, bottom;
     bool left_open = true, inspector_open = true;
 };
 
-} // namespace headscope
+} // namespace headscope::app

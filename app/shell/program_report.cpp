@@ -4,11 +4,11 @@
 
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
-nlohmann::json rect_json(const Rect& area, float scale) {
+nlohmann::json rect_json(const figure::Rect& area, float scale) {
     return {area.x * scale, area.y * scale, area.w * scale, area.h * scale};
 }
 
@@ -66,7 +66,7 @@ std::string Program::title() const {
     const bool own = !sentence.empty() && !state_.document->has_board();
     const std::string& name = own ? sentence : state_.document->title;
     const bool named = !files.path.empty() && state_.document->model == nullptr;
-    return (files.unsaved ? "• " : "") + (named ? plain_text(files.name()) : name) + " · Headscope";
+    return (files.unsaved ? "• " : "") + (named ? text::plain_text(files.name()) : name) + " · Headscope";
 }
 
-} // namespace headscope
+} // namespace headscope::app

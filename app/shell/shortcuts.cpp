@@ -9,7 +9,7 @@
 
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -182,4 +182,4 @@ void handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send) {
     view_keys(state, send);
 }
 
-} // namespace headscope
+} // namespace headscope::app

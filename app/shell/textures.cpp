@@ -5,18 +5,18 @@
 #include <functional>
 #include <string_view>
 
-namespace headscope {
+namespace headscope::app {
 namespace {
 
-std::uint64_t key_of(const GridItem& grid) {
+std::uint64_t key_of(const figure::GridItem& grid) {
     if (grid.key != 0)
         return grid.key;
     const std::string_view bytes(reinterpret_cast<const char*>(grid.pixels->data()),
-                                 grid.pixels->size() * sizeof(Color));
+                                 grid.pixels->size() * sizeof(figure::Color));
     return std::hash<std::string_view>{}(bytes) ^ static_cast<std::uint64_t>(grid.cols) << 32;
 }
 
-unsigned make_texture(const GridItem& grid) {
+unsigned make_texture(const figure::GridItem& grid) {
     GLint before = 0;
     glGetIntegerv(GL_TEXTURE_BINDING_2D, &before);
     GLuint name = 0;
@@ -40,7 +40,7 @@ TextureCache::~TextureCache() {
         glDeleteTextures(1, &entry.name);
 }
 
-ImTextureID TextureCache::find(const GridItem& grid) {
+ImTextureID TextureCache::find(const figure::GridItem& grid) {
     GLint largest = 0;
     glGetIntegerv(GL_MAX_TEXTURE_SIZE, &largest);
     if (!grid.pixels || grid.cols < 1 || grid.rows < 1 || grid.cols > largest || grid.rows > largest)
@@ -62,4 +62,4 @@ void TextureCache::end_frame(int unused_frames) {
     });
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <unordered_map>
 
-namespace headscope {
+namespace headscope::app {
 
 /// The GL textures of the grids on screen, by key. Needs its GL context current in every call, also when
 /// destroyed.
@@ -20,7 +20,7 @@ public:
 
     /// The texture that holds the pixels, made when its key is new. A key of 0 stands for no key: the pixels
     /// themselves are then compared by hash. 0 for an empty grid or one that is larger than GL allows.
-    ImTextureID find(const GridItem& grid);
+    ImTextureID find(const figure::GridItem& grid);
 
     /// Frees what was not asked for in the last `unused_frames` calls of this function.
     void end_frame(int unused_frames = 120);
@@ -34,4 +34,4 @@ private:
     std::int64_t frame_ = 0;
 };
 
-} // namespace headscope
+} // namespace headscope::app

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace headscope {
+namespace headscope::app {
 
 /// What runs inside the shell: the whole program's user interface, with no knowledge of windows or GL.
 class Ui {
@@ -21,7 +21,7 @@ public:
     virtual bool animating() const = 0;
     /// The user's zoom (Ctrl +/-), 1 to 2, and the colour that the window is cleared to.
     virtual float zoom() const = 0;
-    virtual Color background() const = 0;
+    virtual figure::Color background() const = 0;
     virtual std::string title() const = 0;
     /// Set once when the user asked to quit.
     virtual bool quitting() const = 0;
@@ -29,4 +29,4 @@ public:
     virtual void close() {}
 };
 
-} // namespace headscope
+} // namespace headscope::app

@@ -18,7 +18,7 @@
 #include <memory>
 #include <mutex>
 
-namespace headscope {
+namespace headscope::app {
 namespace {
 
 constexpr double frame_time = 1.0 / 60;
@@ -324,4 +324,4 @@ void wake_window() {
         glfwPostEmptyEvent();
 }
 
-} // namespace headscope
+} // namespace headscope::app

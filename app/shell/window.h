@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 struct WindowOptions {
     /// Paths of files dropped on the window.
@@ -30,4 +30,4 @@ void wake_window();
 /// Seconds since the process started.
 double seconds_since_start();
 
-} // namespace headscope
+} // namespace headscope::app

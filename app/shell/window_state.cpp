@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-namespace headscope {
+namespace headscope::app {
 
 std::filesystem::path window_state_path() {
     // The base directory specification ignores a relative path.
@@ -64,4 +64,4 @@ bool write_window_state(const std::filesystem::path& path, const WindowState& st
     return false;
 }
 
-} // namespace headscope
+} // namespace headscope::app

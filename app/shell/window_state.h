@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-namespace headscope {
+namespace headscope::app {
 
 /// What the program remembers of its window; logical pixels.
 struct WindowState {
@@ -25,4 +25,4 @@ WindowState read_window_state(const std::filesystem::path& path);
 /// Replaces the file in one step. Says whether it could; a window whose size can't be remembered still works.
 bool write_window_state(const std::filesystem::path& path, const WindowState& state);
 
-} // namespace headscope
+} // namespace headscope::app

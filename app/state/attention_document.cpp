@@ -1,6 +1,6 @@
 #include "app/state/attention_document.h"
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -35,4 +35,4 @@ DocumentPtr with_layer(const Document& document, std::int64_t layer) {
     return attention_document(document.attention, layer, document);
 }
 
-} // namespace headscope
+} // namespace headscope::app

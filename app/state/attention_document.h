@@ -2,7 +2,7 @@
 
 #include "app/state/document.h"
 
-namespace headscope {
+namespace headscope::app {
 
 /// A document that shows attention weights instead of computing them: its problem has B, Tq, Tk, H and Hkv
 /// and the tokens alone, its recipe is kept from the document before, to return to.
@@ -11,4 +11,4 @@ DocumentPtr attention_document(const AttentionSetPtr& set, std::int64_t layer, c
 /// The same document with another layer; not a step of the history.
 DocumentPtr with_layer(const Document& document, std::int64_t layer);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace headscope {
+namespace headscope::app {
 
 /// Which part of a head's map is looked at: 1 is the whole of it, and the middle of what is seen, as shares
 /// of its width and height.
@@ -21,10 +21,10 @@ struct AttentionView {
     bool board = true;        ///< all heads beside the open one
     std::string pattern = {}; ///< heads that do this are marked on the board; empty: none
     MapWindow map = {};
-    ReadingOptions reading = {};  ///< how the weights are read otherwise than they are held
-    ReadingOptions possible = {}; ///< what of that would do anything to them; follows the set
-    bool log_colours = false;     ///< colours of weights by their logarithm
+    analysis::ReadingOptions reading = {};  ///< how the weights are read otherwise than they are held
+    analysis::ReadingOptions possible = {}; ///< what of that would do anything to them; follows the set
+    bool log_colours = false;               ///< colours of weights by their logarithm
     bool operator==(const AttentionView&) const = default;
 };
 
-} // namespace headscope
+} // namespace headscope::app

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 int row_axis(TensorId tensor) {
     return tensor_info(tensor).rank() - 2;
@@ -87,4 +87,4 @@ std::string block_text(const Block& block, const Dims& dims) {
     return std::string(info.name) + "[" + inner + "]";
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace headscope {
+namespace headscope::app {
 
 /// A rectangle of one matrix: `rows` x `cols` numbers from `first` on. Rows run along the tensor's last axis
 /// but one, columns along its last; a bias has one row. Axes before them (batch, head) stay as in `first`.
@@ -36,4 +36,4 @@ bool is_owned(TensorId tensor);
 /// "W_O[4:8, 0:8]", or "W_O[5, 1]" for one number. A batch of one is not written.
 std::string block_text(const Block& block, const Dims& dims);
 
-} // namespace headscope
+} // namespace headscope::app

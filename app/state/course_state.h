@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// What a learner did in one lesson. Kept between runs.
 struct LessonProgress {
@@ -25,20 +25,21 @@ struct LessonProgress {
 
 /// A panel of the open page: what the learner set on it, and what that gives.
 struct PanelState {
-    Knobs set;
-    std::variant<std::monostate, PanelFigure, std::string>
+    lesson::Knobs set;
+    std::variant<std::monostate, lesson::PanelFigure, std::string>
         shows;                  ///< nothing yet, a figure, or why there is none
     std::uint64_t revision = 0; ///< of the document that `shows` was computed for
-    Knobs computed;             ///< and for what was set
+    lesson::Knobs computed;     ///< and for what was set
 };
 
 /// The course as the window has it. Pages of a lesson: its opening, its steps, its questions, the summary.
 struct CourseState {
-    std::vector<std::shared_ptr<const Lesson>> lessons; ///< those that can be played
-    std::vector<std::string> broken;                    ///< a sentence for each file that cannot
-    std::shared_ptr<const Lesson> open;                 ///< null: the contents
+    std::vector<std::shared_ptr<const lesson::Lesson>> lessons; ///< those that can be played
+    std::vector<std::string> broken;                            ///< a sentence for each file that cannot
+    std::shared_ptr<const lesson::Lesson> open;                 ///< null: the contents
     int page = 0;
-    std::optional<Recipe> given; ///< the problem of the page; another one on screen: the learner is away
+    std::optional<project::Recipe>
+        given; ///< the problem of the page; another one on screen: the learner is away
     std::map<std::string, LessonProgress> progress; ///< by id of the lesson
     /// What was typed into the tables of the open lesson: by id of the table, then by cell, row by row.
     std::map<std::string, std::map<int, std::string>> typed;
@@ -53,16 +54,16 @@ struct CourseState {
     /// Which step or question the page is, from 0; out of range when it is none.
     int step_index() const { return page - 1; }
     int question_index() const { return page - 1 - steps(); }
-    const Step* step() const {
+    const lesson::Step* step() const {
         const int s = step_index();
         return s >= 0 && s < steps() ? &open->steps[static_cast<std::size_t>(s)] : nullptr;
     }
-    const Question* question() const {
+    const lesson::Question* question() const {
         const int q = question_index();
         return q >= 0 && q < questions() ? &open->quiz[static_cast<std::size_t>(q)] : nullptr;
     }
     /// What the page shows; the lesson's own scene on the opening and the summary.
-    StepScene scene() const;
+    lesson::StepScene scene() const;
     LessonProgress of_open() const {
         const auto found = open == nullptr ? progress.end() : progress.find(open->id);
         return found == progress.end() ? LessonProgress{} : found->second;
@@ -70,9 +71,9 @@ struct CourseState {
 };
 
 /// Under which name a gate that was met is remembered.
-std::string gate_name(const Gate& gate);
+std::string gate_name(const lesson::Gate& gate);
 
 /// Whether the problem on screen is not the one that the page gave.
-bool is_away(const CourseState& course, const Recipe& now);
+bool is_away(const CourseState& course, const project::Recipe& now);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -1,9 +1,9 @@
 #include "app/state/document.h"
 
-namespace headscope {
+namespace headscope::app {
 
-DocumentPtr make_document(const Recipe& recipe, std::uint64_t revision) {
-    BuiltRecipe built = build_recipe(recipe);
+DocumentPtr make_document(const project::Recipe& recipe, std::uint64_t revision) {
+    project::BuiltRecipe built = project::build_recipe(recipe);
     auto document = std::make_shared<Document>();
     document->recipe = recipe;
     document->revision = revision;
@@ -11,15 +11,15 @@ DocumentPtr make_document(const Recipe& recipe, std::uint64_t revision) {
     document->feature_names = std::move(built.feature_names);
     document->title = std::move(built.title);
     document->unedited = std::make_shared<const Problem>(std::move(built.problem));
-    document->problem = with_edits(*document->unedited, recipe);
+    document->problem = project::with_edits(*document->unedited, recipe);
     return document;
 }
 
-DocumentPtr edit_document(const Document& document, const Recipe& recipe) {
+DocumentPtr edit_document(const Document& document, const project::Recipe& recipe) {
     auto edited = std::make_shared<Document>(document);
     edited->recipe = recipe;
     ++edited->revision;
-    edited->problem = with_edits(*edited->unedited, recipe);
+    edited->problem = project::with_edits(*edited->unedited, recipe);
     return edited;
 }
 
@@ -30,4 +30,4 @@ bool is_edited(const Document& document, TensorId tensor, std::int64_t offset) {
     return now != before && now->data()[offset] != before->data()[offset];
 }
 
-} // namespace headscope
+} // namespace headscope::app

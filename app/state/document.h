@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 struct ModelPart;
 
 /// A recipe and the problem that follows from it. Immutable; shared between threads.
 struct Document {
-    Recipe recipe;
+    project::Recipe recipe;
     Problem problem;
     std::shared_ptr<const Problem> unedited; ///< the same without edits, gains and temperature
     std::vector<std::string> head_roles;     ///< H texts, or empty
@@ -31,13 +31,13 @@ struct Document {
 using DocumentPtr = std::shared_ptr<const Document>;
 
 /// Throws Error(input) with the sentence to show when the recipe cannot be made into a problem.
-DocumentPtr make_document(const Recipe& recipe, std::uint64_t revision);
+DocumentPtr make_document(const project::Recipe& recipe, std::uint64_t revision);
 
 /// The same for a recipe that differs from the document's in edits, gains and temperature alone: nothing is
 /// built anew. Throws Error(input) likewise.
-DocumentPtr edit_document(const Document& document, const Recipe& recipe);
+DocumentPtr edit_document(const Document& document, const project::Recipe& recipe);
 
 /// Whether a cell of an input holds another number than the preset or the file gave it.
 bool is_edited(const Document& document, TensorId tensor, std::int64_t offset);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// What the engine badge and its panel can ask for.
 struct EngineAction {
@@ -19,7 +19,7 @@ struct EngineAction {
 /// What came of running one problem on two engines.
 struct EngineComparison {
     std::string first, second; ///< ids of the devices
-    std::vector<StageDifference> stages;
+    std::vector<analysis::StageDifference> stages;
     double first_seconds = 0, second_seconds = 0;
     std::string error; ///< one sentence when one of them could not run it
 };
@@ -27,10 +27,10 @@ struct EngineComparison {
 /// The engines as the badge and its panel show them.
 struct EngineState {
     bool looking = false, comparing = false; ///< in the background
-    std::optional<DeviceList> found;         ///< once somebody has looked
+    std::optional<engine::DeviceList> found; ///< once somebody has looked
     std::string chosen = "auto";
     std::string notice; ///< why the CPU runs in place of what was chosen, in one sentence
     std::optional<EngineComparison> comparison;
 };
 
-} // namespace headscope
+} // namespace headscope::app

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <system_error>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace fs = std::filesystem;
 
@@ -158,4 +158,4 @@ void FileChooser::make_new_folder() {
              "); choose another name or place.";
 }
 
-} // namespace headscope
+} // namespace headscope::app

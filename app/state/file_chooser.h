@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// A folder that the chooser offers at its side.
 struct Place {
@@ -85,4 +85,4 @@ private:
     std::optional<std::string> new_folder_;
 };
 
-} // namespace headscope
+} // namespace headscope::app

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <system_error>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -147,4 +147,4 @@ std::string date_text(std::time_t time, std::time_t now) {
     return (then.tm_yday == today.tm_yday ? "today" : day) + " " + clock;
 }
 
-} // namespace headscope
+} // namespace headscope::app

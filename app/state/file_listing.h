@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// One line of a folder's listing.
 struct FileRow {
@@ -47,4 +47,4 @@ std::filesystem::path home_folder();
 /// "today 10:42", "21 Nov 10:42", "21 Nov 2024" in local time; empty for 0.
 std::string date_text(std::time_t time, std::time_t now);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// What a path that is being chosen is for.
 enum class PathPurpose : std::uint8_t { open, save_project, save_patch, picture, numbers, script };
@@ -89,4 +89,4 @@ struct FilesState {
     }
 };
 
-} // namespace headscope
+} // namespace headscope::app

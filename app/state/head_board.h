@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// One layer of a board.
 struct BoardRow {
-    std::vector<HeadMap> heads;
+    std::vector<analysis::HeadMap> heads;
     std::string error;         ///< one sentence when the layer could not be read; then there are no heads
     std::uint64_t version = 0; ///< no two rows of the program have the same
 };
@@ -32,4 +32,4 @@ public:
     virtual std::int64_t ready() const = 0;
 };
 
-} // namespace headscope
+} // namespace headscope::app

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -56,4 +56,4 @@ LayerMarks marks_of(const Problem& now, const Problem& unedited) {
     return marks;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// Where a head's numbers stand in one tensor.
 struct HeadPart {
@@ -36,4 +36,4 @@ struct LayerMarks {
 /// Compares numbers, so that an edit that was taken back by hand is none. Both of the same sizes.
 LayerMarks marks_of(const Problem& now, const Problem& unedited);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -16,17 +16,17 @@ void normalise(std::vector<float>& gains) {
 
 DocumentPtr model_document(const ModelPartPtr& part, std::int64_t layer,
                            const std::shared_ptr<const Problem>& base, std::uint64_t revision) {
-    Recipe recipe;
+    project::Recipe recipe;
     recipe.sentence = part->prompt;
     recipe.base = base;
     recipe.temperature = base->temperature;
-    if (const LayerEdits* edits = edits_of(part->edits, layer)) {
+    if (const checkpoint::LayerEdits* edits = checkpoint::edits_of(part->edits, layer)) {
         recipe.edits = edits->tensors;
         recipe.gains = edits->gains;
     }
     auto document = std::make_shared<Document>();
     document->unedited = base;
-    document->problem = with_edits(*base, recipe);
+    document->problem = project::with_edits(*base, recipe);
     document->recipe = std::move(recipe);
     document->title = part->model->name();
     document->revision = revision;
@@ -35,50 +35,52 @@ DocumentPtr model_document(const ModelPartPtr& part, std::int64_t layer,
     return document;
 }
 
-DocumentPtr edit_model_document(const Document& document, Recipe recipe, bool all_dropped) {
+DocumentPtr edit_model_document(const Document& document, project::Recipe recipe, bool all_dropped) {
     auto part = std::make_shared<ModelPart>(*document.model);
     if (all_dropped) {
         part->edits.clear();
         part->marks.clear();
     }
     normalise(recipe.gains);
-    const LayerEdits edits{recipe.edits, recipe.gains};
+    const checkpoint::LayerEdits edits{recipe.edits, recipe.gains};
     part->edits.erase(document.layer);
     part->marks.erase(document.layer);
     if (!edits.empty()) {
         part->edits.emplace(document.layer, edits);
         part->marks.emplace(document.layer,
-                            marks_of(with_edits(*document.unedited, &edits), *document.unedited));
+                            marks_of(checkpoint::with_edits(*document.unedited, &edits), *document.unedited));
     }
     return model_document(part, document.layer, document.unedited, document.revision + 1);
 }
 
-std::map<std::int64_t, LayerMarks> marks_of(const ModelRun& run, const ModelEdits& edits) {
+std::map<std::int64_t, LayerMarks> marks_of(const checkpoint::ModelRun& run,
+                                            const checkpoint::ModelEdits& edits) {
     std::map<std::int64_t, LayerMarks> marks;
     for (const auto& [layer, changed] : edits) {
         const Problem base = run.problem(layer);
-        marks.emplace(layer, marks_of(with_edits(base, &changed), base));
+        marks.emplace(layer, marks_of(checkpoint::with_edits(base, &changed), base));
     }
     return marks;
 }
 
-std::optional<std::int64_t> first_difference(const ModelEdits& a, const ModelEdits& b) {
+std::optional<std::int64_t> first_difference(const checkpoint::ModelEdits& a,
+                                             const checkpoint::ModelEdits& b) {
     std::int64_t layers = 0;
-    for (const ModelEdits* edits : {&a, &b})
+    for (const checkpoint::ModelEdits* edits : {&a, &b})
         if (!edits->empty())
             layers = std::max(layers, edits->rbegin()->first + 1);
-    const std::int64_t first = first_difference(a, b, layers);
+    const std::int64_t first = checkpoint::first_difference(a, b, layers);
     return first < layers ? std::optional(first) : std::nullopt;
 }
 
 std::string open_layer_name(const Document& document) {
-    return document.attention != nullptr ? layer_name(document.attention->info(), document.layer)
+    return document.attention != nullptr ? analysis::layer_name(document.attention->info(), document.layer)
                                          : "L" + std::to_string(document.layer);
 }
 
 std::string open_head_name(const Document& document, std::int64_t h) {
-    return document.attention != nullptr ? head_name(document.attention->info(), document.layer, h)
+    return document.attention != nullptr ? analysis::head_name(document.attention->info(), document.layer, h)
                                          : open_layer_name(document) + " H" + std::to_string(h);
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -10,16 +10,16 @@
 #include <optional>
 #include <string>
 
-namespace headscope {
+namespace headscope::app {
 
 /// What decides the numbers of a pass through a checkpoint. Small: weights stay in the file but for what was
 /// changed. Immutable; compared by identity.
 struct ModelPart {
-    TextModelPtr model;
-    std::string prompt;                        ///< as it was typed
-    std::shared_ptr<const ModelInputs> inputs; ///< its tokens
-    ModelEdits edits;                          ///< of all layers
-    std::map<std::int64_t, LayerMarks> marks;  ///< what they change, by layer
+    checkpoint::TextModelPtr model;
+    std::string prompt;                                    ///< as it was typed
+    std::shared_ptr<const checkpoint::ModelInputs> inputs; ///< its tokens
+    checkpoint::ModelEdits edits;                          ///< of all layers
+    std::map<std::int64_t, LayerMarks> marks;              ///< what they change, by layer
 };
 using ModelPartPtr = std::shared_ptr<const ModelPart>;
 
@@ -31,16 +31,18 @@ DocumentPtr model_document(const ModelPartPtr& part, std::int64_t layer,
 
 /// A document of a checkpoint whose recipe changed in edits and gains of the open layer. `all_dropped`: those
 /// of other layers go too. Throws Error(input) likewise.
-DocumentPtr edit_model_document(const Document& document, Recipe recipe, bool all_dropped);
+DocumentPtr edit_model_document(const Document& document, project::Recipe recipe, bool all_dropped);
 
 /// What edits change in a run's layers. Reads the weights of those layers: not for the UI thread.
-std::map<std::int64_t, LayerMarks> marks_of(const ModelRun& run, const ModelEdits& edits);
+std::map<std::int64_t, LayerMarks> marks_of(const checkpoint::ModelRun& run,
+                                            const checkpoint::ModelEdits& edits);
 
 /// The first layer whose edits differ; nothing when none does.
-std::optional<std::int64_t> first_difference(const ModelEdits& a, const ModelEdits& b);
+std::optional<std::int64_t> first_difference(const checkpoint::ModelEdits& a,
+                                             const checkpoint::ModelEdits& b);
 
 /// "L5", "B5": how the open layer of a document with a board is called; and "L5 H1".
 std::string open_layer_name(const Document& document);
 std::string open_head_name(const Document& document, std::int64_t h);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -17,16 +17,17 @@ std::string layers_text(std::int64_t first, std::int64_t last) {
 
 } // namespace
 
-std::int64_t position_of(const ModelRun& run, const TextModel& model, std::optional<std::int64_t> chosen) {
-    const ModelInputs& inputs = run.inputs();
+std::int64_t position_of(const checkpoint::ModelRun& run, const checkpoint::TextModel& model,
+                         std::optional<std::int64_t> chosen) {
+    const checkpoint::ModelInputs& inputs = run.inputs();
     if (chosen)
         return std::clamp<std::int64_t>(*chosen, 0, inputs.T - 1);
     const auto hidden = std::ranges::find(inputs.ids, model.mask_id);
     return model.mask_id >= 0 && hidden != inputs.ids.end() ? hidden - inputs.ids.begin() : inputs.T - 1;
 }
 
-std::optional<Predictions> predictions_of(const TextModel& model, const ModelRun& run,
-                                          const ModelRun& unedited, std::int64_t position,
+std::optional<Predictions> predictions_of(const checkpoint::TextModel& model, const checkpoint::ModelRun& run,
+                                          const checkpoint::ModelRun& unedited, std::int64_t position,
                                           const Progress& cancel) {
     const TensorPtr logits = run.logits_at(position, cancel),
                     unedited_logits = unedited.logits_at(position, cancel);
@@ -40,25 +41,25 @@ std::optional<Predictions> predictions_of(const TextModel& model, const ModelRun
                     .edited = !run.edits().empty(),
                     .likeliest = {},
                     .moved = {}};
-    const std::vector<TokenChance> listed = likeliest(now, most_listed);
+    const std::vector<checkpoint::TokenChance> listed = checkpoint::likeliest(now, most_listed);
     std::vector<std::int64_t> ids;
-    for (const TokenChance& chance : listed)
+    for (const checkpoint::TokenChance& chance : listed)
         ids.push_back(chance.id);
-    const std::vector<float> was = out.edited ? chances_of(before, ids) : std::vector<float>();
+    const std::vector<float> was = out.edited ? checkpoint::chances_of(before, ids) : std::vector<float>();
     for (std::size_t n = 0; n < listed.size(); ++n)
-        out.likeliest.push_back({ids[n], label_of(model, ids[n]), out.edited ? was[n] : listed[n].probability,
-                                 listed[n].probability});
+        out.likeliest.push_back({ids[n], checkpoint::label_of(model, ids[n]),
+                                 out.edited ? was[n] : listed[n].probability, listed[n].probability});
     if (!out.edited)
         return out;
-    const PredictionShift shift = compare_predictions(before, now, most_moved);
+    const checkpoint::PredictionShift shift = checkpoint::compare_predictions(before, now, most_moved);
     out.kl = shift.kl;
-    for (const PredictionShift::Moved& moved : shift.moved)
+    for (const checkpoint::PredictionShift::Moved& moved : shift.moved)
         if (moved.before != moved.after)
-            out.moved.push_back({moved.id, label_of(model, moved.id), moved.before, moved.after});
+            out.moved.push_back({moved.id, checkpoint::label_of(model, moved.id), moved.before, moved.after});
     return out;
 }
 
-std::string recomputed_layers(const ModelRun& run) {
+std::string recomputed_layers(const checkpoint::ModelRun& run) {
     const std::int64_t L = run.info().L, from = run.computed_from();
     if (from >= L)
         return "No layer had to be recomputed.";
@@ -68,4 +69,4 @@ std::string recomputed_layers(const ModelRun& run) {
     return text + (from == 0 ? "." : ", " + layers_text(0, from - 1) + " taken over.");
 }
 
-} // namespace headscope
+} // namespace headscope::app

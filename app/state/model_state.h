@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// One token of a model's vocabulary, and how likely the model holds it: without the edits, and with them.
 struct TokenOdds {
@@ -28,10 +28,10 @@ struct Predictions {
 
 /// The checkpoint of the document as the views show it: what was computed last, which may lag behind.
 struct ModelState {
-    std::string prompt;   ///< as it stands in the field, valid or not
-    std::string error;    ///< one sentence about the prompt or the last run; empty when all is well
-    ModelRunPtr run;      ///< newest that is over
-    ModelRunPtr unedited; ///< the same text without edits
+    std::string prompt;          ///< as it stands in the field, valid or not
+    std::string error;           ///< one sentence about the prompt or the last run; empty when all is well
+    checkpoint::ModelRunPtr run; ///< newest that is over
+    checkpoint::ModelRunPtr unedited; ///< the same text without edits
     bool running = false;
     float fraction = 0;                   ///< of the run that is under way
     std::optional<std::int64_t> position; ///< as chosen; empty: the first hidden word, else the last token
@@ -40,15 +40,16 @@ struct ModelState {
 };
 
 /// The position that is looked at: `chosen`, clamped, or the usual one.
-std::int64_t position_of(const ModelRun& run, const TextModel& model, std::optional<std::int64_t> chosen);
+std::int64_t position_of(const checkpoint::ModelRun& run, const checkpoint::TextModel& model,
+                         std::optional<std::int64_t> chosen);
 
 /// What the model says at a position; nothing when the checkpoint has no head. `unedited`: the same text. May
 /// take as long as a run: not for the window's thread. Throws Error(cancelled).
-std::optional<Predictions> predictions_of(const TextModel& model, const ModelRun& run,
-                                          const ModelRun& unedited, std::int64_t position,
+std::optional<Predictions> predictions_of(const checkpoint::TextModel& model, const checkpoint::ModelRun& run,
+                                          const checkpoint::ModelRun& unedited, std::int64_t position,
                                           const Progress& cancel);
 
 /// "Layers 5 to 11 were recomputed, 0 to 4 taken over."
-std::string recomputed_layers(const ModelRun& run);
+std::string recomputed_layers(const checkpoint::ModelRun& run);
 
-} // namespace headscope
+} // namespace headscope::app

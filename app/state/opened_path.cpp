@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <string_view>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -22,10 +22,10 @@ PathKind kind_of_content(const std::string& path) {
     file.read(0, start);
     if (start == npy_magic)
         return PathKind::tensors;
-    const Safetensors tensors = Safetensors::open_lazily(path);
-    return is_project(tensors)                              ? PathKind::project
+    const format::Safetensors tensors = format::Safetensors::open_lazily(path);
+    return project::is_project(tensors)                     ? PathKind::project
            : tensors.metadata().contains("headscope.patch") ? PathKind::patch
-           : is_case(tensors)                               ? PathKind::problem
+           : project::is_case(tensors)                      ? PathKind::problem
                                                             : PathKind::tensors;
 }
 
@@ -50,4 +50,4 @@ PathKind kind_of_path(const std::string& path) {
     }
 }
 
-} // namespace headscope
+} // namespace headscope::app

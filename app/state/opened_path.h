@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-namespace headscope {
+namespace headscope::app {
 
 /// What can be opened.
 enum class PathKind : std::uint8_t {
@@ -22,4 +22,4 @@ bool is_checkpoint(const std::string& folder);
 /// project, so that opening it says what is wrong. Reads a file's header alone.
 PathKind kind_of_path(const std::string& path);
 
-} // namespace headscope
+} // namespace headscope::app

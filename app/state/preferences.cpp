@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -62,4 +62,4 @@ void read_preferences(const std::string& text, ViewState& view) {
     read_choice(json, "flash_changes", view.flash_changes);
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace headscope {
+namespace headscope::app {
 
 /// What the window remembers of its view from one run to the next: theme, zoom, panels, colour map.
 std::string preferences_json(const ViewState& view);
@@ -12,4 +12,4 @@ std::string preferences_json(const ViewState& view);
 /// Takes over what it understands; anything damaged or unknown is left as it was.
 void read_preferences(const std::string& json, ViewState& view);
 
-} // namespace headscope
+} // namespace headscope::app

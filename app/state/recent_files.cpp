@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -72,4 +72,4 @@ bool remove_recent_file(const std::filesystem::path& list, const std::string& pa
     return write_list(list, without(read_recent_files(list), absolute_path(path)));
 }
 
-} // namespace headscope
+} // namespace headscope::app

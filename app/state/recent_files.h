@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 inline constexpr std::size_t most_recent_files = 10;
 
@@ -20,4 +20,4 @@ std::vector<std::string> read_recent_files(const std::filesystem::path& list);
 bool add_recent_file(const std::filesystem::path& list, const std::string& path);
 bool remove_recent_file(const std::filesystem::path& list, const std::string& path);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-namespace headscope {
+namespace headscope::app {
 
 std::filesystem::path state_folder() {
     // The base directory specification ignores a relative path.
@@ -13,4 +13,4 @@ std::filesystem::path state_folder() {
     return {};
 }
 
-} // namespace headscope
+} // namespace headscope::app

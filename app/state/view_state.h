@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace headscope {
+namespace headscope::app {
 
 /// The address of one cell on screen.
 struct CellAddress {
@@ -81,7 +81,7 @@ struct ViewState {
     bool selecting = false;               ///< the button is held and a block is being drawn out
     OperationChoice operation;
     MaskBrush brush;
-    std::vector<CellRange> points; ///< outlined because a lesson speaks of them
+    std::vector<lesson::CellRange> points; ///< outlined because a lesson speaks of them
     std::optional<CellDrag> drag;
 
     bool one_head = false;     ///< split: the head in focus alone, for checkpoints and rotary positions
@@ -120,4 +120,4 @@ constexpr float settled(float t) {
     return 1 - (1 - t) * (1 - t) * (1 - t);
 }
 
-} // namespace headscope
+} // namespace headscope::app

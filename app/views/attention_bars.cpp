@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -24,26 +24,27 @@ std::string sizes_text(const AttentionInfo& info) {
 
 } // namespace
 
-void view_attention_toolbar(AppState& state, const Rect& area, const ViewTools& tools) {
+void view_attention_toolbar(AppState& state, const figure::Rect& area, const ViewTools& tools) {
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
     const DrawContext context = bar_context(state, tools, area.w);
     const AttentionInfo& info = state.document->attention->info();
     tools.surface.need_glyphs(info.title);
     Picture picture;
-    Scene back;
-    back.add(RectItem{.area = area, .fill = theme.panel});
-    back.add(LineItem{{0, area.bottom() - 0.5F}, {area.w, area.bottom() - 0.5F}, theme.line, 1});
+    figure::Scene back;
+    back.add(figure::RectItem{.area = area, .fill = theme.panel});
+    back.add(figure::LineItem{{0, area.bottom() - 0.5F}, {area.w, area.bottom() - 0.5F}, theme.line, 1});
     paint(back, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     const std::string title = shortened(info.title, 48);
-    const float name_width = tools.measure(title, Font::ui_medium, 14.5F);
+    const float name_width = tools.measure(title, figure::Font::ui_medium, 14.5F);
     const float file = view_file_button(state, {16, 10}, tools);
-    const Rect name{16 + file + 8, 10, name_width + 118, 32};
-    picture.scene.add(RectItem{.area = name, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
-    const float caption = draw_text(picture, context, name.x + 12, baseline_for(26, 13), "weights from",
-                                    Font::ui, 13, theme.muted);
-    draw_text(picture, context, name.x + 12 + caption + 8, baseline_for(26, 14.5F), title, Font::ui_medium,
-              14.5F, theme.ink);
+    const figure::Rect name{16 + file + 8, 10, name_width + 118, 32};
+    picture.scene.add(
+        figure::RectItem{.area = name, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
+    const float caption = draw_text(picture, context, name.x + 12, figure::baseline_for(26, 13),
+                                    "weights from", figure::Font::ui, 13, theme.muted);
+    draw_text(picture, context, name.x + 12 + caption + 8, figure::baseline_for(26, 14.5F), title,
+              figure::Font::ui_medium, 14.5F, theme.ink);
     picture.tips.push_back({name, info.source});
     draw_button(picture, context, {name.right() + 12, 10, 116, 32}, "Close file", FileCommand(NewProject{}),
                 false, "Back to computing attention from a sentence");
@@ -54,27 +55,27 @@ void view_attention_toolbar(AppState& state, const Rect& area, const ViewTools& 
     show_picture(picture, origin.x, origin.y, tools, nullptr);
 }
 
-void view_attention_strip(const AppState& state, const Rect& area, const ViewTools& tools) {
+void view_attention_strip(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
     const float scale = tools.surface.scale();
     const DrawContext context = bar_context(state, tools, area.w);
     Picture picture;
-    picture.scene.add(RectItem{.area = {0, 0, area.w, area.h}, .fill = theme.canvas});
-    picture.scene.add(LineItem{{0, area.h - 0.5F}, {area.w, area.h - 0.5F}, theme.line, 1});
+    picture.scene.add(figure::RectItem{.area = {0, 0, area.w, area.h}, .fill = theme.canvas});
+    picture.scene.add(figure::LineItem{{0, area.h - 0.5F}, {area.w, area.h - 0.5F}, theme.line, 1});
     const std::string label(group_info(StageGroup::weights).label);
-    const float baseline = baseline_for(area.h / 2 - 1, 13);
+    const float baseline = figure::baseline_for(area.h / 2 - 1, 13);
     const float width =
-        draw_text(picture, context, canvas_pad, baseline, label, Font::ui_semibold, 13, theme.ink);
-    picture.scene.add(RectItem{.area = {canvas_pad, area.h - 2, width, 2}, .fill = theme.ink});
+        draw_text(picture, context, canvas_pad, baseline, label, figure::Font::ui_semibold, 13, theme.ink);
+    picture.scene.add(figure::RectItem{.area = {canvas_pad, area.h - 2, width, 2}, .fill = theme.ink});
     draw_text(picture, context, canvas_pad + width + 20, baseline,
               reads_checkpoint(state) ? "all that a mean has; open one of the heads for the other stages"
                                       : "the one stage that the file holds",
-              Font::ui, 13, theme.muted);
+              figure::Font::ui, 13, theme.muted);
     show_picture(picture, origin.x + area.x * scale, origin.y + area.y * scale, tools, nullptr);
 }
 
-void view_attention_bar(const AppState& state, const Rect& area, const ViewTools& tools) {
+void view_attention_bar(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
     const DrawContext context = bar_context(state, tools, area.w);
@@ -82,31 +83,31 @@ void view_attention_bar(const AppState& state, const Rect& area, const ViewTools
     const AttentionInfo& info = given->info();
     const std::int64_t layer = (reads_checkpoint(state) ? state.shown.document : state.document)->layer;
     Picture picture;
-    picture.scene.add(RectItem{.area = area, .fill = theme.panel});
-    picture.scene.add(LineItem{{0, area.y}, {area.w, area.y}, theme.line, 1});
-    const float center = area.y + area.h / 2, baseline = baseline_for(center, 13);
+    picture.scene.add(figure::RectItem{.area = area, .fill = theme.panel});
+    picture.scene.add(figure::LineItem{{0, area.y}, {area.w, area.y}, theme.line, 1});
+    const float center = area.y + area.h / 2, baseline = figure::baseline_for(center, 13);
     const std::int64_t ready = state.board == nullptr ? info.L : state.board->ready();
     if (ready < info.L) {
-        const Rect track{32, center - 3, 220, 6};
+        const figure::Rect track{32, center - 3, 220, 6};
         const float share = static_cast<float>(ready) / static_cast<float>(info.L);
-        picture.scene.add(RectItem{.area = track, .fill = theme.line2, .radius = 3});
-        picture.scene.add(
-            RectItem{.area = {track.x, track.y, track.w * share, track.h}, .fill = theme.ink, .radius = 3});
+        picture.scene.add(figure::RectItem{.area = track, .fill = theme.line2, .radius = 3});
+        picture.scene.add(figure::RectItem{
+            .area = {track.x, track.y, track.w * share, track.h}, .fill = theme.ink, .radius = 3});
         draw_text(picture, context, track.right() + 14, baseline,
                   "reading heads: " + grouped(ready) + " of " + grouped(info.L) +
                       (info.mean_layer                ? " rows of the board"
                        : info.axis == SetAxis::layers ? " layers"
                                                       : " sequences"),
-                  Font::ui, 13, theme.text);
+                  figure::Font::ui, 13, theme.text);
     } else {
         draw_text(picture, context, 32, baseline,
-                  state.running ? "reading " + layer_name(info, layer) + " …"
+                  state.running ? "reading " + analysis::layer_name(info, layer) + " …"
                                 : "← → heads    ↑ ↓ layers    Shift and arrows: next weight    F1 all keys",
-                  Font::ui, 13, theme.muted);
+                  figure::Font::ui, 13, theme.muted);
     }
-    draw_text(picture, context, area.w - 24, baseline, sizes_text(info), Font::ui, 13, theme.text,
-              Align::right);
+    draw_text(picture, context, area.w - 24, baseline, sizes_text(info), figure::Font::ui, 13, theme.text,
+              figure::Align::right);
     show_picture(picture, origin.x, origin.y, tools, nullptr);
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -18,7 +18,7 @@ void follow_open_head(const DrawContext& context, float scale) {
     if (storage.GetInt(key, -1) == layer)
         return;
     storage.SetInt(key, layer);
-    const Rect row = board_row_area(context, layer);
+    const figure::Rect row = board_row_area(context, layer);
     const float top = ImGui::GetScrollY() / scale;
     constexpr float head = 130; // layer 0 shows the numbers of the heads too
     if (row.y < top + head)
@@ -27,7 +27,7 @@ void follow_open_head(const DrawContext& context, float scale) {
         ImGui::SetScrollY((row.bottom() - context.height + 8) * scale);
 }
 
-void view_board(AppState& state, const Rect& area, const ViewTools& tools, Picture& kept,
+void view_board(AppState& state, const figure::Rect& area, const ViewTools& tools, Picture& kept,
                 LayersInSight& rows) {
     const float scale = tools.surface.scale();
     scrolled_picture("board", area, tools, nullptr, &kept, [&](float width, float height) {
@@ -53,7 +53,7 @@ SeenAxis seen_axis(std::int64_t count, std::int64_t cells, float zoom, float mid
 
 /// Wheel and mouse on a map that may be zoomed into. `grid`: in logical pixels of the window.
 void move_map(const AppState& state, const MatrixGrid& grid, const ViewTools& tools) {
-    const Rect& map = grid.area;
+    const figure::Rect& map = grid.area;
     const MapWindow& window = state.view.attention.map;
     const float scale = tools.surface.scale();
     const ImGuiIO& io = ImGui::GetIO();
@@ -89,8 +89,8 @@ void move_map(const AppState& state, const MatrixGrid& grid, const ViewTools& to
         pan(-io.MouseDelta.x / scale / map.w, -io.MouseDelta.y / scale / map.h);
 }
 
-void view_head(AppState& state, const Rect& area, const ViewTools& tools, std::optional<CellAddress>& hovered,
-               Picture& kept) {
+void view_head(AppState& state, const figure::Rect& area, const ViewTools& tools,
+               std::optional<CellAddress>& hovered, Picture& kept) {
     const DrawContext looked_at = canvas_draw_context(state, tools, area.w, area.h);
     const bool large = state.view.group == StageGroup::weights &&
                        state.view.weights_view == WeightsView::heatmap && !looked_at.difference() &&
@@ -111,19 +111,20 @@ void view_head(AppState& state, const Rect& area, const ViewTools& tools, std::o
 
 } // namespace
 
-void view_attention_canvas(AppState& state, const Rect& canvas, const ViewTools& tools,
+void view_attention_canvas(AppState& state, const figure::Rect& canvas, const ViewTools& tools,
                            std::optional<CellAddress>& hovered, Picture& kept, LayersInSight& rows) {
-    const Rect area = below_compare_bar(state, canvas);
+    const figure::Rect area = below_compare_bar(state, canvas);
     const ImVec2 origin = ImGui::GetWindowPos();
     const DrawContext whole = draw_context(state, tools, area.w, area.h);
     const float board = state.view.attention.board && state.board != nullptr ? board_width(whole) : 0;
-    const Rect left{area.x, area.y, board, area.h};
-    const Rect right{area.x + board, area.y, area.w - board, area.h};
+    const figure::Rect left{area.x, area.y, board, area.h};
+    const figure::Rect right{area.x + board, area.y, area.w - board, area.h};
     Picture board_kept;
     if (board > 0) {
         view_board(state, left, tools, board_kept, rows);
-        Scene edge;
-        edge.add(LineItem{{left.right(), left.y}, {left.right(), left.bottom()}, tools.theme.line, 1});
+        figure::Scene edge;
+        edge.add(
+            figure::LineItem{{left.right(), left.y}, {left.right(), left.bottom()}, tools.theme.line, 1});
         paint(edge, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     } else {
         rows = {state.view.attention.layer, state.view.attention.layer};
@@ -135,4 +136,4 @@ void view_attention_canvas(AppState& state, const Rect& canvas, const ViewTools&
     kept.scene.height = height;
 }
 
-} // namespace headscope
+} // namespace headscope::app

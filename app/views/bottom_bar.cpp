@@ -7,19 +7,19 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
 enum class Icon { first, back, play, pause, next, last };
 
-void draw_icon(Scene& scene, Icon icon, Point center, Color color) {
+void draw_icon(figure::Scene& scene, Icon icon, figure::Point center, figure::Color color) {
     const auto triangle = [&](float x, float side) {
-        scene.add(PolygonItem{
+        scene.add(figure::PolygonItem{
             {{x - 4 * side, center.y - 5}, {x + 4 * side, center.y}, {x - 4 * side, center.y + 5}}, color});
     };
     const auto bar = [&](float x) {
-        scene.add(RectItem{.area = {x - 1, center.y - 6, 2, 12}, .fill = color});
+        scene.add(figure::RectItem{.area = {x - 1, center.y - 6, 2, 12}, .fill = color});
     };
     switch (icon) {
     case Icon::first:
@@ -33,8 +33,8 @@ void draw_icon(Scene& scene, Icon icon, Point center, Color color) {
         triangle(center.x + 1, 1.2F);
         break;
     case Icon::pause:
-        scene.add(RectItem{.area = {center.x - 5, center.y - 6, 3.5F, 12}, .fill = color});
-        scene.add(RectItem{.area = {center.x + 1.5F, center.y - 6, 3.5F, 12}, .fill = color});
+        scene.add(figure::RectItem{.area = {center.x - 5, center.y - 6, 3.5F, 12}, .fill = color});
+        scene.add(figure::RectItem{.area = {center.x + 1.5F, center.y - 6, 3.5F, 12}, .fill = color});
         break;
     case Icon::next:
         triangle(center.x, 1);
@@ -46,8 +46,8 @@ void draw_icon(Scene& scene, Icon icon, Point center, Color color) {
     }
 }
 
-PolygonItem disc(Point center, float radius, Color color) {
-    PolygonItem item{{}, color};
+figure::PolygonItem disc(figure::Point center, float radius, figure::Color color) {
+    figure::PolygonItem item{{}, color};
     constexpr int corners = 40;
     for (int i = 0; i < corners; ++i) {
         const float angle = 6.2831853F * static_cast<float>(i) / corners;
@@ -81,7 +81,7 @@ Status status_of(const AppState& state, float room, const ViewTools& tools) {
     for (const std::string& text :
          {sizes + "  ·  " + grouped(cost.parameters) + " parameters  ·  " + flops_text(cost.flops()),
           sizes + "  ·  " + grouped(cost.parameters) + " parameters", sizes})
-        if (const float width = tools.measure(text, Font::ui, 13); width <= room)
+        if (const float width = tools.measure(text, figure::Font::ui, 13); width <= room)
             return {text, width};
     return {};
 }
@@ -93,24 +93,24 @@ std::string place_text(const AppState& state) {
     return text;
 }
 
-void speed_choice(const AppState& state, Picture& picture, const Rect& area, const ViewTools& tools) {
+void speed_choice(const AppState& state, Picture& picture, const figure::Rect& area, const ViewTools& tools) {
     const float speed = state.view.speed;
     const std::string text = (speed < 1 ? number(speed, 1) : std::to_string(static_cast<int>(speed))) + "×";
     picture.scene.add(
-        RectItem{.area = area, .fill = tools.theme.raise, .stroke = tools.theme.line2, .radius = 6});
-    picture.scene.add(TextItem{{area.x + area.w / 2, baseline_for(area.y + area.h / 2, 13)},
-                               text,
-                               Font::ui_medium,
-                               13,
-                               tools.theme.ink,
-                               Align::center});
+        figure::RectItem{.area = area, .fill = tools.theme.raise, .stroke = tools.theme.line2, .radius = 6});
+    picture.scene.add(figure::TextItem{{area.x + area.w / 2, figure::baseline_for(area.y + area.h / 2, 13)},
+                                       text,
+                                       figure::Font::ui_medium,
+                                       13,
+                                       tools.theme.ink,
+                                       figure::Align::center});
     const float next = speed >= 4 ? 0.5F : speed * 2;
     picture.hotspots.push_back(
         {area, "speed", ViewChange(SetSpeed{next}), "Playback speed; click for the next one"});
 }
 
 /// The track with its ticks and handle; dragging it goes to the stage and row under the mouse.
-void scrubber(const AppState& state, const Rect& track, const ViewTools& tools) {
+void scrubber(const AppState& state, const figure::Rect& track, const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
@@ -118,25 +118,26 @@ void scrubber(const AppState& state, const Rect& track, const ViewTools& tools) 
     const float y = track.y + track.h / 2;
     const Dims& dims = state.shown.dims();
     const float handle = track.x + step * scrubber_place(state.view, dims);
-    Scene scene;
-    scene.add(RectItem{.area = {track.x, y - 1, track.w, 2}, .fill = theme.line2});
-    scene.add(RectItem{.area = {track.x, y - 1, handle - track.x, 2}, .fill = theme.ink});
+    figure::Scene scene;
+    scene.add(figure::RectItem{.area = {track.x, y - 1, track.w, 2}, .fill = theme.line2});
+    scene.add(figure::RectItem{.area = {track.x, y - 1, handle - track.x, 2}, .fill = theme.ink});
     for (int g = 0; g < group_count; ++g) {
         const float x = track.x + step * static_cast<float>(g);
-        scene.add(
-            RectItem{.area = {x - 1, y - 5, 2, 10}, .fill = x <= handle + 0.5F ? theme.ink : theme.line2});
+        scene.add(figure::RectItem{.area = {x - 1, y - 5, 2, 10},
+                                   .fill = x <= handle + 0.5F ? theme.ink : theme.line2});
     }
     scene.add(disc({handle, y}, 6.5F, theme.ink));
     const std::string text = place_text(state);
-    const float half = tools.measure(text, Font::ui_semibold, 12.5F) / 2;
+    const float half = tools.measure(text, figure::Font::ui_semibold, 12.5F) / 2;
     tools.surface.need_glyphs(text);
     const float text_x =
         std::clamp(handle, track.x + half - 4, std::max(track.right() - half + 4, track.x + half - 4));
-    scene.add(TextItem{{text_x, y - 13}, text, Font::ui_semibold, 12.5F, theme.ink, Align::center});
+    scene.add(figure::TextItem{
+        {text_x, y - 13}, text, figure::Font::ui_semibold, 12.5F, theme.ink, figure::Align::center});
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
 
-    const Rect place{origin.x + (track.x - 8) * scale, origin.y + (y - 12) * scale, (track.w + 16) * scale,
-                     24 * scale};
+    const figure::Rect place{origin.x + (track.x - 8) * scale, origin.y + (y - 12) * scale,
+                             (track.w + 16) * scale, 24 * scale};
     ImGui::SetCursorScreenPos({place.x, place.y});
     ImGui::InvisibleButton("scrubber", {place.w, place.h});
     if (!ImGui::IsItemActive())
@@ -167,14 +168,14 @@ GoTo scrubber_target(float place, const Dims& dims) {
     return {static_cast<StageGroup>(stage), std::clamp<std::int64_t>(row, 0, dims.Tq - 1)};
 }
 
-void view_bottom_bar(const AppState& state, const Rect& area, const ViewTools& tools) {
+void view_bottom_bar(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
     if (state.shown.trace == nullptr)
         return;
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
     Picture picture;
-    picture.scene.add(RectItem{.area = area, .fill = theme.panel});
-    picture.scene.add(LineItem{{0, area.y}, {area.w, area.y}, theme.line, 1});
+    picture.scene.add(figure::RectItem{.area = area, .fill = theme.panel});
+    picture.scene.add(figure::LineItem{{0, area.y}, {area.w, area.y}, theme.line, 1});
     const float y = area.y + area.h / 2;
     const bool playing = state.view.playing;
     struct Button {
@@ -202,26 +203,28 @@ void view_bottom_bar(const AppState& state, const Rect& area, const ViewTools& t
     const float left = x + 6;
     const SaveStatus saved = save_status(state.files);
     // As wide as its longest word, so that the scrubber stands still while edits are stored.
-    const float saved_width =
-        saved.text.empty() ? 0
-                           : tools.measure("  ·  ", Font::ui, 13) + tools.measure("autosaved", Font::ui, 13);
+    const float saved_width = saved.text.empty() ? 0
+                                                 : tools.measure("  ·  ", figure::Font::ui, 13) +
+                                                       tools.measure("autosaved", figure::Font::ui, 13);
     const Status status = status_of(state, area.w - left - 24 - 360 - saved_width, tools);
     const float status_x = area.w - 24 - status.width - saved_width;
     if (!saved.text.empty()) {
         const float x_saved = area.w - 24 - saved_width;
-        const float baseline = baseline_for(y, 13);
+        const float baseline = figure::baseline_for(y, 13);
         if (!status.text.empty())
-            picture.scene.add(TextItem{{x_saved, baseline}, "  ·  ", Font::ui, 13, theme.text});
-        picture.scene.add(TextItem{{x_saved + tools.measure("  ·  ", Font::ui, 13), baseline},
-                                   saved.text,
-                                   Font::ui,
-                                   13,
-                                   saved.bad ? theme.bad : theme.text});
+            picture.scene.add(
+                figure::TextItem{{x_saved, baseline}, "  ·  ", figure::Font::ui, 13, theme.text});
+        picture.scene.add(figure::TextItem{{x_saved + tools.measure("  ·  ", figure::Font::ui, 13), baseline},
+                                           saved.text,
+                                           figure::Font::ui,
+                                           13,
+                                           saved.bad ? theme.bad : theme.text});
         picture.tips.push_back({{x_saved, area.y, saved_width, area.h}, saved.tip});
     }
     if (!status.text.empty()) {
-        picture.scene.add(LineItem{{status_x - 20, y - 12}, {status_x - 20, y + 12}, theme.line2, 1});
-        picture.scene.add(TextItem{{status_x, baseline_for(y, 13)}, status.text, Font::ui, 13, theme.text});
+        picture.scene.add(figure::LineItem{{status_x - 20, y - 12}, {status_x - 20, y + 12}, theme.line2, 1});
+        picture.scene.add(figure::TextItem{
+            {status_x, figure::baseline_for(y, 13)}, status.text, figure::Font::ui, 13, theme.text});
         picture.tips.push_back(
             {{status_x, area.y, status.width, area.h},
              "Parameters are the numbers in W_Q, W_K, W_V, W_O and biases. One multiply-add is 2 FLOP: "
@@ -233,4 +236,4 @@ void view_bottom_bar(const AppState& state, const Rect& area, const ViewTools& t
     scrubber(state, {left, area.y, std::max(speed_x - 24 - left, 60.0F), area.h}, tools);
 }
 
-} // namespace headscope
+} // namespace headscope::app

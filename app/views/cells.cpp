@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -71,4 +71,4 @@ void react_to_cell(const MatrixGrid& grid, const CellAddress& cell, const ViewTo
         tools.send(ViewChange(SelectTo{cell, true}));
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
-void view_command_notice(const AppState& state, const Rect& canvas, const ViewTools& tools) {
+void view_command_notice(const AppState& state, const figure::Rect& canvas, const ViewTools& tools) {
     if (state.notice.empty() || !state.error.empty())
         return;
     const DrawContext context{state.shown,   state.drawn_view(), tools.theme,
@@ -13,14 +13,14 @@ void view_command_notice(const AppState& state, const Rect& canvas, const ViewTo
     const Theme& theme = tools.theme;
     const float width = std::min(canvas.w - 40, 720.0F);
     Picture text, picture;
-    const float end =
-        draw_paragraph(text, context, 18, 27, width - 62, state.notice, Font::ui, 13.5F, 20, theme.text);
-    const Rect box{0, 0, width, end};
-    picture.scene.add(RectItem{.area = box, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
+    const float end = draw_paragraph(text, context, 18, 27, width - 62, state.notice, figure::Font::ui, 13.5F,
+                                     20, theme.text);
+    const figure::Rect box{0, 0, width, end};
+    picture.scene.add(figure::RectItem{.area = box, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
     picture.append(text, 0, 0);
-    const Point centre{width - 22, 22};
+    const figure::Point centre{width - 22, 22};
     for (const float side : {-1.0F, 1.0F})
-        picture.scene.add(LineItem{
+        picture.scene.add(figure::LineItem{
             {centre.x - 5 * side, centre.y - 5}, {centre.x + 5 * side, centre.y + 5}, theme.muted, 1.5F});
     picture.hotspots.push_back(
         {{centre.x - 14, centre.y - 14, 28, 28}, "dismiss notice", DismissNotice{}, "Close (Esc)"});
@@ -35,4 +35,4 @@ void view_command_notice(const AppState& state, const Rect& canvas, const ViewTo
     ImGui::EndChild();
 }
 
-} // namespace headscope
+} // namespace headscope::app

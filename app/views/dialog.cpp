@@ -10,13 +10,13 @@
 #include <cmath>
 #include <sstream>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
 constexpr float control_text = 13;
 
-void begin_overlay(const char* id, Color back) {
+void begin_overlay(const char* id, figure::Color back) {
     const ImGuiViewport& window = *ImGui::GetMainViewport();
     ImGui::SetNextWindowPos(window.Pos);
     ImGui::SetNextWindowSize(window.Size);
@@ -28,12 +28,12 @@ void begin_overlay(const char* id, Color back) {
     ImGui::PopStyleColor();
 }
 
-void paint_here(const Scene& scene, const ViewTools& tools) {
+void paint_here(const figure::Scene& scene, const ViewTools& tools) {
     const ImVec2 origin = ImGui::GetMainViewport()->Pos;
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
 }
 
-Rect physical(const Rect& area, const ViewTools& tools) {
+figure::Rect physical(const figure::Rect& area, const ViewTools& tools) {
     const ImVec2 origin = ImGui::GetMainViewport()->Pos;
     const float scale = tools.surface.scale();
     return {origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale, area.h * scale};
@@ -74,16 +74,18 @@ int on_field_event(ImGuiInputTextCallbackData* data) {
 
 } // namespace
 
-Rect begin_dialog(const char* id, float width, float height, const ViewTools& tools) {
-    begin_overlay(id, with_alpha(0, 90));
+figure::Rect begin_dialog(const char* id, float width, float height, const ViewTools& tools) {
+    begin_overlay(id, figure::with_alpha(0, 90));
     const ImVec2 size = ImGui::GetMainViewport()->Size;
     const float scale = tools.surface.scale();
     const float room_x = size.x / scale, room_y = size.y / scale;
     width = std::min(width, room_x - 24);
     height = std::min(height, room_y - 24);
-    const Rect card{std::round((room_x - width) / 2), std::round((room_y - height) / 2), width, height};
-    Scene scene;
-    scene.add(RectItem{.area = card, .fill = tools.theme.panel, .stroke = tools.theme.line2, .radius = 8});
+    const figure::Rect card{std::round((room_x - width) / 2), std::round((room_y - height) / 2), width,
+                            height};
+    figure::Scene scene;
+    scene.add(
+        figure::RectItem{.area = card, .fill = tools.theme.panel, .stroke = tools.theme.line2, .radius = 8});
     paint_here(scene, tools);
     return card;
 }
@@ -96,16 +98,16 @@ void end_dialog() {
     ImGui::End();
 }
 
-float dialog_text(Point at, const std::string& text, Font font, float size, Color color,
-                  const ViewTools& tools, Align align) {
+float dialog_text(figure::Point at, const std::string& text, figure::Font font, float size,
+                  figure::Color color, const ViewTools& tools, figure::Align align) {
     tools.surface.need_glyphs(text);
-    Scene scene;
-    scene.add(TextItem{at, text, font, size, color, align});
+    figure::Scene scene;
+    scene.add(figure::TextItem{at, text, font, size, color, align});
     paint_here(scene, tools);
     return tools.measure(text, font, size);
 }
 
-std::vector<std::string> broken_lines(const std::string& text, Font font, float size, float width,
+std::vector<std::string> broken_lines(const std::string& text, figure::Font font, float size, float width,
                                       const ViewTools& tools) {
     std::istringstream words(text);
     std::vector<std::string> lines(1);
@@ -121,40 +123,40 @@ std::vector<std::string> broken_lines(const std::string& text, Font font, float 
     return lines;
 }
 
-float dialog_paragraph(Point at, float width, const std::string& text, float size, float line_height,
-                       Color color, const ViewTools& tools) {
-    for (const std::string& line : broken_lines(text, Font::ui, size, width, tools)) {
-        dialog_text(at, line, Font::ui, size, color, tools);
+float dialog_paragraph(figure::Point at, float width, const std::string& text, float size, float line_height,
+                       figure::Color color, const ViewTools& tools) {
+    for (const std::string& line : broken_lines(text, figure::Font::ui, size, width, tools)) {
+        dialog_text(at, line, figure::Font::ui, size, color, tools);
         at.y += line_height;
     }
     return at.y;
 }
 
 float button_width(const std::string& label, const ViewTools& tools) {
-    return std::max(tools.measure(label, Font::ui_semibold, control_text) + 32, 84.0F);
+    return std::max(tools.measure(label, figure::Font::ui_semibold, control_text) + 32, 84.0F);
 }
 
-bool push_button(const std::string& label, const Rect& area, ButtonLook look, const ViewTools& tools,
+bool push_button(const std::string& label, const figure::Rect& area, ButtonLook look, const ViewTools& tools,
                  const std::string& tip) {
     const Theme& theme = tools.theme;
-    const Rect place = physical(area, tools);
+    const figure::Rect place = physical(area, tools);
     ImGui::SetCursorScreenPos({place.x, place.y});
     const bool clicked = ImGui::InvisibleButton(label.c_str(), {place.w, place.h});
     const bool hovered = ImGui::IsItemHovered();
     const bool primary = look == ButtonLook::primary;
-    Scene scene;
-    scene.add(RectItem{.area = area,
-                       .fill = primary   ? (hovered ? theme.text : theme.ink)
-                               : hovered ? theme.highlight
-                                         : theme.raise,
-                       .stroke = primary ? 0 : theme.line2,
-                       .radius = 6});
-    scene.add(TextItem{{area.x + area.w / 2, baseline_for(area.y + area.h / 2, control_text)},
-                       label.substr(0, label.find("##")),
-                       Font::ui_semibold,
-                       control_text,
-                       primary ? theme.canvas : theme.ink,
-                       Align::center});
+    figure::Scene scene;
+    scene.add(figure::RectItem{.area = area,
+                               .fill = primary   ? (hovered ? theme.text : theme.ink)
+                                       : hovered ? theme.highlight
+                                                 : theme.raise,
+                               .stroke = primary ? 0 : theme.line2,
+                               .radius = 6});
+    scene.add(figure::TextItem{{area.x + area.w / 2, figure::baseline_for(area.y + area.h / 2, control_text)},
+                               label.substr(0, label.find("##")),
+                               figure::Font::ui_semibold,
+                               control_text,
+                               primary ? theme.canvas : theme.ink,
+                               figure::Align::center});
     paint_here(scene, tools);
     if (hovered)
         ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
@@ -163,8 +165,8 @@ bool push_button(const std::string& label, const Rect& area, ButtonLook look, co
     return tools.focus.offer(place) || clicked;
 }
 
-TextBox text_box(const char* id, std::string& text, const Rect& area, bool focus, const ViewTools& tools,
-                 const char* hint, std::size_t selected,
+TextBox text_box(const char* id, std::string& text, const figure::Rect& area, bool focus,
+                 const ViewTools& tools, const char* hint, std::size_t selected,
                  const std::function<std::string(const std::string&)>& on_tab) {
     const bool entered_by_ring = tools.focus.offer(physical(area, tools));
     const TextFrame frame(area, {.stroke = tools.theme.ink, .stroke_width = 1.5F}, text, tools);
@@ -205,7 +207,8 @@ void leave_field() {
     ImGui::ClearActiveID();
 }
 
-std::string fitted(const std::string& text, Font font, float size, float width, const ViewTools& tools) {
+std::string fitted(const std::string& text, figure::Font font, float size, float width,
+                   const ViewTools& tools) {
     std::string out = text;
     for (int most = columns(text); tools.measure(out, font, size) > width && most > 3;) {
         const float share = width / tools.measure(out, font, size);
@@ -215,4 +218,4 @@ std::string fitted(const std::string& text, Font font, float size, float width, 
     return out;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
-void engine_list(const AppState& state, const Rect& badge, const ViewTools& tools) {
+void engine_list(const AppState& state, const figure::Rect& badge, const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const DrawContext context{.shown = state.shown,
                               .view = state.view,
@@ -37,33 +37,36 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
     const Trace* const trace = reads_checkpoint(state) ? nullptr : state.shown.trace.get();
     const std::string name = engine_title(trace == nullptr ? "cpu" : trace->device);
     const std::string time = trace == nullptr ? "" : time_text(trace->seconds);
-    const float caption = tools.measure("engine", Font::ui, 13);
+    const float caption = tools.measure("engine", figure::Font::ui, 13);
     // Wide enough for any time and name, so that the badge stands still while they change.
-    const float name_width =
-        std::max(tools.measure(name, Font::ui_medium, 13), tools.measure("CPU", Font::ui_medium, 13));
-    const float time_width =
-        std::max(tools.measure(time, Font::mono, 12.5F), tools.measure("000.0 ms", Font::mono, 12.5F));
+    const float name_width = std::max(tools.measure(name, figure::Font::ui_medium, 13),
+                                      tools.measure("CPU", figure::Font::ui_medium, 13));
+    const float time_width = std::max(tools.measure(time, figure::Font::mono, 12.5F),
+                                      tools.measure("000.0 ms", figure::Font::mono, 12.5F));
     const float width = caption + name_width + time_width + 66;
-    const Rect area{right - width, 10, width, 32};
+    const figure::Rect area{right - width, 10, width, 32};
     const bool fallen = !state.engines.notice.empty();
-    Scene scene;
-    scene.add(RectItem{.area = area,
-                       .fill = theme.raise,
-                       .stroke = fallen ? theme.bad : theme.line2,
-                       .stroke_width = fallen ? 2.0F : 1.0F,
-                       .radius = 6});
-    const float baseline = baseline_for(26, 13);
-    scene.add(TextItem{{area.x + 12, baseline}, "engine", Font::ui, 13, theme.muted});
-    scene.add(TextItem{{area.x + 12 + caption + 7, baseline}, name, Font::ui_medium, 13, theme.ink});
-    scene.add(TextItem{{area.right() - 32, baseline}, time, Font::mono, 12.5F, theme.muted, Align::right});
-    const Point chevron{area.right() - 16, 28};
-    scene.add(LineItem{{chevron.x - 4, chevron.y - 4}, chevron, theme.muted, 1.5F});
-    scene.add(LineItem{chevron, {chevron.x + 4, chevron.y - 4}, theme.muted, 1.5F});
+    figure::Scene scene;
+    scene.add(figure::RectItem{.area = area,
+                               .fill = theme.raise,
+                               .stroke = fallen ? theme.bad : theme.line2,
+                               .stroke_width = fallen ? 2.0F : 1.0F,
+                               .radius = 6});
+    const float baseline = figure::baseline_for(26, 13);
+    scene.add(figure::TextItem{{area.x + 12, baseline}, "engine", figure::Font::ui, 13, theme.muted});
+    scene.add(figure::TextItem{
+        {area.x + 12 + caption + 7, baseline}, name, figure::Font::ui_medium, 13, theme.ink});
+    scene.add(figure::TextItem{
+        {area.right() - 32, baseline}, time, figure::Font::mono, 12.5F, theme.muted, figure::Align::right});
+    const figure::Point chevron{area.right() - 16, 28};
+    scene.add(figure::LineItem{{chevron.x - 4, chevron.y - 4}, chevron, theme.muted, 1.5F});
+    scene.add(figure::LineItem{chevron, {chevron.x + 4, chevron.y - 4}, theme.muted, 1.5F});
     const ImVec2 origin = ImGui::GetWindowPos();
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
 
     const float scale = tools.surface.scale();
-    const Rect place{origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale, area.h * scale};
+    const figure::Rect place{origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale,
+                             area.h * scale};
     ImGui::SetCursorScreenPos({place.x, place.y});
     const bool clicked = ImGui::InvisibleButton("engine", {place.w, place.h});
     if (clicked || tools.focus.offer(place)) {
@@ -78,4 +81,4 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
     return width;
 }
 
-} // namespace headscope
+} // namespace headscope::app

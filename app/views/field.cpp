@@ -4,14 +4,14 @@
 
 #include <imgui_stdlib.h>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
 /// The sentence about what was typed, under the field and over everything else.
-void show_error(const std::string& error, const Rect& area, const ViewTools& tools) {
+void show_error(const std::string& error, const figure::Rect& area, const ViewTools& tools) {
     const float scale = tools.surface.scale(), width = std::max(area.w, 260 * scale), pad = 8 * scale;
-    ImFont* font = tools.surface.font(Font::ui, 13);
+    ImFont* font = tools.surface.font(figure::Font::ui, 13);
     tools.surface.need_glyphs(error);
     const float room = width - 2 * pad;
     const ImVec2 size = font->CalcTextSizeA(font->FontSize, room, room, error.c_str());
@@ -26,7 +26,7 @@ void show_error(const std::string& error, const Rect& area, const ViewTools& too
 
 } // namespace
 
-void show_field(const TextField& field, const Rect& area, const ViewTools& tools) {
+void show_field(const TextField& field, const figure::Rect& area, const ViewTools& tools) {
     if (tools.field == nullptr)
         return;
     FieldEdit& edit = *tools.field;
@@ -37,8 +37,8 @@ void show_field(const TextField& field, const Rect& area, const ViewTools& tools
     const ImVec2 origin = ImGui::GetWindowPos();
     const TextFrame frame(
         {(area.x - origin.x) / scale, (area.y - origin.y) / scale, area.w / scale, area.h / scale},
-        {.font = Font::mono, .size = 13, .stroke = tools.theme.line2, .wrong = wrong, .before = 8}, text,
-        tools);
+        {.font = figure::Font::mono, .size = 13, .stroke = tools.theme.line2, .wrong = wrong, .before = 8},
+        text, tools);
     if (tools.focus.offer(area))
         ImGui::SetKeyboardFocusHere();
     // Tab walks the focus ring; ImGui's own tabbing would jump here and stay.
@@ -71,4 +71,4 @@ void show_field(const TextField& field, const Rect& area, const ViewTools& tools
         show_error(edit.error, area, tools);
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <ctime>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -16,10 +16,10 @@ constexpr float chooser_pad = 24, row_height = 28, places_width = 168;
 
 /// Where the parts of the card stand.
 struct Parts {
-    Rect card, places, crumbs, list, field, message, foot;
+    figure::Rect card, places, crumbs, list, field, message, foot;
 };
 
-Parts parts_of(const Rect& card, bool switches) {
+Parts parts_of(const figure::Rect& card, bool switches) {
     Parts out{card, {}, {}, {}, {}, {}, {}};
     const float side = card.w >= 600 ? places_width : 0;
     const float x = card.x + chooser_pad + side, w = card.w - 2 * chooser_pad - side;
@@ -34,45 +34,49 @@ Parts parts_of(const Rect& card, bool switches) {
 
 /// A line that can be clicked, drawn with a highlight under the mouse. Places are logical pixels of the
 /// window.
-bool link(const std::string& id, const std::string& text, const Rect& area, bool strong,
+bool link(const std::string& id, const std::string& text, const figure::Rect& area, bool strong,
           const ViewTools& tools) {
     const ImVec2 origin = ImGui::GetMainViewport()->Pos;
     const float scale = tools.surface.scale();
-    const Rect place{origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale, area.h * scale};
+    const figure::Rect place{origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale,
+                             area.h * scale};
     ImGui::SetCursorScreenPos({place.x, place.y});
     const bool clicked = ImGui::InvisibleButton(id.c_str(), {place.w, place.h});
-    Scene scene;
+    figure::Scene scene;
     if (ImGui::IsItemHovered())
-        scene.add(RectItem{.area = area, .fill = tools.theme.highlight, .radius = 4});
+        scene.add(figure::RectItem{.area = area, .fill = tools.theme.highlight, .radius = 4});
     tools.surface.need_glyphs(text);
-    scene.add(TextItem{{area.x + 8, baseline_for(area.y + area.h / 2, 13)},
-                       text,
-                       strong ? Font::ui_semibold : Font::ui,
-                       13,
-                       strong ? tools.theme.ink : tools.theme.text});
+    scene.add(figure::TextItem{{area.x + 8, figure::baseline_for(area.y + area.h / 2, 13)},
+                               text,
+                               strong ? figure::Font::ui_semibold : figure::Font::ui,
+                               13,
+                               strong ? tools.theme.ink : tools.theme.text});
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     return tools.focus.offer(place) || clicked;
 }
 
 /// What is in the local Hugging Face cache. Returns the folder that was chosen.
-std::optional<std::string> models(const FileChooser& chooser, const Rect& area, const ViewTools& tools) {
+std::optional<std::string> models(const FileChooser& chooser, const figure::Rect& area,
+                                  const ViewTools& tools) {
     const auto& offered = chooser.options().models;
     std::optional<std::string> chosen;
     float y = area.y;
     if (offered.empty() || area.h < 60 || area.w == 0)
         return chosen;
-    dialog_text({area.x, y + 20}, "Hugging Face cache", Font::ui, 12.5F, tools.theme.muted, tools);
+    dialog_text({area.x, y + 20}, "Hugging Face cache", figure::Font::ui, 12.5F, tools.theme.muted, tools);
     y += 30;
     for (const OfferedModel& model : offered) {
         if (y + 28 > area.bottom()) {
-            dialog_text({area.x, y + 14}, "and more", Font::ui, 12.5F, tools.theme.muted, tools);
+            dialog_text({area.x, y + 14}, "and more", figure::Font::ui, 12.5F, tools.theme.muted, tools);
             break;
         }
-        const std::string label = fitted(plain_text(model.label), Font::ui, 13, area.w - 24, tools);
+        const std::string label =
+            fitted(text::plain_text(model.label), figure::Font::ui, 13, area.w - 24, tools);
         const bool clicked =
             link("model " + model.path, label, {area.x - 8, y, area.w - 8, 28}, false, tools);
         if (ImGui::IsItemHovered())
-            show_tip(plain_text(model.label) + (model.problem.empty() ? "" : ": " + model.problem), tools);
+            show_tip(text::plain_text(model.label) + (model.problem.empty() ? "" : ": " + model.problem),
+                     tools);
         if (clicked)
             chosen = model.path;
         y += 30;
@@ -81,13 +85,14 @@ std::optional<std::string> models(const FileChooser& chooser, const Rect& area, 
 }
 
 /// Returns where the list ends.
-float places(FileChooser& chooser, const Rect& area, const ViewTools& tools) {
+float places(FileChooser& chooser, const figure::Rect& area, const ViewTools& tools) {
     float y = area.y;
     for (const Place& place : chooser.options().places) {
         if (y + 28 > area.bottom() || area.w == 0)
             return y;
         const bool here = place.folder == chooser.listing().folder;
-        const std::string label = fitted(plain_text(place.label), Font::ui_semibold, 13, area.w - 32, tools);
+        const std::string label =
+            fitted(text::plain_text(place.label), figure::Font::ui_semibold, 13, area.w - 32, tools);
         if (link("place " + place.folder.string(), label, {area.x - 8, y, area.w - 8, 28}, here, tools)) {
             chooser.go(place.folder);
             return y;
@@ -98,7 +103,7 @@ float places(FileChooser& chooser, const Rect& area, const ViewTools& tools) {
 }
 
 /// The folders on the way from the root, the last ones first when there is no room for all.
-void crumbs(FileChooser& chooser, const Rect& area, const ViewTools& tools) {
+void crumbs(FileChooser& chooser, const figure::Rect& area, const ViewTools& tools) {
     const fs::path folder = chooser.listing().folder;
     if (push_button("↑", {area.x, area.y, 34, 30}, ButtonLook::plain, tools,
                     "The folder above (Backspace, Alt ↑)"))
@@ -107,10 +112,10 @@ void crumbs(FileChooser& chooser, const Rect& area, const ViewTools& tools) {
     for (fs::path at = folder; way.empty() || at != way.back(); at = at.parent_path())
         way.push_back(at);
     const auto label = [](const fs::path& at) {
-        return at.has_filename() ? plain_text(at.filename().string()) : std::string("/");
+        return at.has_filename() ? text::plain_text(at.filename().string()) : std::string("/");
     };
     const auto width = [&](const fs::path& at) {
-        return std::min(tools.measure(label(at), Font::ui_semibold, 13), 200.0F) + 16;
+        return std::min(tools.measure(label(at), figure::Font::ui_semibold, 13), 200.0F) + 16;
     };
     float room = area.w - 44 - 20;
     std::size_t shown = 0;
@@ -120,86 +125,87 @@ void crumbs(FileChooser& chooser, const Rect& area, const ViewTools& tools) {
     }
     float x = area.x + 44;
     if (shown < way.size())
-        x += dialog_text({x, baseline_for(area.y + area.h / 2, 13)}, "…", Font::ui, 13, tools.theme.muted,
-                         tools) +
+        x += dialog_text({x, figure::baseline_for(area.y + area.h / 2, 13)}, "…", figure::Font::ui, 13,
+                         tools.theme.muted, tools) +
              6;
     for (std::size_t i = shown; i-- > 0;) {
         const float w = width(way[i]);
-        if (link("crumb " + way[i].string(), fitted(label(way[i]), Font::ui_semibold, 13, w - 14, tools),
-                 {x, area.y, w, area.h}, i == 0, tools) &&
+        if (link("crumb " + way[i].string(),
+                 fitted(label(way[i]), figure::Font::ui_semibold, 13, w - 14, tools), {x, area.y, w, area.h},
+                 i == 0, tools) &&
             i != 0) {
             chooser.go(way[i]);
             return;
         }
         x += w;
         if (i > 0 && way[i].has_filename())
-            dialog_text({x + 1, baseline_for(area.y + area.h / 2, 13)}, "/", Font::ui, 13, tools.theme.muted,
-                        tools);
+            dialog_text({x + 1, figure::baseline_for(area.y + area.h / 2, 13)}, "/", figure::Font::ui, 13,
+                        tools.theme.muted, tools);
         x += 10;
     }
 }
 
-void folder_icon(Scene& scene, float x, float y, Color color) {
-    scene.add(RectItem{.area = {x, y - 6, 7, 4}, .fill = color, .radius = 1.5F});
-    scene.add(RectItem{.area = {x, y - 4, 15, 10}, .fill = color, .radius = 1.5F});
+void folder_icon(figure::Scene& scene, float x, float y, figure::Color color) {
+    scene.add(figure::RectItem{.area = {x, y - 6, 7, 4}, .fill = color, .radius = 1.5F});
+    scene.add(figure::RectItem{.area = {x, y - 4, 15, 10}, .fill = color, .radius = 1.5F});
 }
 
-void file_icon(Scene& scene, float x, float y, Color color) {
-    scene.add(
-        RectItem{.area = {x + 2, y - 7, 11, 14}, .stroke = color, .stroke_width = 1.2F, .radius = 1.5F});
+void file_icon(figure::Scene& scene, float x, float y, figure::Color color) {
+    scene.add(figure::RectItem{
+        .area = {x + 2, y - 7, 11, 14}, .stroke = color, .stroke_width = 1.2F, .radius = 1.5F});
     for (const float line : {-2.5F, 0.5F, 3.5F})
-        scene.add(LineItem{{x + 5, y + line}, {x + 10, y + line}, color, 1});
+        scene.add(figure::LineItem{{x + 5, y + line}, {x + 10, y + line}, color, 1});
 }
 
 /// One line of the list, w wide.
-Scene row_scene(const FileRow& row, bool chosen, float w, const ViewTools& tools) {
+figure::Scene row_scene(const FileRow& row, bool chosen, float w, const ViewTools& tools) {
     const Theme& theme = tools.theme;
-    Scene scene;
-    const float middle = row_height / 2, baseline = baseline_for(middle, 13);
+    figure::Scene scene;
+    const float middle = row_height / 2, baseline = figure::baseline_for(middle, 13);
     if (chosen) {
-        scene.add(RectItem{.area = {0, 0, w, row_height}, .fill = theme.highlight});
-        scene.add(RectItem{.area = {0, 0, 3, row_height}, .fill = theme.ink});
+        scene.add(figure::RectItem{.area = {0, 0, w, row_height}, .fill = theme.highlight});
+        scene.add(figure::RectItem{.area = {0, 0, 3, row_height}, .fill = theme.ink});
     }
     row.folder ? folder_icon(scene, 14, middle, theme.muted) : file_icon(scene, 14, middle, theme.muted);
     const bool columns_fit = w >= 380;
-    const std::string name = plain_text(row.name);
+    const std::string name = text::plain_text(row.name);
     tools.surface.need_glyphs(name);
-    scene.add(TextItem{{38, baseline},
-                       fitted(name, Font::ui_medium, 13, w - (columns_fit ? 240 : 50), tools),
-                       Font::ui_medium,
-                       13,
-                       theme.ink});
+    scene.add(figure::TextItem{{38, baseline},
+                               fitted(name, figure::Font::ui_medium, 13, w - (columns_fit ? 240 : 50), tools),
+                               figure::Font::ui_medium,
+                               13,
+                               theme.ink});
     if (!columns_fit)
         return scene;
-    scene.add(TextItem{{w - 130, baseline},
-                       row.checkpoint ? "checkpoint"
-                       : row.folder   ? ""
-                                      : bytes_text(static_cast<std::int64_t>(row.bytes)),
-                       Font::ui,
-                       12.5F,
-                       theme.muted,
-                       Align::right});
-    scene.add(TextItem{{w - 14, baseline},
-                       date_text(row.modified, std::time(nullptr)),
-                       Font::ui,
-                       12.5F,
-                       theme.muted,
-                       Align::right});
+    scene.add(figure::TextItem{{w - 130, baseline},
+                               row.checkpoint ? "checkpoint"
+                               : row.folder   ? ""
+                                              : bytes_text(static_cast<std::int64_t>(row.bytes)),
+                               figure::Font::ui,
+                               12.5F,
+                               theme.muted,
+                               figure::Align::right});
+    scene.add(figure::TextItem{{w - 14, baseline},
+                               date_text(row.modified, std::time(nullptr)),
+                               figure::Font::ui,
+                               12.5F,
+                               theme.muted,
+                               figure::Align::right});
     return scene;
 }
 
 /// The folder, or a sentence in its place. Returns the line that was double-clicked, -1: none.
-int list(FileChooser& chooser, const Rect& area, bool follow, const ViewTools& tools) {
+int list(FileChooser& chooser, const figure::Rect& area, bool follow, const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetMainViewport()->Pos;
     const Theme& theme = tools.theme;
-    Scene back;
-    back.add(RectItem{.area = area, .fill = theme.canvas, .stroke = theme.line2, .radius = 6});
+    figure::Scene back;
+    back.add(figure::RectItem{.area = area, .fill = theme.canvas, .stroke = theme.line2, .radius = 6});
     paint(back, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     const FileListing& listing = chooser.listing();
     if (!listing.error.empty() || listing.rows.empty()) {
         const std::string what =
-            listing.error.empty() ? "Nothing here that fits." : plain_text(listing.error);
+            listing.error.empty() ? "Nothing here that fits." : text::plain_text(listing.error);
         dialog_paragraph({area.x + 16, area.y + 28}, area.w - 32, what, 13, 20,
                          listing.error.empty() ? theme.muted : theme.bad, tools);
         return -1;
@@ -245,35 +251,35 @@ struct Option {
 };
 
 /// A segmented switch. Returns the option that was clicked, -1: none.
-int segments(const std::string& id, Point at, const std::vector<Option>& options, const ViewTools& tools,
-             float& width) {
+int segments(const std::string& id, figure::Point at, const std::vector<Option>& options,
+             const ViewTools& tools, float& width) {
     const ImVec2 origin = ImGui::GetMainViewport()->Pos;
     const float scale = tools.surface.scale();
     const Theme& theme = tools.theme;
     const auto width_of = [&](const Option& one) {
-        return tools.measure(one.label, Font::ui_semibold, 13) + 22;
+        return tools.measure(one.label, figure::Font::ui_semibold, 13) + 22;
     };
     width = 4;
     for (const Option& option : options)
         width += width_of(option);
-    Scene scene;
-    scene.add(
-        RectItem{.area = {at.x, at.y, width, 28}, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
+    figure::Scene scene;
+    scene.add(figure::RectItem{
+        .area = {at.x, at.y, width, 28}, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
     float x = at.x + 2;
     int chosen = -1;
     for (int i = 0; i < static_cast<int>(options.size()); ++i) {
         const Option& option = options[static_cast<std::size_t>(i)];
-        const Rect area{x, at.y + 2, width_of(option), 24};
+        const figure::Rect area{x, at.y + 2, width_of(option), 24};
         if (option.on)
-            scene.add(RectItem{.area = area, .fill = theme.ink, .radius = 4});
-        scene.add(TextItem{{area.x + area.w / 2, baseline_for(at.y + 14, 13)},
-                           option.label,
-                           option.on ? Font::ui_semibold : Font::ui_medium,
-                           13,
-                           option.on ? theme.canvas : theme.muted,
-                           Align::center});
-        const Rect place{origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale,
-                         area.h * scale};
+            scene.add(figure::RectItem{.area = area, .fill = theme.ink, .radius = 4});
+        scene.add(figure::TextItem{{area.x + area.w / 2, figure::baseline_for(at.y + 14, 13)},
+                                   option.label,
+                                   option.on ? figure::Font::ui_semibold : figure::Font::ui_medium,
+                                   13,
+                                   option.on ? theme.canvas : theme.muted,
+                                   figure::Align::center});
+        const figure::Rect place{origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale,
+                                 area.h * scale};
         ImGui::SetCursorScreenPos({place.x, place.y});
         if (ImGui::InvisibleButton((id + " " + option.label).c_str(), {place.w, place.h}) ||
             tools.focus.offer(place))
@@ -285,11 +291,11 @@ int segments(const std::string& id, Point at, const std::vector<Option>& options
 }
 
 /// The kinds of file there are, and the theme of a picture.
-void switches(OpenChooser& open, Point at, const ViewTools& tools) {
+void switches(OpenChooser& open, figure::Point at, const ViewTools& tools) {
     FileChooser& chooser = open.chooser;
     const std::vector<std::string> suffixes = open.formats;
-    float width =
-        dialog_text({at.x, baseline_for(at.y + 14, 13)}, "Kind", Font::ui, 13, tools.theme.muted, tools);
+    float width = dialog_text({at.x, figure::baseline_for(at.y + 14, 13)}, "Kind", figure::Font::ui, 13,
+                              tools.theme.muted, tools);
     std::vector<Option> options;
     for (const std::string& suffix : suffixes)
         options.push_back({suffix.substr(1), suffix == chooser.suffix()});
@@ -301,7 +307,9 @@ void switches(OpenChooser& open, Point at, const ViewTools& tools) {
     if (open.purpose != PathPurpose::picture)
         return;
     x += width + 28;
-    x += dialog_text({x, baseline_for(at.y + 14, 13)}, "Theme", Font::ui, 13, tools.theme.muted, tools) + 12;
+    x += dialog_text({x, figure::baseline_for(at.y + 14, 13)}, "Theme", figure::Font::ui, 13,
+                     tools.theme.muted, tools) +
+         12;
     const std::vector<Option> themes{{"light", !open.dark_picture}, {"dark", open.dark_picture}};
     if (const int chosen = segments("theme", {x, at.y}, themes, tools, width); chosen >= 0) {
         open.dark_picture = chosen == 1;
@@ -315,15 +323,15 @@ bool replace_question(FileChooser& chooser, const Parts& parts, const ViewTools&
         return false;
     const Theme& theme = tools.theme;
     const ImVec2 origin = ImGui::GetMainViewport()->Pos;
-    const Rect& bar = parts.message;
-    Scene scene;
-    scene.add(RectItem{.area = bar, .fill = theme.bad_back, .stroke = theme.bad, .radius = 6});
+    const figure::Rect& bar = parts.message;
+    figure::Scene scene;
+    scene.add(figure::RectItem{.area = bar, .fill = theme.bad_back, .stroke = theme.bad, .radius = 6});
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     const float keep = button_width("Keep it", tools), replace = button_width("Replace it", tools);
-    const std::string text = plain_text(chooser.replacing()) + " is already there.";
-    dialog_text({bar.x + 12, baseline_for(bar.y + bar.h / 2, 13)},
-                fitted(text, Font::ui, 13, bar.w - keep - replace - 36, tools), Font::ui, 13, theme.ink,
-                tools);
+    const std::string text = text::plain_text(chooser.replacing()) + " is already there.";
+    dialog_text({bar.x + 12, figure::baseline_for(bar.y + bar.h / 2, 13)},
+                fitted(text, figure::Font::ui, 13, bar.w - keep - replace - 36, tools), figure::Font::ui, 13,
+                theme.ink, tools);
     if (push_button("Keep it", {bar.right() - keep - replace - 9, bar.y + 3, keep, 28}, ButtonLook::plain,
                     tools))
         chooser.keep();
@@ -335,7 +343,7 @@ bool replace_question(FileChooser& chooser, const Parts& parts, const ViewTools&
 }
 
 /// The buttons at the foot. True when the accepting one was pressed.
-bool foot(OpenChooser& open, const Rect& area, const ViewTools& tools) {
+bool foot(OpenChooser& open, const figure::Rect& area, const ViewTools& tools) {
     FileChooser& chooser = open.chooser;
     const FileChooser::Options& options = chooser.options();
     if (chooser.new_folder()) {
@@ -389,7 +397,7 @@ bool list_keys(FileChooser& chooser, bool field_is_empty) {
 void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
     FileChooser& chooser = open.chooser;
     const bool kinds = open.formats.size() > 1;
-    const Rect card = begin_dialog("file chooser", 780, 600, tools);
+    const figure::Rect card = begin_dialog("file chooser", 780, 600, tools);
     const Parts parts = parts_of(card, kinds);
     const Theme& theme = tools.theme;
     walk_with_tab(tools);
@@ -397,7 +405,7 @@ void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
     const bool field_was_empty = chooser.text().empty() && !chooser.new_folder();
     const bool enter = enter_pressed(), escape = escape_pressed(), on_ring = tools.focus.visible();
 
-    dialog_text({card.x + chooser_pad, card.y + 40}, chooser.options().title, Font::ui_semibold, 20,
+    dialog_text({card.x + chooser_pad, card.y + 40}, chooser.options().title, figure::Font::ui_semibold, 20,
                 theme.ink, tools);
     const float below = places(chooser, parts.places, tools) + 14;
     const auto offered =
@@ -420,7 +428,7 @@ void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
         switches(open, {parts.field.x, parts.field.bottom() + 12}, tools);
     if (!replace_question(chooser, parts, tools) && !chooser.error().empty())
         dialog_paragraph({parts.message.x, parts.message.y + 13}, parts.message.w,
-                         plain_text(chooser.error()), 13, 18, theme.bad, tools);
+                         text::plain_text(chooser.error()), 13, 18, theme.bad, tools);
     const bool accept = foot(open, parts.foot, tools);
 
     const bool typing = ImGui::GetIO().WantTextInput;
@@ -459,4 +467,4 @@ void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
     end_dialog();
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -14,19 +14,20 @@ constexpr float dialog_pad = 28, button_height = 34;
 
 /// A heading and sentences in a card that is as high as they need, with room for buttons. Returns the place
 /// of the buttons.
-Rect message_card(const char* id, const std::string& heading, const std::vector<std::string>& sentences,
-                  const ViewTools& tools) {
+figure::Rect message_card(const char* id, const std::string& heading,
+                          const std::vector<std::string>& sentences, const ViewTools& tools) {
     constexpr float width = 520, line = 21;
     float height = 62 + 24 + button_height + dialog_pad;
     for (const std::string& sentence : sentences)
         height +=
-            4 + line * static_cast<float>(
-                           broken_lines(sentence, Font::ui, 13.5F, width - 2 * dialog_pad, tools).size());
-    const Rect card = begin_dialog(id, width, height, tools);
+            4 +
+            line * static_cast<float>(
+                       broken_lines(sentence, figure::Font::ui, 13.5F, width - 2 * dialog_pad, tools).size());
+    const figure::Rect card = begin_dialog(id, width, height, tools);
     walk_with_tab(tools);
     dialog_text({card.x + dialog_pad, card.y + 44},
-                fitted(heading, Font::ui_semibold, 17, card.w - 2 * dialog_pad, tools), Font::ui_semibold, 17,
-                tools.theme.ink, tools);
+                fitted(heading, figure::Font::ui_semibold, 17, card.w - 2 * dialog_pad, tools),
+                figure::Font::ui_semibold, 17, tools.theme.ink, tools);
     float y = card.y + 76;
     for (const std::string& sentence : sentences)
         y = dialog_paragraph({card.x + dialog_pad, y}, card.w - 2 * dialog_pad, sentence, 13.5F, line,
@@ -51,14 +52,14 @@ bool enter_for_primary(const ViewTools& tools) {
 
 void unsaved_question(const UnsavedQuestion& question, const ViewTools& tools) {
     const bool enter = enter_for_primary(tools);
-    const Rect foot = message_card(
+    const figure::Rect foot = message_card(
         "unsaved changes",
         question.name.empty() ? (question.patch ? "Save your edits as a patch?" : "Save this project?")
-                              : "Save the changes to " + plain_text(question.name) + "?",
+                              : "Save the changes to " + text::plain_text(question.name) + "?",
         {(question.name.empty() ? std::string(question.patch ? "They have" : "It has") +
                                       " no file yet. What you changed would be lost "
                                 : "What you changed since it was last saved would be lost ") +
-         plain_text(question.then) + "."},
+         text::plain_text(question.then) + "."},
         tools);
     const float save = button_width("Save", tools), cancel = button_width("Cancel", tools),
                 discard = button_width("Don't save", tools);
@@ -79,12 +80,12 @@ void unsaved_question(const UnsavedQuestion& question, const ViewTools& tools) {
 
 void damaged_offer(const DamagedOffer& offer, const ViewTools& tools) {
     const bool enter = enter_for_primary(tools);
-    std::vector<std::string> sentences{plain_text(offer.error)};
+    std::vector<std::string> sentences{text::plain_text(offer.error)};
     constexpr std::size_t most = 4;
     for (std::size_t i = 0; i < std::min(offer.losses.size(), most); ++i)
-        sentences.push_back(plain_text(offer.losses[i]));
-    const Rect foot = message_card("damaged project", "Open what is left of " + plain_text(offer.name) + "?",
-                                   sentences, tools);
+        sentences.push_back(text::plain_text(offer.losses[i]));
+    const figure::Rect foot = message_card(
+        "damaged project", "Open what is left of " + text::plain_text(offer.name) + "?", sentences, tools);
     const float open = button_width("Open what is left", tools), cancel = button_width("Cancel", tools);
     if (push_button("Cancel", {foot.right() - open - 8 - cancel, foot.y, cancel, foot.h}, ButtonLook::plain,
                     tools, "Esc") ||
@@ -102,12 +103,12 @@ void recovery_panel(const std::vector<RecoveryOffer>& offers, const ViewTools& t
     constexpr std::size_t most = 4;
     const std::size_t shown = std::min(offers.size(), most);
     const bool enter = enter_for_primary(tools);
-    const Rect card = begin_dialog(
+    const figure::Rect card = begin_dialog(
         "recovery", 640, 116 + row * static_cast<float>(shown) + (offers.size() > most ? 34 : 8), tools);
     walk_with_tab(tools);
     const Theme& theme = tools.theme;
     dialog_text({card.x + dialog_pad, card.y + 46}, "Headscope was closed before this was saved",
-                Font::ui_semibold, 20, theme.ink, tools);
+                figure::Font::ui_semibold, 20, theme.ink, tools);
     dialog_paragraph(
         {card.x + dialog_pad, card.y + 76}, card.w - 2 * dialog_pad,
         "Take it back as it was, or throw it away. What you leave for later is offered at the next "
@@ -117,21 +118,22 @@ void recovery_panel(const std::vector<RecoveryOffer>& offers, const ViewTools& t
     for (std::size_t i = 0; i < shown; ++i) {
         const RecoveryOffer& offer = offers[i];
         const ImVec2 origin = ImGui::GetMainViewport()->Pos;
-        Scene scene;
-        scene.add(LineItem{{card.x + dialog_pad, y}, {card.right() - dialog_pad, y}, theme.line, 1});
+        figure::Scene scene;
+        scene.add(figure::LineItem{{card.x + dialog_pad, y}, {card.right() - dialog_pad, y}, theme.line, 1});
         paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
         const float w = card.w - 2 * dialog_pad, x = card.x + dialog_pad;
-        const float when =
-            dialog_text({x + w, y + 28}, offer.when, Font::ui, 12.5F, theme.muted, tools, Align::right);
-        dialog_text({x, y + 28},
-                    fitted(plain_text(offer.name), Font::ui_semibold, 14.5F, w - when - 16, tools),
-                    Font::ui_semibold, 14.5F, theme.ink, tools);
+        const float when = dialog_text({x + w, y + 28}, offer.when, figure::Font::ui, 12.5F, theme.muted,
+                                       tools, figure::Align::right);
+        dialog_text(
+            {x, y + 28},
+            fitted(text::plain_text(offer.name), figure::Font::ui_semibold, 14.5F, w - when - 16, tools),
+            figure::Font::ui_semibold, 14.5F, theme.ink, tools);
         const float recover = button_width("Recover", tools), later = button_width("Later", tools),
                     discard = button_width("Discard", tools);
         const float buttons = recover + later + discard + 16;
         const bool bad = !offer.error.empty();
-        dialog_paragraph({x, y + 56}, w - buttons - 20, plain_text(bad ? offer.error : offer.detail), 12.5F,
-                         17, bad ? theme.bad : theme.muted, tools);
+        dialog_paragraph({x, y + 56}, w - buttons - 20, text::plain_text(bad ? offer.error : offer.detail),
+                         12.5F, 17, bad ? theme.bad : theme.muted, tools);
         // Labels are told apart by their number.
         const std::string id = i == 0 ? "" : "##" + std::to_string(i);
         const float by = y + 44;
@@ -149,8 +151,8 @@ void recovery_panel(const std::vector<RecoveryOffer>& offers, const ViewTools& t
     }
     if (offers.size() > most)
         dialog_text({card.x + dialog_pad, y + 14},
-                    "and " + std::to_string(offers.size() - most) + " more, after these", Font::ui, 12.5F,
-                    theme.muted, tools);
+                    "and " + std::to_string(offers.size() - most) + " more, after these", figure::Font::ui,
+                    12.5F, theme.muted, tools);
     if (escape_pressed())
         for (const RecoveryOffer& offer : offers)
             tools.send(LeaveRecovery{offer.path});
@@ -166,18 +168,18 @@ void job_panel(const FileJobView& job, const ViewTools& tools) {
         detail =
             std::to_string(static_cast<int>(job.fraction * 100)) + " %, about " + time_text(left) + " left";
     }
-    const Rect foot = message_card("file job", plain_text(job.label), {detail, " "}, tools);
+    const figure::Rect foot = message_card("file job", text::plain_text(job.label), {detail, " "}, tools);
     const ImVec2 origin = ImGui::GetMainViewport()->Pos;
-    Scene scene;
-    const Rect track{foot.x, foot.y - 26, foot.w, 6};
-    scene.add(RectItem{.area = track, .fill = theme.line, .radius = 3});
+    figure::Scene scene;
+    const figure::Rect track{foot.x, foot.y - 26, foot.w, 6};
+    scene.add(figure::RectItem{.area = track, .fill = theme.line, .radius = 3});
     // Without a known share, a piece that wanders says that it is alive.
     const float share = job.fraction > 0 ? job.fraction : 0.25F;
     const float start =
         job.fraction > 0 ? 0 : static_cast<float>(0.5 - 0.5 * std::cos(job.seconds * 2)) * (1 - share);
-    scene.add(RectItem{.area = {track.x + track.w * start, track.y, track.w * share, track.h},
-                       .fill = theme.ink,
-                       .radius = 3});
+    scene.add(figure::RectItem{.area = {track.x + track.w * start, track.y, track.w * share, track.h},
+                               .fill = theme.ink,
+                               .radius = 3});
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     const float cancel = button_width("Cancel", tools);
     if (push_button("Cancel", {foot.right() - cancel, foot.y, cancel, foot.h}, ButtonLook::plain, tools,
@@ -207,35 +209,37 @@ void view_file_dialogs(AppState& state, const ViewTools& tools) {
     }
 }
 
-void view_notice(const AppState& state, const Rect& canvas, const ViewTools& tools) {
+void view_notice(const AppState& state, const figure::Rect& canvas, const ViewTools& tools) {
     const std::string& notice = state.files.notice;
     if (notice.empty() || !state.error.empty())
         return;
     const Theme& theme = tools.theme;
     const float scale = tools.surface.scale();
     const float room = std::min(canvas.w - 90, 640.0F);
-    const std::vector<std::string> lines = broken_lines(plain_text(notice), Font::ui_medium, 13, room, tools);
+    const std::vector<std::string> lines =
+        broken_lines(text::plain_text(notice), figure::Font::ui_medium, 13, room, tools);
     float longest = 0;
     for (const std::string& line : lines)
-        longest = std::max(longest, tools.measure(line, Font::ui_medium, 13));
+        longest = std::max(longest, tools.measure(line, figure::Font::ui_medium, 13));
     const float width = longest + 54, height = 22 + 18 * static_cast<float>(lines.size());
-    const Rect area{canvas.x + (canvas.w - width) / 2, canvas.bottom() - height - 20, width, height};
+    const figure::Rect area{canvas.x + (canvas.w - width) / 2, canvas.bottom() - height - 20, width, height};
     const ImVec2 origin = ImGui::GetWindowPos();
     ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
     ImGui::BeginChild("done", {area.w * scale, area.h * scale}, false, ImGuiWindowFlags_NoInputs);
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    Scene scene;
-    scene.add(RectItem{.area = {0, 0, area.w, area.h}, .fill = theme.ink, .radius = 8});
-    scene.add(LineItem{{16, 20}, {20, 24.5F}, theme.canvas, 2});
-    scene.add(LineItem{{20, 24.5F}, {28, 14.5F}, theme.canvas, 2});
+    figure::Scene scene;
+    scene.add(figure::RectItem{.area = {0, 0, area.w, area.h}, .fill = theme.ink, .radius = 8});
+    scene.add(figure::LineItem{{16, 20}, {20, 24.5F}, theme.canvas, 2});
+    scene.add(figure::LineItem{{20, 24.5F}, {28, 14.5F}, theme.canvas, 2});
     float y = 20;
     for (const std::string& line : lines) {
         tools.surface.need_glyphs(line);
-        scene.add(TextItem{{38, baseline_for(y, 13)}, line, Font::ui_medium, 13, theme.canvas});
+        scene.add(figure::TextItem{
+            {38, figure::baseline_for(y, 13)}, line, figure::Font::ui_medium, 13, theme.canvas});
         y += 18;
     }
     paint(scene, at.x, at.y, tools.surface, *ImGui::GetWindowDrawList());
     ImGui::EndChild();
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -50,10 +50,10 @@ std::vector<MenuRow> menu_rows(const AppState& state) {
     if (!files.recent.empty())
         rows.push_back({"Recent", {}, std::nullopt, {}, {}});
     for (std::size_t i = 0; i < std::min(files.recent.size(), most_recent); ++i)
-        rows.push_back({plain_text(std::filesystem::path(files.recent[i]).filename().string()),
+        rows.push_back({text::plain_text(std::filesystem::path(files.recent[i]).filename().string()),
                         {},
                         OpenPath{files.recent[i]},
-                        plain_text(files.recent[i]),
+                        text::plain_text(files.recent[i]),
                         busy});
     rows.push_back({"Export", {}, std::nullopt, {}, {}});
     rows.push_back({"Picture of this view…", "Ctrl E", ExportPicture{}, "As PNG, SVG or PDF", nothing});
@@ -93,32 +93,33 @@ struct MenuLook {
     }
 };
 
-void draw_row(const MenuRow& row, bool lit, const Rect& area, const ViewTools& tools) {
+void draw_row(const MenuRow& row, bool lit, const figure::Rect& area, const ViewTools& tools) {
     const Theme& theme = tools.theme;
     const float scale = tools.surface.scale();
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    Scene scene;
-    const float baseline = baseline_for(area.h / 2, 13);
+    figure::Scene scene;
+    const float baseline = figure::baseline_for(area.h / 2, 13);
     if (!row.command) {
         const float y = row.label.empty() ? area.h / 2 : 4;
-        scene.add(LineItem{{0, y}, {area.w, y}, theme.line, 1});
-        scene.add(TextItem{{14, baseline + 4}, row.label, Font::ui, 12.5F, theme.muted});
+        scene.add(figure::LineItem{{0, y}, {area.w, y}, theme.line, 1});
+        scene.add(figure::TextItem{{14, baseline + 4}, row.label, figure::Font::ui, 12.5F, theme.muted});
     } else {
         const bool on = can_choose(row);
         if (lit && on)
-            scene.add(RectItem{.area = {5, 0, area.w - 10, area.h}, .fill = theme.highlight, .radius = 4});
-        const float keys = row.keys.empty() ? 0 : tools.measure(row.keys, Font::ui, 12.5F) + 24;
-        scene.add(TextItem{{14, baseline},
-                           fitted(row.label, Font::ui_medium, 13, area.w - 28 - keys, tools),
-                           Font::ui_medium,
-                           13,
-                           on ? theme.ink : theme.line2});
-        scene.add(TextItem{{area.w - 14, baseline},
-                           row.keys,
-                           Font::ui,
-                           12.5F,
-                           on ? theme.muted : theme.line2,
-                           Align::right});
+            scene.add(
+                figure::RectItem{.area = {5, 0, area.w - 10, area.h}, .fill = theme.highlight, .radius = 4});
+        const float keys = row.keys.empty() ? 0 : tools.measure(row.keys, figure::Font::ui, 12.5F) + 24;
+        scene.add(figure::TextItem{{14, baseline},
+                                   fitted(row.label, figure::Font::ui_medium, 13, area.w - 28 - keys, tools),
+                                   figure::Font::ui_medium,
+                                   13,
+                                   on ? theme.ink : theme.line2});
+        scene.add(figure::TextItem{{area.w - 14, baseline},
+                                   row.keys,
+                                   figure::Font::ui,
+                                   12.5F,
+                                   on ? theme.muted : theme.line2,
+                                   figure::Align::right});
     }
     tools.surface.need_glyphs(row.label);
     paint(scene, at.x, at.y, tools.surface, *ImGui::GetWindowDrawList());
@@ -175,21 +176,25 @@ bool pressed(char letter) {
 
 } // namespace
 
-float view_file_button(AppState& state, Point at, const ViewTools& tools) {
+float view_file_button(AppState& state, figure::Point at, const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
-    const float text = tools.measure("File", Font::ui_medium, 13);
-    const Rect area{at.x, at.y, text + 24 + 15, 32};
-    Scene scene;
-    scene.add(RectItem{.area = area, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
-    scene.add(TextItem{
-        {area.x + 12, baseline_for(area.y + area.h / 2, 13)}, "File", Font::ui_medium, 13, theme.ink});
-    const Point chevron{area.right() - 15, area.y + area.h / 2 + 2};
-    scene.add(LineItem{{chevron.x - 4, chevron.y - 4}, chevron, theme.muted, 1.5F});
-    scene.add(LineItem{chevron, {chevron.x + 4, chevron.y - 4}, theme.muted, 1.5F});
+    const float text = tools.measure("File", figure::Font::ui_medium, 13);
+    const figure::Rect area{at.x, at.y, text + 24 + 15, 32};
+    figure::Scene scene;
+    scene.add(figure::RectItem{.area = area, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
+    scene.add(figure::TextItem{{area.x + 12, figure::baseline_for(area.y + area.h / 2, 13)},
+                               "File",
+                               figure::Font::ui_medium,
+                               13,
+                               theme.ink});
+    const figure::Point chevron{area.right() - 15, area.y + area.h / 2 + 2};
+    scene.add(figure::LineItem{{chevron.x - 4, chevron.y - 4}, chevron, theme.muted, 1.5F});
+    scene.add(figure::LineItem{chevron, {chevron.x + 4, chevron.y - 4}, theme.muted, 1.5F});
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
-    const Rect place{origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale, area.h * scale};
+    const figure::Rect place{origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale,
+                             area.h * scale};
     ImGui::SetCursorScreenPos({place.x, place.y});
     const bool clicked = ImGui::InvisibleButton("File", {place.w, place.h});
     if (ImGui::IsItemHovered())
@@ -251,11 +256,11 @@ SaveStatus save_status(const FilesState& files) {
                 "What you changed would be offered back after a crash. Ctrl S saves it in a file of "
                 "your own."};
     case SaveState::saved:
-        return {"saved", plain_text(files.path)};
+        return {"saved", text::plain_text(files.path)};
     case SaveState::failed:
         return {"not saved", files.save_error, true};
     }
     return {};
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -3,10 +3,10 @@
 #include "app/views/state.h"
 #include "app/views/widgets.h"
 
-namespace headscope {
+namespace headscope::app {
 
 /// The button "File" and its menu. Width it takes.
-float view_file_button(AppState& state, Point at, const ViewTools& tools);
+float view_file_button(AppState& state, figure::Point at, const ViewTools& tools);
 /// Keys that work everywhere but in dialogs: Ctrl+N, O, S, Shift+S, Q and the like, and Alt+F for the menu.
 void file_shortcuts(AppState& state, const Sink& send);
 
@@ -15,7 +15,7 @@ void file_shortcuts(AppState& state, const Sink& send);
 void view_file_dialogs(AppState& state, const ViewTools& tools);
 void view_file_chooser(OpenChooser& open, const ViewTools& tools);
 /// What was done last, for a moment, at the top of the canvas.
-void view_notice(const AppState& state, const Rect& canvas, const ViewTools& tools);
+void view_notice(const AppState& state, const figure::Rect& canvas, const ViewTools& tools);
 
 /// How the bottom bar says whether the work is stored, and why not.
 struct SaveStatus {
@@ -26,4 +26,4 @@ SaveStatus save_status(const FilesState& files);
 /// "unsaved changes", "recovery", "file chooser", ...; empty when none is open.
 std::string dialog_name(const FilesState& files);
 
-} // namespace headscope
+} // namespace headscope::app

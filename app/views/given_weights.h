@@ -2,7 +2,7 @@
 
 #include "app/views/state.h"
 
-namespace headscope {
+namespace headscope::app {
 
 /// The attention weights that are shown in place of computed stages: of a file, or of a checkpoint that is
 /// read otherwise than it gives them. Null while stages are shown.
@@ -30,4 +30,4 @@ inline bool weights_alone(const AppState& state) {
            (!reads_checkpoint(state) || mean_is_open(state.board, state.view));
 }
 
-} // namespace headscope
+} // namespace headscope::app

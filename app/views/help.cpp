@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <span>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -81,7 +81,7 @@ constexpr Shortcut attention_shortcuts[] = {
 
 } // namespace
 
-void view_help(const AppState& state, const Rect& area, const ViewTools& tools) {
+void view_help(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetMainViewport()->Pos;
     const Theme& theme = tools.theme;
@@ -92,7 +92,7 @@ void view_help(const AppState& state, const Rect& area, const ViewTools& tools) 
     const std::size_t rows = (listed.size() + columns - 1) / columns;
     const float width = std::min(column * static_cast<float>(columns), area.w - 16);
     const float height = 78 + row * static_cast<float>(rows);
-    const Rect card{(area.w - width) / 2, std::max((area.h - height) / 2, 8.0F), width, height};
+    const figure::Rect card{(area.w - width) / 2, std::max((area.h - height) / 2, 8.0F), width, height};
     ImGui::SetNextWindowPos(origin);
     ImGui::SetNextWindowSize({area.w * scale, area.h * scale});
     ImGui::SetNextWindowFocus();
@@ -100,23 +100,27 @@ void view_help(const AppState& state, const Rect& area, const ViewTools& tools) 
     ImGui::Begin("keyboard", nullptr,
                  ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings);
     Picture picture;
-    picture.scene.add(RectItem{.area = card, .fill = theme.raise, .stroke = theme.line2, .radius = 8});
-    picture.scene.add(TextItem{{card.x + 28, card.y + 42}, "Keyboard", Font::ui_semibold, 20, theme.ink});
-    picture.scene.add(TextItem{{card.right() - 28, card.y + 42},
-                               "Headscope " HEADSCOPE_VERSION,
-                               Font::ui,
-                               12.5F,
-                               theme.muted,
-                               Align::right});
+    picture.scene.add(
+        figure::RectItem{.area = card, .fill = theme.raise, .stroke = theme.line2, .radius = 8});
+    picture.scene.add(
+        figure::TextItem{{card.x + 28, card.y + 42}, "Keyboard", figure::Font::ui_semibold, 20, theme.ink});
+    picture.scene.add(figure::TextItem{{card.right() - 28, card.y + 42},
+                                       "Headscope " HEADSCOPE_VERSION,
+                                       figure::Font::ui,
+                                       12.5F,
+                                       theme.muted,
+                                       figure::Align::right});
     for (std::size_t i = 0; i < listed.size(); ++i) {
         const Shortcut& shortcut = listed[i];
         const float x = card.x + 28 + column * static_cast<float>(i / rows);
         const float y = card.y + 58 + row * static_cast<float>(i % rows);
         const float end = std::min(x + column - 28, card.right() - 28);
-        picture.scene.add(LineItem{{x, y}, {end, y}, theme.line, 1});
-        const float baseline = baseline_for(y + row / 2, 13);
-        picture.scene.add(TextItem{{x, baseline}, shortcut.keys, Font::ui_semibold, 13, theme.ink});
-        picture.scene.add(TextItem{{x + 165, baseline}, shortcut.what, Font::ui, 13, theme.text});
+        picture.scene.add(figure::LineItem{{x, y}, {end, y}, theme.line, 1});
+        const float baseline = figure::baseline_for(y + row / 2, 13);
+        picture.scene.add(
+            figure::TextItem{{x, baseline}, shortcut.keys, figure::Font::ui_semibold, 13, theme.ink});
+        picture.scene.add(
+            figure::TextItem{{x + 165, baseline}, shortcut.what, figure::Font::ui, 13, theme.text});
     }
     // In a window too low for it, the card scrolls.
     const ImVec2 start = ImGui::GetCursorScreenPos();
@@ -130,4 +134,4 @@ void view_help(const AppState& state, const Rect& area, const ViewTools& tools) 
     ImGui::PopStyleColor();
 }
 
-} // namespace headscope
+} // namespace headscope::app

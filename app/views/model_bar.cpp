@@ -8,13 +8,13 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
-std::string facts_text(const TextModel& text) {
-    const ModelConfig& c = text.model->config();
-    std::string out = text.model->folder() + "\n" + std::string(family_name(c.family)) + ": " +
+std::string facts_text(const checkpoint::TextModel& text) {
+    const checkpoint::ModelConfig& c = text.model->config();
+    std::string out = text.model->folder() + "\n" + std::string(checkpoint::family_name(c.family)) + ": " +
                       std::to_string(c.layers) + " layers, D " + grouped(c.D) + ", H " + std::to_string(c.H);
     if (c.Hkv != c.H)
         out += ", Hkv " + std::to_string(c.Hkv);
@@ -23,7 +23,7 @@ std::string facts_text(const TextModel& text) {
 }
 
 /// A text field in a border; the prompt of the checkpoint.
-void prompt_field(AppState& state, const Rect& area, const ViewTools& tools) {
+void prompt_field(AppState& state, const figure::Rect& area, const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const Theme& theme = tools.theme;
     const ImVec2 origin = ImGui::GetWindowPos();
@@ -50,30 +50,30 @@ void prompt_field(AppState& state, const Rect& area, const ViewTools& tools) {
 
 } // namespace
 
-void view_model_toolbar(AppState& state, const Rect& area, const ViewTools& tools) {
+void view_model_toolbar(AppState& state, const figure::Rect& area, const ViewTools& tools) {
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
     const DrawContext context{state.shown, state.drawn_view(), theme, tools.measure, area.w, 0};
-    const TextModel& text = *state.document->model->model;
+    const checkpoint::TextModel& text = *state.document->model->model;
     const std::string title = shortened(text.name(), 26);
     tools.surface.need_glyphs(title);
-    Scene back;
-    back.add(RectItem{.area = area, .fill = theme.panel});
-    back.add(LineItem{{0, area.bottom() - 0.5F}, {area.w, area.bottom() - 0.5F}, theme.line, 1});
+    figure::Scene back;
+    back.add(figure::RectItem{.area = area, .fill = theme.panel});
+    back.add(figure::LineItem{{0, area.bottom() - 0.5F}, {area.w, area.bottom() - 0.5F}, theme.line, 1});
     paint(back, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     Picture picture;
     const float file = view_file_button(state, {16, 10}, tools);
-    const float name_width = tools.measure(title, Font::ui_medium, 13.5F);
-    const Rect name{16 + file + 8, 10, name_width + 24, 32};
-    picture.scene.add(RectItem{.area = name, .stroke = theme.line2, .radius = 6});
-    draw_text(picture, context, name.x + 12, baseline_for(26, 13.5F), title, Font::ui_medium, 13.5F,
-              theme.ink);
+    const float name_width = tools.measure(title, figure::Font::ui_medium, 13.5F);
+    const figure::Rect name{16 + file + 8, 10, name_width + 24, 32};
+    picture.scene.add(figure::RectItem{.area = name, .stroke = theme.line2, .radius = 6});
+    draw_text(picture, context, name.x + 12, figure::baseline_for(26, 13.5F), title, figure::Font::ui_medium,
+              13.5F, theme.ink);
     picture.tips.push_back({name, facts_text(text)});
     add_icon_buttons(state, picture, tools, area.w - 16);
     const float badge = view_engine_badge(state, area.w - 16 - 80, tools);
     constexpr float board_width = 108, gap = 8;
     const bool board = state.view.attention.board;
-    const Rect board_button{area.w - 16 - 80 - badge - 8 - board_width, 10, board_width, 32};
+    const figure::Rect board_button{area.w - 16 - 80 - badge - 8 - board_width, 10, board_width, 32};
     draw_button(
         picture, context, board_button, board ? "Hide board" : "Show board",
         ViewChange(AttentionChange(ShowBoard{!board})), false,
@@ -84,4 +84,4 @@ void view_model_toolbar(AppState& state, const Rect& area, const ViewTools& tool
     prompt_field(state, {left, 10, std::min(room, 860.0F), 32}, tools);
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -31,26 +31,26 @@ std::optional<CellAddress> moved(const CellAddress& cell, int axis, std::int64_t
 
 /// Which number the field holds, over its box. `aside`: the text below speaks of another one, which is
 /// pointed at.
-void name_cell(Scene& scene, const Rect& box, const std::string& address, bool aside,
+void name_cell(figure::Scene& scene, const figure::Rect& box, const std::string& address, bool aside,
                const ViewTools& tools) {
     const Theme& theme = tools.theme;
     constexpr float size = 12.5F;
     constexpr int longest_address = 26;
     const std::string before = aside ? "Selected" : "Edit";
     const float baseline = box.y - 8;
-    scene.add(TextItem{{box.x, baseline}, before, Font::ui, size, theme.muted});
+    scene.add(figure::TextItem{{box.x, baseline}, before, figure::Font::ui, size, theme.muted});
     const std::string shown = shortened(address, longest_address);
     tools.surface.need_glyphs(shown);
-    scene.add(TextItem{{box.x + tools.measure(before, Font::ui, size) + 7, baseline},
-                       shown,
-                       Font::mono,
-                       size,
-                       aside ? theme.muted : theme.ink});
+    scene.add(figure::TextItem{{box.x + tools.measure(before, figure::Font::ui, size) + 7, baseline},
+                               shown,
+                               figure::Font::mono,
+                               size,
+                               aside ? theme.muted : theme.ink});
 }
 
 } // namespace
 
-float view_number_field(AppState& state, const Rect& area, const ViewTools& tools) {
+float view_number_field(AppState& state, const figure::Rect& area, const ViewTools& tools) {
     NumberEdit& edit = state.number;
     const auto cell = state.view.drag ? std::optional(state.view.drag->cell) : state.view.selected;
     // A is as it was marked: nothing of it is typed over.
@@ -60,15 +60,15 @@ float view_number_field(AppState& state, const Rect& area, const ViewTools& tool
         return 0;
     }
     constexpr float height = 78;
-    const Rect box{area.x + panel_pad, area.y + 34, area.w - 2 * panel_pad, 34};
+    const figure::Rect box{area.x + panel_pad, area.y + 34, area.w - 2 * panel_pad, 34};
     const bool aside = !edit.active && !edit.take_keyboard && state.view.hover && state.view.hover != cell;
     const bool wrong = edit.active && !state.error.empty();
     const ImVec2 origin = ImGui::GetWindowPos();
-    Scene scene;
+    figure::Scene scene;
     name_cell(scene, box, address_text(state.shown, *cell), aside, tools);
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     const TextFrame frame(box,
-                          {.font = Font::mono,
+                          {.font = figure::Font::mono,
                            .size = 15,
                            .stroke = aside ? tools.theme.line2 : tools.theme.ink,
                            .stroke_width = aside ? 1.0F : 1.5F,
@@ -121,4 +121,4 @@ float view_number_field(AppState& state, const Rect& area, const ViewTools& tool
     return height;
 }
 
-} // namespace headscope
+} // namespace headscope::app

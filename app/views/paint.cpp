@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace headscope {
+namespace headscope::app {
 namespace {
 
 // A baked font and by how much its glyphs are scaled for the size that is wanted (1 when it is baked at that
@@ -17,7 +17,7 @@ struct Face {
     float factor;
 };
 
-Face face_for(Surface& surface, Font role, float size) {
+Face face_for(Surface& surface, figure::Font role, float size) {
     ImFont* font = surface.font(role, size);
     float factor = size * surface.scale() / font->FontSize;
     if (std::abs(factor - 1) < 0.002F)
@@ -42,7 +42,7 @@ float width_of(const Face& face, std::string_view text) {
     return width * face.factor;
 }
 
-bool visible(Color color) {
+bool visible(figure::Color color) {
     return color >> 24 != 0;
 }
 
@@ -54,7 +54,7 @@ public:
     Painter(const Painter&) = delete;
     Painter& operator=(const Painter&) = delete;
 
-    void operator()(const RectItem& item) const {
+    void operator()(const figure::RectItem& item) const {
         const ImVec4 r = snapped(item.area);
         if (hidden(r.x, r.y, r.z, r.w))
             return;
@@ -74,7 +74,7 @@ public:
         }
     }
 
-    void operator()(const LineItem& item) const {
+    void operator()(const figure::LineItem& item) const {
         if (!visible(item.color))
             return;
         const ImVec2 from = place(item.from);
@@ -100,7 +100,7 @@ public:
         }
     }
 
-    void operator()(const CurveItem& item) const {
+    void operator()(const figure::CurveItem& item) const {
         const std::array<ImVec2, 4> points = {place(item.from), place(item.control_from),
                                               place(item.control_to), place(item.to)};
         if (!visible(item.color) || hidden(points, item.width * scale_))
@@ -110,11 +110,12 @@ public:
         stroke(item.color, item.width);
     }
 
-    void operator()(const PolygonItem& item) const {
+    void operator()(const figure::PolygonItem& item) const {
         if (item.points.size() < 3 || !visible(item.fill))
             return;
         std::vector<ImVec2> points;
-        std::ranges::transform(item.points, std::back_inserter(points), [&](Point p) { return place(p); });
+        std::ranges::transform(item.points, std::back_inserter(points),
+                               [&](figure::Point p) { return place(p); });
         if (hidden(points, 1))
             return;
         // The smooth edge grows to the outside only when the points run clockwise.
@@ -128,9 +129,9 @@ public:
         list_.AddConvexPolyFilled(points.data(), static_cast<int>(points.size()), item.fill);
     }
 
-    void operator()(const TextItem& item) const;
+    void operator()(const figure::TextItem& item) const;
 
-    void operator()(const GridItem& item) const {
+    void operator()(const figure::GridItem& item) const {
         const ImVec4 r = snapped(item.area);
         const auto cells = static_cast<std::size_t>(std::max(0, item.cols)) *
                            static_cast<std::size_t>(std::max(0, item.rows));
@@ -151,7 +152,7 @@ public:
         }
     }
 
-    void operator()(const ClipItem& item) {
+    void operator()(const figure::ClipItem& item) {
         unclip();
         if (item.area.w <= 0 || item.area.h <= 0)
             return;
@@ -167,10 +168,10 @@ private:
         clipped_ = false;
     }
 
-    ImVec2 place(Point p) const { return {x_ + p.x * scale_, y_ + p.y * scale_}; }
+    ImVec2 place(figure::Point p) const { return {x_ + p.x * scale_, y_ + p.y * scale_}; }
 
     // Left, top, right, bottom. Edges are snapped, not sizes, so that neighbours touch; nothing shrinks to 0.
-    ImVec4 snapped(const Rect& area) const {
+    ImVec4 snapped(const figure::Rect& area) const {
         const float left = std::round(x_ + area.x * scale_), top = std::round(y_ + area.y * scale_);
         float right = std::round(x_ + area.right() * scale_),
               bottom = std::round(y_ + area.bottom() * scale_);
@@ -200,14 +201,14 @@ private:
         return hidden(left.x - m, top.y - m, right.x + m, bottom.y + m);
     }
 
-    void bar(float left, float top, float width, float height, Color color) const {
+    void bar(float left, float top, float width, float height, figure::Color color) const {
         if (!visible(color) || hidden(left, top, left + width, top + height))
             return;
         list_.PrimReserve(6, 4);
         list_.PrimRect({left, top}, {left + width, top + height}, color);
     }
 
-    void frame(const ImVec4& r, float width, Color color) const {
+    void frame(const ImVec4& r, float width, figure::Color color) const {
         const float w = r.z - r.x, h = r.w - r.y;
         const float line = std::min({width, w / 2, h / 2});
         if (line < width) {
@@ -221,11 +222,11 @@ private:
     }
 
     // ImGui draws no line thinner than a pixel: a thinner one is as much paler.
-    void stroke(Color color, float width) const {
+    void stroke(figure::Color color, float width) const {
         const float pixels = width * scale_;
         if (pixels < 1)
-            color = with_alpha(color,
-                               static_cast<std::uint32_t>(static_cast<float>(color >> 24) * pixels + 0.5F));
+            color = figure::with_alpha(
+                color, static_cast<std::uint32_t>(static_cast<float>(color >> 24) * pixels + 0.5F));
         list_.PathStroke(color, 0, std::max(1.0F, pixels));
     }
 
@@ -235,7 +236,7 @@ private:
     bool clipped_ = false;
 };
 
-void Painter::operator()(const TextItem& item) const {
+void Painter::operator()(const figure::TextItem& item) const {
     if (item.text.empty() || !visible(item.color))
         return;
     surface_.need_glyphs(item.text);
@@ -246,7 +247,9 @@ void Painter::operator()(const TextItem& item) const {
 
     const Face face = face_for(surface_, item.font, item.size);
     const float width = width_of(face, item.text);
-    const float before = item.align == Align::left ? 0 : item.align == Align::center ? width / 2 : width;
+    const float before = item.align == figure::Align::left     ? 0
+                         : item.align == figure::Align::center ? width / 2
+                                                               : width;
     const ImVec2 origin = {std::round(at.x), std::round(at.y)};
     float cos = 1, sin = 0;
     if (item.angle == 0) {
@@ -291,16 +294,16 @@ void Painter::operator()(const TextItem& item) const {
 
 } // namespace
 
-void paint(const Scene& scene, float x, float y, Surface& surface, ImDrawList& list) {
+void paint(const figure::Scene& scene, float x, float y, Surface& surface, ImDrawList& list) {
     Painter painter(x, y, surface, list);
-    for (const SceneItem& item : scene.items)
+    for (const figure::SceneItem& item : scene.items)
         std::visit(painter, item);
 }
 
-TextMeasure surface_measure(Surface& surface) {
-    return [&surface](std::string_view text, Font role, float size) {
+figure::TextMeasure surface_measure(Surface& surface) {
+    return [&surface](std::string_view text, figure::Font role, float size) {
         return width_of(face_for(surface, role, size), text) / surface.scale();
     };
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -10,14 +10,14 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
 constexpr float at_once = 0.95F; ///< as `pointing`: in one frame
 
 /// Scrolls the current region so far that what a lesson points at is in sight, while it begins to.
-void bring_into_sight(const Rect& pointed, const Rect& area, float pointing, float scale) {
+void bring_into_sight(const figure::Rect& pointed, const figure::Rect& area, float pointing, float scale) {
     constexpr float margin = 24, pull = 0.3F, last_part = 0.9F;
     const auto wanted = [&](float from, float to, float room, float now) {
         const float far = std::max(now, to + margin - room);
@@ -33,8 +33,9 @@ void bring_into_sight(const Rect& pointed, const Rect& area, float pointing, flo
 
 /// A scrolling region of the window, filled with one picture made for its inner size.
 template<class Draw>
-void scrolled(const char* id, const Rect& area, const ViewTools& tools, std::optional<CellAddress>* hovered,
-              Picture* kept, const Draw& draw, ImGuiWindowFlags flags = 0, float pointing = 1) {
+void scrolled(const char* id, const figure::Rect& area, const ViewTools& tools,
+              std::optional<CellAddress>* hovered, Picture* kept, const Draw& draw,
+              ImGuiWindowFlags flags = 0, float pointing = 1) {
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();
     ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
@@ -123,37 +124,42 @@ DrawContext canvas_context(const AppState& state, const ViewTools& tools, float 
             state.board};
 }
 
-void draw_panel_back(const Rect& area, const ViewTools& tools, bool border_right) {
+void draw_panel_back(const figure::Rect& area, const ViewTools& tools, bool border_right) {
     const ImVec2 origin = ImGui::GetWindowPos();
-    Scene scene;
-    scene.add(RectItem{.area = area, .fill = tools.theme.panel});
+    figure::Scene scene;
+    scene.add(figure::RectItem{.area = area, .fill = tools.theme.panel});
     const float x = border_right ? area.right() - 0.5F : area.x;
-    scene.add(LineItem{{x, area.y}, {x, area.bottom()}, tools.theme.line, 1});
+    scene.add(figure::LineItem{{x, area.y}, {x, area.bottom()}, tools.theme.line, 1});
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
 }
 
 /// A folded panel: a chevron and the name of what is behind it.
-void view_rail(const Rect& area, const std::string& name, bool opens_right, const Action& open,
+void view_rail(const figure::Rect& area, const std::string& name, bool opens_right, const Action& open,
                const ViewTools& tools) {
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
     Picture picture;
-    const Point tip{area.x + rail_width / 2 + (opens_right ? 4.0F : -4.0F), area.y + 22};
+    const figure::Point tip{area.x + rail_width / 2 + (opens_right ? 4.0F : -4.0F), area.y + 22};
     const float back = opens_right ? -7.0F : 7.0F;
-    picture.scene.add(LineItem{{tip.x + back, tip.y - 7}, tip, theme.ink, 2});
-    picture.scene.add(LineItem{tip, {tip.x + back, tip.y + 7}, theme.ink, 2});
-    picture.scene.add(TextItem{
-        {area.x + rail_width / 2 - 5, area.y + 60}, name, Font::ui, 13, theme.text, Align::left, 90});
+    picture.scene.add(figure::LineItem{{tip.x + back, tip.y - 7}, tip, theme.ink, 2});
+    picture.scene.add(figure::LineItem{tip, {tip.x + back, tip.y + 7}, theme.ink, 2});
+    picture.scene.add(figure::TextItem{{area.x + rail_width / 2 - 5, area.y + 60},
+                                       name,
+                                       figure::Font::ui,
+                                       13,
+                                       theme.text,
+                                       figure::Align::left,
+                                       90});
     picture.hotspots.push_back({area, "open " + name, open, "Show the " + name + " panel"});
     show_picture(picture, origin.x, origin.y, tools, nullptr);
 }
 
-float header_tabs(const AppState& state, const Rect& area, const ViewTools& tools) {
+float header_tabs(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
     Picture picture;
-    picture.scene.add(
-        LineItem{{area.x, area.y + strip_height}, {area.right(), area.y + strip_height}, theme.line, 1});
+    picture.scene.add(figure::LineItem{
+        {area.x, area.y + strip_height}, {area.right(), area.y + strip_height}, theme.line, 1});
     float x = area.x + panel_pad;
     const std::pair<const char*, LeftTab> tabs[] = {
         {"Predict", LeftTab::predictions}, {"Course", LeftTab::course}, {"Guide", LeftTab::guide},
@@ -166,28 +172,29 @@ float header_tabs(const AppState& state, const Rect& area, const ViewTools& tool
             continue; // weights alone have nothing to explain step by step nor to edit
         const char* label = given && tab == LeftTab::tensors ? "Source" : name;
         const bool on = state.view.tab == tab;
-        const float width = tools.measure(label, Font::ui_semibold, 13);
-        picture.scene.add(TextItem{{x, baseline_for(area.y + strip_height / 2 - 1, 13)},
-                                   label,
-                                   on ? Font::ui_semibold : Font::ui_medium,
-                                   13,
-                                   on ? theme.ink : theme.muted});
+        const float width = tools.measure(label, figure::Font::ui_semibold, 13);
+        picture.scene.add(figure::TextItem{{x, figure::baseline_for(area.y + strip_height / 2 - 1, 13)},
+                                           label,
+                                           on ? figure::Font::ui_semibold : figure::Font::ui_medium,
+                                           13,
+                                           on ? theme.ink : theme.muted});
         if (on)
-            picture.scene.add(RectItem{.area = {x, area.y + strip_height - 2, width, 2}, .fill = theme.ink});
+            picture.scene.add(
+                figure::RectItem{.area = {x, area.y + strip_height - 2, width, 2}, .fill = theme.ink});
         picture.hotspots.push_back(
             {{x - 6, area.y, width + 12, strip_height}, label, ViewChange(ShowTab{tab}), {}});
         x += width + 13;
     }
-    const Point tip{area.right() - 26, area.y + 22};
-    picture.scene.add(LineItem{{tip.x + 5, tip.y - 5}, tip, theme.muted, 1.5F});
-    picture.scene.add(LineItem{tip, {tip.x + 5, tip.y + 5}, theme.muted, 1.5F});
+    const figure::Point tip{area.right() - 26, area.y + 22};
+    picture.scene.add(figure::LineItem{{tip.x + 5, tip.y - 5}, tip, theme.muted, 1.5F});
+    picture.scene.add(figure::LineItem{tip, {tip.x + 5, tip.y + 5}, theme.muted, 1.5F});
     picture.hotspots.push_back(
         {{tip.x - 10, area.y + 6, 26, 32}, "fold left", ViewChange(OpenLeft{false}), "Fold this panel"});
     show_picture(picture, origin.x, origin.y, tools, nullptr);
     return strip_height;
 }
 
-void view_compare_bar(const AppState& state, const Rect& canvas, const ViewTools& tools) {
+void view_compare_bar(const AppState& state, const figure::Rect& canvas, const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();
     ImGui::SetCursorScreenPos({origin.x + canvas.x * scale, origin.y + canvas.y * scale});
@@ -200,7 +207,7 @@ void view_compare_bar(const AppState& state, const Rect& canvas, const ViewTools
 
 } // namespace
 
-void scrolled_picture(const char* id, const Rect& area, const ViewTools& tools,
+void scrolled_picture(const char* id, const figure::Rect& area, const ViewTools& tools,
                       std::optional<CellAddress>* hovered, Picture* kept,
                       const std::function<Picture(float width, float height)>& draw) {
     scrolled(id, area, tools, hovered, kept, draw);
@@ -218,20 +225,20 @@ DrawContext canvas_draw_context(AppState& state, const ViewTools& tools, float w
     return context;
 }
 
-Rect below_compare_bar(const AppState& state, const Rect& canvas) {
+figure::Rect below_compare_bar(const AppState& state, const figure::Rect& canvas) {
     const float bar = state.compare.marked() ? compare_bar_height : 0;
     return {canvas.x, canvas.y + bar, canvas.w, canvas.h - bar};
 }
 
-void view_canvas(const AppState& state, const Rect& whole, const ViewTools& tools,
+void view_canvas(const AppState& state, const figure::Rect& whole, const ViewTools& tools,
                  std::optional<CellAddress>& hovered, Picture& kept) {
     const ImVec2 origin = ImGui::GetWindowPos();
-    Scene back;
-    back.add(RectItem{.area = whole, .fill = tools.theme.canvas});
+    figure::Scene back;
+    back.add(figure::RectItem{.area = whole, .fill = tools.theme.canvas});
     paint(back, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     if (state.shown.trace == nullptr)
         return;
-    const Rect area = below_compare_bar(state, whole);
+    const figure::Rect area = below_compare_bar(state, whole);
     const float scale = tools.surface.scale();
     if (state.compare.marked())
         view_compare_bar(state, whole, tools);
@@ -246,10 +253,11 @@ void view_canvas(const AppState& state, const Rect& whole, const ViewTools& tool
             },
             wheel_edits ? ImGuiWindowFlags_NoScrollWithMouse : 0, state.view.pointing);
     if (state.view.arrival < 1) { // a new stage comes out of the paper
-        Scene veil;
+        figure::Scene veil;
         const float covered = 200 * (1 - settled(state.view.arrival));
-        veil.add(RectItem{.area = {0, 0, area.w, area.h},
-                          .fill = with_alpha(tools.theme.canvas, static_cast<std::uint32_t>(covered))});
+        veil.add(figure::RectItem{
+            .area = {0, 0, area.w, area.h},
+            .fill = figure::with_alpha(tools.theme.canvas, static_cast<std::uint32_t>(covered))});
         ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
         ImGui::BeginChild("veil", {area.w * scale, area.h * scale}, false, ImGuiWindowFlags_NoInputs);
         paint(veil, origin.x + area.x * scale, origin.y + area.y * scale, tools.surface,
@@ -258,11 +266,11 @@ void view_canvas(const AppState& state, const Rect& whole, const ViewTools& tool
     }
 }
 
-void view_canvas_notices(const AppState& state, const Rect& whole, const ViewTools& tools) {
+void view_canvas_notices(const AppState& state, const figure::Rect& whole, const ViewTools& tools) {
     if (state.shown.trace == nullptr)
         return;
     const ImVec2 origin = ImGui::GetWindowPos();
-    const Rect area = below_compare_bar(state, whole);
+    const figure::Rect area = below_compare_bar(state, whole);
     view_command_notice(state, area, tools);
     if (state.error.empty())
         return;
@@ -272,11 +280,11 @@ void view_canvas_notices(const AppState& state, const Rect& whole, const ViewToo
     const Theme& theme = tools.theme;
     const float width = std::min(area.w - 40, 560.0F);
     Picture text;
-    const float end =
-        draw_paragraph(text, context, 46, 27, width - 62, state.error, Font::ui, 13.5F, 20, theme.ink);
-    notice.scene.add(
-        RectItem{.area = {0, 0, width, end}, .fill = theme.bad_back, .stroke = theme.bad, .radius = 6});
-    notice.scene.add(TextItem{{18, 28}, "⚠", Font::ui_semibold, 15, theme.bad});
+    const float end = draw_paragraph(text, context, 46, 27, width - 62, state.error, figure::Font::ui, 13.5F,
+                                     20, theme.ink);
+    notice.scene.add(figure::RectItem{
+        .area = {0, 0, width, end}, .fill = theme.bad_back, .stroke = theme.bad, .radius = 6});
+    notice.scene.add(figure::TextItem{{18, 28}, "⚠", figure::Font::ui_semibold, 15, theme.bad});
     notice.append(text, 0, 0);
     const float scale = tools.surface.scale();
     ImGui::SetCursorScreenPos({origin.x + (area.x + 20) * scale, origin.y + (area.y + 12) * scale});
@@ -288,7 +296,7 @@ void view_canvas_notices(const AppState& state, const Rect& whole, const ViewToo
 }
 
 /// Over the foot of the text: that a task waits below it. True when it is clicked.
-bool view_task_below(const Rect& text, const ViewTools& tools) {
+bool view_task_below(const figure::Rect& text, const ViewTools& tools) {
     constexpr float height = 40;
     const Theme& theme = tools.theme;
     const float scale = tools.surface.scale();
@@ -296,24 +304,25 @@ bool view_task_below(const Rect& text, const ViewTools& tools) {
     ImGui::SetCursorScreenPos({window.x + text.x * scale, window.y + (text.bottom() - height) * scale});
     ImGui::BeginChild("task below", {text.w * scale, height * scale});
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const Rect button{course_pad, 6, text.w - 2 * course_pad, height - 12};
+    const figure::Rect button{course_pad, 6, text.w - 2 * course_pad, height - 12};
     const std::string words = "Your turn";
-    const float width = tools.measure(words, Font::ui_medium, 13);
-    const Point tip{button.x + button.w / 2 + width / 2 + 6, button.y + button.h / 2 + 2};
-    Scene scene;
-    scene.add(RectItem{.area = {0, 0, text.w, height}, .fill = theme.panel});
-    scene.add(LineItem{{0, 0.5F}, {text.w, 0.5F}, theme.line, 1});
-    scene.add(RectItem{.area = button, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
-    scene.add(TextItem{{tip.x - 14, baseline_for(button.y + button.h / 2, 13)},
-                       words,
-                       Font::ui_medium,
-                       13,
-                       theme.ink,
-                       Align::right});
-    scene.add(LineItem{{tip.x - 4, tip.y - 4}, tip, theme.ink, 1.5F});
-    scene.add(LineItem{tip, {tip.x + 4, tip.y - 4}, theme.ink, 1.5F});
+    const float width = tools.measure(words, figure::Font::ui_medium, 13);
+    const figure::Point tip{button.x + button.w / 2 + width / 2 + 6, button.y + button.h / 2 + 2};
+    figure::Scene scene;
+    scene.add(figure::RectItem{.area = {0, 0, text.w, height}, .fill = theme.panel});
+    scene.add(figure::LineItem{{0, 0.5F}, {text.w, 0.5F}, theme.line, 1});
+    scene.add(figure::RectItem{.area = button, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
+    scene.add(figure::TextItem{{tip.x - 14, figure::baseline_for(button.y + button.h / 2, 13)},
+                               words,
+                               figure::Font::ui_medium,
+                               13,
+                               theme.ink,
+                               figure::Align::right});
+    scene.add(figure::LineItem{{tip.x - 4, tip.y - 4}, tip, theme.ink, 1.5F});
+    scene.add(figure::LineItem{tip, {tip.x + 4, tip.y - 4}, theme.ink, 1.5F});
     paint(scene, at.x, at.y, tools.surface, *ImGui::GetWindowDrawList());
-    const Rect place{at.x + button.x * scale, at.y + button.y * scale, button.w * scale, button.h * scale};
+    const figure::Rect place{at.x + button.x * scale, at.y + button.y * scale, button.w * scale,
+                             button.h * scale};
     ImGui::SetCursorScreenPos({place.x, place.y});
     const bool clicked = ImGui::InvisibleButton("Your turn", {place.w, place.h});
     if (ImGui::IsItemHovered()) {
@@ -326,9 +335,9 @@ bool view_task_below(const Rect& text, const ViewTools& tools) {
 }
 
 /// The course: its text scrolls, its buttons stay. Each page begins at its top.
-void view_course(const AppState& state, const Rect& area, const ViewTools& tools) {
+void view_course(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
     const bool foot = state.course.open != nullptr;
-    const Rect text{area.x, area.y, area.w, area.h - (foot ? course_foot : 0)};
+    const figure::Rect text{area.x, area.y, area.w, area.h - (foot ? course_foot : 0)};
     const std::string id =
         "course " + (foot ? state.course.open->id : "") + std::to_string(state.course.page);
     // Where the text stands is the window's alone; so is that it was asked to move.
@@ -354,7 +363,7 @@ void view_course(const AppState& state, const Rect& area, const ViewTools& tools
     show_picture(buttons, origin.x, origin.y, tools, nullptr);
 }
 
-void view_left_panel(const AppState& state, const Rect& area, bool open, const ViewTools& tools) {
+void view_left_panel(const AppState& state, const figure::Rect& area, bool open, const ViewTools& tools) {
     draw_panel_back(area, tools, true);
     if (!open) {
         view_rail(area,
@@ -367,7 +376,7 @@ void view_left_panel(const AppState& state, const Rect& area, bool open, const V
     const float header = header_tabs(state, area, tools);
     if (state.shown.trace == nullptr)
         return;
-    const Rect inner{area.x, area.y + header, area.w - 1, area.h - header};
+    const figure::Rect inner{area.x, area.y + header, area.w - 1, area.h - header};
     if (state.view.tab == LeftTab::course) {
         view_course(state, inner, tools);
         return;
@@ -396,7 +405,7 @@ void view_left_panel(const AppState& state, const Rect& area, bool open, const V
              });
 }
 
-void view_inspector(AppState& state, const Rect& area, bool open, const ViewTools& tools,
+void view_inspector(AppState& state, const figure::Rect& area, bool open, const ViewTools& tools,
                     std::optional<CellAddress>& hovered) {
     draw_panel_back(area, tools, false);
     if (!open) {
@@ -406,16 +415,17 @@ void view_inspector(AppState& state, const Rect& area, bool open, const ViewTool
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
     Picture header;
-    header.scene.add(TextItem{{area.x + panel_pad, baseline_for(area.y + strip_height / 2 - 1, 13)},
-                              "Inspector",
-                              Font::ui_semibold,
-                              13,
-                              theme.ink});
     header.scene.add(
-        LineItem{{area.x, area.y + strip_height}, {area.right(), area.y + strip_height}, theme.line, 1});
-    const Point tip{area.right() - 22, area.y + 22};
-    header.scene.add(LineItem{{tip.x - 5, tip.y - 5}, tip, theme.muted, 1.5F});
-    header.scene.add(LineItem{tip, {tip.x - 5, tip.y + 5}, theme.muted, 1.5F});
+        figure::TextItem{{area.x + panel_pad, figure::baseline_for(area.y + strip_height / 2 - 1, 13)},
+                         "Inspector",
+                         figure::Font::ui_semibold,
+                         13,
+                         theme.ink});
+    header.scene.add(figure::LineItem{
+        {area.x, area.y + strip_height}, {area.right(), area.y + strip_height}, theme.line, 1});
+    const figure::Point tip{area.right() - 22, area.y + 22};
+    header.scene.add(figure::LineItem{{tip.x - 5, tip.y - 5}, tip, theme.muted, 1.5F});
+    header.scene.add(figure::LineItem{tip, {tip.x - 5, tip.y + 5}, theme.muted, 1.5F});
     header.hotspots.push_back({{tip.x - 16, area.y + 6, 26, 32},
                                "fold inspector",
                                ViewChange(OpenInspector{false}),
@@ -434,4 +444,4 @@ void view_inspector(AppState& state, const Rect& area, bool open, const ViewTool
              });
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -5,11 +5,11 @@
 
 #include <functional>
 
-namespace headscope {
+namespace headscope::app {
 
 /// A scrolling region of the window, filled with one picture made for its inner size (logical pixels).
 /// `kept`: gets the picture, in logical pixels of the window; may be null.
-void scrolled_picture(const char* id, const Rect& area, const ViewTools& tools,
+void scrolled_picture(const char* id, const figure::Rect& area, const ViewTools& tools,
                       std::optional<CellAddress>* hovered, Picture* kept,
                       const std::function<Picture(float width, float height)>& draw);
 
@@ -19,6 +19,6 @@ DrawContext draw_context(AppState& state, const ViewTools& tools, float width, f
 DrawContext canvas_draw_context(AppState& state, const ViewTools& tools, float width, float height);
 
 /// What is left of the canvas: with a baseline, its top says what is on screen.
-Rect below_compare_bar(const AppState& state, const Rect& canvas);
+figure::Rect below_compare_bar(const AppState& state, const figure::Rect& canvas);
 
-} // namespace headscope
+} // namespace headscope::app

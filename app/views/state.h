@@ -15,7 +15,7 @@
 #include <optional>
 #include <string>
 
-namespace headscope {
+namespace headscope::app {
 
 /// What is typed for the selected number.
 struct NumberEdit {
@@ -55,4 +55,4 @@ struct AppState {
     bool focus_kv_sentence = false;
 };
 
-} // namespace headscope
+} // namespace headscope::app

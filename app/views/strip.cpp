@@ -4,18 +4,18 @@
 #include <array>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
-void view_strip(const AppState& state, const Rect& area, const ViewTools& tools) {
+void view_strip(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
     const Theme& theme = tools.theme;
     const ImVec2 origin = ImGui::GetWindowPos();
     const float scale = tools.surface.scale();
     Picture picture;
-    picture.scene.add(RectItem{.area = {0, 0, area.w, area.h}, .fill = theme.canvas});
-    picture.scene.add(LineItem{{0, area.h - 0.5F}, {area.w, area.h - 0.5F}, theme.line, 1});
+    picture.scene.add(figure::RectItem{.area = {0, 0, area.w, area.h}, .fill = theme.canvas});
+    picture.scene.add(figure::LineItem{{0, area.h - 0.5F}, {area.w, area.h - 0.5F}, theme.line, 1});
     float widths = 0;
     for (int g = 0; g < group_count; ++g)
-        widths += tools.measure(group_info(static_cast<StageGroup>(g)).label, Font::ui_semibold, 13);
+        widths += tools.measure(group_info(static_cast<StageGroup>(g)).label, figure::Font::ui_semibold, 13);
     // Spread over the width as in a menu; where it is narrow the arrows between the names go first.
     const float room = area.w - 2 * 28 - widths;
     const float gap = std::clamp(room / static_cast<float>(group_count - 1), 8.0F, 44.0F);
@@ -27,22 +27,22 @@ void view_strip(const AppState& state, const Rect& area, const ViewTools& tools)
         const std::string label(info.label);
         const bool on = group == state.view.group;
         const bool passed = group <= state.view.group;
-        const float width = tools.measure(label, Font::ui_semibold, 13);
-        const Rect place{x - gap / 2, 0, width + gap, area.h};
-        picture.scene.add(TextItem{{x + width / 2, baseline_for(area.h / 2 - 1, 13)},
-                                   label,
-                                   on ? Font::ui_semibold : Font::ui_medium,
-                                   13,
-                                   passed ? theme.ink : theme.muted,
-                                   Align::center});
+        const float width = tools.measure(label, figure::Font::ui_semibold, 13);
+        const figure::Rect place{x - gap / 2, 0, width + gap, area.h};
+        picture.scene.add(figure::TextItem{{x + width / 2, figure::baseline_for(area.h / 2 - 1, 13)},
+                                           label,
+                                           on ? figure::Font::ui_semibold : figure::Font::ui_medium,
+                                           13,
+                                           passed ? theme.ink : theme.muted,
+                                           figure::Align::center});
         places[static_cast<std::size_t>(g)] = {x, width};
         picture.hotspots.push_back(
             {place, "stage " + label, ViewChange(GoTo{group}), std::string(info.title)});
         x += width;
         if (g + 1 < group_count && gap >= 24) {
-            const Point tip{x + gap / 2 + 2, area.h / 2};
-            picture.scene.add(LineItem{{tip.x - 4, tip.y - 4}, tip, theme.line2, 1.5F});
-            picture.scene.add(LineItem{tip, {tip.x - 4, tip.y + 4}, theme.line2, 1.5F});
+            const figure::Point tip{x + gap / 2 + 2, area.h / 2};
+            picture.scene.add(figure::LineItem{{tip.x - 4, tip.y - 4}, tip, theme.line2, 1.5F});
+            picture.scene.add(figure::LineItem{tip, {tip.x - 4, tip.y + 4}, theme.line2, 1.5F});
         }
         x += gap;
     }
@@ -54,9 +54,9 @@ void view_strip(const AppState& state, const Rect& area, const ViewTools& tools)
     const auto [to, to_width] = place(state.view.group);
     const float t = settled(state.view.arrival);
     picture.scene.add(
-        RectItem{.area = {std::lerp(from, to, t), area.h - 2, std::lerp(from_width, to_width, t), 2},
-                 .fill = theme.ink});
+        figure::RectItem{.area = {std::lerp(from, to, t), area.h - 2, std::lerp(from_width, to_width, t), 2},
+                         .fill = theme.ink});
     show_picture(picture, origin.x + area.x * scale, origin.y + area.y * scale, tools, nullptr);
 }
 
-} // namespace headscope
+} // namespace headscope::app

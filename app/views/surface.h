@@ -4,7 +4,7 @@
 
 #include <imgui.h>
 
-namespace headscope {
+namespace headscope::app {
 
 /// What the views need of the shell to put a scene on screen.
 class Surface {
@@ -16,11 +16,11 @@ public:
 
     /// The baked font nearest to `size` logical pixels. Its FontSize is the em size in physical pixels. Never
     /// null, and dead after this frame.
-    virtual ImFont* font(Font role, float size) = 0;
+    virtual ImFont* font(figure::Font role, float size) = 0;
     /// Physical pixels per logical pixel (monitor scale times the user's zoom).
     virtual float scale() const = 0;
     /// The texture that holds a grid's pixels, made or found by its key; 0 where there is no GL (tests).
-    virtual ImTextureID texture(const GridItem& grid) = 0;
+    virtual ImTextureID texture(const figure::GridItem& grid) = 0;
     /// Says that `text` is about to be shown, so that glyphs which no baked font has are there from the next
     /// frame on.
     virtual void need_glyphs(std::string_view text) = 0;
@@ -28,9 +28,9 @@ public:
 
 /// Paints a scene with its origin at (x, y) physical pixels of the current ImGui window. Rectangles and lines
 /// are snapped to physical pixels.
-void paint(const Scene& scene, float x, float y, Surface& surface, ImDrawList& list);
+void paint(const figure::Scene& scene, float x, float y, Surface& surface, ImDrawList& list);
 
 /// Text widths as paint() sets them.
-TextMeasure surface_measure(Surface& surface);
+figure::TextMeasure surface_measure(Surface& surface);
 
-} // namespace headscope
+} // namespace headscope::app

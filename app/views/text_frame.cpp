@@ -1,18 +1,18 @@
 #include "app/views/text_frame.h"
 
-namespace headscope {
+namespace headscope::app {
 
-TextFrame::TextFrame(const Rect& area, const FrameLook& look, const std::string& text,
+TextFrame::TextFrame(const figure::Rect& area, const FrameLook& look, const std::string& text,
                      const ViewTools& tools) {
     constexpr float pad = 6; // on either side, within what can be clicked
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();
-    Scene scene;
-    scene.add(RectItem{.area = area,
-                       .fill = tools.theme.raise,
-                       .stroke = look.wrong ? tools.theme.bad : look.stroke,
-                       .stroke_width = look.wrong ? 2.0F : look.stroke_width,
-                       .radius = 6});
+    figure::Scene scene;
+    scene.add(figure::RectItem{.area = area,
+                               .fill = tools.theme.raise,
+                               .stroke = look.wrong ? tools.theme.bad : look.stroke,
+                               .stroke_width = look.wrong ? 2.0F : look.stroke_width,
+                               .radius = 6});
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     tools.surface.need_glyphs(text);
     ImGui::PushFont(tools.surface.font(look.font, look.size));
@@ -32,4 +32,4 @@ TextFrame::~TextFrame() {
     ImGui::PopFont();
 }
 
-} // namespace headscope
+} // namespace headscope::app

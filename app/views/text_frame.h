@@ -4,12 +4,12 @@
 
 #include <string>
 
-namespace headscope {
+namespace headscope::app {
 
 struct FrameLook {
-    Font font = Font::ui;
+    figure::Font font = figure::Font::ui;
     float size = 14.5F; ///< of the text
-    Color stroke = 0;
+    figure::Color stroke = 0;
     float stroke_width = 1;
     bool wrong = false; ///< what stands in it cannot be used: a red frame instead
     bool muted = false; ///< the text
@@ -20,10 +20,11 @@ struct FrameLook {
 /// width, font and colours for the one ImGui text input that is made while it lives.
 class TextFrame {
 public:
-    TextFrame(const Rect& area, const FrameLook& look, const std::string& text, const ViewTools& tools);
+    TextFrame(const figure::Rect& area, const FrameLook& look, const std::string& text,
+              const ViewTools& tools);
     ~TextFrame();
     TextFrame(const TextFrame&) = delete;
     TextFrame& operator=(const TextFrame&) = delete;
 };
 
-} // namespace headscope
+} // namespace headscope::app

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <optional>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -24,13 +24,13 @@ constexpr float smallest_sentence = 240, smallest_of_two = 190;
 constexpr float usual_sentence = 392, long_sentence = 620;
 
 bool shows_two_sentences(const AppState& state) {
-    const Recipe& recipe = state.document->recipe;
+    const project::Recipe& recipe = state.document->recipe;
     return recipe.base == nullptr && !recipe.kv_sentence.empty();
 }
 
 Field preset_field(const AppState& state) {
     Field field{"preset", state.document->title, {}};
-    for (const PresetInfo& info : presets())
+    for (const text::PresetInfo& info : text::presets())
         field.choices.push_back(
             {std::string(info.title), Command(SetPreset{std::string(info.id)}),
              state.document->recipe.base == nullptr && info.id == state.document->recipe.preset,
@@ -40,8 +40,8 @@ Field preset_field(const AppState& state) {
 
 /// Nothing for a problem whose keys cannot come from elsewhere.
 std::optional<Field> attention_field(const AppState& state) {
-    const Recipe& recipe = state.document->recipe;
-    const PresetInfo* preset = find_preset(recipe.preset);
+    const project::Recipe& recipe = state.document->recipe;
+    const text::PresetInfo* preset = text::find_preset(recipe.preset);
     if (recipe.base != nullptr || preset == nullptr || preset->kv_sentence.empty())
         return std::nullopt;
     const bool cross = !recipe.kv_sentence.empty();
@@ -55,23 +55,23 @@ std::optional<Field> attention_field(const AppState& state) {
 }
 
 Field mask_field(const AppState& state) {
-    const MaskChoice now = state.document->recipe.mask;
-    const bool painted = painted_mask_fits(state.document->recipe, state.document->problem.dims);
+    const project::MaskChoice now = state.document->recipe.mask;
+    const bool painted = project::painted_mask_fits(state.document->recipe, state.document->problem.dims);
     const bool cross = state.document->problem.cross();
-    const auto choice = [&](const char* label, MaskChoice mask, const char* tip) {
+    const auto choice = [&](const char* label, project::MaskChoice mask, const char* tip) {
         return Choice{label, Command(SetMask{mask}), !painted && now == mask, tip};
     };
     Field field{
         "mask",
         "",
-        {choice("none", MaskChoice::none, "Every token may read every token"),
-         choice("causal", MaskChoice::causal,
+        {choice("none", project::MaskChoice::none, "Every token may read every token"),
+         choice("causal", project::MaskChoice::causal,
                 cross ? "The last word reads every key, each word before it one key less"
                       : "A token reads itself and what came before"),
-         choice("causal window 3", MaskChoice::causal_window,
+         choice("causal window 3", project::MaskChoice::causal_window,
                 cross ? "Three keys, the last word the last three, each word before it one place earlier"
                       : "The token itself and the two before it"),
-         choice("neighbours", MaskChoice::symmetric_window,
+         choice("neighbours", project::MaskChoice::symmetric_window,
                 cross ? "Three keys around the word's own place, counted from the ends of both sentences"
                       : "One token to either side")}};
     if (painted) {
@@ -143,7 +143,7 @@ struct SentenceField {
 };
 
 /// Says whether something was typed.
-bool sentence_field(const AppState& state, const SentenceField& field, const Rect& area,
+bool sentence_field(const AppState& state, const SentenceField& field, const figure::Rect& area,
                     const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const Theme& theme = tools.theme;
@@ -152,16 +152,16 @@ bool sentence_field(const AppState& state, const SentenceField& field, const Rec
     const bool wrong = !state.error.empty() && field.text != field.valid;
     FrameLook look{.stroke = theme.line2, .wrong = wrong};
     if (!field.caption.empty())
-        look.before = 10 + tools.measure(field.caption, Font::mono, 12) + 8;
+        look.before = 10 + tools.measure(field.caption, figure::Font::mono, 12) + 8;
     const TextFrame frame(area, look, field.text, tools);
     if (!field.caption.empty()) {
-        Scene scene;
-        scene.add(TextItem{{area.x + 10, baseline_for(area.y + area.h / 2, 12)},
-                           field.caption,
-                           Font::mono,
-                           12,
-                           theme.muted,
-                           Align::left});
+        figure::Scene scene;
+        scene.add(figure::TextItem{{area.x + 10, figure::baseline_for(area.y + area.h / 2, 12)},
+                                   field.caption,
+                                   figure::Font::mono,
+                                   12,
+                                   theme.muted,
+                                   figure::Align::left});
         paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     }
     const bool fixed = !field.tip.empty();
@@ -187,9 +187,9 @@ bool sentence_field(const AppState& state, const SentenceField& field, const Rec
 }
 
 /// One field, or with cross-attention two side by side.
-void sentence_fields(AppState& state, const Rect& area, const ViewTools& tools) {
-    const Recipe& recipe = state.document->recipe;
-    const PresetInfo* preset = find_preset(recipe.preset);
+void sentence_fields(AppState& state, const figure::Rect& area, const ViewTools& tools) {
+    const project::Recipe& recipe = state.document->recipe;
+    const text::PresetInfo* preset = text::find_preset(recipe.preset);
     const std::string tip = recipe.base != nullptr ? "These tokens come from a file."
                             : preset != nullptr && preset->fixed_sentence
                                 ? "The sentence is part of this preset."
@@ -210,13 +210,18 @@ void sentence_fields(AppState& state, const Rect& area, const ViewTools& tools) 
 
 void icon_buttons(const AppState& state, Picture& picture, const ViewTools& tools, float right) {
     const Theme& theme = tools.theme;
-    const Rect help{right - 32, 10, 32, 32}, contrast{right - 72, 10, 32, 32};
-    for (const Rect& area : {help, contrast})
-        picture.scene.add(RectItem{.area = area, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
-    picture.scene.add(
-        TextItem{{help.x + 16, baseline_for(26, 14)}, "?", Font::ui_semibold, 14, theme.ink, Align::center});
-    const Point center{contrast.x + 16, 26};
-    PolygonItem disc, half;
+    const figure::Rect help{right - 32, 10, 32, 32}, contrast{right - 72, 10, 32, 32};
+    for (const figure::Rect& area : {help, contrast})
+        picture.scene.add(
+            figure::RectItem{.area = area, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
+    picture.scene.add(figure::TextItem{{help.x + 16, figure::baseline_for(26, 14)},
+                                       "?",
+                                       figure::Font::ui_semibold,
+                                       14,
+                                       theme.ink,
+                                       figure::Align::center});
+    const figure::Point center{contrast.x + 16, 26};
+    figure::PolygonItem disc, half;
     constexpr int corners = 32;
     for (int i = 0; i < corners; ++i) {
         const float angle = 6.2831853F * static_cast<float>(i) / corners;
@@ -241,12 +246,13 @@ void add_icon_buttons(const AppState& state, Picture& picture, const ViewTools& 
     icon_buttons(state, picture, tools, right);
 }
 
-void view_toolbar(AppState& state, const Rect& area, const ViewTools& tools) {
+void view_toolbar(AppState& state, const figure::Rect& area, const ViewTools& tools) {
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
     Picture picture;
-    picture.scene.add(RectItem{.area = area, .fill = theme.panel});
-    picture.scene.add(LineItem{{0, area.bottom() - 0.5F}, {area.w, area.bottom() - 0.5F}, theme.line, 1});
+    picture.scene.add(figure::RectItem{.area = area, .fill = theme.panel});
+    picture.scene.add(
+        figure::LineItem{{0, area.bottom() - 0.5F}, {area.w, area.bottom() - 0.5F}, theme.line, 1});
     icon_buttons(state, picture, tools, area.w - 16);
     show_picture(picture, origin.x, origin.y, tools, nullptr);
     const float badge = view_engine_badge(state, area.w - 16 - 80, tools);
@@ -262,7 +268,7 @@ void view_toolbar(AppState& state, const Rect& area, const ViewTools& tools) {
     const bool two = shows_two_sentences(state);
     const float smallest = two ? 2 * smallest_of_two + fields_gap : smallest_sentence;
     const auto wanted = [&](const std::string& text) {
-        return tools.measure(text, Font::ui, 14.5F) > 340 ? long_sentence : usual_sentence;
+        return tools.measure(text, figure::Font::ui, 14.5F) > 340 ? long_sentence : usual_sentence;
     };
     const float largest = two ? 2 * std::max(wanted(state.sentence), wanted(state.kv_sentence)) + fields_gap
                               : wanted(state.sentence);
@@ -280,13 +286,14 @@ void view_toolbar(AppState& state, const Rect& area, const ViewTools& tools) {
     const float sentence = std::clamp(right - start - 12 - fields_width(count), least, largest);
     sentence_fields(state, {start, 10, sentence, 32}, tools);
     // What "show me" has just moved is ringed for a moment.
-    Scene rings;
-    const auto ring = [&](const std::string& caption, const Rect& place) {
+    figure::Scene rings;
+    const auto ring = [&](const std::string& caption, const figure::Rect& place) {
         if (state.course.driven.contains(caption) && state.course.driven_strength > 0)
-            rings.add(RectItem{
+            rings.add(figure::RectItem{
                 .area = {place.x - 4, place.y - 4, place.w + 8, place.h + 8},
-                .stroke = with_alpha(theme.ink, static_cast<std::uint32_t>(
-                                                    255 * std::min(1.0F, 2 * state.course.driven_strength))),
+                .stroke = figure::with_alpha(
+                    theme.ink,
+                    static_cast<std::uint32_t>(255 * std::min(1.0F, 2 * state.course.driven_strength))),
                 .stroke_width = 2.5F,
                 .radius = 9});
     };
@@ -305,7 +312,7 @@ void view_toolbar(AppState& state, const Rect& area, const ViewTools& tools) {
                 choice.label = fields[i].caption + "  " + choice.label;
                 rest.push_back(std::move(choice));
             }
-        const Rect more{x, 10, combo_width("", "more", tools), 32};
+        const figure::Rect more{x, 10, combo_width("", "more", tools), 32};
         combo("", "more", more, rest, tools);
         for (std::size_t i = count; i < fields.size(); ++i)
             ring(fields[i].caption, more);
@@ -313,4 +320,4 @@ void view_toolbar(AppState& state, const Rect& area, const ViewTools& tools) {
     paint(rings, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
 }
 
-} // namespace headscope
+} // namespace headscope::app

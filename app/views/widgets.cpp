@@ -3,20 +3,20 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
-ImVec4 as_vec4(Color color) {
+ImVec4 as_vec4(figure::Color color) {
     return ImGui::ColorConvertU32ToFloat4(color);
 }
 
-bool mouse_in(const Rect& area, float x, float y, float scale) {
+bool mouse_in(const figure::Rect& area, float x, float y, float scale) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     return area.contains((mouse.x - x) / scale, (mouse.y - y) / scale);
 }
 
-Rect physical(const Rect& area, float x, float y, float scale) {
+figure::Rect physical(const figure::Rect& area, float x, float y, float scale) {
     return {x + area.x * scale, y + area.y * scale, area.w * scale, area.h * scale};
 }
 
@@ -50,7 +50,7 @@ void popup_rows(const std::vector<Choice>& choices, const ViewTools& tools) {
 }
 
 /// True while the mouse is on it.
-bool show_slider(const Slider& slider, const Rect& area, const ViewTools& tools) {
+bool show_slider(const Slider& slider, const figure::Rect& area, const ViewTools& tools) {
     ImGui::SetCursorScreenPos({area.x, area.y});
     ImGui::InvisibleButton(slider.label.c_str(), {area.w, area.h});
     const bool stepped = tools.focus.offer(area);
@@ -90,14 +90,14 @@ void FocusRing::begin_frame() {
         index_ = -1;
 }
 
-bool FocusRing::offer(const Rect& area) {
+bool FocusRing::offer(const figure::Rect& area) {
     const bool mine = count_++ == index_;
     if (mine)
         focused_ = area;
     return mine && activated_now_;
 }
 
-void FocusRing::draw(Color color, float scale) const {
+void FocusRing::draw(figure::Color color, float scale) const {
     if (index_ < 0)
         return;
     const float grow = 3 * scale;
@@ -112,7 +112,7 @@ void show_tip(const std::string& text, const ViewTools& tools) {
     ImGui::PushStyleColor(ImGuiCol_PopupBg, as_vec4(tools.theme.ink));
     ImGui::PushStyleColor(ImGuiCol_Text, as_vec4(tools.theme.canvas));
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {8 * scale, 5 * scale});
-    ImGui::PushFont(tools.surface.font(Font::ui, 13));
+    ImGui::PushFont(tools.surface.font(figure::Font::ui, 13));
     ImGui::BeginTooltip();
     ImGui::PushTextWrapPos(320 * scale);
     ImGui::TextUnformatted(text.c_str());
@@ -129,7 +129,7 @@ void show_picture(const Picture& picture, float x, float y, const ViewTools& too
     paint(picture.scene, x, y, tools.surface, *ImGui::GetWindowDrawList());
     bool on_hotspot = false;
     for (const Hotspot& spot : picture.hotspots) {
-        const Rect area = physical(spot.area, x, y, scale);
+        const figure::Rect area = physical(spot.area, x, y, scale);
         if (area.w < 1 || area.h < 1)
             continue;
         ImGui::SetCursorScreenPos({area.x, area.y});
@@ -171,31 +171,31 @@ void show_picture(const Picture& picture, float x, float y, const ViewTools& too
 }
 
 float combo_width(const std::string& caption, const std::string& value, const ViewTools& tools) {
-    const float before = caption.empty() ? 0.0F : tools.measure(caption, Font::ui, 13) + 7;
-    return before + tools.measure(value, Font::ui_medium, 13) + 46;
+    const float before = caption.empty() ? 0.0F : tools.measure(caption, figure::Font::ui, 13) + 7;
+    return before + tools.measure(value, figure::Font::ui_medium, 13) + 46;
 }
 
-void combo(const std::string& caption, const std::string& value, const Rect& area,
+void combo(const std::string& caption, const std::string& value, const figure::Rect& area,
            const std::vector<Choice>& choices, const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
-    Scene scene;
-    scene.add(RectItem{.area = area, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
+    figure::Scene scene;
+    scene.add(figure::RectItem{.area = area, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
     float x = area.x + 12;
-    const float baseline = baseline_for(area.y + area.h / 2, 13);
+    const float baseline = figure::baseline_for(area.y + area.h / 2, 13);
     if (!caption.empty()) {
-        scene.add(TextItem{{x, baseline}, caption, Font::ui, 13, theme.muted});
-        x += tools.measure(caption, Font::ui, 13) + 7;
+        scene.add(figure::TextItem{{x, baseline}, caption, figure::Font::ui, 13, theme.muted});
+        x += tools.measure(caption, figure::Font::ui, 13) + 7;
     }
-    scene.add(TextItem{{x, baseline}, value, Font::ui_medium, 13, theme.ink});
-    const Point chevron{area.right() - 16, area.y + area.h / 2 + 2};
-    scene.add(LineItem{{chevron.x - 4, chevron.y - 4}, chevron, theme.muted, 1.5F});
-    scene.add(LineItem{chevron, {chevron.x + 4, chevron.y - 4}, theme.muted, 1.5F});
+    scene.add(figure::TextItem{{x, baseline}, value, figure::Font::ui_medium, 13, theme.ink});
+    const figure::Point chevron{area.right() - 16, area.y + area.h / 2 + 2};
+    scene.add(figure::LineItem{{chevron.x - 4, chevron.y - 4}, chevron, theme.muted, 1.5F});
+    scene.add(figure::LineItem{chevron, {chevron.x + 4, chevron.y - 4}, theme.muted, 1.5F});
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
 
     const std::string id = caption.empty() ? value : caption;
-    const Rect place = physical(area, origin.x, origin.y, scale);
+    const figure::Rect place = physical(area, origin.x, origin.y, scale);
     ImGui::SetCursorScreenPos({place.x, place.y});
     const bool clicked = ImGui::InvisibleButton(id.c_str(), {place.w, place.h});
     const std::string popup = id + " list";
@@ -204,7 +204,7 @@ void combo(const std::string& caption, const std::string& value, const Rect& are
     ImGui::SetNextWindowPos({place.x, place.bottom() + 4 * scale});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {8 * scale, 8 * scale});
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {8 * scale, 10 * scale});
-    ImGui::PushFont(tools.surface.font(Font::ui_medium, 13));
+    ImGui::PushFont(tools.surface.font(figure::Font::ui_medium, 13));
     if (ImGui::BeginPopup(popup.c_str())) {
         popup_rows(choices, tools);
         ImGui::EndPopup();
@@ -213,4 +213,4 @@ void combo(const std::string& caption, const std::string& value, const Rect& are
     ImGui::PopStyleVar(2);
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// Where views send what the user did.
 using Sink = std::function<void(const Action&)>;
@@ -20,18 +20,18 @@ class FocusRing {
 public:
     void begin_frame();
     /// Registers a place (physical pixels). True when Enter was pressed on it.
-    bool offer(const Rect& area);
+    bool offer(const figure::Rect& area);
     void move(int by) { move_ += by; }
     void activate() { activate_ = true; }
     void clear() { index_ = -1; }
     bool visible() const { return index_ >= 0; }
     /// Drawn last, over everything.
-    void draw(Color color, float scale) const;
+    void draw(figure::Color color, float scale) const;
 
 private:
     int index_ = -1, count_ = 0, previous_count_ = 0, move_ = 0;
     bool activate_ = false, activated_now_ = false;
-    Rect focused_{};
+    figure::Rect focused_{};
 };
 
 /// What is being typed into one of a picture's fields.
@@ -46,7 +46,7 @@ struct ViewTools {
     Surface& surface;
     FocusRing& focus;
     const Theme& theme;
-    const TextMeasure& measure;
+    const figure::TextMeasure& measure;
     const Sink& send;
     std::function<float(const CellAddress&)> value =
         {};                          ///< of a cell that is shown; empty: cells cannot be edited
@@ -60,7 +60,7 @@ struct ViewTools {
 /// What the mouse does on a cell: selects, begins to drag a number, draws out a block, paints the mask.
 void react_to_cell(const MatrixGrid& grid, const CellAddress& cell, const ViewTools& tools);
 /// Shows a picture's field at physical pixels.
-void show_field(const TextField& field, const Rect& area, const ViewTools& tools);
+void show_field(const TextField& field, const figure::Rect& area, const ViewTools& tools);
 
 /// Paints a picture with its origin at the given physical pixel of the current ImGui window and makes its
 /// hotspots, tips and (with `hovered`) its cells react. A hovered cell is written to `hovered`; a click
@@ -78,7 +78,7 @@ struct Choice {
 
 /// A drop-down: caption, value and a chevron in a bordered field at `area` (logical pixels of the current
 /// window).
-void combo(const std::string& caption, const std::string& value, const Rect& area,
+void combo(const std::string& caption, const std::string& value, const figure::Rect& area,
            const std::vector<Choice>& choices, const ViewTools& tools);
 /// Width that combo() wants.
 float combo_width(const std::string& caption, const std::string& value, const ViewTools& tools);
@@ -86,4 +86,4 @@ float combo_width(const std::string& caption, const std::string& value, const Vi
 /// A tooltip of at most 320 logical pixels, in the theme's colours.
 void show_tip(const std::string& text, const ViewTools& tools);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace headscope {
+namespace headscope::analysis {
 
 std::string layer_name(const AttentionInfo& info, std::int64_t l) {
     if (l >= info.own_layers())
@@ -52,4 +52,4 @@ Trace attention_trace(const AttentionSet& set, std::int64_t l, Progress& progres
     return trace;
 }
 
-} // namespace headscope
+} // namespace headscope::analysis

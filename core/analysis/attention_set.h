@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-namespace headscope {
+namespace headscope::analysis {
 
 /// "L5", or "B5" where the set holds sequences, or "mean".
 std::string layer_name(const AttentionInfo& info, std::int64_t l);
@@ -21,4 +21,4 @@ std::string head_name(const AttentionInfo& info, std::int64_t l, std::int64_t h)
 /// Throws Error(input), and Error(cancelled).
 Trace attention_trace(const AttentionSet& set, std::int64_t l, Progress& progress);
 
-} // namespace headscope
+} // namespace headscope::analysis

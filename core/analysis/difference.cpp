@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-namespace headscope {
+namespace headscope::analysis {
 
 namespace {
 
@@ -139,4 +139,4 @@ bool words_differ(const Problem& a, const Problem& b) {
     return a.tokens != b.tokens || a.kv_tokens != b.kv_tokens;
 }
 
-} // namespace headscope
+} // namespace headscope::analysis

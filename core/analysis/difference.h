@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::analysis {
 
 /// How one tensor differs between two problems of the same sizes, A and B. Norms, counts and the largest
 /// change are those of one batch entry, where the tensor has a batch axis.
@@ -36,4 +36,4 @@ std::string why_not_comparable(const Problem& a, const Problem& b);
 /// Whether the same places hold other words, so that cells are compared by place alone.
 bool words_differ(const Problem& a, const Problem& b);
 
-} // namespace headscope
+} // namespace headscope::analysis

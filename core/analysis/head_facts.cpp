@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::analysis {
 
 namespace {
 
@@ -115,4 +115,4 @@ HeadFacts head_facts(std::span<const float> weights, std::int64_t Tq, std::int64
     return facts;
 }
 
-} // namespace headscope
+} // namespace headscope::analysis

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace headscope {
+namespace headscope::analysis {
 
 /// One weight and where it stands.
 struct PlacedWeight {
@@ -41,4 +41,4 @@ HeadFacts head_facts(std::span<const float> weights, std::int64_t Tq, std::int64
 /// How far a row's sum is from 1; 0 for a row of zeros. Not finite numbers are left out.
 float sum_deviation(std::span<const float> row);
 
-} // namespace headscope
+} // namespace headscope::analysis

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::analysis {
 
 std::vector<HeadMap> head_maps(const AttentionSet& set, std::int64_t l, std::int64_t side,
                                const Progress& progress) {
@@ -43,4 +43,4 @@ std::int64_t map_side(const AttentionInfo& info) {
     return side;
 }
 
-} // namespace headscope
+} // namespace headscope::analysis

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace headscope {
+namespace headscope::analysis {
 
 /// One head as it stands on a board of many: a small map, and what the head measurably does.
 struct HeadMap {
@@ -22,4 +22,4 @@ std::vector<HeadMap> head_maps(const AttentionSet& set, std::int64_t l, std::int
 /// The largest side with which the maps of a whole set take about 32 MB: 32 to 128.
 std::int64_t map_side(const AttentionInfo& info);
 
-} // namespace headscope
+} // namespace headscope::analysis

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <tuple>
 
-namespace headscope {
+namespace headscope::analysis {
 
 namespace {
 
@@ -121,4 +121,4 @@ HeadMetrics head_metrics(std::span<const float> weights, std::int64_t Tq, std::i
     });
 }
 
-} // namespace headscope
+} // namespace headscope::analysis

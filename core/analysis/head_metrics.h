@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::analysis {
 
 /// What one head measurably does in a trace, averaged over query rows that may attend to something.
 struct HeadMetrics {
@@ -31,4 +31,4 @@ HeadMetrics head_metrics(std::span<const float> weights, std::int64_t Tq, std::i
 /// anew (Trace::computed) are measured.
 std::vector<HeadMetrics> head_metrics(const Trace& trace, std::int64_t b, std::vector<HeadMetrics> before);
 
-} // namespace headscope
+} // namespace headscope::analysis

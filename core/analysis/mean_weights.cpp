@@ -3,7 +3,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::analysis {
 
 namespace {
 
@@ -33,4 +33,4 @@ void MeanWeights::write(std::span<float> to) const {
     }
 }
 
-} // namespace headscope
+} // namespace headscope::analysis

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-namespace headscope {
+namespace headscope::analysis {
 
 /// The mean of several heads' weights, row by row over those heads that read something there: a row of zeros
 /// takes no part, so that rows of the mean sum to 1 where the heads' do. What is no finite number stays so.
@@ -23,4 +23,4 @@ private:
     std::vector<std::int64_t> counted_; ///< Tq: heads that read something
 };
 
-} // namespace headscope
+} // namespace headscope::analysis

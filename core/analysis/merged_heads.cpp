@@ -5,7 +5,7 @@
 #include <Eigen/Core>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::analysis {
 
 namespace {
 
@@ -87,4 +87,4 @@ Problem merged_heads(const Problem& problem, std::span<const std::int64_t> heads
     return out;
 }
 
-} // namespace headscope
+} // namespace headscope::analysis

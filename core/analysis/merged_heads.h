@@ -4,7 +4,7 @@
 
 #include <span>
 
-namespace headscope {
+namespace headscope::analysis {
 
 /// Some heads of a problem on their way to become one: each asks its own question with all its strength and
 /// those of the others with `share` of it (0 to 1). Head i's scores are its own plus share times the sum of
@@ -15,4 +15,4 @@ namespace headscope {
 /// that differ from head to head.
 Problem merged_heads(const Problem& problem, std::span<const std::int64_t> heads, float share);
 
-} // namespace headscope
+} // namespace headscope::analysis

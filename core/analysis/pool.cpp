@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace headscope {
+namespace headscope::analysis {
 
 CellRun cells_under(std::int64_t at, std::int64_t places, std::int64_t cells) {
     const std::int64_t begin = at * cells / places;
@@ -50,4 +50,4 @@ std::vector<float> max_pool(std::span<const float> matrix, std::int64_t rows, st
     return max_pool_part(matrix, cols, {0, 0, rows, cols}, out_rows, out_cols);
 }
 
-} // namespace headscope
+} // namespace headscope::analysis

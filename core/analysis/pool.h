@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-namespace headscope {
+namespace headscope::analysis {
 
 /// A matrix made smaller so that its largest numbers stay: number (r, c) of the result is the largest of
 /// every cell of the matrix that its area touches, so that each cell counts in at least one. NaN and
@@ -29,4 +29,4 @@ struct CellRun {
 };
 CellRun cells_under(std::int64_t at, std::int64_t places, std::int64_t cells);
 
-} // namespace headscope
+} // namespace headscope::analysis

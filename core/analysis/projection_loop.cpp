@@ -3,7 +3,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::analysis {
 
 namespace {
 
@@ -44,4 +44,4 @@ std::vector<ProjectionPair> compare_projections(const Problem& problem) {
             compare(TensorId::v, kv, *w.W_V, w.b_V.get(), d.Hkv)};
 }
 
-} // namespace headscope
+} // namespace headscope::analysis

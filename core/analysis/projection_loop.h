@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::analysis {
 
 /// One projection of X made in two ways: a small product for each head, and one product whose columns are
 /// dealt out afterwards.
@@ -23,4 +23,4 @@ struct ProjectionPair {
 /// Computes Q, K and V of batch entry 0 by a loop over heads and by one product each, and compares.
 std::vector<ProjectionPair> compare_projections(const Problem& problem);
 
-} // namespace headscope
+} // namespace headscope::analysis

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <utility>
 
-namespace headscope {
+namespace headscope::analysis {
 
 namespace {
 
@@ -20,18 +20,19 @@ std::int64_t lists_in(const AttentionSet& set) {
 }
 
 /// The places that are left of `count` tokens, whose texts may not be known.
-std::vector<TokenRun> kept_places(const Strings& pieces, std::int64_t count, const ReadingOptions& options) {
-    std::vector<TokenRun> places;
+std::vector<text::TokenRun> kept_places(const Strings& pieces, std::int64_t count,
+                                        const ReadingOptions& options) {
+    std::vector<text::TokenRun> places;
     if (pieces.empty() || !options.merge_words) {
         places.resize(static_cast<std::size_t>(count));
         for (std::int64_t n = 0; n < count; ++n)
             places[static_cast<std::size_t>(n)] = {n, 1};
     } else {
-        places = words_of_pieces(pieces);
+        places = text::words_of_pieces(pieces);
     }
     if (options.hide_special_tokens && !pieces.empty())
-        std::erase_if(places, [&](const TokenRun& place) {
-            return is_special_token(pieces[static_cast<std::size_t>(place.first)]);
+        std::erase_if(places, [&](const text::TokenRun& place) {
+            return text::is_special_token(pieces[static_cast<std::size_t>(place.first)]);
         });
     return places;
 }
@@ -49,12 +50,12 @@ std::string reading_text(const ReadingOptions& options) {
     return text;
 }
 
-using PlacesOf = const std::vector<TokenRun>& (ReadSet::*)(std::int64_t) const;
+using PlacesOf = const std::vector<text::TokenRun>& (ReadSet::*)(std::int64_t) const;
 
 std::optional<std::int64_t> same_place(const AttentionSet& from, const AttentionSet& to, std::int64_t l,
                                        std::int64_t place, PlacesOf places_of) {
     if (const auto* read = dynamic_cast<const ReadSet*>(&from)) {
-        const std::vector<TokenRun>& places = (read->*places_of)(l);
+        const std::vector<text::TokenRun>& places = (read->*places_of)(l);
         if (place >= static_cast<std::int64_t>(places.size()))
             return std::nullopt;
         place = places[static_cast<std::size_t>(place)].first;
@@ -62,9 +63,10 @@ std::optional<std::int64_t> same_place(const AttentionSet& from, const Attention
     const auto* read = dynamic_cast<const ReadSet*>(&to);
     if (read == nullptr)
         return place;
-    const std::vector<TokenRun>& places = (read->*places_of)(l);
-    const auto found = std::ranges::find_if(
-        places, [&](const TokenRun& run) { return run.first <= place && place < run.first + run.count; });
+    const std::vector<text::TokenRun>& places = (read->*places_of)(l);
+    const auto found = std::ranges::find_if(places, [&](const text::TokenRun& run) {
+        return run.first <= place && place < run.first + run.count;
+    });
     if (found == places.end())
         return std::nullopt;
     return found - places.begin();
@@ -121,9 +123,9 @@ ReadSet::Places ReadSet::places_of(std::int64_t l) const {
     places.keys = kept_places(key_pieces, held.Tk, options_);
     places.own_keys = held.Tq != held.Tk || &tokens != &key_tokens;
     if (!tokens.empty())
-        places.query_tokens = joined_words(pieces, tokens, places.queries);
+        places.query_tokens = text::joined_words(pieces, tokens, places.queries);
     if (places.own_keys && !key_tokens.empty())
-        places.key_tokens = joined_words(key_pieces, key_tokens, places.keys);
+        places.key_tokens = text::joined_words(key_pieces, key_tokens, places.keys);
     return places;
 }
 
@@ -146,7 +148,7 @@ void ReadSet::read_into(std::int64_t l, std::span<const float> held, std::span<f
     std::ranges::fill(to, 0.0F);
     Eigen::ArrayXd row(Tk), read(static_cast<Eigen::Index>(at.keys.size()));
     for (std::size_t r = 0; r < at.queries.size(); ++r) {
-        const TokenRun& pieces = at.queries[r];
+        const text::TokenRun& pieces = at.queries[r];
         row.setZero();
         std::int64_t reading = 0; // pieces that read anything
         for (std::int64_t i = pieces.first; i < pieces.first + pieces.count; ++i) {
@@ -263,9 +265,9 @@ ReadingOptions readings_that_act(const AttentionSet& set) {
         for (const Strings* pieces : {&set.query_pieces(l), &set.key_pieces(l)}) {
             acts.hide_special_tokens =
                 acts.hide_special_tokens || std::ranges::any_of(*pieces, [](const std::string& piece) {
-                    return is_special_token(piece);
+                    return text::is_special_token(piece);
                 });
-            acts.merge_words = acts.merge_words || words_of_pieces(*pieces).size() < pieces->size();
+            acts.merge_words = acts.merge_words || text::words_of_pieces(*pieces).size() < pieces->size();
         }
     return acts;
 }
@@ -278,4 +280,4 @@ AttentionSetPtr with_reading(const AttentionSetPtr& set, const ReadingOptions& o
     return std::make_shared<ReadSet>(set, reading, std::move(stop));
 }
 
-} // namespace headscope
+} // namespace headscope::analysis

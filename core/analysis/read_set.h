@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::analysis {
 
 /// A set of attention weights read otherwise than it is held. Nothing of it is kept: every layer and head is
 /// worked out from the set below when it is asked for, in double precision.
@@ -44,13 +44,13 @@ public:
     void read_head(std::int64_t l, std::int64_t h, std::span<float> to) const override;
 
     /// Which of the held queries, or keys, stand at each place; shorter than Tq or Tk where a sequence ends.
-    const std::vector<TokenRun>& queries(std::int64_t l) const { return places(l).queries; }
-    const std::vector<TokenRun>& keys(std::int64_t l) const { return places(l).keys; }
+    const std::vector<text::TokenRun>& queries(std::int64_t l) const { return places(l).queries; }
+    const std::vector<text::TokenRun>& keys(std::int64_t l) const { return places(l).keys; }
 
 private:
     /// Of one sequence, or of all layers.
     struct Places {
-        std::vector<TokenRun> queries, keys;
+        std::vector<text::TokenRun> queries, keys;
         std::vector<std::string> query_tokens,
             key_tokens; ///< key_tokens is empty where they are the queries'
         bool own_keys = false;
@@ -87,4 +87,4 @@ std::optional<std::int64_t> same_key(const AttentionSet& from, const AttentionSe
 /// layer. Looks at the tokens alone.
 ReadingOptions readings_that_act(const AttentionSet& set);
 
-} // namespace headscope
+} // namespace headscope::analysis

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace headscope {
+namespace headscope::analysis {
 
 /// How attention weights are read otherwise than they are held. What each does, and in which order:
 /// with_reading.
@@ -14,4 +14,4 @@ struct ReadingOptions {
     bool operator==(const ReadingOptions&) const = default;
 };
 
-} // namespace headscope
+} // namespace headscope::analysis

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace headscope {
+namespace headscope::analysis {
 
 double cell_distance(float a, float b) {
     if (std::isinf(a) && a == b)
@@ -45,4 +45,4 @@ std::vector<StageDifference> stage_differences(const Trace& a, const Trace& b) {
     return found;
 }
 
-} // namespace headscope
+} // namespace headscope::analysis

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace headscope {
+namespace headscope::analysis {
 
 /// How far two numbers lie apart. Equal infinities are 0 apart; anything else that is not finite is
 /// infinitely far.
@@ -26,4 +26,4 @@ struct StageDifference {
 /// when their shapes differ.
 std::vector<StageDifference> stage_differences(const Trace& a, const Trace& b);
 
-} // namespace headscope
+} // namespace headscope::analysis

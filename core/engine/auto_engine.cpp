@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace headscope {
+namespace headscope::engine {
 
 AutoEngine::AutoEngine(std::unique_ptr<Engine> cpu, std::function<std::unique_ptr<Engine>()> gpu)
     : cpu_(std::move(cpu)), make_gpu_(std::move(gpu)), used_(cpu_.get()) {}
@@ -52,4 +52,4 @@ Trace AutoEngine::rerun(const Problem& problem, const Problem& before, const Tra
                                            : cpu_->run(problem, StageSet::all(), progress);
 }
 
-} // namespace headscope
+} // namespace headscope::engine

@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-namespace headscope {
+namespace headscope::engine {
 
 /// Work of one run from which `auto` takes a graphics processor. A run costs one about a millisecond whatever
 /// its size (copies in and out, submissions), and opening it costs more once; a few CPU cores do this much in
@@ -36,4 +36,4 @@ private:
     Engine* used_;
 };
 
-} // namespace headscope
+} // namespace headscope::engine

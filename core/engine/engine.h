@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::engine {
 
 /// Something that turns a problem into a trace. An engine is used by one thread at a time.
 class Engine {
@@ -72,4 +72,4 @@ AutoChoice auto_choice(const DeviceList& found);
 /// device.
 std::unique_ptr<Engine> make_engine(const std::string& id);
 
-} // namespace headscope
+} // namespace headscope::engine

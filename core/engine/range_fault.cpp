@@ -2,7 +2,7 @@
 
 #include "core/base/error.h"
 
-namespace headscope {
+namespace headscope::engine {
 
 void fail_projection(TensorId stage, std::int64_t b, std::int64_t i, std::int64_t c) {
     const TensorInfo& info = tensor_info(stage);
@@ -23,4 +23,4 @@ void fail_row(const std::string& what, const Dims& dims, std::int64_t b, std::in
                remedy);
 }
 
-} // namespace headscope
+} // namespace headscope::engine

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-namespace headscope {
+namespace headscope::engine {
 
 // What engines say of numbers that leave float32's range: Error(input) with the same sentence from each.
 
@@ -18,4 +18,4 @@ namespace headscope {
 [[noreturn]] void fail_row(const std::string& what, const Dims& dims, std::int64_t b, std::int64_t h,
                            std::int64_t i, const std::string& remedy);
 
-} // namespace headscope
+} // namespace headscope::engine

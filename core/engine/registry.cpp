@@ -10,7 +10,7 @@
 #include <string_view>
 #include <thread>
 
-namespace headscope {
+namespace headscope::engine {
 
 namespace {
 
@@ -41,7 +41,7 @@ const Device* first_vulkan(const DeviceList& found, bool real_only) {
 }
 
 std::unique_ptr<Engine> make_vulkan(const std::string& id) {
-    return std::make_unique<VulkanEngine>(std::stoul(id.substr(vulkan_prefix.size())));
+    return std::make_unique<vulkan::VulkanEngine>(std::stoul(id.substr(vulkan_prefix.size())));
 }
 
 /// The GPU that `auto` takes for large work; null without one.
@@ -57,14 +57,14 @@ Device cpu_device() {
     const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
     return {.id = "cpu",
             .name = processor_name(),
-            .detail =
-                std::to_string(threads) + (threads == 1 ? " thread, " : " threads, ") + best_kernels().name};
+            .detail = std::to_string(threads) + (threads == 1 ? " thread, " : " threads, ") +
+                      cpu::best_kernels().name};
 }
 
 DeviceList devices() {
     DeviceList found{{cpu_device()}, {}};
     try {
-        for (const VulkanDevice& device : vulkan_devices())
+        for (const vulkan::VulkanDevice& device : vulkan::vulkan_devices())
             found.devices.push_back({std::string(vulkan_prefix) + std::to_string(found.devices.size() - 1),
                                      device.name, device.detail, device.real, device.usable});
     } catch (const Error& fault) {
@@ -86,9 +86,9 @@ AutoChoice auto_choice(const DeviceList& found) {
 
 std::unique_ptr<Engine> make_engine(const std::string& id) {
     if (id == "cpu")
-        return std::make_unique<CpuEngine>();
+        return std::make_unique<cpu::CpuEngine>();
     if (id == "auto")
-        return std::make_unique<AutoEngine>(std::make_unique<CpuEngine>(), make_real_gpu);
+        return std::make_unique<AutoEngine>(std::make_unique<cpu::CpuEngine>(), make_real_gpu);
     const DeviceList found = devices();
     const bool vulkan = id == "vulkan" || id.starts_with(vulkan_prefix);
     if (vulkan && !found.missing.empty())
@@ -106,4 +106,4 @@ std::unique_ptr<Engine> make_engine(const std::string& id) {
                 "there is no device \"" + id + "\" on this machine; it has " + known + " (or auto)");
 }
 
-} // namespace headscope
+} // namespace headscope::engine

@@ -7,14 +7,14 @@
 
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::exporting {
 
 namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json config_of(const ModelConfig& config) {
-    return {{"family", family_name(config.family)},
+ordered_json config_of(const checkpoint::ModelConfig& config) {
+    return {{"family", checkpoint::family_name(config.family)},
             {"layers", config.layers},
             {"D", config.D},
             {"H", config.H},
@@ -34,9 +34,9 @@ ordered_json masked_rows(const Trace& trace) {
 }
 
 /// The float32 tensors of a pass, in the order of the layers.
-std::vector<SelectedStage> tensors_of(const ForwardResult& result, const TraceExport& wanted) {
+std::vector<SelectedStage> tensors_of(const checkpoint::ForwardResult& result, const TraceExport& wanted) {
     std::vector<SelectedStage> tensors;
-    for (const LayerRun& run : result.layers)
+    for (const checkpoint::LayerRun& run : result.layers)
         for (SelectedStage& stage : select_stages(run.trace, wanted)) {
             stage.title = "layers." + std::to_string(run.layer) + "." + std::string(stage.info->name);
             tensors.push_back(std::move(stage));
@@ -49,9 +49,10 @@ std::vector<SelectedStage> tensors_of(const ForwardResult& result, const TraceEx
     return tensors;
 }
 
-ordered_json metadata_of(const Model& model, const ModelInputs& inputs, const ForwardResult& result) {
+ordered_json metadata_of(const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,
+                         const checkpoint::ForwardResult& result) {
     ordered_json masked = ordered_json::object();
-    for (const LayerRun& run : result.layers)
+    for (const checkpoint::LayerRun& run : result.layers)
         if (!run.trace.fully_masked.empty())
             masked[std::to_string(run.layer)] = masked_rows(run.trace);
     ordered_json metadata = {
@@ -65,7 +66,7 @@ ordered_json metadata_of(const Model& model, const ModelInputs& inputs, const Fo
 using Integers = std::vector<std::pair<std::string, std::vector<std::int64_t>>>;
 
 /// What was given, (B, T) each.
-Integers integers_of(const ModelInputs& inputs) {
+Integers integers_of(const checkpoint::ModelInputs& inputs) {
     Integers integers{{"input_ids", inputs.ids}};
     if (!inputs.attention_mask.empty())
         integers.emplace_back("attention_mask", std::vector<std::int64_t>(inputs.attention_mask.begin(),
@@ -76,7 +77,7 @@ Integers integers_of(const ModelInputs& inputs) {
 }
 
 /// The metadata with the integers in it, as lists of B rows.
-ordered_json with_integers(ordered_json metadata, const ModelInputs& inputs) {
+ordered_json with_integers(ordered_json metadata, const checkpoint::ModelInputs& inputs) {
     for (const auto& [name, numbers] : integers_of(inputs)) {
         ordered_json rows = ordered_json::array();
         for (auto at = numbers.begin(); at != numbers.end(); at += inputs.T)
@@ -86,9 +87,9 @@ ordered_json with_integers(ordered_json metadata, const ModelInputs& inputs) {
     return metadata;
 }
 
-std::string safetensors_of_pass(const ordered_json& metadata, const ModelInputs& inputs,
+std::string safetensors_of_pass(const ordered_json& metadata, const checkpoint::ModelInputs& inputs,
                                 const std::vector<SelectedStage>& tensors) {
-    SafetensorsWriter writer;
+    format::SafetensorsWriter writer;
     for (const SelectedStage& tensor : tensors)
         writer.add(tensor.name(), tensor.tensor);
     for (const auto& [name, numbers] : integers_of(inputs))
@@ -107,8 +108,8 @@ bool is_file_of_pass(const std::string& name) {
 
 } // namespace
 
-std::string model_trace_bytes(const Model& model, const ModelInputs& inputs, const ForwardResult& result,
-                              const TraceExport& wanted) {
+std::string model_trace_bytes(const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,
+                              const checkpoint::ForwardResult& result, const TraceExport& wanted) {
     const std::vector<SelectedStage> tensors = tensors_of(result, wanted);
     const ordered_json metadata = metadata_of(model, inputs, result);
     switch (wanted.format) {
@@ -133,17 +134,18 @@ void check_model_target(const TraceExport& wanted, const std::string& path) {
                     "a folder for all of them, or another format");
 }
 
-void export_model_trace(const Model& model, const ModelInputs& inputs, const ForwardResult& result,
-                        const TraceExport& wanted, const std::string& path) {
+void export_model_trace(const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,
+                        const checkpoint::ForwardResult& result, const TraceExport& wanted,
+                        const std::string& path) {
     check_model_target(wanted, path);
     if (wanted.format != TraceFormat::npy)
         return write_file_atomically(path, model_trace_bytes(model, inputs, result, wanted));
     write_folder_atomically(path, is_file_of_pass, [&](const std::string& folder) {
         for (const SelectedStage& tensor : tensors_of(result, wanted))
-            write_file_atomically(folder + "/" + tensor.name() + ".npy", npy_bytes(*tensor.tensor));
+            write_file_atomically(folder + "/" + tensor.name() + ".npy", format::npy_bytes(*tensor.tensor));
         const ordered_json metadata = with_integers(metadata_of(model, inputs, result), inputs);
         write_file_atomically(folder + "/trace.json", json_text(metadata) + "\n");
     });
 }
 
-} // namespace headscope
+} // namespace headscope::exporting

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace headscope {
+namespace headscope::exporting {
 
 /// A pass through a model as the bytes of one file, in the formats of trace_bytes: layers.{l}.{stage} for the
 /// stages and layers that the pass kept (cut to wanted.head), hidden.{0..L} (B,T,D), logits (B,T,vocab).
@@ -13,15 +13,16 @@ namespace headscope {
 /// tokens, config, model, device and fully_masked_rows ("l": [[b, i], ...], layers that have some) as JSON
 /// text; json has all of these as members beside "stages"; csv and tsv hold the tensors alone. Throws
 /// Error(input) for a head out of range. Not for npy.
-std::string model_trace_bytes(const Model& model, const ModelInputs& inputs, const ForwardResult& result,
-                              const TraceExport& wanted);
+std::string model_trace_bytes(const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,
+                              const checkpoint::ForwardResult& result, const TraceExport& wanted);
 
 /// Throws Error(usage) when `path` cannot hold what is wanted: a .npy file or "-" as npy.
 void check_model_target(const TraceExport& wanted, const std::string& path);
 
 /// Writes those bytes to a file, whole or not at all ("-": standard output). npy makes `path` a folder that
 /// holds NAME.npy for each tensor and trace.json with the members that json has beside "stages".
-void export_model_trace(const Model& model, const ModelInputs& inputs, const ForwardResult& result,
-                        const TraceExport& wanted, const std::string& path);
+void export_model_trace(const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,
+                        const checkpoint::ForwardResult& result, const TraceExport& wanted,
+                        const std::string& path);
 
-} // namespace headscope
+} // namespace headscope::exporting

@@ -1,7 +1,7 @@
 #include "core/export/pytorch_steps.h"
 #include "core/export/pytorch_terms.h"
 
-namespace headscope {
+namespace headscope::exporting {
 
 namespace {
 
@@ -155,4 +155,4 @@ print("These are the numbers that Headscope computed.")
 )";
 }
 
-} // namespace headscope
+} // namespace headscope::exporting

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <set>
 
-namespace headscope {
+namespace headscope::exporting {
 
 namespace {
 
@@ -94,7 +94,7 @@ std::string write_script(const Problem& problem, const Trace& trace, const std::
 }
 
 std::string safetensors_of(const Problem& problem, const Trace& trace) {
-    SafetensorsWriter writer;
+    format::SafetensorsWriter writer;
     writer.set_metadata(mark_key, mark);
     for (const auto& values : {script_inputs(problem), expected_values(trace)})
         for (const ScriptValue& value : values)
@@ -117,7 +117,7 @@ void check_replaceable(const std::string& path) {
         return;
     const bool own = [&] {
         try {
-            const auto metadata = Safetensors::open_lazily(path).metadata();
+            const auto metadata = format::Safetensors::open_lazily(path).metadata();
             const auto row = metadata.find(mark_key);
             return row != metadata.end() && row->second == mark;
         } catch (const Error&) {
@@ -219,4 +219,4 @@ void export_pytorch(const Problem& problem, const Trace& trace, const std::strin
         write_file_atomically(path, written.script);
 }
 
-} // namespace headscope
+} // namespace headscope::exporting

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace headscope {
+namespace headscope::exporting {
 
 /// A problem as a Python 3 script for PyTorch 1.13 or later that holds the problem's numbers bit for bit,
 /// recomputes every stage with plain tensor operations, prints them, and exits with 1 unless `weights` and
@@ -54,4 +54,4 @@ std::string pytorch_numbers_path(const std::string& script_path);
 void export_pytorch(const Problem& problem, const Trace& trace, const std::string& title,
                     const std::string& path);
 
-} // namespace headscope
+} // namespace headscope::exporting

@@ -5,13 +5,13 @@
 #include "core/export/pytorch_values.h"
 #include "core/format/number_text.h"
 
-namespace headscope {
+namespace headscope::exporting {
 
 namespace {
 
 std::string literal(float value) {
     std::string text;
-    append_number(text, value);
+    format::append_number(text, value);
     return text;
 }
 
@@ -181,4 +181,4 @@ v_heads = v.reshape(B, Tk, Hkv, dv).transpose(1, 2)
     return out + print_text();
 }
 
-} // namespace headscope
+} // namespace headscope::exporting

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace headscope {
+namespace headscope::exporting {
 
 // The Python text between the numbers of a script and its end, in order. Each part reads variables that
 // parts before it define, and the tensors of pytorch_values.h.
@@ -21,4 +21,4 @@ std::string script_module(const Problem& problem);
 /// The tolerances, the comparison and the exit code. `with_module`: script_module stands before it.
 std::string script_comparison(const Problem& problem, const Trace& trace, bool with_module);
 
-} // namespace headscope
+} // namespace headscope::exporting

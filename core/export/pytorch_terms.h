@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-namespace headscope {
+namespace headscope::exporting {
 
 // Words of the PyTorch script that several of its parts use.
 
@@ -33,4 +33,4 @@ inline std::string score_scale(const Problem& problem) {
     return problem.temperature == 1.0F ? "math.sqrt(dk)" : "(math.sqrt(dk) * temperature)";
 }
 
-} // namespace headscope
+} // namespace headscope::exporting

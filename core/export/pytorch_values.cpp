@@ -12,7 +12,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::exporting {
 
 namespace {
 
@@ -20,7 +20,7 @@ namespace {
 /// float32 may be one, or, read as a double, round to a neighbour. The double itself is then written.
 void append_python_number(std::string& out, float number) {
     const std::size_t before = out.size();
-    append_number(out, number);
+    format::append_number(out, number);
     if (!std::isfinite(number))
         return; // the script defines inf
     if (number == 0.0F && std::signbit(number)) {
@@ -206,4 +206,4 @@ std::string python_list(const std::vector<std::string>& texts) {
     return out + "]";
 }
 
-} // namespace headscope
+} // namespace headscope::exporting

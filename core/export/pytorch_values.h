@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-namespace headscope {
+namespace headscope::exporting {
 
 /// One tensor of a PyTorch script by the name of its variable.
 struct ScriptValue {
@@ -37,4 +37,4 @@ std::string python_tensor(const ScriptValue& value);
 std::string python_text(const std::string& text);
 std::string python_list(const std::vector<std::string>& texts);
 
-} // namespace headscope
+} // namespace headscope::exporting

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::exporting {
 
 namespace {
 
@@ -123,7 +123,7 @@ std::string table(const SelectedStage& selected, char separator) {
     const bool matrix = shape.count() == shape.back(0) * (shape.rank() > 1 ? shape.back(1) : 1);
     if (!matrix)
         return table_bytes({selected}, separator);
-    std::string text = tsv(tensor, matrix_around(tensor, {}));
+    std::string text = format::tsv(tensor, format::matrix_around(tensor, {}));
     std::ranges::replace(text, '\t', separator);
     return text;
 }
@@ -139,13 +139,13 @@ std::string tensor_bytes(const Problem& problem, const Trace& trace, const Tenso
     const SelectedStage selected = select_part(problem, trace, part);
     switch (format) {
     case TraceFormat::npy:
-        return npy_bytes(*drop_fixed(selected, part));
+        return format::npy_bytes(*drop_fixed(selected, part));
     case TraceFormat::csv:
         return table(selected, ',');
     case TraceFormat::tsv:
         return table(selected, '\t');
     case TraceFormat::safetensors: {
-        SafetensorsWriter writer;
+        format::SafetensorsWriter writer;
         for (const auto& [key, text] : notes)
             writer.set_metadata(key, text);
         writer.add(std::string(selected.info->name), drop_fixed(selected, part));
@@ -165,4 +165,4 @@ void export_tensor(const Problem& problem, const Trace& trace, const TensorPart&
     write_file_atomically(path, tensor_bytes(problem, trace, part, *format, notes));
 }
 
-} // namespace headscope
+} // namespace headscope::exporting

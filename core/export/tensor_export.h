@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-namespace headscope {
+namespace headscope::exporting {
 
 /// One tensor of the stage table, or a part of it.
 struct TensorPart {
@@ -41,4 +41,4 @@ std::string tensor_bytes(const Problem& problem, const Trace& trace, const Tenso
 void export_tensor(const Problem& problem, const Trace& trace, const TensorPart& part,
                    const std::string& path, const std::map<std::string, std::string>& notes = {});
 
-} // namespace headscope
+} // namespace headscope::exporting

@@ -10,7 +10,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::exporting {
 
 namespace {
 
@@ -23,7 +23,7 @@ constexpr std::array<std::pair<std::string_view, TraceFormat>, 5> formats{
 
 std::string safetensors_bytes(const nlohmann::ordered_json& metadata,
                               const std::vector<SelectedStage>& stages) {
-    SafetensorsWriter writer;
+    format::SafetensorsWriter writer;
     for (const SelectedStage& stage : stages)
         writer.add(std::string(stage.info->name), stage.tensor);
     for (const auto& [key, value] : metadata.items())
@@ -53,7 +53,7 @@ void export_npy_folder(const nlohmann::ordered_json& metadata, const std::vector
     write_folder_atomically(path, is_own_file, [&](const std::string& folder) {
         for (const SelectedStage& stage : stages)
             write_file_atomically(folder + "/" + std::string(stage.info->name) + ".npy",
-                                  npy_bytes(*stage.tensor));
+                                  format::npy_bytes(*stage.tensor));
         write_file_atomically(folder + "/trace.json", json_text(metadata) + "\n");
     });
 }
@@ -89,7 +89,7 @@ std::string trace_bytes(const Problem& problem, const Trace& trace, const TraceE
     case TraceFormat::npy:
         if (stages.size() != 1)
             refuse_several(count_of(wanted.stages));
-        return npy_bytes(*stages.front().tensor);
+        return format::npy_bytes(*stages.front().tensor);
     case TraceFormat::safetensors:
         break;
     }
@@ -104,4 +104,4 @@ void export_trace(const Problem& problem, const Trace& trace, const TraceExport&
     write_file_atomically(path, trace_bytes(problem, trace, wanted));
 }
 
-} // namespace headscope
+} // namespace headscope::exporting

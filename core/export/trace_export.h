@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace headscope {
+namespace headscope::exporting {
 
 enum class TraceFormat { safetensors, npy, csv, tsv, json };
 
@@ -48,4 +48,4 @@ std::string trace_bytes(const Problem& problem, const Trace& trace, const TraceE
 void export_trace(const Problem& problem, const Trace& trace, const TraceExport& wanted,
                   const std::string& path);
 
-} // namespace headscope
+} // namespace headscope::exporting

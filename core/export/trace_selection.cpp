@@ -9,7 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::exporting {
 
 namespace {
 
@@ -40,7 +40,7 @@ ordered_json config_of(const Problem& problem) {
     const Dims& d = problem.dims;
     ordered_json config = {{"B", d.B}, {"Tq", d.Tq},   {"Tk", d.Tk}, {"D", d.D},  {"Dkv", d.Dkv},
                            {"H", d.H}, {"Hkv", d.Hkv}, {"dk", d.dk}, {"dv", d.dv}};
-    config["mask"] = ordered_json::parse(describe_mask(problem.mask));
+    config["mask"] = ordered_json::parse(project::describe_mask(problem.mask));
     config["gains"] = ordered_json::array();
     for (std::int64_t h = 0; h < d.H; ++h)
         config["gains"].push_back(shortest(problem.gain(h)));
@@ -112,4 +112,4 @@ std::string json_text(const ordered_json& value) {
     return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-} // namespace headscope
+} // namespace headscope::exporting

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::exporting {
 
 // What the writers of all formats share.
 
@@ -37,4 +37,4 @@ std::string json_text(const nlohmann::ordered_json& value);
 std::string table_bytes(const std::vector<SelectedStage>& stages, char separator);
 std::string json_bytes(const nlohmann::ordered_json& metadata, const std::vector<SelectedStage>& stages);
 
-} // namespace headscope
+} // namespace headscope::exporting

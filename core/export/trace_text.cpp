@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::exporting {
 
 namespace {
 
@@ -15,7 +15,7 @@ void append_nested(std::string& out, const Tensor& tensor, int axis, std::int64_
         const float number = tensor.data()[at++];
         const char* quote = std::isfinite(number) ? "" : "\"";
         out += quote;
-        append_number(out, number);
+        format::append_number(out, number);
         out += quote;
         return;
     }
@@ -42,16 +42,16 @@ std::string table_bytes(const std::vector<SelectedStage>& stages, char separator
         for (std::int64_t at = 0; at < tensor.count(); ++at) {
             const std::int64_t row = at / columns, block = row / rows;
             out.append(name) += separator;
-            append_integer(out, block / heads + stage.first_batch);
+            format::append_integer(out, block / heads + stage.first_batch);
             out += separator;
             if (has_heads)
-                append_integer(out, block % heads + stage.first_head);
+                format::append_integer(out, block % heads + stage.first_head);
             out += separator;
-            append_integer(out, row % rows);
+            format::append_integer(out, row % rows);
             out += separator;
-            append_integer(out, at % columns);
+            format::append_integer(out, at % columns);
             out += separator;
-            append_number(out, tensor.data()[at]);
+            format::append_number(out, tensor.data()[at]);
             out += '\n';
         }
     }
@@ -76,4 +76,4 @@ std::string json_bytes(const nlohmann::ordered_json& metadata, const std::vector
     return out += "}}\n";
 }
 
-} // namespace headscope
+} // namespace headscope::exporting

@@ -14,7 +14,7 @@
 #include <memory>
 #include <numbers>
 
-namespace headscope {
+namespace headscope::figure {
 namespace {
 
 constexpr int largest_side = 16384;
@@ -70,7 +70,7 @@ FontDescription describe(Font font, float size) {
 void set_text(PangoLayout& layout, std::string_view text, Font font, float size) {
     pango_layout_set_single_paragraph_mode(&layout, TRUE);
     pango_layout_set_auto_dir(&layout, TRUE);
-    const std::string shown = plain_text(text);
+    const std::string shown = text::plain_text(text);
     pango_layout_set_text(&layout, shown.data(), static_cast<int>(shown.size()));
     pango_layout_set_font_description(&layout, describe(font, size).get());
 }
@@ -331,4 +331,4 @@ TextMeasure figure_measure() {
     };
 }
 
-} // namespace headscope
+} // namespace headscope::figure

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace headscope {
+namespace headscope::figure {
 
 enum class FigureFormat { png, svg, pdf };
 
@@ -19,4 +19,4 @@ std::string draw_figure(const Scene& scene, FigureFormat format, float scale, Co
 /// Widths as Pango sets them, for laying out a scene that draw_figure draws. Not shared between threads.
 TextMeasure figure_measure();
 
-} // namespace headscope
+} // namespace headscope::figure

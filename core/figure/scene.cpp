@@ -1,6 +1,6 @@
 #include "core/figure/scene.h"
 
-namespace headscope {
+namespace headscope::figure {
 namespace {
 
 void move_by(Point& point, float dx, float dy) {
@@ -44,4 +44,4 @@ void Scene::append(const Scene& other, float dx, float dy) {
         std::visit(Mover{dx, dy}, items[i]);
 }
 
-} // namespace headscope
+} // namespace headscope::figure

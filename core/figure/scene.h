@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-namespace headscope {
+namespace headscope::figure {
 
 /// A picture as plain data: what is drawn where, in logical pixels, y down, later items over earlier ones.
 /// The window paints it, core/figure/figure.h writes it to a file, and tests read it.
@@ -109,4 +109,4 @@ constexpr float baseline_for(float center_y, float size) {
     return center_y + 0.364F * size;
 }
 
-} // namespace headscope
+} // namespace headscope::figure

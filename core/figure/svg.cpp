@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::figure {
 namespace {
 
 std::string coordinate(double value) {
@@ -35,7 +35,7 @@ std::string colored(const std::string& name, Color color) {
 
 std::string escaped(std::string_view text) {
     std::string out;
-    for (const char c : plain_text(text)) {
+    for (const char c : text::plain_text(text)) {
         if (c == '&')
             out += "&amp;";
         else if (c == '<')
@@ -185,4 +185,4 @@ std::string draw_svg(const Scene& scene, Color background, const TextMeasure& me
     return std::move(writer.out) + "</svg>\n";
 }
 
-} // namespace headscope
+} // namespace headscope::figure

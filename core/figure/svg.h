@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace headscope {
+namespace headscope::figure {
 
 /// An SVG 1.1 document of a scene, one user unit per logical pixel. Text stays text, with its width written
 /// down so that a viewer without our fonts keeps the layout; a grid is an embedded PNG that is scaled with
@@ -13,4 +13,4 @@ namespace headscope {
 std::string draw_svg(const Scene& scene, Color background, const TextMeasure& measure,
                      const std::function<std::string(const GridItem&)>& grid_png);
 
-} // namespace headscope
+} // namespace headscope::figure

@@ -16,7 +16,7 @@
 #include <numeric>
 #include <utility>
 
-namespace headscope {
+namespace headscope::format {
 
 namespace {
 
@@ -300,4 +300,4 @@ AttentionSetPtr open_attention_file(const std::string& path, std::size_t kept_by
     return npy ? open_npy(path, kept_bytes) : open_safetensors(path, kept_bytes);
 }
 
-} // namespace headscope
+} // namespace headscope::format

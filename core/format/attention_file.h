@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-namespace headscope {
+namespace headscope::format {
 
 /// Opens a .npy or .safetensors file that holds attention weights of any model: (H, Tq, Tk), or one such
 /// block per layer or sequence; float16, bfloat16, float32 or float64; extents of 1 between are dropped, as
@@ -19,4 +19,4 @@ namespace headscope {
 AttentionSetPtr open_attention_file(const std::string& path,
                                     std::size_t kept_bytes = std::size_t{256} << 20U);
 
-} // namespace headscope
+} // namespace headscope::format

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string_view>
 
-namespace headscope {
+namespace headscope::format {
 
 namespace {
 
@@ -107,4 +107,4 @@ AttentionTensors find_attention_tensors(const Safetensors& file) {
     refuse(file);
 }
 
-} // namespace headscope
+} // namespace headscope::format

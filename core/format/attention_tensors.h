@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::format {
 
 /// Which tensors of a .safetensors file are taken for attention weights.
 struct AttentionTensors {
@@ -21,4 +21,4 @@ struct AttentionTensors {
 /// some out, and for layers of different shapes. `file` must outlive what is returned.
 AttentionTensors find_attention_tensors(const Safetensors& file);
 
-} // namespace headscope
+} // namespace headscope::format

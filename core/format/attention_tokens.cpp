@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::format {
 
 namespace {
 
@@ -39,7 +39,7 @@ std::vector<std::vector<std::string>> lists_of(const json& value, const std::str
 
 std::vector<std::vector<std::string>> readable(std::vector<std::vector<std::string>> lists) {
     for (std::vector<std::string>& list : lists)
-        list = readable_tokens(std::move(list));
+        list = text::readable_tokens(std::move(list));
     return lists;
 }
 
@@ -70,4 +70,4 @@ AttentionTokens parse_attention_tokens(const std::string& text, const std::strin
     return tokens;
 }
 
-} // namespace headscope
+} // namespace headscope::format

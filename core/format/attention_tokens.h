@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::format {
 
 /// The tokens that somebody put beside attention weights.
 struct AttentionTokens {
@@ -22,4 +22,4 @@ struct AttentionTokens {
 /// Throws Error(input) that begins with `from` when it is nothing of that.
 AttentionTokens parse_attention_tokens(const std::string& json, const std::string& from);
 
-} // namespace headscope
+} // namespace headscope::format

@@ -8,7 +8,7 @@
 // Numbers are copied out as they lie in the file, which is little-endian.
 static_assert(std::endian::native == std::endian::little, "files of numbers need byte swapping here");
 
-namespace headscope {
+namespace headscope::format {
 
 namespace {
 
@@ -78,4 +78,4 @@ void read_floats(FloatType type, std::span<const char> from, std::span<float> to
     }
 }
 
-} // namespace headscope
+} // namespace headscope::format

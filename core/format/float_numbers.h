@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-namespace headscope {
+namespace headscope::format {
 
 /// Floating-point numbers as files hold them, little-endian. f16 is IEEE 754 binary16; bf16 the upper half of
 /// a float32.
@@ -23,4 +23,4 @@ std::optional<FloatType> find_float_type(std::string_view safetensors_name);
 /// becomes an infinity.
 void read_floats(FloatType type, std::span<const char> from, std::span<float> to);
 
-} // namespace headscope
+} // namespace headscope::format

@@ -1,6 +1,6 @@
 #include "core/format/npy.h"
 
-namespace headscope {
+namespace headscope::format {
 
 std::string npy_bytes(const Tensor& tensor) {
     std::string shape = "(";
@@ -19,4 +19,4 @@ std::string npy_bytes(const Tensor& tensor) {
     return out.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-} // namespace headscope
+} // namespace headscope::format

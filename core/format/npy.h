@@ -4,10 +4,10 @@
 
 #include <string>
 
-namespace headscope {
+namespace headscope::format {
 
 /// The bytes of a NumPy .npy file, version 1.0, float32, row-major
 /// (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html).
 std::string npy_bytes(const Tensor& tensor);
 
-} // namespace headscope
+} // namespace headscope::format

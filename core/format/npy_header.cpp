@@ -9,13 +9,13 @@
 #include <string>
 #include <string_view>
 
-namespace headscope {
+namespace headscope::format {
 
 namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
-constexpr std::size_t before_length = 8;            ///< magic and version
-constexpr std::uint64_t largest_header = 1U << 20U; ///< NumPy's own are some 100 bytes
+constexpr std::size_t before_length = 8;                ///< magic and version
+constexpr std::uint64_t largest_npy_header = 1U << 20U; ///< NumPy's own are some 100 bytes
 
 /// The Python literal of a header: a dict of strings, True or False, and a tuple of whole numbers.
 class Literal {
@@ -162,7 +162,7 @@ void check_size(const NpyHeader& header, const RandomAccessFile& file) {
                " bytes, and " + std::to_string(there) + " are there; write or copy it again");
 }
 
-void refuse_other_formats(std::string_view start, const std::string& path) {
+void refuse_what_is_not_npy(std::string_view start, const std::string& path) {
     if (start.starts_with("PK\x03\x04"))
         fail_input(path + " is a zip archive (.npz, .pt), not .npy; save one array alone with numpy.save");
     if (start.starts_with("\x80"))
@@ -178,7 +178,7 @@ NpyHeader read_npy_header(const RandomAccessFile& file) {
     const std::string& path = file.path();
     std::string start(std::min<std::uint64_t>(file.size(), before_length + 4), '\0');
     file.read(0, start);
-    refuse_other_formats(start, path);
+    refuse_what_is_not_npy(start, path);
     if (start.size() < before_length + 4)
         fail_input(path + " has " + std::to_string(file.size()) +
                    " bytes, too few for a .npy file; write or copy it again");
@@ -192,7 +192,7 @@ NpyHeader read_npy_header(const RandomAccessFile& file) {
         length = length << 8U | static_cast<unsigned char>(start[before_length + i]);
     NpyHeader header;
     header.data = before_length + length_bytes + length;
-    if (length > largest_header || header.data > file.size())
+    if (length > largest_npy_header || header.data > file.size())
         fail_input(path + " was cut short or is damaged: it speaks of a header of " + std::to_string(length) +
                    " bytes and has " + std::to_string(file.size() - before_length - length_bytes) +
                    " after its beginning; write or copy it again");
@@ -211,4 +211,4 @@ NpyHeader read_npy_header(const RandomAccessFile& file) {
     return header;
 }
 
-} // namespace headscope
+} // namespace headscope::format

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace headscope {
+namespace headscope::format {
 
 /// What a .npy file says about its array of floats.
 struct NpyHeader {
@@ -22,4 +22,4 @@ struct NpyHeader {
 /// not fit the size of the file.
 NpyHeader read_npy_header(const RandomAccessFile& file);
 
-} // namespace headscope
+} // namespace headscope::format

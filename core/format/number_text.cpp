@@ -3,7 +3,7 @@
 #include <array>
 #include <charconv>
 
-namespace headscope {
+namespace headscope::format {
 
 void append_number(std::string& out, float number) {
     std::array<char, 32> digits;
@@ -17,4 +17,4 @@ void append_integer(std::string& out, std::int64_t number) {
     out.append(digits.data(), end);
 }
 
-} // namespace headscope
+} // namespace headscope::format

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-namespace headscope {
+namespace headscope::format {
 
 // Numbers as every text file and the clipboard hold them, whatever the locale.
 
@@ -13,4 +13,4 @@ void append_number(std::string& out, float number);
 
 void append_integer(std::string& out, std::int64_t number);
 
-} // namespace headscope
+} // namespace headscope::format

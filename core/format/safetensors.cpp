@@ -13,7 +13,7 @@
 #include <optional>
 #include <utility>
 
-namespace headscope {
+namespace headscope::format {
 
 namespace {
 
@@ -258,4 +258,4 @@ const SafetensorsEntry& Safetensors::need(std::string_view name) const {
                (names.empty() ? "no tensors" : names));
 }
 
-} // namespace headscope
+} // namespace headscope::format

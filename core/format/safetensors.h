@@ -12,8 +12,10 @@
 #include <vector>
 
 namespace headscope {
-
 class RandomAccessFile;
+}
+
+namespace headscope::format {
 
 // The format: 8 bytes N (little-endian), N bytes of JSON that give each tensor its dtype, shape and byte
 // range, then the bytes of the tensors without gaps (https://github.com/huggingface/safetensors, section
@@ -113,4 +115,4 @@ private:
     std::map<std::string, std::string> metadata_;
 };
 
-} // namespace headscope
+} // namespace headscope::format

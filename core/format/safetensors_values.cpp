@@ -8,7 +8,7 @@
 #include <cstring>
 #include <limits>
 
-namespace headscope {
+namespace headscope::format {
 
 namespace {
 
@@ -150,4 +150,4 @@ std::vector<std::int64_t> Safetensors::integers(std::string_view name) const {
     return out;
 }
 
-} // namespace headscope
+} // namespace headscope::format

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::format {
 
 void SafetensorsWriter::add_part(const std::string& name, Part part) {
     if (name == "__metadata__" || !parts_.try_emplace(name, std::move(part)).second)
@@ -63,4 +63,4 @@ std::string SafetensorsWriter::bytes() const {
     return out;
 }
 
-} // namespace headscope
+} // namespace headscope::format

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::format {
 
 namespace {
 
@@ -123,4 +123,4 @@ Table parse_tsv(std::string_view text) {
     return table;
 }
 
-} // namespace headscope
+} // namespace headscope::format

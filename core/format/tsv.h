@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headscope {
+namespace headscope::format {
 
 /// Which cells of a tensor make a matrix.
 struct MatrixCells {
@@ -38,4 +38,4 @@ struct Table {
 /// is no finite number, or the first row of another length; an empty text is refused.
 Table parse_tsv(std::string_view text);
 
-} // namespace headscope
+} // namespace headscope::format

@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <sstream>
 
-namespace headscope {
+namespace headscope::lesson {
 
 namespace {
 
@@ -47,7 +47,7 @@ int decimals_of(std::string_view quoted) {
 
 class Play {
 public:
-    Play(const Lesson& lesson, Engine& engine, std::vector<LessonFault>& faults, LessonTally& tally)
+    Play(const Lesson& lesson, engine::Engine& engine, std::vector<LessonFault>& faults, LessonTally& tally)
         : lesson_(lesson), engine_(engine), faults_(faults), tally_(tally) {}
 
     void all() {
@@ -83,8 +83,9 @@ private:
     };
 
     Stage run(const StepScene& scene) {
-        const Recipe recipe = recipe_of(scene);
-        Stage stage{.problem = with_edits(build_recipe(recipe).problem, recipe), .trace = {}};
+        const project::Recipe recipe = recipe_of(scene);
+        Stage stage{.problem = project::with_edits(project::build_recipe(recipe).problem, recipe),
+                    .trace = {}};
         stage.trace = engine_.run(stage.problem);
         return stage;
     }
@@ -262,7 +263,7 @@ private:
     }
 
     const Lesson& lesson_;
-    Engine& engine_;
+    engine::Engine& engine_;
     std::vector<LessonFault>& faults_;
     LessonTally& tally_;
     int line_ = 0;
@@ -270,7 +271,7 @@ private:
 
 } // namespace
 
-std::vector<LessonFault> check_lesson(const Lesson& lesson, Engine& engine, LessonTally* tally) {
+std::vector<LessonFault> check_lesson(const Lesson& lesson, engine::Engine& engine, LessonTally* tally) {
     std::vector<LessonFault> faults;
     LessonTally own;
     Play(lesson, engine, faults, tally == nullptr ? own : *tally).all();
@@ -301,4 +302,4 @@ std::string print_value(const LiveValue& value, const LessonState& state) {
     return grouped(with_decimals(number, value.decimals.value_or(whole ? 0 : 2)));
 }
 
-} // namespace headscope
+} // namespace headscope::lesson

@@ -8,7 +8,7 @@
 #include <charconv>
 #include <map>
 
-namespace headscope {
+namespace headscope::lesson {
 
 namespace {
 
@@ -28,16 +28,16 @@ TargetIndex row_index(const std::string& text) {
 }
 
 void read_mask(Fields& fields, StepScene& scene) {
-    static const std::map<std::string, MaskChoice> choices{
-        {"none", MaskChoice::none},
-        {"causal", MaskChoice::causal},
-        {"causal window", MaskChoice::causal_window},
-        {"symmetric window", MaskChoice::symmetric_window}};
+    static const std::map<std::string, project::MaskChoice> choices{
+        {"none", project::MaskChoice::none},
+        {"causal", project::MaskChoice::causal},
+        {"causal window", project::MaskChoice::causal_window},
+        {"symmetric window", project::MaskChoice::symmetric_window}};
     fields.use("mask", [&](const std::string& text) {
         if (const auto known = choices.find(text); known != choices.end())
             scene.mask = known->second;
         else
-            scene.mask_rules = parse_mask(text);
+            scene.mask_rules = project::parse_mask(text);
     });
 }
 
@@ -190,4 +190,4 @@ std::optional<Question> read_question(const Fence& fence, std::vector<LessonFaul
     return question;
 }
 
-} // namespace headscope
+} // namespace headscope::lesson

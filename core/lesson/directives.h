@@ -6,7 +6,7 @@ namespace YAML {
 class Node;
 }
 
-namespace headscope {
+namespace headscope::lesson {
 
 // The fenced blocks of a lesson, each a YAML map. What is wrong in one is added to the faults with its line;
 // what could be read is kept.
@@ -22,4 +22,4 @@ std::optional<ShowMe> read_show(const Fence& fence, std::vector<LessonFault>& fa
 std::optional<LessonPanel> read_panel(const Fence& fence, std::vector<LessonFault>& faults);
 std::optional<Question> read_question(const Fence& fence, std::vector<LessonFault>& faults);
 
-} // namespace headscope
+} // namespace headscope::lesson

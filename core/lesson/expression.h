@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-namespace headscope {
+namespace headscope::lesson {
 
 /// What live values and gates are computed from: a problem with its trace, and where the learner is.
 struct LessonState {
@@ -56,4 +56,4 @@ private:
     std::shared_ptr<const Node> root_;
 };
 
-} // namespace headscope
+} // namespace headscope::lesson

@@ -9,7 +9,7 @@
 #include <map>
 #include <numeric>
 
-namespace headscope {
+namespace headscope::lesson {
 
 namespace {
 
@@ -172,7 +172,8 @@ private:
     double entropy(const Expression::Node& call) const {
         const std::int64_t h = head(call, 0);
         if (call.arguments.size() == 1)
-            return static_cast<double>(head_metrics(state_.trace, 0)[static_cast<std::size_t>(h)].entropy);
+            return static_cast<double>(
+                analysis::head_metrics(state_.trace, 0)[static_cast<std::size_t>(h)].entropy);
         const Expression::Node& which = *call.arguments[1];
         TargetIndex index{.kind = TargetIndex::Kind::number, .first = 0, .end = 1, .word = {}};
         if (which.kind == Kind::name || which.kind == Kind::text)
@@ -235,7 +236,7 @@ private:
         if (name == "share") {
             need(1, 1);
             const auto h = static_cast<std::size_t>(head(node, 0));
-            return static_cast<double>(head_metrics(state_.trace, 0)[h].output_share);
+            return static_cast<double>(analysis::head_metrics(state_.trace, 0)[h].output_share);
         }
         if (name == "gain") {
             need(1, 1);
@@ -295,4 +296,4 @@ LessonValue evaluate(const Expression::Node& node, const LessonState& state) {
     return Evaluation(state).value(node);
 }
 
-} // namespace headscope
+} // namespace headscope::lesson

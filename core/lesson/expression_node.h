@@ -2,7 +2,7 @@
 
 #include "core/lesson/expression.h"
 
-namespace headscope {
+namespace headscope::lesson {
 
 /// One place of a parsed expression.
 struct Expression::Node {
@@ -20,4 +20,4 @@ ExpressionNode parse_expression(std::string_view text);
 /// Throws Error(input) when a name is unknown, or a cell, a word or a head is not there.
 LessonValue evaluate(const Expression::Node& node, const LessonState& state);
 
-} // namespace headscope
+} // namespace headscope::lesson

@@ -6,7 +6,7 @@
 #include <cctype>
 #include <charconv>
 
-namespace headscope {
+namespace headscope::lesson {
 
 namespace {
 
@@ -220,4 +220,4 @@ std::vector<Target> Expression::targets() const {
     return found;
 }
 
-} // namespace headscope
+} // namespace headscope::lesson

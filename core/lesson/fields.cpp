@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::lesson {
 
 namespace {
 
@@ -218,4 +218,4 @@ void Fields::refuse_others() {
                                     joined({asked_.begin(), asked_.end()})});
 }
 
-} // namespace headscope
+} // namespace headscope::lesson

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::lesson {
 
 /// The entries of a YAML map, each asked for by its name; what is missing, of the wrong kind or unknown
 /// becomes a fault with its line. Only for sources: it shows the YAML library.
@@ -60,4 +60,4 @@ private:
     std::set<std::string> asked_;
 };
 
-} // namespace headscope
+} // namespace headscope::lesson

@@ -6,7 +6,7 @@
 #include <map>
 #include <optional>
 
-namespace headscope {
+namespace headscope::lesson {
 
 namespace {
 
@@ -231,4 +231,4 @@ Formula parse_formula(std::string_view tex) {
     return FormulaReader(tex).whole();
 }
 
-} // namespace headscope
+} // namespace headscope::lesson

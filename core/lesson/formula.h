@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headscope {
+namespace headscope::lesson {
 
 /// A formula as a tree. Letters of TeX's subset: words, numbers and signs; ^ and _; braces; \frac{a}{b},
 /// \sqrt{a}, \text{words}, \mathrm{words}, \begin{matrix} a & b \\ c & d \end{matrix} (in square brackets),
@@ -30,4 +30,4 @@ struct Formula {
 /// Throws Error(input) that names the place, without a file or line.
 Formula parse_formula(std::string_view tex);
 
-} // namespace headscope
+} // namespace headscope::lesson

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-namespace headscope {
+namespace headscope::lesson {
 
 /// A number or word that is computed while it is read: `{{weights[0][sat, cat]}}`, with `:2` for two
 /// decimals.
@@ -118,4 +118,4 @@ struct Lesson {
     std::string path; ///< of its file, or its name among the assets
 };
 
-} // namespace headscope
+} // namespace headscope::lesson

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <tuple>
 
-namespace headscope {
+namespace headscope::lesson {
 
 namespace {
 
@@ -91,4 +91,4 @@ std::string user_lessons_folder() {
     return {};
 }
 
-} // namespace headscope
+} // namespace headscope::lesson

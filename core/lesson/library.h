@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::lesson {
 
 /// A lesson file that was found, whether or not it can be read.
 struct FoundLesson {
@@ -26,4 +26,4 @@ std::vector<std::string> lesson_folders(const std::optional<std::string>& more);
 /// $XDG_DATA_HOME/headscope/lessons, by default below ~/.local/share; empty when neither variable is set.
 std::string user_lessons_folder();
 
-} // namespace headscope
+} // namespace headscope::lesson

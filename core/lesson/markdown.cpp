@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace headscope {
+namespace headscope::lesson {
 
 namespace {
 
@@ -329,4 +329,4 @@ Spans read_spans(std::string_view text, int line, std::vector<LessonFault>& faul
     return all;
 }
 
-} // namespace headscope
+} // namespace headscope::lesson

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headscope {
+namespace headscope::lesson {
 
 /// A fenced block as it stands in the file.
 struct Fence {
@@ -32,4 +32,4 @@ void read_markdown(std::string_view text, int first_line, const MarkdownSink& si
 /// The spans of one line of text.
 Spans read_spans(std::string_view text, int line, std::vector<LessonFault>& faults);
 
-} // namespace headscope
+} // namespace headscope::lesson

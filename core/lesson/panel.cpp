@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::lesson {
 
 namespace {
 
@@ -129,4 +129,4 @@ void check_knob(const LessonPanel& panel, const Knobs& set, const std::string& n
     fail_input(name + " = " + text(value) + " does not fit the sizes beside it; it can be " + stops);
 }
 
-} // namespace headscope
+} // namespace headscope::lesson

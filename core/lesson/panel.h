@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-namespace headscope {
+namespace headscope::lesson {
 
 /// What the learner set on a panel, by name; what is not set stands where the lesson put it.
 using Knobs = std::map<std::string, double>;
@@ -63,4 +63,4 @@ std::vector<Knob> knobs_of(const LessonPanel& panel, const Knobs& set);
 /// Throws Error(input) when a knob cannot stand there, saying what it takes.
 void check_knob(const LessonPanel& panel, const Knobs& set, const std::string& name, double value);
 
-} // namespace headscope
+} // namespace headscope::lesson

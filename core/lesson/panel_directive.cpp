@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <utility>
 
-namespace headscope {
+namespace headscope::lesson {
 
 namespace {
 
@@ -88,4 +88,4 @@ std::optional<LessonPanel> read_panel(const Fence& fence, std::vector<LessonFaul
     return panel;
 }
 
-} // namespace headscope
+} // namespace headscope::lesson

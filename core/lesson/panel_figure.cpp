@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::lesson {
 
 namespace {
 
@@ -65,7 +65,8 @@ void demand_small(const Problem& problem, std::int64_t runs) {
                    "mouse; type a shorter sentence");
 }
 
-BlurFigure blur_figure(const BlurPanel& panel, double share, const Problem& on_screen, Engine& engine) {
+BlurFigure blur_figure(const BlurPanel& panel, double share, const Problem& on_screen,
+                       engine::Engine& engine) {
     demand_small(on_screen, curve_steps + 2);
     const Problem problem =
         panel.H == 0 || panel.H == on_screen.dims.H ? on_screen : with_heads(on_screen, panel.H);
@@ -76,15 +77,16 @@ BlurFigure blur_figure(const BlurPanel& panel, double share, const Problem& on_s
         figure.words.push_back(problem.key_label(j));
     const auto heads_at = [&](double merged) {
         Progress progress;
-        const Trace trace = engine.run(merged_heads(problem, panel.heads, static_cast<float>(merged)),
-                                       StageSet().with(TensorId::weights), progress);
+        const Trace trace =
+            engine.run(analysis::merged_heads(problem, panel.heads, static_cast<float>(merged)),
+                       StageSet().with(TensorId::weights), progress);
         const Tensor& weights = *trace.stage(TensorId::weights);
         std::vector<BlurFigure::Head> heads;
         for (std::size_t i = 0; i < panel.heads.size(); ++i) {
             const float* first =
                 weights.data() + weights.offset(0, static_cast<std::int64_t>(i), figure.row, 0);
             BlurFigure::Head head{.head = panel.heads[i], .weights = {first, first + Tk}};
-            head.entropy = static_cast<double>(head_metrics(head.weights, 1, Tk).entropy);
+            head.entropy = static_cast<double>(analysis::head_metrics(head.weights, 1, Tk).entropy);
             head.top = std::ranges::max_element(head.weights) - head.weights.begin();
             heads.push_back(std::move(head));
         }
@@ -112,7 +114,7 @@ BlurFigure blur_figure(const BlurPanel& panel, double share, const Problem& on_s
 } // namespace
 
 PanelFigure compute_panel(const LessonPanel& panel, const Knobs& set, const Problem& problem,
-                          Engine& engine) {
+                          engine::Engine& engine) {
     const std::vector<Knob> knobs = knobs_of(panel, set);
     const auto value = [&](const char* name) { return std::ranges::find(knobs, name, &Knob::name)->value; };
     const auto whole = [&](const char* name) { return static_cast<std::int64_t>(value(name)); };
@@ -128,9 +130,9 @@ PanelFigure compute_panel(const LessonPanel& panel, const Knobs& set, const Prob
             [&](const BlurPanel& p) { return PanelFigure(blur_figure(p, value("merged"), problem, engine)); },
             [&](const LoopPanel&) {
                 demand_small(problem, 2);
-                return PanelFigure(LoopFigure{problem.dims, compare_projections(problem)});
+                return PanelFigure(LoopFigure{problem.dims, analysis::compare_projections(problem)});
             }},
         panel.kind);
 }
 
-} // namespace headscope
+} // namespace headscope::lesson

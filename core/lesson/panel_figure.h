@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-namespace headscope {
+namespace headscope::lesson {
 
 /// A number for each of some lengths T.
 using Curve = std::vector<std::pair<double, double>>;
@@ -51,7 +51,7 @@ struct BlurFigure {
 
 struct LoopFigure {
     Dims dims;
-    std::vector<ProjectionPair> projections;
+    std::vector<analysis::ProjectionPair> projections;
 };
 
 using PanelFigure = std::variant<CostFigure, CacheFigure, BlurFigure, LoopFigure>;
@@ -59,6 +59,7 @@ using PanelFigure = std::variant<CostFigure, CacheFigure, BlurFigure, LoopFigure
 /// What a panel shows with its knobs so. Weights are computed by the engine, on the panel's own variant of
 /// the problem. Throws Error(input) when the problem lacks what the panel speaks of, or is too large to be
 /// computed between two frames.
-PanelFigure compute_panel(const LessonPanel& panel, const Knobs& set, const Problem& problem, Engine& engine);
+PanelFigure compute_panel(const LessonPanel& panel, const Knobs& set, const Problem& problem,
+                          engine::Engine& engine);
 
-} // namespace headscope
+} // namespace headscope::lesson

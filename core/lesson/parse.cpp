@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::lesson {
 
 namespace {
 
@@ -120,4 +120,4 @@ ParsedLesson parse_lesson(std::string_view given, const std::string& path) {
     return out;
 }
 
-} // namespace headscope
+} // namespace headscope::lesson

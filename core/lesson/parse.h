@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headscope {
+namespace headscope::lesson {
 
 /// What is wrong with a lesson file, and where.
 struct LessonFault {
@@ -23,4 +23,4 @@ struct ParsedLesson {
 /// faults are listed, ordered by line. Whether targets exist and gates can be met is for check_lesson.
 ParsedLesson parse_lesson(std::string_view text, const std::string& path);
 
-} // namespace headscope
+} // namespace headscope::lesson

@@ -3,7 +3,7 @@
 #include "core/base/error.h"
 #include "core/text/preset.h"
 
-namespace headscope {
+namespace headscope::lesson {
 
 namespace {
 
@@ -49,14 +49,14 @@ StepScene laid_over(const StepScene& under, const StepScene& over) {
     return out;
 }
 
-Recipe recipe_of(const StepScene& scene) {
-    Recipe recipe;
+project::Recipe recipe_of(const StepScene& scene) {
+    project::Recipe recipe;
     recipe.preset = scene.preset.value_or(recipe.preset);
-    const PresetInfo* preset = find_preset(recipe.preset);
+    const text::PresetInfo* preset = text::find_preset(recipe.preset);
     recipe.sentence = scene.sentence.value_or(preset == nullptr ? "" : std::string(preset->sentence));
     recipe.kv_sentence =
-        scene.kv_sentence.value_or(preset == nullptr ? "" : std::string(opening_kv_sentence(*preset)));
-    recipe.mask = scene.mask.value_or(MaskChoice::none);
+        scene.kv_sentence.value_or(preset == nullptr ? "" : std::string(text::opening_kv_sentence(*preset)));
+    recipe.mask = scene.mask.value_or(project::MaskChoice::none);
     recipe.extra_mask = scene.mask_rules.value_or(Mask{});
     recipe.H = scene.H.value_or(0);
     recipe.Hkv = scene.Hkv.value_or(0);
@@ -65,7 +65,7 @@ Recipe recipe_of(const StepScene& scene) {
     recipe.temperature = scene.temperature.value_or(1.0F);
     if (scene.gains.empty() && scene.edits.empty())
         return recipe;
-    const Problem built = build_recipe(recipe).problem;
+    const Problem built = project::build_recipe(recipe).problem;
     for (const auto& [head, gain] : scene.gains) {
         if (head < 0 || head >= built.dims.H)
             fail_input("there is no head " + std::to_string(head) + "; heads are numbered 0 to " +
@@ -86,4 +86,4 @@ Recipe recipe_of(const StepScene& scene) {
     return recipe;
 }
 
-} // namespace headscope
+} // namespace headscope::lesson

@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::lesson {
 
 /// What a step shows: the problem, and how it is looked at. Whatever is not given stays as the lesson has it.
 struct StepScene {
     // The problem.
     std::optional<std::string> preset, sentence;
     std::optional<std::string> kv_sentence; ///< empty: self-attention
-    std::optional<MaskChoice> mask;
+    std::optional<project::MaskChoice> mask;
     std::optional<Mask> mask_rules; ///< the list form of core/project/mask_json.h
     std::optional<std::int64_t> H, Hkv;
     std::optional<std::uint64_t> seed;
@@ -41,6 +41,6 @@ struct StepScene {
 StepScene laid_over(const StepScene& under, const StepScene& over);
 
 /// The problem of a scene. Throws Error(input) when there is no such problem, cell, head or word.
-Recipe recipe_of(const StepScene& scene);
+project::Recipe recipe_of(const StepScene& scene);
 
-} // namespace headscope
+} // namespace headscope::lesson

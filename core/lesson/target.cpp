@@ -8,7 +8,7 @@
 #include <numeric>
 #include <optional>
 
-namespace headscope {
+namespace headscope::lesson {
 
 namespace {
 
@@ -197,4 +197,4 @@ std::vector<float> values_of(const CellRange& cells, const Problem& problem, con
     return values;
 }
 
-} // namespace headscope
+} // namespace headscope::lesson

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headscope {
+namespace headscope::lesson {
 
 /// One index as a lesson writes it: a number, a word of the sentence, `word@position`, `:` for all, or `a:b`.
 struct TargetIndex {
@@ -48,4 +48,4 @@ const Tensor* tensor_of(const Problem& problem, const Trace& trace, TensorId id)
 /// The numbers of some cells, in row-major order. Throws Error(input) when the tensor is not there.
 std::vector<float> values_of(const CellRange& cells, const Problem& problem, const Trace& trace);
 
-} // namespace headscope
+} // namespace headscope::lesson

@@ -7,12 +7,12 @@
 #include <charconv>
 #include <numeric>
 
-namespace headscope {
+namespace headscope::project {
 
 namespace {
 
 /// X or X_kv; a matrix is a batch of one.
-TensorPtr read_tokens(const Safetensors& file, const std::string& name) {
+TensorPtr read_tokens(const format::Safetensors& file, const std::string& name) {
     TensorPtr tensor = file.tensor(name);
     const Shape& shape = tensor->shape();
     if (shape.rank() == 2)
@@ -23,8 +23,8 @@ TensorPtr read_tokens(const Safetensors& file, const std::string& name) {
     return tensor;
 }
 
-TensorPtr read_weights(const Safetensors& file, const Safetensors* second, const std::string& name,
-                       bool needed) {
+TensorPtr read_weights(const format::Safetensors& file, const format::Safetensors* second,
+                       const std::string& name, bool needed) {
     if (!file.has(name) && second != nullptr && (second->has(name) || needed))
         return second->tensor(name);
     if (file.has(name))
@@ -35,7 +35,7 @@ TensorPtr read_weights(const Safetensors& file, const Safetensors* second, const
     return nullptr;
 }
 
-void add_file_masks(const Safetensors& file, Mask& mask) {
+void add_file_masks(const format::Safetensors& file, Mask& mask) {
     const bool has_add = file.has("mask.add");
     for (std::size_t i = 0; i < mask.size(); ++i)
         if (const auto* rule = std::get_if<AdditiveMask>(&mask[i]);
@@ -52,7 +52,7 @@ void add_file_masks(const Safetensors& file, Mask& mask) {
         mask.emplace_back(AdditiveMask{file.tensor("mask.add")});
 }
 
-std::optional<std::int64_t> heads_in_metadata(const Safetensors& file, const std::string& key) {
+std::optional<std::int64_t> heads_in_metadata(const format::Safetensors& file, const std::string& key) {
     const auto found = file.metadata().find(key);
     if (found == file.metadata().end())
         return std::nullopt;
@@ -66,30 +66,30 @@ std::optional<std::int64_t> heads_in_metadata(const Safetensors& file, const std
 }
 
 /// The second axis of a tensor (B, H, ...); a mask with 1 there is one for all heads.
-std::optional<std::int64_t> heads_of_tensors(const Safetensors& file) {
+std::optional<std::int64_t> heads_of_tensors(const format::Safetensors& file) {
     for (const char* const name : {"expect.weights", "expect.scores", "mask.allowed", "mask.add"}) {
-        const SafetensorsEntry* const entry = file.find(name);
+        const format::SafetensorsEntry* const entry = file.find(name);
         if (entry != nullptr && entry->extents.size() == 4 && entry->extents[1] > 1)
             return entry->extents[1];
     }
-    const SafetensorsEntry* const weights = file.find("expect.weights");
+    const format::SafetensorsEntry* const weights = file.find("expect.weights");
     return weights != nullptr && weights->extents.size() == 4 ? std::optional(weights->extents[1])
                                                               : std::nullopt;
 }
 
-std::int64_t columns_of(const Safetensors& file, const char* name) {
-    const SafetensorsEntry* const entry = file.find(name);
+std::int64_t columns_of(const format::Safetensors& file, const char* name) {
+    const format::SafetensorsEntry* const entry = file.find(name);
     return entry == nullptr || entry->extents.size() != 2 ? 0 : entry->extents[1];
 }
 
 } // namespace
 
-bool is_case(const Safetensors& file) {
+bool is_case(const format::Safetensors& file) {
     return std::ranges::all_of(std::array{"X", "W_Q", "W_K", "W_V", "W_O"},
                                [&](const char* name) { return file.has(name); });
 }
 
-CaseHeads heads_of_case(const Safetensors& file) {
+CaseHeads heads_of_case(const format::Safetensors& file) {
     auto H = heads_in_metadata(file, "heads");
     if (!H)
         H = heads_of_tensors(file);
@@ -105,11 +105,11 @@ CaseHeads heads_of_case(const Safetensors& file) {
 }
 
 Problem load_case(const CaseSource& source) {
-    const Safetensors file = Safetensors::open(source.path);
-    std::optional<Safetensors> second;
+    const format::Safetensors file = format::Safetensors::open(source.path);
+    std::optional<format::Safetensors> second;
     if (source.weights_path)
-        second = Safetensors::open(*source.weights_path);
-    const Safetensors* weights_file = second ? &*second : nullptr;
+        second = format::Safetensors::open(*source.weights_path);
+    const format::Safetensors* weights_file = second ? &*second : nullptr;
 
     Problem problem;
     problem.x = read_tokens(file, "X");
@@ -137,4 +137,4 @@ Problem load_case(const CaseSource& source) {
     return problem;
 }
 
-} // namespace headscope
+} // namespace headscope::project

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace headscope {
+namespace headscope::project {
 
 /// Where a problem made of tensors comes from.
 struct CaseSource {
@@ -26,7 +26,7 @@ struct CaseSource {
 Problem load_case(const CaseSource& source);
 
 /// Whether a file holds a problem by itself: X, W_Q, W_K, W_V and W_O.
-bool is_case(const Safetensors& file);
+bool is_case(const format::Safetensors& file);
 
 struct CaseHeads {
     std::int64_t H = 1, Hkv = 1;
@@ -35,6 +35,6 @@ struct CaseHeads {
 /// H by the metadata "heads", else by a tensor over heads (expect.weights and the like, a mask for each
 /// head); Hkv by the metadata "kv_heads", else as wide as those of Q. Reads the header alone. Throws
 /// Error(input) for metadata that are no numbers of heads.
-CaseHeads heads_of_case(const Safetensors& file);
+CaseHeads heads_of_case(const format::Safetensors& file);
 
-} // namespace headscope
+} // namespace headscope::project

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-namespace headscope {
+namespace headscope::project {
 
 namespace {
 
@@ -233,4 +233,4 @@ std::string describe_mask(const Mask& mask) {
     return rules.dump();
 }
 
-} // namespace headscope
+} // namespace headscope::project

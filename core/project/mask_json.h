@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace headscope {
+namespace headscope::project {
 
 /// Reads a mask: a plain word ("causal", "none"), or a JSON list of rules that hold at once:
 ///   {"kind":"causal"}
@@ -24,4 +24,4 @@ Mask parse_mask(std::string_view text);
 /// The same list form, for metadata. Explicit and additive rules give their shape instead of their values.
 std::string describe_mask(const Mask& mask);
 
-} // namespace headscope
+} // namespace headscope::project

@@ -11,7 +11,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::project {
 
 namespace {
 
@@ -92,7 +92,8 @@ constexpr std::size_t length_bytes = 8;
 
 /// A file whose end is missing or too long, or whose tensors are described wrongly, brought into a form that
 /// can be read; `lost` gets the names of the tensors whose bytes are not all there.
-Safetensors repaired(const std::string& bytes, const std::string& source, std::set<std::string>& lost) {
+format::Safetensors repaired(const std::string& bytes, const std::string& source,
+                             std::set<std::string>& lost) {
     std::uint64_t header_bytes = 0;
     for (std::size_t i = std::min(length_bytes, bytes.size()); i-- > 0;)
         header_bytes = header_bytes << 8U | static_cast<unsigned char>(bytes[i]);
@@ -116,7 +117,7 @@ Safetensors repaired(const std::string& bytes, const std::string& source, std::s
         try {
             std::string whole = bytes;
             whole.resize(header_end + static_cast<std::size_t>(wanted), '\0');
-            return Safetensors::from_bytes(std::move(whole), source);
+            return format::Safetensors::from_bytes(std::move(whole), source);
         } catch (const Error&) {
             // The tensors cannot be told apart: the structure alone is left.
         }
@@ -126,12 +127,12 @@ Safetensors repaired(const std::string& bytes, const std::string& source, std::s
     std::string alone(length_bytes, '\0');
     for (std::size_t i = 0; i < length_bytes; ++i)
         alone[i] = static_cast<char>(std::uint64_t{structure.size()} >> 8U * i & 0xFFU);
-    return Safetensors::from_bytes(alone + structure, source);
+    return format::Safetensors::from_bytes(alone + structure, source);
 }
 
-Safetensors header_of(const std::string& path) {
+format::Safetensors header_of(const std::string& path) {
     try {
-        return Safetensors::open_lazily(path);
+        return format::Safetensors::open_lazily(path);
     } catch (const Error&) {
         std::set<std::string> lost;
         return repaired(read_project_bytes(path), path, lost);
@@ -150,7 +151,8 @@ OpenedProject open_project(const std::string& path) {
 
 OpenedProject parse_project(std::string bytes, const std::string& source) {
     check_size(bytes.size(), source);
-    return settled(read_stored_project(Safetensors::from_bytes(std::move(bytes), source), {}), source);
+    return settled(read_stored_project(format::Safetensors::from_bytes(std::move(bytes), source), {}),
+                   source);
 }
 
 OpenedProject recover_project(const std::string& path) {
@@ -160,12 +162,12 @@ OpenedProject recover_project(const std::string& path) {
 OpenedProject recover_project_bytes(std::string bytes, const std::string& source) {
     check_size(bytes.size(), source);
     ReadingRules rules{.leave_out = true, .lost = {}};
-    const Safetensors file = repaired(bytes, source, rules.lost);
+    const format::Safetensors file = repaired(bytes, source, rules.lost);
     return settled(read_stored_project(file, rules), source);
 }
 
 ProjectSummary project_summary(const std::string& path) {
-    const Safetensors file = header_of(path);
+    const format::Safetensors file = header_of(path);
     const json project = project_json(file);
     const auto text = [&](const char* key) {
         const json value = project.value(key, json());
@@ -176,4 +178,4 @@ ProjectSummary project_summary(const std::string& path) {
     return {static_cast<std::int64_t>(format), text("program"), text("title"), file.metadata()};
 }
 
-} // namespace headscope
+} // namespace headscope::project

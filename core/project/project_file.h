@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
-
+namespace headscope::format {
 class Safetensors;
+} // namespace headscope::format
+
+namespace headscope::project {
 
 // A project is one .safetensors file that also holds JSON: what the user decided, and the numbers that were
 // on screen. The format is told in assets/manual/project-file.md.
@@ -56,9 +58,9 @@ OpenedProject recover_project(const std::string& path);
 OpenedProject recover_project_bytes(std::string bytes, const std::string& source);
 
 /// Whether the file holds a project, readable or not.
-bool is_project(const Safetensors& file);
+bool is_project(const format::Safetensors& file);
 /// Reads the header alone; what is left of a damaged file suffices. Throws Error(input) when it is no project
 /// or its structure cannot be read.
 ProjectSummary project_summary(const std::string& path);
 
-} // namespace headscope
+} // namespace headscope::project

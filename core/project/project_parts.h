@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headscope {
+namespace headscope::project {
 
 inline constexpr std::string_view project_key = "headscope.project"; ///< of the metadata entry with the JSON
 /// By the value of MaskChoice.
@@ -35,11 +35,11 @@ struct ReadingRules {
 };
 
 /// The JSON of a project, an object with a format. Throws Error(input) when the file holds none.
-nlohmann::json project_json(const Safetensors& file);
+nlohmann::json project_json(const format::Safetensors& file);
 /// Throws Error(input) naming both versions when the format is newer than project_format.
 void check_format(const nlohmann::json& project, const std::string& source);
 
 /// Throws Error(input) naming the source and the field or tensor.
-StoredProject read_stored_project(const Safetensors& file, const ReadingRules& rules);
+StoredProject read_stored_project(const format::Safetensors& file, const ReadingRules& rules);
 
-} // namespace headscope
+} // namespace headscope::project

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-namespace headscope {
+namespace headscope::project {
 
 namespace {
 
@@ -25,7 +25,7 @@ std::string dump(const json& value) {
     return text.size() > longest ? text.substr(0, longest) + "..." : text;
 }
 
-std::vector<float> read_numbers(const ConfigReader& object, const char* key) {
+std::vector<float> read_numbers(const checkpoint::ConfigReader& object, const char* key) {
     const std::string wanted = "a list of finite numbers";
     std::vector<float> numbers;
     const json* list = object.find(key);
@@ -42,7 +42,7 @@ std::vector<float> read_numbers(const ConfigReader& object, const char* key) {
     return numbers;
 }
 
-std::vector<std::string> read_texts(const ConfigReader& object, const char* key) {
+std::vector<std::string> read_texts(const checkpoint::ConfigReader& object, const char* key) {
     std::vector<std::string> texts;
     const json* list = object.find(key);
     if (list == nullptr)
@@ -54,7 +54,7 @@ std::vector<std::string> read_texts(const ConfigReader& object, const char* key)
     return texts;
 }
 
-float read_temperature(const ConfigReader& object) {
+float read_temperature(const checkpoint::ConfigReader& object) {
     const auto temperature = static_cast<float>(object.positive("temperature", 1.0));
     if (!std::isfinite(temperature) || temperature <= 0)
         object.refuse("temperature", "a number above 0 that float32 can hold");
@@ -64,7 +64,7 @@ float read_temperature(const ConfigReader& object) {
 /// Reads the parts of one file. Tensors that several parts name are shared, as they were when saved.
 class Reader {
 public:
-    Reader(const Safetensors& file, const ReadingRules& rules, std::vector<std::string>& notes)
+    Reader(const format::Safetensors& file, const ReadingRules& rules, std::vector<std::string>& notes)
         : file_(file), rules_(rules), notes_(notes) {}
 
     /// What `read` gives, or nothing with a note when parts may be left out.
@@ -121,7 +121,7 @@ public:
                    "; only explicit and additive rules name a tensor");
     }
     /// With `whole`, a rule that cannot be read is an error even where parts may be left out.
-    Mask mask(const ConfigReader& object, const char* key, const std::string& owner, bool whole) {
+    Mask mask(const checkpoint::ConfigReader& object, const char* key, const std::string& owner, bool whole) {
         Mask mask;
         const json* rules = object.find(key);
         if (rules == nullptr)
@@ -138,9 +138,9 @@ public:
         return mask;
     }
 
-    Problem problem(const ConfigReader& object, const std::string& owner);
-    Recipe recipe(const ConfigReader& object);
-    std::map<TensorId, TensorPtr> inputs(const ConfigReader& object, const char* key,
+    Problem problem(const checkpoint::ConfigReader& object, const std::string& owner);
+    Recipe recipe(const checkpoint::ConfigReader& object);
+    std::map<TensorId, TensorPtr> inputs(const checkpoint::ConfigReader& object, const char* key,
                                          const std::string& role);
 
 private:
@@ -168,14 +168,14 @@ private:
         return read.front();
     }
 
-    const Safetensors& file_;
+    const format::Safetensors& file_;
     const ReadingRules& rules_;
     std::vector<std::string>& notes_;
     std::map<std::string, TensorPtr> tensors_;
     std::map<std::string, BoolTensorPtr> bools_;
 };
 
-Problem Reader::problem(const ConfigReader& object, const std::string& owner) {
+Problem Reader::problem(const checkpoint::ConfigReader& object, const std::string& owner) {
     Problem problem;
     const auto dims = object.object("dims");
     if (!dims)
@@ -221,7 +221,7 @@ Problem Reader::problem(const ConfigReader& object, const std::string& owner) {
     return problem;
 }
 
-std::map<TensorId, TensorPtr> Reader::inputs(const ConfigReader& object, const char* key,
+std::map<TensorId, TensorPtr> Reader::inputs(const checkpoint::ConfigReader& object, const char* key,
                                              const std::string& role) {
     std::map<TensorId, TensorPtr> read;
     const json* named = object.find(key);
@@ -249,7 +249,7 @@ std::map<TensorId, TensorPtr> Reader::inputs(const ConfigReader& object, const c
     return read;
 }
 
-MaskChoice read_mask_choice(const ConfigReader& object) {
+MaskChoice read_mask_choice(const checkpoint::ConfigReader& object) {
     const std::string name = object.text("mask", "none");
     const auto row = std::ranges::find(mask_choice_names, name);
     if (row == mask_choice_names.end())
@@ -257,7 +257,7 @@ MaskChoice read_mask_choice(const ConfigReader& object) {
     return static_cast<MaskChoice>(row - mask_choice_names.begin());
 }
 
-Recipe Reader::recipe(const ConfigReader& object) {
+Recipe Reader::recipe(const checkpoint::ConfigReader& object) {
     Recipe recipe;
     recipe.preset = object.text("preset", recipe.preset);
     recipe.sentence = object.text("sentence", "");
@@ -294,11 +294,11 @@ Recipe recipe_for(Problem problem) {
 
 } // namespace
 
-bool is_project(const Safetensors& file) {
+bool is_project(const format::Safetensors& file) {
     return file.metadata().contains(std::string(project_key));
 }
 
-nlohmann::json project_json(const Safetensors& file) {
+nlohmann::json project_json(const format::Safetensors& file) {
     const auto entry = file.metadata().find(std::string(project_key));
     if (entry == file.metadata().end())
         fail_input(file.source() +
@@ -321,10 +321,10 @@ void check_format(const json& project, const std::string& source) {
                std::to_string(project_format) + "; open it with a newer Headscope");
 }
 
-StoredProject read_stored_project(const Safetensors& file, const ReadingRules& rules) {
+StoredProject read_stored_project(const format::Safetensors& file, const ReadingRules& rules) {
     const json project = project_json(file);
     check_format(project, file.source());
-    const ConfigReader object(project, file.source());
+    const checkpoint::ConfigReader object(project, file.source());
     StoredProject stored;
     Reader reader(file, rules, stored.notes);
     stored.program = object.text("program", "another program");
@@ -342,4 +342,4 @@ StoredProject read_stored_project(const Safetensors& file, const ReadingRules& r
     return stored;
 }
 
-} // namespace headscope
+} // namespace headscope::project

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::project {
 
 namespace {
 
@@ -34,10 +34,10 @@ public:
                        " holds NaN or infinity, which a project cannot keep; give it finite numbers");
         return put(name, tensor);
     }
-    SafetensorsWriter& writer() { return writer_; }
+    format::SafetensorsWriter& writer() { return writer_; }
 
 private:
-    SafetensorsWriter writer_;
+    format::SafetensorsWriter writer_;
     std::map<const void*, std::string> names_;
 };
 
@@ -153,7 +153,7 @@ std::string project_bytes(const Recipe& recipe, const Problem& problem,
     project["problem"] = std::move(shown);
     project["unedited"] = unedited_json(recipe, problem, tensors);
 
-    SafetensorsWriter& writer = tensors.writer();
+    format::SafetensorsWriter& writer = tensors.writer();
     for (const auto& [key, text] : also)
         writer.set_metadata(key, text);
     writer.set_metadata(std::string(project_key),
@@ -165,4 +165,4 @@ std::string project_bytes(const Recipe& recipe, const Problem& problem,
     return bytes;
 }
 
-} // namespace headscope
+} // namespace headscope::project

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::project {
 
 namespace {
 
@@ -47,9 +47,10 @@ BuiltRecipe build_recipe(const Recipe& recipe) {
         built.problem = *recipe.base;
         built.title = "from a file";
     } else {
-        PresetProblem preset = build_preset(recipe.preset, recipe.sentence, recipe.seed, recipe.kv_sentence);
+        text::PresetProblem preset =
+            text::build_preset(recipe.preset, recipe.sentence, recipe.seed, recipe.kv_sentence);
         built = {std::move(preset.problem), std::move(preset.head_roles), std::move(preset.feature_names),
-                 std::string(find_preset(recipe.preset)->title)};
+                 std::string(text::find_preset(recipe.preset)->title)};
     }
     Problem& problem = built.problem;
     if (recipe.H != 0 && recipe.H != problem.dims.H) {
@@ -98,4 +99,4 @@ Problem with_edits(const Problem& unedited, const Recipe& recipe) {
     return problem;
 }
 
-} // namespace headscope
+} // namespace headscope::project

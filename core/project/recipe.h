@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::project {
 
 enum class MaskChoice : std::uint8_t { none, causal, causal_window, symmetric_window };
 inline constexpr std::int64_t causal_window_width = 3; ///< keys a token may see in MaskChoice::causal_window
@@ -58,4 +58,4 @@ bool painted_mask_fits(const Recipe& recipe, const Dims& dims);
 /// whose shape the problem does not have are left out. Throws Error(input) when the result is not valid.
 Problem with_edits(const Problem& unedited, const Recipe& recipe);
 
-} // namespace headscope
+} // namespace headscope::project

@@ -5,7 +5,7 @@
 #include <span>
 #include <type_traits>
 
-namespace headscope {
+namespace headscope::project {
 
 namespace {
 
@@ -86,4 +86,4 @@ bool same_bits(const Recipe& a, const Recipe& b) {
            same_bits(a.extra_mask, b.extra_mask) && same_bits(a.painted_mask, b.painted_mask);
 }
 
-} // namespace headscope
+} // namespace headscope::project

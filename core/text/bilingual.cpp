@@ -12,7 +12,7 @@
 #include <string>
 #include <unordered_map>
 
-namespace headscope {
+namespace headscope::text {
 
 namespace {
 
@@ -130,4 +130,4 @@ std::vector<std::int64_t> listed_meanings(std::string_view list, std::string_vie
     return row == words.end() ? MeaningNumbers{} : row->second;
 }
 
-} // namespace headscope
+} // namespace headscope::text

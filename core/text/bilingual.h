@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headscope {
+namespace headscope::text {
 
 inline constexpr std::int64_t meaning_width = 8;   ///< numbers of one meaning
 inline constexpr std::int64_t most_meanings = 120; ///< lines that assets/bilingual.tsv may have
@@ -28,4 +28,4 @@ Meaning meaning_of(std::string_view word);
 /// not listed. Throws Error(input) naming the line at fault.
 std::vector<std::int64_t> listed_meanings(std::string_view list, std::string_view word);
 
-} // namespace headscope
+} // namespace headscope::text

@@ -10,7 +10,7 @@
 #include <optional>
 #include <unordered_map>
 
-namespace headscope {
+namespace headscope::text {
 
 namespace {
 
@@ -207,4 +207,4 @@ std::vector<float> word_vector(std::string_view word, std::size_t width, std::ui
     return out;
 }
 
-} // namespace headscope
+} // namespace headscope::text

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headscope {
+namespace headscope::text {
 
 enum class WordClass : std::uint8_t {
     noun,
@@ -65,4 +65,4 @@ WordEntry look_up(std::string_view word);
 /// `width` numbers in [-1, 1), decided by the lower-case word and the seed alone; the same on every machine.
 std::vector<float> word_vector(std::string_view word, std::size_t width, std::uint64_t seed);
 
-} // namespace headscope
+} // namespace headscope::text

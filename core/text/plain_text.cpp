@@ -2,7 +2,7 @@
 
 #include <utf8proc.h>
 
-namespace headscope {
+namespace headscope::text {
 
 std::string plain_text(std::string_view text) {
     constexpr std::string_view replacement = "\xEF\xBF\xBD";
@@ -21,4 +21,4 @@ std::string plain_text(std::string_view text) {
     return out;
 }
 
-} // namespace headscope
+} // namespace headscope::text

@@ -9,7 +9,7 @@
 #include <numbers>
 #include <utility>
 
-namespace headscope {
+namespace headscope::text {
 
 namespace preset {
 
@@ -164,4 +164,4 @@ PresetProblem build_preset(std::string_view id, std::string_view sentence, std::
     return built;
 }
 
-} // namespace headscope
+} // namespace headscope::text

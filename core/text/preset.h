@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headscope {
+namespace headscope::text {
 
 /// A way to turn a sentence into a whole problem: embeddings and weights. How each is built is told in
 /// assets/manual/presets.md.
@@ -49,4 +49,4 @@ std::string_view opening_kv_sentence(const PresetInfo& info);
 PresetProblem build_preset(std::string_view id, std::string_view sentence, std::uint64_t seed = 1,
                            std::string_view kv_sentence = {});
 
-} // namespace headscope
+} // namespace headscope::text

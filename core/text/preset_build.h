@@ -11,7 +11,7 @@
 #include <vector>
 
 // What the presets share while they are built. Not for use outside core/text.
-namespace headscope::preset {
+namespace headscope::text::preset {
 
 /// One sine/cosine pair of position columns of x, and the two dimensions of a head that compare them.
 struct Wave {
@@ -48,4 +48,4 @@ PresetProblem eight_experts(const std::vector<Word>& words, std::uint64_t seed);
 PresetProblem translation(const std::vector<Word>& words);
 PresetProblem random(const std::vector<Word>& words, std::uint64_t seed);
 
-} // namespace headscope::preset
+} // namespace headscope::text::preset

@@ -1,6 +1,6 @@
 #include "core/text/preset_build.h"
 
-namespace headscope::preset {
+namespace headscope::text::preset {
 
 PresetProblem cat_sleeps(const std::vector<Word>& words) {
     constexpr float x[] = {1, 2, 0, 0, //
@@ -14,4 +14,4 @@ PresetProblem cat_sleeps(const std::vector<Word>& words) {
             {}};
 }
 
-} // namespace headscope::preset
+} // namespace headscope::text::preset

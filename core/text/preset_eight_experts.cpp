@@ -3,7 +3,7 @@
 #include <array>
 #include <cmath>
 
-namespace headscope::preset {
+namespace headscope::text::preset {
 
 namespace {
 
@@ -197,4 +197,4 @@ PresetProblem eight_experts(const std::vector<Word>& words, std::uint64_t seed) 
             names()};
 }
 
-} // namespace headscope::preset
+} // namespace headscope::text::preset

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace headscope::preset {
+namespace headscope::text::preset {
 
 namespace {
 
@@ -117,4 +117,4 @@ PresetProblem first_lesson(const std::vector<Word>& words) {
              "cos 2πt/12"}};
 }
 
-} // namespace headscope::preset
+} // namespace headscope::text::preset

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace headscope::preset {
+namespace headscope::text::preset {
 
 namespace {
 
@@ -42,4 +42,4 @@ PresetProblem random(const std::vector<Word>& words, std::uint64_t seed) {
     return {make_problem(words, H, x, weights), std::vector<std::string>(H), {}};
 }
 
-} // namespace headscope::preset
+} // namespace headscope::text::preset

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-namespace headscope::preset {
+namespace headscope::text::preset {
 
 namespace {
 
@@ -59,4 +59,4 @@ PresetProblem translation(const std::vector<Word>& words) {
             column_names()};
 }
 
-} // namespace headscope::preset
+} // namespace headscope::text::preset

@@ -1,6 +1,6 @@
 #include "core/text/random_numbers.h"
 
-namespace headscope {
+namespace headscope::text {
 
 bool RandomNumbers::survives(double x) {
     // von Neumann 1951: the length of a falling run x > u1 > u2 > ... is even with probability exp(-x).
@@ -32,4 +32,4 @@ double RandomNumbers::normal() {
     }
 }
 
-} // namespace headscope
+} // namespace headscope::text

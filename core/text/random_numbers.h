@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace headscope {
+namespace headscope::text {
 
 /// splitmix64 (Steele, Lea and Flood 2014): a counter stepped by the golden ratio and mixed. Unlike the
 /// distributions of the standard library its numbers are the same on every machine. For one thread.
@@ -34,4 +34,4 @@ private:
     std::uint64_t state_;
 };
 
-} // namespace headscope
+} // namespace headscope::text

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace headscope {
+namespace headscope::text {
 
 namespace {
 
@@ -60,4 +60,4 @@ std::vector<std::string> readable_tokens(std::vector<std::string> tokens) {
     return tokens;
 }
 
-} // namespace headscope
+} // namespace headscope::text

@@ -9,7 +9,7 @@
 #include <array>
 #include <optional>
 
-namespace headscope {
+namespace headscope::text {
 
 namespace {
 
@@ -112,4 +112,4 @@ std::vector<std::string> joined_words(const std::vector<std::string>& pieces,
     return words;
 }
 
-} // namespace headscope
+} // namespace headscope::text

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headscope {
+namespace headscope::text {
 
 /// A run of tokens [first, first + count).
 struct TokenRun {
@@ -35,4 +35,4 @@ std::vector<std::string> joined_words(const std::vector<std::string>& pieces,
                                       const std::vector<std::string>& readable,
                                       const std::vector<TokenRun>& runs);
 
-} // namespace headscope
+} // namespace headscope::text

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <memory>
 
-namespace headscope {
+namespace headscope::text {
 
 namespace {
 
@@ -147,4 +147,4 @@ std::vector<Word> split_words(std::string_view sentence) {
     return words;
 }
 
-} // namespace headscope
+} // namespace headscope::text

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headscope {
+namespace headscope::text {
 
 /// One word or punctuation mark of a sentence.
 struct Word {
@@ -34,4 +34,4 @@ inline constexpr std::size_t max_word_letters = 1000; ///< code points of one wo
 /// thread.
 std::vector<Word> split_words(std::string_view sentence);
 
-} // namespace headscope
+} // namespace headscope::text

@@ -38,7 +38,7 @@ std::string parameters_of(const json& entry) {
     return kept.dump();
 }
 
-Trace expected_of(const Safetensors& file, const json& entry, const Dims& dims) {
+Trace expected_of(const format::Safetensors& file, const json& entry, const Dims& dims) {
     Trace expected;
     expected.dims = dims;
     for (const auto& [name, stage] : stored)
@@ -61,9 +61,9 @@ void add_golden(std::vector<ConformanceCase>& cases, const std::string& folder, 
     ConformanceCase one;
     one.name = entry.at("name").get<std::string>();
     one.parameters = parameters_of(entry);
-    one.problem = load_case(
+    one.problem = project::load_case(
         {path, entry.at("H").get<std::int64_t>(), entry.at("H_kv").get<std::int64_t>(), std::nullopt, {}});
-    one.expected = expected_of(Safetensors::open(path), entry, one.problem.dims);
+    one.expected = expected_of(format::Safetensors::open(path), entry, one.problem.dims);
     cases.push_back(one);
 
     const json& rules = entry.at("mask");
@@ -73,7 +73,7 @@ void add_golden(std::vector<ConformanceCase>& cases, const std::string& folder, 
     if (!in_words)
         return;
     one.name += " with its rules";
-    one.problem.mask = parse_mask(rules.dump());
+    one.problem.mask = project::parse_mask(rules.dump());
     cases.push_back(std::move(one));
 }
 
@@ -109,7 +109,7 @@ std::vector<std::string> failures(const std::vector<ConformanceCase>& cases, con
     return lines;
 }
 
-std::vector<std::string> failures(const std::vector<ConformanceCase>& cases, Engine& engine) {
+std::vector<std::string> failures(const std::vector<ConformanceCase>& cases, engine::Engine& engine) {
     return failures(cases, [&](const Problem& problem) { return engine.run(problem); });
 }
 

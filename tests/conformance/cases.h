@@ -30,6 +30,6 @@ using Tracer = std::function<Trace(const Problem&)>;
 /// Runs cases and says what is wrong, one line for each case that fails; empty when all is well.
 std::vector<std::string> failures(const std::vector<ConformanceCase>& cases, const Tracer& tracer);
 /// The same for an engine with all stages wanted.
-std::vector<std::string> failures(const std::vector<ConformanceCase>& cases, Engine& engine);
+std::vector<std::string> failures(const std::vector<ConformanceCase>& cases, engine::Engine& engine);
 
 } // namespace headscope

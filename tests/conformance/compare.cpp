@@ -28,11 +28,13 @@ std::string difference(const Tensor* got, const Tensor& expected, const Toleranc
         return "is missing";
     if (!(got->shape() == expected.shape()))
         return "has shape " + got->shape().text() + ", expected " + expected.shape().text();
-    const double bound = tolerance.absolute + tolerance.relative * largest_finite(expected.values());
+    const double bound =
+        tolerance.absolute + tolerance.relative * analysis::largest_finite(expected.values());
     std::int64_t worst = -1;
     double worst_distance = bound;
     for (std::int64_t i = 0; i < expected.count(); ++i)
-        if (const double d = cell_distance(got->data()[i], expected.data()[i]); d > worst_distance) {
+        if (const double d = analysis::cell_distance(got->data()[i], expected.data()[i]);
+            d > worst_distance) {
             worst = i;
             worst_distance = d;
         }

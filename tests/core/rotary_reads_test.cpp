@@ -11,8 +11,9 @@ using namespace headscope::test;
 
 TEST_CASE("a turned number is its own times cos and its partner's times sin", "[rotary]") {
     const ModelCase one = load_model_case("llama_tiny_untied");
-    ForwardOptions options{.stages = StageSet::all(), .layer = 1, .keep_problems = true};
-    const ForwardResult result = run_on_cpu(Model::open(one.folder), one.inputs, options);
+    checkpoint::ForwardOptions options{.stages = StageSet::all(), .layer = 1, .keep_problems = true};
+    const checkpoint::ForwardResult result =
+        run_on_cpu(checkpoint::Model::open(one.folder), one.inputs, options);
     const Trace& trace = result.layers.front().trace;
     const Problem& problem = *result.layers.front().problem;
     const Dims& dims = problem.dims;

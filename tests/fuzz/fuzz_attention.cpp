@@ -43,10 +43,10 @@ void look_at(const AttentionSet& set) {
         require(queries == 0 || queries == static_cast<std::size_t>(info.Tq));
         require(keys == 0 || keys == static_cast<std::size_t>(info.Tk));
         Progress progress;
-        const Trace trace = attention_trace(set, l, progress);
-        const auto maps = head_maps(set, l, 8, progress);
+        const Trace trace = analysis::attention_trace(set, l, progress);
+        const auto maps = analysis::head_maps(set, l, 8, progress);
         require(maps.size() == static_cast<std::size_t>(info.H));
-        for (const HeadMap& map : maps)
+        for (const analysis::HeadMap& map : maps)
             require(map.facts.rows_off + map.facts.empty_rows <= info.Tq);
     }
 }
@@ -56,7 +56,7 @@ void look_at(const AttentionSet& set) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const MemoryFile file(std::string(reinterpret_cast<const char*>(data), size));
     try {
-        look_at(*open_attention_file(file.path()));
+        look_at(*format::open_attention_file(file.path()));
     } catch (const Error& error) {
         require(error.kind() == ErrorKind::input && std::strlen(error.what()) > 0);
     }

@@ -14,19 +14,19 @@ using namespace headscope;
 namespace {
 
 /// What a config that was accepted promises.
-void use(const ModelConfig& config) {
+void use(const checkpoint::ModelConfig& config) {
     const bool sizes = config.D > 0 && config.H > 0 && config.Hkv > 0 && config.dk > 0 && config.d_ff > 0 &&
                        config.vocab > 0 && config.H % config.Hkv == 0 &&
                        static_cast<std::int64_t>(config.windows.size()) == config.layers;
     if (!sizes || !(config.norm_eps > 0) || !(config.temperature(0) > 0))
         std::abort();
-    for (const TensorName& row : name_map(config.family).body)
-        if (is_needed(row, config) && std::ranges::min(file_extents(row, config)) < 1)
+    for (const checkpoint::TensorName& row : checkpoint::name_map(config.family).body)
+        if (checkpoint::is_needed(row, config) && std::ranges::min(checkpoint::file_extents(row, config)) < 1)
             std::abort();
     constexpr std::int64_t small = 1024;
     if (config.dk <= small && config.dk % 2 == 0)
         for (const std::int64_t T : {std::int64_t{1}, config.max_positions + 1})
-            for (const float frequency : rotary_frequencies(config, T))
+            for (const float frequency : checkpoint::rotary_frequencies(config, T))
                 if (std::isnan(frequency))
                     std::abort();
 }
@@ -35,7 +35,8 @@ void use(const ModelConfig& config) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     try {
-        use(parse_model_config(std::string_view(reinterpret_cast<const char*>(data), size), "config.json"));
+        use(checkpoint::parse_model_config(std::string_view(reinterpret_cast<const char*>(data), size),
+                                           "config.json"));
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::input)
             std::abort();

@@ -19,7 +19,7 @@ bool lacks_numbers(const MaskRule& rule) {
 void use(const Mask& mask) {
     if (std::ranges::any_of(mask, lacks_numbers))
         return;
-    if (describe_mask(mask).empty())
+    if (project::describe_mask(mask).empty())
         std::abort();
     const Dims dims{.B = 2, .Tq = 2, .Tk = 3, .D = 4, .Dkv = 4, .H = 2, .Hkv = 1, .dk = 2, .dv = 2};
     const MaskRows rows(mask, dims);
@@ -38,7 +38,7 @@ void use(const Mask& mask) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     try {
-        use(parse_mask(std::string_view(reinterpret_cast<const char*>(data), size)));
+        use(project::parse_mask(std::string_view(reinterpret_cast<const char*>(data), size)));
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::input)
             std::abort();

@@ -29,7 +29,7 @@ public:
         write_file_atomically(folder_ / "config.json",
                               R"({"model_type":"gpt2","n_layer":1,"n_embd":2,"n_head":1,"n_inner":2,)"
                               R"("vocab_size":3,"n_positions":4})");
-        SafetensorsWriter writer;
+        format::SafetensorsWriter writer;
         const auto add = [&](const char* name, const Shape& shape) {
             writer.add(name, std::make_shared<const Tensor>(shape, 0.5F));
         };
@@ -53,15 +53,15 @@ public:
     TinyCheckpoint(const TinyCheckpoint&) = delete;
     TinyCheckpoint& operator=(const TinyCheckpoint&) = delete;
 
-    Model open() const { return Model::open(folder_.string()); }
+    checkpoint::Model open() const { return checkpoint::Model::open(folder_.string()); }
 
 private:
     std::filesystem::path folder_;
 };
 
-const Model& tiny_model() {
+const checkpoint::Model& tiny_model() {
     static const TinyCheckpoint checkpoint;
-    static const Model model = checkpoint.open();
+    static const checkpoint::Model model = checkpoint.open();
     model.require_runnable();
     return model;
 }
@@ -69,17 +69,18 @@ const Model& tiny_model() {
 /// The list of layers as the metadata of a file for the tiny checkpoint, with tensors that it can name.
 /// "@" stands for the digest of W_Q, W_K, W_V and W_O, which are all the same.
 std::string wrapped(std::string layers) {
-    const std::string digest = digest_of(Tensor(Shape{2, 2}, 0.5F));
+    const std::string digest = checkpoint::digest_of(Tensor(Shape{2, 2}, 0.5F));
     for (auto at = layers.find('@'); at != std::string::npos; at = layers.find('@', at + digest.size()))
         layers.replace(at, 1, digest);
-    SafetensorsWriter writer;
+    format::SafetensorsWriter writer;
     const std::int64_t places[] = {1, 3};
     writer.add("layers.0.W_Q", std::make_shared<const Tensor>(Shape{2, 2}, 2.0F));
     writer.add_integers("layers.0.W_K.at", {2}, places);
     writer.add("layers.0.W_K.to", std::make_shared<const Tensor>(Shape{2}, 3.0F));
-    std::string text = patch_text(identity_of(tiny_model()), nlohmann::ordered_json::array());
+    std::string text =
+        checkpoint::patch_text(checkpoint::identity_of(tiny_model()), nlohmann::ordered_json::array());
     text.replace(text.rfind("[]"), 2, layers);
-    writer.set_metadata(patch_key, text);
+    writer.set_metadata(checkpoint::patch_key, text);
     return writer.bytes();
 }
 
@@ -91,12 +92,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (bytes.starts_with('['))
         bytes = wrapped(bytes);
     try {
-        const ModelEdits edits = read_patch(tiny_model(), Safetensors::from_bytes(bytes, "input"));
+        const checkpoint::ModelEdits edits =
+            checkpoint::read_patch(tiny_model(), format::Safetensors::from_bytes(bytes, "input"));
         // What was read is written and read again without a loss.
-        const std::string written = patch_bytes(tiny_model(), edits);
-        const ModelEdits again =
-            read_patch(tiny_model(), Safetensors::from_bytes(written, "the written file"));
-        require(patch_bytes(tiny_model(), again) == written);
+        const std::string written = checkpoint::patch_bytes(tiny_model(), edits);
+        const checkpoint::ModelEdits again = checkpoint::read_patch(
+            tiny_model(), format::Safetensors::from_bytes(written, "the written file"));
+        require(checkpoint::patch_bytes(tiny_model(), again) == written);
     } catch (const Error& error) {
         require(error.kind() == ErrorKind::input && std::strlen(error.what()) > 0);
     }

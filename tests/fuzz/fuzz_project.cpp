@@ -36,7 +36,7 @@ bool accepted(Use use) {
 std::string wrapped(const std::string& project) {
     constexpr float lowest = -std::numeric_limits<float>::infinity();
     constexpr std::array<float, 8> numbers{0, 1, -0.5F, 3e38F, 1, 2, lowest, 4};
-    SafetensorsWriter writer;
+    format::SafetensorsWriter writer;
     writer.add("x", make_tensor({1, 2, 2}, std::span(numbers).first(4)));
     writer.add("w", make_tensor({2, 2}, std::span(numbers).first(4)));
     writer.add("b", make_tensor({2}, std::span(numbers).first(2)));
@@ -48,10 +48,11 @@ std::string wrapped(const std::string& project) {
 }
 
 /// What was opened builds a problem, and comes back from a file of its own without a loss.
-void check_round_trip(const OpenedProject& opened) {
-    const Problem problem = with_edits(build_recipe(opened.recipe).problem, opened.recipe);
-    const OpenedProject again = parse_project(project_bytes(opened.recipe, problem), "the written file");
-    require(again.notes.empty() && same_bits(again.recipe, opened.recipe));
+void check_round_trip(const project::OpenedProject& opened) {
+    const Problem problem = project::with_edits(project::build_recipe(opened.recipe).problem, opened.recipe);
+    const project::OpenedProject again =
+        project::parse_project(project::project_bytes(opened.recipe, problem), "the written file");
+    require(again.notes.empty() && project::same_bits(again.recipe, opened.recipe));
 }
 
 } // namespace
@@ -61,13 +62,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::string bytes(reinterpret_cast<const char*>(data), size);
     if (bytes.starts_with('{'))
         bytes = wrapped(bytes);
-    std::optional<OpenedProject> opened, recovered;
-    if (accepted([&] { opened = parse_project(bytes, "input"); }))
+    std::optional<project::OpenedProject> opened, recovered;
+    if (accepted([&] { opened = project::parse_project(bytes, "input"); }))
         check_round_trip(*opened);
-    if (accepted([&] { recovered = recover_project_bytes(bytes, "input"); }))
+    if (accepted([&] { recovered = project::recover_project_bytes(bytes, "input"); }))
         check_round_trip(*recovered);
     // Nothing that can be opened is beyond recovery.
-    require(!opened || (recovered && same_bits(opened->recipe, recovered->recipe)));
+    require(!opened || (recovered && project::same_bits(opened->recipe, recovered->recipe)));
     return 0;
 }
 

@@ -33,9 +33,9 @@ bool same_bytes(const Tensor& a, const Tensor& b) {
 }
 
 /// What was read is written and read again: it must be the same.
-void check_round_trip(const Safetensors& file) {
-    SafetensorsWriter writer;
-    for (const SafetensorsEntry& entry : file.entries()) {
+void check_round_trip(const format::Safetensors& file) {
+    format::SafetensorsWriter writer;
+    for (const format::SafetensorsEntry& entry : file.entries()) {
         TensorPtr tensor;
         BoolTensorPtr bools;
         if (accepted([&] { tensor = file.tensor(entry.name); }))
@@ -46,9 +46,9 @@ void check_round_trip(const Safetensors& file) {
     }
     for (const auto& [key, text] : file.metadata())
         writer.set_metadata(key, text);
-    const Safetensors again = Safetensors::from_bytes(writer.bytes(), "the written file");
+    const format::Safetensors again = format::Safetensors::from_bytes(writer.bytes(), "the written file");
     require(again.metadata() == file.metadata());
-    for (const SafetensorsEntry& entry : again.entries())
+    for (const format::SafetensorsEntry& entry : again.entries())
         if (entry.dtype == "F32")
             require(same_bytes(*again.tensor(entry.name), *file.tensor(entry.name)));
         else
@@ -59,8 +59,8 @@ void check_round_trip(const Safetensors& file) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string bytes(reinterpret_cast<const char*>(data), size);
-    std::optional<Safetensors> file;
-    if (accepted([&] { file = Safetensors::from_bytes(bytes, "input"); }))
+    std::optional<format::Safetensors> file;
+    if (accepted([&] { file = format::Safetensors::from_bytes(bytes, "input"); }))
         check_round_trip(*file);
     return 0;
 }

@@ -16,10 +16,10 @@ void require(bool promise) {
 }
 
 /// A tokenizer that was accepted cuts any text into tokens, or refuses it.
-void use(const Tokenizer& tokenizer, std::string_view text, std::int32_t letters) {
-    const Encoding encoding = tokenizer.encode(text);
+void use(const text::Tokenizer& tokenizer, std::string_view text, std::int32_t letters) {
+    const text::Encoding encoding = tokenizer.encode(text);
     require(encoding.tokens.size() == encoding.ids.size() && encoding.offsets.size() == encoding.ids.size());
-    for (const TextSpan& span : encoding.offsets)
+    for (const text::TextSpan& span : encoding.offsets)
         require(0 <= span.begin && span.begin <= span.end && span.end <= letters);
     static_cast<void>(tokenizer.decode(encoding.ids, true));
     static_cast<void>(tokenizer.decode(encoding.ids, false));
@@ -31,7 +31,7 @@ void use(const Tokenizer& tokenizer, std::string_view text, std::int32_t letters
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view source(reinterpret_cast<const char*>(data), size);
     try {
-        const auto tokenizer = parse_tokenizer(source, "input");
+        const auto tokenizer = text::parse_tokenizer(source, "input");
         use(*tokenizer, "", 0);
         use(*tokenizer, "It's  1234 caf\u00e9 e\u0301\u0323, \u4e16\U0001F600<s>[MASK]\n", 33);
         use(*tokenizer, source, static_cast<std::int32_t>(size));

@@ -11,6 +11,7 @@
 #include <cmath>
 
 using namespace headscope;
+using namespace headscope::app;
 using namespace headscope::test;
 
 namespace {
@@ -27,7 +28,7 @@ TensorPtr made(std::int64_t L, std::int64_t H, std::int64_t T) {
 
 std::string opened(const Desk& desk) {
     const AttentionInfo& info = desk.program.state().document->attention->info();
-    return head_name(info, desk.shown().document->layer, desk.view().head);
+    return analysis::head_name(info, desk.shown().document->layer, desk.view().head);
 }
 
 } // namespace
@@ -116,7 +117,7 @@ TEST_CASE("rows that do not sum to 1 are flagged where one looks") {
 
 TEST_CASE("a pattern that is clicked is marked on the board and listed") {
     const TemporaryFolder folder;
-    write_file_atomically(folder.file("a.npy"), npy_bytes(*made(1, 3, 12)));
+    write_file_atomically(folder.file("a.npy"), format::npy_bytes(*made(1, 3, 12)));
     Desk desk;
     desk.open(folder.file("a.npy"));
     REQUIRE(desk.click("pattern P"));
@@ -130,7 +131,7 @@ TEST_CASE("a pattern that is clicked is marked on the board and listed") {
 
 TEST_CASE("a large map is drawn from few items, zooms, and answers with the true cell") {
     const TemporaryFolder folder;
-    write_file_atomically(folder.file("large.npy"), npy_bytes(*made(1, 2, 1500)));
+    write_file_atomically(folder.file("large.npy"), format::npy_bytes(*made(1, 2, 1500)));
     Desk desk;
     desk.open(folder.file("large.npy"));
     const Picture& picture = desk.program.canvas();
@@ -153,7 +154,7 @@ TEST_CASE("a large map is drawn from few items, zooms, and answers with the true
     desk.settle();
     CHECK(desk.view().attention.map.zoom > before);
     const MapWindow zoomed = desk.view().attention.map;
-    const Rect area = desk.program.canvas().grids.front().area;
+    const figure::Rect area = desk.program.canvas().grids.front().area;
     desk.driver.drag(area.x + area.w / 2, area.y + area.h / 2, area.x + area.w / 2 - 60,
                      area.y + area.h / 2 - 40);
     desk.settle();
@@ -174,13 +175,13 @@ TEST_CASE("a large map is drawn from few items, zooms, and answers with the true
 
 TEST_CASE("a zoomed map takes the room of the canvas and stays under the mouse") {
     const TemporaryFolder folder;
-    write_file_atomically(folder.file("wide.npy"), npy_bytes(*made(1, 2, 300)));
+    write_file_atomically(folder.file("wide.npy"), format::npy_bytes(*made(1, 2, 300)));
     Desk desk;
     desk.open(folder.file("wide.npy"));
     const auto map = [&] {
         return *std::ranges::find(desk.program.canvas().grids, TensorId::weights, &MatrixGrid::tensor);
     };
-    const Rect whole = map().area;
+    const figure::Rect whole = map().area;
     for (int n = 0; n < 5; ++n) {
         desk.driver.key(GLFW_KEY_EQUAL);
         desk.settle();
@@ -194,7 +195,7 @@ TEST_CASE("a zoomed map takes the room of the canvas and stays under the mouse")
         CHECK(grid.origin[3] + grid.cols <= 300);
     }
     // Pulled as far as it goes and back: the first key is seen, then the map follows at once.
-    const Rect area = map().area;
+    const figure::Rect area = map().area;
     const float y = area.y + area.h / 2;
     for (int n = 0; n < 30 && map().origin[3] > 0; ++n)
         desk.driver.drag(area.x + 20, y, area.right() - 20, y);
@@ -214,7 +215,7 @@ TEST_CASE("a zoomed map takes the room of the canvas and stays under the mouse")
     REQUIRE(pointed);
     const auto found = map().find(pointed->at);
     REQUIRE(found);
-    const Rect cell = map().cell(found->first, found->second);
+    const figure::Rect cell = map().cell(found->first, found->second);
     CHECK(std::abs(cell.x + cell.w / 2 - x) < 2 * cell.w);
     CHECK(std::abs(cell.y + cell.h / 2 - y) < 2 * cell.h);
     end_recording();
@@ -222,7 +223,7 @@ TEST_CASE("a zoomed map takes the room of the canvas and stays under the mouse")
 
 TEST_CASE("a board of many layers draws those in sight and follows the open head") {
     const TemporaryFolder folder;
-    write_file_atomically(folder.file("tall.npy"), npy_bytes(*made(60, 4, 16)));
+    write_file_atomically(folder.file("tall.npy"), format::npy_bytes(*made(60, 4, 16)));
     Desk desk;
     desk.open(folder.file("tall.npy"));
     CHECK(desk.program.canvas().hotspots.size() < 60 * 4);

@@ -10,22 +10,23 @@
 #include <thread>
 
 using namespace headscope;
+using namespace headscope::app;
 using headscope::test::TemporaryFolder;
 
 namespace {
 
 /// Files of a running program are not offered for recovery: read as a file.
-std::optional<Recipe> kept_in(const std::string& folder) {
+std::optional<project::Recipe> kept_in(const std::string& folder) {
     for (const auto& entry : std::filesystem::directory_iterator(folder))
         if (entry.path().extension() == ".headscope")
-            return open_project(entry.path().string()).recipe;
+            return project::open_project(entry.path().string()).recipe;
     return std::nullopt;
 }
 
 bool keeps(const TemporaryFolder& folder, const Program& program) {
     for (int i = 0; i < 3000; ++i) {
-        const std::optional<Recipe> kept = kept_in(folder.file(""));
-        if (kept && same_bits(*kept, program.state().document->recipe))
+        const std::optional<project::Recipe> kept = kept_in(folder.file(""));
+        if (kept && project::same_bits(*kept, program.state().document->recipe))
             return true;
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
@@ -91,10 +92,10 @@ TEST_CASE("a folder that cannot be written is told on screen") {
 }
 
 TEST_CASE("a program that begins with a problem from a file leaves its recipe as it is") {
-    Recipe recipe;
+    project::Recipe recipe;
     recipe.sentence = "the cat sat";
-    Recipe from_file;
-    from_file.base = std::make_shared<const Problem>(build_recipe(recipe).problem);
+    project::Recipe from_file;
+    from_file.base = std::make_shared<const Problem>(project::build_recipe(recipe).problem);
     const Program program({.recipe = from_file});
-    CHECK(same_bits(program.state().document->recipe, from_file));
+    CHECK(project::same_bits(program.state().document->recipe, from_file));
 }

@@ -9,27 +9,29 @@
 // Colours on screen against the numbers that they stand for, pixel by pixel.
 
 namespace headscope::test {
+
+using namespace headscope::app;
 namespace {
 
-Color pixel(const Image& image, float x, float y) {
+figure::Color pixel(const Image& image, float x, float y) {
     const auto at =
         (static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width) + static_cast<std::size_t>(x)) *
         4;
-    return rgb(
+    return figure::rgb(
         static_cast<std::uint32_t>(image.rgba[at] << 16 | image.rgba[at + 1] << 8 | image.rgba[at + 2]));
 }
 
 /// Whether an outline runs over the point or within 1.5 pixels of it.
-bool under_outline(const Scene& scene, float x, float y) {
+bool under_outline(const figure::Scene& scene, float x, float y) {
     constexpr float near = 1.5F;
-    return std::ranges::any_of(scene.items, [&](const SceneItem& item) {
-        const auto* frame = std::get_if<RectItem>(&item);
+    return std::ranges::any_of(scene.items, [&](const figure::SceneItem& item) {
+        const auto* frame = std::get_if<figure::RectItem>(&item);
         if (frame == nullptr || frame->stroke >> 24 == 0 || frame->fill >> 24 != 0)
             return false;
-        const Rect& a = frame->area;
+        const figure::Rect& a = frame->area;
         const float in = frame->stroke_width + near;
-        const Rect outer{a.x - near, a.y - near, a.w + 2 * near, a.h + 2 * near};
-        const Rect inner{a.x + in, a.y + in, a.w - 2 * in, a.h - 2 * in};
+        const figure::Rect outer{a.x - near, a.y - near, a.w + 2 * near, a.h + 2 * near};
+        const figure::Rect inner{a.x + in, a.y + in, a.w - 2 * in, a.h - 2 * in};
         return outer.contains(x, y) && !inner.contains(x, y);
     });
 }
@@ -48,8 +50,8 @@ struct Count {
 };
 
 /// Every cell of every heatmap of the weights, against a trace made without the window.
-Count check_weights(const std::string& preset, const std::string& sentence, MaskChoice mask, bool dark,
-                    float scale) {
+Count check_weights(const std::string& preset, const std::string& sentence, project::MaskChoice mask,
+                    bool dark, float scale) {
     Program::Options options;
     options.recipe.preset = preset;
     options.recipe.sentence = sentence;
@@ -76,7 +78,7 @@ Count check_weights(const std::string& preset, const std::string& sentence, Mask
         const bool texture = grid.gap == 0;
         for (std::int64_t i = 0; i < grid.rows; ++i)
             for (std::int64_t j = 0; j < grid.cols; ++j) {
-                const Rect cell = grid.cell(i, j);
+                const figure::Rect cell = grid.cell(i, j);
                 const bool may = allowed.allows(0, grid.origin[1], i, j);
                 // A cell that may not be read is hatched: a quarter of the way in lies its ground.
                 const float part = may || texture ? 0.5F : 0.25F;
@@ -89,10 +91,11 @@ Count check_weights(const std::string& preset, const std::string& sentence, Mask
                 }
                 const Index at = grid.index(i, j);
                 const float value = weights.at(at[0], at[1], at[2], at[3]);
-                const Color seen = pixel(image, x * scale, y * scale);
-                const Color wanted = may ? ramp_color(ramp, (value - grid.low) / (grid.high - grid.low))
-                                     : texture && (i + j) % 2 != 0 ? colours.line
-                                                                   : colours.panel;
+                const figure::Color seen = pixel(image, x * scale, y * scale);
+                const figure::Color wanted =
+                    may ? ramp_color(ramp, (value - grid.low) / (grid.high - grid.low))
+                    : texture && (i + j) % 2 != 0 ? colours.line
+                                                  : colours.panel;
                 INFO(preset << (dark ? " dark" : " light") << " head " << grid.origin[1] << " row " << i
                             << " column " << j << " value " << value << " at " << x << ", " << y);
                 if (seen != wanted)
@@ -108,25 +111,25 @@ Count check_weights(const std::string& preset, const std::string& sentence, Mask
 TEST_CASE("cells have exactly the colours of their weights", "[gui][colours]") {
     const bool dark = GENERATE(false, true);
     SECTION("the first lesson") {
-        const Count count = check_weights("first-lesson", "", MaskChoice::none, dark, 1);
+        const Count count = check_weights("first-lesson", "", project::MaskChoice::none, dark, 1);
         CHECK(count.exact + count.covered == 2 * 4 * 4);
         CHECK(count.exact == 2 * 4 * 4);
     }
     SECTION("at one and a half times the size") {
-        CHECK(check_weights("first-lesson", "", MaskChoice::none, dark, 1.5F).exact == 2 * 4 * 4);
+        CHECK(check_weights("first-lesson", "", project::MaskChoice::none, dark, 1.5F).exact == 2 * 4 * 4);
     }
     SECTION("eight heads, as textures") {
-        const Count count = check_weights("eight-experts", "", MaskChoice::none, dark, 1);
+        const Count count = check_weights("eight-experts", "", project::MaskChoice::none, dark, 1);
         CHECK(count.covered * 4 < count.exact);
         CHECK(count.exact > 8 * 12 * 12 / 2);
     }
     SECTION("a causal mask") {
-        const Count count = check_weights("first-lesson", "", MaskChoice::causal, dark, 1);
+        const Count count = check_weights("first-lesson", "", project::MaskChoice::causal, dark, 1);
         CHECK(count.exact == 2 * 10);
         CHECK(count.masked == 2 * 6);
     }
     SECTION("a causal mask over eight heads") {
-        const Count count = check_weights("eight-experts", "", MaskChoice::causal, dark, 1);
+        const Count count = check_weights("eight-experts", "", project::MaskChoice::causal, dark, 1);
         CHECK(count.exact > 200);
         CHECK(count.masked > 200);
     }

@@ -14,6 +14,8 @@
 // A, B and B − A on screen against two traces computed apart from the window.
 
 namespace headscope::test {
+
+using namespace headscope::app;
 namespace {
 
 const CellAddress edited{TensorId::W_O, {5, 1, 0, 0}};
@@ -25,9 +27,9 @@ int check_cells(const Picture& picture, TensorId id, const std::function<float(c
     for (const MatrixGrid& grid : picture.grids) {
         if (grid.tensor != id)
             continue;
-        for (const SceneItem& item : picture.scene.items) {
-            const auto* text = std::get_if<TextItem>(&item);
-            if (text == nullptr || text->align != Align::center || text->font != Font::mono)
+        for (const figure::SceneItem& item : picture.scene.items) {
+            const auto* text = std::get_if<figure::TextItem>(&item);
+            if (text == nullptr || text->align != figure::Align::center || text->font != figure::Font::mono)
                 continue;
             const auto cell = grid.at(text->at.x, text->at.y - 2);
             if (!cell)
@@ -139,7 +141,7 @@ TEST_CASE("an edit leaves A for B, and A cannot be dragged", "[gui][compare]") {
     const auto& grids = desk.program.canvas().grids;
     const auto grid = std::ranges::find(grids, TensorId::W_O, &MatrixGrid::tensor);
     REQUIRE(grid != grids.end());
-    const Rect cell = grid->cell(5, 1);
+    const figure::Rect cell = grid->cell(5, 1);
     const std::uint64_t revision = desk.program.state().document->revision;
     desk.driver.drag(cell.x + 10, cell.y + 10, cell.x + 130, cell.y + 10);
     desk.settle();

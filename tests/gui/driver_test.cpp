@@ -8,6 +8,8 @@
 #include <string>
 
 namespace headscope::test {
+
+using namespace headscope::app;
 namespace {
 
 struct SmallUi final : Ui {
@@ -35,7 +37,7 @@ struct SmallUi final : Ui {
     }
     bool animating() const override { return false; }
     float zoom() const override { return 1; }
-    Color background() const override { return rgb(0xFFFFFF); }
+    figure::Color background() const override { return figure::rgb(0xFFFFFF); }
     std::string title() const override { return "small"; }
     bool quitting() const override { return false; }
 };
@@ -52,13 +54,13 @@ TEST_CASE("the driver clicks, drags, types and presses keys", "[gui]") {
     CHECK_FALSE(driver.find("nowhere"));
     CHECK(driver.find("Main/row/gain"));
 
-    const Rect button = *driver.find("Main/Run##b");
+    const figure::Rect button = *driver.find("Main/Run##b");
     driver.wait(60);
     driver.double_click(button.x + 5, button.y + 5);
     CHECK(ui.clicks == 3);
     CHECK(ui.doubles == 1);
 
-    const Rect slider = *driver.find("row/gain");
+    const figure::Rect slider = *driver.find("row/gain");
     driver.drag(slider.x + 10, slider.y + 5, slider.right() + 50, slider.y + 5);
     CHECK(ui.value == 2);
 
@@ -85,7 +87,7 @@ TEST_CASE("glyphs that a text needs are there from the next frame on", "[gui]") 
     ui.text = "Ж";
     driver.wait(2);
     CHECK(driver.surface().fonts().has(U'Ж'));
-    CHECK(driver.surface().font(Font::ui, 13)->FindGlyphNoFallback(0x416) != nullptr);
+    CHECK(driver.surface().font(figure::Font::ui, 13)->FindGlyphNoFallback(0x416) != nullptr);
 }
 
 } // namespace headscope::test

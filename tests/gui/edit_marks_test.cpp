@@ -8,6 +8,7 @@
 #include <algorithm>
 
 using namespace headscope;
+using namespace headscope::app;
 using namespace headscope::test;
 
 namespace {
@@ -26,8 +27,8 @@ bool says(const Desk& desk, const std::string& label, const std::string& text) {
 
 /// How many squares and diamonds of marks are drawn; each is surrounded by paper.
 std::ptrdiff_t diamonds(const Desk& desk) {
-    return std::ranges::count_if(desk.program.canvas().scene.items, [](const SceneItem& item) {
-        const auto* polygon = std::get_if<PolygonItem>(&item);
+    return std::ranges::count_if(desk.program.canvas().scene.items, [](const figure::SceneItem& item) {
+        const auto* polygon = std::get_if<figure::PolygonItem>(&item);
         return polygon != nullptr && polygon->points.size() == 4;
     });
 }
@@ -88,7 +89,7 @@ TEST_CASE("the board marks heads that are ablated, scaled or edited, on every la
         check();
         const ModelPart& part = *desk.program.state().document->model;
         const std::string path = folder.file("mine.patch.safetensors");
-        save_patch(*part.model->model, part.edits, path);
+        checkpoint::save_patch(*part.model->model, part.edits, path);
         desk.act(Command(ResetEdits{}));
         desk.program.open_path(path);
         desk.settle();

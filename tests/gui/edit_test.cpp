@@ -6,6 +6,7 @@
 #include <cmath>
 
 using namespace headscope;
+using namespace headscope::app;
 using headscope::test::Driver;
 
 namespace {
@@ -24,10 +25,10 @@ struct DragDesk {
         driver.settle();
     }
     /// The middle of a cell of the canvas, in pixels.
-    Point place(const CellAddress& cell) {
+    figure::Point place(const CellAddress& cell) {
         for (const MatrixGrid& grid : program.canvas().grids)
             if (const auto at = grid.tensor == cell.tensor ? grid.find(cell.at) : std::nullopt) {
-                const Rect area = grid.cell(at->first, at->second);
+                const figure::Rect area = grid.cell(at->first, at->second);
                 return {area.x + area.w / 2, area.y + area.h / 2};
             }
         FAIL("the cell is not on the canvas");
@@ -46,7 +47,7 @@ TEST_CASE("dragging a number of W_O sideways moves the output, and one undo take
     DragDesk desk(StageGroup::output);
     const float before = desk.W_O(5, 1);
     const float output = desk.program.state().shown.trace->stage(TensorId::output)->at(0, 2, 1);
-    const Point at = desk.place(dragged);
+    const figure::Point at = desk.place(dragged);
     desk.driver.drag(at.x, at.y, at.x + 120, at.y);
     desk.settle();
     CHECK(std::abs(desk.W_O(5, 1) - (before + 1.2F)) < 0.02F);
@@ -63,7 +64,7 @@ TEST_CASE("dragging a number of W_O sideways moves the output, and one undo take
 
 TEST_CASE("a computed number cannot be dragged") {
     DragDesk desk(StageGroup::output);
-    const Point at = desk.place({TensorId::output, {0, 2, 1, 0}});
+    const figure::Point at = desk.place({TensorId::output, {0, 2, 1, 0}});
     desk.driver.drag(at.x, at.y, at.x + 120, at.y);
     desk.settle();
     CHECK(desk.program.state().history.size() == 1);
@@ -71,7 +72,7 @@ TEST_CASE("a computed number cannot be dragged") {
 
 TEST_CASE("a number is typed in the inspector; what is no number is told and changes nothing") {
     DragDesk desk(StageGroup::output);
-    const Point at = desk.place(dragged);
+    const figure::Point at = desk.place(dragged);
     desk.driver.click(at.x, at.y);
     desk.settle();
     const float before = desk.W_O(5, 1);
@@ -129,7 +130,7 @@ TEST_CASE("a line of the history is clicked") {
 TEST_CASE("a drag that is over before a frame was drawn counts, as one step") {
     DragDesk desk(StageGroup::output);
     const float before = desk.W_O(5, 1);
-    const Point at = desk.place(dragged);
+    const figure::Point at = desk.place(dragged);
     desk.driver.flick(at.x, at.y, at.x + 80, at.y);
     desk.settle();
     CHECK(std::abs(desk.W_O(5, 1) - (before + 0.8F)) < 0.02F);

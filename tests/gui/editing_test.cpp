@@ -7,14 +7,15 @@
 #include <cmath>
 
 using namespace headscope;
+using namespace headscope::app;
 using headscope::test::Desk;
 
 namespace {
 
-Point place(Desk& desk, const CellAddress& cell) {
+figure::Point place(Desk& desk, const CellAddress& cell) {
     for (const MatrixGrid& grid : desk.program.canvas().grids)
         if (const auto at = grid.tensor == cell.tensor && grid.outlined ? grid.find(cell.at) : std::nullopt) {
-            const Rect area = grid.cell(at->first, at->second);
+            const figure::Rect area = grid.cell(at->first, at->second);
             return {area.x + area.w / 2, area.y + area.h / 2};
         }
     FAIL("the cell is not on the canvas");
@@ -41,7 +42,7 @@ struct Editing : Desk {
         click_cell(W_O_cell(row, col));
     }
     void click_cell(const CellAddress& cell) {
-        const Point at = place(*this, cell);
+        const figure::Point at = place(*this, cell);
         driver.click(at.x, at.y);
         settle();
     }
@@ -126,7 +127,7 @@ TEST_CASE("what was typed wrongly is told, stays in the field and can be mended"
 TEST_CASE("the wheel changes the selected number, one turn is one step") {
     Editing desk;
     const float before = W_O(desk, 5, 1);
-    const Point at = place(desk, W_O_cell(5, 1));
+    const figure::Point at = place(desk, W_O_cell(5, 1));
     desk.driver.move(at.x, at.y);
     desk.settle();
     for (int notch = 0; notch < 3; ++notch) {
@@ -142,7 +143,7 @@ TEST_CASE("the wheel changes the selected number, one turn is one step") {
     desk.driver.hold(GLFW_KEY_LEFT_SHIFT, false);
     CHECK(W_O(desk, 5, 1) == Approx(before + 0.29F).margin(0.006));
     CHECK(desk.program.state().history.size() == 3);
-    const Point other = place(desk, W_O_cell(2, 2));
+    const figure::Point other = place(desk, W_O_cell(2, 2));
     const float untouched = W_O(desk, 2, 2);
     desk.driver.move(other.x, other.y);
     desk.driver.scroll(1);
@@ -152,7 +153,7 @@ TEST_CASE("the wheel changes the selected number, one turn is one step") {
 
 TEST_CASE("Shift and drag draw a block out with one outline; a plain drag still changes a number") {
     Editing desk(1, 1);
-    const Point from = place(desk, W_O_cell(2, 2)), to = place(desk, W_O_cell(4, 5));
+    const figure::Point from = place(desk, W_O_cell(2, 2)), to = place(desk, W_O_cell(4, 5));
     press(desk, GLFW_KEY_ESCAPE);
     desk.driver.hold(GLFW_KEY_LEFT_SHIFT, true);
     desk.driver.drag(from.x, from.y, to.x, to.y);
@@ -238,7 +239,7 @@ TEST_CASE("the mask is painted over scores and weights, a stroke is one step") {
     const auto weight = [&](std::int64_t h, std::int64_t i, std::int64_t j) {
         return desk.shown().trace->stage(TensorId::weights)->at(0, h, i, j);
     };
-    const Point from = place(desk, cell(3, 0)), to = place(desk, cell(3, 2));
+    const figure::Point from = place(desk, cell(3, 0)), to = place(desk, cell(3, 2));
     desk.driver.drag(from.x, from.y, to.x, to.y, 1);
     desk.settle();
     CHECK(weight(0, 3, 0) == 0);
@@ -249,7 +250,7 @@ TEST_CASE("the mask is painted over scores and weights, a stroke is one step") {
     CHECK(desk.program.state().history.size() == 2);
     CHECK(test::screen_shows("painted"));
     REQUIRE(desk.click("In one head"));
-    const Point one = place(desk, cell(3, 1));
+    const figure::Point one = place(desk, cell(3, 1));
     desk.driver.click(one.x, one.y);
     desk.settle();
     CHECK(weight(0, 3, 1) == Approx(1 - weight(0, 3, 3)));
@@ -310,7 +311,7 @@ TEST_CASE("H says what it did to the weights where the user looks, and Escape ta
 }
 
 TEST_CASE("a large matrix is edited in the numbers around the selected cell") {
-    Recipe recipe;
+    project::Recipe recipe;
     Problem problem;
     problem.dims = {1, 64, 64, 512, 512, 8, 8, 64, 64};
     problem.x = std::make_shared<const Tensor>(Shape{1, 64, 512}, 0.1F);

@@ -10,6 +10,8 @@
 // The engine badge: what it lists, switching, and what happens when an engine fails.
 
 namespace headscope::test {
+
+using namespace headscope::app;
 namespace {
 
 const EngineState& engines(const Desk& desk) {
@@ -33,8 +35,9 @@ void open_engines(Desk& desk) {
 }
 
 bool has_vulkan(const Desk& desk) {
-    return std::ranges::any_of(engines(desk).found->devices,
-                               [](const Device& device) { return device.id == "vulkan:0" && device.usable; });
+    return std::ranges::any_of(engines(desk).found->devices, [](const engine::Device& device) {
+        return device.id == "vulkan:0" && device.usable;
+    });
 }
 
 } // namespace
@@ -73,7 +76,7 @@ TEST_CASE("the same sentence shows the same numbers on every engine", "[gui][eng
     CHECK(engines(desk).notice.empty());
     CHECK(desk.shown().trace->device == "vulkan:0");
     CHECK(screen_shows("Vulkan 0"));
-    for (const StageDifference& stage : stage_differences(*first, *desk.shown().trace)) {
+    for (const analysis::StageDifference& stage : analysis::stage_differences(*first, *desk.shown().trace)) {
         INFO(tensor_info(stage.stage).name);
         CHECK(stage.largest <= 1e-5);
     }

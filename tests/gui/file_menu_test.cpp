@@ -6,6 +6,8 @@
 
 namespace headscope::test {
 
+using namespace headscope::app;
+
 TEST_CASE("every export of the menu writes or copies what is on screen", "[gui][files]") {
     TemporaryFolder folder;
     FilesDesk desk(folder);

@@ -12,6 +12,8 @@
 // Saving, opening, the question about unsaved changes, and recovery, as a user works them.
 
 namespace headscope::test {
+
+using namespace headscope::app;
 namespace {
 
 namespace fs = std::filesystem;
@@ -41,7 +43,7 @@ TEST_CASE("what is saved is what is opened again", "[gui][files]") {
     CHECK(desk.program.title() == "mine.headscope · Headscope");
     CHECK(screen_shows("saved"));
     CHECK(screen_shows("Saved mine.headscope"));
-    CHECK(same_bits(open_project(folder.file("mine.headscope")).recipe, desk.recipe()));
+    CHECK(project::same_bits(project::open_project(folder.file("mine.headscope")).recipe, desk.recipe()));
 
     // Undo to what was there before it was saved: different from the file. Redo: the same again.
     desk.press(GLFW_KEY_Z, GLFW_MOD_CONTROL);
@@ -60,7 +62,7 @@ TEST_CASE("what is saved is what is opened again", "[gui][files]") {
     desk.settle();
     CHECK_FALSE(desk.files().chooser);
     CHECK_FALSE(desk.files().unsaved);
-    const Recipe recipe = desk.recipe();
+    const project::Recipe recipe = desk.recipe();
     desk.press(GLFW_KEY_N, GLFW_MOD_CONTROL);
     desk.settle();
     CHECK(desk.files().path.empty());
@@ -70,7 +72,7 @@ TEST_CASE("what is saved is what is opened again", "[gui][files]") {
     desk.choose("mine.headscope");
     desk.settle();
     CHECK(desk.files().path == folder.file("mine.headscope"));
-    CHECK(same_bits(desk.recipe(), recipe));
+    CHECK(project::same_bits(desk.recipe(), recipe));
     CHECK(desk.edited() == -2);
     CHECK(desk.program.state().history.size() == 1); // what another project went through is not undone here
 }
@@ -85,7 +87,7 @@ TEST_CASE("a problem made elsewhere is opened, with the heads that its file tell
           Dims{.B = 1, .Tq = 6, .Tk = 6, .D = 32, .Dkv = 32, .H = 8, .Hkv = 2, .dk = 4, .dv = 4});
     CHECK_FALSE(desk.files().unsaved);
     CHECK(desk.files().path.empty());
-    const TensorPtr expected = Safetensors::open(golden).tensor("expect.weights");
+    const TensorPtr expected = format::Safetensors::open(golden).tensor("expect.weights");
     const auto got = desk.shown().trace->stage(TensorId::weights)->values(), wanted = expected->values();
     REQUIRE(got.size() == wanted.size());
     for (std::size_t i = 0; i < got.size(); ++i)
@@ -98,8 +100,8 @@ TEST_CASE("a problem made elsewhere is opened, with the heads that its file tell
     CHECK_FALSE(desk.files().unsaved);
 
     // Without a word about heads: one, and a line that says so.
-    SafetensorsWriter writer;
-    const Safetensors file = Safetensors::open(test_data("/mha/s1_none_bias.safetensors"));
+    format::SafetensorsWriter writer;
+    const format::Safetensors file = format::Safetensors::open(test_data("/mha/s1_none_bias.safetensors"));
     for (const char* const name : {"X", "W_Q", "W_K", "W_V", "W_O"})
         writer.add(name, file.tensor(name));
     write_file_atomically(folder.file("plain.safetensors"), writer.bytes());
@@ -158,7 +160,7 @@ TEST_CASE("work is not lost without a question", "[gui][files]") {
         REQUIRE(desk.click("Save", "unsaved"));
         desk.settle();
         CHECK(desk.program.quitting() == quits);
-        const OpenedProject saved = open_project(folder.file("kept.headscope"));
+        const project::OpenedProject saved = project::open_project(folder.file("kept.headscope"));
         CHECK(saved.recipe.edits.at(TensorId::W_O)->at(5, 1) == 3.25F);
         CHECK_FALSE(desk.files().unsaved);
     }
@@ -166,7 +168,7 @@ TEST_CASE("work is not lost without a question", "[gui][files]") {
         desk.press(GLFW_KEY_D);
         desk.settle();
         CHECK(desk.program.quitting() == quits);
-        CHECK(open_project(folder.file("kept.headscope")).recipe.edits.empty());
+        CHECK(project::open_project(folder.file("kept.headscope")).recipe.edits.empty());
         if (!quits)
             CHECK(desk.recipe().edits.empty());
     }
@@ -339,7 +341,7 @@ TEST_CASE("what is left of a damaged project is offered, and its file is kept", 
 TEST_CASE("what a killed program left is offered at the next start", "[gui][files]") {
     TemporaryFolder folder;
     fs::create_directories(folder.file("kept"));
-    Recipe lost;
+    project::Recipe lost;
     {
         FilesDesk desk(folder);
         desk.edit(7.5F);
@@ -368,7 +370,7 @@ TEST_CASE("what a killed program left is offered at the next start", "[gui][file
         REQUIRE(desk.click("Recover", "recovery"));
         desk.settle();
         CHECK(desk.files().recoveries.empty());
-        CHECK(same_bits(desk.recipe(), lost));
+        CHECK(project::same_bits(desk.recipe(), lost));
         CHECK(desk.files().unsaved);
         CHECK(desk.files().save_state == SaveState::autosaved);
         // It is safe again: the file of the dead program is gone, that of this one is there.

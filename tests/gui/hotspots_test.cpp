@@ -12,6 +12,8 @@
 // Nothing that looks as if it could be clicked may do nothing.
 
 namespace headscope::test {
+
+using namespace headscope::app;
 namespace {
 
 /// High enough that no panel scrolls.
@@ -44,7 +46,7 @@ int click_everything(Desk& desk) {
     // Edited from the start: the words "not saved" move what stands beside them only once.
     desk.act(Command(SetGain{0, desk.problem().gain(0)}));
     const ViewState start = desk.view();
-    const Recipe recipe = desk.program.state().document->recipe;
+    const project::Recipe recipe = desk.program.state().document->recipe;
     desk.driver.move(1, 1);
     desk.driver.wait(2);
     std::vector<ScreenItem> items;
@@ -96,7 +98,7 @@ int click_everything(Desk& desk) {
         if (ImGui::GetCurrentContext()->OpenPopupStack.Size > 0)
             desk.driver.key(GLFW_KEY_ESCAPE);
         CHECK(desk.program.state().error.empty());
-        const Recipe& now = desk.program.state().document->recipe;
+        const project::Recipe& now = desk.program.state().document->recipe;
         if (now.identity_W_O != recipe.identity_W_O)
             desk.program.act(Command(SetIdentityOutput{recipe.identity_W_O}));
         desk.program.state().view = start;
@@ -125,9 +127,10 @@ void check_rows(Desk& desk, const Rows& rows) {
     }
 }
 
-TextMeasure any_measure() {
-    return
-        [](std::string_view text, Font, float size) { return 0.6F * size * static_cast<float>(text.size()); };
+figure::TextMeasure any_measure() {
+    return [](std::string_view text, figure::Font, float size) {
+        return 0.6F * size * static_cast<float>(text.size());
+    };
 }
 
 } // namespace
@@ -162,7 +165,7 @@ TEST_CASE("everything that can be clicked does something where panels are folded
 TEST_CASE("rows of the tensors and heads panels lead where they say", "[gui][hotspots]") {
     Desk desk("eight-experts", "", wide, high);
     const Theme& colours = theme(false);
-    const TextMeasure measure = any_measure();
+    const figure::TextMeasure measure = any_measure();
     desk.act(ViewChange(ShowTab{LeftTab::tensors}));
     const DrawContext context{desk.shown(), desk.view(), colours, measure, 311, 2000};
     const Picture tensors = draw_tensors(context);

@@ -9,6 +9,8 @@
 // Pointing at numbers.
 
 namespace headscope::test {
+
+using namespace headscope::app;
 namespace {
 
 /// Of every grid that can be pointed at: a corner, the middle and the opposite corner.
@@ -21,7 +23,7 @@ void point_everywhere(Desk& desk) {
         const std::tuple<std::int64_t, std::int64_t> cells[] = {
             {0, 0}, {grid.rows / 2, grid.cols / 2}, {grid.rows - 1, grid.cols - 1}};
         for (const auto& [row, col] : cells) {
-            const Rect cell = grid.cell(row, col);
+            const figure::Rect cell = grid.cell(row, col);
             const float x = cell.x + cell.w / 2, y = cell.y + cell.h / 2;
             INFO("stage " << group_info(desk.view().group).label << ", " << tensor_info(grid.tensor).name
                           << " row " << row << " column " << col << " at " << x << ", " << y);
@@ -61,7 +63,7 @@ TEST_CASE("pointing finds the same cells at other scales", "[gui][hover]") {
     for (const MatrixGrid& grid : grids) {
         desk.driver.move(1, 1); // what a row reads follows the mouse
         desk.driver.wait(2);
-        const Rect cell = grid.cell(grid.rows - 1, grid.cols - 1);
+        const figure::Rect cell = grid.cell(grid.rows - 1, grid.cols - 1);
         desk.driver.move((cell.x + cell.w / 2) * 1.5F, (cell.y + cell.h / 2) * 1.5F);
         desk.driver.wait(2);
         CHECK(desk.view().hover == CellAddress{grid.tensor, grid.index(grid.rows - 1, grid.cols - 1)});
@@ -73,7 +75,7 @@ TEST_CASE("a click keeps a cell, the inspector and the guide show it, Esc lets i
     const auto grids = desk.program.canvas().grids;
     const auto grid = std::ranges::find(grids, TensorId::weights, &MatrixGrid::tensor);
     REQUIRE(grid != grids.end());
-    const Rect cell = grid->cell(1, 3);
+    const figure::Rect cell = grid->cell(1, 3);
     desk.driver.click(cell.x + cell.w / 2, cell.y + cell.h / 2);
     const CellAddress wanted{TensorId::weights, {0, 0, 1, 3}};
     REQUIRE(desk.view().selected == wanted);
@@ -97,7 +99,7 @@ TEST_CASE("what is selected stays while another cell is pointed at", "[gui][hove
     Desk desk;
     const MatrixGrid grid = desk.program.canvas().grids.front();
     const auto middle = [&](std::int64_t row, std::int64_t col) {
-        const Rect cell = grid.cell(row, col);
+        const figure::Rect cell = grid.cell(row, col);
         return std::pair(cell.x + cell.w / 2, cell.y + cell.h / 2);
     };
     desk.driver.click(middle(0, 1).first, middle(0, 1).second);
@@ -111,7 +113,7 @@ TEST_CASE("what is selected stays while another cell is pointed at", "[gui][hove
 TEST_CASE("a shorter sentence drops addresses that it no longer has", "[gui][hover]") {
     Desk desk;
     const MatrixGrid grid = desk.program.canvas().grids.front();
-    const Rect cell = grid.cell(3, 3);
+    const figure::Rect cell = grid.cell(3, 3);
     desk.driver.click(cell.x + cell.w / 2, cell.y + cell.h / 2);
     REQUIRE(desk.view().selected);
     desk.type_sentence("A cat");
@@ -126,7 +128,7 @@ TEST_CASE("the number field names the number it holds, whatever is pointed at", 
     const auto grid = std::ranges::find(grids, TensorId::W_O, &MatrixGrid::tensor);
     REQUIRE(grid != grids.end());
     const auto go = [&](std::int64_t row, std::int64_t col) {
-        const Rect cell = grid->cell(row, col);
+        const figure::Rect cell = grid->cell(row, col);
         desk.driver.move(cell.x + cell.w / 2, cell.y + cell.h / 2);
         desk.driver.wait(2);
     };

@@ -12,9 +12,11 @@
 // Panels, window sizes, and everything that a problem can be.
 
 namespace headscope::test {
+
+using namespace headscope::app;
 namespace {
 
-bool finite(const Rect& area) {
+bool finite(const figure::Rect& area) {
     return std::isfinite(area.x) && std::isfinite(area.y) && std::isfinite(area.w) && std::isfinite(area.h) &&
            area.w >= 0 && area.h >= 0;
 }
@@ -79,7 +81,7 @@ TEST_CASE("brackets and rails fold and open the panels", "[gui][layout]") {
 TEST_CASE("the edges of the panels are dragged, within bounds", "[gui][layout]") {
     Desk desk;
     const auto drag = [&](const char* edge, float by) {
-        const Rect area = *desk.driver.find(edge);
+        const figure::Rect area = *desk.driver.find(edge);
         const float x = area.x + area.w / 2, y = area.y + area.h / 2;
         desk.driver.drag(x, y, x + by, y);
     };
@@ -101,7 +103,7 @@ TEST_CASE("the edges of the panels are dragged, within bounds", "[gui][layout]")
 TEST_CASE("dragging the scrubber goes to the stage and row under the mouse", "[gui][layout]") {
     Desk desk;
     const Dims& dims = desk.problem().dims;
-    const Rect bar = *desk.driver.find("Headscope/scrubber");
+    const figure::Rect bar = *desk.driver.find("Headscope/scrubber");
     const float left = bar.x + 8, width = bar.w - 16, y = bar.y + bar.h / 2;
     for (int group = 0; group < group_count; ++group) {
         const float x = left + width * static_cast<float>(group) / static_cast<float>(group_count - 1);
@@ -144,7 +146,7 @@ TEST_CASE("every preset and stage at every size of the window", "[gui][layout]")
     const Size size = GENERATE(Size{800, 500, 1}, Size{1280, 720, 1}, Size{1600, 1000, 1},
                                Size{1920, 1080, 1.5F}, Size{3840, 2160, 2}, Size{3840, 2160, 1});
     INFO(size.width << " x " << size.height << " at " << size.scale);
-    for (const PresetInfo& preset : presets()) {
+    for (const text::PresetInfo& preset : text::presets()) {
         Desk desk(std::string(preset.id), "", size.width, size.height, size.scale);
         INFO(preset.id);
         walk_stages(desk, size.width / size.scale, size.height / size.scale);
@@ -172,8 +174,9 @@ TEST_CASE("every preset and stage with 1 to 64 tokens", "[gui][layout]") {
 TEST_CASE("every stage with fewer key/value heads and with masks", "[gui][layout]") {
     Desk desk("eight-experts", "The cat sat on the mat .");
     for (const std::int64_t kv_heads : {8, 4, 2, 1})
-        for (const MaskChoice mask : {MaskChoice::none, MaskChoice::causal, MaskChoice::causal_window,
-                                      MaskChoice::symmetric_window}) {
+        for (const project::MaskChoice mask :
+             {project::MaskChoice::none, project::MaskChoice::causal, project::MaskChoice::causal_window,
+              project::MaskChoice::symmetric_window}) {
             desk.act(Command(SetKvHeads{kv_heads}));
             desk.act(Command(SetMask{mask}));
             INFO(kv_heads << " key/value heads, mask " << static_cast<int>(mask));
@@ -210,33 +213,35 @@ TEST_CASE("the window is made smaller and larger under a running program", "[gui
 
 TEST_CASE("in a narrow grid of maps no legend reaches another one or the edge", "[gui][layout]") {
     // About as wide as the program's fonts are.
-    const auto extent = [](const TextItem& text) {
-        const bool mono = text.font == Font::mono || text.font == Font::mono_semibold;
+    const auto extent = [](const figure::TextItem& text) {
+        const bool mono = text.font == figure::Font::mono || text.font == figure::Font::mono_semibold;
         const float width = static_cast<float>(columns(text.text)) * text.size * (mono ? 0.6F : 0.5F);
-        const float left = text.align == Align::left     ? text.at.x
-                           : text.align == Align::center ? text.at.x - width / 2
-                                                         : text.at.x - width;
-        return Rect{left, text.at.y - 0.74F * text.size, width, 0.8F * text.size};
+        const float left = text.align == figure::Align::left     ? text.at.x
+                           : text.align == figure::Align::center ? text.at.x - width / 2
+                                                                 : text.at.x - width;
+        return figure::Rect{left, text.at.y - 0.74F * text.size, width, 0.8F * text.size};
     };
-    const auto meet = [](const Rect& a, const Rect& b) {
+    const auto meet = [](const figure::Rect& a, const figure::Rect& b) {
         return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
     };
     int legends = 0;
     for (const char* sentence : {"cat sat", "The cat sat", "The cat sat down", "The cat sat down again"}) {
         Desk desk("eight-experts", sentence, 1280, 720);
-        for (const MaskChoice mask : {MaskChoice::none, MaskChoice::causal}) {
+        for (const project::MaskChoice mask : {project::MaskChoice::none, project::MaskChoice::causal}) {
             desk.act(Command(SetMask{mask}));
             for (const StageGroup group :
                  {StageGroup::scores, StageGroup::scaled, StageGroup::masked, StageGroup::weights}) {
                 desk.act(ViewChange(GoTo{group}));
                 INFO(sentence << ", " << group_info(group).label);
                 const float edge = desk.program.canvas().scene.width + 312; // the left panel's width
-                std::vector<Rect> bars;
-                std::vector<std::pair<Rect, std::string>> words;
-                for (const SceneItem& item : desk.program.canvas().scene.items) {
-                    if (const auto* bar = std::get_if<GridItem>(&item); bar != nullptr && bar->cols == 256)
+                std::vector<figure::Rect> bars;
+                std::vector<std::pair<figure::Rect, std::string>> words;
+                for (const figure::SceneItem& item : desk.program.canvas().scene.items) {
+                    if (const auto* bar = std::get_if<figure::GridItem>(&item);
+                        bar != nullptr && bar->cols == 256)
                         bars.push_back(bar->area);
-                    if (const auto* text = std::get_if<TextItem>(&item); text != nullptr && text->angle == 0)
+                    if (const auto* text = std::get_if<figure::TextItem>(&item);
+                        text != nullptr && text->angle == 0)
                         words.emplace_back(extent(*text), text->text);
                 }
                 legends += static_cast<int>(bars.size());
@@ -244,7 +249,8 @@ TEST_CASE("in a narrow grid of maps no legend reaches another one or the edge", 
                     const auto& [area, text] = words[n];
                     INFO("\"" << text << "\" at " << area.x << ", " << area.y);
                     CHECK(area.right() < edge);
-                    CHECK(std::ranges::none_of(bars, [&](const Rect& bar) { return meet(area, bar); }));
+                    CHECK(
+                        std::ranges::none_of(bars, [&](const figure::Rect& bar) { return meet(area, bar); }));
                     for (std::size_t other = 0; other < n; ++other)
                         if (meet(area, words[other].first))
                             FAIL_CHECK("covers \"" << words[other].second << "\"");

@@ -5,12 +5,14 @@
 #include <cmath>
 
 namespace headscope::test {
+
+using namespace headscope::app;
 namespace {
 
 /// A lesson that stands at the step with one of its panels of a kind.
 template<class Kind>
 struct PanelDesk : Desk {
-    const LessonPanel* panel = nullptr;
+    const lesson::LessonPanel* panel = nullptr;
     int page = 0;
 
     explicit PanelDesk(const std::string& lesson, int which = 1) {
@@ -18,8 +20,8 @@ struct PanelDesk : Desk {
         act(ViewChange(ShowTab{LeftTab::course}));
         act(LessonAction(OpenLesson{lesson}));
         for (std::size_t i = 0; i < course().open->steps.size() && panel == nullptr; ++i)
-            for (const LessonBlock& block : course().open->steps[i].blocks)
-                if (const auto* found = std::get_if<LessonPanel>(&block);
+            for (const lesson::LessonBlock& block : course().open->steps[i].blocks)
+                if (const auto* found = std::get_if<lesson::LessonPanel>(&block);
                     found != nullptr && std::holds_alternative<Kind>(found->kind) && --which == 0) {
                     panel = found;
                     page = static_cast<int>(i) + 1;
@@ -32,9 +34,9 @@ struct PanelDesk : Desk {
     const CourseState& course() const { return program.state().course; }
     template<class Figure>
     const Figure& figure() const {
-        return std::get<Figure>(std::get<PanelFigure>(course().panels.at(panel->line).shows));
+        return std::get<Figure>(std::get<lesson::PanelFigure>(course().panels.at(panel->line).shows));
     }
-    Rect slider(const std::string& knob) const {
+    figure::Rect slider(const std::string& knob) const {
         const std::string label = "panel " + std::to_string(panel->line) + " " + knob;
         const auto item = std::ranges::find(screen_items(), label, &ScreenItem::label);
         REQUIRE(item != screen_items().end());
@@ -42,7 +44,7 @@ struct PanelDesk : Desk {
         return item->area;
     }
     void drag_to(const std::string& knob, float from, float to) {
-        const Rect area = slider(knob);
+        const figure::Rect area = slider(knob);
         const float y = area.y + area.h / 2;
         from = std::clamp(from, 0.02F, 0.98F); // the mouse has to meet it
         driver.drag(area.x + area.w * from, y, area.x + area.w * to, y);
@@ -62,69 +64,69 @@ struct PanelDesk : Desk {
 } // namespace
 
 TEST_CASE("dragging H on the cost panel moves dk and leaves the parameters", "[gui][lesson]") {
-    PanelDesk<CostPanel> desk("shapes-and-cost");
-    CHECK(desk.figure<CostFigure>().dims.H == 8);
+    PanelDesk<lesson::CostPanel> desk("shapes-and-cost");
+    CHECK(desk.figure<lesson::CostFigure>().dims.H == 8);
     CHECK(screen_shows("dk = 64"));
     CHECK(screen_shows("1,048,576"));
     const auto revision = desk.shown().document->revision;
     desk.drag_to("H", 0.4F, 1);
-    CHECK(desk.figure<CostFigure>().dims.H == 128);
+    CHECK(desk.figure<lesson::CostFigure>().dims.H == 128);
     CHECK(screen_shows("dk = 4"));
     CHECK(screen_shows("1,048,576"));
     desk.type_knob("H", "12"); // does not divide 512
-    CHECK(desk.figure<CostFigure>().dims.H == 128);
+    CHECK(desk.figure<lesson::CostFigure>().dims.H == 128);
     desk.type_knob("D", "1,536");
     desk.type_knob("H", "12");
-    CHECK(desk.figure<CostFigure>().dims.dk == 128);
+    CHECK(desk.figure<lesson::CostFigure>().dims.dk == 128);
     // Nothing of it is in the document, and the step begins anew when it is opened again.
     CHECK(desk.shown().document->revision == revision);
     desk.act(LessonAction(TurnPage{1}));
     desk.act(LessonAction(TurnPage{-1}));
-    CHECK(desk.figure<CostFigure>().dims.H == 8);
+    CHECK(desk.figure<lesson::CostFigure>().dims.H == 8);
 }
 
 TEST_CASE("dragging T on the cost panel reaches the longest text", "[gui][lesson]") {
-    PanelDesk<CostPanel> desk("shapes-and-cost", 2);
-    CHECK(desk.figure<CostFigure>().dims.Tq == 128);
+    PanelDesk<lesson::CostPanel> desk("shapes-and-cost", 2);
+    CHECK(desk.figure<lesson::CostFigure>().dims.Tq == 128);
     desk.drag_to("T", 0.4F, 1);
-    CHECK(desk.figure<CostFigure>().dims.Tq == 131072);
-    CHECK(desk.figure<CostFigure>().cost.attention_flops == 4LL * 131072 * 131072 * 512);
+    CHECK(desk.figure<lesson::CostFigure>().dims.Tq == 131072);
+    CHECK(desk.figure<lesson::CostFigure>().cost.attention_flops == 4LL * 131072 * 131072 * 512);
     CHECK(screen_shows("35 TFLOP"));
     desk.drag_to("T", 0.99F, 0);
-    CHECK(desk.figure<CostFigure>().dims.Tq == 1);
+    CHECK(desk.figure<lesson::CostFigure>().dims.Tq == 1);
 }
 
 TEST_CASE("the cache panel takes the sizes of a model by one click", "[gui][lesson]") {
-    PanelDesk<CachePanel> desk("variants");
+    PanelDesk<lesson::CachePanel> desk("variants");
     REQUIRE(desk.click("Llama 3 8B"));
     desk.settle();
-    CHECK(desk.figure<CacheFigure>().layers == 32);
-    CHECK(desk.figure<CacheFigure>().rows.at(1).per_token == 2 * 32 * 8 * 128 * 2);
+    CHECK(desk.figure<lesson::CacheFigure>().layers == 32);
+    CHECK(desk.figure<lesson::CacheFigure>().rows.at(1).per_token == 2 * 32 * 8 * 128 * 2);
     CHECK(screen_shows("131 kB"));
     desk.drag_to("T", 0.5F, 1);
-    CHECK(desk.figure<CacheFigure>().rows.at(1).all == 131072LL * 131072);
+    CHECK(desk.figure<lesson::CacheFigure>().rows.at(1).all == 131072LL * 131072);
     CHECK(screen_shows("17 GB"));
 }
 
 TEST_CASE("merging heads on the blur panel raises the entropy that is shown", "[gui][lesson]") {
-    PanelDesk<BlurPanel> desk("one-head");
-    CHECK(desk.figure<BlurFigure>().entropy < 0.05);
+    PanelDesk<lesson::BlurPanel> desk("one-head");
+    CHECK(desk.figure<lesson::BlurFigure>().entropy < 0.05);
     CHECK(screen_shows("entropy 0.00"));
     desk.drag_to("merged", 0, 1);
-    CHECK(std::abs(desk.figure<BlurFigure>().entropy - std::log(3.0)) < 0.03);
+    CHECK(std::abs(desk.figure<lesson::BlurFigure>().entropy - std::log(3.0)) < 0.03);
     CHECK(screen_shows("entropy 1.1"));
     desk.drag_to("merged", 0.99F, 0.8F);
-    CHECK(desk.figure<BlurFigure>().entropy < 0.95);
+    CHECK(desk.figure<lesson::BlurFigure>().entropy < 0.95);
     // It speaks of the problem on screen: where the word is gone, it says so, and no more.
     desk.type_sentence("The cat sat down");
     CHECK(screen_shows("there is no token"));
 }
 
 TEST_CASE("the loop panel follows the document", "[gui][lesson]") {
-    PanelDesk<LoopPanel> desk("shapes-and-cost");
-    CHECK(desk.figure<LoopFigure>().projections.front().slice == Shape{32, 8});
+    PanelDesk<lesson::LoopPanel> desk("shapes-and-cost");
+    CHECK(desk.figure<lesson::LoopFigure>().projections.front().slice == Shape{32, 8});
     desk.act(Command(SetHeads{8}));
-    CHECK(desk.figure<LoopFigure>().projections.front().slice == Shape{32, 4});
+    CHECK(desk.figure<lesson::LoopFigure>().projections.front().slice == Shape{32, 4});
     CHECK(screen_shows("8 products (10, 32) · (32, 4)"));
 }
 

@@ -12,6 +12,8 @@
 // The player of the course, as a learner works it.
 
 namespace headscope::test {
+
+using namespace headscope::app;
 namespace {
 
 struct Learner : Desk {
@@ -25,7 +27,7 @@ struct Learner : Desk {
     const CourseState& course() const { return program.state().course; }
     LessonProgress progress() const { return course().of_open(); }
     bool away() const { return is_away(course(), program.state().document->recipe); }
-    Recipe recipe() const { return program.state().document->recipe; }
+    project::Recipe recipe() const { return program.state().document->recipe; }
 
     /// Clicks what stands in the lesson panel.
     void press(const std::string& label) {
@@ -141,7 +143,7 @@ TEST_CASE("a gate opens when the learner does it through the real controls", "[g
     const auto& grids = learner.program.canvas().grids;
     const auto weights = std::ranges::find(grids, TensorId::weights, &MatrixGrid::tensor); // of head 0
     REQUIRE(weights != grids.end());
-    const Rect other = weights->cell(3, 0), wanted = weights->cell(3, 2);
+    const figure::Rect other = weights->cell(3, 0), wanted = weights->cell(3, 2);
     learner.driver.click(other.x + other.w / 2, other.y + other.h / 2);
     learner.settle();
     CHECK(learner.progress().done.size() == 1);
@@ -167,7 +169,7 @@ TEST_CASE("show me drives the controls, and one click leads back", "[gui][lesson
     Learner learner;
     learner.open("first-lesson");
     learner.turn_to(5);
-    const Recipe given = learner.recipe();
+    const project::Recipe given = learner.recipe();
     CHECK_FALSE(screen_shows("Back to the lesson"));
     learner.press("Show me");
     CHECK(learner.recipe().identity_W_O);
@@ -176,7 +178,7 @@ TEST_CASE("show me drives the controls, and one click leads back", "[gui][lesson
     CHECK(learner.progress().done.size() == 1);
     CHECK(screen_shows("Back to the lesson"));
     learner.press("Back to the lesson");
-    CHECK(same_bits(learner.recipe(), given));
+    CHECK(project::same_bits(learner.recipe(), given));
     CHECK_FALSE(screen_shows("Back to the lesson"));
     CHECK(learner.progress().done.size() == 1); // what was done stays done
 }
@@ -209,7 +211,7 @@ TEST_CASE("quiz answers are judged at once, summed up and forgotten on demand", 
         CHECK(screen_shows("question " + std::to_string(q + 1) + " of " + std::to_string(questions)));
         CHECK_FALSE(screen_shows("your answer"));
         const auto& choices = learner.course().open->quiz[static_cast<std::size_t>(q)].choices;
-        const auto good = std::ranges::find(choices, true, &QuizChoice::right) - choices.begin();
+        const auto good = std::ranges::find(choices, true, &lesson::QuizChoice::right) - choices.begin();
         const bool miss = q == 1;
         learner.press("choice " + std::to_string(miss ? (good + 1) % std::ssize(choices) : good));
         right += miss ? 0 : 1;
@@ -234,7 +236,7 @@ TEST_CASE("a learner leaves with a sentence of their own and comes back", "[gui]
     Learner learner;
     learner.open("first-lesson");
     learner.turn_to(4);
-    const Recipe given = learner.recipe();
+    const project::Recipe given = learner.recipe();
     learner.type_sentence("The old man reads the paper");
     CHECK(learner.away());
     CHECK(learner.problem().tokens.size() == 6);
@@ -243,7 +245,7 @@ TEST_CASE("a learner leaves with a sentence of their own and comes back", "[gui]
     CHECK(learner.program.state().error.empty());
     // Looking around is not leaving.
     learner.press("Back to the lesson");
-    CHECK(same_bits(learner.recipe(), given));
+    CHECK(project::same_bits(learner.recipe(), given));
     CHECK_FALSE(learner.away());
     learner.press("stage output");
     CHECK_FALSE(learner.away());
@@ -350,8 +352,9 @@ TEST_CASE("a task below the fold is told of, and a click goes to it", "[gui][les
             learner.act(LessonAction(GoToPage{page}));
             learner.driver.wait(2);
             const auto& blocks = learner.course().step()->blocks;
-            const bool task = std::ranges::any_of(blocks, [](const LessonBlock& block) {
-                return std::holds_alternative<Gate>(block) || std::holds_alternative<FillTable>(block);
+            const bool task = std::ranges::any_of(blocks, [](const lesson::LessonBlock& block) {
+                return std::holds_alternative<lesson::Gate>(block) ||
+                       std::holds_alternative<lesson::FillTable>(block);
             });
             const ScreenItem* const way = reachable("Your turn");
             if (!task) {

@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 using namespace headscope;
+using namespace headscope::app;
 using namespace headscope::test;
 
 namespace {
@@ -30,7 +31,7 @@ void open(Desk& desk, const std::string& folder, const std::string& text) {
     REQUIRE(desk.program.state().document->model != nullptr);
 }
 
-void read(Desk& desk, const ReadingOptions& how) {
+void read(Desk& desk, const analysis::ReadingOptions& how) {
     desk.act(ViewChange(AttentionChange(ReadWeights{how})));
     desk.settle();
 }
@@ -47,13 +48,13 @@ std::string traced(const TemporaryFolder& folder, std::vector<std::string> argum
     std::vector<char*> argv;
     for (std::string& word : words)
         argv.push_back(word.data());
-    REQUIRE(run_command_line(static_cast<int>(argv.size()), argv.data()) == 0);
+    REQUIRE(cli::run_command_line(static_cast<int>(argv.size()), argv.data()) == 0);
     return path;
 }
 
 /// Every head and mean that is on screen one after the other is what the file gives, opened and read alike.
-void check_as_file(Desk& desk, const std::string& path, const ReadingOptions& how) {
-    const AttentionSetPtr file = with_reading(open_attention_file(path), how);
+void check_as_file(Desk& desk, const std::string& path, const analysis::ReadingOptions& how) {
+    const AttentionSetPtr file = analysis::with_reading(format::open_attention_file(path), how);
     const AttentionInfo& info = file->info();
     const AttentionInfo& board = desk.program.state().board->info();
     REQUIRE(board.L == info.L);
@@ -81,7 +82,8 @@ void check_as_file(Desk& desk, const std::string& path, const ReadingOptions& ho
             CHECK(off < 1e-6);
             const auto row = desk.program.state().board->row(l);
             REQUIRE(row != nullptr);
-            const HeadFacts facts = head_facts(expected, info.Tq, info.Tk, info.sum_tolerance);
+            const analysis::HeadFacts facts =
+                analysis::head_facts(expected, info.Tq, info.Tk, info.sum_tolerance);
             CHECK(static_cast<double>(row->heads[static_cast<std::size_t>(h)].facts.metrics.largest) ==
                   Approx(static_cast<double>(facts.metrics.largest)).margin(1e-5));
         }
@@ -101,9 +103,9 @@ std::string with_tokenizer(const TemporaryFolder& folder, const std::string& mod
     const auto before = config["vocab_size"].get<std::int64_t>();
     config["vocab_size"] = vocab;
     write_file_atomically((made / "config.json").string(), config.dump());
-    const Safetensors tensors = Safetensors::open((from / "model.safetensors").string());
-    SafetensorsWriter writer;
-    for (const SafetensorsEntry& entry : tensors.entries()) {
+    const format::Safetensors tensors = format::Safetensors::open((from / "model.safetensors").string());
+    format::SafetensorsWriter writer;
+    for (const format::SafetensorsEntry& entry : tensors.entries()) {
         TensorPtr tensor = tensors.tensor(entry.name);
         if (entry.extents.front() == before) {
             const std::int64_t width = tensor->count() / before;
@@ -126,7 +128,7 @@ TEST_CASE("means of a checkpoint are those of the file that trace writes of it",
     Desk desk;
     const std::string model = test_data("/models/gpt2_tiny");
     open(desk, model, ids);
-    const ReadingOptions means{.means = true};
+    const analysis::ReadingOptions means{.means = true};
     REQUIRE(desk.click("Heads"));
     desk.settle();
     REQUIRE(desk.click("Means on the board"));
@@ -136,7 +138,7 @@ TEST_CASE("means of a checkpoint are those of the file that trace writes of it",
     check_as_file(desk, traced(folder, call), means);
 
     SECTION("with the first token hidden too") {
-        const ReadingOptions both{.hide_first_token = true, .means = true};
+        const analysis::ReadingOptions both{.hide_first_token = true, .means = true};
         read(desk, both);
         check_as_file(desk, traced(folder, call), both);
     }
@@ -153,7 +155,7 @@ TEST_CASE("means of a checkpoint are those of the file that trace writes of it",
         desk.act(Command(EditCell{{TensorId::W_Q, {3, 17, 0, 0}}, 4.0F}));
         const ModelPart& part = *desk.program.state().document->model;
         const std::string patch = folder.file("edits.patch.safetensors");
-        save_patch(*part.model->model, part.edits, patch);
+        checkpoint::save_patch(*part.model->model, part.edits, patch);
         std::vector<std::string> edited = call;
         edited.emplace_back("--patch");
         edited.push_back(patch);
@@ -253,10 +255,11 @@ TEST_CASE("readings of real vocabularies are those of the file that trace writes
     Desk desk;
     const std::string made = with_tokenizer(folder, model, tokenizer);
     open(desk, made, text);
-    for (const ReadingOptions& how :
-         {ReadingOptions{.merge_words = true, .means = true},
-          ReadingOptions{.hide_first_token = true, .hide_special_tokens = true, .merge_words = true}}) {
-        const ReadingOptions& possible = desk.view().attention.possible;
+    for (const analysis::ReadingOptions& how :
+         {analysis::ReadingOptions{.merge_words = true, .means = true},
+          analysis::ReadingOptions{
+              .hide_first_token = true, .hide_special_tokens = true, .merge_words = true}}) {
+        const analysis::ReadingOptions& possible = desk.view().attention.possible;
         CHECK(possible.merge_words);
         read(desk, how);
         CHECK(desk.program.state().error.empty());

@@ -12,6 +12,7 @@
 #include <map>
 
 using namespace headscope;
+using namespace headscope::app;
 using namespace headscope::test;
 
 namespace {
@@ -23,12 +24,12 @@ void open_heads(Desk& desk, const std::string& folder, const std::string& text) 
     desk.settle();
 }
 
-const ModelRun& run_of(const Desk& desk) {
+const checkpoint::ModelRun& run_of(const Desk& desk) {
     return *desk.program.state().model.run;
 }
 
 /// One head of a run with key 0 taken out and each row divided by what is left, in double precision.
-std::vector<double> without_first(const ModelRun& run, std::int64_t l, std::int64_t h) {
+std::vector<double> without_first(const checkpoint::ModelRun& run, std::int64_t l, std::int64_t h) {
     const TensorPtr weights = run.layer(l);
     const std::int64_t T = run.info().Tq;
     std::vector<double> out;
@@ -44,7 +45,7 @@ std::vector<double> without_first(const ModelRun& run, std::int64_t l, std::int6
 
 /// What is on screen: the layer's weights, and the board's own maps of all layers.
 void check_first_hidden(const Desk& desk, std::int64_t layer) {
-    const ModelRun& run = run_of(desk);
+    const checkpoint::ModelRun& run = run_of(desk);
     const std::int64_t T = run.info().Tq;
     const Shown& shown = desk.shown();
     REQUIRE(shown.document->attention != nullptr);
@@ -65,7 +66,7 @@ void check_first_hidden(const Desk& desk, std::int64_t layer) {
     REQUIRE(board.ready() == run.info().L);
     for (std::int64_t l = 0; l < run.info().L; ++l)
         for (std::int64_t h = 0; h < run.info().H; ++h) {
-            const HeadFacts& facts = board.row(l)->heads[static_cast<std::size_t>(h)].facts;
+            const analysis::HeadFacts& facts = board.row(l)->heads[static_cast<std::size_t>(h)].facts;
             CHECK(facts.metrics.first_token == 0);
             const std::vector<double> expected = without_first(run, l, h);
             double largest = 0;
@@ -81,7 +82,7 @@ void check_first_hidden(const Desk& desk, std::int64_t layer) {
         }
 }
 
-const ModelEdits& document_edits(const Desk& desk) {
+const checkpoint::ModelEdits& document_edits(const Desk& desk) {
     return desk.program.state().document->model->edits;
 }
 
@@ -119,7 +120,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
     Desk desk;
     open_heads(desk, test_data("/models/gpt2_tiny"), "3 1 4 1 5 9 2 6");
     const auto before = stages_of(desk);
-    const ModelRunPtr unedited = desk.program.state().model.run;
+    const checkpoint::ModelRunPtr unedited = desk.program.state().model.run;
     desk.press("First token hidden");
     CHECK(desk.program.state().error.empty());
     CHECK(screen_shows("First token hidden, rows renormalised"));
@@ -281,7 +282,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
 TEST_CASE("what is switched, typed and undone faster than it is computed ends as it is wanted", "[model]") {
     Desk desk;
     open_heads(desk, test_data("/models/gpt2_tiny"), "3 1 4 1 5 9 2 6");
-    const ReadingOptions hidden{.hide_first_token = true};
+    const analysis::ReadingOptions hidden{.hide_first_token = true};
     const std::vector<Action> actions{ViewChange(AttentionChange(ReadWeights{hidden})),
                                       ModelAction(TypePrompt{"7 8 9"}),
                                       ViewChange(AttentionChange(OpenHead{1, 2})),
@@ -332,10 +333,11 @@ TEST_CASE("pieces and special tokens of a prompt are known by the vocabulary", "
     CHECK(desk.view().selected->at == Index{0, 0, 4, 1});
 
     const DocumentPtr document = desk.program.state().document;
-    const auto spelled =
-        std::make_shared<const SpelledRun>(desk.program.state().model.run, *document->model->model);
+    const auto spelled = std::make_shared<const checkpoint::SpelledRun>(desk.program.state().model.run,
+                                                                        *document->model->model);
     CHECK(spelled->query_pieces(0)[3] == "##s");
-    const AttentionSetPtr read = with_reading(spelled, {.hide_special_tokens = true, .merge_words = true});
+    const AttentionSetPtr read =
+        analysis::with_reading(spelled, {.hide_special_tokens = true, .merge_words = true});
     CHECK(
         std::ranges::equal(desk.shown().trace->stage(TensorId::weights)->values(), read->layer(0)->values()));
     // By hand: what "the" gives to "cat" and "##s", over what it gives to all but [CLS] and [SEP].
@@ -352,7 +354,7 @@ TEST_CASE("pieces and special tokens of a prompt are known by the vocabulary", "
         desk.settle();
         CHECK(desk.program.state().error.find("would leave nothing") != std::string::npos);
         CHECK(desk.shown().document->attention == nullptr);
-        CHECK(desk.view().attention.reading == ReadingOptions{});
+        CHECK(desk.view().attention.reading == analysis::ReadingOptions{});
     }
     SECTION("and as it was") {
         desk.press("Special tokens hidden");

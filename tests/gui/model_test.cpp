@@ -11,6 +11,7 @@
 #include <filesystem>
 
 using namespace headscope;
+using namespace headscope::app;
 using namespace headscope::test;
 
 namespace {
@@ -30,19 +31,20 @@ const Document& document_of(const Desk& desk) {
 }
 
 /// The whole model with these gains, by the function that the command line calls.
-ForwardResult forward(const std::string& folder, std::map<std::int64_t, std::vector<float>> gains) {
-    ModelInputs inputs;
+checkpoint::ForwardResult forward(const std::string& folder,
+                                  std::map<std::int64_t, std::vector<float>> gains) {
+    checkpoint::ModelInputs inputs;
     inputs.ids = {3, 1, 4, 1, 5, 9, 2, 6};
     inputs.T = 8;
-    ForwardOptions options{.stages = StageSet().with(TensorId::weights)};
+    checkpoint::ForwardOptions options{.stages = StageSet().with(TensorId::weights)};
     for (auto& [layer, of_layer] : gains)
         options.edits[layer].gains = std::move(of_layer);
-    CpuEngine engine;
+    cpu::CpuEngine engine;
     Progress progress;
-    return run_model(
-        Model::open(folder), inputs, options,
+    return checkpoint::run_model(
+        checkpoint::Model::open(folder), inputs, options,
         [&](const Problem& problem, StageSet stages, Progress& cancel) {
-            return static_cast<Engine&>(engine).run(problem, stages, cancel);
+            return static_cast<engine::Engine&>(engine).run(problem, stages, cancel);
         },
         progress);
 }
@@ -96,7 +98,7 @@ TEST_CASE("a checkpoint folder opens as a board of all heads with one layer's st
     CHECK(desk.program.title() == "gpt2_tiny · Headscope");
 
     SECTION("every stage of every layer shows the numbers of the model's own pass") {
-        const ForwardResult expected = forward(folder, {});
+        const checkpoint::ForwardResult expected = forward(folder, {});
         for (const std::int64_t layer : {0, 1}) {
             desk.act(ViewChange(AttentionChange(OpenHead{layer, 2})));
             REQUIRE(desk.shown().document->layer == layer);
@@ -148,7 +150,7 @@ TEST_CASE("ablating a head changes the predictions as the command line computes 
     desk.open(folder, prompt);
     const std::int64_t H = desk.problem().dims.H;
     const std::string before = signature(desk.program);
-    const ModelRunPtr unedited = model_of(desk).run;
+    const checkpoint::ModelRunPtr unedited = model_of(desk).run;
     REQUIRE(model_of(desk).predictions);
     CHECK(model_of(desk).predictions->moved.empty());
     CHECK(largest_difference(*unedited->logits(), *forward(folder, {}).logits) < 1e-5);
@@ -157,7 +159,7 @@ TEST_CASE("ablating a head changes the predictions as the command line computes 
     desk.settle();
     std::vector<float> gains(static_cast<std::size_t>(H), 1.0F);
     gains[0] = 0;
-    const ForwardResult expected = forward(folder, {{0, gains}});
+    const checkpoint::ForwardResult expected = forward(folder, {{0, gains}});
     CHECK(largest_difference(*model_of(desk).run->logits(), *expected.logits) < 1e-5);
     CHECK(model_of(desk).unedited == unedited);
     CHECK(model_of(desk).recomputed == "Layers 0 to 1 were recomputed.");
@@ -230,7 +232,7 @@ TEST_CASE("a weight of a later layer is edited, and only layers from there on ar
     Desk desk;
     desk.open(folder_of("qwen2_tiny_bf16"), prompt);
     desk.act(ViewChange(AttentionChange(OpenHead{1, 2})));
-    const ModelRunPtr before = model_of(desk).run;
+    const checkpoint::ModelRunPtr before = model_of(desk).run;
     const CellAddress cell{TensorId::W_V, {3, 1, 0, 0}};
     desk.act(Command(EditCell{cell, 2.5F}));
     CHECK(desk.shown().value(cell) == 2.5F);
@@ -244,7 +246,7 @@ TEST_CASE("a weight of a later layer is edited, and only layers from there on ar
         const DocumentPtr document = desk.program.state().document;
         for (const Command& command :
              {Command(EditCell{{TensorId::x, {0, 1, 1, 0}}, 1}), Command(SetHeads{1}),
-              Command(SetTemperature{2}), Command(SetMask{MaskChoice::none}),
+              Command(SetTemperature{2}), Command(SetMask{project::MaskChoice::none}),
               Command(PaintMask{0, 0, 0, 0, false})}) {
             desk.program.act(command);
             CHECK(desk.program.state().document == document);

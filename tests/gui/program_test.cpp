@@ -9,6 +9,8 @@
 // Typing, stepping and playing, as a user does it with the keyboard.
 
 namespace headscope::test {
+
+using namespace headscope::app;
 namespace {
 
 /// Every grid begins inside the canvas, or the canvas scrolls to it; its numbers are the trace's.
@@ -18,7 +20,7 @@ void check_canvas(Desk& desk, const Trace& trace) {
     REQUIRE_FALSE(canvas.scene.items.empty());
     REQUIRE_FALSE(canvas.grids.empty());
     for (const MatrixGrid& grid : canvas.grids) {
-        const Rect first = grid.cell(0, 0);
+        const figure::Rect first = grid.cell(0, 0);
         CHECK(first.w > 0);
         CHECK(first.h > 0);
         // Without scrolling, the canvas begins below the strip.
@@ -52,7 +54,7 @@ TEST_CASE("a typed sentence is computed and walked through, stage by stage and b
     CHECK(desk.problem().tokens == std::vector<std::string>{"The", "bank", "by", "the", "river"});
     CHECK(desk.program.title() == "• The bank by the river · Headscope");
 
-    const Trace trace = computed(build_preset("first-lesson", "The bank by the river").problem);
+    const Trace trace = computed(text::build_preset("first-lesson", "The bank by the river").problem);
     check_same(*desk.shown().trace, trace);
     CHECK(desk.shown().document == desk.program.state().document);
 

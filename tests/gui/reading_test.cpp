@@ -10,6 +10,7 @@
 #include <cmath>
 
 using namespace headscope;
+using namespace headscope::app;
 using namespace headscope::test;
 
 namespace {
@@ -23,7 +24,7 @@ void write_heads(const std::string& path, std::int64_t L, std::int64_t H, std::i
             for (std::int64_t i = 0; i < T; ++i)
                 for (std::int64_t j = 0; j <= i; ++j)
                     weights.at(l, h, i, j) = i == 0 ? 1.0F : j == 0 ? 0.5F : 0.5F / static_cast<float>(i);
-    write_file_atomically(path, npy_bytes(weights));
+    write_file_atomically(path, format::npy_bytes(weights));
     if (!tokens.empty())
         write_file_atomically(path.substr(0, path.size() - 4) + ".tokens.json", tokens);
 }
@@ -63,7 +64,7 @@ TEST_CASE("the first token is hidden and brought back, and the canvas says so") 
         }
         const std::string out = folder.file("weights.safetensors");
         write_numbers({desk.shown(), desk.view()}, out);
-        const Safetensors file = Safetensors::open_lazily(out);
+        const format::Safetensors file = format::Safetensors::open_lazily(out);
         CHECK(file.metadata().at("reading") == "first token hidden, rows renormalised");
         CHECK(file.metadata().at("layer") == "L0");
         write_picture({desk.shown(), desk.view()}, false, folder.file("heads.svg"));
@@ -173,7 +174,7 @@ TEST_CASE("what would do nothing to a file has no switch and no key") {
     for (const int key : {GLFW_KEY_S, GLFW_KEY_P})
         desk.driver.key(key);
     desk.settle();
-    CHECK(desk.view().attention.reading == ReadingOptions{});
+    CHECK(desk.view().attention.reading == analysis::ReadingOptions{});
     end_recording();
 }
 
@@ -185,7 +186,7 @@ TEST_CASE("what cannot be read like that stays as it is, with a sentence") {
     desk.driver.key(GLFW_KEY_S);
     desk.settle();
     CHECK(desk.program.state().error.find("would leave nothing") != std::string::npos);
-    CHECK(desk.view().attention.reading == ReadingOptions{});
+    CHECK(desk.view().attention.reading == analysis::ReadingOptions{});
     CHECK(desk.shown().dims().Tq == 3);
     end_recording();
 }
@@ -228,7 +229,7 @@ TEST_CASE("another file is read as it is held") {
     desk.program.open_path(folder.file("b.npy"));
     desk.settle();
     desk.settle();
-    CHECK(desk.view().attention.reading == ReadingOptions{});
+    CHECK(desk.view().attention.reading == analysis::ReadingOptions{});
     CHECK(weight(desk, 0, 2, 0) == 0.5F);
     CHECK(desk.shown().dims().H == 2);
     end_recording();

@@ -10,6 +10,8 @@
 // Cross-attention in the window: a second field, keys of their own words, pages with Tq != Tk.
 
 namespace headscope::test {
+
+using namespace headscope::app;
 namespace {
 
 constexpr const char* cross = "cross: a second sentence";
@@ -111,7 +113,7 @@ TEST_CASE("a preset opens with both sentences, and a project keeps them", "[gui]
     desk.type_kv_sentence("Le chien boit du lait");
     desk.act(Command(EditCell{{TensorId::x_kv, {0, 1, 3, 0}}, 2}));
     desk.save_as(folder.file("two.headscope"));
-    const Recipe kept = open_project(folder.file("two.headscope")).recipe;
+    const project::Recipe kept = project::open_project(folder.file("two.headscope")).recipe;
     CHECK(kept.kv_sentence == "Le chien boit du lait");
 
     Desk other;

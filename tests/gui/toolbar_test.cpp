@@ -11,6 +11,8 @@
 // Drop-downs, theme, zoom, help.
 
 namespace headscope::test {
+
+using namespace headscope::app;
 namespace {
 
 std::vector<std::string> open_list(Desk& desk, const std::string& caption) {
@@ -69,7 +71,7 @@ TEST_CASE("every choice of every drop-down does what it says", "[gui][toolbar]")
             CHECK(std::ranges::count(after, "✓  " + plain(wanted)) == 1);
             desk.driver.key(GLFW_KEY_ESCAPE);
             desk.driver.wait(2);
-            const Recipe& recipe = desk.program.state().document->recipe;
+            const project::Recipe& recipe = desk.program.state().document->recipe;
             seen.insert(recipe.preset + std::to_string(static_cast<int>(recipe.mask)) + " " +
                         std::to_string(desk.problem().dims.H) + " " +
                         std::to_string(desk.problem().dims.Hkv));
@@ -111,7 +113,7 @@ TEST_CASE("a drop-down is worked with the keyboard alone", "[gui][toolbar]") {
     desk.driver.key(GLFW_KEY_DOWN);
     desk.driver.key(GLFW_KEY_ENTER);
     desk.settle();
-    CHECK(desk.program.state().document->recipe.mask == MaskChoice::causal);
+    CHECK(desk.program.state().document->recipe.mask == project::MaskChoice::causal);
     CHECK(desk.view().row == -1);
 }
 

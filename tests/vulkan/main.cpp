@@ -8,7 +8,7 @@
 /// Without a Vulkan device there is nothing to test: that is said and counts as skipped (77), not as passed.
 int main(int argc, char** argv) {
     try {
-        const auto devices = headscope::vulkan_devices();
+        const auto devices = headscope::vulkan::vulkan_devices();
         if (std::none_of(devices.begin(), devices.end(), [](const auto& device) { return device.usable; })) {
             std::cout << "SKIPPED: no Vulkan device of this machine can be used\n";
             return 77;

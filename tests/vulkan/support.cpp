@@ -7,7 +7,7 @@ namespace headscope {
 Validated::Validated() {
     options.validation = [this](const std::string& message) { messages.push_back(message); };
     try {
-        vulkan_devices(options);
+        vulkan::vulkan_devices(options);
         on = true;
     } catch (const Error&) {
         options.validation = nullptr;

@@ -16,7 +16,7 @@ struct Validated {
 
     bool on = false;
     std::vector<std::string> messages;
-    VulkanOptions options;
+    vulkan::VulkanOptions options;
 };
 
 } // namespace headscope

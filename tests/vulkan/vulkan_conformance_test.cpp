@@ -15,7 +15,7 @@ void check_none(const std::vector<std::string>& lines) {
 
 std::vector<ConformanceCase> with_answers(std::vector<ConformanceCase> cases) {
     for (ConformanceCase& one : cases)
-        one.expected = reference_trace(one.problem);
+        one.expected = cpu::reference_trace(one.problem);
     return cases;
 }
 
@@ -30,14 +30,14 @@ std::vector<ConformanceCase> every_third(const std::vector<ConformanceCase>& cas
 
 TEST_CASE("the Vulkan engine meets the golden cases") {
     Validated validated;
-    VulkanEngine engine(0, validated.options);
+    vulkan::VulkanEngine engine(0, validated.options);
     check_none(failures(golden_cases(), engine));
     check_none(validated.messages);
 }
 
 TEST_CASE("the Vulkan engine meets the reference on generated cases") {
     Validated validated;
-    VulkanEngine engine(0, validated.options);
+    vulkan::VulkanEngine engine(0, validated.options);
     check_none(failures(with_answers(generated_cases()), engine));
     check_none(validated.messages);
 }
@@ -46,7 +46,7 @@ TEST_CASE("kernels and copies as a graphics card needs them meet the reference")
     Validated validated;
     validated.options.shared_tiles = true;
     validated.options.staging = true;
-    VulkanEngine engine(0, validated.options);
+    vulkan::VulkanEngine engine(0, validated.options);
     check_none(failures(with_answers(every_third(generated_cases())), engine));
     check_none(validated.messages);
 }
@@ -54,7 +54,7 @@ TEST_CASE("kernels and copies as a graphics card needs them meet the reference")
 TEST_CASE("problems larger than one binding are cut and meet the reference") {
     Validated validated;
     validated.options.binding_bytes = 1024;
-    VulkanEngine engine(0, validated.options);
+    vulkan::VulkanEngine engine(0, validated.options);
     // Left out are those with a row of keys that is larger.
     auto cases = with_answers(generated_cases());
     std::erase_if(cases, [](const ConformanceCase& one) { return one.problem.dims.Tk > 50; });

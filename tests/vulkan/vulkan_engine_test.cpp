@@ -37,8 +37,8 @@ Rotary rotary_of(const Dims& d, std::int64_t entries) {
 }
 
 /// The sentence of both engines, which has to be the same.
-void check_same_sentence(const Problem& problem, VulkanEngine& engine) {
-    CpuEngine cpu(1);
+void check_same_sentence(const Problem& problem, vulkan::VulkanEngine& engine) {
+    cpu::CpuEngine cpu(1);
     const std::string expected = input_error([&] { cpu.run(problem); });
     CHECK_FALSE(expected.empty());
     CHECK(input_error([&] { engine.run(problem); }) == expected);
@@ -48,26 +48,26 @@ void check_same_sentence(const Problem& problem, VulkanEngine& engine) {
 
 TEST_CASE("widths from 1 to 256 and rotations agree with the reference") {
     Validated validated;
-    VulkanEngine engine(0, validated.options);
+    vulkan::VulkanEngine engine(0, validated.options);
     for (const std::int64_t dk : {1, 64, 256}) {
         Dims dims{.B = 1, .Tq = 9, .Tk = 9, .D = 12, .Dkv = 12, .H = 2, .Hkv = 1, .dk = dk, .dv = dk};
         const Problem problem = problem_of(dims, static_cast<std::uint64_t>(dk), {CausalMask{}});
         INFO("dk = " << dk);
-        CHECK(difference(engine.run(problem), reference_trace(problem)) == "");
+        CHECK(difference(engine.run(problem), cpu::reference_trace(problem)) == "");
     }
     for (const std::int64_t entries : {1, 2}) {
         Dims dims = odd;
         dims.dk = 6;
         Problem problem = problem_of(dims, 11, {CausalMask{}});
         problem.rotary = rotary_of(dims, entries);
-        CHECK(difference(engine.run(problem), reference_trace(problem)) == "");
+        CHECK(difference(engine.run(problem), cpu::reference_trace(problem)) == "");
     }
     for (const std::string& message : validated.messages)
         FAIL_CHECK(message);
 }
 
 TEST_CASE("any set of stages has the numbers of a run with all of them") {
-    VulkanEngine engine(0);
+    vulkan::VulkanEngine engine(0);
     const Problem problem = problem_of(odd, 3, {CausalMask{}});
     const Trace all = engine.run(problem);
     for (const TensorInfo& info : stage_table()) {
@@ -82,14 +82,14 @@ TEST_CASE("any set of stages has the numbers of a run with all of them") {
 }
 
 TEST_CASE("a rectangle recomputed from queries, keys and statistics is the part of the stage") {
-    VulkanEngine engine(0);
+    vulkan::VulkanEngine engine(0);
     const Problem problem = problem_of(odd, 4, {CausalMask{}});
-    const Trace all = reference_trace(problem);
+    const Trace all = cpu::reference_trace(problem);
     Progress progress;
     CHECK(error_kind([&] { engine.rectangle(TensorId::weights, {.rows = 1, .keys = 1}); }) ==
           ErrorKind::internal);
     engine.run(problem, StageSet().with(TensorId::output), progress);
-    const Rectangle part{.b = 1, .h = 4, .first_row = 11, .rows = 17, .first_key = 3, .keys = 30};
+    const vulkan::Rectangle part{.b = 1, .h = 4, .first_row = 11, .rows = 17, .first_key = 3, .keys = 30};
     for (const TensorId stage : {TensorId::scores, TensorId::scaled, TensorId::masked, TensorId::weights}) {
         const Tensor got = engine.rectangle(stage, part);
         Tensor expected({part.rows, part.keys});
@@ -106,7 +106,7 @@ TEST_CASE("a rectangle recomputed from queries, keys and statistics is the part 
 }
 
 TEST_CASE("numbers that leave float32's range are refused in the CPU's words") {
-    VulkanEngine engine(0);
+    vulkan::VulkanEngine engine(0);
     Problem base = problem_of(odd, 5);
     const auto scaled_by = [](const TensorPtr& tensor, float factor) {
         Tensor copy(tensor->shape(), tensor->values());
@@ -129,11 +129,11 @@ TEST_CASE("numbers that leave float32's range are refused in the CPU's words") {
     invalid.temperature = 0;
     check_same_sentence(invalid, engine);
     // It computes on as if nothing had been.
-    CHECK(difference(engine.run(base), reference_trace(base)) == "");
+    CHECK(difference(engine.run(base), cpu::reference_trace(base)) == "");
 }
 
 TEST_CASE("a run can be cancelled, and the next one is whole") {
-    VulkanEngine engine(0);
+    vulkan::VulkanEngine engine(0);
     const Problem problem = problem_of(odd, 6);
     Progress progress;
     progress.cancel();
@@ -141,5 +141,5 @@ TEST_CASE("a run can be cancelled, and the next one is whole") {
     Progress watched;
     const Trace trace = engine.run(problem, StageSet::all(), watched);
     CHECK(watched.fraction() == 1.0F);
-    CHECK(difference(trace, reference_trace(problem)) == "");
+    CHECK(difference(trace, cpu::reference_trace(problem)) == "");
 }

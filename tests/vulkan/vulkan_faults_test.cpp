@@ -21,18 +21,18 @@ Problem some_problem(std::int64_t T = 5) {
 }
 
 /// Fails the n-th time that a step is reached.
-VulkanOptions failing(VulkanStep step, VkResult result, int nth = 1) {
-    VulkanOptions options;
-    options.fault = [=, left = nth](VulkanStep now) mutable {
+vulkan::VulkanOptions failing(vulkan::VulkanStep step, VkResult result, int nth = 1) {
+    vulkan::VulkanOptions options;
+    options.fault = [=, left = nth](vulkan::VulkanStep now) mutable {
         return now == step && --left == 0 ? static_cast<int>(result) : 0;
     };
     return options;
 }
 
 /// The sentence of the Error(machine) of opening the device and running a problem; empty without one.
-std::string machine_error(const VulkanOptions& options, const Problem& problem = some_problem()) {
+std::string machine_error(const vulkan::VulkanOptions& options, const Problem& problem = some_problem()) {
     try {
-        VulkanEngine engine(0, options);
+        vulkan::VulkanEngine engine(0, options);
         engine.run(problem);
     } catch (const Error& fault) {
         CHECK(fault.kind() == ErrorKind::machine);
@@ -44,37 +44,37 @@ std::string machine_error(const VulkanOptions& options, const Problem& problem =
 } // namespace
 
 TEST_CASE("what the machine lacks is said in one sentence") {
-    CHECK_THAT(machine_error(failing(VulkanStep::load, VK_ERROR_INITIALIZATION_FAILED)),
+    CHECK_THAT(machine_error(failing(vulkan::VulkanStep::load, VK_ERROR_INITIALIZATION_FAILED)),
                Contains("no Vulkan loader") && Contains("--device cpu"));
-    CHECK_THAT(machine_error(failing(VulkanStep::instance, VK_ERROR_INCOMPATIBLE_DRIVER)),
+    CHECK_THAT(machine_error(failing(vulkan::VulkanStep::instance, VK_ERROR_INCOMPATIBLE_DRIVER)),
                Contains("no Vulkan driver") && Contains("--device cpu"));
-    CHECK_THAT(machine_error(failing(VulkanStep::instance, VK_ERROR_LAYER_NOT_PRESENT)),
+    CHECK_THAT(machine_error(failing(vulkan::VulkanStep::instance, VK_ERROR_LAYER_NOT_PRESENT)),
                Contains("VK_LAYER_KHRONOS_validation is not installed"));
-    CHECK_THAT(machine_error(failing(VulkanStep::device, VK_ERROR_EXTENSION_NOT_PRESENT)),
+    CHECK_THAT(machine_error(failing(vulkan::VulkanStep::device, VK_ERROR_EXTENSION_NOT_PRESENT)),
                Contains("lacks a Vulkan extension") && Contains("--device cpu"));
-    CHECK_THAT(machine_error(failing(VulkanStep::device, VK_ERROR_FEATURE_NOT_PRESENT)),
+    CHECK_THAT(machine_error(failing(vulkan::VulkanStep::device, VK_ERROR_FEATURE_NOT_PRESENT)),
                Contains("lacks a Vulkan feature"));
-    CHECK_THAT(machine_error(failing(VulkanStep::pipeline, VK_ERROR_UNKNOWN)), Contains("failed: "));
-    CHECK(error_kind([] { VulkanEngine(99); }) == ErrorKind::machine);
+    CHECK_THAT(machine_error(failing(vulkan::VulkanStep::pipeline, VK_ERROR_UNKNOWN)), Contains("failed: "));
+    CHECK(error_kind([] { vulkan::VulkanEngine(99); }) == ErrorKind::machine);
 }
 
 TEST_CASE("memory that runs out and devices that are lost in the middle of a run are said in one sentence") {
     for (const int nth : {1, 3, 9})
-        CHECK_THAT(machine_error(failing(VulkanStep::allocate, VK_ERROR_OUT_OF_DEVICE_MEMORY, nth)),
+        CHECK_THAT(machine_error(failing(vulkan::VulkanStep::allocate, VK_ERROR_OUT_OF_DEVICE_MEMORY, nth)),
                    Contains("too little free memory") && Contains("--device cpu"));
-    CHECK_THAT(machine_error(failing(VulkanStep::allocate, VK_ERROR_OUT_OF_HOST_MEMORY)),
+    CHECK_THAT(machine_error(failing(vulkan::VulkanStep::allocate, VK_ERROR_OUT_OF_HOST_MEMORY)),
                Contains("too little free memory on this machine"));
-    for (const VulkanStep step : {VulkanStep::submit, VulkanStep::wait})
+    for (const vulkan::VulkanStep step : {vulkan::VulkanStep::submit, vulkan::VulkanStep::wait})
         for (const int nth : {1, 2})
             CHECK_THAT(machine_error(failing(step, VK_ERROR_DEVICE_LOST, nth)), Contains("device lost"));
 }
 
 TEST_CASE("a problem larger than the device's memory is refused before anything is allocated") {
-    VulkanOptions options;
+    vulkan::VulkanOptions options;
     options.memory_bytes = 1 << 20;
     int allocations = 0;
-    options.fault = [&](VulkanStep step) {
-        allocations += step == VulkanStep::allocate ? 1 : 0;
+    options.fault = [&](vulkan::VulkanStep step) {
+        allocations += step == vulkan::VulkanStep::allocate ? 1 : 0;
         return 0;
     };
     CHECK_THAT(machine_error(options, some_problem(800)), Contains("needs ") && Contains(" MB of memory") &&
@@ -82,7 +82,7 @@ TEST_CASE("a problem larger than the device's memory is refused before anything 
                                                               Contains("--device cpu"));
     CHECK(allocations == 0);
     // A smaller one runs, and a large one after it is refused again.
-    VulkanEngine engine(0, options);
+    vulkan::VulkanEngine engine(0, options);
     CHECK(engine.run(some_problem()).device == "vulkan:0");
     CHECK(error_kind([&] { engine.run(some_problem(800)); }) == ErrorKind::machine);
     CHECK(engine.run(some_problem()).device == "vulkan:0");
@@ -90,12 +90,13 @@ TEST_CASE("a problem larger than the device's memory is refused before anything 
 
 TEST_CASE("a device whose memory ran out can be used again") {
     int left = 3;
-    VulkanOptions options;
-    options.fault = [&](VulkanStep step) {
-        return step == VulkanStep::allocate && --left == 0 ? static_cast<int>(VK_ERROR_OUT_OF_DEVICE_MEMORY)
-                                                           : 0;
+    vulkan::VulkanOptions options;
+    options.fault = [&](vulkan::VulkanStep step) {
+        return step == vulkan::VulkanStep::allocate && --left == 0
+                   ? static_cast<int>(VK_ERROR_OUT_OF_DEVICE_MEMORY)
+                   : 0;
     };
-    VulkanEngine engine(0, options);
+    vulkan::VulkanEngine engine(0, options);
     CHECK(error_kind([&] { engine.run(some_problem()); }) == ErrorKind::machine);
     CHECK(engine.run(some_problem()).stage(TensorId::output) != nullptr);
 }
@@ -107,7 +108,7 @@ TEST_CASE("validation catches a barrier that was left out") {
         return;
     }
     validated.options.forget_barriers = true;
-    VulkanEngine engine(0, validated.options);
+    vulkan::VulkanEngine engine(0, validated.options);
     engine.run(some_problem());
     REQUIRE_FALSE(validated.messages.empty());
     CHECK_THAT(validated.messages.front(), Contains("SYNC-HAZARD"));

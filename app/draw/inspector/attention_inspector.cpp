@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -38,22 +38,24 @@ void write_value(Sheet& sheet, const CellAddress& cell) {
     const Theme& theme = context.theme;
     const auto value = static_cast<double>(context.shown.value(cell));
     sheet.y = 18;
-    sheet.put(sheet.left, address_text(context.shown, cell), sheet.width(), Font::mono, 14, theme.ink);
+    sheet.put(sheet.left, address_text(context.shown, cell), sheet.width(), figure::Font::mono, 14,
+              theme.ink);
     const int decimals = value != 0 && std::abs(value) < 0.01 ? 4 : 2;
     const float taken =
         draw_text(sheet.picture, context, sheet.left, 84, std::isnan(value) ? "NaN" : number(value, decimals),
-                  Font::ui_semibold, 34, theme.ink);
+                  figure::Font::ui_semibold, 34, theme.ink);
     const bool mean = cell.tensor == TensorId::weights_mean;
     const Problem& problem = context.shown.problem();
     const std::string from = shortened(problem.query_label(cell.at[mean ? 1U : 2U]), 14),
                       to = shortened(problem.key_label(cell.at[mean ? 2U : 3U]), 14);
     const std::string words = from + " → " + to;
-    if (taken + 14 + context.measure(words, Font::ui, 13) <= sheet.width()) {
-        draw_text(sheet.picture, context, sheet.left + taken + 14, 82, words, Font::ui, 13, theme.text);
+    if (taken + 14 + context.measure(words, figure::Font::ui, 13) <= sheet.width()) {
+        draw_text(sheet.picture, context, sheet.left + taken + 14, 82, words, figure::Font::ui, 13,
+                  theme.text);
         sheet.y = 98;
     } else {
         sheet.y = 96;
-        sheet.put(sheet.left, words, sheet.width(), Font::ui, 13, theme.text);
+        sheet.put(sheet.left, words, sheet.width(), figure::Font::ui, 13, theme.text);
         sheet.y += 26;
     }
 }
@@ -100,14 +102,14 @@ void write_head(Sheet& sheet, std::int64_t h) {
     const DrawContext& context = sheet.context;
     const AttentionInfo& info = context.shown.document->attention->info();
     const std::int64_t l = context.shown.document->layer;
-    const std::string name = (info.is_mean(l, h) ? "" : "Head ") + head_name(info, l, h);
-    const HeadFacts* facts = facts_of(context, h);
+    const std::string name = (info.is_mean(l, h) ? "" : "Head ") + analysis::head_name(info, l, h);
+    const analysis::HeadFacts* facts = facts_of(context, h);
     if (facts == nullptr) {
         sheet.section(name);
         sheet.paragraph("Being measured …", context.theme.muted);
         return;
     }
-    const HeadMetrics& m = facts->metrics;
+    const analysis::HeadMetrics& m = facts->metrics;
     const auto two = [](float value) { return number(static_cast<double>(value), 2); };
     sheet.section(name, m.label.empty() ? "no clear label" : m.label);
     if (info.Tq == info.Tk) {
@@ -150,4 +152,4 @@ Picture draw_attention_inspector(const DrawContext& context) {
     return sheet.finish();
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -66,7 +66,7 @@ std::optional<Touched> touched_by(const DrawContext& context, const CellAddress&
 
 void add_cell(Sheet& sheet, const CellAddress& cell) {
     const Comparison& compare = *sheet.context.compare;
-    const TensorDifference* difference = compare.of(cell.tensor);
+    const analysis::TensorDifference* difference = compare.of(cell.tensor);
     if (difference == nullptr)
         return;
     const float change = difference->cells->data()[difference->cells->shape().offset(cell.at)];
@@ -82,23 +82,24 @@ void add_row(Sheet& sheet, const std::string& name, float a, float b, float limi
     const Theme& theme = sheet.context.theme;
     const float change = b - a;
     const float column = 66, last = 76;
-    sheet.put(sheet.left, name, sheet.width() - 2 * column - last + 8, Font::ui, 13, theme.text);
-    sheet.put(sheet.right - last - column - 8, number(a, 2), column, Font::mono, Sheet::text_size, theme.text,
-              Align::right);
-    sheet.put(sheet.right - last - 8, number(b, 2), column, Font::mono_semibold, Sheet::text_size, theme.ink,
-              Align::right);
-    const Color fill = ramp_color(theme.diverging, 0.5F + 0.5F * change / limit);
-    sheet.picture.scene.add(
-        RectItem{.area = {sheet.right - last, sheet.y + 1, last, Sheet::row_height - 2}, .fill = fill});
-    sheet.put(sheet.right - 8, change_text(change), last - 10, Font::mono, Sheet::text_size, text_on(fill),
-              Align::right);
+    sheet.put(sheet.left, name, sheet.width() - 2 * column - last + 8, figure::Font::ui, 13, theme.text);
+    sheet.put(sheet.right - last - column - 8, number(a, 2), column, figure::Font::mono, Sheet::text_size,
+              theme.text, figure::Align::right);
+    sheet.put(sheet.right - last - 8, number(b, 2), column, figure::Font::mono_semibold, Sheet::text_size,
+              theme.ink, figure::Align::right);
+    const figure::Color fill = ramp_color(theme.diverging, 0.5F + 0.5F * change / limit);
+    sheet.picture.scene.add(figure::RectItem{
+        .area = {sheet.right - last, sheet.y + 1, last, Sheet::row_height - 2}, .fill = fill});
+    sheet.put(sheet.right - 8, change_text(change), last - 10, figure::Font::mono, Sheet::text_size,
+              text_on(fill), figure::Align::right);
     sheet.y += Sheet::row_height;
 }
 
 void add_touched(Sheet& sheet, const CellAddress& cell) {
     const DrawContext& context = sheet.context;
     const auto touched = touched_by(context, cell);
-    const TensorDifference* difference = touched ? context.compare->of(touched->span.source) : nullptr;
+    const analysis::TensorDifference* difference =
+        touched ? context.compare->of(touched->span.source) : nullptr;
     if (difference == nullptr)
         return;
     const ReadSpan& span = touched->span;
@@ -121,9 +122,10 @@ void add_touched(Sheet& sheet, const CellAddress& cell) {
     sheet.section("What this cell touches", touched->name);
     const Theme& theme = context.theme;
     const float last = 76, column = 66;
-    sheet.put(sheet.right - last - column - 8, "A", column, Font::mono, 12, theme.muted, Align::right);
-    sheet.put(sheet.right - last - 8, "B", column, Font::mono, 12, theme.muted, Align::right);
-    sheet.put(sheet.right - 8, "B − A", last, Font::mono, 12, theme.muted, Align::right);
+    sheet.put(sheet.right - last - column - 8, "A", column, figure::Font::mono, 12, theme.muted,
+              figure::Align::right);
+    sheet.put(sheet.right - last - 8, "B", column, figure::Font::mono, 12, theme.muted, figure::Align::right);
+    sheet.put(sheet.right - 8, "B − A", last, figure::Font::mono, 12, theme.muted, figure::Align::right);
     sheet.y += 22;
     const float limit = symmetric_end(std::abs(difference->largest));
     const bool by_token = span.axis == 1;
@@ -146,7 +148,7 @@ void add_heads(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
     const TensorId id = told_by_head(context.view);
-    const TensorDifference* change = context.compare->of(id);
+    const analysis::TensorDifference* change = context.compare->of(id);
     if (change == nullptr || change->head_norms.empty())
         return;
     const auto& norms = change->head_norms;
@@ -163,22 +165,22 @@ void add_heads(Sheet& sheet) {
     const std::int64_t H = context.dims().H, shared = H / static_cast<std::int64_t>(norms.size());
     for (const std::size_t h : heads) {
         const std::int64_t first = static_cast<std::int64_t>(h) * shared;
-        const Color colour = theme.head(first, H).colour;
+        const figure::Color colour = theme.head(first, H).colour;
         const float middle = sheet.y + Sheet::row_height / 2;
-        Scene& scene = sheet.picture.scene;
-        scene.add(RectItem{.area = {sheet.left, middle - 5, 10, 10}, .fill = colour});
-        sheet.put(sheet.left + 18, (shared == 1 ? "Head " : "K/V head ") + std::to_string(h), 76, Font::ui,
-                  13, theme.text);
+        figure::Scene& scene = sheet.picture.scene;
+        scene.add(figure::RectItem{.area = {sheet.left, middle - 5, 10, 10}, .fill = colour});
+        sheet.put(sheet.left + 18, (shared == 1 ? "Head " : "K/V head ") + std::to_string(h), 76,
+                  figure::Font::ui, 13, theme.text);
         const float bar = sheet.left + 96, room = sheet.right - 62 - bar;
-        scene.add(RectItem{
+        scene.add(figure::RectItem{
             .area = {bar, middle - 5, std::max(room * static_cast<float>(norms[h] / largest), 1.0F), 10},
             .fill = colour});
         sheet.put(sheet.right, norms[h] == 0 ? "·" : number(norms[h], norms[h] < 0.005 ? 4 : 2), 56,
-                  Font::mono, Sheet::text_size, theme.ink, Align::right);
+                  figure::Font::mono, Sheet::text_size, theme.ink, figure::Align::right);
         sheet.y += Sheet::row_height;
     }
     const bool added = id == TensorId::contributions;
-    const TensorDifference* total = added ? context.compare->of(TensorId::output) : change;
+    const analysis::TensorDifference* total = added ? context.compare->of(TensorId::output) : change;
     if (total != nullptr)
         sheet.row(added ? "output" : "all heads", number(total->norm, total->norm < 0.005 ? 4 : 2), true);
     sheet.paragraph(std::string(all ? "" : "The heads that changed most. ") +
@@ -198,4 +200,4 @@ void add_change_sections(Sheet& sheet, const CellAddress& cell) {
     add_heads(sheet);
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -68,26 +68,26 @@ void write_head(Sheet& sheet, const CellAddress& cell, int decimals) {
     const DrawContext& context = sheet.context;
     constexpr float value_size = 34.0F, caption_size = 12.5F;
     sheet.y = 18;
-    sheet.put(sheet.left, address_text(context.shown, cell), sheet.width(), Font::mono, 14,
+    sheet.put(sheet.left, address_text(context.shown, cell), sheet.width(), figure::Font::mono, 14,
               context.theme.ink);
     const auto value = static_cast<double>(context.shown.value(cell));
     decimals = std::max(decimals, 2);
     std::string text = number(value, decimals);
-    while (decimals > 0 && context.measure(text, Font::ui_semibold, value_size) > sheet.width())
+    while (decimals > 0 && context.measure(text, figure::Font::ui_semibold, value_size) > sheet.width())
         text = number(value, --decimals);
     constexpr float value_baseline = 84.0F;
-    const float taken = draw_text(sheet.picture, context, sheet.left, value_baseline, text, Font::ui_semibold,
-                                  value_size, context.theme.ink);
+    const float taken = draw_text(sheet.picture, context, sheet.left, value_baseline, text,
+                                  figure::Font::ui_semibold, value_size, context.theme.ink);
     const std::string caption = caption_of(context.shown, cell);
     const float room = sheet.width() - taken - 12;
-    const bool beside = context.measure(caption, Font::ui, caption_size) <= room;
+    const bool beside = context.measure(caption, figure::Font::ui, caption_size) <= room;
     float last_baseline = value_baseline;
     if (beside)
-        draw_text(sheet.picture, context, sheet.left + taken + 12, value_baseline - 2, caption, Font::ui,
-                  caption_size, context.theme.muted);
+        draw_text(sheet.picture, context, sheet.left + taken + 12, value_baseline - 2, caption,
+                  figure::Font::ui, caption_size, context.theme.muted);
     else
         last_baseline = draw_paragraph(sheet.picture, context, sheet.left, value_baseline + 26, sheet.width(),
-                                       caption, Font::ui, caption_size, 18, context.theme.muted) -
+                                       caption, figure::Font::ui, caption_size, 18, context.theme.muted) -
                         18;
     sheet.y = last_baseline + 10;
 }
@@ -124,4 +124,4 @@ Picture draw_inspector(const DrawContext& context) {
     return head.finish();
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -3,7 +3,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/rotation.h"
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -215,14 +215,14 @@ int add_given(Sheet& sheet, const CellAddress& cell) {
     sheet.section("Read by");
     for (const Reader& reader :
          token ? readers_of_token(shown, cell) : readers_of_input(shown.dims(), cell)) {
-        const float taken = sheet.put(sheet.left, reader.address, sheet.width(), Font::mono, Sheet::text_size,
-                                      sheet.context.theme.ink);
+        const float taken = sheet.put(sheet.left, reader.address, sheet.width(), figure::Font::mono,
+                                      Sheet::text_size, sheet.context.theme.ink);
         if (!reader.who.empty() && sheet.width() - taken > 40)
-            sheet.put(sheet.right, reader.who, sheet.width() - taken - 12, Font::ui, Sheet::text_size,
-                      sheet.context.theme.muted, Align::right);
+            sheet.put(sheet.right, reader.who, sheet.width() - taken - 12, figure::Font::ui, Sheet::text_size,
+                      sheet.context.theme.muted, figure::Align::right);
         sheet.y += Sheet::row_height;
     }
     return 2;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -174,4 +174,4 @@ int add_output_terms(Sheet& sheet, const CellAddress& cell) {
     return draw_terms(sheet, table);
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -3,7 +3,7 @@
 #include "app/draw/inspector/inspector_words.h"
 #include "app/draw/matrix/terms.h"
 
-namespace headscope {
+namespace headscope::app {
 
 // The sections of the inspector. Each writes one step of the computation of `cell` under a hairline and
 // returns the decimals that its result is printed with.
@@ -39,4 +39,4 @@ int add_given(Sheet& sheet, const CellAddress& cell);
 std::vector<double> numbers_of(const Shown& shown, const ReadSpan& span);
 std::vector<ReadSpan> reads_of(const Shown& shown, const CellAddress& cell);
 
-} // namespace headscope
+} // namespace headscope::app

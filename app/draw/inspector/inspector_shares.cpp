@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -47,13 +47,13 @@ private:
     float pixels(double value) const { return static_cast<float>(value / (high_ - low_)) * sheet_.width(); }
 
     void draw_piece(const Piece& piece, float x, float length) {
-        const Color fill = piece.head < 0 ? theme_.line2 : bar_color(sheet_.context, piece.head);
-        const Rect area{x, sheet_.y, length, share_bar_height};
-        sheet_.picture.scene.add(RectItem{.area = area, .fill = fill});
-        if (length > sheet_.context.measure(piece.label, Font::ui_semibold, 12.5F) + 8)
+        const figure::Color fill = piece.head < 0 ? theme_.line2 : bar_color(sheet_.context, piece.head);
+        const figure::Rect area{x, sheet_.y, length, share_bar_height};
+        sheet_.picture.scene.add(figure::RectItem{.area = area, .fill = fill});
+        if (length > sheet_.context.measure(piece.label, figure::Font::ui_semibold, 12.5F) + 8)
             draw_text(sheet_.picture, sheet_.context, x + length / 2,
-                      baseline_for(sheet_.y + share_bar_height / 2, 12.5F), piece.label, Font::ui_semibold,
-                      12.5F, text_on(fill), Align::center);
+                      figure::baseline_for(sheet_.y + share_bar_height / 2, 12.5F), piece.label,
+                      figure::Font::ui_semibold, 12.5F, text_on(fill), figure::Align::center);
         sheet_.picture.tips.push_back(
             {area, (piece.head < 0 ? "b_O " : "Head " + piece.label + " ") + signed_number(piece.value, 3)});
     }
@@ -61,18 +61,19 @@ private:
     void draw_marks(double total) {
         const float bottom = sheet_.y + share_bar_height;
         const float at = zero_ + pixels(total);
-        sheet_.picture.scene.add(LineItem{{zero_, sheet_.y - 5}, {zero_, bottom + 5}, theme_.ink, 1.5F});
         sheet_.picture.scene.add(
-            PolygonItem{{{at - 5, bottom + 12}, {at, bottom + 4}, {at + 5, bottom + 12}}, theme_.ink});
+            figure::LineItem{{zero_, sheet_.y - 5}, {zero_, bottom + 5}, theme_.ink, 1.5F});
+        sheet_.picture.scene.add(figure::PolygonItem{
+            {{at - 5, bottom + 12}, {at, bottom + 4}, {at + 5, bottom + 12}}, theme_.ink});
         const std::string text = "total";
-        const float wide = sheet_.context.measure(text, Font::ui, 12);
+        const float wide = sheet_.context.measure(text, figure::Font::ui, 12);
         const float label = std::clamp(at, sheet_.left + wide / 2, sheet_.right - wide / 2);
-        draw_text(sheet_.picture, sheet_.context, label, bottom + 26, text, Font::ui, 12, theme_.muted,
-                  Align::center);
+        draw_text(sheet_.picture, sheet_.context, label, bottom + 26, text, figure::Font::ui, 12,
+                  theme_.muted, figure::Align::center);
         const float zero_label = std::clamp(zero_, sheet_.left + 4, sheet_.right - 4);
         if (std::abs(label - zero_label) > wide / 2 + 14)
-            draw_text(sheet_.picture, sheet_.context, zero_label, bottom + 26, "0", Font::mono, 12,
-                      theme_.muted, Align::center);
+            draw_text(sheet_.picture, sheet_.context, zero_label, bottom + 26, "0", figure::Font::mono, 12,
+                      theme_.muted, figure::Align::center);
     }
 
     Sheet& sheet_;
@@ -120,4 +121,4 @@ int add_shares(Sheet& sheet, const CellAddress& cell) {
                               .total = total});
 }
 
-} // namespace headscope
+} // namespace headscope::app

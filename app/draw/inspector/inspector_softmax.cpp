@@ -9,7 +9,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -75,7 +75,7 @@ void write_softmax(Sheet& sheet, const Softmax& softmax, const SumFormat& exp, c
                    int score_decimals, std::int64_t head) {
     const Theme& theme = sheet.context.theme;
     const auto wide = [&](const std::string& text) {
-        return sheet.context.measure(text, Font::mono_semibold, Sheet::text_size) + 14;
+        return sheet.context.measure(text, figure::Font::mono_semibold, Sheet::text_size) + 14;
     };
     float exp_width = wide(about(exp.approximate) + number(softmax.exp_sum, exp.decimals));
     for (const SoftmaxLine& line : softmax.lines)
@@ -99,28 +99,28 @@ void write_softmax(Sheet& sheet, const Softmax& softmax, const SumFormat& exp, c
     const float exp_edge = sheet.right - weight_width - spare, s_edge = exp_edge - exp_width - spare;
     const float key_room = std::max(16.0F, s_edge - s_width - sheet.left);
     sheet.y -= 2;
-    const auto head_text = [&](float x, const char* text, Align align) {
-        sheet.put(x, text, 80, Font::ui, 12, theme.muted, align);
+    const auto head_text = [&](float x, const char* text, figure::Align align) {
+        sheet.put(x, text, 80, figure::Font::ui, 12, theme.muted, align);
     };
-    head_text(sheet.left, "key", Align::left);
-    head_text(s_edge, "s", Align::right);
-    head_text(exp_edge, "exp", Align::right);
-    head_text(sheet.right, "weight", Align::right);
+    head_text(sheet.left, "key", figure::Align::left);
+    head_text(s_edge, "s", figure::Align::right);
+    head_text(exp_edge, "exp", figure::Align::right);
+    head_text(sheet.right, "weight", figure::Align::right);
     sheet.y += Sheet::row_height - 2;
     for (const SoftmaxLine& line : softmax.lines) {
         if (line.spoken) {
             const float x = sheet.left - 10;
-            sheet.picture.scene.add(RectItem{.area = {x, sheet.y, sheet.right + 10 - x, Sheet::row_height},
-                                             .fill = theme.highlight});
-            sheet.picture.scene.add(
-                RectItem{.area = {x, sheet.y, 3, Sheet::row_height}, .fill = bar_color(sheet.context, head)});
+            sheet.picture.scene.add(figure::RectItem{
+                .area = {x, sheet.y, sheet.right + 10 - x, Sheet::row_height}, .fill = theme.highlight});
+            sheet.picture.scene.add(figure::RectItem{.area = {x, sheet.y, 3, Sheet::row_height},
+                                                     .fill = bar_color(sheet.context, head)});
         }
         const auto cell = [&](float x, const std::string& text, bool bold) {
-            sheet.put(x, text, sheet.width(), bold ? Font::mono_semibold : Font::mono, Sheet::text_size,
-                      line.spoken ? theme.ink : theme.text, Align::right);
+            sheet.put(x, text, sheet.width(), bold ? figure::Font::mono_semibold : figure::Font::mono,
+                      Sheet::text_size, line.spoken ? theme.ink : theme.text, figure::Align::right);
         };
         sheet.put(sheet.left, line.key, line.rest ? s_edge - sheet.left : key_room,
-                  line.spoken ? Font::ui_semibold : Font::ui, Sheet::text_size,
+                  line.spoken ? figure::Font::ui_semibold : figure::Font::ui, Sheet::text_size,
                   line.rest     ? theme.muted
                   : line.spoken ? theme.ink
                                 : theme.text);
@@ -131,10 +131,10 @@ void write_softmax(Sheet& sheet, const Softmax& softmax, const SumFormat& exp, c
         sheet.y += Sheet::row_height;
     }
     sheet.rule(sheet.right - exp_edge + exp_width);
-    sheet.put(sheet.left, "sum", 60, Font::ui, Sheet::text_size, theme.muted);
+    sheet.put(sheet.left, "sum", 60, figure::Font::ui, Sheet::text_size, theme.muted);
     const auto sum = [&](float x, const SumFormat& format, double value) {
-        sheet.put(x, about(format.approximate) + number(value, format.decimals), sheet.width(), Font::mono,
-                  Sheet::text_size, theme.ink, Align::right);
+        sheet.put(x, about(format.approximate) + number(value, format.decimals), sheet.width(),
+                  figure::Font::mono, Sheet::text_size, theme.ink, figure::Align::right);
     };
     sum(exp_edge, exp, softmax.exp_sum);
     sum(sheet.right, weight, softmax.weight_sum);
@@ -179,11 +179,13 @@ int add_mask(Sheet& sheet, const Index& at, int fewest) {
                                     : rule.allowed ? "allowed"
                                                    : "forbidden";
         add += rule.add;
-        const float room = sheet.width() - sheet.context.measure(verdict, Font::ui_semibold, 12.5F) - 12;
-        sheet.put(sheet.right, verdict, sheet.width(), rule.adds ? Font::mono : Font::ui_semibold,
-                  Sheet::text_size, theme.ink, Align::right);
+        const float room =
+            sheet.width() - sheet.context.measure(verdict, figure::Font::ui_semibold, 12.5F) - 12;
+        sheet.put(sheet.right, verdict, sheet.width(),
+                  rule.adds ? figure::Font::mono : figure::Font::ui_semibold, Sheet::text_size, theme.ink,
+                  figure::Align::right);
         const float next = draw_paragraph(sheet.picture, sheet.context, sheet.left, sheet.baseline(), room,
-                                          rule.words, Font::ui, Sheet::text_size, 18, theme.text);
+                                          rule.words, figure::Font::ui, Sheet::text_size, 18, theme.text);
         sheet.y += Sheet::row_height + (next - sheet.baseline() - 18);
     }
     const auto from = static_cast<double>(shown.value({TensorId::scaled, at}));
@@ -279,4 +281,4 @@ void add_comparison(Sheet& sheet, const CellAddress& cell) {
         sheet.paragraph("Where a key is masked there is no difference to take.", sheet.context.theme.muted);
 }
 
-} // namespace headscope
+} // namespace headscope::app

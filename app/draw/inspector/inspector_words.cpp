@@ -8,7 +8,7 @@
 #include <array>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -222,4 +222,4 @@ bool fully_masked(const Trace& trace, std::int64_t b, std::int64_t h, std::int64
     });
 }
 
-} // namespace headscope
+} // namespace headscope::app

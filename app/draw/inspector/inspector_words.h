@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// Tokens in running text: “sat”, shortened at 10 letters, or "token 2" where the problem has no words.
 std::string say_query(const Problem& problem, std::int64_t i);
@@ -37,4 +37,4 @@ std::vector<RuleSays> rules_on(const Problem& problem, const Index& at);
 /// Whether a row of weights has no key that it may read.
 bool fully_masked(const Trace& trace, std::int64_t b, std::int64_t h, std::int64_t i);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 float place_on_scale(float value, float low, float high, bool log) {
     if (!log)
@@ -15,4 +15,4 @@ float log_scale_begin(float high) {
     return high * std::pow(10.0F, -log_decades);
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace headscope {
+namespace headscope::app {
 
 inline constexpr float log_decades = 4; ///< that a logarithmic scale of weights spans
 
@@ -11,4 +11,4 @@ float place_on_scale(float value, float low, float high, bool log);
 /// The value of the lower end of a logarithmic scale.
 float log_scale_begin(float high);
 
-} // namespace headscope
+} // namespace headscope::app

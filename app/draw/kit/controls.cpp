@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -15,7 +15,7 @@ constexpr float control_text = 13.0F;
 float segmented_width(const DrawContext& context, const std::vector<Segment>& segments) {
     float width = 4.0F;
     for (const Segment& segment : segments)
-        width += context.measure(segment.label, Font::ui_semibold, control_text) + 2 * segment_pad;
+        width += context.measure(segment.label, figure::Font::ui_semibold, control_text) + 2 * segment_pad;
     return width;
 }
 
@@ -24,63 +24,68 @@ void draw_segmented(Picture& picture, const DrawContext& context, float x, float
     if (!context.controls)
         return;
     const Theme& theme = context.theme;
-    picture.scene.add(RectItem{.area = {x, y, segmented_width(context, segments), segment_height},
-                               .fill = theme.panel,
-                               .stroke = theme.line2,
-                               .radius = 6});
+    picture.scene.add(figure::RectItem{.area = {x, y, segmented_width(context, segments), segment_height},
+                                       .fill = theme.panel,
+                                       .stroke = theme.line2,
+                                       .radius = 6});
     float at = x + 2;
     for (const Segment& segment : segments) {
-        const float width = context.measure(segment.label, Font::ui_semibold, control_text) + 2 * segment_pad;
-        const Rect area{at, y + 2, width, segment_height - 4};
+        const float width =
+            context.measure(segment.label, figure::Font::ui_semibold, control_text) + 2 * segment_pad;
+        const figure::Rect area{at, y + 2, width, segment_height - 4};
         if (segment.on)
-            picture.scene.add(RectItem{.area = area, .fill = theme.ink, .radius = 4});
-        draw_text(picture, context, at + width / 2, baseline_for(y + segment_height / 2, control_text),
-                  segment.label, segment.on ? Font::ui_semibold : Font::ui_medium, control_text,
-                  segment.on ? theme.canvas : theme.muted, Align::center);
+            picture.scene.add(figure::RectItem{.area = area, .fill = theme.ink, .radius = 4});
+        draw_text(picture, context, at + width / 2,
+                  figure::baseline_for(y + segment_height / 2, control_text), segment.label,
+                  segment.on ? figure::Font::ui_semibold : figure::Font::ui_medium, control_text,
+                  segment.on ? theme.canvas : theme.muted, figure::Align::center);
         picture.hotspots.push_back({area, segment.label, segment.action, segment.tip});
         at += width;
     }
 }
 
-void draw_button(Picture& picture, const DrawContext& context, const Rect& area, const std::string& label,
-                 const Action& action, bool primary, const std::string& tip) {
+void draw_button(Picture& picture, const DrawContext& context, const figure::Rect& area,
+                 const std::string& label, const Action& action, bool primary, const std::string& tip) {
     if (!context.controls)
         return;
     const Theme& theme = context.theme;
-    picture.scene.add(RectItem{.area = area,
-                               .fill = primary ? theme.ink : theme.raise,
-                               .stroke = primary ? theme.ink : theme.line2,
-                               .radius = 6});
-    draw_text(picture, context, area.x + area.w / 2, baseline_for(area.y + area.h / 2, control_text), label,
-              Font::ui_semibold, control_text, primary ? theme.canvas : theme.ink, Align::center);
+    picture.scene.add(figure::RectItem{.area = area,
+                                       .fill = primary ? theme.ink : theme.raise,
+                                       .stroke = primary ? theme.ink : theme.line2,
+                                       .radius = 6});
+    draw_text(picture, context, area.x + area.w / 2, figure::baseline_for(area.y + area.h / 2, control_text),
+              label, figure::Font::ui_semibold, control_text, primary ? theme.canvas : theme.ink,
+              figure::Align::center);
     picture.hotspots.push_back({area, label, action, tip});
 }
 
 float draw_text_button(Picture& picture, const DrawContext& context, float x, float y,
                        const std::string& label, bool on, const Action& action, const std::string& tip) {
     const Theme& theme = context.theme;
-    const float width = context.measure(label, Font::ui_medium, 12.5F) + 16;
+    const float width = context.measure(label, figure::Font::ui_medium, 12.5F) + 16;
     if (!context.controls)
         return width;
-    const Rect area{x, y, width, 24};
-    picture.scene.add(RectItem{.area = area,
-                               .fill = on ? theme.highlight : theme.raise,
-                               .stroke = on ? theme.ink : theme.line2,
-                               .radius = 4});
-    draw_text(picture, context, x + width / 2, baseline_for(y + 12, 12.5F), label, Font::ui_medium, 12.5F,
-              on ? theme.ink : theme.text, Align::center);
+    const figure::Rect area{x, y, width, 24};
+    picture.scene.add(figure::RectItem{.area = area,
+                                       .fill = on ? theme.highlight : theme.raise,
+                                       .stroke = on ? theme.ink : theme.line2,
+                                       .radius = 4});
+    draw_text(picture, context, x + width / 2, figure::baseline_for(y + 12, 12.5F), label,
+              figure::Font::ui_medium, 12.5F, on ? theme.ink : theme.text, figure::Align::center);
     picture.hotspots.push_back({area, label, action, tip});
     return width;
 }
 
 float draw_text(Picture& picture, const DrawContext& context, float x, float baseline,
-                const std::string& text, Font font, float size, Color color, Align align) {
-    picture.scene.add(TextItem{{x, baseline}, text, font, size, color, align});
+                const std::string& text, figure::Font font, float size, figure::Color color,
+                figure::Align align) {
+    picture.scene.add(figure::TextItem{{x, baseline}, text, font, size, color, align});
     return context.measure(text, font, size);
 }
 
 float draw_paragraph(Picture& picture, const DrawContext& context, float x, float baseline, float width,
-                     const std::string& text, Font font, float size, float line_height, Color color) {
+                     const std::string& text, figure::Font font, float size, float line_height,
+                     figure::Color color) {
     std::string line;
     const auto flush = [&] {
         draw_text(picture, context, x, baseline, line, font, size, color);
@@ -105,25 +110,25 @@ float draw_paragraph(Picture& picture, const DrawContext& context, float x, floa
 }
 
 void draw_hairline(Picture& picture, const DrawContext& context, float x, float y, float width) {
-    picture.scene.add(LineItem{{x, y}, {x + width, y}, context.theme.line, 1});
+    picture.scene.add(figure::LineItem{{x, y}, {x + width, y}, context.theme.line, 1});
 }
 
 void draw_arrow(Picture& picture, const DrawContext& context, float x, float y, float length,
                 const std::string& caption) {
-    const Color color = context.theme.line2;
+    const figure::Color color = context.theme.line2;
     const float tip = x + length;
-    picture.scene.add(LineItem{{x, y}, {tip, y}, color, 2});
-    picture.scene.add(LineItem{{tip - 7, y - 5}, {tip, y}, color, 2});
-    picture.scene.add(LineItem{{tip - 7, y + 5}, {tip, y}, color, 2});
+    picture.scene.add(figure::LineItem{{x, y}, {tip, y}, color, 2});
+    picture.scene.add(figure::LineItem{{tip - 7, y - 5}, {tip, y}, color, 2});
+    picture.scene.add(figure::LineItem{{tip - 7, y + 5}, {tip, y}, color, 2});
     if (!caption.empty())
-        draw_text(picture, context, x + length / 2, y - 9, caption, Font::ui, 12.5F, context.theme.muted,
-                  Align::center);
+        draw_text(picture, context, x + length / 2, y - 9, caption, figure::Font::ui, 12.5F,
+                  context.theme.muted, figure::Align::center);
 }
 
 void draw_page_head(Picture& picture, const DrawContext& context, const std::string& title,
                     const std::string& formula) {
-    draw_text(picture, context, canvas_pad, 52, title, Font::ui_semibold, 22, context.theme.ink);
-    draw_text(picture, context, canvas_pad, 78, formula, Font::mono, 13, context.theme.muted);
+    draw_text(picture, context, canvas_pad, 52, title, figure::Font::ui_semibold, 22, context.theme.ink);
+    draw_text(picture, context, canvas_pad, 78, formula, figure::Font::mono, 13, context.theme.muted);
 }
 
-} // namespace headscope
+} // namespace headscope::app

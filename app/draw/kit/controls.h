@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// One choice of a segmented switch.
 struct Segment {
@@ -21,8 +21,8 @@ void draw_segmented(Picture& picture, const DrawContext& context, float x, float
                     const std::vector<Segment>& segments);
 
 /// A push button, 34 high; `primary` is filled with ink.
-void draw_button(Picture& picture, const DrawContext& context, const Rect& area, const std::string& label,
-                 const Action& action, bool primary, const std::string& tip = {});
+void draw_button(Picture& picture, const DrawContext& context, const figure::Rect& area,
+                 const std::string& label, const Action& action, bool primary, const std::string& tip = {});
 
 /// A small button of plain text, as wide as its text plus padding; returns its width.
 float draw_text_button(Picture& picture, const DrawContext& context, float x, float y,
@@ -30,11 +30,13 @@ float draw_text_button(Picture& picture, const DrawContext& context, float x, fl
 
 /// One line of text; shorthand for adding a TextItem. Returns its width.
 float draw_text(Picture& picture, const DrawContext& context, float x, float baseline,
-                const std::string& text, Font font, float size, Color color, Align align = Align::left);
+                const std::string& text, figure::Font font, float size, figure::Color color,
+                figure::Align align = figure::Align::left);
 
 /// Words broken into lines of at most `width`; returns the baseline that the next line would have.
 float draw_paragraph(Picture& picture, const DrawContext& context, float x, float baseline, float width,
-                     const std::string& text, Font font, float size, float line_height, Color color);
+                     const std::string& text, figure::Font font, float size, float line_height,
+                     figure::Color color);
 
 /// A horizontal hairline.
 void draw_hairline(Picture& picture, const DrawContext& context, float x, float y, float width);
@@ -49,4 +51,4 @@ void draw_page_head(Picture& picture, const DrawContext& context, const std::str
 
 inline constexpr float canvas_pad = 32.0F;
 
-} // namespace headscope
+} // namespace headscope::app

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -155,4 +155,4 @@ std::string shortened(std::string_view utf8, int most) {
     return out;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// A number with that many decimals and a true minus sign (U+2212); "−∞" and "∞" for infinities. A number
 /// that rounds to zero has no sign.
@@ -47,4 +47,4 @@ std::string beyond_fonts(std::string_view utf8);
 /// At most `most` code points: a longer text loses its middle to "…".
 std::string shortened(std::string_view utf8, int most);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -11,24 +11,24 @@ constexpr float smallest_script = 10.0F;
 
 class Setter {
 public:
-    Setter(const DrawContext& context, Color color) : context_(context), color_(color) {}
+    Setter(const DrawContext& context, figure::Color color) : context_(context), color_(color) {}
 
-    FormulaBox set(const Formula& formula, float size) const {
+    FormulaBox set(const lesson::Formula& formula, float size) const {
         switch (formula.kind) {
-        case Formula::Kind::row:
+        case lesson::Formula::Kind::row:
             return row(formula.parts, size);
-        case Formula::Kind::symbol:
-        case Formula::Kind::text:
+        case lesson::Formula::Kind::symbol:
+        case lesson::Formula::Kind::text:
             return letters(formula.text, size);
-        case Formula::Kind::scripts:
+        case lesson::Formula::Kind::scripts:
             return scripts(formula, size);
-        case Formula::Kind::fraction:
+        case lesson::Formula::Kind::fraction:
             return fraction(formula, size);
-        case Formula::Kind::root:
+        case lesson::Formula::Kind::root:
             return root(formula, size);
-        case Formula::Kind::matrix:
+        case lesson::Formula::Kind::matrix:
             return matrix(formula, size);
-        case Formula::Kind::fence:
+        case lesson::Formula::Kind::fence:
             return fence(formula, size);
         }
         return {};
@@ -46,8 +46,8 @@ private:
     FormulaBox letters(const std::string& text, float size) const {
         FormulaBox box;
         const float gap = wide_sign(text) ? size * 0.22F : text == "," ? size * 0.05F : 0;
-        const float width = context_.measure(text, Font::ui, size);
-        box.scene.add(TextItem{{gap, 0}, text, Font::ui, size, color_});
+        const float width = context_.measure(text, figure::Font::ui, size);
+        box.scene.add(figure::TextItem{{gap, 0}, text, figure::Font::ui, size, color_});
         box.width = width + 2 * gap + (text == "," ? size * 0.2F : 0);
         box.ascent = size * ascent_of;
         box.descent = size * descent_of;
@@ -61,16 +61,18 @@ private:
         into.descent = std::max(into.descent, part.descent + dy);
     }
 
-    FormulaBox row(const std::vector<Formula>& parts, float size) const {
+    FormulaBox row(const std::vector<lesson::Formula>& parts, float size) const {
         FormulaBox box;
-        for (const Formula& part : parts)
+        for (const lesson::Formula& part : parts)
             join(box, set(part, size), box.width, 0);
         return box;
     }
 
-    static bool empty(const Formula& formula) { return formula.parts.empty() && formula.text.empty(); }
+    static bool empty(const lesson::Formula& formula) {
+        return formula.parts.empty() && formula.text.empty();
+    }
 
-    FormulaBox scripts(const Formula& formula, float size) const {
+    FormulaBox scripts(const lesson::Formula& formula, float size) const {
         FormulaBox box = set(formula.parts[0], size);
         const float small = std::max(size * 0.72F, smallest_script);
         const float at = box.width + size * 0.04F;
@@ -94,44 +96,45 @@ private:
         return box;
     }
 
-    FormulaBox fraction(const Formula& formula, float size) const {
+    FormulaBox fraction(const lesson::Formula& formula, float size) const {
         const FormulaBox over = set(formula.parts[0], size), under = set(formula.parts[1], size);
         const float pad = size * 0.18F, axis = -size * 0.28F, gap = size * 0.16F;
         FormulaBox box;
         const float width = std::max(over.width, under.width) + 2 * pad;
         join(box, over, (width - over.width) / 2, axis - gap - over.descent);
         join(box, under, (width - under.width) / 2, axis + gap + under.ascent);
-        box.scene.add(LineItem{{pad / 2, axis}, {width - pad / 2, axis}, color_, 1});
+        box.scene.add(figure::LineItem{{pad / 2, axis}, {width - pad / 2, axis}, color_, 1});
         box.width = width + pad / 2;
         return box;
     }
 
-    FormulaBox root(const Formula& formula, float size) const {
+    FormulaBox root(const lesson::Formula& formula, float size) const {
         const FormulaBox inner = set(formula.parts[0], size);
         const float hook = size * 0.62F, over = size * 0.12F;
         FormulaBox box;
         join(box, inner, hook, 0);
         const float top = -inner.ascent - over, bottom = inner.descent;
         const float middle = (top + bottom) / 2;
-        box.scene.add(LineItem{{size * 0.06F, middle + size * 0.08F}, {hook * 0.34F, middle}, color_, 1});
-        box.scene.add(LineItem{{hook * 0.34F, middle}, {hook * 0.62F, bottom}, color_, 1.5F});
-        box.scene.add(LineItem{{hook * 0.62F, bottom}, {hook * 0.94F, top}, color_, 1});
-        box.scene.add(LineItem{{hook * 0.94F, top}, {hook + inner.width + over, top}, color_, 1});
+        box.scene.add(
+            figure::LineItem{{size * 0.06F, middle + size * 0.08F}, {hook * 0.34F, middle}, color_, 1});
+        box.scene.add(figure::LineItem{{hook * 0.34F, middle}, {hook * 0.62F, bottom}, color_, 1.5F});
+        box.scene.add(figure::LineItem{{hook * 0.62F, bottom}, {hook * 0.94F, top}, color_, 1});
+        box.scene.add(figure::LineItem{{hook * 0.94F, top}, {hook + inner.width + over, top}, color_, 1});
         box.width = hook + inner.width + over * 1.5F;
         box.ascent = inner.ascent + over + 1;
         return box;
     }
 
     void bracket(FormulaBox& box, float x, float top, float bottom, float hook) const {
-        box.scene.add(LineItem{{x, top}, {x, bottom}, color_, 1});
-        box.scene.add(LineItem{{x, top}, {x + hook, top}, color_, 1});
-        box.scene.add(LineItem{{x, bottom}, {x + hook, bottom}, color_, 1});
+        box.scene.add(figure::LineItem{{x, top}, {x, bottom}, color_, 1});
+        box.scene.add(figure::LineItem{{x, top}, {x + hook, top}, color_, 1});
+        box.scene.add(figure::LineItem{{x, bottom}, {x + hook, bottom}, color_, 1});
     }
 
-    FormulaBox matrix(const Formula& formula, float size) const {
+    FormulaBox matrix(const lesson::Formula& formula, float size) const {
         const auto columns = static_cast<std::size_t>(std::max(formula.columns, 1));
         std::vector<FormulaBox> cells;
-        for (const Formula& part : formula.parts)
+        for (const lesson::Formula& part : formula.parts)
             cells.push_back(set(part, size));
         std::vector<float> widths(columns, 0);
         for (std::size_t i = 0; i < cells.size(); ++i)
@@ -157,7 +160,7 @@ private:
         return box;
     }
 
-    FormulaBox fence(const Formula& formula, float size) const {
+    FormulaBox fence(const lesson::Formula& formula, float size) const {
         const FormulaBox inner = set(formula.parts[0], size);
         const float edge = size * 0.3F;
         FormulaBox box;
@@ -166,22 +169,23 @@ private:
         const float top = -inner.ascent, bottom = inner.descent;
         if (formula.text.starts_with('(')) {
             const float bow = size * 0.22F;
-            box.scene.add(CurveItem{{edge * 0.8F, top},
-                                    {edge * 0.8F - bow, top + bow},
-                                    {edge * 0.8F - bow, bottom - bow},
-                                    {edge * 0.8F, bottom},
-                                    color_,
-                                    1});
+            box.scene.add(figure::CurveItem{{edge * 0.8F, top},
+                                            {edge * 0.8F - bow, top + bow},
+                                            {edge * 0.8F - bow, bottom - bow},
+                                            {edge * 0.8F, bottom},
+                                            color_,
+                                            1});
             const float right = box.width - edge * 0.8F;
-            box.scene.add(CurveItem{{right, top},
-                                    {right + bow, top + bow},
-                                    {right + bow, bottom - bow},
-                                    {right, bottom},
-                                    color_,
-                                    1});
+            box.scene.add(figure::CurveItem{{right, top},
+                                            {right + bow, top + bow},
+                                            {right + bow, bottom - bow},
+                                            {right, bottom},
+                                            color_,
+                                            1});
         } else if (formula.text.starts_with('|')) {
-            box.scene.add(LineItem{{edge / 2, top}, {edge / 2, bottom}, color_, 1});
-            box.scene.add(LineItem{{box.width - edge / 2, top}, {box.width - edge / 2, bottom}, color_, 1});
+            box.scene.add(figure::LineItem{{edge / 2, top}, {edge / 2, bottom}, color_, 1});
+            box.scene.add(
+                figure::LineItem{{box.width - edge / 2, top}, {box.width - edge / 2, bottom}, color_, 1});
         } else {
             bracket(box, edge / 3, top, bottom, size * 0.16F);
             bracket(box, box.width - edge / 3, top, bottom, -size * 0.16F);
@@ -190,13 +194,14 @@ private:
     }
 
     const DrawContext& context_;
-    Color color_;
+    figure::Color color_;
 };
 
 } // namespace
 
-FormulaBox set_formula(const Formula& formula, const DrawContext& context, float size, Color color) {
+FormulaBox set_formula(const lesson::Formula& formula, const DrawContext& context, float size,
+                       figure::Color color) {
     return Setter(context, color).set(formula, size);
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -3,15 +3,16 @@
 #include "app/draw/kit/picture.h"
 #include "core/lesson/formula.h"
 
-namespace headscope {
+namespace headscope::app {
 
 /// A formula as drawn: its scene stands on the baseline y = 0, its left end at x = 0.
 struct FormulaBox {
-    Scene scene;
+    figure::Scene scene;
     float width = 0, ascent = 0, descent = 0; ///< descent is positive
 };
 
 /// Sets a formula at a text size, in logical pixels.
-FormulaBox set_formula(const Formula& formula, const DrawContext& context, float size, Color color);
+FormulaBox set_formula(const lesson::Formula& formula, const DrawContext& context, float size,
+                       figure::Color color);
 
-} // namespace headscope
+} // namespace headscope::app

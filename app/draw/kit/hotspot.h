@@ -6,11 +6,11 @@
 #include <functional>
 #include <string>
 
-namespace headscope {
+namespace headscope::app {
 
 /// A place that does something when it is clicked.
 struct Hotspot {
-    Rect area;
+    figure::Rect area;
     std::string label; ///< unique in its picture; also how tests and the keyboard find it
     Action action;
     std::string tip; ///< shown on hover; may be empty
@@ -18,7 +18,7 @@ struct Hotspot {
 
 /// A place that is dragged along its track to choose a number.
 struct Slider {
-    Rect track;
+    figure::Rect track;
     std::string label; ///< unique in its picture
     float low = 0, high = 1;
     float value = 0;
@@ -30,7 +30,7 @@ struct Slider {
 
 /// A place where a number or a text is typed.
 struct TextField {
-    Rect area;
+    figure::Rect area;
     std::string label; ///< unique in its picture
     std::string text;  ///< what it holds while nothing is typed
     /// What Enter or leaving asks for. Throws Error(input) with the sentence that is shown under the field.
@@ -41,8 +41,8 @@ struct TextField {
 
 /// A place that explains itself on hover.
 struct Tip {
-    Rect area;
+    figure::Rect area;
     std::string text;
 };
 
-} // namespace headscope
+} // namespace headscope::app

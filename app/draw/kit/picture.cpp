@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -47,7 +47,7 @@ std::string word_label(const std::vector<std::string>& tokens, std::int64_t i) {
     return std::ranges::count(tokens, word) == 1 ? word : word + "@" + std::to_string(i);
 }
 
-Rect moved(Rect area, float dx, float dy) {
+figure::Rect moved(figure::Rect area, float dx, float dy) {
     area.x += dx;
     area.y += dy;
     return area;
@@ -78,7 +78,7 @@ float Shown::value(const CellAddress& cell) const {
     return source.data()[source.shape().offset(cell.at)];
 }
 
-Rect MatrixGrid::cell(std::int64_t row, std::int64_t col) const {
+figure::Rect MatrixGrid::cell(std::int64_t row, std::int64_t col) const {
     return {area.x + pitch_x * static_cast<float>(col), area.y + pitch_y * static_cast<float>(row),
             pitch_x - gap, pitch_y - gap};
 }
@@ -206,4 +206,4 @@ bool DrawContext::log_colours() const {
     return shown.document->has_board() && view.attention.log_colours && !difference();
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -15,14 +15,14 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// A document with the trace that belongs to it: what is on screen. Both are of the same revision.
 struct Shown {
     DocumentPtr document;
     std::shared_ptr<const Trace> trace;
-    std::vector<HeadMetrics> metrics;      ///< of batch entry 0
-    std::vector<CellAddress> largest = {}; ///< of B − A: the cell of each tensor that changed most
+    std::vector<analysis::HeadMetrics> metrics; ///< of batch entry 0
+    std::vector<CellAddress> largest = {};      ///< of B − A: the cell of each tensor that changed most
 
     const Problem& problem() const { return document->problem; }
     const Dims& dims() const { return document->problem.dims; }
@@ -39,7 +39,7 @@ struct MatrixGrid {
     int row_axis = 0; ///< the axis of the tensor that runs down
     int col_axis = 0; ///< and the one that runs across
     std::int64_t rows = 0, cols = 0;
-    Rect area;                      ///< of all cells
+    figure::Rect area;              ///< of all cells
     float pitch_x = 0, pitch_y = 0; ///< from one cell to the next
     float gap = 0;                  ///< of the pitch that is left between two cells
     bool heatmap = false;           ///< cells are coloured by value
@@ -48,7 +48,7 @@ struct MatrixGrid {
     bool outlined = true;           ///< takes part in outlines and hovering
     bool actual = true;             ///< cells show the tensor's own values, not a difference or a mean
 
-    Rect cell(std::int64_t row, std::int64_t col) const;
+    figure::Rect cell(std::int64_t row, std::int64_t col) const;
     Index index(std::int64_t row, std::int64_t col) const;
     /// The cell under a point.
     std::optional<CellAddress> at(float x, float y) const;
@@ -58,13 +58,13 @@ struct MatrixGrid {
 
 /// A scene and what it reacts to. All in logical pixels with the same origin.
 struct Picture {
-    Scene scene;
+    figure::Scene scene;
     std::vector<MatrixGrid> grids;
     std::vector<Hotspot> hotspots;
     std::vector<Slider> sliders;
     std::vector<Tip> tips;
     std::vector<TextField> fields;
-    Rect pointed{};         ///< around all that a lesson points at; empty when it points at nothing here
+    figure::Rect pointed{}; ///< around all that a lesson points at; empty when it points at nothing here
     float wanted_width = 0; ///< with this much room all its numbers could be printed; 0: they are
 
     /// Appends another picture, moved by (dx, dy).
@@ -85,7 +85,7 @@ struct DrawContext {
     const Shown& shown;
     const ViewState& view;
     const Theme& theme;
-    const TextMeasure& measure;
+    const figure::TextMeasure& measure;
     float width = 0, height = 0;               ///< the room there is
     bool controls = true;                      ///< off: a figure for paper, without switches and buttons
     std::span<const HistoryLine> history = {}; ///< of the document, oldest first
@@ -120,4 +120,4 @@ std::string address_text(const Shown& shown, const CellAddress& cell);
 std::string query_word(const Problem& problem, std::int64_t i);
 std::string key_word(const Problem& problem, std::int64_t j);
 
-} // namespace headscope
+} // namespace headscope::app

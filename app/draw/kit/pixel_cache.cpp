@@ -2,26 +2,26 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
-Pixels PixelCache::find(std::uint64_t key, const std::function<std::vector<Color>()>& make) {
+Pixels PixelCache::find(std::uint64_t key, const std::function<std::vector<figure::Color>()>& make) {
     const auto found = entries_.find(key);
     if (found != entries_.end()) {
         found->second.used = ++clock_;
         return found->second.pixels;
     }
-    auto pixels = std::make_shared<const std::vector<Color>>(make());
-    bytes_ += pixels->size() * sizeof(Color);
+    auto pixels = std::make_shared<const std::vector<figure::Color>>(make());
+    bytes_ += pixels->size() * sizeof(figure::Color);
     entries_[key] = {pixels, ++clock_};
     keep_budget();
     return pixels;
 }
 
 PixelCache::Named PixelCache::find_of(const std::shared_ptr<const void>& owner, std::uint64_t key,
-                                      const std::function<std::vector<Color>()>& make) {
+                                      const std::function<std::vector<figure::Color>()>& make) {
     if (const auto found = entries_.find(key);
         found != entries_.end() && found->second.owner.lock() != owner) {
-        bytes_ -= found->second.pixels->size() * sizeof(Color);
+        bytes_ -= found->second.pixels->size() * sizeof(figure::Color);
         entries_.erase(found);
     }
     Pixels pixels = find(key, make);
@@ -40,14 +40,14 @@ void PixelCache::keep_budget() {
     while (bytes_ > budget_ && entries_.size() > 1) {
         const auto oldest =
             std::ranges::min_element(entries_, {}, [](const auto& entry) { return entry.second.used; });
-        bytes_ -= oldest->second.pixels->size() * sizeof(Color);
+        bytes_ -= oldest->second.pixels->size() * sizeof(figure::Color);
         entries_.erase(oldest);
     }
 }
 
-std::uint64_t name_of(const std::vector<Color>& pixels) {
+std::uint64_t name_of(const std::vector<figure::Color>& pixels) {
     std::uint64_t hash = 14695981039346656037ULL;
-    for (const Color pixel : pixels)
+    for (const figure::Color pixel : pixels)
         hash = (hash ^ pixel) * 1099511628211ULL;
     return hash;
 }
@@ -64,4 +64,4 @@ std::uint64_t key_of(std::initializer_list<std::uint64_t> parts) {
     return key == 0 ? 1 : key;
 }
 
-} // namespace headscope
+} // namespace headscope::app

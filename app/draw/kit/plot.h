@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// One axis of a plot; with `log` both ends are above 0.
 struct PlotAxis {
@@ -19,19 +19,19 @@ struct PlotAxis {
 
 struct PlotLine {
     std::vector<std::pair<double, double>> points;
-    Color colour = 0;
+    figure::Color colour = 0;
 };
 
 /// A vertical line with words beside it.
 struct PlotMark {
     double x = 0;
     std::string words = {};
-    Color colour = 0;
+    figure::Color colour = 0;
 };
 /// A point on a line: where the knobs stand.
 struct PlotDot {
     double x = 0, y = 0;
-    Color colour = 0;
+    figure::Color colour = 0;
 };
 
 struct Plot {
@@ -43,13 +43,13 @@ struct Plot {
 };
 
 /// Draws it into `area`, labels included.
-void draw_plot(Picture& picture, const DrawContext& context, const Plot& plot, const Rect& area);
+void draw_plot(Picture& picture, const DrawContext& context, const Plot& plot, const figure::Rect& area);
 
 /// Colours for the lines of a plot that are no heads: the first is ink.
-Color plot_colour(const Theme& theme, std::size_t line);
+figure::Color plot_colour(const Theme& theme, std::size_t line);
 
 /// Powers of ten between two numbers, at most `most` of them, as ticks.
 std::vector<std::pair<double, std::string>> decade_ticks(double low, double high, int most,
                                                          const std::function<std::string(double)>& text);
 
-} // namespace headscope
+} // namespace headscope::app

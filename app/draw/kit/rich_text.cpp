@@ -6,37 +6,37 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
-Font font_of(const Span& span) {
+figure::Font font_of(const lesson::Span& span) {
     if (span.value)
-        return Font::mono_semibold;
+        return figure::Font::mono_semibold;
     switch (span.style) {
-    case SpanStyle::strong:
-        return Font::ui_semibold;
-    case SpanStyle::emphasis:
-        return Font::ui_medium;
-    case SpanStyle::code:
-        return Font::mono;
-    case SpanStyle::plain:
+    case lesson::SpanStyle::strong:
+        return figure::Font::ui_semibold;
+    case lesson::SpanStyle::emphasis:
+        return figure::Font::ui_medium;
+    case lesson::SpanStyle::code:
+        return figure::Font::mono;
+    case lesson::SpanStyle::plain:
         break;
     }
-    return Font::ui;
+    return figure::Font::ui;
 }
 
 /// A piece of a line that is never broken.
 struct Word {
     std::string text;
-    const Span* span = nullptr;
+    const lesson::Span* span = nullptr;
     bool space_before = false;
 };
 
-std::vector<Word> words_of(const Spans& spans, const LessonState& state) {
+std::vector<Word> words_of(const lesson::Spans& spans, const lesson::LessonState& state) {
     std::vector<Word> words;
     bool space = false;
-    for (const Span& span : spans) {
+    for (const lesson::Span& span : spans) {
         const std::string text = spoken(span, state);
         for (std::size_t begin = 0; begin < text.size();) {
             if (text[begin] == ' ') {
@@ -45,7 +45,7 @@ std::vector<Word> words_of(const Spans& spans, const LessonState& state) {
                 continue;
             }
             // Code and values keep their spaces: an address is one word.
-            const bool whole = span.value || span.style == SpanStyle::code;
+            const bool whole = span.value || span.style == lesson::SpanStyle::code;
             const std::size_t end = whole ? text.size() : std::min(text.find(' ', begin), text.size());
             words.push_back({text.substr(begin, end - begin), &span, space});
             space = false;
@@ -55,18 +55,19 @@ std::vector<Word> words_of(const Spans& spans, const LessonState& state) {
     return words;
 }
 
-float size_in(Font font, float size) {
-    return font == Font::mono || font == Font::mono_semibold ? size * 0.93F : size;
+float size_in(figure::Font font, float size) {
+    return font == figure::Font::mono || font == figure::Font::mono_semibold ? size * 0.93F : size;
 }
 
 } // namespace
 
-TextWidth width_of(const DrawContext& context, const Spans& spans, const LessonState& state, float size) {
-    const float space = context.measure(" ", Font::ui, size);
+TextWidth width_of(const DrawContext& context, const lesson::Spans& spans, const lesson::LessonState& state,
+                   float size) {
+    const float space = context.measure(" ", figure::Font::ui, size);
     TextWidth out;
     float word = 0;
     for (const Word& piece : words_of(spans, state)) {
-        const Font font = font_of(*piece.span);
+        const figure::Font font = font_of(*piece.span);
         const float width = context.measure(piece.text, font, size_in(font, size));
         word = piece.space_before ? width : word + width;
         out.word = std::max(out.word, word);
@@ -75,11 +76,11 @@ TextWidth width_of(const DrawContext& context, const Spans& spans, const LessonS
     return out;
 }
 
-std::string spoken(const Span& span, const LessonState& state) {
+std::string spoken(const lesson::Span& span, const lesson::LessonState& state) {
     if (!span.value)
         return span.text;
     try {
-        return print_value(*span.value, state);
+        return lesson::print_value(*span.value, state);
     } catch (const Error&) {
         // After the learner's own sentence a word of the lesson may be gone.
         return "–";
@@ -87,19 +88,19 @@ std::string spoken(const Span& span, const LessonState& state) {
 }
 
 float draw_spans(Picture& picture, const DrawContext& context, float x, float baseline, float width,
-                 const Spans& spans, const LessonState& state, const TextStyle& style) {
-    const float space = context.measure(" ", Font::ui, style.size);
+                 const lesson::Spans& spans, const lesson::LessonState& state, const TextStyle& style) {
+    const float space = context.measure(" ", figure::Font::ui, style.size);
     float at = x;
     bool fresh = true;
     const std::vector<Word> words = words_of(spans, state);
     for (std::size_t i = 0; i < words.size(); ++i) {
         const Word& word = words[i];
-        const Font font = font_of(*word.span);
+        const figure::Font font = font_of(*word.span);
         const float size = size_in(font, style.size);
         // Punctuation that hangs on a word goes with it to the next line.
         float glued = context.measure(word.text, font, size);
         for (std::size_t next = i + 1; next < words.size() && !words[next].space_before; ++next) {
-            const Font other = font_of(*words[next].span);
+            const figure::Font other = font_of(*words[next].span);
             glued += context.measure(words[next].text, other, style.size);
         }
         const float gap = word.space_before && !fresh ? space : 0;
@@ -110,12 +111,12 @@ float draw_spans(Picture& picture, const DrawContext& context, float x, float ba
         } else {
             at += gap;
         }
-        const bool strong = word.span->value || word.span->style != SpanStyle::plain;
+        const bool strong = word.span->value || word.span->style != lesson::SpanStyle::plain;
         const float taken = draw_text(picture, context, at, baseline, word.text, font, size,
                                       strong ? style.strong : style.color);
         if (word.span->value) {
-            picture.scene.add(
-                LineItem{{at, baseline + 3.5F}, {at + taken, baseline + 3.5F}, context.theme.line2, 1});
+            picture.scene.add(figure::LineItem{
+                {at, baseline + 3.5F}, {at + taken, baseline + 3.5F}, context.theme.line2, 1});
             picture.tips.push_back(
                 {{at, baseline - style.size, taken, style.line},
                  word.span->value->expression.text() + ", computed from what is on the canvas"});
@@ -126,4 +127,4 @@ float draw_spans(Picture& picture, const DrawContext& context, float x, float ba
     return baseline + style.line;
 }
 
-} // namespace headscope
+} // namespace headscope::app

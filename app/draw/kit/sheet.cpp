@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -13,7 +13,8 @@ constexpr float value_gap = 12.0F;
 
 } // namespace
 
-std::string fitted(const DrawContext& context, const std::string& text, Font font, float size, float width) {
+std::string fitted(const DrawContext& context, const std::string& text, figure::Font font, float size,
+                   float width) {
     if (context.measure(text, font, size) <= width)
         return text;
     int fits = 1, too_many = columns(text);
@@ -31,60 +32,63 @@ void Sheet::section(const std::string& name, const std::string& formula) {
     y += 12;
     draw_hairline(picture, context, left, y, width());
     y += 8;
-    const float taken = put(left, name, width(), Font::ui_semibold, 13.5F, context.theme.ink);
-    const bool beside = taken + value_gap + context.measure(formula, Font::mono, text_size) <= width();
+    const float taken = put(left, name, width(), figure::Font::ui_semibold, 13.5F, context.theme.ink);
+    const bool beside =
+        taken + value_gap + context.measure(formula, figure::Font::mono, text_size) <= width();
     if (beside)
-        put(right, formula, width(), Font::mono, text_size, context.theme.muted, Align::right);
+        put(right, formula, width(), figure::Font::mono, text_size, context.theme.muted,
+            figure::Align::right);
     y += row_height;
     if (beside)
         return;
     y -= 4;
-    put(left, formula, width(), Font::mono, text_size, context.theme.muted);
+    put(left, formula, width(), figure::Font::mono, text_size, context.theme.muted);
     y += row_height;
 }
 
-void Sheet::paragraph(const std::string& text, Color color) {
+void Sheet::paragraph(const std::string& text, figure::Color color) {
     constexpr float line = 20.0F;
     const float next =
-        draw_paragraph(picture, context, left, y + 16, width(), text, Font::ui, 13, line, color);
+        draw_paragraph(picture, context, left, y + 16, width(), text, figure::Font::ui, 13, line, color);
     y = next - 16 + 4;
 }
 
 void Sheet::row(const std::string& words, const std::string& result, bool strong) {
-    const float taken = put(right, result, width() * 0.6F, strong ? Font::mono_semibold : Font::mono,
-                            text_size, strong ? context.theme.ink : context.theme.text, Align::right);
-    put(left, words, width() - taken - value_gap, Font::ui, text_size, context.theme.text);
+    const float taken =
+        put(right, result, width() * 0.6F, strong ? figure::Font::mono_semibold : figure::Font::mono,
+            text_size, strong ? context.theme.ink : context.theme.text, figure::Align::right);
+    put(left, words, width() - taken - value_gap, figure::Font::ui, text_size, context.theme.text);
     y += row_height;
 }
 
 void Sheet::place(const std::string& name, const std::string& value, const std::string& words) {
-    put(left, name, name_column - 8, Font::ui, text_size, context.theme.muted);
+    put(left, name, name_column - 8, figure::Font::ui, text_size, context.theme.muted);
     const float at = left + name_column;
-    const float taken = put(at, value, right - at, Font::mono_semibold, text_size, context.theme.ink);
+    const float taken = put(at, value, right - at, figure::Font::mono_semibold, text_size, context.theme.ink);
     if (!words.empty() && right - at - taken > 3 * value_gap)
-        put(at + taken + value_gap, words, right - at - taken - value_gap, Font::ui, text_size,
+        put(at + taken + value_gap, words, right - at - taken - value_gap, figure::Font::ui, text_size,
             context.theme.text);
     y += row_height;
 }
 
 void Sheet::arithmetic(const std::string& expression, const std::string& result) {
-    const float taken =
-        put(right, result, width() * 0.5F, Font::mono_semibold, text_size, context.theme.ink, Align::right);
-    put(left, expression, width() - taken - value_gap, Font::mono, text_size, context.theme.text);
+    const float taken = put(right, result, width() * 0.5F, figure::Font::mono_semibold, text_size,
+                            context.theme.ink, figure::Align::right);
+    put(left, expression, width() - taken - value_gap, figure::Font::mono, text_size, context.theme.text);
     y += row_height;
 }
 
 void Sheet::rule(float length) {
-    picture.scene.add(LineItem{{right - length, y + 1}, {right, y + 1}, context.theme.line2, 1});
+    picture.scene.add(figure::LineItem{{right - length, y + 1}, {right, y + 1}, context.theme.line2, 1});
     y += 2;
 }
 
-float Sheet::put(float x, const std::string& text, float most, Font font, float size, Color color,
-                 Align align) {
+float Sheet::put(float x, const std::string& text, float most, figure::Font font, float size,
+                 figure::Color color, figure::Align align) {
     const std::string shown = fitted(context, text, font, size, most);
     const float taken = draw_text(picture, context, x, baseline(size), shown, font, size, color, align);
     if (shown != text)
-        picture.tips.push_back({{align == Align::right ? x - taken : x, y, taken, row_height}, text});
+        picture.tips.push_back({{align == figure::Align::right ? x - taken : x, y, taken, row_height}, text});
     return taken;
 }
 
@@ -94,4 +98,4 @@ Picture Sheet::finish() {
     return std::move(picture);
 }
 
-} // namespace headscope
+} // namespace headscope::app

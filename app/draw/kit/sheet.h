@@ -4,10 +4,11 @@
 
 #include <string>
 
-namespace headscope {
+namespace headscope::app {
 
 /// The text, or as much of its beginning and end as fits a width, with "…" between.
-std::string fitted(const DrawContext& context, const std::string& text, Font font, float size, float width);
+std::string fitted(const DrawContext& context, const std::string& text, figure::Font font, float size,
+                   float width);
 
 /// A side panel that is filled from the top: sections under hairlines, rows of text and numbers. Nothing on
 /// it is wider than the panel; texts that do not fit lose their middle and tell all on hover.
@@ -26,12 +27,12 @@ public:
 
     float width() const { return right - left; }
     /// Baseline of a row that begins at `y`.
-    float baseline(float size = text_size) const { return baseline_for(y + row_height / 2, size); }
+    float baseline(float size = text_size) const { return figure::baseline_for(y + row_height / 2, size); }
 
     /// A hairline, the name at the left and a formula at the right, or below where there is no room.
     void section(const std::string& name, const std::string& formula = {});
     /// Words over the whole width, wrapped.
-    void paragraph(const std::string& text, Color color);
+    void paragraph(const std::string& text, figure::Color color);
     /// A row with words at the left and a result on the numbers' edge.
     void row(const std::string& words, const std::string& result, bool strong = false);
     /// A row with a name in a narrow column, a number or address beside it, and words after that.
@@ -41,11 +42,11 @@ public:
     /// The short rule above a total, over the last `length` pixels of the row.
     void rule(float length);
     /// One text of at most `most` pixels; hovering tells all of it when it was cut. Returns its width.
-    float put(float x, const std::string& text, float most, Font font, float size, Color color,
-              Align align = Align::left);
+    float put(float x, const std::string& text, float most, figure::Font font, float size,
+              figure::Color color, figure::Align align = figure::Align::left);
 
     /// The picture with its size set.
     Picture finish();
 };
 
-} // namespace headscope
+} // namespace headscope::app

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -22,7 +22,7 @@ float srgb_from_linear(float c) {
     return c <= 0.0031308F ? 12.92F * c : 1.055F * std::pow(c, 1.0F / 2.4F) - 0.055F;
 }
 
-Vec3 linear(Color color) {
+Vec3 linear(figure::Color color) {
     const auto channel = [&](int shift) {
         return linear_from_srgb(static_cast<float>(color >> shift & 0xFFU) / 255.0F);
     };
@@ -50,31 +50,31 @@ constexpr std::array<Vec3, 3> rgb_from_lms{{{4.0767416621F, -3.3077115913F, 0.23
                                             {-1.2684380046F, 2.6097574011F, -0.3413193965F},
                                             {-0.0041960863F, -0.7034186147F, 1.7076147010F}}};
 
-Vec3 oklab(Color color) {
+Vec3 oklab(figure::Color color) {
     Vec3 lms = times(lms_from_rgb, linear(color));
     for (float& c : lms)
         c = std::cbrt(c);
     return times(lab_from_lms, lms);
 }
 
-Color from_oklab(const Vec3& lab) {
+figure::Color from_oklab(const Vec3& lab) {
     Vec3 lms = times(lms_from_lab, lab);
     for (float& c : lms)
         c = c * c * c;
     const Vec3 out = times(rgb_from_lms, lms);
     const auto byte = [&](std::size_t i) {
-        return static_cast<Color>(
+        return static_cast<figure::Color>(
             std::lround(255.0F * std::clamp(srgb_from_linear(std::max(out[i], 0.0F)), 0.0F, 1.0F)));
     };
     return 0xFF000000U | byte(2) << 16 | byte(1) << 8 | byte(0);
 }
 
-Color parse_color(const std::string& hex) {
-    return rgb(static_cast<std::uint32_t>(std::stoul(hex.substr(1), nullptr, 16)));
+figure::Color parse_color(const std::string& hex) {
+    return figure::rgb(static_cast<std::uint32_t>(std::stoul(hex.substr(1), nullptr, 16)));
 }
 
 Ramp parse_ramp(const nlohmann::json& stops) {
-    std::vector<Color> colors;
+    std::vector<figure::Color> colors;
     for (const auto& stop : stops)
         colors.push_back(parse_color(stop.get<std::string>()));
     return make_ramp(colors);
@@ -124,18 +124,18 @@ std::array<Theme, 2> load_themes() {
     }
 }
 
-float luminance(Color color) {
+float luminance(figure::Color color) {
     const Vec3 rgb_linear = linear(color);
     return 0.2126F * rgb_linear[0] + 0.7152F * rgb_linear[1] + 0.0722F * rgb_linear[2];
 }
 
 } // namespace
 
-Color ramp_color(const Ramp& ramp, float t) {
+figure::Color ramp_color(const Ramp& ramp, float t) {
     return ramp[static_cast<std::size_t>(std::lround(std::clamp(t, 0.0F, 1.0F) * 255.0F))];
 }
 
-Ramp make_ramp(std::span<const Color> stops) {
+Ramp make_ramp(std::span<const figure::Color> stops) {
     Ramp out{};
     const auto last = static_cast<float>(stops.size() - 1);
     for (std::size_t i = 0; i < out.size(); ++i) {
@@ -151,13 +151,13 @@ Ramp make_ramp(std::span<const Color> stops) {
     return out;
 }
 
-float contrast(Color a, Color b) {
+float contrast(figure::Color a, figure::Color b) {
     const float la = luminance(a), lb = luminance(b);
     return (std::max(la, lb) + 0.05F) / (std::min(la, lb) + 0.05F);
 }
 
-Color text_on(Color cell) {
-    constexpr Color white = rgb(0xFFFFFF), near_black = rgb(0x05070A);
+figure::Color text_on(figure::Color cell) {
+    constexpr figure::Color white = figure::rgb(0xFFFFFF), near_black = figure::rgb(0x05070A);
     return contrast(white, cell) >= 4.5F ? white : near_black;
 }
 
@@ -186,4 +186,4 @@ const Theme& theme(bool dark) {
     return themes[dark ? 1 : 0];
 }
 
-} // namespace headscope
+} // namespace headscope::app

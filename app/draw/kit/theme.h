@@ -6,29 +6,29 @@
 #include <array>
 #include <span>
 
-namespace headscope {
+namespace headscope::app {
 
 /// A colour map as 256 colours, from the map's lower to its upper end.
-using Ramp = std::array<Color, 256>;
+using Ramp = std::array<figure::Color, 256>;
 
 /// The colour of t in [0, 1]; values outside are clamped.
-Color ramp_color(const Ramp& ramp, float t);
+figure::Color ramp_color(const Ramp& ramp, float t);
 
 /// Interpolates evenly spaced stops in Oklab (Ottosson 2020, "A perceptual color space for image
 /// processing").
-Ramp make_ramp(std::span<const Color> stops);
+Ramp make_ramp(std::span<const figure::Color> stops);
 
 /// Near-black or white, whichever the rule of assets/theme/tokens.json takes on `cell`: white if that gives a
 /// WCAG 2 contrast of 4.5, else near-black.
-Color text_on(Color cell);
+figure::Color text_on(figure::Color cell);
 
 /// WCAG 2 contrast ratio of two opaque colours, 1 to 21.
-float contrast(Color a, Color b);
+float contrast(figure::Color a, figure::Color b);
 
 struct HeadColours {
-    Color colour = 0; ///< bars, arcs, bold marks
-    Color tint = 0;   ///< behind the numbers of matrices that the head owns
-    Ramp ramp{};      ///< its heatmaps
+    figure::Color colour = 0; ///< bars, arcs, bold marks
+    figure::Color tint = 0;   ///< behind the numbers of matrices that the head owns
+    Ramp ramp{};              ///< its heatmaps
 };
 
 inline constexpr int coloured_heads = 8; ///< with more heads than this, none has a colour of its own
@@ -36,8 +36,8 @@ inline constexpr int coloured_heads = 8; ///< with more heads than this, none ha
 /// One of the two themes, read from assets/theme/tokens.json.
 struct Theme {
     bool dark = false;
-    Color canvas = 0, panel = 0, raise = 0, line = 0, line2 = 0, ink = 0, text = 0, muted = 0, highlight = 0,
-          good = 0, bad = 0, good_back = 0, bad_back = 0, cell = 0;
+    figure::Color canvas = 0, panel = 0, raise = 0, line = 0, line2 = 0, ink = 0, text = 0, muted = 0,
+                  highlight = 0, good = 0, bad = 0, good_back = 0, bad_back = 0, cell = 0;
     std::array<HeadColours, coloured_heads> heads;
     HeadColours no_head; ///< for heads beyond the coloured ones: the neutral ramp
     Ramp neutral{}, diverging{}, viridis{}, cividis{}, magma{};
@@ -51,4 +51,4 @@ struct Theme {
 /// Made once, then kept for the life of the program. Throws Error(internal) when the asset is damaged.
 const Theme& theme(bool dark);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -23,8 +23,8 @@ public:
         : picture_(picture), context_(context), course_(course),
           state_(lesson_state(context.shown, context.view, course)), x_(x), y_(y), width_(width) {}
 
-    float all(const std::vector<LessonBlock>& blocks) {
-        for (const LessonBlock& block : blocks)
+    float all(const std::vector<lesson::LessonBlock>& blocks) {
+        for (const lesson::LessonBlock& block : blocks)
             std::visit([this](const auto& one) { draw(one); }, block);
         return y_;
     }
@@ -37,29 +37,29 @@ private:
                 .strong = context_.theme.ink};
     }
 
-    float spans(const Spans& text, float x, float width, const TextStyle& style) {
+    float spans(const lesson::Spans& text, float x, float width, const TextStyle& style) {
         return draw_spans(picture_, context_, x, y_ + style.size, width, text, state_, style) - style.size;
     }
 
-    void draw(const Paragraph& paragraph) { y_ = spans(paragraph.spans, x_, width_, body()) + 8; }
+    void draw(const lesson::Paragraph& paragraph) { y_ = spans(paragraph.spans, x_, width_, body()) + 8; }
 
-    void draw(const Heading& heading) {
+    void draw(const lesson::Heading& heading) {
         y_ += 6;
         TextStyle style = body();
         style.size = 15.5F;
         style.color = context_.theme.ink;
-        Spans strong = heading.spans;
-        for (Span& span : strong)
-            if (span.style == SpanStyle::plain)
-                span.style = SpanStyle::strong;
+        lesson::Spans strong = heading.spans;
+        for (lesson::Span& span : strong)
+            if (span.style == lesson::SpanStyle::plain)
+                span.style = lesson::SpanStyle::strong;
         y_ = spans(strong, x_, width_, style) + 4;
     }
 
-    void draw(const ListBlock& list) {
+    void draw(const lesson::ListBlock& list) {
         int number = 0;
-        for (const Spans& item : list.items) {
+        for (const lesson::Spans& item : list.items) {
             const std::string mark = list.numbered ? std::to_string(++number) + "." : "•";
-            draw_text(picture_, context_, x_, y_ + block_text_size, mark, Font::ui, block_text_size,
+            draw_text(picture_, context_, x_, y_ + block_text_size, mark, figure::Font::ui, block_text_size,
                       context_.theme.muted);
             y_ = spans(item, x_ + 20, width_ - 20, body()) + 3;
         }
@@ -68,10 +68,10 @@ private:
 
     /// As wide as their text where there is room, never narrower than their longest word; the rest is dealt
     /// out by how much text is waiting for it.
-    std::vector<float> column_widths(const TableBlock& table, std::size_t columns, float room,
+    std::vector<float> column_widths(const lesson::TableBlock& table, std::size_t columns, float room,
                                      float size) const {
         std::vector<float> least(columns, 0.0F), whole(columns, 0.0F);
-        const auto look = [&](const std::vector<Spans>& cells) {
+        const auto look = [&](const std::vector<lesson::Spans>& cells) {
             for (std::size_t c = 0; c < cells.size() && c < columns; ++c) {
                 const TextWidth width = width_of(context_, cells[c], state_, size);
                 least[c] = std::max(least[c], width.word);
@@ -96,14 +96,14 @@ private:
         return least;
     }
 
-    void draw(const TableBlock& table) {
+    void draw(const lesson::TableBlock& table) {
         const std::size_t columns = std::max<std::size_t>(table.header.size(), 1);
         const TextStyle style{
             .size = 13, .line = 18, .color = context_.theme.text, .strong = context_.theme.ink};
         const float gap = 12;
         const std::vector<float> widths =
             column_widths(table, columns, width_ - gap * static_cast<float>(columns - 1), style.size);
-        const auto row = [&](const std::vector<Spans>& cells, bool head) {
+        const auto row = [&](const std::vector<lesson::Spans>& cells, bool head) {
             const float top = y_;
             float end = y_, x = x_;
             for (std::size_t c = 0; c < cells.size() && c < columns; ++c) {
@@ -124,29 +124,29 @@ private:
         y_ += 6;
     }
 
-    void draw(const CodeBlock& code) {
+    void draw(const lesson::CodeBlock& code) {
         const float size = 12, line = 18;
         const float top = y_;
         Picture words;
         float baseline = top + 10 + size;
         for (std::size_t begin = 0; begin < code.text.size();) {
             const std::size_t end = std::min(code.text.find('\n', begin), code.text.size());
-            draw_text(words, context_, x_ + 10, baseline, code.text.substr(begin, end - begin), Font::mono,
-                      size, context_.theme.ink);
+            draw_text(words, context_, x_ + 10, baseline, code.text.substr(begin, end - begin),
+                      figure::Font::mono, size, context_.theme.ink);
             baseline += line;
             begin = end + 1;
         }
-        const Rect area{x_, top, width_, baseline - line - top + 14};
-        picture_.scene.add(RectItem{.area = area, .fill = context_.theme.highlight, .radius = 4});
-        picture_.scene.add(ClipItem{area});
+        const figure::Rect area{x_, top, width_, baseline - line - top + 14};
+        picture_.scene.add(figure::RectItem{.area = area, .fill = context_.theme.highlight, .radius = 4});
+        picture_.scene.add(figure::ClipItem{area});
         picture_.append(words, 0, 0);
-        picture_.scene.add(ClipItem{});
+        picture_.scene.add(figure::ClipItem{});
         y_ = area.bottom() + 12;
     }
 
-    void draw(const FormulaBlock& block) {
+    void draw(const lesson::FormulaBlock& block) {
         try {
-            const Formula formula = parse_formula(block.tex);
+            const lesson::Formula formula = lesson::parse_formula(block.tex);
             FormulaBox box = set_formula(formula, context_, 16, context_.theme.ink);
             if (box.width > width_) // too wide for the panel: as small as it has to be, and still readable
                 box = set_formula(formula, context_, std::max(16 * width_ / box.width, 11.0F),
@@ -155,27 +155,27 @@ private:
             picture_.scene.append(box.scene, x_ + std::max(0.0F, (width_ - box.width) / 2), y_ + box.ascent);
             y_ += box.ascent + box.descent + 14;
         } catch (const Error&) {
-            draw(CodeBlock{.language = "tex", .text = block.tex});
+            draw(lesson::CodeBlock{.language = "tex", .text = block.tex});
         }
     }
 
     /// A bordered box with a name; returns the picture of its inside to be put in after its frame.
     template<class Inside>
-    void boxed(const std::string& name, Color stroke, const Inside& fill) {
+    void boxed(const std::string& name, figure::Color stroke, const Inside& fill) {
         const float top = y_;
         Picture inner;
         BlockColumn column(inner, context_, course_, x_ + block_inset, top + 34, width_ - 2 * block_inset);
         fill(column);
         const float height = column.y_ - top + 8;
-        picture_.scene.add(RectItem{
+        picture_.scene.add(figure::RectItem{
             .area = {x_, top, width_, height}, .fill = context_.theme.raise, .stroke = stroke, .radius = 6});
-        draw_text(picture_, context_, x_ + block_inset, top + 23, name, Font::ui_medium, 12.5F,
+        draw_text(picture_, context_, x_ + block_inset, top + 23, name, figure::Font::ui_medium, 12.5F,
                   context_.theme.muted);
         picture_.append(inner, 0, 0);
         y_ = top + height + 12;
     }
 
-    void draw(const Callout& callout) {
+    void draw(const lesson::Callout& callout) {
         const std::string name = callout.kind == "try"       ? "Try it"
                                  : callout.kind == "warning" ? "Take care"
                                                              : "Note";
@@ -188,12 +188,13 @@ private:
             picture_.pointed = {x_, top, width_, y_ - top};
     }
 
-    void draw(const Gate& gate) {
+    void draw(const lesson::Gate& gate) {
         const bool met = state_.done.contains(gate_name(gate));
         const float top = y_;
         boxed(met ? "Done ✓" : "Your turn", met ? context_.theme.good : context_.theme.line2,
               [&](BlockColumn& column) {
-                  column.draw(Paragraph{{Span{.style = SpanStyle::plain, .text = gate.task, .value = {}}}});
+                  column.draw(lesson::Paragraph{
+                      {lesson::Span{.style = lesson::SpanStyle::plain, .text = gate.task, .value = {}}}});
                   if (!met)
                       column.button("Show me", LessonAction(ShowScene{gate.solution}), "Does it for you");
               });
@@ -201,12 +202,13 @@ private:
             point_at_task(top);
     }
 
-    void draw(const FillTable& table) {
+    void draw(const lesson::FillTable& table) {
         const bool met = state_.done.contains(table.id);
         const float top = y_;
         boxed(met ? "All right ✓" : "Fill in", met ? context_.theme.good : context_.theme.line2,
               [&](BlockColumn& column) {
-                  column.draw(Paragraph{{Span{.style = SpanStyle::plain, .text = table.task, .value = {}}}});
+                  column.draw(lesson::Paragraph{
+                      {lesson::Span{.style = lesson::SpanStyle::plain, .text = table.task, .value = {}}}});
                   column.cells(table);
               });
         if (!met)
@@ -214,14 +216,15 @@ private:
     }
 
     /// A field for each cell, with a bar under it that says whether what it holds is right.
-    void cells(const FillTable& table) {
-        CellRange range;
+    void cells(const lesson::FillTable& table) {
+        lesson::CellRange range;
         std::vector<float> values;
         try {
-            range = resolve(table.cells, state_.problem);
-            values = values_of(range, state_.problem, state_.trace);
+            range = lesson::resolve(table.cells, state_.problem);
+            values = lesson::values_of(range, state_.problem, state_.trace);
         } catch (const Error& fault) {
-            draw(Paragraph{{Span{.style = SpanStyle::plain, .text = fault.what(), .value = {}}}});
+            draw(lesson::Paragraph{
+                {lesson::Span{.style = lesson::SpanStyle::plain, .text = fault.what(), .value = {}}}});
             return;
         }
         const int columns = static_cast<int>(
@@ -235,8 +238,8 @@ private:
             if (typed != course_.typed.end())
                 if (const auto cell = typed->second.find(n); cell != typed->second.end())
                     text = cell->second;
-            const Rect area{x_ + static_cast<float>(n % columns) * (width + gap),
-                            y_ + static_cast<float>(n / columns) * (height + 12), width, height};
+            const figure::Rect area{x_ + static_cast<float>(n % columns) * (width + gap),
+                                    y_ + static_cast<float>(n / columns) * (height + 12), width, height};
             picture_.fields.push_back({.area = area,
                                        .label = table.id + " " + std::to_string(n),
                                        .text = text,
@@ -244,9 +247,10 @@ private:
                                            return Action(LessonAction(FillCell{id, n, entered}));
                                        }});
             if (!text.empty()) {
-                const bool right = is_right(table, text, values[static_cast<std::size_t>(n)]);
-                picture_.scene.add(RectItem{.area = {area.x, area.bottom() + 2, area.w, 3},
-                                            .fill = right ? context_.theme.good : context_.theme.bad});
+                const bool right = lesson::is_right(table, text, values[static_cast<std::size_t>(n)]);
+                picture_.scene.add(
+                    figure::RectItem{.area = {area.x, area.bottom() + 2, area.w, 3},
+                                     .fill = right ? context_.theme.good : context_.theme.bad});
                 picture_.tips.push_back(
                     {area, right ? "Right" : "Not yet: the engine has another number here"});
             }
@@ -255,11 +259,11 @@ private:
         y_ += rows * (height + 12) + 4;
     }
 
-    void draw(const LessonPanel& panel) {
+    void draw(const lesson::LessonPanel& panel) {
         y_ = draw_lesson_panel(picture_, context_, course_, panel, x_, y_, width_);
     }
 
-    void draw(const ShowMe& show) {
+    void draw(const lesson::ShowMe& show) {
         button(show.label, LessonAction(ShowScene{show.scene}), "Changes the problem; one click leads back");
     }
 
@@ -271,15 +275,15 @@ private:
     Picture& picture_;
     const DrawContext& context_;
     const CourseState& course_;
-    LessonState state_;
+    lesson::LessonState state_;
     float x_, y_, width_;
 };
 
 } // namespace
 
 float draw_blocks(Picture& picture, const DrawContext& context, const CourseState& course,
-                  const std::vector<LessonBlock>& blocks, float x, float y, float width) {
+                  const std::vector<lesson::LessonBlock>& blocks, float x, float y, float width) {
     return BlockColumn(picture, context, course, x, y, width).all(blocks);
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -6,26 +6,27 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
 constexpr float bars = 30.0F, blur_plot_height = 88.0F, axis_word_size = 11.0F;
 
 /// One head's row of weights as bars over the words; the word it reads by itself is ink in the axis below.
-void draw_head_row(PanelColumn& column, const BlurFigure& figure, const BlurFigure::Head& head, float pitch) {
+void draw_head_row(PanelColumn& column, const lesson::BlurFigure& figure,
+                   const lesson::BlurFigure::Head& head, float pitch) {
     const Theme& theme = column.context.theme;
     const HeadColours& colours = theme.head(head.head, static_cast<std::int64_t>(coloured_heads));
     draw_text(column.picture, column.context, column.x, column.y + 12, "head " + std::to_string(head.head),
-              Font::ui_medium, 12, colours.colour);
+              figure::Font::ui_medium, 12, colours.colour);
     draw_text(column.picture, column.context, column.right(), column.y + 12,
-              "entropy " + number(head.entropy, 2), Font::ui, 12, theme.ink, Align::right);
+              "entropy " + number(head.entropy, 2), figure::Font::ui, 12, theme.ink, figure::Align::right);
     const float floor = column.y + 16 + bars;
-    column.picture.scene.add(LineItem{{column.x, floor}, {column.right(), floor}, theme.line2, 1});
+    column.picture.scene.add(figure::LineItem{{column.x, floor}, {column.right(), floor}, theme.line2, 1});
     for (std::size_t j = 0; j < head.weights.size(); ++j) {
         const float x = column.x + pitch * static_cast<float>(j), height = bars * head.weights[j];
-        column.picture.scene.add(RectItem{.area = {x + 1, floor - height, std::max(pitch - 2, 1.0F), height},
-                                          .fill = colours.colour});
+        column.picture.scene.add(figure::RectItem{
+            .area = {x + 1, floor - height, std::max(pitch - 2, 1.0F), height}, .fill = colours.colour});
         column.picture.tips.push_back({{x, column.y + 14, pitch, bars + 4},
                                        "Head " + std::to_string(head.head) + ": " +
                                            number(static_cast<double>(head.weights[j]), 3) + " on " +
@@ -35,40 +36,42 @@ void draw_head_row(PanelColumn& column, const BlurFigure& figure, const BlurFigu
     const auto top = std::ranges::max_element(head.weights);
     const float bar = column.x + pitch * static_cast<float>(top - head.weights.begin());
     const std::string text = number(static_cast<double>(*top), 2);
-    const bool fits = bar + pitch + 3 + column.context.measure(text, Font::mono, 11) <= column.right();
+    const bool fits =
+        bar + pitch + 3 + column.context.measure(text, figure::Font::mono, 11) <= column.right();
     draw_text(column.picture, column.context, fits ? bar + pitch + 3 : bar - 3,
-              std::max(floor - bars * *top + 10, column.y + 26), text, Font::mono, 11, theme.ink,
-              fits ? Align::left : Align::right);
+              std::max(floor - bars * *top + 10, column.y + 26), text, figure::Font::mono, 11, theme.ink,
+              fits ? figure::Align::left : figure::Align::right);
     column.y = floor + 6;
 }
 
 /// The words under the bars, turned; those that some head reads by itself are strong.
-void draw_words(PanelColumn& column, const BlurFigure& figure, float pitch) {
+void draw_words(PanelColumn& column, const lesson::BlurFigure& figure, float pitch) {
     const Theme& theme = column.context.theme;
     float longest = 0;
     for (std::size_t j = 0; j < figure.words.size(); ++j) {
         const bool read = std::ranges::any_of(
             figure.heads, [&](const auto& head) { return head.top == static_cast<std::int64_t>(j); });
-        const Font font = read ? Font::ui_semibold : Font::ui;
+        const figure::Font font = read ? figure::Font::ui_semibold : figure::Font::ui;
         const std::string word = shortened(figure.words[j], 10);
         longest = std::max(longest, column.context.measure(word, font, axis_word_size));
-        column.picture.scene.add(TextItem{{column.x + pitch * (static_cast<float>(j) + 0.5F) - 4, column.y},
-                                          word,
-                                          font,
-                                          axis_word_size,
-                                          read ? theme.ink : theme.muted,
-                                          Align::left,
-                                          90});
+        column.picture.scene.add(
+            figure::TextItem{{column.x + pitch * (static_cast<float>(j) + 0.5F) - 4, column.y},
+                             word,
+                             font,
+                             axis_word_size,
+                             read ? theme.ink : theme.muted,
+                             figure::Align::left,
+                             90});
     }
     column.y += longest + 8;
 }
 
 } // namespace
 
-void draw_blur(PanelColumn& column, const BlurFigure& figure, double share) {
+void draw_blur(PanelColumn& column, const lesson::BlurFigure& figure, double share) {
     const Theme& theme = column.context.theme;
     const float pitch = column.width / static_cast<float>(figure.words.size());
-    for (const BlurFigure::Head& head : figure.heads)
+    for (const lesson::BlurFigure::Head& head : figure.heads)
         draw_head_row(column, figure, head, pitch);
     draw_words(column, figure, pitch);
 
@@ -85,4 +88,4 @@ void draw_blur(PanelColumn& column, const BlurFigure& figure, double share) {
     column.y += blur_plot_height + 4;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -14,8 +14,8 @@ constexpr float plot_height = 124.0F, row_height = 18.0F;
 
 /// Lengths along the bottom: the longest, and each a sixteenth of the one before.
 PlotAxis length_axis() {
-    PlotAxis axis{.low = 1, .high = static_cast<double>(longest_text), .log = true};
-    for (std::int64_t T = longest_text; T >= 1; T /= 16)
+    PlotAxis axis{.low = 1, .high = static_cast<double>(lesson::longest_text), .log = true};
+    for (std::int64_t T = lesson::longest_text; T >= 1; T /= 16)
         axis.ticks.emplace_back(static_cast<double>(T),
                                 T >= 1024 ? std::to_string(T / 1024) + "k" : std::to_string(T));
     return axis;
@@ -36,25 +36,26 @@ public:
         put(last_, last, column_.context.theme.muted);
         end();
     }
-    void row(const std::string& name, const std::string& middle, const std::string& last, Color line = 0) {
+    void row(const std::string& name, const std::string& middle, const std::string& last,
+             figure::Color line = 0) {
         const Theme& theme = column_.context.theme;
         float x = column_.x;
         if (line != 0) {
             column_.picture.scene.add(
-                RectItem{.area = {x, column_.y + row_height / 2 - 1, 10, 3}, .fill = line});
+                figure::RectItem{.area = {x, column_.y + row_height / 2 - 1, 10, 3}, .fill = line});
             x += 14;
         }
-        draw_text(column_.picture, column_.context, x, baseline(), name, Font::ui, 12.5F, theme.text);
+        draw_text(column_.picture, column_.context, x, baseline(), name, figure::Font::ui, 12.5F, theme.text);
         put(middle_, middle, theme.ink);
         put(last_, last, theme.text);
         end();
     }
 
 private:
-    float baseline() const { return baseline_for(column_.y + row_height / 2, 12.5F); }
-    void put(float right, const std::string& text, Color colour) {
-        draw_text(column_.picture, column_.context, right, baseline(), text, Font::ui, 12.5F, colour,
-                  Align::right);
+    float baseline() const { return figure::baseline_for(column_.y + row_height / 2, 12.5F); }
+    void put(float right, const std::string& text, figure::Color colour) {
+        draw_text(column_.picture, column_.context, right, baseline(), text, figure::Font::ui, 12.5F, colour,
+                  figure::Align::right);
     }
     void end() {
         column_.y += row_height;
@@ -73,11 +74,11 @@ void add_plot(PanelColumn& column, const Plot& plot) {
 
 } // namespace
 
-void draw_cost(PanelColumn& column, const CostFigure& figure) {
+void draw_cost(PanelColumn& column, const lesson::CostFigure& figure) {
     const Theme& theme = column.context.theme;
     const Dims& d = figure.dims;
     const Cost &cost = figure.cost, &full = figure.full_width;
-    const Color projections = plot_colour(theme, 1), attention = plot_colour(theme, 0);
+    const figure::Color projections = plot_colour(theme, 1), attention = plot_colour(theme, 0);
     SizeTable table(column);
     table.head("dk = " + grouped(d.dk), "if dk = D");
     table.row("parameters", count_text(cost.parameters), count_text(full.parameters));
@@ -105,17 +106,17 @@ void draw_cost(PanelColumn& column, const CostFigure& figure) {
     add_plot(column, plot);
 }
 
-void draw_cache(PanelColumn& column, const LessonPanel& panel, const CacheFigure& figure) {
+void draw_cache(PanelColumn& column, const lesson::LessonPanel& panel, const lesson::CacheFigure& figure) {
     const Theme& theme = column.context.theme;
     float x = column.x;
-    for (const ModelSizes& model : std::get<CachePanel>(panel.kind).models) {
+    for (const lesson::ModelSizes& model : std::get<lesson::CachePanel>(panel.kind).models) {
         const auto value = [](std::int64_t size) { return static_cast<double>(size); };
-        const Knobs sizes{{"layers", value(model.layers)},
-                          {"H", value(model.H)},
-                          {"Hkv", value(model.Hkv)},
-                          {"dk", value(model.dk)}};
+        const lesson::Knobs sizes{{"layers", value(model.layers)},
+                                  {"H", value(model.H)},
+                                  {"Hkv", value(model.Hkv)},
+                                  {"dk", value(model.dk)}};
         const bool on = figure.layers == model.layers && figure.H == model.H && figure.dk == model.dk;
-        const float wide = column.context.measure(model.name, Font::ui_medium, 12.5F) + 16;
+        const float wide = column.context.measure(model.name, figure::Font::ui_medium, 12.5F) + 16;
         if (x > column.x && x + wide > column.right()) {
             x = column.x;
             column.y += 32;
@@ -130,8 +131,8 @@ void draw_cache(PanelColumn& column, const LessonPanel& panel, const CacheFigure
     table.head("per token", "T = " + grouped(figure.T));
     Plot plot{.x = length_axis(), .y = {.log = true}, .x_says = "cache over T, the tokens"};
     for (std::size_t i = 0; i < figure.rows.size(); ++i) {
-        const CacheFigure::Row& row = figure.rows[i];
-        const Color colour = plot_colour(theme, i);
+        const lesson::CacheFigure::Row& row = figure.rows[i];
+        const figure::Color colour = plot_colour(theme, i);
         table.row(row.name + ", Hkv = " + std::to_string(row.Hkv), bytes_text(row.per_token),
                   bytes_text(row.all), colour);
         plot.lines.push_back({row.curve, colour});
@@ -144,4 +145,4 @@ void draw_cache(PanelColumn& column, const LessonPanel& panel, const CacheFigure
     add_plot(column, plot);
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -9,14 +9,14 @@
 #include <cmath>
 #include <utility>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
 constexpr float knob_inset = 10.0F, knob_height = 27.0F, knob_field_width = 72.0F;
 
 /// Where a value stands among the stops, counted in stops: between two of them by its logarithm.
-float place_of(const Knob& knob, double value) {
+float place_of(const lesson::Knob& knob, double value) {
     if (knob.stops.empty())
         return static_cast<float>(value);
     const auto above = std::ranges::lower_bound(knob.stops, value);
@@ -29,7 +29,7 @@ float place_of(const Knob& knob, double value) {
     return index - 1 + static_cast<float>(std::log(value / below) / std::log(*above / below));
 }
 
-std::string value_text(const Knob& knob) {
+std::string value_text(const lesson::Knob& knob) {
     return knob.decimals > 0 ? number(knob.value, knob.decimals)
                              : grouped(static_cast<std::int64_t>(knob.value));
 }
@@ -43,35 +43,36 @@ double typed_number(std::string text) {
     return value;
 }
 
-void draw_knob(PanelColumn& column, const LessonPanel& panel, const Knobs& set, const Knob& knob,
-               float name_width) {
+void draw_knob(PanelColumn& column, const lesson::LessonPanel& panel, const lesson::Knobs& set,
+               const lesson::Knob& knob, float name_width) {
     const Theme& theme = column.context.theme;
     Picture& picture = column.picture;
     const float middle = column.y + knob_height / 2;
-    draw_text(picture, column.context, column.x, baseline_for(middle, 13), knob.name, Font::ui_medium, 13,
-              theme.ink);
+    draw_text(picture, column.context, column.x, figure::baseline_for(middle, 13), knob.name,
+              figure::Font::ui_medium, 13, theme.ink);
     picture.tips.push_back({{column.x, column.y, name_width, knob_height}, knob.says});
     const std::string label = "panel " + std::to_string(panel.line) + " " + knob.name;
     const int line = panel.line;
     const auto turn = [line, name = knob.name](double value) {
-        Knobs values;
+        lesson::Knobs values;
         values[name] = value;
         return Action(LessonAction(TurnKnobs{line, std::move(values)}));
     };
-    const Rect track{column.x + name_width, middle - 2, column.width - name_width - knob_field_width - 16, 4};
+    const figure::Rect track{column.x + name_width, middle - 2,
+                             column.width - name_width - knob_field_width - 16, 4};
     const float low = knob.stops.empty() ? static_cast<float>(knob.low) : 0,
                 high = knob.stops.empty() ? static_cast<float>(knob.high)
                                           : static_cast<float>(knob.stops.size() - 1);
     const float place = place_of(knob, knob.value);
     const float at = track.x + track.w * (high > low ? (place - low) / (high - low) : 0);
-    picture.scene.add(RectItem{.area = track, .fill = theme.line2, .radius = 2});
+    picture.scene.add(figure::RectItem{.area = track, .fill = theme.line2, .radius = 2});
     picture.scene.add(
-        RectItem{.area = {track.x, track.y, at - track.x, track.h}, .fill = theme.text, .radius = 2});
-    picture.scene.add(RectItem{.area = {at - 7, middle - 7, 14, 14},
-                               .fill = theme.raise,
-                               .stroke = theme.ink,
-                               .stroke_width = 2,
-                               .radius = 7});
+        figure::RectItem{.area = {track.x, track.y, at - track.x, track.h}, .fill = theme.text, .radius = 2});
+    picture.scene.add(figure::RectItem{.area = {at - 7, middle - 7, 14, 14},
+                                       .fill = theme.raise,
+                                       .stroke = theme.ink,
+                                       .stroke_width = 2,
+                                       .radius = 7});
     if (high > low)
         picture.sliders.push_back(
             {.track = {track.x, middle - 12, track.w, 24},
@@ -93,7 +94,7 @@ void draw_knob(PanelColumn& column, const LessonPanel& panel, const Knobs& set, 
                               .action =
                                   [turn, panel, set, name = knob.name](const std::string& typed) {
                                       const double value = typed_number(typed);
-                                      check_knob(panel, set, name, value);
+                                      lesson::check_knob(panel, set, name, value);
                                       return turn(value);
                                   },
                               .tip = "Type a number and press Enter"});
@@ -102,29 +103,29 @@ void draw_knob(PanelColumn& column, const LessonPanel& panel, const Knobs& set, 
 
 } // namespace
 
-void PanelColumn::line(const std::string& text, Color colour, Font font) {
+void PanelColumn::line(const std::string& text, figure::Color colour, figure::Font font) {
     draw_text(picture, context, x, y + 13, text, font, 12.5F, colour);
     y += 19;
 }
 
-void PanelColumn::words(const std::string& text, Color colour) {
-    y = draw_paragraph(picture, context, x, y + 13, width, text, Font::ui, 12.5F, 18, colour) - 11;
+void PanelColumn::words(const std::string& text, figure::Color colour) {
+    y = draw_paragraph(picture, context, x, y + 13, width, text, figure::Font::ui, 12.5F, 18, colour) - 11;
 }
 
-void draw_knobs(PanelColumn& column, const LessonPanel& panel, const Knobs& set) {
-    std::vector<Knob> knobs = knobs_of(panel, set);
-    std::erase_if(knobs, [&](const Knob& knob) {
+void draw_knobs(PanelColumn& column, const lesson::LessonPanel& panel, const lesson::Knobs& set) {
+    std::vector<lesson::Knob> knobs = lesson::knobs_of(panel, set);
+    std::erase_if(knobs, [&](const lesson::Knob& knob) {
         return !panel.knobs.empty() && std::ranges::find(panel.knobs, knob.name) == panel.knobs.end();
     });
     float names = 0;
-    for (const Knob& knob : knobs)
-        names = std::max(names, column.context.measure(knob.name, Font::ui_medium, 13));
-    for (const Knob& knob : knobs)
+    for (const lesson::Knob& knob : knobs)
+        names = std::max(names, column.context.measure(knob.name, figure::Font::ui_medium, 13));
+    for (const lesson::Knob& knob : knobs)
         draw_knob(column, panel, set, knob, names + 18);
 }
 
 float draw_lesson_panel(Picture& picture, const DrawContext& context, const CourseState& course,
-                        const LessonPanel& panel, float x, float y, float width) {
+                        const lesson::LessonPanel& panel, float x, float y, float width) {
     const auto found = course.panels.find(panel.line);
     const PanelState none, &state = found == course.panels.end() ? none : found->second;
     Picture inner;
@@ -133,21 +134,21 @@ float draw_lesson_panel(Picture& picture, const DrawContext& context, const Cour
     column.y += 4;
     if (const auto* fault = std::get_if<std::string>(&state.shows))
         column.words(*fault, context.theme.text);
-    if (const auto* figure = std::get_if<PanelFigure>(&state.shows))
-        std::visit(Overloaded{[&](const CostFigure& one) { draw_cost(column, one); },
-                              [&](const CacheFigure& one) { draw_cache(column, panel, one); },
-                              [&](const BlurFigure& one) {
-                                  draw_blur(column, one, knobs_of(panel, state.set).front().value);
+    if (const auto* figure = std::get_if<lesson::PanelFigure>(&state.shows))
+        std::visit(Overloaded{[&](const lesson::CostFigure& one) { draw_cost(column, one); },
+                              [&](const lesson::CacheFigure& one) { draw_cache(column, panel, one); },
+                              [&](const lesson::BlurFigure& one) {
+                                  draw_blur(column, one, lesson::knobs_of(panel, state.set).front().value);
                               },
-                              [&](const LoopFigure& one) { draw_loop(column, one); }},
+                              [&](const lesson::LoopFigure& one) { draw_loop(column, one); }},
                    *figure);
     const float height = column.y - y + 8;
-    picture.scene.add(RectItem{.area = {x, y, width, height},
-                               .fill = context.theme.raise,
-                               .stroke = context.theme.line2,
-                               .radius = 6});
+    picture.scene.add(figure::RectItem{.area = {x, y, width, height},
+                                       .fill = context.theme.raise,
+                                       .stroke = context.theme.line2,
+                                       .radius = 6});
     picture.append(inner, 0, 0);
     return y + height + 12;
 }
 
-} // namespace headscope
+} // namespace headscope::app

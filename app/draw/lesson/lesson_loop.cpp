@@ -5,18 +5,20 @@
 #include <array>
 #include <cstdio>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
 constexpr float code_size = 11.5F, code_line = 17.0F;
 
 void draw_code(PanelColumn& column, const std::vector<std::string>& lines) {
-    const Rect area{column.x, column.y, column.width, code_line * static_cast<float>(lines.size()) + 8};
-    column.picture.scene.add(RectItem{.area = area, .fill = column.context.theme.highlight, .radius = 4});
+    const figure::Rect area{column.x, column.y, column.width,
+                            code_line * static_cast<float>(lines.size()) + 8};
+    column.picture.scene.add(
+        figure::RectItem{.area = area, .fill = column.context.theme.highlight, .radius = 4});
     float baseline = column.y + 4 + code_size;
     for (const std::string& line : lines) {
-        draw_text(column.picture, column.context, column.x + 6, baseline, line, Font::mono, code_size,
+        draw_text(column.picture, column.context, column.x + 6, baseline, line, figure::Font::mono, code_size,
                   column.context.theme.ink);
         baseline += code_line;
     }
@@ -34,36 +36,36 @@ std::string loop_difference(double difference) {
 
 } // namespace
 
-void draw_loop(PanelColumn& column, const LoopFigure& figure) {
+void draw_loop(PanelColumn& column, const lesson::LoopFigure& figure) {
     const Theme& theme = column.context.theme;
     const Dims& d = figure.dims;
-    const ProjectionPair& q = figure.projections.front();
+    const analysis::ProjectionPair& q = figure.projections.front();
     const std::string B = std::to_string(d.B), T = std::to_string(q.x[0]), H = std::to_string(d.H),
                       dk = std::to_string(d.dk);
     column.line("A loop: " + H + " products " + q.x.text() + " · " + q.slice.text(), theme.ink,
-                Font::ui_medium);
+                figure::Font::ui_medium);
     draw_code(column, {"heads = [x @ W_Q[:, h*dk:(h+1)*dk]", "         for h in range(H)]",
                        "loop = torch.stack(heads, 1)"});
-    column.line("One product " + q.x.text() + " · " + q.matrix.text(), theme.ink, Font::ui_medium);
+    column.line("One product " + q.x.text() + " · " + q.matrix.text(), theme.ink, figure::Font::ui_medium);
     draw_code(column, {"q = x @ W_Q", "q = q.view(B, T, H, dk)", "once = q.transpose(1, 2)"});
     column.line("Both give (" + B + ", " + H + ", " + T + ", " + dk + ").", theme.text);
     const float first = column.x + column.width * 0.62F;
-    const auto put = [&](float right, const std::string& text, Font font, Color colour) {
+    const auto put = [&](float right, const std::string& text, figure::Font font, figure::Color colour) {
         draw_text(column.picture, column.context, right, column.y + 13, text, font, 12.5F, colour,
-                  Align::right);
+                  figure::Align::right);
     };
-    draw_text(column.picture, column.context, column.x, column.y + 13, "Largest difference", Font::ui, 12.5F,
-              theme.muted);
-    put(first, "once", Font::ui, theme.muted);
-    put(column.right(), "no transpose", Font::ui, theme.muted);
+    draw_text(column.picture, column.context, column.x, column.y + 13, "Largest difference", figure::Font::ui,
+              12.5F, theme.muted);
+    put(first, "once", figure::Font::ui, theme.muted);
+    put(column.right(), "no transpose", figure::Font::ui, theme.muted);
     column.y += 19;
-    for (const ProjectionPair& pair : figure.projections) {
+    for (const analysis::ProjectionPair& pair : figure.projections) {
         draw_text(column.picture, column.context, column.x, column.y + 13,
                   std::string(tensor_info(pair.whole).symbol) + ", " + std::to_string(pair.heads) +
                       (pair.heads == 1 ? " head" : " heads"),
-                  Font::ui, 12.5F, theme.text);
-        put(first, loop_difference(pair.difference), Font::mono_semibold, theme.ink);
-        put(column.right(), loop_difference(pair.without_transpose), Font::mono, theme.text);
+                  figure::Font::ui, 12.5F, theme.text);
+        put(first, loop_difference(pair.difference), figure::Font::mono_semibold, theme.ink);
+        put(column.right(), loop_difference(pair.without_transpose), figure::Font::mono, theme.text);
         column.picture.tips.push_back(
             {{column.x, column.y, column.width, 19},
              "The loop against one product with view and transpose; and against a view straight to "
@@ -72,4 +74,4 @@ void draw_loop(PanelColumn& column, const LoopFigure& figure) {
     }
 }
 
-} // namespace headscope
+} // namespace headscope::app

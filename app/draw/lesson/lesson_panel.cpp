@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -15,13 +15,13 @@ float draw_away(Picture& picture, const DrawContext& context, float y) {
     Picture words;
     const float next = draw_paragraph(words, context, course_pad + 14, y + 26, width - 28,
                                       "You have changed the problem. The text speaks of the lesson's own.",
-                                      Font::ui, 13, 19, theme.ink);
+                                      figure::Font::ui, 13, 19, theme.ink);
     const float height = next - y + 28;
-    picture.scene.add(RectItem{.area = {course_pad, y, width, height},
-                               .fill = theme.raise,
-                               .stroke = theme.ink,
-                               .stroke_width = 1.5F,
-                               .radius = 6});
+    picture.scene.add(figure::RectItem{.area = {course_pad, y, width, height},
+                                       .fill = theme.raise,
+                                       .stroke = theme.ink,
+                                       .stroke_width = 1.5F,
+                                       .radius = 6});
     picture.append(words, 0, 0);
     draw_text_button(picture, context, course_pad + 14, next - 8, "Back to the lesson", false,
                      LessonAction(ReturnToLesson{}), "The lesson's sentence, weights and view again");
@@ -30,15 +30,15 @@ float draw_away(Picture& picture, const DrawContext& context, float y) {
 
 float draw_step(Picture& picture, const DrawContext& context, const CourseState& course, float y) {
     const Theme& theme = context.theme;
-    const Step& step = *course.step();
+    const lesson::Step& step = *course.step();
     const float width = context.width - 2 * course_pad;
     draw_text(picture, context, course_pad, y + 18,
-              "Step " + std::to_string(course.page) + " of " + std::to_string(course.steps()), Font::ui,
-              12.5F, theme.muted);
+              "Step " + std::to_string(course.page) + " of " + std::to_string(course.steps()),
+              figure::Font::ui, 12.5F, theme.muted);
     draw_contents_link(picture, context, y + 18);
     draw_page_bars(picture, context, course.step_index(), course.steps(), y + 28);
-    y = draw_paragraph(picture, context, course_pad, y + 66, width, step.title, Font::ui_semibold, 20, 26,
-                       theme.ink) -
+    y = draw_paragraph(picture, context, course_pad, y + 66, width, step.title, figure::Font::ui_semibold, 20,
+                       26, theme.ink) -
         14;
     if (is_away(course, context.shown.document->recipe))
         y = draw_away(picture, context, y + 4);
@@ -48,25 +48,25 @@ float draw_step(Picture& picture, const DrawContext& context, const CourseState&
 /// What the lesson holds, before its first step.
 float draw_opening(Picture& picture, const DrawContext& context, const CourseState& course, float y) {
     const Theme& theme = context.theme;
-    const Lesson& lesson = *course.open;
+    const lesson::Lesson& lesson = *course.open;
     const float width = context.width - 2 * course_pad;
     draw_text(picture, context, course_pad, y + 18,
               std::to_string(lesson.minutes) + " minutes, " + lesson.difficulty + ", " +
                   std::to_string(course.steps()) + " steps",
-              Font::ui, 12.5F, theme.muted);
-    y = draw_paragraph(picture, context, course_pad, y + 50, width, lesson.title, Font::ui_semibold, 20, 26,
-                       theme.ink) -
+              figure::Font::ui, 12.5F, theme.muted);
+    y = draw_paragraph(picture, context, course_pad, y + 50, width, lesson.title, figure::Font::ui_semibold,
+                       20, 26, theme.ink) -
         14;
     const auto plain = [](const std::string& text) {
-        return Spans{Span{.style = SpanStyle::plain, .text = text, .value = {}}};
+        return lesson::Spans{lesson::Span{.style = lesson::SpanStyle::plain, .text = text, .value = {}}};
     };
-    std::vector<LessonBlock> blocks{Paragraph{plain(lesson.summary)}};
+    std::vector<lesson::LessonBlock> blocks{lesson::Paragraph{plain(lesson.summary)}};
     const auto list = [&](const std::string& title, const std::vector<std::string>& items) {
         if (items.empty())
             return;
-        ListBlock listed;
+        lesson::ListBlock listed;
         std::ranges::transform(items, std::back_inserter(listed.items), plain);
-        blocks.emplace_back(Heading{plain(title)});
+        blocks.emplace_back(lesson::Heading{plain(title)});
         blocks.emplace_back(std::move(listed));
     };
     list("Afterwards you can", lesson.objectives);
@@ -77,25 +77,26 @@ float draw_opening(Picture& picture, const DrawContext& context, const CourseSta
 
 } // namespace
 
-LessonState lesson_state(const Shown& shown, const ViewState& view, const CourseState& course) {
+lesson::LessonState lesson_state(const Shown& shown, const ViewState& view, const CourseState& course) {
     return {.problem = shown.problem(),
             .trace = *shown.trace,
             .stage = group_info(view.group).label,
             .row = view.row,
             .head = view.head,
             .done = course.of_open().done,
-            .selected = view.selected ? std::optional(CellRange{.tensor = view.selected->tensor,
-                                                                .first = view.selected->at,
-                                                                .count = {1, 1, 1, 1}})
+            .selected = view.selected ? std::optional(lesson::CellRange{.tensor = view.selected->tensor,
+                                                                        .first = view.selected->at,
+                                                                        .count = {1, 1, 1, 1}})
                                       : std::nullopt,
             .edited = is_away(course, shown.document->recipe)};
 }
 
 void draw_contents_link(Picture& picture, const DrawContext& context, float baseline) {
     const float right = context.width - course_pad;
-    const float width = draw_text(picture, context, right, baseline, "Contents", Font::ui_medium, 12.5F,
-                                  context.theme.text, Align::right);
-    picture.scene.add(LineItem{{right - width, baseline + 3}, {right, baseline + 3}, context.theme.line2, 1});
+    const float width = draw_text(picture, context, right, baseline, "Contents", figure::Font::ui_medium,
+                                  12.5F, context.theme.text, figure::Align::right);
+    picture.scene.add(
+        figure::LineItem{{right - width, baseline + 3}, {right, baseline + 3}, context.theme.line2, 1});
     picture.hotspots.push_back({{right - width - 6, baseline - 16, width + 12, 24},
                                 "Contents",
                                 LessonAction(CloseLesson{}),
@@ -107,11 +108,12 @@ void draw_page_bars(Picture& picture, const DrawContext& context, int page, int 
     const float piece =
         (context.width - 2 * course_pad - gap * static_cast<float>(pages - 1)) / static_cast<float>(pages);
     for (int i = 0; i < pages; ++i)
-        picture.scene.add(RectItem{.area = {course_pad + static_cast<float>(i) * (piece + gap), y, piece, 4},
-                                   .fill = i < page    ? context.theme.ink
-                                           : i == page ? context.theme.text
-                                                       : context.theme.line2,
-                                   .radius = 2});
+        picture.scene.add(
+            figure::RectItem{.area = {course_pad + static_cast<float>(i) * (piece + gap), y, piece, 4},
+                             .fill = i < page    ? context.theme.ink
+                                     : i == page ? context.theme.text
+                                                 : context.theme.line2,
+                             .radius = 2});
 }
 
 Picture draw_course(const DrawContext& context, const CourseState& course) {
@@ -159,4 +161,4 @@ Picture draw_course_foot(const DrawContext& context, const CourseState& course) 
     return picture;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -3,40 +3,41 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
 constexpr float choice_pad = 42.0F;
 
 /// A ring, with a tick or a cross once answered.
-void draw_mark(Picture& picture, const DrawContext& context, Point at, bool answered, bool right,
+void draw_mark(Picture& picture, const DrawContext& context, figure::Point at, bool answered, bool right,
                bool chosen) {
     const Theme& theme = context.theme;
     const bool shown = answered && (right || chosen);
-    const Color color = right ? theme.good : theme.bad;
-    picture.scene.add(RectItem{.area = {at.x - 8, at.y - 8, 16, 16},
-                               .fill = shown ? color : Color{0},
-                               .stroke = shown ? color : theme.muted,
-                               .stroke_width = 1.5F,
-                               .radius = 8});
+    const figure::Color color = right ? theme.good : theme.bad;
+    picture.scene.add(figure::RectItem{.area = {at.x - 8, at.y - 8, 16, 16},
+                                       .fill = shown ? color : figure::Color{0},
+                                       .stroke = shown ? color : theme.muted,
+                                       .stroke_width = 1.5F,
+                                       .radius = 8});
     if (!shown)
         return;
     if (right) {
-        picture.scene.add(LineItem{{at.x - 4, at.y}, {at.x - 1, at.y + 3.5F}, theme.canvas, 2});
-        picture.scene.add(LineItem{{at.x - 1, at.y + 3.5F}, {at.x + 4.5F, at.y - 3.5F}, theme.canvas, 2});
+        picture.scene.add(figure::LineItem{{at.x - 4, at.y}, {at.x - 1, at.y + 3.5F}, theme.canvas, 2});
+        picture.scene.add(
+            figure::LineItem{{at.x - 1, at.y + 3.5F}, {at.x + 4.5F, at.y - 3.5F}, theme.canvas, 2});
     } else {
-        picture.scene.add(LineItem{{at.x - 3, at.y - 3}, {at.x + 3, at.y + 3}, theme.canvas, 2});
-        picture.scene.add(LineItem{{at.x + 3, at.y - 3}, {at.x - 3, at.y + 3}, theme.canvas, 2});
+        picture.scene.add(figure::LineItem{{at.x - 3, at.y - 3}, {at.x + 3, at.y + 3}, theme.canvas, 2});
+        picture.scene.add(figure::LineItem{{at.x + 3, at.y - 3}, {at.x - 3, at.y + 3}, theme.canvas, 2});
     }
 }
 
 float draw_choice(Picture& picture, const DrawContext& context, const CourseState& course, int q, int c,
                   std::optional<int> answer, float y) {
     const Theme& theme = context.theme;
-    const QuizChoice& choice =
+    const lesson::QuizChoice& choice =
         course.open->quiz[static_cast<std::size_t>(q)].choices[static_cast<std::size_t>(c)];
-    const LessonState state = lesson_state(context.shown, context.view, course);
+    const lesson::LessonState state = lesson_state(context.shown, context.view, course);
     const bool answered = answer.has_value(), chosen = answer == c;
     const float x = course_pad, width = context.width - 2 * course_pad;
     const std::string verdict = !answered                 ? ""
@@ -44,12 +45,12 @@ float draw_choice(Picture& picture, const DrawContext& context, const CourseStat
                                 : chosen                  ? "right, your answer"
                                 : choice.right            ? "right"
                                                           : "";
-    const float beside = verdict.empty() ? 0 : context.measure(verdict, Font::ui, 12.5F) + 12;
+    const float beside = verdict.empty() ? 0 : context.measure(verdict, figure::Font::ui, 12.5F) + 12;
     Picture words;
-    Spans text = choice.text;
-    for (Span& span : text)
-        if (span.style == SpanStyle::plain)
-            span.style = SpanStyle::strong;
+    lesson::Spans text = choice.text;
+    for (lesson::Span& span : text)
+        if (span.style == lesson::SpanStyle::plain)
+            span.style = lesson::SpanStyle::strong;
     float baseline =
         draw_spans(words, context, x + choice_pad, y + 25, width - choice_pad - 12 - beside, text, state,
                    {.size = 14, .line = 20, .color = theme.ink, .strong = theme.ink});
@@ -60,17 +61,19 @@ float draw_choice(Picture& picture, const DrawContext& context, const CourseStat
                                .line = 19,
                                .color = chosen || choice.right ? theme.text : theme.muted,
                                .strong = theme.ink});
-    const Rect area{x, y, width, baseline - y - 8};
+    const figure::Rect area{x, y, width, baseline - y - 8};
     if (answered && (chosen || choice.right)) {
-        picture.scene.add(RectItem{.area = area, .fill = choice.right ? theme.good_back : theme.bad_back});
-        picture.scene.add(RectItem{.area = {x, y, 3, area.h}, .fill = choice.right ? theme.good : theme.bad});
+        picture.scene.add(
+            figure::RectItem{.area = area, .fill = choice.right ? theme.good_back : theme.bad_back});
+        picture.scene.add(
+            figure::RectItem{.area = {x, y, 3, area.h}, .fill = choice.right ? theme.good : theme.bad});
     } else if (!answered) {
-        picture.scene.add(RectItem{.area = area, .stroke = theme.line, .radius = 6});
+        picture.scene.add(figure::RectItem{.area = area, .stroke = theme.line, .radius = 6});
     }
     draw_mark(picture, context, {x + 22, y + 20}, answered, choice.right, chosen);
     if (!verdict.empty())
-        draw_text(picture, context, x + width - 12, y + 25, verdict, Font::ui, 12.5F,
-                  choice.right ? theme.good : theme.bad, Align::right);
+        draw_text(picture, context, x + width - 12, y + 25, verdict, figure::Font::ui, 12.5F,
+                  choice.right ? theme.good : theme.bad, figure::Align::right);
     picture.append(words, 0, 0);
     if (!answered)
         picture.hotspots.push_back(
@@ -83,20 +86,20 @@ float draw_choice(Picture& picture, const DrawContext& context, const CourseStat
 float draw_question(Picture& picture, const DrawContext& context, const CourseState& course, float y) {
     const Theme& theme = context.theme;
     const int q = course.question_index();
-    const Question& question = *course.question();
+    const lesson::Question& question = *course.question();
     const LessonProgress progress = course.of_open();
     const auto found = progress.answers.find(q);
     const std::optional<int> answer =
         found == progress.answers.end() ? std::nullopt : std::optional(found->second);
     draw_text(picture, context, course_pad, y + 18,
               "Quiz, question " + std::to_string(q + 1) + " of " + std::to_string(course.questions()),
-              Font::ui, 12.5F, theme.muted);
+              figure::Font::ui, 12.5F, theme.muted);
     draw_contents_link(picture, context, y + 18);
     draw_page_bars(picture, context, q, course.questions(), y + 28);
-    Spans heading = question.text;
-    for (Span& span : heading)
-        if (span.style == SpanStyle::plain)
-            span.style = SpanStyle::strong;
+    lesson::Spans heading = question.text;
+    for (lesson::Span& span : heading)
+        if (span.style == lesson::SpanStyle::plain)
+            span.style = lesson::SpanStyle::strong;
     y = draw_spans(picture, context, course_pad, y + 62, context.width - 2 * course_pad, heading,
                    lesson_state(context.shown, context.view, course),
                    {.size = 17, .line = 24, .color = theme.ink, .strong = theme.ink}) -
@@ -117,13 +120,13 @@ float draw_summary(Picture& picture, const DrawContext& context, const CourseSta
             right +=
                 c < static_cast<int>(choices.size()) && choices[static_cast<std::size_t>(c)].right ? 1 : 0;
         }
-    draw_text(picture, context, course_pad, y + 18, course.open->title, Font::ui, 12.5F, theme.muted);
+    draw_text(picture, context, course_pad, y + 18, course.open->title, figure::Font::ui, 12.5F, theme.muted);
     draw_text(picture, context, course_pad, y + 60,
               std::to_string(right) + " of " + std::to_string(course.questions()) + " right",
-              Font::ui_semibold, 22, theme.ink);
+              figure::Font::ui_semibold, 22, theme.ink);
     y += 84;
     for (int q = 0; q < course.questions(); ++q) {
-        const Question& question = course.open->quiz[static_cast<std::size_t>(q)];
+        const lesson::Question& question = course.open->quiz[static_cast<std::size_t>(q)];
         const auto found = progress.answers.find(q);
         const bool answered = found != progress.answers.end();
         const bool good = answered && question.choices[static_cast<std::size_t>(found->second)].right;
@@ -147,13 +150,13 @@ float draw_summary(Picture& picture, const DrawContext& context, const CourseSta
 float draw_contents(Picture& picture, const DrawContext& context, const CourseState& course, float y) {
     const Theme& theme = context.theme;
     const float width = context.width - 2 * course_pad;
-    draw_text(picture, context, course_pad, y + 26, "The course", Font::ui_semibold, 20, theme.ink);
+    draw_text(picture, context, course_pad, y + 26, "The course", figure::Font::ui_semibold, 20, theme.ink);
     y += 44;
     y = draw_paragraph(
             picture, context, course_pad, y + 12, width,
             "Each lesson plays on the live engine: every number in it is computed while you read. Leave at "
             "any time, and come back with one click.",
-            Font::ui, 13.5F, 20, theme.muted) -
+            figure::Font::ui, 13.5F, 20, theme.muted) -
         6;
     for (const auto& lesson : course.lessons) {
         const auto found = course.progress.find(lesson->id);
@@ -166,27 +169,28 @@ float draw_contents(Picture& picture, const DrawContext& context, const CourseSt
             (lesson->number > 0 ? std::to_string(lesson->number) + ". " : "") + lesson->title;
         Picture words;
         float baseline = draw_paragraph(words, context, course_pad + 14, top + 26, width - 28, title,
-                                        Font::ui_semibold, 14.5F, 20, theme.ink);
+                                        figure::Font::ui_semibold, 14.5F, 20, theme.ink);
         draw_text(words, context, course_pad + 14, baseline,
                   std::to_string(lesson->minutes) + " min, " + lesson->difficulty + ", " +
                       std::to_string(lesson->steps.size()) + " steps",
-                  Font::ui, 12.5F, theme.muted);
-        const Rect area{course_pad, top, width, baseline - top + 22};
-        picture.scene.add(RectItem{.area = area, .fill = theme.raise, .stroke = theme.line, .radius = 6});
+                  figure::Font::ui, 12.5F, theme.muted);
+        const figure::Rect area{course_pad, top, width, baseline - top + 22};
+        picture.scene.add(
+            figure::RectItem{.area = area, .fill = theme.raise, .stroke = theme.line, .radius = 6});
         picture.append(words, 0, 0);
-        const Rect track{area.x + 14, area.bottom() - 11, area.w - 28, 3};
-        picture.scene.add(RectItem{.area = track, .fill = theme.line, .radius = 1.5F});
+        const figure::Rect track{area.x + 14, area.bottom() - 11, area.w - 28, 3};
+        picture.scene.add(figure::RectItem{.area = track, .fill = theme.line, .radius = 1.5F});
         if (done > 0)
-            picture.scene.add(
-                RectItem{.area = {track.x, track.y, track.w * done, 3}, .fill = theme.ink, .radius = 1.5F});
+            picture.scene.add(figure::RectItem{
+                .area = {track.x, track.y, track.w * done, 3}, .fill = theme.ink, .radius = 1.5F});
         picture.hotspots.push_back({area, "lesson " + lesson->id, LessonAction(OpenLesson{lesson->id}),
                                     progress.furthest < 0 ? "Begin" : "Go on where you were"});
         y = area.bottom() + 8;
     }
     for (const std::string& sentence : course.broken)
-        y = draw_paragraph(picture, context, course_pad, y + 18, width, sentence, Font::ui, 12.5F, 18,
+        y = draw_paragraph(picture, context, course_pad, y + 18, width, sentence, figure::Font::ui, 12.5F, 18,
                            theme.bad);
     return y;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-namespace headscope {
+namespace headscope::app {
 
 void Comparison::mark(Shown baseline, std::string name) {
     baseline_ = std::move(baseline);
@@ -36,10 +36,10 @@ void Comparison::forget() {
         return;
     obstacle_ = now_.document->attention != nullptr
                     ? "Weights that are read otherwise are not compared; the other stages are."
-                    : why_not_comparable(baseline_.problem(), now_.problem());
+                    : analysis::why_not_comparable(baseline_.problem(), now_.problem());
 }
 
-const TensorDifference* Comparison::of(TensorId id) const {
+const analysis::TensorDifference* Comparison::of(TensorId id) const {
     if (!comparable() || now_.trace == nullptr || id == TensorId::mask || id == TensorId::gain)
         return nullptr;
     const Tensor *a = baseline_.tensor(id), *b = now_.tensor(id);
@@ -47,7 +47,7 @@ const TensorDifference* Comparison::of(TensorId id) const {
         return nullptr;
     auto& kept = differences_[static_cast<std::size_t>(id)];
     if (!kept)
-        kept = headscope::difference(id, *a, *b, now_.dims(), batch_);
+        kept = headscope::analysis::difference(id, *a, *b, now_.dims(), batch_);
     return &*kept;
 }
 
@@ -57,7 +57,7 @@ const Shown& Comparison::difference(StageGroup page) const {
     difference_ = now_;
     auto trace = std::make_shared<Trace>(*now_.trace);
     for (const TensorId id : results_of(page)) {
-        const TensorDifference* change = of(id);
+        const analysis::TensorDifference* change = of(id);
         if (change == nullptr)
             continue;
         if (change->largest_at)
@@ -78,7 +78,7 @@ const Shown& Comparison::difference(StageGroup page) const {
 float Comparison::limit(StageGroup page) const {
     float largest = 0;
     for (const TensorId id : results_of(page))
-        if (const TensorDifference* change = of(id))
+        if (const analysis::TensorDifference* change = of(id))
             largest = std::max(largest, std::abs(change->largest));
     return symmetric_end(largest);
 }
@@ -150,4 +150,4 @@ DrawContext factor_context(const DrawContext& context) {
             context.compare,        Compare::now,    context.flash};
 }
 
-} // namespace headscope
+} // namespace headscope::app

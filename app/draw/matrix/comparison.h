@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace headscope {
+namespace headscope::app {
 
 /// A baseline (A), what it is compared with (B, the newest trace), and their differences, each computed when
 /// it is first asked for and kept until A, B, the batch entry or the page changes. For one thread.
@@ -28,7 +28,7 @@ public:
     bool comparable() const { return marked() && obstacle_.empty(); }
 
     /// Null when not comparable, or where A or B lacks the tensor.
-    const TensorDifference* of(TensorId id) const;
+    const analysis::TensorDifference* of(TensorId id) const;
     /// Like B, but the tensors that a page draws as its own (not as factors) hold B − A. Only when
     /// comparable.
     const Shown& difference(StageGroup page) const;
@@ -43,7 +43,7 @@ private:
     std::string name_, obstacle_;
     std::int64_t batch_ = 0;
     StageGroup followed_page_ = StageGroup::none;
-    mutable std::array<std::optional<TensorDifference>, tensor_count> differences_;
+    mutable std::array<std::optional<analysis::TensorDifference>, tensor_count> differences_;
     mutable std::optional<StageGroup> page_;
     mutable Shown difference_;
 };
@@ -76,4 +76,4 @@ std::string changed_text(const DrawContext& context, TensorId input, const std::
 Picture draw_compare_bar(const DrawContext& context);
 inline constexpr float compare_bar_height = 44.0F;
 
-} // namespace headscope
+} // namespace headscope::app

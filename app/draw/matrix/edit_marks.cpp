@@ -7,66 +7,68 @@
 #include <cmath>
 #include <memory>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
 constexpr float smallest_mark = 9.0F, largest_mark = 11.0F;
 
-void draw_square(Picture& picture, const Theme& theme, const Rect& area, bool cross) {
-    Scene& scene = picture.scene;
+void draw_square(Picture& picture, const Theme& theme, const figure::Rect& area, bool cross) {
+    figure::Scene& scene = picture.scene;
     // Paper around it: the map below may be as dark as the ink.
-    scene.add(RectItem{.area = {area.x - 1, area.y - 1, area.w + 2, area.h + 2}, .fill = theme.canvas});
-    scene.add(RectItem{.area = area, .fill = cross ? theme.ink : theme.canvas, .stroke = theme.ink});
+    scene.add(
+        figure::RectItem{.area = {area.x - 1, area.y - 1, area.w + 2, area.h + 2}, .fill = theme.canvas});
+    scene.add(figure::RectItem{.area = area, .fill = cross ? theme.ink : theme.canvas, .stroke = theme.ink});
     if (cross) {
         const float in = area.w * 0.28F;
-        const Rect inner{area.x + in, area.y + in, area.w - 2 * in, area.h - 2 * in};
-        scene.add(LineItem{{inner.x, inner.y}, {inner.right(), inner.bottom()}, theme.canvas, 1.5F});
-        scene.add(LineItem{{inner.x, inner.bottom()}, {inner.right(), inner.y}, theme.canvas, 1.5F});
+        const figure::Rect inner{area.x + in, area.y + in, area.w - 2 * in, area.h - 2 * in};
+        scene.add(figure::LineItem{{inner.x, inner.y}, {inner.right(), inner.bottom()}, theme.canvas, 1.5F});
+        scene.add(figure::LineItem{{inner.x, inner.bottom()}, {inner.right(), inner.y}, theme.canvas, 1.5F});
     } else {
         const float half = std::floor(area.h / 2);
-        scene.add(RectItem{.area = {area.x, area.bottom() - half, area.w, half}, .fill = theme.ink});
+        scene.add(figure::RectItem{.area = {area.x, area.bottom() - half, area.w, half}, .fill = theme.ink});
     }
 }
 
 struct MarkKind {
     const char* says;
     bool (*fits)(const HeadEdits&);
-    void (*draw)(Picture&, const DrawContext&, const Rect&);
+    void (*draw)(Picture&, const DrawContext&, const figure::Rect&);
 };
 
 constexpr MarkKind mark_kinds[] = {
     {"ablated", [](const HeadEdits& edits) { return edits.ablated(); },
-     [](Picture& picture, const DrawContext& context, const Rect& area) {
+     [](Picture& picture, const DrawContext& context, const figure::Rect& area) {
          draw_square(picture, context.theme, area, true);
      }},
     {"gain changed", [](const HeadEdits& edits) { return edits.scaled(); },
-     [](Picture& picture, const DrawContext& context, const Rect& area) {
+     [](Picture& picture, const DrawContext& context, const figure::Rect& area) {
          draw_square(picture, context.theme, area, false);
      }},
     {"weights edited", [](const HeadEdits& edits) { return !edits.tensors.empty(); },
-     [](Picture& picture, const DrawContext& context, const Rect& area) {
+     [](Picture& picture, const DrawContext& context, const figure::Rect& area) {
          draw_edited_diamond(picture, context, {area.x + area.w / 2, area.y + area.h / 2}, area.w);
      }}};
 
 } // namespace
 
-void draw_edited_diamond(Picture& picture, const DrawContext& context, Point middle, float size) {
-    const auto diamond = [&](float reach, Color colour) {
-        picture.scene.add(PolygonItem{{{middle.x, middle.y - reach},
-                                       {middle.x + reach, middle.y},
-                                       {middle.x, middle.y + reach},
-                                       {middle.x - reach, middle.y}},
-                                      colour});
+void draw_edited_diamond(Picture& picture, const DrawContext& context, figure::Point middle, float size) {
+    const auto diamond = [&](float reach, figure::Color colour) {
+        picture.scene.add(figure::PolygonItem{{{middle.x, middle.y - reach},
+                                               {middle.x + reach, middle.y},
+                                               {middle.x, middle.y + reach},
+                                               {middle.x - reach, middle.y}},
+                                              colour});
     };
     diamond(size / 2 + 2.5F, context.theme.canvas);
     diamond(size / 2 + 0.5F, context.theme.ink);
 }
 
-void draw_edit_marks(Picture& picture, const DrawContext& context, const Rect& map, const HeadEdits& edits) {
+void draw_edit_marks(Picture& picture, const DrawContext& context, const figure::Rect& map,
+                     const HeadEdits& edits) {
     const float size = std::clamp(std::floor(map.w / 4), smallest_mark, largest_mark);
     const bool beside = map.w >= 2 * size + 2; // else below
-    Point at{map.x, map.y};
+    figure::Point at{map.x, map.y};
     for (const MarkKind& kind : mark_kinds)
         if (kind.fits(edits)) {
             kind.draw(picture, context, {at.x, at.y, size, size});
@@ -94,14 +96,14 @@ void draw_marks_legend(Picture& picture, const DrawContext& context, float x, fl
     for (const MarkKind& kind : mark_kinds) {
         if (std::ranges::none_of(heads, [&](const HeadEdits* edits) { return kind.fits(*edits); }))
             continue;
-        const float wide = largest_mark + 7 + context.measure(kind.says, Font::ui, text_size);
+        const float wide = largest_mark + 7 + context.measure(kind.says, figure::Font::ui, text_size);
         if (at > x && at + wide > x + width) {
             at = x;
             y += line;
         }
         kind.draw(picture, context, {at, y + (line - largest_mark) / 2, largest_mark, largest_mark});
-        draw_text(picture, context, at + largest_mark + 7, baseline_for(y + line / 2, text_size), kind.says,
-                  Font::ui, text_size, context.theme.text);
+        draw_text(picture, context, at + largest_mark + 7, figure::baseline_for(y + line / 2, text_size),
+                  kind.says, figure::Font::ui, text_size, context.theme.text);
         at += wide + 18;
     }
     picture.scene.height = std::max(picture.scene.height, y + line + 8);
@@ -119,4 +121,4 @@ const std::vector<HeadEdits>& edits_by_head(const DocumentPtr& document) {
     return known;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -6,13 +6,14 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// At the top left of a head's small map: a square with a cross where it is ablated, a half-filled square
 /// where its gain is another than 1, a diamond where some of its weights were edited.
-void draw_edit_marks(Picture& picture, const DrawContext& context, const Rect& map, const HeadEdits& edits);
+void draw_edit_marks(Picture& picture, const DrawContext& context, const figure::Rect& map,
+                     const HeadEdits& edits);
 /// The diamond alone, around `middle`.
-void draw_edited_diamond(Picture& picture, const DrawContext& context, Point middle, float size);
+void draw_edited_diamond(Picture& picture, const DrawContext& context, figure::Point middle, float size);
 
 /// "Edited: gain 0, ablated; W_Q, W_O"; empty where nothing was.
 std::string edits_text(const HeadEdits& edits);
@@ -25,4 +26,4 @@ void draw_marks_legend(Picture& picture, const DrawContext& context, float x, fl
 /// Of a problem that is no checkpoint's, by head. Kept until another document asks: for one thread.
 const std::vector<HeadEdits>& edits_by_head(const DocumentPtr& document);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -2,7 +2,7 @@
 
 #include "app/draw/kit/picture.h"
 
-namespace headscope {
+namespace headscope::app {
 
 /// Marks the cells that the last edit changed, for a moment.
 struct Flash {
@@ -17,4 +17,4 @@ bool can_flash(const Shown& before, const Shown& now);
 /// An ink outline round every cell of the picture whose number changed. Cells too small for one have none.
 void draw_flash(Picture& picture, const DrawContext& context);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <string_view>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -49,8 +49,8 @@ CellNumbers fit_numbers(const MatrixSpec& spec, const std::vector<float>& values
     return {};
 }
 
-Color fill_of(const MatrixSpec& spec, const DrawContext& context, std::int64_t row, std::int64_t col,
-              float value) {
+figure::Color fill_of(const MatrixSpec& spec, const DrawContext& context, std::int64_t row, std::int64_t col,
+                      float value) {
     const Theme& theme = context.theme;
     if (spec.fill == CellFill::heat)
         return ramp_color(*spec.ramp, place_on_scale(value, spec.low, spec.high, spec.log));
@@ -62,17 +62,17 @@ Color fill_of(const MatrixSpec& spec, const DrawContext& context, std::int64_t r
 }
 
 /// A bar from a tick at mid-cell: its length is the size of the number, its side the sign.
-void draw_value_bar(Picture& picture, const DrawContext& context, const MatrixSpec& spec, const Rect& cell,
-                    std::int64_t row, std::int64_t col, float value) {
+void draw_value_bar(Picture& picture, const DrawContext& context, const MatrixSpec& spec,
+                    const figure::Rect& cell, std::int64_t row, std::int64_t col, float value) {
     const float middle = cell.x + cell.w / 2;
     const float y = cell.bottom() - 6.0F;
     const float unit = (cell.w / 2 - 3.0F) / std::max(spec.high, 1e-30F);
     const auto piece = [&](float from, float to, std::int64_t head) {
-        const Color color =
+        const figure::Color color =
             head < 0 ? context.theme.muted : context.theme.head(head, context.dims().H).colour;
         const float left = middle + std::clamp(std::min(from, to) * unit, -cell.w / 2, cell.w / 2);
         const float right = middle + std::clamp(std::max(from, to) * unit, -cell.w / 2, cell.w / 2);
-        picture.scene.add(RectItem{.area = {left, y, right - left, 3.0F}, .fill = color});
+        picture.scene.add(figure::RectItem{.area = {left, y, right - left, 3.0F}, .fill = color});
     };
     if (spec.share) {
         float positive = 0, negative = 0;
@@ -85,7 +85,8 @@ void draw_value_bar(Picture& picture, const DrawContext& context, const MatrixSp
     } else {
         piece(0, value, spec.owner ? spec.owner(row, col) : -1);
     }
-    picture.scene.add(RectItem{.area = {middle - 0.5F, y - 1.0F, 1.0F, 5.0F}, .fill = context.theme.muted});
+    picture.scene.add(
+        figure::RectItem{.area = {middle - 0.5F, y - 1.0F, 1.0F, 5.0F}, .fill = context.theme.muted});
 }
 
 std::vector<float> values_of(const DrawContext& context, const MatrixSpec& spec) {
@@ -101,9 +102,9 @@ std::vector<float> values_of(const DrawContext& context, const MatrixSpec& spec)
     return values;
 }
 
-void draw_masked(Picture& picture, const Theme& theme, const Rect& cell) {
-    picture.scene.add(RectItem{.area = cell, .fill = theme.panel});
-    picture.scene.add(LineItem{{cell.x, cell.bottom()}, {cell.right(), cell.y}, theme.line2, 1});
+void draw_masked(Picture& picture, const Theme& theme, const figure::Rect& cell) {
+    picture.scene.add(figure::RectItem{.area = cell, .fill = theme.panel});
+    picture.scene.add(figure::LineItem{{cell.x, cell.bottom()}, {cell.right(), cell.y}, theme.line2, 1});
 }
 
 bool is_masked(const MatrixSpec& spec, std::int64_t row, std::int64_t col, float value) {
@@ -151,9 +152,9 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
     for (std::int64_t row = 0; row < spec.rows; ++row)
         for (std::int64_t col = 0; col < spec.cols; ++col) {
             const float value = values[static_cast<std::size_t>(row * spec.cols + col)];
-            const Rect cell = grid.cell(row, col);
+            const figure::Rect cell = grid.cell(row, col);
             if (row >= done) {
-                picture.scene.add(RectItem{.area = cell, .stroke = context.theme.line});
+                picture.scene.add(figure::RectItem{.area = cell, .stroke = context.theme.line});
                 continue;
             }
             if (context.difference() && std::isinf(value)) {
@@ -164,24 +165,25 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
                 draw_masked(picture, context.theme, cell);
                 continue;
             }
-            const Color fill = fill_of(spec, context, row, col, value);
-            picture.scene.add(RectItem{.area = cell, .fill = fill});
+            const figure::Color fill = fill_of(spec, context, row, col, value);
+            picture.scene.add(figure::RectItem{.area = cell, .fill = fill});
             if (numbers.shown()) {
                 const float center = cell.y + cell.h / 2 - (bars ? 3.0F : 0.0F);
-                const Color ink = spec.fill == CellFill::owned ? context.theme.ink : text_on(fill);
-                picture.scene.add(TextItem{{cell.x + cell.w / 2, baseline_for(center, numbers.size)},
-                                           cell_text(spec, value, numbers.decimals),
-                                           Font::mono,
-                                           numbers.size,
-                                           ink,
-                                           Align::center});
+                const figure::Color ink = spec.fill == CellFill::owned ? context.theme.ink : text_on(fill);
+                picture.scene.add(
+                    figure::TextItem{{cell.x + cell.w / 2, figure::baseline_for(center, numbers.size)},
+                                     cell_text(spec, value, numbers.decimals),
+                                     figure::Font::mono,
+                                     numbers.size,
+                                     ink,
+                                     figure::Align::center});
             }
             if (!spec.value && !context.difference() &&
                 marked_as_edited(context, spec.tensor, grid.index(row, col)))
-                picture.scene.add(PolygonItem{{{cell.right() - edited_corner, cell.y},
-                                               {cell.right(), cell.y},
-                                               {cell.right(), cell.y + edited_corner}},
-                                              context.theme.ink});
+                picture.scene.add(figure::PolygonItem{{{cell.right() - edited_corner, cell.y},
+                                                       {cell.right(), cell.y},
+                                                       {cell.right(), cell.y + edited_corner}},
+                                                      context.theme.ink});
             if (bars)
                 draw_value_bar(picture, context, spec, cell, row, col, value);
         }
@@ -224,4 +226,4 @@ float largest_magnitude(const Shown& shown, TensorId id, std::int64_t batch) {
     return largest;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -5,7 +5,7 @@
 #include <functional>
 #include <limits>
 
-namespace headscope {
+namespace headscope::app {
 
 /// How the cells of a matrix are coloured.
 enum class CellFill : std::uint8_t {
@@ -51,7 +51,7 @@ MatrixSpec difference_spec(const DrawContext& context, MatrixSpec spec);
 /// Whether B holds another number there than A, or, without a baseline, than the preset or the file gave it.
 bool marked_as_edited(const DrawContext& context, TensorId id, const Index& at);
 /// A score that is masked in A only (change +infinity) or in B only (minus infinity).
-void draw_masked_in_one(Picture& picture, const DrawContext& context, const Rect& cell, float change);
+void draw_masked_in_one(Picture& picture, const DrawContext& context, const figure::Rect& cell, float change);
 
 /// How many decimals the numbers of that matrix get at its cell size; 0 when none are printed.
 int decimals_shown(const DrawContext& context, const MatrixSpec& spec);
@@ -92,4 +92,4 @@ void draw_outlines(Picture& picture, const DrawContext& context);
 /// One outline round what is selected, in every grid that shows some of it.
 void draw_selection(Picture& picture, const DrawContext& context);
 
-} // namespace headscope
+} // namespace headscope::app

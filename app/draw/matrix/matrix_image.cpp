@@ -6,7 +6,7 @@
 #include <bit>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -31,13 +31,13 @@ private:
 };
 
 template<class Value>
-std::vector<Color> pixels_of(const DrawContext& context, const MatrixSpec& spec, std::int64_t done,
-                             const Value& value_at) {
+std::vector<figure::Color> pixels_of(const DrawContext& context, const MatrixSpec& spec, std::int64_t done,
+                                     const Value& value_at) {
     const bool heat = spec.fill == CellFill::heat;
     const Ramp& ramp = heat ? *spec.ramp : context.theme.diverging;
     const float low = heat ? spec.low : -spec.high;
     const bool log = heat && spec.log;
-    std::vector<Color> pixels;
+    std::vector<figure::Color> pixels;
     pixels.reserve(static_cast<std::size_t>(spec.rows * spec.cols));
     for (std::int64_t row = 0; row < spec.rows; ++row)
         for (std::int64_t col = 0; col < spec.cols; ++col) {
@@ -59,8 +59,8 @@ std::vector<Color> pixels_of(const DrawContext& context, const MatrixSpec& spec,
 
 } // namespace
 
-void draw_matrix_image(Picture& picture, const DrawContext& context, const MatrixSpec& spec, const Rect& area,
-                       std::int64_t done) {
+void draw_matrix_image(Picture& picture, const DrawContext& context, const MatrixSpec& spec,
+                       const figure::Rect& area, std::int64_t done) {
     const Tensor* const tensor = spec.value ? nullptr : context.shown.tensor(spec.tensor);
     const auto paint = [&] {
         return spec.value ? pixels_of(context, spec, done, spec.value)
@@ -86,14 +86,14 @@ void draw_matrix_image(Picture& picture, const DrawContext& context, const Matri
                                                       : std::shared_ptr<const void>(context.shown.document);
         made = context.pixels->find_of(owner, key, paint);
     } else {
-        made.pixels = std::make_shared<const std::vector<Color>>(paint());
+        made.pixels = std::make_shared<const std::vector<figure::Color>>(paint());
         made.name = name_of(*made.pixels);
     }
-    picture.scene.add(GridItem{.area = area,
-                               .cols = static_cast<int>(spec.cols),
-                               .rows = static_cast<int>(spec.rows),
-                               .pixels = std::move(made.pixels),
-                               .key = made.name});
+    picture.scene.add(figure::GridItem{.area = area,
+                                       .cols = static_cast<int>(spec.cols),
+                                       .rows = static_cast<int>(spec.rows),
+                                       .pixels = std::move(made.pixels),
+                                       .key = made.name});
 }
 
-} // namespace headscope
+} // namespace headscope::app

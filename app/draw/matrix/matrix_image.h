@@ -2,11 +2,11 @@
 
 #include "app/draw/matrix/matrix.h"
 
-namespace headscope {
+namespace headscope::app {
 
 /// The cells of a matrix as one image with a pixel per cell, for cells too small to draw one by one. `fill`
 /// must not be `owned`; rows from `done` on are blank. A matrix of 512 x 512 takes about a millisecond.
-void draw_matrix_image(Picture& picture, const DrawContext& context, const MatrixSpec& spec, const Rect& area,
-                       std::int64_t done);
+void draw_matrix_image(Picture& picture, const DrawContext& context, const MatrixSpec& spec,
+                       const figure::Rect& area, std::int64_t done);
 
-} // namespace headscope
+} // namespace headscope::app

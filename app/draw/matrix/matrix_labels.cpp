@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -45,29 +45,30 @@ float widest_label(const DrawContext& context, bool keys) {
     const auto count = keys ? problem.dims.Tk : problem.dims.Tq;
     float widest = 0;
     for (std::int64_t i = 0; i < count; ++i)
-        widest =
-            std::max(widest, context.measure(label_text(problem, keys, i), Font::ui_semibold, label_size));
+        widest = std::max(
+            widest, context.measure(label_text(problem, keys, i), figure::Font::ui_semibold, label_size));
     return widest;
 }
 
 constexpr float sample_side = 14, sample_gap = 6;
 
 /// The hatched square, with its word beside it or, where that is too wide, on hover.
-void draw_masked_sample(Picture& picture, const DrawContext& context, const Point& at, float size,
+void draw_masked_sample(Picture& picture, const DrawContext& context, const figure::Point& at, float size,
                         bool with_word) {
     const Theme& theme = context.theme;
-    const Rect sample{at.x, at.y, sample_side, sample_side};
-    picture.scene.add(RectItem{.area = sample, .fill = theme.panel, .stroke = theme.line2});
-    picture.scene.add(LineItem{{sample.x, sample.bottom()}, {sample.right(), sample.y}, theme.line2, 1});
+    const figure::Rect sample{at.x, at.y, sample_side, sample_side};
+    picture.scene.add(figure::RectItem{.area = sample, .fill = theme.panel, .stroke = theme.line2});
+    picture.scene.add(
+        figure::LineItem{{sample.x, sample.bottom()}, {sample.right(), sample.y}, theme.line2, 1});
     if (with_word)
-        draw_text(picture, context, sample.right() + sample_gap, baseline_for(at.y + 7, size), "masked",
-                  Font::ui, size, theme.muted);
+        draw_text(picture, context, sample.right() + sample_gap, figure::baseline_for(at.y + 7, size),
+                  "masked", figure::Font::ui, size, theme.muted);
     else
         picture.tips.push_back({sample, "masked"});
 }
 
 /// A line at each decade, and numbers at the ends and in the middle.
-void draw_log_marks(Picture& picture, const DrawContext& context, const Rect& bar, float high) {
+void draw_log_marks(Picture& picture, const DrawContext& context, const figure::Rect& bar, float high) {
     const auto text = [high](float value) {
         const int before = static_cast<int>(std::floor(std::log10(value) + 1e-4F));
         return number(static_cast<double>(value), std::max(0, -before) + (high == 1 ? 0 : 1));
@@ -76,24 +77,25 @@ void draw_log_marks(Picture& picture, const DrawContext& context, const Rect& ba
         const float share = static_cast<float>(decade) / log_decades;
         const float at = bar.x + share * bar.w,
                     value = log_scale_begin(high) * std::pow(10.0F, static_cast<float>(decade));
-        picture.scene.add(LineItem{{at, bar.bottom()}, {at, bar.bottom() + 3}, context.theme.muted, 1});
+        picture.scene.add(
+            figure::LineItem{{at, bar.bottom()}, {at, bar.bottom() + 3}, context.theme.muted, 1});
         if (decade % 2 == 0)
-            picture.scene.add(TextItem{{at, bar.y + 25},
-                                       (decade == 0 ? "≤ " : "") + text(value),
-                                       Font::mono,
-                                       12,
-                                       context.theme.muted,
-                                       decade == 0   ? Align::left
-                                       : decade == 4 ? Align::right
-                                                     : Align::center});
+            picture.scene.add(figure::TextItem{{at, bar.y + 25},
+                                               (decade == 0 ? "≤ " : "") + text(value),
+                                               figure::Font::mono,
+                                               12,
+                                               context.theme.muted,
+                                               decade == 0   ? figure::Align::left
+                                               : decade == 4 ? figure::Align::right
+                                                             : figure::Align::center});
     }
 }
 
-void add_label(Picture& picture, const DrawContext& context, Point at, const std::string& full, Align align,
-               bool bold, float size, const Rect& area, float angle) {
+void add_label(Picture& picture, const DrawContext& context, figure::Point at, const std::string& full,
+               figure::Align align, bool bold, float size, const figure::Rect& area, float angle) {
     const std::string text = shortened(full, longest_label);
-    picture.scene.add(TextItem{at, text, bold ? Font::ui_semibold : Font::ui, size,
-                               bold ? context.theme.ink : context.theme.text, align, angle});
+    picture.scene.add(figure::TextItem{at, text, bold ? figure::Font::ui_semibold : figure::Font::ui, size,
+                                       bold ? context.theme.ink : context.theme.text, align, angle});
     const std::string hidden = beyond_fonts(full);
     if (text != full || !hidden.empty())
         picture.tips.push_back({area, hidden.empty() ? full : full + "  " + hidden});
@@ -115,10 +117,10 @@ void draw_row_labels(Picture& picture, const DrawContext& context, const MatrixG
         const bool near_spoken = spoken >= 0 && i != spoken && std::abs(i - spoken) < every;
         if (i != spoken && (i % every != 0 || near_spoken))
             continue;
-        const Rect row = grid.cell(i, 0);
+        const figure::Rect row = grid.cell(i, 0);
         const float center = row.y + row.h / 2;
-        add_label(picture, context, {grid.area.x - label_gap_left, baseline_for(center, size)},
-                  keys ? problem.key_label(first + i) : problem.query_label(first + i), Align::right,
+        add_label(picture, context, {grid.area.x - label_gap_left, figure::baseline_for(center, size)},
+                  keys ? problem.key_label(first + i) : problem.query_label(first + i), figure::Align::right,
                   i == spoken, size, {grid.area.x - 100, row.y, 88, grid.pitch_y}, 0);
     }
 }
@@ -146,23 +148,23 @@ void draw_column_labels(Picture& picture, const DrawContext& context, const Matr
         const bool near_spoken = spoken >= 0 && j != spoken && std::abs(j - spoken) < every;
         if (j != spoken && (j % every != 0 || near_spoken))
             continue;
-        const Rect top = grid.cell(0, j);
+        const figure::Rect top = grid.cell(0, j);
         const float center = top.x + top.w / 2;
-        const Point at =
-            turned ? Point{center + 3.0F, grid.area.y - 6.0F} : Point{center, grid.area.y - label_gap_above};
+        const figure::Point at = turned ? figure::Point{center + 3.0F, grid.area.y - 6.0F}
+                                        : figure::Point{center, grid.area.y - label_gap_above};
         add_label(picture, context, at, keys ? problem.key_label(first + j) : problem.query_label(first + j),
-                  turned ? Align::left : Align::center, j == spoken, size,
+                  turned ? figure::Align::left : figure::Align::center, j == spoken, size,
                   {top.x, grid.area.y - 30, top.w, 28}, turned ? -60.0F : 0.0F);
     }
 }
 
 void draw_head_bar(Picture& picture, const DrawContext& context, std::int64_t head, float x, float y,
                    float width) {
-    const Color color = context.head_colours(head).colour;
+    const figure::Color color = context.head_colours(head).colour;
     if (context.shown.problem().gain(head) == 0.0F)
-        picture.scene.add(RectItem{.area = {x, y, width, 4}, .stroke = color});
+        picture.scene.add(figure::RectItem{.area = {x, y, width, 4}, .stroke = color});
     else
-        picture.scene.add(RectItem{.area = {x, y, width, 4}, .fill = color});
+        picture.scene.add(figure::RectItem{.area = {x, y, width, 4}, .fill = color});
     if (!context.controls)
         return;
     const bool off = context.shown.problem().gain(head) == 0.0F;
@@ -200,8 +202,10 @@ void draw_legend(Picture& picture, const DrawContext& context, float x, float y,
     const Theme& theme = context.theme;
     constexpr float size = 12.5F, mark_size = 12, before = 16, apart = 8;
     const float sample_width =
-        masked ? sample_side + sample_gap + context.measure("masked", Font::ui, size) : 0;
-    const auto wide = [&](const std::string& words) { return context.measure(words, Font::ui, size); };
+        masked ? sample_side + sample_gap + context.measure("masked", figure::Font::ui, size) : 0;
+    const auto wide = [&](const std::string& words) {
+        return context.measure(words, figure::Font::ui, size);
+    };
     const auto beside = [&](const std::string& words) {
         return width + before + wide(words) + (masked ? 20 + sample_width : 0) <= room;
     };
@@ -215,40 +219,43 @@ void draw_legend(Picture& picture, const DrawContext& context, float x, float y,
         return context.difference() && low < 0 ? signed_number(value, digits) : number(value, digits);
     };
     const std::string marks[] = {mark(low), mark((low + high) / 2), mark(high)};
-    const auto mark_width = [&](int n) { return context.measure(marks[n], Font::mono, mark_size); };
+    const auto mark_width = [&](int n) { return context.measure(marks[n], figure::Font::mono, mark_size); };
     // Words between the ends have the room of the sample too; where it is left, the sample stands there.
     if (under && !log)
         width =
             std::clamp(mark_width(0) + wide(words) + mark_width(2) + 2 * apart, width, std::max(width, room));
 
-    auto pixels = std::make_shared<std::vector<Color>>(ramp.begin(), ramp.end());
+    auto pixels = std::make_shared<std::vector<figure::Color>>(ramp.begin(), ramp.end());
     std::uint64_t key = 1469598103934665603ULL;
-    for (const Color pixel : *pixels)
+    for (const figure::Color pixel : *pixels)
         key = (key ^ pixel) * 1099511628211ULL;
-    const Rect bar{x, y, width, 10};
-    picture.scene.add(GridItem{.area = bar, .cols = 256, .rows = 1, .pixels = std::move(pixels), .key = key});
-    picture.scene.add(RectItem{.area = bar, .stroke = theme.line2});
-    const auto write = [&](float at, const std::string& text, Font font, float text_size, Align align) {
-        picture.scene.add(TextItem{{at, y + 25}, text, font, text_size, theme.muted, align});
+    const figure::Rect bar{x, y, width, 10};
+    picture.scene.add(
+        figure::GridItem{.area = bar, .cols = 256, .rows = 1, .pixels = std::move(pixels), .key = key});
+    picture.scene.add(figure::RectItem{.area = bar, .stroke = theme.line2});
+    const auto write = [&](float at, const std::string& text, figure::Font font, float text_size,
+                           figure::Align align) {
+        picture.scene.add(figure::TextItem{{at, y + 25}, text, font, text_size, theme.muted, align});
     };
     if (log) {
         draw_log_marks(picture, context, bar, high);
     } else {
-        write(x, marks[0], Font::mono, mark_size, Align::left);
-        write(x + width, marks[2], Font::mono, mark_size, Align::right);
+        write(x, marks[0], figure::Font::mono, mark_size, figure::Align::left);
+        write(x + width, marks[2], figure::Font::mono, mark_size, figure::Align::right);
         // The middle of what the ends leave.
         const float middle = x + (width + mark_width(0) - mark_width(2)) / 2;
         if (under)
-            write(middle, words, Font::ui, size, Align::center);
+            write(middle, words, figure::Font::ui, size, figure::Align::center);
         else if (const float half = width / 2 - mark_width(1) / 2 - apart;
                  mark_width(0) <= half && mark_width(2) <= half)
-            write(x + width / 2, marks[1], Font::mono, mark_size, Align::center);
+            write(x + width / 2, marks[1], figure::Font::mono, mark_size, figure::Align::center);
     }
     const float after = x + width + before;
     if (under && log)
-        draw_text(picture, context, x, y + 43, words, Font::ui, size, theme.muted);
+        draw_text(picture, context, x, y + 43, words, figure::Font::ui, size, theme.muted);
     else if (!under)
-        draw_text(picture, context, after, baseline_for(y + 5, size), words, Font::ui, size, theme.muted);
+        draw_text(picture, context, after, figure::baseline_for(y + 5, size), words, figure::Font::ui, size,
+                  theme.muted);
     if (!masked)
         return;
     if (under)
@@ -260,4 +267,4 @@ void draw_legend(Picture& picture, const DrawContext& context, float x, float y,
         draw_masked_sample(picture, context, {after, y + 15}, size, true);
 }
 
-} // namespace headscope
+} // namespace headscope::app

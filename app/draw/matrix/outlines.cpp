@@ -3,36 +3,38 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
-Rect around(const MatrixGrid& grid, std::int64_t row, std::int64_t col, std::int64_t rows,
-            std::int64_t cols) {
-    const Rect first = grid.cell(row, col), last = grid.cell(row + rows - 1, col + cols - 1);
+figure::Rect around(const MatrixGrid& grid, std::int64_t row, std::int64_t col, std::int64_t rows,
+                    std::int64_t cols) {
+    const figure::Rect first = grid.cell(row, col), last = grid.cell(row + rows - 1, col + cols - 1);
     return {first.x, first.y, last.right() - first.x, last.bottom() - first.y};
 }
 
-Rect grown(const Rect& area, float by) {
+figure::Rect grown(const figure::Rect& area, float by) {
     return {area.x - by, area.y - by, area.w + 2 * by, area.h + 2 * by};
 }
 
-Rect united(const Rect& a, const Rect& b) {
+figure::Rect united(const figure::Rect& a, const figure::Rect& b) {
     const float x = std::min(a.x, b.x), y = std::min(a.y, b.y);
     return {x, y, std::max(a.right(), b.right()) - x, std::max(a.bottom(), b.bottom()) - y};
 }
 
-void outline_cell(Picture& picture, const Theme& theme, const Rect& cell) {
-    picture.scene.add(RectItem{.area = grown(cell, 2.25F), .stroke = theme.canvas, .stroke_width = 4.5F});
-    picture.scene.add(RectItem{.area = grown(cell, 1.25F), .stroke = theme.ink, .stroke_width = 2.5F});
+void outline_cell(Picture& picture, const Theme& theme, const figure::Rect& cell) {
+    picture.scene.add(
+        figure::RectItem{.area = grown(cell, 2.25F), .stroke = theme.canvas, .stroke_width = 4.5F});
+    picture.scene.add(
+        figure::RectItem{.area = grown(cell, 1.25F), .stroke = theme.ink, .stroke_width = 2.5F});
 }
 
-void outline_run(Picture& picture, const Theme& theme, const Rect& run) {
-    picture.scene.add(RectItem{.area = grown(run, 0.75F), .stroke = theme.ink, .stroke_width = 1.5F});
+void outline_run(Picture& picture, const Theme& theme, const figure::Rect& run) {
+    picture.scene.add(figure::RectItem{.area = grown(run, 0.75F), .stroke = theme.ink, .stroke_width = 1.5F});
 }
 
 /// What a lesson points at: the outline closes in on it, so that the eye follows. On a small map it is thin.
-void outline_pointed(Picture& picture, const DrawContext& context, const Rect& cells, bool small) {
+void outline_pointed(Picture& picture, const DrawContext& context, const figure::Rect& cells, bool small) {
     constexpr float from_away = 28;
     const float away = from_away * (1 - settled(context.view.pointing));
     if (small) {
@@ -102,7 +104,7 @@ void outline_span(Picture& picture, const DrawContext& context, const MatrixGrid
 
 /// The part of some cells that a grid shows, in one outline.
 void outline_cells(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
-                   const CellRange& cells) {
+                   const lesson::CellRange& cells) {
     if (grid.tensor != cells.tensor)
         return;
     const int rank = tensor_info(cells.tensor).rank();
@@ -130,7 +132,7 @@ void draw_outlines(Picture& picture, const DrawContext& context) {
     // By value: outlines are added to the picture whose grids are walked.
     std::vector<MatrixGrid> grids = picture.grids;
     for (const MatrixGrid& grid : grids)
-        for (const CellRange& cells : context.view.points)
+        for (const lesson::CellRange& cells : context.view.points)
             outline_cells(picture, context, grid, cells);
     std::erase_if(grids, [](const MatrixGrid& grid) { return !grid.outlined; });
     const auto cell = spoken_of(context.shown, context.view);
@@ -159,4 +161,4 @@ void draw_outlines(Picture& picture, const DrawContext& context) {
         outline_in(picture, context, grid, *cell, grid.heatmap);
 }
 
-} // namespace headscope
+} // namespace headscope::app

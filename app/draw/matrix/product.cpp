@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -36,12 +36,12 @@ float head_label_width(const DrawContext& context, const ProductSpec& spec) {
 void draw_name(Picture& picture, const DrawContext& context, const MatrixGrid& grid, const std::string& name,
                const std::string& shape, float above) {
     const float baseline = grid.area.y - above;
-    const float width = draw_text(picture, context, grid.area.x, baseline, name, Font::mono_semibold, 13.5F,
-                                  context.theme.ink);
-    const float shape_width = context.measure(shape, Font::mono, 12);
+    const float width = draw_text(picture, context, grid.area.x, baseline, name, figure::Font::mono_semibold,
+                                  13.5F, context.theme.ink);
+    const float shape_width = context.measure(shape, figure::Font::mono, 12);
     if (width + shape_width + 12 <= grid.area.w)
-        draw_text(picture, context, grid.area.right() - grid.gap, baseline, shape, Font::mono, 12,
-                  context.theme.muted, Align::right);
+        draw_text(picture, context, grid.area.right() - grid.gap, baseline, shape, figure::Font::mono, 12,
+                  context.theme.muted, figure::Align::right);
     else if (grid.area.w < width)
         picture.tips.push_back({{grid.area.x, baseline - 14, width, 18}, name + "  " + shape});
 }
@@ -66,8 +66,8 @@ void draw_row_heads(Picture& picture, const DrawContext& context, const ProductS
         const float block = grid.pitch_y * static_cast<float>(end - first);
         const float y = grid.area.y + grid.pitch_y * static_cast<float>(first);
         first = end;
-        const Color color = context.theme.head(head, context.dims().H).colour;
-        picture.scene.add(RectItem{.area = {grid.area.x - 10, y, 4, block - 1}, .fill = color});
+        const figure::Color color = context.theme.head(head, context.dims().H).colour;
+        picture.scene.add(figure::RectItem{.area = {grid.area.x - 10, y, 4, block - 1}, .fill = color});
         if (context.controls) {
             const float gain = context.shown.problem().gain(head);
             const std::string name = "head " + std::to_string(head);
@@ -82,12 +82,13 @@ void draw_row_heads(Picture& picture, const DrawContext& context, const ProductS
         const float middle = y + block / 2;
         if (block >= 34) {
             draw_text(picture, context, grid.area.x - 20, middle - 3, "Head " + std::to_string(head),
-                      Font::ui_semibold, 13, context.theme.ink, Align::right);
-            draw_text(picture, context, grid.area.x - 20, middle + 14, rows, Font::ui, 12,
-                      context.theme.muted, Align::right);
+                      figure::Font::ui_semibold, 13, context.theme.ink, figure::Align::right);
+            draw_text(picture, context, grid.area.x - 20, middle + 14, rows, figure::Font::ui, 12,
+                      context.theme.muted, figure::Align::right);
         } else if (block >= 14) {
-            draw_text(picture, context, grid.area.x - 20, baseline_for(middle, 12),
-                      "Head " + std::to_string(head), Font::ui, 12, context.theme.ink, Align::right);
+            draw_text(picture, context, grid.area.x - 20, figure::baseline_for(middle, 12),
+                      "Head " + std::to_string(head), figure::Font::ui, 12, context.theme.ink,
+                      figure::Align::right);
         }
     }
 }
@@ -114,9 +115,9 @@ void draw_bias(Picture& picture, const DrawContext& context, const ProductSpec& 
                     .owner = spec.result.owner};
     const float y = result.area.bottom() + 12;
     const MatrixGrid grid = place(picture, context, bias, result.area.x, y, result.pitch_x, result.pitch_y);
-    draw_text(picture, context, grid.area.x - 12, baseline_for(grid.area.y + grid.area.h / 2, 12.5F),
-              "each row + " + std::string(tensor_info(spec.bias).name), Font::mono, 12.5F,
-              context.theme.muted, Align::right);
+    draw_text(picture, context, grid.area.x - 12, figure::baseline_for(grid.area.y + grid.area.h / 2, 12.5F),
+              "each row + " + std::string(tensor_info(spec.bias).name), figure::Font::mono, 12.5F,
+              context.theme.muted, figure::Align::right);
 }
 
 } // namespace
@@ -128,7 +129,7 @@ float product_height(const DrawContext& context, const ProductSpec& spec, float 
 }
 
 ProductLayout draw_product(Picture& picture, const DrawContext& context, const ProductSpec& spec,
-                           const Rect& room) {
+                           const figure::Rect& room) {
     const float labels = row_label_width(context, spec.left_keys);
     const float right_labels = std::max(head_label_width(context, spec), factor_gap);
     const auto left_cols = static_cast<float>(spec.left.cols),
@@ -197,8 +198,8 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
     if (spec.right_row_heads > 0)
         draw_row_heads(picture, context, spec, layout.right);
     draw_text(picture, context, result_x - factor_gap / 2,
-              baseline_for(layout.result.area.y + layout.result.area.h / 2, 17), "=", Font::ui, 17,
-              context.theme.muted, Align::center);
+              figure::baseline_for(layout.result.area.y + layout.result.area.h / 2, 17), "=",
+              figure::Font::ui, 17, context.theme.muted, figure::Align::center);
     if (bias)
         draw_bias(picture, factors, spec, layout.result);
     layout.area = {room.x, room.y, layout.result.area.right() - room.x,
@@ -211,4 +212,4 @@ std::function<std::int64_t(std::int64_t, std::int64_t)> columns_owned(std::int64
     return [head_width, shared](std::int64_t, std::int64_t col) { return col / head_width * shared; };
 }
 
-} // namespace headscope
+} // namespace headscope::app

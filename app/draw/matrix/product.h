@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace headscope {
+namespace headscope::app {
 
 /// A matrix product drawn as one: the left factor left of the result, the right factor above it, all cells of
 /// one size, so that a row and a column meet in their cell.
@@ -27,24 +27,24 @@ struct ProductSpec {
 };
 
 struct ProductLayout {
-    Rect area; ///< everything that was drawn
+    figure::Rect area; ///< everything that was drawn
     MatrixGrid left, right, result;
 };
 
 /// Fits the product into (x, y, width, height) with cells of at most 42 x 30; below 3 x 3 it grows past the
 /// room.
 ProductLayout draw_product(Picture& picture, const DrawContext& context, const ProductSpec& spec,
-                           const Rect& room);
+                           const figure::Rect& room);
 
 /// Height that a product takes with rows of cell_h.
 float product_height(const DrawContext& context, const ProductSpec& spec, float cell_h);
 
 /// "The same output, as a sum": contributions[0] + contributions[1] + ... (+ b_O) = output. Draws into the
 /// room and returns the height used.
-float draw_sum_of_heads(Picture& picture, const DrawContext& context, const Rect& room);
+float draw_sum_of_heads(Picture& picture, const DrawContext& context, const figure::Rect& room);
 
 /// Ownership of columns: which head's column `col` is.
 std::function<std::int64_t(std::int64_t, std::int64_t)> columns_owned(std::int64_t head_width,
                                                                       std::int64_t shared);
 
-} // namespace headscope
+} // namespace headscope::app

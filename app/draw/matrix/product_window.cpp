@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -58,8 +58,8 @@ constexpr float pager_line = 30.0F;
 
 /// What one pager takes at most.
 float pager_width(const DrawContext& context, const std::string& what, const std::string& numbers) {
-    return 2 * context.measure("◀ " + what, Font::ui_medium, 12.5F) +
-           context.measure(numbers, Font::mono, 12.5F) + 68;
+    return 2 * context.measure("◀ " + what, figure::Font::ui_medium, 12.5F) +
+           context.measure(numbers, figure::Font::mono, 12.5F) + 68;
 }
 
 std::string right_rows(const ProductSpec& spec) {
@@ -136,10 +136,10 @@ void draw_pager(Picture& picture, const DrawContext& context, const ProductSpec&
         x += draw_text_button(picture, context, x, y, "◀ " + what, false, turn(range.first - range.count),
                               "The " + what + " before") +
              8;
-        x += draw_text(picture, context, x, baseline_for(y + 12, 12.5F),
+        x += draw_text(picture, context, x, figure::baseline_for(y + 12, 12.5F),
                        std::to_string(range.first) + " to " + std::to_string(range.first + range.count - 1) +
                            " of " + std::to_string(range.all),
-                       Font::mono, 12.5F, context.theme.muted) +
+                       figure::Font::mono, 12.5F, context.theme.muted) +
              8;
         x += draw_text_button(picture, context, x, y, what + " ▶", false, turn(range.first + range.count),
                               "The next " + what) +
@@ -156,4 +156,4 @@ void draw_pager(Picture& picture, const DrawContext& context, const ProductSpec&
           [&](std::int64_t to) { return address(spec.right, window.inner.first, to); });
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -2,7 +2,7 @@
 
 #include "app/draw/matrix/product.h"
 
-namespace headscope {
+namespace headscope::app {
 
 /// Which part of a product too large for numbers is drawn: rows of the result, columns of the left factor
 /// (which are rows of the right one), columns of the result. The part that holds the selected cell, so that a
@@ -28,4 +28,4 @@ float pager_height(const DrawContext& context, const ProductSpec& spec, float wi
 void draw_pager(Picture& picture, const DrawContext& context, const ProductSpec& spec,
                 const ProductWindow& window, float x, float y);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace headscope {
+namespace headscope::app {
 
 bool is_turned(const Problem& problem, TensorId stage) {
     return problem.rotary && (stage == TensorId::q_heads || stage == TensorId::k_heads);
@@ -30,4 +30,4 @@ Turn turn_of(const Shown& shown, const CellAddress& cell) {
     return turn;
 }
 
-} // namespace headscope
+} // namespace headscope::app

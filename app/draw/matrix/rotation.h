@@ -2,7 +2,7 @@
 
 #include "app/draw/kit/picture.h"
 
-namespace headscope {
+namespace headscope::app {
 
 /// How a rotary position embedding makes one number of a query or key head.
 struct Turn {
@@ -23,4 +23,4 @@ bool is_turned(const Problem& problem, TensorId stage);
 /// position embedding, queries and keys before and after, and pairs of one token as arrows.
 Picture draw_head_split_page(const DrawContext& context);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
 /// The part of the block that a grid shows, in its pixels.
-std::optional<Rect> shown_part(const MatrixGrid& grid, const Block& block) {
+std::optional<figure::Rect> shown_part(const MatrixGrid& grid, const Block& block) {
     if (grid.tensor != block.tensor)
         return std::nullopt;
     Index first = block.first;
@@ -28,9 +28,9 @@ std::optional<Rect> shown_part(const MatrixGrid& grid, const Block& block) {
     const auto place = rows > 0 && cols > 0 ? grid.find(first) : std::nullopt;
     if (!place)
         return std::nullopt;
-    const Rect from = grid.cell(place->first, place->second),
-               to = grid.cell(place->first + rows - 1, place->second + cols - 1);
-    return Rect{from.x, from.y, to.right() - from.x, to.bottom() - from.y};
+    const figure::Rect from = grid.cell(place->first, place->second),
+                       to = grid.cell(place->first + rows - 1, place->second + cols - 1);
+    return figure::Rect{from.x, from.y, to.right() - from.x, to.bottom() - from.y};
 }
 
 } // namespace
@@ -39,18 +39,19 @@ void draw_selection(Picture& picture, const DrawContext& context) {
     const auto block = selected_block(context.view);
     if (!block)
         return;
-    std::vector<Rect> places;
+    std::vector<figure::Rect> places;
     for (const MatrixGrid& grid : picture.grids)
         if (const auto part = grid.outlined && grid.actual ? shown_part(grid, *block) : std::nullopt)
             places.push_back(*part);
-    for (const Rect& part : places) {
+    for (const figure::Rect& part : places) {
         const auto around = [&](float by) {
-            return Rect{part.x - by, part.y - by, part.w + 2 * by, part.h + 2 * by};
+            return figure::Rect{part.x - by, part.y - by, part.w + 2 * by, part.h + 2 * by};
         };
         picture.scene.add(
-            RectItem{.area = around(2.25F), .stroke = context.theme.canvas, .stroke_width = 4.5F});
-        picture.scene.add(RectItem{.area = around(1.25F), .stroke = context.theme.ink, .stroke_width = 2.5F});
+            figure::RectItem{.area = around(2.25F), .stroke = context.theme.canvas, .stroke_width = 4.5F});
+        picture.scene.add(
+            figure::RectItem{.area = around(1.25F), .stroke = context.theme.ink, .stroke_width = 2.5F});
     }
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -127,11 +127,12 @@ public:
         for (const TermGroup& group : table_.groups)
             write_group(group);
         for (const Term& term : table_.others)
-            write_plain(term, Font::mono);
+            write_plain(term, figure::Font::mono);
         if (!table_.name.empty()) {
             sheet_.rule(columns_.numbers[2] + 8);
             write_total(table_.name, table_.total,
-                        !adds_up(parts_of_total(table_), table_.total, columns_.decimals[2]), Font::mono);
+                        !adds_up(parts_of_total(table_), table_.total, columns_.decimals[2]),
+                        figure::Font::mono);
         }
         return columns_.decimals[2];
     }
@@ -141,27 +142,28 @@ private:
         return table_.signs ? signed_number(value, decimals) : number(value, decimals);
     }
 
-    float wide(const std::string& words, Font font = Font::mono) const {
+    float wide(const std::string& words, figure::Font font = figure::Font::mono) const {
         return sheet_.context.measure(words, font, Sheet::text_size);
     }
 
     Columns measured(const std::array<int, 3>& decimals) const {
         Columns c{.decimals = decimals};
         const auto heading_width = [&](std::size_t i) {
-            return sheet_.context.measure(table_.columns[i], Font::mono, 12.0F);
+            return sheet_.context.measure(table_.columns[i], figure::Font::mono, 12.0F);
         };
         const auto widen = [](float& width, float by) { width = std::max(width, by); };
         c.label = heading_width(0);
         c.numbers[2] = heading_width(3);
-        widen(c.numbers[2], wide(text(table_.total, decimals[2]), Font::mono_semibold));
+        widen(c.numbers[2], wide(text(table_.total, decimals[2]), figure::Font::mono_semibold));
         for (const TermGroup& group : table_.groups) {
-            widen(c.numbers[2], wide(text(group.subtotal, decimals[2]), Font::mono_semibold));
+            widen(c.numbers[2], wide(text(group.subtotal, decimals[2]), figure::Font::mono_semibold));
             for (const Term& term : group.terms) {
                 widen(c.numbers[2], wide(text(term.value, decimals[2])));
                 if (!term.factors)
                     continue;
                 widen(c.label,
-                      std::min(widest_term_label, wide(term.label, table_.words ? Font::ui : Font::mono)));
+                      std::min(widest_term_label,
+                               wide(term.label, table_.words ? figure::Font::ui : figure::Font::mono)));
                 for (const std::size_t f : {0U, 1U}) {
                     widen(c.numbers[f], heading_width(f + 1));
                     widen(c.numbers[f], wide(number((*term.factors)[f], decimals[f])));
@@ -202,15 +204,15 @@ private:
     void heading() {
         if (table_.columns[3].empty())
             return;
-        const Color muted = sheet_.context.theme.muted;
+        const figure::Color muted = sheet_.context.theme.muted;
         sheet_.y -= 2;
-        const auto head = [&](float x, std::size_t i, Align align) {
-            sheet_.put(x, table_.columns[i], sheet_.width(), Font::mono, 12, muted, align);
+        const auto head = [&](float x, std::size_t i, figure::Align align) {
+            sheet_.put(x, table_.columns[i], sheet_.width(), figure::Font::mono, 12, muted, align);
         };
-        head(sheet_.left, 0, Align::left);
-        head(first_edge(), 1, Align::right);
-        head(second_edge(), 2, Align::right);
-        head(sheet_.right, 3, Align::right);
+        head(sheet_.left, 0, figure::Align::left);
+        head(first_edge(), 1, figure::Align::right);
+        head(second_edge(), 2, figure::Align::right);
+        head(sheet_.right, 3, figure::Align::right);
         sheet_.y += Sheet::row_height - 2;
     }
 
@@ -220,29 +222,32 @@ private:
             if (term.factors)
                 write_product(term);
             else
-                write_plain(term, Font::mono);
+                write_plain(term, figure::Font::mono);
         }
         if (group.name.empty())
             return;
         if (group.head >= 0)
-            sheet_.picture.scene.add(RectItem{.area = {sheet_.left - 10, top + 3, 3, sheet_.y - top - 6},
-                                              .fill = bar_color(sheet_.context, group.head)});
+            sheet_.picture.scene.add(
+                figure::RectItem{.area = {sheet_.left - 10, top + 3, 3, sheet_.y - top - 6},
+                                 .fill = bar_color(sheet_.context, group.head)});
         write_total(group.name, group.subtotal,
-                    !adds_up(values_of(group.terms), group.subtotal, columns_.decimals[2]), Font::ui);
+                    !adds_up(values_of(group.terms), group.subtotal, columns_.decimals[2]), figure::Font::ui);
         sheet_.y += 4;
     }
 
     void write_product(const Term& term) {
         const Theme& theme = sheet_.context.theme;
-        const Color color = term.value == 0 ? theme.muted : theme.text;
-        sheet_.put(sheet_.left, term.label, columns_.label, table_.words ? Font::ui : Font::mono,
-                   Sheet::text_size, table_.words ? theme.text : theme.muted);
+        const figure::Color color = term.value == 0 ? theme.muted : theme.text;
+        sheet_.put(sheet_.left, term.label, columns_.label,
+                   table_.words ? figure::Font::ui : figure::Font::mono, Sheet::text_size,
+                   table_.words ? theme.text : theme.muted);
         const auto right_number = [&](float x, const std::string& digits) {
-            sheet_.put(x, digits, sheet_.width(), Font::mono, Sheet::text_size, color, Align::right);
+            sheet_.put(x, digits, sheet_.width(), figure::Font::mono, Sheet::text_size, color,
+                       figure::Align::right);
         };
         right_number(first_edge(), number((*term.factors)[0], columns_.decimals[0]));
-        sheet_.put(first_edge() + times_width / 2 - 1, "×", times_width, Font::mono, Sheet::text_size,
-                   theme.muted, Align::center);
+        sheet_.put(first_edge() + times_width / 2 - 1, "×", times_width, figure::Font::mono, Sheet::text_size,
+                   theme.muted, figure::Align::center);
         right_number(second_edge(), number((*term.factors)[1], columns_.decimals[1]));
         right_number(sheet_.right, text(term.value, columns_.decimals[2]));
         bar(term);
@@ -258,34 +263,35 @@ private:
             largest_ > 0 ? static_cast<float>(std::abs(term.value) / largest_) * columns_.bar / 2 : 0.0F;
         if (length > 0)
             sheet_.picture.scene.add(
-                RectItem{.area = {term.value < 0 ? middle - length : middle, center - 5, length, 10},
-                         .fill = bar_color(sheet_.context, term.head)});
+                figure::RectItem{.area = {term.value < 0 ? middle - length : middle, center - 5, length, 10},
+                                 .fill = bar_color(sheet_.context, term.head)});
         sheet_.picture.scene.add(
-            LineItem{{middle, center - 8}, {middle, center + 8}, sheet_.context.theme.line2, 1});
+            figure::LineItem{{middle, center - 8}, {middle, center + 8}, sheet_.context.theme.line2, 1});
     }
 
-    void write_plain(const Term& term, Font font) {
+    void write_plain(const Term& term, figure::Font font) {
         const Theme& theme = sheet_.context.theme;
         const float taken = sheet_.put(sheet_.right, text(term.value, columns_.decimals[2]), sheet_.width(),
-                                       font, Sheet::text_size, theme.text, Align::right);
+                                       font, Sheet::text_size, theme.text, figure::Align::right);
         float x = sheet_.left;
         if (term.head >= 0) {
-            sheet_.picture.scene.add(RectItem{.area = {x, sheet_.y + Sheet::row_height / 2 - 5, 10, 10},
-                                              .fill = bar_color(sheet_.context, term.head)});
+            sheet_.picture.scene.add(
+                figure::RectItem{.area = {x, sheet_.y + Sheet::row_height / 2 - 5, 10, 10},
+                                 .fill = bar_color(sheet_.context, term.head)});
             x += 18;
         }
-        sheet_.put(x, term.label, sheet_.right - x - taken - term_gap, Font::ui, Sheet::text_size,
+        sheet_.put(x, term.label, sheet_.right - x - taken - term_gap, figure::Font::ui, Sheet::text_size,
                    term.head >= 0 ? theme.text : theme.muted);
         sheet_.y += Sheet::row_height;
     }
 
-    void write_total(const std::string& name, double total, bool approximate, Font name_font) {
+    void write_total(const std::string& name, double total, bool approximate, figure::Font name_font) {
         const Theme& theme = sheet_.context.theme;
         const float taken =
             sheet_.put(sheet_.right, about(approximate) + text(total, columns_.decimals[2]), sheet_.width(),
-                       Font::mono_semibold, Sheet::text_size, theme.ink, Align::right);
+                       figure::Font::mono_semibold, Sheet::text_size, theme.ink, figure::Align::right);
         sheet_.put(sheet_.left, name, sheet_.width() - taken - term_gap, name_font, Sheet::text_size,
-                   name_font == Font::ui ? theme.text : theme.muted);
+                   name_font == figure::Font::ui ? theme.text : theme.muted);
         sheet_.y += Sheet::row_height;
     }
 
@@ -329,8 +335,8 @@ std::string about(bool approximate) {
     return approximate ? "≈ " : "";
 }
 
-Color bar_color(const DrawContext& context, std::int64_t h) {
+figure::Color bar_color(const DrawContext& context, std::int64_t h) {
     return h < 0 ? context.theme.no_head.colour : context.head_colours(h).colour;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// One number of a sum, written as a product where it is one.
 struct Term {
@@ -56,6 +56,6 @@ SumFormat step_format(const std::vector<double>& from, double to,
 std::string about(bool approximate);
 
 /// Colour of head h, or of what no head owns when h is negative.
-Color bar_color(const DrawContext& context, std::int64_t h);
+figure::Color bar_color(const DrawContext& context, std::int64_t h);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -22,7 +22,8 @@ float word_width(const DrawContext& context, bool keys) {
     float widest = 24;
     for (std::int64_t i = 0; i < count; ++i) {
         const std::string word = keys ? problem.key_label(i) : problem.query_label(i);
-        widest = std::max(widest, context.measure(shortened(word, longest_word), Font::ui_semibold, 13.5F));
+        widest = std::max(widest,
+                          context.measure(shortened(word, longest_word), figure::Font::ui_semibold, 13.5F));
     }
     return widest + 16;
 }
@@ -32,27 +33,29 @@ void draw_track(Picture& picture, const Reading& reading, std::int64_t i, std::i
                 float center) {
     const DrawContext& context = reading.context();
     const Theme& theme = context.theme;
-    const Rect track{x, center - 6, track_width, 12};
+    const figure::Rect track{x, center - 6, track_width, 12};
     reading.add_cell(picture, i, j, {x - 2, center - 9, track_width + number_width + 4, 18}, 1);
     if (reading.masked(i, j)) {
         draw_hatched(picture, theme, track);
         return;
     }
     const float value = reading.at(i, j), size = std::min(std::abs(value), 1.0F);
-    picture.scene.add(RectItem{.area = track, .fill = theme.cell});
+    picture.scene.add(figure::RectItem{.area = track, .fill = theme.cell});
     if (reading.kind() == HeadsView::difference) {
         const float middle = x + track_width / 2, length = size * track_width / 2;
-        picture.scene.add(RectItem{.area = {value < 0 ? middle - length : middle, track.y, length, track.h},
-                                   .fill = reading.line_color(value)});
         picture.scene.add(
-            RectItem{.area = {middle - 0.5F, track.y - 1, 1, track.h + 2}, .fill = theme.muted});
+            figure::RectItem{.area = {value < 0 ? middle - length : middle, track.y, length, track.h},
+                             .fill = reading.line_color(value)});
+        picture.scene.add(
+            figure::RectItem{.area = {middle - 0.5F, track.y - 1, 1, track.h + 2}, .fill = theme.muted});
     } else {
-        picture.scene.add(RectItem{.area = {x, track.y, std::max(size * track_width, 1.0F), track.h},
-                                   .fill = reading.line_color(value)});
+        picture.scene.add(figure::RectItem{.area = {x, track.y, std::max(size * track_width, 1.0F), track.h},
+                                           .fill = reading.line_color(value)});
     }
     const bool bold = j == reading.largest(i);
-    draw_text(picture, context, x + track_width + number_width, baseline_for(center, 12), reading.text(value),
-              bold ? Font::mono_semibold : Font::mono, 12, bold ? theme.ink : theme.text, Align::right);
+    draw_text(picture, context, x + track_width + number_width, figure::baseline_for(center, 12),
+              reading.text(value), bold ? figure::Font::mono_semibold : figure::Font::mono, 12,
+              bold ? theme.ink : theme.text, figure::Align::right);
 }
 
 /// Where the tokens of one column stand.
@@ -74,7 +77,7 @@ float columns_width(const DrawContext& context) {
            number_width + 4;
 }
 
-float draw_arc_columns(Picture& picture, const Reading& reading, const Rect& area, float end) {
+float draw_arc_columns(Picture& picture, const Reading& reading, const figure::Rect& area, float end) {
     const DrawContext& context = reading.context();
     const Dims& dims = context.dims();
     const SpokenPlace spoken = spoken_place(context);
@@ -88,10 +91,11 @@ float draw_arc_columns(Picture& picture, const Reading& reading, const Rect& are
 
     const float caption = area.y + arcs_title_height + 14;
     const std::string word = shortened(context.shown.problem().query_label(spoken.row), longest_word);
-    draw_text(picture, context, left, caption, "query", Font::ui, 12, context.theme.muted, Align::right);
-    draw_text(picture, context, right + 8, caption, "key", Font::ui, 12, context.theme.muted);
-    draw_text(picture, context, track + track_width + number_width, caption, word + " reads", Font::ui, 12,
-              context.theme.muted, Align::right);
+    draw_text(picture, context, left, caption, "query", figure::Font::ui, 12, context.theme.muted,
+              figure::Align::right);
+    draw_text(picture, context, right + 8, caption, "key", figure::Font::ui, 12, context.theme.muted);
+    draw_text(picture, context, track + track_width + number_width, caption, word + " reads",
+              figure::Font::ui, 12, context.theme.muted, figure::Align::right);
 
     const float top = area.y + arcs_title_height + caption_height;
     const TokenColumn query_rows = column_of(dims.Tq, top, area.bottom() - top);
@@ -100,10 +104,10 @@ float draw_arc_columns(Picture& picture, const Reading& reading, const Rect& are
     const float size = height < 22 ? 12.5F : 13.5F;
     draw_links(picture, reading, links_of(reading, spoken.row), end, false, [&](const Link& link) {
         const float from = query_rows.center(link.i), to = key_rows.center(link.j);
-        return CurveItem{.from = {left + 3, from},
-                         .control_from = {left + between * 0.42F, from},
-                         .control_to = {right - between * 0.42F, to},
-                         .to = {right - 3, to}};
+        return figure::CurveItem{.from = {left + 3, from},
+                                 .control_from = {left + between * 0.42F, from},
+                                 .control_to = {right - between * 0.42F, to},
+                                 .to = {right - 3, to}};
     });
     for (std::int64_t i = 0; i < dims.Tq; ++i)
         draw_query_word(picture, context, {area.x, query_rows.center(i) - height / 2, queries, height}, i,
@@ -112,13 +116,14 @@ float draw_arc_columns(Picture& picture, const Reading& reading, const Rect& are
     for (std::int64_t j = 0; j < dims.Tk; ++j) {
         const float center = key_rows.center(j);
         draw_key_word(picture, context, {right, center - height / 2, keys, height}, j,
-                      j == spoken.key && !nothing ? WordState::marked : WordState::plain, size, Align::left);
+                      j == spoken.key && !nothing ? WordState::marked : WordState::plain, size,
+                      figure::Align::left);
         draw_track(picture, reading, spoken.row, j, track, center);
     }
     float bottom = std::max(query_rows.bottom(dims.Tq), key_rows.bottom(dims.Tk));
     if (nothing) {
         bottom = draw_paragraph(picture, context, area.x, bottom + 12, width,
-                                reads_nothing_text(context, spoken.row) + ".", Font::ui, 13.5F, 20,
+                                reads_nothing_text(context, spoken.row) + ".", figure::Font::ui, 13.5F, 20,
                                 context.theme.text) -
                  14;
     }
@@ -126,4 +131,4 @@ float draw_arc_columns(Picture& picture, const Reading& reading, const Rect& are
     return bottom;
 }
 
-} // namespace headscope
+} // namespace headscope::app

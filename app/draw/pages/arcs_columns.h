@@ -2,7 +2,7 @@
 
 #include "app/draw/pages/weight_parts.h"
 
-namespace headscope {
+namespace headscope::app {
 
 /// Above the figure of one head: its name.
 constexpr float arcs_title_height = 34.0F;
@@ -12,6 +12,6 @@ float columns_width(const DrawContext& context);
 
 /// Queries in a column at the left, keys in one at the right, lines between, and right of each key how much
 /// the row that is spoken of reads it. Returns the y below.
-float draw_arc_columns(Picture& picture, const Reading& reading, const Rect& area, float end);
+float draw_arc_columns(Picture& picture, const Reading& reading, const figure::Rect& area, float end);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -36,7 +36,8 @@ SentenceLine line_of(const DrawContext& context, float left, float room) {
         float natural = 0;
         for (std::int64_t j = 0; j < problem.dims.Tk; ++j) {
             const std::string word = shortened(problem.key_label(j), longest_word);
-            line.widths.push_back(std::max(context.measure(word, Font::ui_semibold, size) + 16, 44.0F));
+            line.widths.push_back(
+                std::max(context.measure(word, figure::Font::ui_semibold, size) + 16, 44.0F));
             natural += line.widths.back();
         }
         const auto gaps = static_cast<float>(problem.dims.Tk - 1);
@@ -81,7 +82,7 @@ struct Rise {
     float base = 0, room = 0, longest = 0;
 };
 
-CurveItem arc(const SentenceLine& line, const Link& link, const Rise& rise) {
+figure::CurveItem arc(const SentenceLine& line, const Link& link, const Rise& rise) {
     const float from = line.centers[static_cast<std::size_t>(link.i)];
     const float base = rise.base;
     if (link.i == link.j) {
@@ -103,8 +104,8 @@ CurveItem arc(const SentenceLine& line, const Link& link, const Rise& rise) {
 }
 
 /// Returns the y below.
-float draw_line_figure(Picture& picture, const Reading& reading, const SentenceLine& line, const Rect& area,
-                       float end) {
+float draw_line_figure(Picture& picture, const Reading& reading, const SentenceLine& line,
+                       const figure::Rect& area, float end) {
     const DrawContext& context = reading.context();
     const SpokenPlace spoken = spoken_place(context);
     const bool nothing = reading.reads_nothing(spoken.row);
@@ -128,7 +129,7 @@ float draw_line_figure(Picture& picture, const Reading& reading, const SentenceL
     }
     if (nothing)
         draw_text(picture, context, area.x, base + below - 4, reads_nothing_text(context, spoken.row),
-                  Font::ui, 13.5F, context.theme.text);
+                  figure::Font::ui, 13.5F, context.theme.text);
     return base + below;
 }
 
@@ -170,7 +171,7 @@ Picture draw_arcs_page(const DrawContext& context) {
         float x = canvas_pad;
         const float figure = all && figures.size() > 1 ? each : width;
         for (const Reading& reading : figures) {
-            const Rect area{x, y, figure, context.height - arcs_foot - y};
+            const figure::Rect area{x, y, figure, context.height - arcs_foot - y};
             bottom = std::max(bottom, draw_arc_columns(picture, reading, area, end) + figure_gap);
             x += figure + beside;
         }
@@ -182,4 +183,4 @@ Picture draw_arcs_page(const DrawContext& context) {
     return picture;
 }
 
-} // namespace headscope
+} // namespace headscope::app

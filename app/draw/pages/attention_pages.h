@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 class Sheet;
 
@@ -23,7 +23,7 @@ struct BoardRows {
     std::int64_t first = 0, last = 0;
 };
 BoardRows board_rows(const DrawContext& context, float top, float bottom);
-Rect board_row_area(const DrawContext& context, std::int64_t l);
+figure::Rect board_row_area(const DrawContext& context, std::int64_t l);
 
 /// The open head, the difference of two or the mean over its layer, in the view that was chosen.
 Picture draw_head_page(const DrawContext& context);
@@ -48,7 +48,7 @@ Picture draw_source_panel(const DrawContext& context);
 Picture draw_attention_inspector(const DrawContext& context);
 
 /// What is known of a head of the layer on screen; null while it has not been read.
-const HeadFacts* facts_of(const DrawContext& context, std::int64_t h);
+const analysis::HeadFacts* facts_of(const DrawContext& context, std::int64_t h);
 /// Weight (i, j) of head h stands where nothing was read: not a number, or a later key of a causal head.
 bool nothing_read(const DrawContext& context, std::int64_t h, std::int64_t i, std::int64_t j);
 
@@ -59,9 +59,9 @@ struct Pattern {
     const char* says; ///< what it means, in a few words
 };
 const std::vector<Pattern>& patterns();
-const Pattern& pattern_of(const HeadMetrics& metrics);
+const Pattern& pattern_of(const analysis::HeadMetrics& metrics);
 /// The weight that the label speaks of, averaged over rows.
-float pattern_score(const HeadMetrics& metrics);
+float pattern_score(const analysis::HeadMetrics& metrics);
 
 /// "H3", or "mean": a column of the board.
 std::string column_word(const Document& document, std::int64_t h);
@@ -78,6 +78,6 @@ void draw_reading_line(Picture& picture, const DrawContext& context);
 void draw_reading_switches(Sheet& sheet);
 
 /// What is wrong with a head as sentences: rows that don't sum to 1 and so on; empty when nothing is.
-std::vector<std::string> flags_of(const HeadFacts& facts, const AttentionInfo& info);
+std::vector<std::string> flags_of(const analysis::HeadFacts& facts, const AttentionInfo& info);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -7,7 +7,7 @@
 #include <cctype>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -30,7 +30,7 @@ std::string averaged_over(const AttentionInfo& info, std::int64_t l, std::int64_
 
 } // namespace
 
-const HeadFacts* facts_of(const DrawContext& context, std::int64_t h) {
+const analysis::HeadFacts* facts_of(const DrawContext& context, std::int64_t h) {
     // What is on screen may still be of the set before.
     const AttentionSetPtr& given = context.shown.document->attention;
     if (context.board == nullptr || (given != nullptr && &context.board->info() != &given->info()))
@@ -47,7 +47,7 @@ bool nothing_read(const DrawContext& context, std::int64_t h, std::int64_t i, st
     const Dims& dims = context.dims();
     if (value != 0 || j <= i + dims.Tk - dims.Tq)
         return false;
-    const HeadFacts* facts = facts_of(context, h);
+    const analysis::HeadFacts* facts = facts_of(context, h);
     return facts != nullptr && facts->causal;
 }
 
@@ -60,12 +60,12 @@ const std::vector<Pattern>& patterns() {
     return all;
 }
 
-const Pattern& pattern_of(const HeadMetrics& metrics) {
+const Pattern& pattern_of(const analysis::HeadMetrics& metrics) {
     const auto row = std::ranges::find(patterns(), metrics.label, &Pattern::label);
     return row == patterns().end() ? patterns().back() : *row;
 }
 
-float pattern_score(const HeadMetrics& metrics) {
+float pattern_score(const analysis::HeadMetrics& metrics) {
     switch (pattern_of(metrics).letter) {
     case 'F':
         return metrics.first_token;
@@ -80,12 +80,12 @@ float pattern_score(const HeadMetrics& metrics) {
     }
 }
 
-std::vector<std::string> flags_of(const HeadFacts& facts, const AttentionInfo& info) {
+std::vector<std::string> flags_of(const analysis::HeadFacts& facts, const AttentionInfo& info) {
     std::vector<std::string> out;
     const auto rows = [](std::int64_t count) {
         return grouped(count) + (count == 1 ? " row does" : " rows do");
     };
-    const auto at = [](const PlacedWeight& weight) {
+    const auto at = [](const analysis::PlacedWeight& weight) {
         return "[" + std::to_string(weight.i) + ", " + std::to_string(weight.j) + "]";
     };
     if (facts.rows_off > 0)
@@ -118,7 +118,7 @@ std::string head_page_title(const DrawContext& context) {
 
 std::string column_word(const Document& document, std::int64_t h) {
     return document.attention == nullptr ? "H" + std::to_string(h)
-                                         : head_column(document.attention->info(), h);
+                                         : analysis::head_column(document.attention->info(), h);
 }
 
 std::string head_word(const DrawContext& context, std::int64_t h) {
@@ -155,7 +155,7 @@ std::string head_page_line(const DrawContext& context) {
     const std::string averaged =
         given == nullptr ? std::string()
                          : averaged_over(given->info(), context.shown.document->layer, context.view.head);
-    const HeadFacts* facts = facts_of(context, context.view.head);
+    const analysis::HeadFacts* facts = facts_of(context, context.view.head);
     if (facts == nullptr || !averaged.empty())
         return averaged;
     const std::string& label = facts->metrics.label;
@@ -171,9 +171,10 @@ void draw_reading_line(Picture& picture, const DrawContext& context) {
     reading = capital(std::move(reading));
     constexpr float size = 12.5F, baseline = 21;
     const float room = context.width - 2 * canvas_pad;
-    const std::string text = fitted(context, reading, Font::ui_medium, size, room);
-    draw_text(picture, context, canvas_pad, baseline, text, Font::ui_medium, size, context.theme.text);
+    const std::string text = fitted(context, reading, figure::Font::ui_medium, size, room);
+    draw_text(picture, context, canvas_pad, baseline, text, figure::Font::ui_medium, size,
+              context.theme.text);
     picture.tips.push_back({{canvas_pad, baseline - 14, room, 20}, reading + "."});
 }
 
-} // namespace headscope
+} // namespace headscope::app

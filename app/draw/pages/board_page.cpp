@@ -11,7 +11,7 @@
 #include <cmath>
 #include <limits>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -32,7 +32,7 @@ struct Grid {
     bool lettered = false;
     float pitch_x() const { return map_w + map_gap; }
     float pitch_y() const { return map_h + map_gap + (lettered ? letter_height : 0.0F); }
-    Rect map(std::int64_t l, std::int64_t h) const {
+    figure::Rect map(std::int64_t l, std::int64_t h) const {
         return {left + pitch_x() * static_cast<float>(h) + (h >= own_H ? before_means : 0),
                 board_top + pitch_y() * static_cast<float>(l) + (l >= own_L ? before_means : 0), map_w,
                 map_h};
@@ -100,10 +100,12 @@ std::int64_t row_at(const Grid& grid, float y) {
 }
 
 /// The pixels of one map: the largest weight that lies under each.
-void paint_map(std::vector<Color>& pixels, std::int64_t stride, std::int64_t left, const HeadMap& map,
-               std::int64_t rows, std::int64_t cols, const Ramp& ramp, float high, bool log, Color nothing) {
+void paint_map(std::vector<figure::Color>& pixels, std::int64_t stride, std::int64_t left,
+               const analysis::HeadMap& map, std::int64_t rows, std::int64_t cols, const Ramp& ramp,
+               float high, bool log, figure::Color nothing) {
     const std::int64_t pooled_rows = std::min(rows, map.rows), pooled_cols = std::min(cols, map.cols);
-    const std::vector<float> values = max_pool(map.largest, map.rows, map.cols, pooled_rows, pooled_cols);
+    const std::vector<float> values =
+        analysis::max_pool(map.largest, map.rows, map.cols, pooled_rows, pooled_cols);
     for (std::int64_t r = 0; r < rows; ++r)
         for (std::int64_t c = 0; c < cols; ++c) {
             const float value = values[static_cast<std::size_t>(r * pooled_rows / rows * pooled_cols +
@@ -114,8 +116,9 @@ void paint_map(std::vector<Color>& pixels, std::int64_t stride, std::int64_t lef
 }
 
 /// One row of maps with the gaps between them as one picture, which is one texture.
-GridItem row_picture(const DrawContext& context, const Grid& grid, const BoardRow& row, std::int64_t l) {
-    const Rect first = grid.map(l, 0);
+figure::GridItem row_picture(const DrawContext& context, const Grid& grid, const BoardRow& row,
+                             std::int64_t l) {
+    const figure::Rect first = grid.map(l, 0);
     const auto cols = static_cast<std::int64_t>(grid.right() - grid.left),
                rows = static_cast<std::int64_t>(grid.map_h);
     const Theme& theme = context.theme;
@@ -128,9 +131,9 @@ GridItem row_picture(const DrawContext& context, const Grid& grid, const BoardRo
                 static_cast<std::uint64_t>(theme.dark), static_cast<std::uint64_t>(colours),
                 static_cast<std::uint64_t>(same), static_cast<std::uint64_t>(log)});
     const auto paint = [&] {
-        std::vector<Color> pixels(static_cast<std::size_t>(rows * cols), theme.canvas);
+        std::vector<figure::Color> pixels(static_cast<std::size_t>(rows * cols), theme.canvas);
         for (std::int64_t h = 0; h < grid.H; ++h) {
-            const HeadMap& map = row.heads[static_cast<std::size_t>(h)];
+            const analysis::HeadMap& map = row.heads[static_cast<std::size_t>(h)];
             const float high = same ? 1.0F : std::max(map.facts.largest, 1e-6F);
             paint_map(pixels, cols, static_cast<std::int64_t>(grid.map(l, h).x - grid.left), map, rows,
                       map_cols, context.head_ramp(h), high, log, theme.line);
@@ -141,14 +144,15 @@ GridItem row_picture(const DrawContext& context, const Grid& grid, const BoardRo
             .cols = static_cast<int>(cols),
             .rows = static_cast<int>(rows),
             .pixels = context.pixels != nullptr ? context.pixels->find(key, paint)
-                                                : std::make_shared<const std::vector<Color>>(paint()),
+                                                : std::make_shared<const std::vector<figure::Color>>(paint()),
             .key = key};
 }
 
-std::string tip_of(const HeadFacts& facts, const AttentionInfo& info, std::int64_t l, std::int64_t h) {
-    const HeadMetrics& m = facts.metrics;
+std::string tip_of(const analysis::HeadFacts& facts, const AttentionInfo& info, std::int64_t l,
+                   std::int64_t h) {
+    const analysis::HeadMetrics& m = facts.metrics;
     const auto two = [](float value) { return number(static_cast<double>(value), 2); };
-    std::string text = head_name(info, l, h) + (m.label.empty() ? "" : ": " + m.label);
+    std::string text = analysis::head_name(info, l, h) + (m.label.empty() ? "" : ": " + m.label);
     if (info.Tq == info.Tk)
         text += "\nfirst token " + two(m.first_token) + ", previous " + two(m.previous_token) + ", itself " +
                 two(m.itself) + ", next " + two(m.next_token);
@@ -165,36 +169,38 @@ void draw_head(Picture& picture, const DrawContext& context, const Grid& grid, c
                std::int64_t l, std::int64_t h) {
     const Theme& theme = context.theme;
     const AttentionInfo& info = context.board->info();
-    const HeadFacts& facts = row.heads[static_cast<std::size_t>(h)].facts;
-    const Rect map = grid.map(l, h);
+    const analysis::HeadFacts& facts = row.heads[static_cast<std::size_t>(h)].facts;
+    const figure::Rect map = grid.map(l, h);
     const bool open = l == context.view.attention.layer && h == context.view.head;
     const Pattern& pattern = pattern_of(facts.metrics);
     const bool marked =
         !info.is_mean(l, h) && context.view.attention.pattern == std::string(1, pattern.letter);
     const float reach = open ? 3.0F : marked ? 2.0F : 1.0F;
-    picture.scene.add(RectItem{.area = {map.x - reach, map.y - reach, map.w + 2 * reach, map.h + 2 * reach},
-                               .stroke = open || marked ? theme.ink : theme.line2,
-                               .stroke_width = open     ? 3.0F
-                                               : marked ? 1.5F
-                                                        : 1.0F});
+    picture.scene.add(
+        figure::RectItem{.area = {map.x - reach, map.y - reach, map.w + 2 * reach, map.h + 2 * reach},
+                         .stroke = open || marked ? theme.ink : theme.line2,
+                         .stroke_width = open     ? 3.0F
+                                         : marked ? 1.5F
+                                                  : 1.0F});
     if (grid.lettered) {
         const std::string letter = pattern.letter == '-' ? "·" : std::string(1, pattern.letter);
         const bool flagged = facts.flagged(); // the warning sign takes the right half
         const float baseline = map.bottom() + letter_height - 2;
         const bool bold = open || marked;
         draw_text(picture, context, flagged ? map.x + 4 : map.x + map.w / 2, baseline, letter,
-                  bold ? Font::mono_semibold : Font::mono, 12, bold ? theme.ink : theme.muted, Align::center);
+                  bold ? figure::Font::mono_semibold : figure::Font::mono, 12, bold ? theme.ink : theme.muted,
+                  figure::Align::center);
         if (flagged)
-            draw_text(picture, context, map.right() + 1, baseline, "⚠", Font::ui_semibold, 12, theme.bad,
-                      Align::right);
+            draw_text(picture, context, map.right() + 1, baseline, "⚠", figure::Font::ui_semibold, 12,
+                      theme.bad, figure::Align::right);
     } else if (facts.flagged()) {
-        picture.scene.add(PolygonItem{
+        picture.scene.add(figure::PolygonItem{
             {{map.right() - 6, map.y}, {map.right(), map.y}, {map.right(), map.y + 6}}, theme.bad});
     }
     const HeadEdits* const edits = head_edits(context, l, h);
     if (edits != nullptr)
         draw_edit_marks(picture, context, map, *edits);
-    const std::string name = head_name(info, l, h);
+    const std::string name = analysis::head_name(info, l, h);
     picture.hotspots.push_back(
         {{map.x - 2, map.y - 2, map.w + 4, grid.pitch_y() - 4},
          "open " + name,
@@ -205,17 +211,17 @@ void draw_head(Picture& picture, const DrawContext& context, const Grid& grid, c
 void draw_layer_name(Picture& picture, const DrawContext& context, const Grid& grid, std::int64_t l) {
     const Theme& theme = context.theme;
     const bool open = l == context.view.attention.layer;
-    const std::string name = layer_name(context.board->info(), l);
-    const Rect first = grid.map(l, 0);
+    const std::string name = analysis::layer_name(context.board->info(), l);
+    const figure::Rect first = grid.map(l, 0);
     const float middle = first.y + first.h / 2;
-    const float width =
-        draw_text(picture, context, first.x - 10, baseline_for(middle, 12), name,
-                  open ? Font::mono_semibold : Font::mono, 12, open ? theme.ink : theme.muted, Align::right);
+    const float width = draw_text(picture, context, first.x - 10, figure::baseline_for(middle, 12), name,
+                                  open ? figure::Font::mono_semibold : figure::Font::mono, 12,
+                                  open ? theme.ink : theme.muted, figure::Align::right);
     const LayerMarks* const marks = layer_marks(context, l);
     if (marks == nullptr || !marks->b_O)
         return;
     constexpr float size = 8;
-    const Point at{first.x - 10 - width - 10, middle};
+    const figure::Point at{first.x - 10 - width - 10, middle};
     draw_edited_diamond(picture, context, at, size);
     picture.tips.push_back({{at.x - size, at.y - size, 2 * size + width + 10, 2 * size},
                             name + ": b_O is edited, which is of all its heads"});
@@ -225,19 +231,19 @@ void draw_layer_name(Picture& picture, const DrawContext& context, const Grid& g
 void draw_missing_row(Picture& picture, const DrawContext& context, const Grid& grid, std::int64_t l,
                       const std::string& error) {
     for (std::int64_t h = 0; h < grid.H; ++h)
-        picture.scene.add(RectItem{.area = grid.map(l, h), .stroke = context.theme.line});
+        picture.scene.add(figure::RectItem{.area = grid.map(l, h), .stroke = context.theme.line});
     if (error.empty())
         return;
-    const Rect first = grid.map(l, 0);
-    draw_text(picture, context, first.x + 6, baseline_for(first.y + first.h / 2, 12.5F),
-              "⚠ this layer could not be read", Font::ui, 12.5F, context.theme.bad);
+    const figure::Rect first = grid.map(l, 0);
+    draw_text(picture, context, first.x + 6, figure::baseline_for(first.y + first.h / 2, 12.5F),
+              "⚠ this layer could not be read", figure::Font::ui, 12.5F, context.theme.bad);
     picture.tips.push_back({{first.x, first.y, grid.right() - first.x, first.h}, error});
 }
 
 void draw_head_numbers(Picture& picture, const DrawContext& context, const Grid& grid) {
     const float size = 12;
     const AttentionInfo& info = context.board->info();
-    const float widest = context.measure("H" + std::to_string(grid.own_H - 1), Font::mono, size) + 6;
+    const float widest = context.measure("H" + std::to_string(grid.own_H - 1), figure::Font::mono, size) + 6;
     const auto every =
         std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(widest / grid.pitch_x())));
     for (std::int64_t h = 0; h < grid.H; ++h) {
@@ -246,10 +252,10 @@ void draw_head_numbers(Picture& picture, const DrawContext& context, const Grid&
         const bool beside_open = every > 1 && std::abs(h - context.view.head) < every;
         if (!open && !mean && (h % every != 0 || beside_open))
             continue;
-        const Rect map = grid.map(0, h);
-        draw_text(picture, context, map.x + map.w / 2, board_top - 10, head_column(info, h),
-                  open ? Font::mono_semibold : Font::mono, size,
-                  open ? context.theme.ink : context.theme.muted, Align::center);
+        const figure::Rect map = grid.map(0, h);
+        draw_text(picture, context, map.x + map.w / 2, board_top - 10, analysis::head_column(info, h),
+                  open ? figure::Font::mono_semibold : figure::Font::mono, size,
+                  open ? context.theme.ink : context.theme.muted, figure::Align::center);
     }
 }
 
@@ -272,7 +278,7 @@ BoardRows board_rows(const DrawContext& context, float from, float to) {
     return {row_at(grid, from), row_at(grid, to)};
 }
 
-Rect board_row_area(const DrawContext& context, std::int64_t l) {
+figure::Rect board_row_area(const DrawContext& context, std::int64_t l) {
     const Grid grid = grid_of(context);
     return {0, grid.map(l, 0).y, context.width, grid.pitch_y()};
 }
@@ -314,4 +320,4 @@ Picture draw_board_page(const DrawContext& context, float from, float to) {
     return picture;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -61,16 +61,19 @@ void draw_drag_tag(Picture& picture, const DrawContext& context) {
         const auto place = grid.tensor == drag->cell.tensor ? grid.find(drag->cell.at) : std::nullopt;
         if (!place)
             continue;
-        const Rect cell = grid.cell(place->first, place->second);
+        const figure::Rect cell = grid.cell(place->first, place->second);
         const std::string text =
             number(static_cast<double>(drag->start_value), 2) + " → " +
             number(static_cast<double>(factor_context(context).shown.value(drag->cell)), 2);
-        const float width = context.measure(text, Font::mono, 13) + 20;
-        const Rect tag{std::max(cell.x + cell.w / 2 - width / 2, 4.0F), cell.y - 36, width, 28};
-        picture.scene.add(
-            RectItem{.area = tag, .fill = context.theme.raise, .stroke = context.theme.ink, .radius = 5});
-        picture.scene.add(
-            TextItem{{tag.x + 10, baseline_for(tag.y + 14, 13)}, text, Font::mono, 13, context.theme.ink});
+        const float width = context.measure(text, figure::Font::mono, 13) + 20;
+        const figure::Rect tag{std::max(cell.x + cell.w / 2 - width / 2, 4.0F), cell.y - 36, width, 28};
+        picture.scene.add(figure::RectItem{
+            .area = tag, .fill = context.theme.raise, .stroke = context.theme.ink, .radius = 5});
+        picture.scene.add(figure::TextItem{{tag.x + 10, figure::baseline_for(tag.y + 14, 13)},
+                                           text,
+                                           figure::Font::mono,
+                                           13,
+                                           context.theme.ink});
         return;
     }
 }
@@ -86,4 +89,4 @@ Picture draw_canvas(const DrawContext& context) {
     return picture;
 }
 
-} // namespace headscope
+} // namespace headscope::app

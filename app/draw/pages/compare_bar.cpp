@@ -3,7 +3,7 @@
 #include "app/draw/kit/sheet.h"
 #include "app/draw/matrix/comparison.h"
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -25,7 +25,7 @@ std::string sentence_of(const DrawContext& context) {
     if (view.compare == Compare::difference && !draws_difference(view))
         return "These lines show B. The heatmap (W) shows B − A.";
     const TensorId id = page_tensor(view);
-    const TensorDifference* change = compare.of(id);
+    const analysis::TensorDifference* change = compare.of(id);
     if (change == nullptr)
         return "A: " + compare.name() + ".";
     const std::string name(tensor_info(id).name);
@@ -39,7 +39,7 @@ std::string sentence_of(const DrawContext& context) {
                signed_number(change->largest, std::abs(change->largest) < 0.01F ? 4 : 2) + ".";
     if (change->masked_in_one > 0)
         text += (text.empty() ? "" : " ") + cells_text(change->masked_in_one) + " masked in one only.";
-    if (words_differ(compare.baseline().problem(), compare.now().problem()))
+    if (analysis::words_differ(compare.baseline().problem(), compare.now().problem()))
         text += " The words differ: cells are compared place by place.";
     return text;
 }
@@ -51,11 +51,11 @@ Picture draw_compare_bar(const DrawContext& context) {
     const Theme& theme = context.theme;
     const bool possible = context.compare->comparable();
     const bool other = context.showing != Compare::now;
-    picture.scene.add(RectItem{.area = {0, 0, context.width, compare_bar_height},
-                               .fill = other ? theme.highlight : theme.panel});
+    picture.scene.add(figure::RectItem{.area = {0, 0, context.width, compare_bar_height},
+                                       .fill = other ? theme.highlight : theme.panel});
     draw_hairline(picture, context, 0, compare_bar_height - 0.5F, context.width);
     if (other)
-        picture.scene.add(RectItem{.area = {0, 0, 3, compare_bar_height}, .fill = theme.ink});
+        picture.scene.add(figure::RectItem{.area = {0, 0, 3, compare_bar_height}, .fill = theme.ink});
     const auto segment = [&](const char* label, Compare what, const char* tip) {
         return Segment{label, ViewChange(SetCompare{what}), possible && context.view.compare == what, tip};
     };
@@ -67,28 +67,28 @@ Picture draw_compare_bar(const DrawContext& context) {
     if (possible) {
         draw_segmented(picture, context, canvas_pad - 8, y, segments);
     } else {
-        picture.scene.add(RectItem{
+        picture.scene.add(figure::RectItem{
             .area = {canvas_pad - 8, y, width, 28}, .fill = theme.panel, .stroke = theme.line, .radius = 6});
         float x = canvas_pad - 8 + 13;
         for (const Segment& segment_off : segments) {
-            draw_text(picture, context, x, baseline_for(compare_bar_height / 2, text_size), segment_off.label,
-                      Font::ui_medium, text_size, theme.line2);
-            x += context.measure(segment_off.label, Font::ui_semibold, text_size) + 22;
+            draw_text(picture, context, x, figure::baseline_for(compare_bar_height / 2, text_size),
+                      segment_off.label, figure::Font::ui_medium, text_size, theme.line2);
+            x += context.measure(segment_off.label, figure::Font::ui_semibold, text_size) + 22;
         }
     }
     const float close = context.width - 40;
     const float x = canvas_pad - 8 + width + 16, room = close - 12 - x;
     const std::string text = sentence_of(context);
-    const std::string fitting = fitted(context, text, Font::ui, text_size, room);
-    draw_text(picture, context, x, baseline_for(compare_bar_height / 2, text_size), fitting, Font::ui,
-              text_size, other ? theme.ink : theme.text);
+    const std::string fitting = fitted(context, text, figure::Font::ui, text_size, room);
+    draw_text(picture, context, x, figure::baseline_for(compare_bar_height / 2, text_size), fitting,
+              figure::Font::ui, text_size, other ? theme.ink : theme.text);
     if (fitting != text)
         picture.tips.push_back({{x, 0, room, compare_bar_height}, text});
-    const Point middle{close + 14, compare_bar_height / 2};
+    const figure::Point middle{close + 14, compare_bar_height / 2};
     picture.scene.add(
-        LineItem{{middle.x - 5, middle.y - 5}, {middle.x + 5, middle.y + 5}, theme.muted, 1.5F});
+        figure::LineItem{{middle.x - 5, middle.y - 5}, {middle.x + 5, middle.y + 5}, theme.muted, 1.5F});
     picture.scene.add(
-        LineItem{{middle.x - 5, middle.y + 5}, {middle.x + 5, middle.y - 5}, theme.muted, 1.5F});
+        figure::LineItem{{middle.x - 5, middle.y + 5}, {middle.x + 5, middle.y - 5}, theme.muted, 1.5F});
     picture.hotspots.push_back({{close, 6, 28, compare_bar_height - 12},
                                 "forget A",
                                 Action(DropBaseline{}),
@@ -98,4 +98,4 @@ Picture draw_compare_bar(const DrawContext& context) {
     return picture;
 }
 
-} // namespace headscope
+} // namespace headscope::app

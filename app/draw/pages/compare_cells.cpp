@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 MatrixSpec difference_spec(const DrawContext& context, MatrixSpec spec) {
     if (!context.difference())
@@ -52,15 +52,16 @@ bool marked_as_edited(const DrawContext& context, TensorId id, const Index& at) 
     return a->data()[offset] != b->data()[offset];
 }
 
-void draw_masked_in_one(Picture& picture, const DrawContext& context, const Rect& cell, float change) {
+void draw_masked_in_one(Picture& picture, const DrawContext& context, const figure::Rect& cell,
+                        float change) {
     const Theme& theme = context.theme;
     const bool in_a = change > 0;
-    picture.scene.add(RectItem{.area = cell, .fill = theme.panel, .stroke = theme.muted});
-    picture.scene.add(LineItem{{cell.x, cell.y}, {cell.right(), cell.bottom()}, theme.line2, 1});
+    picture.scene.add(figure::RectItem{.area = cell, .fill = theme.panel, .stroke = theme.muted});
+    picture.scene.add(figure::LineItem{{cell.x, cell.y}, {cell.right(), cell.bottom()}, theme.line2, 1});
     constexpr float size = 12;
     if (cell.w >= 18 && cell.h >= 16)
-        draw_text(picture, context, cell.x + cell.w / 2, baseline_for(cell.y + cell.h / 2, size),
-                  in_a ? "A" : "B", Font::mono_semibold, size, theme.ink, Align::center);
+        draw_text(picture, context, cell.x + cell.w / 2, figure::baseline_for(cell.y + cell.h / 2, size),
+                  in_a ? "A" : "B", figure::Font::mono_semibold, size, theme.ink, figure::Align::center);
     picture.tips.push_back({cell, in_a ? "Masked in A only" : "Masked in B only"});
 }
 
@@ -72,10 +73,10 @@ std::string changed_text(const DrawContext& context, TensorId input, const std::
     if ((is_stage(input) && input != TensorId::x) || context.showing != Compare::now ||
         context.compare == nullptr)
         return otherwise;
-    const TensorDifference* change = context.compare->of(input);
+    const analysis::TensorDifference* change = context.compare->of(input);
     if (change == nullptr || change->changed == 0)
         return otherwise;
     return grouped(change->changed) + (change->changed == 1 ? " cell changed" : " cells changed");
 }
 
-} // namespace headscope
+} // namespace headscope::app

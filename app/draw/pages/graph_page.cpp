@@ -9,7 +9,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -23,7 +23,7 @@ constexpr float label_height = 38.0F; ///< of a word with its number
 
 /// Where the nodes of the graph stand and how far their labels are away.
 struct Ring {
-    Point center;
+    figure::Point center;
     float radius = 0, node = 0, label_gap = 0;
     std::int64_t count = 0;
     bool turned = false;
@@ -31,16 +31,16 @@ struct Ring {
     float angle(std::int64_t n) const {
         return (static_cast<float>(n) / static_cast<float>(count) - 0.25F) * 2 * std::numbers::pi_v<float>;
     }
-    Point at(std::int64_t n, float distance) const {
+    figure::Point at(std::int64_t n, float distance) const {
         return {center.x + distance * std::cos(angle(n)), center.y + distance * std::sin(angle(n))};
     }
 };
 
-Rect around(Point center, float w, float h) {
+figure::Rect around(figure::Point center, float w, float h) {
     return {center.x - w / 2, center.y - h / 2, w, h};
 }
 
-Point toward(Point from, Point to, float distance) {
+figure::Point toward(figure::Point from, figure::Point to, float distance) {
     const float dx = to.x - from.x, dy = to.y - from.y;
     const float length = std::max(std::hypot(dx, dy), 1e-3F);
     return {from.x + dx / length * distance, from.y + dy / length * distance};
@@ -53,26 +53,28 @@ float widest_word(const DrawContext& context, bool keys, float size) {
     float widest = 24;
     for (std::int64_t n = 0; n < count; ++n) {
         const std::string word = keys ? problem.key_label(n) : problem.query_label(n);
-        widest = std::max(widest, context.measure(shortened(word, longest_word), Font::ui_semibold, size));
+        widest =
+            std::max(widest, context.measure(shortened(word, longest_word), figure::Font::ui_semibold, size));
     }
     return widest + 14;
 }
 
 /// A line from node to node, bent to its left, so that two that read each other have two lines.
-CurveItem bent(Point from, Point to, float node, float bend) {
+figure::CurveItem bent(figure::Point from, figure::Point to, float node, float bend) {
     const float dx = to.x - from.x, dy = to.y - from.y;
-    const Point by{dy * bend, -dx * bend};
-    const Point a{from.x + dx * 0.3F + by.x, from.y + dy * 0.3F + by.y};
-    const Point b{from.x + dx * 0.7F + by.x, from.y + dy * 0.7F + by.y};
+    const figure::Point by{dy * bend, -dx * bend};
+    const figure::Point a{from.x + dx * 0.3F + by.x, from.y + dy * 0.3F + by.y};
+    const figure::Point b{from.x + dx * 0.7F + by.x, from.y + dy * 0.7F + by.y};
     return {
         .from = toward(from, a, node + 1), .control_from = a, .control_to = b, .to = toward(to, b, node + 2)};
 }
 
-CurveItem loop(const Ring& ring, std::int64_t n) {
+figure::CurveItem loop(const Ring& ring, std::int64_t n) {
     const float spread = 0.75F, angle = ring.angle(n);
-    const Point node = ring.at(n, ring.radius);
+    const figure::Point node = ring.at(n, ring.radius);
     const auto out = [&](float turn, float distance) {
-        return Point{node.x + distance * std::cos(angle + turn), node.y + distance * std::sin(angle + turn)};
+        return figure::Point{node.x + distance * std::cos(angle + turn),
+                             node.y + distance * std::sin(angle + turn)};
     };
     return {.from = out(-spread, ring.node),
             .control_from = out(-spread, ring.node + loop_size),
@@ -82,22 +84,22 @@ CurveItem loop(const Ring& ring, std::int64_t n) {
 
 /// A node is filled by how much the row that is spoken of reads it; its own query has an ink ring. Not
 /// `hovered`: its loop is hovered instead.
-void draw_node(Picture& picture, const Reading& reading, std::int64_t row, std::int64_t j, Point center,
-               float radius, bool ring, bool hovered, float end) {
+void draw_node(Picture& picture, const Reading& reading, std::int64_t row, std::int64_t j,
+               figure::Point center, float radius, bool ring, bool hovered, float end) {
     const DrawContext& context = reading.context();
     const Theme& theme = context.theme;
-    const Rect area = around(center, 2 * radius, 2 * radius);
+    const figure::Rect area = around(center, 2 * radius, 2 * radius);
     const bool masked = reading.masked(row, j);
-    const Color fill = masked ? theme.panel : reading.cell_color(reading.at(row, j), end);
-    picture.scene.add(RectItem{.area = area,
-                               .fill = fill,
-                               .stroke = ring ? theme.ink : theme.line2,
-                               .stroke_width = ring ? 2.5F : 1.0F,
-                               .radius = radius});
+    const figure::Color fill = masked ? theme.panel : reading.cell_color(reading.at(row, j), end);
+    picture.scene.add(figure::RectItem{.area = area,
+                                       .fill = fill,
+                                       .stroke = ring ? theme.ink : theme.line2,
+                                       .stroke_width = ring ? 2.5F : 1.0F,
+                                       .radius = radius});
     if (masked) {
         const float d = radius * 0.7F;
         picture.scene.add(
-            LineItem{{center.x - d, center.y + d}, {center.x + d, center.y - d}, theme.line2, 1});
+            figure::LineItem{{center.x - d, center.y + d}, {center.x + d, center.y - d}, theme.line2, 1});
     }
     // So much larger that its outline does not cover the node.
     if (hovered)
@@ -112,16 +114,16 @@ void draw_ring_label(Picture& picture, const Reading& reading, const Ring& ring,
     const Problem& problem = context.shown.problem();
     const float distance = ring.radius + ring.node + ring.label_gap;
     const std::string word = shortened(problem.query_label(n), longest_word);
-    const float width = context.measure(word, Font::ui_semibold, node_label_size) + 12;
+    const float width = context.measure(word, figure::Font::ui_semibold, node_label_size) + 12;
     if (!ring.turned) {
-        const Point at = ring.at(n, distance);
+        const figure::Point at = ring.at(n, distance);
         const float c = std::cos(ring.angle(n)), v = std::sin(ring.angle(n));
-        const Point middle{at.x + c * width / 2, at.y + v * label_height / 2};
+        const figure::Point middle{at.x + c * width / 2, at.y + v * label_height / 2};
         draw_query_word(picture, context, around({middle.x, middle.y - 8}, width, 22), n, head, state,
                         node_label_size);
         if (!reading.masked(row, n))
-            draw_text(picture, context, middle.x, middle.y + 16, reading.text(reading.at(row, n)), Font::mono,
-                      12, context.theme.text, Align::center);
+            draw_text(picture, context, middle.x, middle.y + 16, reading.text(reading.at(row, n)),
+                      figure::Font::mono, 12, context.theme.text, figure::Align::center);
         return;
     }
     const Theme& theme = context.theme;
@@ -129,24 +131,25 @@ void draw_ring_label(Picture& picture, const Reading& reading, const Ring& ring,
     const bool flipped = std::cos(ring.angle(n)) < -1e-3F;
     const float turn = flipped ? degrees + 180 : degrees;
     // The baseline runs beside the ray, so that the letters' middle stands on it.
-    const Point at = ring.at(n, distance);
+    const figure::Point at = ring.at(n, distance);
     const float down = 0.364F * 12, radians = turn * std::numbers::pi_v<float> / 180;
-    picture.scene.add(TextItem{{at.x - down * std::sin(radians), at.y + down * std::cos(radians)},
-                               word,
-                               state == WordState::plain ? Font::ui : Font::ui_semibold,
-                               12,
-                               state == WordState::plain ? theme.text : theme.ink,
-                               flipped ? Align::right : Align::left,
-                               turn});
+    picture.scene.add(
+        figure::TextItem{{at.x - down * std::sin(radians), at.y + down * std::cos(radians)},
+                         word,
+                         state == WordState::plain ? figure::Font::ui : figure::Font::ui_semibold,
+                         12,
+                         state == WordState::plain ? theme.text : theme.ink,
+                         flipped ? figure::Align::right : figure::Align::left,
+                         turn});
     const float along = distance + std::min(width, 36.0F) / 2;
-    const Rect spot = around(ring.at(n, along), 14, 14);
+    const figure::Rect spot = around(ring.at(n, along), 14, 14);
     add_query_spot(picture, context, spot, n, head);
     if (word != problem.query_label(n))
         picture.tips.push_back({spot, problem.query_label(n)});
 }
 
 /// Returns the y below.
-float draw_ring(Picture& picture, const Reading& reading, const Rect& area, float end) {
+float draw_ring(Picture& picture, const Reading& reading, const figure::Rect& area, float end) {
     const DrawContext& context = reading.context();
     const SpokenPlace spoken = spoken_place(context);
     const std::vector<Link> links = links_of(reading, spoken.row);
@@ -184,11 +187,11 @@ float draw_ring(Picture& picture, const Reading& reading, const Rect& area, floa
 struct TokenRow {
     float left = 0, pitch = 0, y = 0;
     float right(std::int64_t count) const { return left + pitch * static_cast<float>(count); }
-    Point at(std::int64_t n) const { return {left + pitch * (static_cast<float>(n) + 0.5F), y}; }
+    figure::Point at(std::int64_t n) const { return {left + pitch * (static_cast<float>(n) + 0.5F), y}; }
 };
 
 /// Queries above, keys below: for cross-attention. Returns the y below.
-float draw_rows(Picture& picture, const Reading& reading, const Rect& area, float end) {
+float draw_rows(Picture& picture, const Reading& reading, const figure::Rect& area, float end) {
     const DrawContext& context = reading.context();
     const Dims& dims = context.dims();
     const SpokenPlace spoken = spoken_place(context);
@@ -202,37 +205,39 @@ float draw_rows(Picture& picture, const Reading& reading, const Rect& area, floa
     constexpr float node = 8;
     const Problem& problem = context.shown.problem();
     const auto chip = [&](const std::string& word) {
-        return context.measure(shortened(word, longest_word), Font::ui_semibold, node_label_size) + 12;
+        return context.measure(shortened(word, longest_word), figure::Font::ui_semibold, node_label_size) +
+               12;
     };
-    const Color muted = context.theme.muted;
-    draw_text(picture, context, area.x, area.y + 14, "queries", Font::ui, 12.5F, muted);
+    const figure::Color muted = context.theme.muted;
+    draw_text(picture, context, area.x, area.y + 14, "queries", figure::Font::ui, 12.5F, muted);
     draw_links(picture, reading, links_of(reading, spoken.row), end, false, [&](const Link& link) {
-        const Point from = queries.at(link.i), to = keys.at(link.j);
-        return CurveItem{.from = {from.x, from.y + node + 1},
-                         .control_from = {from.x, from.y + between * 0.45F},
-                         .control_to = {to.x, to.y - between * 0.45F},
-                         .to = {to.x, to.y - node - 2}};
+        const figure::Point from = queries.at(link.i), to = keys.at(link.j);
+        return figure::CurveItem{.from = {from.x, from.y + node + 1},
+                                 .control_from = {from.x, from.y + between * 0.45F},
+                                 .control_to = {to.x, to.y - between * 0.45F},
+                                 .to = {to.x, to.y - node - 2}};
     });
     for (std::int64_t i = 0; i < dims.Tq; ++i) {
-        const Point at = queries.at(i);
+        const figure::Point at = queries.at(i);
         const bool here = i == spoken.row;
-        picture.scene.add(RectItem{.area = around(at, 2 * node, 2 * node),
-                                   .fill = here ? context.theme.ink : context.theme.cell,
-                                   .stroke = context.theme.line2,
-                                   .radius = node});
+        picture.scene.add(figure::RectItem{.area = around(at, 2 * node, 2 * node),
+                                           .fill = here ? context.theme.ink : context.theme.cell,
+                                           .stroke = context.theme.line2,
+                                           .radius = node});
         draw_query_word(picture, context, around({at.x, at.y - node - 18}, chip(problem.query_label(i)), 24),
                         i, reading.head(), here ? WordState::spoken : WordState::plain, node_label_size);
     }
     for (std::int64_t j = 0; j < dims.Tk; ++j) {
-        const Point at = keys.at(j);
+        const figure::Point at = keys.at(j);
         draw_node(picture, reading, spoken.row, j, at, node, false, true, end);
         draw_key_word(picture, context, around({at.x, at.y + node + 18}, chip(problem.key_label(j)), 24), j,
-                      j == spoken.key ? WordState::marked : WordState::plain, node_label_size, Align::center);
+                      j == spoken.key ? WordState::marked : WordState::plain, node_label_size,
+                      figure::Align::center);
         if (!reading.masked(spoken.row, j))
             draw_text(picture, context, at.x, at.y + node + 44, reading.text(reading.at(spoken.row, j)),
-                      Font::mono, 12, context.theme.text, Align::center);
+                      figure::Font::mono, 12, context.theme.text, figure::Align::center);
     }
-    draw_text(picture, context, area.x, keys.y + 78, "keys", Font::ui, 12.5F, muted);
+    draw_text(picture, context, area.x, keys.y + 78, "keys", figure::Font::ui, 12.5F, muted);
     const float right = std::max(queries.right(dims.Tq), keys.right(dims.Tk));
     picture.scene.width = std::max(picture.scene.width, right + canvas_pad);
     return keys.y + 86;
@@ -254,13 +259,13 @@ Picture draw_graph_page(const DrawContext& context) {
     draw_figure_title(picture, reading, canvas_pad, y, width);
     y += 34;
     const float end = scale_end(context, {reading});
-    const Rect area{canvas_pad, y, width, context.height - graph_foot - y - 28};
+    const figure::Rect area{canvas_pad, y, width, context.height - graph_foot - y - 28};
     y = context.shown.problem().cross() ? draw_rows(picture, reading, area, end)
                                         : draw_ring(picture, reading, area, end);
     const std::int64_t row = spoken_place(context).row;
     if (reading.reads_nothing(row)) {
-        draw_text(picture, context, canvas_pad, y + 14, reads_nothing_text(context, row) + ".", Font::ui,
-                  13.5F, context.theme.text);
+        draw_text(picture, context, canvas_pad, y + 14, reads_nothing_text(context, row) + ".",
+                  figure::Font::ui, 13.5F, context.theme.text);
         y += 22;
     }
     y = draw_link_legend(picture, reading, y + 6, end, {}) + 8;
@@ -275,4 +280,4 @@ Picture draw_graph_page(const DrawContext& context) {
     return picture;
 }
 
-} // namespace headscope
+} // namespace headscope::app

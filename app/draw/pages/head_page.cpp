@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -70,7 +70,7 @@ void draw_head_switches(Picture& picture, const DrawContext& context) {
         return;
     const std::int64_t next = view.other + 1 == view.head ? view.other + 2 : view.other + 1;
     const std::string label = "Subtract " + column_word(document, next % context.dims().H);
-    x -= context.measure(label, Font::ui_medium, 12.5F) + 24;
+    x -= context.measure(label, figure::Font::ui_medium, 12.5F) + 24;
     if (x > canvas_pad + 8)
         draw_text_button(picture, context, x, 64, label, false,
                          ViewChange(CompareWith{next % context.dims().H}),
@@ -83,4 +83,4 @@ Picture draw_head_page(const DrawContext& context) {
     return picture;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -10,7 +10,7 @@
 #include <array>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -54,7 +54,7 @@ float draw_half(Picture& picture, const DrawContext& context, const Half& half, 
         const std::string text = after ? name + "[" + std::to_string(half.head) + "]"
                                        : name + "[:, " + std::to_string(half.head * half.width) + ":" +
                                              std::to_string((half.head + 1) * half.width) + "]";
-        draw_text(picture, context, x, y - 12, text, Font::mono, 13, theme.ink);
+        draw_text(picture, context, x, y - 12, text, figure::Font::mono, 13, theme.ink);
         if (!after) {
             draw_row_labels(picture, context, grid, half.after != TensorId::q_heads);
             draw_arrow(picture, context, x + width + 18, y + height / 2, half_arrow_room - 40,
@@ -71,31 +71,31 @@ void draw_dial(Picture& picture, const DrawContext& context, const CellAddress& 
     const Theme& theme = context.theme;
     const Shown& shown = context.shown;
     const Turn turn = turn_of(shown, cell);
-    const Point center{x + radius, y + radius};
-    PolygonItem disc;
+    const figure::Point center{x + radius, y + radius};
+    figure::PolygonItem disc;
     for (int i = 0; i < 48; ++i) {
         const float angle = 6.2831853F * static_cast<float>(i) / 48;
         disc.points.push_back({center.x + radius * std::cos(angle), center.y + radius * std::sin(angle)});
     }
     disc.fill = theme.panel;
     picture.scene.add(std::move(disc));
-    picture.scene.add(LineItem{{x, center.y}, {x + 2 * radius, center.y}, theme.line2, 1});
-    picture.scene.add(LineItem{{center.x, y}, {center.x, y + 2 * radius}, theme.line2, 1});
+    picture.scene.add(figure::LineItem{{x, center.y}, {x + 2 * radius, center.y}, theme.line2, 1});
+    picture.scene.add(figure::LineItem{{center.x, y}, {center.x, y + 2 * radius}, theme.line2, 1});
     const auto end = [&](float across, float up) {
         const auto scale = static_cast<float>(static_cast<double>(radius - 3) / largest);
-        return Point{center.x + across * scale, center.y - up * scale};
+        return figure::Point{center.x + across * scale, center.y - up * scale};
     };
     CellAddress other = cell;
     other.at[3] = rotary_partner(cell.at[3], context.dims().dk);
     picture.scene.add(
-        LineItem{center, end(shown.value(turn.own), shown.value(turn.partner)), theme.muted, 1.5F});
-    picture.scene.add(LineItem{center, end(shown.value(cell), shown.value(other)), theme.ink, 3});
+        figure::LineItem{center, end(shown.value(turn.own), shown.value(turn.partner)), theme.muted, 1.5F});
+    picture.scene.add(figure::LineItem{center, end(shown.value(cell), shown.value(other)), theme.ink, 3});
     const std::string pair = std::to_string(cell.at[3]) + ", " + std::to_string(other.at[3]);
-    draw_text(picture, context, center.x, y + 2 * radius + 18, pair, Font::mono, 12.5F, theme.ink,
-              Align::center);
+    draw_text(picture, context, center.x, y + 2 * radius + 18, pair, figure::Font::mono, 12.5F, theme.ink,
+              figure::Align::center);
     draw_text(picture, context, center.x, y + 2 * radius + 36,
-              number(turn.angle, turn.angle < 10 ? 1 : 0) + "°", Font::mono, 12.5F, theme.muted,
-              Align::center);
+              number(turn.angle, turn.angle < 10 ? 1 : 0) + "°", figure::Font::mono, 12.5F, theme.muted,
+              figure::Align::center);
     picture.tips.push_back({{x, y, 2 * radius, 2 * radius + 40},
                             "Numbers " + pair + " of the head, as one arrow: before " +
                                 number(static_cast<double>(shown.value(turn.own)), 3) + ", " +
@@ -124,7 +124,7 @@ void draw_dials(Picture& picture, const DrawContext& context, const Half& half, 
               std::string(keys ? "Key" : "Query") + " of " +
                   shortened(query_word(context.shown.problem(), row), 16) + ", position " +
                   std::to_string(row),
-              Font::ui_semibold, 15, theme.ink);
+              figure::Font::ui_semibold, 15, theme.ink);
     CellAddress cell{half.after, {context.view.batch, half.head, row, 0}};
     double largest = 1e-6;
     std::vector<std::int64_t> places;
@@ -145,7 +145,7 @@ void draw_dials(Picture& picture, const DrawContext& context, const Half& half, 
     draw_paragraph(picture, context, left, y + 28 + 2 * radius + 62, width,
                    "Thin: the pair before, thick: after. The angle is the position times the pair’s own "
                    "speed; the length stays.",
-                   Font::ui, 13, 19, theme.muted);
+                   figure::Font::ui, 13, 19, theme.muted);
 }
 
 } // namespace
@@ -194,4 +194,4 @@ Picture draw_head_split_page(const DrawContext& context) {
     return picture;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -14,7 +14,7 @@
 #include <limits>
 #include <memory>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -171,7 +171,7 @@ void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGri
         double sum = 0;
         for (std::int64_t j = 0; j < grid.cols; ++j)
             sum += spec.value ? spec.value(i, j) : context.shown.value({grid.tensor, grid.index(i, j)});
-        const Rect row = grid.cell(i, 0);
+        const figure::Rect row = grid.cell(i, 0);
         const bool empty = sum == 0.0;
         const AttentionSetPtr& given = context.shown.document->attention;
         const bool off = given != nullptr && !empty &&
@@ -179,8 +179,8 @@ void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGri
         // What the user hid leaves rows empty by itself.
         const bool flagged = off || (empty && (given == nullptr || !given->info().renormalised));
         const float size = 12.5F;
-        draw_text(picture, context, x, baseline_for(row.y + row.h / 2, size),
-                  number(sum, 2) + (flagged ? " ⚠" : ""), Font::mono, size,
+        draw_text(picture, context, x, figure::baseline_for(row.y + row.h / 2, size),
+                  number(sum, 2) + (flagged ? " ⚠" : ""), figure::Font::mono, size,
                   flagged ? context.theme.bad : context.theme.muted);
         if (off)
             picture.tips.push_back(
@@ -213,30 +213,32 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
     spec.y = y + plan.head_height;
     const float width = spec.cell_w * static_cast<float>(spec.cols);
     const float title_width =
-        draw_text(picture, context, spec.x, y + 14, text.title, Font::ui_semibold, 15, theme.ink);
+        draw_text(picture, context, spec.x, y + 14, text.title, figure::Font::ui_semibold, 15, theme.ink);
     const float role_room = width + (sums ? sum_width : 0.0F) - title_width - 10;
     std::string role = text.role;
-    if (context.measure(role, Font::ui, 12.5F) > role_room)
+    if (context.measure(role, figure::Font::ui, 12.5F) > role_room)
         role = role_room > 60 ? shortened(role, static_cast<int>(role_room / 7.5F)) : "";
     if (!role.empty())
-        draw_text(picture, context, spec.x + title_width + 10, y + 14, role, Font::ui, 12.5F, theme.muted);
+        draw_text(picture, context, spec.x + title_width + 10, y + 14, role, figure::Font::ui, 12.5F,
+                  theme.muted);
     if (role != text.role)
         picture.tips.push_back({{spec.x, y, width, 20}, text.role});
     if (head >= 0)
         draw_head_bar(picture, context, head, spec.x, y + 22, width);
     else
-        picture.scene.add(RectItem{.area = {spec.x, y + 22, width, 4}, .fill = theme.line2});
+        picture.scene.add(figure::RectItem{.area = {spec.x, y + 22, width, 4}, .fill = theme.line2});
     if (plan.captions) {
-        draw_text(picture, context, spec.x + width / 2, y + 46, "key token j", Font::ui, 12, theme.muted,
-                  Align::center);
-        draw_text(picture, context, spec.x - 12, y + 46, "query i", Font::ui, 12, theme.muted, Align::right);
+        draw_text(picture, context, spec.x + width / 2, y + 46, "key token j", figure::Font::ui, 12,
+                  theme.muted, figure::Align::center);
+        draw_text(picture, context, spec.x - 12, y + 46, "query i", figure::Font::ui, 12, theme.muted,
+                  figure::Align::right);
     }
     const MatrixGrid grid = draw_matrix(picture, context, spec);
     draw_row_labels(picture, context, grid, false);
     draw_column_labels(picture, context, grid, true);
     if (sums) {
         if (grid.pitch_y >= 14.0F)
-            draw_text(picture, context, grid.area.right() + 12, grid.area.y - 10, "sum", Font::ui, 12,
+            draw_text(picture, context, grid.area.right() + 12, grid.area.y - 10, "sum", figure::Font::ui, 12,
                       theme.muted);
         draw_row_sums(picture, context, grid, spec);
     }
@@ -308,7 +310,7 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
     const float map_height = std::max((height - above - legend) / lines - between, smallest_map);
     const float cell = std::clamp(std::min(pitch - 12, map_height) / longest, longest > 400 ? 0.25F : 1.0F,
                                   texture_below - 0.5F);
-    draw_text(picture, context, canvas_pad, y + 14, "All heads", Font::ui_semibold, 15, theme.ink);
+    draw_text(picture, context, canvas_pad, y + 14, "All heads", figure::Font::ui_semibold, 15, theme.ink);
     const float line_height = cell * static_cast<float>(dims.Tq) + between;
     std::vector<const HeadEdits*> edited;
     for (std::int64_t h = 0; h < dims.H; ++h) {
@@ -320,9 +322,10 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
         const bool open = h == context.view.head;
         const MatrixGrid grid = draw_matrix(picture, context, spec);
         draw_text(picture, context, x, map_y + 12, "H" + std::to_string(h),
-                  open ? Font::mono_semibold : Font::mono, 12, open ? theme.ink : theme.muted);
-        const Rect frame{grid.area.x - 2, grid.area.y - 2, grid.area.w + 4, grid.area.h + 4};
-        picture.scene.add(RectItem{
+                  open ? figure::Font::mono_semibold : figure::Font::mono, 12,
+                  open ? theme.ink : theme.muted);
+        const figure::Rect frame{grid.area.x - 2, grid.area.y - 2, grid.area.w + 4, grid.area.h + 4};
+        picture.scene.add(figure::RectItem{
             .area = frame, .stroke = open ? theme.ink : theme.line, .stroke_width = open ? 3.0F : 1.0F});
         const HeadEdits& edits = marks[static_cast<std::size_t>(h)];
         if (edits.any())
@@ -344,7 +347,7 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
     const std::int64_t h = context.view.head;
     draw_map(picture, context, map_spec(context, subject, h, plan.cell), head_text(context, subject, h), left,
              y, plan, label_width, h, sums);
-    const Rect area = picture.grids.back().area;
+    const figure::Rect area = picture.grids.back().area;
     picture.scene.width =
         std::max(picture.scene.width, area.right() + (sums ? sum_width : 0.0F) + canvas_pad);
     picture.scene.height = std::max(picture.scene.height, area.bottom() + legend_height);
@@ -359,7 +362,7 @@ void draw_open(Picture& picture, const DrawContext& context, const Subject& subj
     plan.cell = std::max(plan.cell, 2.0F);
     draw_map(picture, context, map_spec(context, subject, h, plan.cell), head_text(context, subject, h),
              canvas_pad, y, plan, label_width, h, sums);
-    const Rect area = picture.grids.back().area;
+    const figure::Rect area = picture.grids.back().area;
     picture.scene.width =
         std::max(picture.scene.width, area.right() + (sums ? sum_width : 0.0F) + canvas_pad);
     picture.scene.height = std::max(picture.scene.height, area.bottom() + legend_height);
@@ -416,7 +419,7 @@ void draw_combined(Picture& picture, const DrawContext& context, const Subject& 
         text = {mean_word(context), "what one averaged map keeps", spec.log ? "mean, log scale" : "mean"};
     }
     draw_map(picture, context, spec, text, canvas_pad, y, plan, label_width, -1, sums);
-    const Rect area = picture.grids.back().area;
+    const figure::Rect area = picture.grids.back().area;
     picture.scene.width =
         std::max(picture.scene.width, area.right() + (sums ? sum_width : 0.0F) + canvas_pad);
     picture.scene.height = std::max(picture.scene.height, area.bottom() + legend_height);
@@ -446,7 +449,7 @@ Picture draw_heatmap_page(const DrawContext& context) {
                                                open_head_name(*context.shown.document, context.view.head)
                                          : std::string(subject.info.title);
     const std::string line = named ? head_page_line(context) : formula_of(context, subject);
-    const std::string fitting = fitted(context, line, Font::mono, 13, room);
+    const std::string fitting = fitted(context, line, figure::Font::mono, 13, room);
     draw_page_head(picture, context, title, fitting);
     if (fitting != line)
         picture.tips.push_back({{canvas_pad, 64, room, 20}, line});
@@ -485,4 +488,4 @@ Picture draw_heatmap_page(const DrawContext& context) {
     return picture;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -21,8 +21,8 @@ constexpr std::int64_t most_cells_whole = 64; ///< larger maps are drawn from a 
 
 /// Which cells are seen, and where. `pitch` pixels from one cell to the next, below 1 for pooled maps.
 struct Window {
-    MatrixPart part;
-    Rect area;
+    analysis::MatrixPart part;
+    figure::Rect area;
     float pitch_x = 1, pitch_y = 1;
 };
 
@@ -44,7 +44,7 @@ Window window_of(const DrawContext& context) {
     const Dims& dims = context.dims();
     const MapWindow& map = context.view.attention.map;
     Window out;
-    MatrixPart& part = out.part;
+    analysis::MatrixPart& part = out.part;
     part.rows = cells_wanted(map.zoom, dims.Tq);
     part.cols = cells_wanted(map.zoom, dims.Tk);
     const float left = canvas_pad + map_label_width; // longer labels lose their middle
@@ -66,7 +66,7 @@ Window window_of(const DrawContext& context) {
 }
 
 /// The numbers of a part, row-major. `at` is the tensor's own where one head or the mean is shown.
-std::vector<float> numbers_of(const Reading& reading, const MatrixPart& part) {
+std::vector<float> numbers_of(const Reading& reading, const analysis::MatrixPart& part) {
     std::vector<float> out;
     out.reserve(static_cast<std::size_t>(part.rows * part.cols));
     for (std::int64_t i = part.row; i < part.row + part.rows; ++i)
@@ -76,39 +76,40 @@ std::vector<float> numbers_of(const Reading& reading, const MatrixPart& part) {
 }
 
 /// For a difference, what is kept is the larger by size of the largest and the smallest number.
-std::vector<float> pooled(const Reading& reading, const MatrixPart& part, std::int64_t rows,
+std::vector<float> pooled(const Reading& reading, const analysis::MatrixPart& part, std::int64_t rows,
                           std::int64_t cols) {
     const std::vector<float> numbers = numbers_of(reading, part);
-    std::vector<float> out = max_pool(numbers, part.rows, part.cols, rows, cols);
+    std::vector<float> out = analysis::max_pool(numbers, part.rows, part.cols, rows, cols);
     if (reading.kind() != HeadsView::difference)
         return out;
     std::vector<float> negated(numbers.size());
     std::ranges::transform(numbers, negated.begin(), std::negate<>());
-    const std::vector<float> low = max_pool(negated, part.rows, part.cols, rows, cols);
+    const std::vector<float> low = analysis::max_pool(negated, part.rows, part.cols, rows, cols);
     for (std::size_t n = 0; n < out.size(); ++n)
         out[n] = low[n] > out[n] ? -low[n] : out[n];
     return out;
 }
 
 /// Whether all cells under a pixel were not read: then it is hatched.
-bool all_masked(const Reading& reading, const MatrixPart& part, const CellRun& down, const CellRun& across) {
+bool all_masked(const Reading& reading, const analysis::MatrixPart& part, const analysis::CellRun& down,
+                const analysis::CellRun& across) {
     // Later keys of a causal head fill whole blocks: the corner that is read first tells.
     return reading.masked(part.row + down.end - 1, part.col + across.begin) &&
            reading.masked(part.row + down.begin, part.col + across.begin);
 }
 
-std::vector<Color> paint(const Reading& reading, const MatrixPart& part, std::int64_t rows, std::int64_t cols,
-                         float end) {
+std::vector<figure::Color> paint(const Reading& reading, const analysis::MatrixPart& part, std::int64_t rows,
+                                 std::int64_t cols, float end) {
     const Theme& theme = reading.context().theme;
     const std::vector<float> values = pooled(reading, part, rows, cols);
-    std::vector<Color> pixels(values.size());
+    std::vector<figure::Color> pixels(values.size());
     for (std::int64_t r = 0; r < rows; ++r) {
-        const CellRun down = cells_under(r, rows, part.rows);
+        const analysis::CellRun down = analysis::cells_under(r, rows, part.rows);
         for (std::int64_t c = 0; c < cols; ++c) {
             const auto n = static_cast<std::size_t>(r * cols + c);
-            const bool nothing =
-                !std::isfinite(values[n]) ||
-                (values[n] == 0 && all_masked(reading, part, down, cells_under(c, cols, part.cols)));
+            const bool nothing = !std::isfinite(values[n]) ||
+                                 (values[n] == 0 &&
+                                  all_masked(reading, part, down, analysis::cells_under(c, cols, part.cols)));
             pixels[n] =
                 nothing ? ((r + c) % 4 == 0 ? theme.line : theme.panel) : reading.cell_color(values[n], end);
         }
@@ -118,7 +119,7 @@ std::vector<Color> paint(const Reading& reading, const MatrixPart& part, std::in
 
 std::uint64_t key_for(const DrawContext& context, const Window& window, float end) {
     const ViewState& view = context.view;
-    const MatrixPart& part = window.part;
+    const analysis::MatrixPart& part = window.part;
     const bool known = facts_of(context, view.head) != nullptr;
     const auto bits = [](auto number) { return static_cast<std::uint64_t>(number); };
     return key_of({bits(reinterpret_cast<std::uintptr_t>(context.shown.trace.get())),
@@ -131,7 +132,7 @@ std::uint64_t key_for(const DrawContext& context, const Window& window, float en
 /// The value that has the last colour. A difference is centred on 0 either way.
 float end_of_scale(const DrawContext& context, const Reading& reading) {
     if (reading.kind() == HeadsView::each && !context.view.same_scale)
-        if (const HeadFacts* facts = facts_of(context, reading.head()))
+        if (const analysis::HeadFacts* facts = facts_of(context, reading.head()))
             return std::max(facts->largest, 1e-6F);
     return 1;
 }
@@ -140,18 +141,20 @@ float end_of_scale(const DrawContext& context, const Reading& reading) {
 void draw_axis(Picture& picture, const DrawContext& context, const Window& window, bool keys,
                std::int64_t spoken) {
     const Problem& problem = context.shown.problem();
-    const MatrixPart& part = window.part;
+    const analysis::MatrixPart& part = window.part;
     const std::int64_t first = keys ? part.col : part.row, count = keys ? part.cols : part.rows;
     const float pitch = keys ? window.pitch_x : window.pitch_y;
     const auto every = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(16.0F / pitch)));
     const auto label = [&](std::int64_t n, bool bold) {
         const std::string full = keys ? problem.key_label(n) : problem.query_label(n);
         const float at = (static_cast<float>(n - first) + 0.5F) * pitch;
-        const Point point = keys ? Point{window.area.x + at + 4, window.area.y - 8}
-                                 : Point{window.area.x - 10, baseline_for(window.area.y + at, 12)};
-        picture.scene.add(TextItem{point, shortened(full, 10), bold ? Font::ui_semibold : Font::ui, 12,
-                                   bold ? context.theme.ink : context.theme.text,
-                                   keys ? Align::left : Align::right, keys ? -60.0F : 0.0F});
+        const figure::Point point =
+            keys ? figure::Point{window.area.x + at + 4, window.area.y - 8}
+                 : figure::Point{window.area.x - 10, figure::baseline_for(window.area.y + at, 12)};
+        picture.scene.add(
+            figure::TextItem{point, shortened(full, 10), bold ? figure::Font::ui_semibold : figure::Font::ui,
+                             12, bold ? context.theme.ink : context.theme.text,
+                             keys ? figure::Align::left : figure::Align::right, keys ? -60.0F : 0.0F});
     };
     for (std::int64_t n = first; n < first + count; n += every)
         if (spoken < 0 || std::abs(n - spoken) >= every)
@@ -171,7 +174,7 @@ void draw_zoom_buttons(Picture& picture, const DrawContext& context, const Windo
     button("−", ZoomMap{0.5F}, "Show a larger part, smaller (−)");
     if (zoom > 1)
         button("Whole map", WholeMap{}, "Show all of it (0)");
-    const MatrixPart& part = window.part;
+    const analysis::MatrixPart& part = window.part;
     const auto range = [](std::int64_t begin, std::int64_t count) {
         return std::to_string(begin) + " to " + std::to_string(begin + count - 1);
     };
@@ -182,11 +185,11 @@ void draw_zoom_buttons(Picture& picture, const DrawContext& context, const Windo
                   std::to_string(static_cast<int>(std::ceil(1 / window.pitch_y))) + " × " +
                   std::to_string(static_cast<int>(std::ceil(1 / window.pitch_x))) + " weights under it"
             : "";
-    draw_text(picture, context, x + 6, y + 16.5F, text, Font::ui, 12.5F, context.theme.muted);
+    draw_text(picture, context, x + 6, y + 16.5F, text, figure::Font::ui, 12.5F, context.theme.muted);
 }
 
 MatrixSpec spec_of(const Reading& reading, const Window& window, float end) {
-    const MatrixPart& part = window.part;
+    const analysis::MatrixPart& part = window.part;
     const CellAddress first = reading.address(part.row, part.col);
     const bool mean = reading.kind() == HeadsView::mean, difference = reading.kind() == HeadsView::difference;
     MatrixSpec spec{.tensor = first.tensor,
@@ -224,13 +227,13 @@ void draw_cells(Picture& picture, const DrawContext& context, const Reading& rea
     const std::int64_t cols = std::min(window.part.cols, static_cast<std::int64_t>(window.area.w));
     const std::uint64_t key = key_for(context, window, end);
     const auto make = [&] { return paint(reading, window.part, rows, cols, end); };
-    picture.scene.add(GridItem{.area = window.area,
-                               .cols = static_cast<int>(cols),
-                               .rows = static_cast<int>(rows),
-                               .pixels = context.pixels != nullptr
-                                             ? context.pixels->find(key, make)
-                                             : std::make_shared<const std::vector<Color>>(make()),
-                               .key = key});
+    picture.scene.add(figure::GridItem{
+        .area = window.area,
+        .cols = static_cast<int>(cols),
+        .rows = static_cast<int>(rows),
+        .pixels = context.pixels != nullptr ? context.pixels->find(key, make)
+                                            : std::make_shared<const std::vector<figure::Color>>(make()),
+        .key = key});
     const MatrixSpec spec = spec_of(reading, window, end);
     picture.grids.push_back({.tensor = spec.tensor,
                              .origin = spec.origin,
@@ -249,8 +252,8 @@ void draw_cells(Picture& picture, const DrawContext& context, const Reading& rea
                              .high = end,
                              .actual = !spec.value});
     picture.scene.add(
-        RectItem{.area = {window.area.x - 1, window.area.y - 1, window.area.w + 2, window.area.h + 2},
-                 .stroke = context.theme.line2});
+        figure::RectItem{.area = {window.area.x - 1, window.area.y - 1, window.area.w + 2, window.area.h + 2},
+                         .stroke = context.theme.line2});
 }
 
 } // namespace
@@ -269,10 +272,10 @@ std::optional<CellAddress> seen_at(const DrawContext& context, const MatrixGrid&
         const auto places = std::min(static_cast<std::int64_t>(length), cells);
         const auto place = std::clamp<std::int64_t>(
             static_cast<std::int64_t>(offset / length * static_cast<float>(places)), 0, places - 1);
-        return cells_under(place, places, cells);
+        return analysis::cells_under(place, places, cells);
     };
-    const CellRun down = run(y - grid.area.y, grid.area.h, grid.rows),
-                  across = run(x - grid.area.x, grid.area.w, grid.cols);
+    const analysis::CellRun down = run(y - grid.area.y, grid.area.h, grid.rows),
+                            across = run(x - grid.area.x, grid.area.w, grid.cols);
     const auto row_axis = static_cast<std::size_t>(grid.row_axis),
                col_axis = static_cast<std::size_t>(grid.col_axis);
     const std::int64_t row = grid.origin[row_axis], col = grid.origin[col_axis];
@@ -300,7 +303,7 @@ Picture draw_large_map_page(const DrawContext& context) {
     draw_axis(picture, context, window, false, spoken.row);
     draw_axis(picture, context, window, true, spoken.key);
     const bool difference = reading.kind() == HeadsView::difference;
-    const HeadFacts* facts = facts_of(context, context.view.head);
+    const analysis::HeadFacts* facts = facts_of(context, context.view.head);
     draw_zoom_buttons(picture, context, window);
     const bool log = reading.log_colours();
     draw_legend(picture, context, window.area.x, context.height - 76, log ? 180 : 120, reading.ramp(),
@@ -312,4 +315,4 @@ Picture draw_large_map_page(const DrawContext& context) {
     return picture;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -12,17 +12,18 @@ constexpr float shortest_numbered = 64.0F;
 constexpr float handle_side = 12.0F;
 constexpr std::uint32_t faint_light = 84, faint_dark = 110;
 
-bool overlap(const Rect& a, const Rect& b) {
+bool overlap(const figure::Rect& a, const figure::Rect& b) {
     return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
 }
 
-Rect square_at(Point center, float side) {
+figure::Rect square_at(figure::Point center, float side) {
     return {center.x - side / 2, center.y - side / 2, side, side};
 }
 
 /// A line from a word to itself is hovered as a whole.
-Rect box_of(const CurveItem& loop) {
-    const Point top = on_curve(loop, 0.5F), left = on_curve(loop, 0.25F), right = on_curve(loop, 0.75F);
+figure::Rect box_of(const figure::CurveItem& loop) {
+    const figure::Point top = on_curve(loop, 0.5F), left = on_curve(loop, 0.25F),
+                        right = on_curve(loop, 0.75F);
     const auto [x0, x1] = std::minmax({loop.from.x, loop.to.x, top.x, left.x, right.x});
     const auto [y0, y1] = std::minmax({loop.from.y, loop.to.y, top.y, left.y, right.y});
     // So much larger that its outline does not cover the line.
@@ -31,52 +32,53 @@ Rect box_of(const CurveItem& loop) {
 }
 
 /// A place on the curve that no other line's place covers, as near to its middle as there is one.
-Rect free_place(const CurveItem& curve, const std::vector<Rect>& taken) {
+figure::Rect free_place(const figure::CurveItem& curve, const std::vector<figure::Rect>& taken) {
     for (const float t : {0.5F, 0.42F, 0.58F, 0.34F, 0.66F, 0.26F, 0.74F, 0.18F, 0.82F}) {
-        const Rect place = square_at(on_curve(curve, t), handle_side);
-        if (std::ranges::none_of(taken, [&](const Rect& other) { return overlap(place, other); }))
+        const figure::Rect place = square_at(on_curve(curve, t), handle_side);
+        if (std::ranges::none_of(taken, [&](const figure::Rect& other) { return overlap(place, other); }))
             return place;
     }
     return square_at(on_curve(curve, 0.5F), handle_side);
 }
 
-void draw_link(Picture& picture, CurveItem curve, float width, Color color) {
-    const Point tip = curve.to;
+void draw_link(Picture& picture, figure::CurveItem curve, float width, figure::Color color) {
+    const figure::Point tip = curve.to;
     const float dx = tip.x - curve.control_to.x, dy = tip.y - curve.control_to.y;
     const float length = std::max(std::hypot(dx, dy), 1e-3F);
-    const Point along{dx / length, dy / length};
+    const figure::Point along{dx / length, dy / length};
     const float head = 5.0F + 1.5F * width, half = 2.0F + 0.9F * width;
-    const Point base{tip.x - along.x * head, tip.y - along.y * head};
+    const figure::Point base{tip.x - along.x * head, tip.y - along.y * head};
     curve.to = base;
     curve.color = color;
     curve.width = width;
     picture.scene.add(curve);
-    picture.scene.add(PolygonItem{{tip,
-                                   {base.x - along.y * half, base.y + along.x * half},
-                                   {base.x + along.y * half, base.y - along.x * half}},
-                                  color});
+    picture.scene.add(figure::PolygonItem{{tip,
+                                           {base.x - along.y * half, base.y + along.x * half},
+                                           {base.x + along.y * half, base.y - along.x * half}},
+                                          color});
 }
 
-void draw_plate(Picture& picture, const Reading& reading, const Link& link, const Rect& handle, float end) {
+void draw_plate(Picture& picture, const Reading& reading, const Link& link, const figure::Rect& handle,
+                float end) {
     const DrawContext& context = reading.context();
     const std::string text = reading.text(link.value);
-    const float width = context.measure(text, Font::mono_semibold, 12) + 10;
-    const Point center{handle.x + handle.w / 2, handle.y + handle.h / 2};
-    const Rect plate{center.x - width / 2, center.y - 10, width, 20};
-    picture.scene.add(
-        RectItem{.area = plate, .fill = context.theme.canvas, .stroke = context.theme.ink, .radius = 0});
-    picture.scene.add(TextItem{{center.x, baseline_for(center.y, 12)},
-                               text,
-                               Font::mono_semibold,
-                               12,
-                               context.theme.ink,
-                               Align::center});
+    const float width = context.measure(text, figure::Font::mono_semibold, 12) + 10;
+    const figure::Point center{handle.x + handle.w / 2, handle.y + handle.h / 2};
+    const figure::Rect plate{center.x - width / 2, center.y - 10, width, 20};
+    picture.scene.add(figure::RectItem{
+        .area = plate, .fill = context.theme.canvas, .stroke = context.theme.ink, .radius = 0});
+    picture.scene.add(figure::TextItem{{center.x, figure::baseline_for(center.y, 12)},
+                                       text,
+                                       figure::Font::mono_semibold,
+                                       12,
+                                       context.theme.ink,
+                                       figure::Align::center});
     reading.add_cell(picture, link.i, link.j, plate, end);
 }
 
 } // namespace
 
-Point on_curve(const CurveItem& curve, float t) {
+figure::Point on_curve(const figure::CurveItem& curve, float t) {
     const float u = 1 - t;
     const float a = u * u * u, b = 3 * u * u * t, c = 3 * u * t * t, d = t * t * t;
     return {a * curve.from.x + b * curve.control_from.x + c * curve.control_to.x + d * curve.to.x,
@@ -88,11 +90,11 @@ float link_width(float value, float end) {
 }
 
 void draw_links(Picture& picture, const Reading& reading, const std::vector<Link>& links, float end,
-                bool loops, const std::function<CurveItem(const Link&)>& path) {
+                bool loops, const std::function<figure::CurveItem(const Link&)>& path) {
     const DrawContext& context = reading.context();
     const std::uint32_t faint = context.theme.dark ? faint_dark : faint_light;
-    std::vector<CurveItem> curves;
-    std::vector<Rect> handles;
+    std::vector<figure::CurveItem> curves;
+    std::vector<figure::Rect> handles;
     for (const Link& link : links) {
         curves.push_back(path(link));
         handles.push_back(link.i == link.j && loops ? box_of(curves.back())
@@ -101,9 +103,9 @@ void draw_links(Picture& picture, const Reading& reading, const std::vector<Link
     for (const bool strong : {false, true})
         for (std::size_t n = 0; n < links.size(); ++n)
             if (links[n].strong == strong) {
-                const Color color = reading.line_color(links[n].value);
+                const figure::Color color = reading.line_color(links[n].value);
                 draw_link(picture, curves[n], link_width(links[n].value, end),
-                          strong ? color : with_alpha(color, faint));
+                          strong ? color : figure::with_alpha(color, faint));
             }
     const SpokenPlace spoken = spoken_place(context);
     const auto cell = spoken_of(context.shown, context.view);
@@ -123,4 +125,4 @@ void draw_links(Picture& picture, const Reading& reading, const std::vector<Link
     }
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -4,10 +4,10 @@
 
 #include <functional>
 
-namespace headscope {
+namespace headscope::app {
 
 /// A point of a cubic Bezier curve, t from 0 to 1.
-Point on_curve(const CurveItem& curve, float t);
+figure::Point on_curve(const figure::CurveItem& curve, float t);
 
 /// From 0.8 for nothing to 4 for `end`.
 float link_width(float value, float end);
@@ -18,6 +18,6 @@ float link_width(float value, float end);
 /// course; colour and width are set here. `loops`: a word stands once in the figure, so that its line to
 /// itself is a loop.
 void draw_links(Picture& picture, const Reading& reading, const std::vector<Link>& links, float end,
-                bool loops, const std::function<CurveItem(const Link&)>& path);
+                bool loops, const std::function<figure::CurveItem(const Link&)>& path);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -2,7 +2,7 @@
 
 #include "app/draw/kit/picture.h"
 
-namespace headscope {
+namespace headscope::app {
 
 /// The canvas: the stage of context.view, drawn to fit context.width x context.height where it can be read at
 /// that size, else larger (the window then scrolls). Outlines included.
@@ -32,4 +32,4 @@ float draw_weights_switches(Picture& picture, const DrawContext& context);
 /// drawn.
 float draw_what_row_reads(Picture& picture, const DrawContext& context, float y, float height);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -68,8 +68,8 @@ void draw_head_switch(Picture& picture, const DrawContext& context) {
     }
     const float width = segmented_width(context, segments);
     if (H > 4 && H <= 12)
-        draw_text(picture, context, context.width - canvas_pad - width - 10, 46, "head", Font::ui, 13,
-                  context.theme.muted, Align::right);
+        draw_text(picture, context, context.width - canvas_pad - width - 10, 46, "head", figure::Font::ui, 13,
+                  context.theme.muted, figure::Align::right);
     draw_segmented(picture, context, context.width - canvas_pad - width, 28, segments);
 }
 
@@ -78,7 +78,8 @@ float draw_small_cell_legend(Picture& picture, const DrawContext& context, const
     if (!grid.heatmap)
         return y;
     const std::string name = difference_name(context, std::string(tensor_info(grid.tensor).name));
-    const float room = context.width - canvas_pad - grid.area.x - context.measure(name, Font::ui, 12.5F) - 20;
+    const float room =
+        context.width - canvas_pad - grid.area.x - context.measure(name, figure::Font::ui, 12.5F) - 20;
     draw_legend(picture, context, grid.area.x, y + 16, std::clamp(room, 80.0F, 160.0F),
                 context.theme.diverging, -grid.high, grid.high, name, false);
     return y + 56;
@@ -91,7 +92,7 @@ float changes_height(const DrawContext& context) {
                : 0.0F;
 }
 
-void finish(Picture& picture, const DrawContext& context, const Rect& area, float bottom) {
+void finish(Picture& picture, const DrawContext& context, const figure::Rect& area, float bottom) {
     picture.scene.width = std::max(context.width, area.right() + canvas_pad);
     picture.scene.height = std::max(context.height, bottom + 8);
 }
@@ -295,7 +296,7 @@ Picture draw_output_page(const DrawContext& context) {
             picture, context, canvas_pad, y, std::min(text_room, 330.0F),
             "concat puts the heads side by side; until here they have not met. Every column of W_O reads "
             "all of them, so this is where they mix.",
-            Font::ui, 13.5F, 21, theme.text);
+            figure::Font::ui, 13.5F, 21, theme.text);
         y += 4;
     }
     if (dims.H * dims.dv == dims.D && context.shown.document->model == nullptr) {
@@ -305,7 +306,8 @@ Picture draw_output_page(const DrawContext& context) {
             {"identity", Command(SetIdentityOutput{true}), identity, "W_O = I: no mixing, output = concat"}};
         const float switch_y = y - 12;
         if (switch_y + 30 < layout.left.area.y - 44) {
-            draw_text(picture, context, canvas_pad, switch_y + 19, "W_O", Font::mono, 13, theme.muted);
+            draw_text(picture, context, canvas_pad, switch_y + 19, "W_O", figure::Font::mono, 13,
+                      theme.muted);
             draw_segmented(picture, context, canvas_pad + 42, switch_y, segments);
         } else {
             draw_segmented(picture, context, canvas_pad + 230, 34, segments);
@@ -328,4 +330,4 @@ Picture draw_output_page(const DrawContext& context) {
     return picture;
 }
 
-} // namespace headscope
+} // namespace headscope::app

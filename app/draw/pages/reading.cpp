@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 Reading::Reading(const DrawContext& context, HeadsView kind, std::int64_t head)
     : context_(&context), kind_(kind), batch_(context.view.batch), head_(head), other_(context.view.other) {}
@@ -113,7 +113,7 @@ std::string Reading::text(float value) const {
     return kind_ == HeadsView::difference ? signed_number(value, 2) : number(value, 2);
 }
 
-Color Reading::line_color(float value) const {
+figure::Color Reading::line_color(float value) const {
     const Theme& theme = context_->theme;
     switch (kind_) {
     case HeadsView::each:
@@ -126,7 +126,7 @@ Color Reading::line_color(float value) const {
     return theme.muted;
 }
 
-Color Reading::cell_color(float value, float end) const {
+figure::Color Reading::cell_color(float value, float end) const {
     end = std::max(end, 1e-6F);
     if (kind_ == HeadsView::difference)
         return ramp_color(ramp(), 0.5F + 0.5F * value / end);
@@ -150,7 +150,8 @@ const Ramp& Reading::ramp() const {
     return theme.neutral;
 }
 
-void Reading::add_cell(Picture& picture, std::int64_t i, std::int64_t j, const Rect& area, float end) const {
+void Reading::add_cell(Picture& picture, std::int64_t i, std::int64_t j, const figure::Rect& area,
+                       float end) const {
     const CellAddress cell = address(i, j);
     const bool mean = kind_ == HeadsView::mean, difference = kind_ == HeadsView::difference;
     picture.grids.push_back({.tensor = cell.tensor,
@@ -239,4 +240,4 @@ std::vector<Link> links_of(const Reading& reading, std::int64_t spoken_row) {
     return lasting;
 }
 
-} // namespace headscope
+} // namespace headscope::app

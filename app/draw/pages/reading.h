@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// The weights that one figure shows, for one batch entry: those of one head, the difference of two heads, or
 /// the mean over all. Keeps a reference to the context.
@@ -31,15 +31,16 @@ public:
     std::string role() const;  ///< what the head was built to do, or what the figure shows; may be empty
     /// As numbers are written everywhere on the page: two decimals, differences signed.
     std::string text(float value) const;
-    Color line_color(float value) const;
+    figure::Color line_color(float value) const;
     /// `end`: the value that has the last colour of the ramp.
-    Color cell_color(float value, float end) const;
+    figure::Color cell_color(float value, float end) const;
     const Ramp& ramp() const;
     /// Colours follow the logarithm of a weight; never in a difference.
     bool log_colours() const;
 
     /// Makes `area` of the picture stand for one weight, so that it can be hovered and is outlined.
-    void add_cell(Picture& picture, std::int64_t i, std::int64_t j, const Rect& area, float end) const;
+    void add_cell(Picture& picture, std::int64_t i, std::int64_t j, const figure::Rect& area,
+                  float end) const;
 
     const DrawContext& context() const { return *context_; }
 
@@ -83,4 +84,4 @@ LinkThresholds link_thresholds(const Dims& dims);
 /// while rows are stepped through. Those that are there whichever row is spoken of come first.
 std::vector<Link> links_of(const Reading& reading, std::int64_t spoken_row);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -79,17 +79,17 @@ void draw_block_name(Picture& picture, const DrawContext& context, const Slices&
     const Theme& theme = context.theme;
     const std::string full = std::string(tensor_info(s.blocks).name) + "[" + std::to_string(g) + "]";
     const std::string brief = std::to_string(g);
-    const std::string& name = context.measure(full, Font::mono, 13) <= width ? full : brief;
-    draw_text(picture, context, x, y - 14, name, Font::mono, 13, theme.ink);
+    const std::string& name = context.measure(full, figure::Font::mono, 13) <= width ? full : brief;
+    draw_text(picture, context, x, y - 14, name, figure::Font::mono, 13, theme.ink);
     const std::int64_t first = g * s.shared;
     const std::string heads =
         s.shared == 1 ? "Head " + brief
                       : "Heads " + std::to_string(first) + "–" + std::to_string(first + s.shared - 1);
-    const float heads_width = context.measure(heads, Font::ui_semibold, 12.5F);
+    const float heads_width = context.measure(heads, figure::Font::ui_semibold, 12.5F);
     const float end = width - std::max(8 - gap, 0.0F);
-    if (context.measure(name, Font::mono, 13) + heads_width + 10 <= end)
-        draw_text(picture, context, x + end, y - 14, heads, Font::ui_semibold, 12.5F,
-                  theme.head(first, context.dims().H).colour, Align::right);
+    if (context.measure(name, figure::Font::mono, 13) + heads_width + 10 <= end)
+        draw_text(picture, context, x + end, y - 14, heads, figure::Font::ui_semibold, 12.5F,
+                  theme.head(first, context.dims().H).colour, figure::Align::right);
 }
 
 /// The blocks, `apart` of the way from joined to apart. (x, y): where the joined matrix's cells would start.
@@ -120,17 +120,17 @@ void draw_sharing(Picture& picture, const DrawContext& context, const Slices& qu
     const float width = cells.w * static_cast<float>(queries.width), pitch = width + cells.gap * apart,
                 piece = width / static_cast<float>(keys.shared);
     for (std::int64_t h = 0; h < queries.heads; ++h) {
-        const Point from{x + static_cast<float>(h) * pitch + width / 2, from_y + 3};
-        const Point to{x + static_cast<float>(h / keys.shared) * pitch +
-                           (static_cast<float>(h % keys.shared) + 0.5F) * piece,
-                       to_y - 29};
+        const figure::Point from{x + static_cast<float>(h) * pitch + width / 2, from_y + 3};
+        const figure::Point to{x + static_cast<float>(h / keys.shared) * pitch +
+                                   (static_cast<float>(h % keys.shared) + 0.5F) * piece,
+                               to_y - 29};
         const float middle = (from.y + to.y) / 2;
-        picture.scene.add(CurveItem{from,
-                                    {from.x, middle},
-                                    {to.x, middle},
-                                    to,
-                                    context.theme.head(h, context.dims().H).colour,
-                                    1.5F});
+        picture.scene.add(figure::CurveItem{from,
+                                            {from.x, middle},
+                                            {to.x, middle},
+                                            to,
+                                            context.theme.head(h, context.dims().H).colour,
+                                            1.5F});
     }
 }
 
@@ -145,10 +145,11 @@ void draw_joined(Picture& picture, const DrawContext& context, const Slices& s, 
     const MatrixGrid grid =
         draw_matrix(picture, context, at(joined_spec(context, s), x, y, cells.w, cells.h));
     draw_head_bars(picture, context, grid, s.width, s.shared > 1);
-    const float name = draw_text(picture, context, x, y - 14, s.name, Font::ui_semibold, 15, theme.ink);
-    const float detail = context.measure(s.detail, Font::mono, 12.5F);
+    const float name =
+        draw_text(picture, context, x, y - 14, s.name, figure::Font::ui_semibold, 15, theme.ink);
+    const float detail = context.measure(s.detail, figure::Font::mono, 12.5F);
     if (name + 10 + detail < grid.area.w)
-        draw_text(picture, context, x + name + 10, y - 14, s.detail, Font::mono, 12.5F, theme.muted);
+        draw_text(picture, context, x + name + 10, y - 14, s.detail, figure::Font::mono, 12.5F, theme.muted);
     if (labels)
         draw_row_labels(picture, context, grid, s.keys);
 }
@@ -234,7 +235,7 @@ Picture draw_split_page(const DrawContext& context) {
                     "only move."
                   : "Nothing is recomputed: each cell keeps its row, its value and its colour. Only the "
                     "gaps are new.",
-              Font::ui, 13, context.theme.muted);
+              figure::Font::ui, 13, context.theme.muted);
     picture.scene.width = std::max(context.width, right + blocks_width(widest, cells, 1) + canvas_pad);
     picture.scene.height = std::max(context.height, y + 26);
     return picture;
@@ -272,12 +273,12 @@ Picture draw_concat_page(const DrawContext& context) {
     draw_blocks(picture, context, s, left, y, cells, 1.0F, true);
     y += height + 22;
     const float middle = left + blocks_width(s, cells, 1) / 2;
-    picture.scene.add(LineItem{{middle, y}, {middle, y + 30}, context.theme.line2, 2});
-    picture.scene.add(LineItem{{middle - 5, y + 23}, {middle, y + 30}, context.theme.line2, 2});
-    picture.scene.add(LineItem{{middle + 5, y + 23}, {middle, y + 30}, context.theme.line2, 2});
-    draw_text(picture, context, middle + 16, baseline_for(y + 15, 12.5F),
-              gains ? "side by side, each times its gain" : "side by side; no number changes", Font::ui,
-              12.5F, context.theme.muted);
+    picture.scene.add(figure::LineItem{{middle, y}, {middle, y + 30}, context.theme.line2, 2});
+    picture.scene.add(figure::LineItem{{middle - 5, y + 23}, {middle, y + 30}, context.theme.line2, 2});
+    picture.scene.add(figure::LineItem{{middle + 5, y + 23}, {middle, y + 30}, context.theme.line2, 2});
+    draw_text(picture, context, middle + 16, figure::baseline_for(y + 15, 12.5F),
+              gains ? "side by side, each times its gain" : "side by side; no number changes",
+              figure::Font::ui, 12.5F, context.theme.muted);
     y += 30 + name_room + 16;
 
     // The same columns, sliding from where the heads stand apart to one matrix.
@@ -297,14 +298,14 @@ Picture draw_concat_page(const DrawContext& context) {
         std::string name = "Head " + std::to_string(h);
         if (problem.gain(h) != 1.0F)
             name += " × " + number(problem.gain(h), 2);
-        if (context.measure(name, Font::ui_medium, 12.5F) > width - 4)
+        if (context.measure(name, figure::Font::ui_medium, 12.5F) > width - 4)
             name = std::to_string(h);
-        draw_text(picture, context, x + width - 1, y - 14, name, Font::ui_medium, 12.5F,
-                  context.theme.head(h, dims.H).colour, Align::right);
+        draw_text(picture, context, x + width - 1, y - 14, name, figure::Font::ui_medium, 12.5F,
+                  context.theme.head(h, dims.H).colour, figure::Align::right);
         if (h == 0)
             draw_row_labels(picture, context, grid, false);
     }
-    draw_text(picture, context, left, y - 30, "concat", Font::ui_semibold, 15, context.theme.ink);
+    draw_text(picture, context, left, y - 30, "concat", figure::Font::ui_semibold, 15, context.theme.ink);
     y += height + 20;
     y = small_cell_legend(picture, context, left, y,
                           largest_magnitude(context.shown, TensorId::concat, context.view.batch));
@@ -313,4 +314,4 @@ Picture draw_concat_page(const DrawContext& context) {
     return picture;
 }
 
-} // namespace headscope
+} // namespace headscope::app

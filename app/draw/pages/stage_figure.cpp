@@ -2,10 +2,10 @@
 
 #include "app/draw/pages/pages.h"
 
-namespace headscope {
+namespace headscope::app {
 
 std::string stage_figure(const Shown& shown, const ViewState& view, const StageFigure& figure) {
-    const TextMeasure measure = figure_measure();
+    const figure::TextMeasure measure = figure::figure_measure();
     const Theme& colours = theme(view.dark);
     DrawContext context{shown, view, colours, measure, figure.width, figure.height, false};
     Picture picture = draw_canvas(context);
@@ -13,7 +13,7 @@ std::string stage_figure(const Shown& shown, const ViewState& view, const StageF
         context.width = picture.wanted_width;
         picture = draw_canvas(context);
     }
-    return draw_figure(picture.scene, figure.format, figure.scale, colours.canvas);
+    return figure::draw_figure(picture.scene, figure.format, figure.scale, colours.canvas);
 }
 
 TensorId stage_on_canvas(const ViewState& view) {
@@ -48,4 +48,4 @@ TensorId stage_on_canvas(const ViewState& view) {
     return TensorId::output;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -5,10 +5,10 @@
 
 #include <string>
 
-namespace headscope {
+namespace headscope::app {
 
 struct StageFigure {
-    FigureFormat format = FigureFormat::png;
+    figure::FigureFormat format = figure::FigureFormat::png;
     float scale = 1;          ///< pixels of a PNG per logical pixel
     float width = 960;        ///< logical pixels
     float height = 848;       ///< at least
@@ -22,4 +22,4 @@ std::string stage_figure(const Shown& shown, const ViewState& view, const StageF
 /// The tensor that the canvas is about: `weights` for a heatmap of weights, `weights_mean` for their mean.
 TensorId stage_on_canvas(const ViewState& view);
 
-} // namespace headscope
+} // namespace headscope::app

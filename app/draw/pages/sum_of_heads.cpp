@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -31,22 +31,22 @@ MatrixSpec sized(MatrixSpec spec, float x, float y, float cell_w, float cell_h, 
 /// "‖Δ‖ 1.46" at the right end above the cells of a head.
 void draw_change_norm(Picture& picture, const DrawContext& context, const MatrixGrid& grid, std::int64_t head,
                       float baseline, float taken) {
-    const TensorDifference* change =
+    const analysis::TensorDifference* change =
         context.difference() ? context.compare->of(TensorId::contributions) : nullptr;
     if (change == nullptr)
         return;
     const double norm = change->head_norms[static_cast<std::size_t>(head)];
     const std::string text = "‖Δ‖ " + (norm == 0 ? "0" : number(norm, norm < 0.005 ? 4 : 2));
-    if (taken + context.measure(text, Font::mono_semibold, 13) <= grid.area.w)
-        draw_text(picture, context, grid.area.right() - 1, baseline, text, Font::mono_semibold, 13,
-                  context.theme.ink, Align::right);
+    if (taken + context.measure(text, figure::Font::mono_semibold, 13) <= grid.area.w)
+        draw_text(picture, context, grid.area.right() - 1, baseline, text, figure::Font::mono_semibold, 13,
+                  context.theme.ink, figure::Align::right);
     else
         picture.tips.push_back({{grid.area.x, baseline - 14, grid.area.w, 18}, text});
 }
 
 } // namespace
 
-float draw_sum_of_heads(Picture& picture, const DrawContext& context, const Rect& room) {
+float draw_sum_of_heads(Picture& picture, const DrawContext& context, const figure::Rect& room) {
     const Dims& dims = context.dims();
     const Theme& theme = context.theme;
     const std::int64_t b = context.view.batch;
@@ -56,9 +56,9 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const Rect
                                        : "contributions[h] = head_out[h] · W_O[rows of h]";
     const float title = draw_text(picture, context, room.x, room.y + 16,
                                   change ? "Which head moved it" : "The same output, as a sum",
-                                  Font::ui_semibold, 17, theme.ink);
-    if (title + 20 + context.measure(formula, Font::mono, 12.5F) < room.w)
-        draw_text(picture, context, room.x + title + 16, room.y + 16, formula, Font::mono, 12.5F,
+                                  figure::Font::ui_semibold, 17, theme.ink);
+    if (title + 20 + context.measure(formula, figure::Font::mono, 12.5F) < room.w)
+        draw_text(picture, context, room.x + title + 16, room.y + 16, formula, figure::Font::mono, 12.5F,
                   theme.muted);
 
     const float labels = row_label_width(context, false);
@@ -114,15 +114,16 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const Rect
         const MatrixGrid grid = draw_matrix(picture, context, sized(spec, x, y, cell_w, cell_h, limit));
         const std::string name =
             difference_name(context, last ? "output" : "contributions[" + std::to_string(piece) + "]");
-        draw_change_norm(picture, context, grid, piece, y - 14, context.measure(name, Font::mono, 13) + 12);
-        const bool fits = context.measure(name, Font::mono, 13) <= width + sign_gap - 8;
+        draw_change_norm(picture, context, grid, piece, y - 14,
+                         context.measure(name, figure::Font::mono, 13) + 12);
+        const bool fits = context.measure(name, figure::Font::mono, 13) <= width + sign_gap - 8;
         draw_text(picture, context, x, y - 14,
                   fits   ? name
                   : last ? "output"
                          : "[" + std::to_string(piece) + "]",
-                  Font::mono, 13, theme.ink);
+                  figure::Font::mono, 13, theme.ink);
         if (last)
-            picture.scene.add(RectItem{.area = {x, y - 8, width - 1, 4}, .fill = theme.line2});
+            picture.scene.add(figure::RectItem{.area = {x, y - 8, width - 1, 4}, .fill = theme.line2});
         else
             draw_head_bar(picture, context, piece, x, y - 8, width - 1);
         if (piece % per_line == 0)
@@ -131,8 +132,8 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const Rect
         const bool begins = piece % per_line == 0;
         if (piece > 0)
             draw_text(picture, context, begins ? x - 14 : x - sign_gap / 2,
-                      begins ? y - 13 : baseline_for(grid.area.y + grid.area.h / 2, 17), last ? "=" : "+",
-                      Font::ui, 17, theme.muted, Align::center);
+                      begins ? y - 13 : figure::baseline_for(grid.area.y + grid.area.h / 2, 17),
+                      last ? "=" : "+", figure::Font::ui, 17, theme.muted, figure::Align::center);
     }
     const bool by_colour = picture.grids.back().heatmap && !change;
     const float below = room.y + 34 + lines * line_height;
@@ -147,8 +148,8 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const Rect
     else if (bias)
         note = "output also holds b_O, the same in every row" + std::string(note.empty() ? "" : ". ") + note;
     if (!note.empty())
-        return draw_paragraph(picture, context, room.x + labels, below + 8, room.w - labels, note, Font::ui,
-                              12.5F, 17, theme.muted) -
+        return draw_paragraph(picture, context, room.x + labels, below + 8, room.w - labels, note,
+                              figure::Font::ui, 12.5F, 17, theme.muted) -
                room.y;
     if (by_colour) {
         draw_legend(picture, context, room.x + labels, below, 160, theme.diverging, -limit, limit, "value",
@@ -158,4 +159,4 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const Rect
     return below - room.y;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -9,7 +9,7 @@
 #include <cctype>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -29,7 +29,7 @@ struct Type {
 
 /// Words set like text: where each stands, and the height of all lines.
 struct Flow {
-    std::vector<Rect> places;
+    std::vector<figure::Rect> places;
     float bottom = 0;
 };
 
@@ -42,8 +42,9 @@ Flow flow_words(const DrawContext& context, bool keys, const Type& type, float l
     for (std::int64_t n = 0; n < count; ++n) {
         const std::string word =
             shortened(keys ? problem.key_label(n) : problem.query_label(n), longest_word);
-        const float room = std::max(context.measure(word, Font::ui_semibold, type.size) + 1.1F * type.size,
-                                    context.measure("+0.00", Font::mono_semibold, 12) + 4);
+        const float room =
+            std::max(context.measure(word, figure::Font::ui_semibold, type.size) + 1.1F * type.size,
+                     context.measure("+0.00", figure::Font::mono_semibold, 12) + 4);
         if (x > left && x + room > left + width) {
             x = left;
             y += line_height + line_gap;
@@ -71,36 +72,37 @@ Type type_for(const DrawContext& context, float width, std::size_t blocks) {
 
 /// One key word on the colour of its weight, with the number below.
 void draw_read_word(Picture& picture, const Reading& reading, std::int64_t i, std::int64_t j,
-                    const Type& type, const Rect& place, float end) {
+                    const Type& type, const figure::Rect& place, float end) {
     const DrawContext& context = reading.context();
     const std::string full = context.shown.problem().key_label(j);
     const std::string word = shortened(full, longest_word);
     if (word != full)
         picture.tips.push_back({place, full});
-    const Rect back{place.x, place.y, place.w, type.height};
+    const figure::Rect back{place.x, place.y, place.w, type.height};
     const float middle = place.x + place.w / 2;
-    const float baseline = baseline_for(back.y + back.h / 2, type.size);
+    const float baseline = figure::baseline_for(back.y + back.h / 2, type.size);
     reading.add_cell(picture, i, j, place, end);
     if (reading.masked(i, j)) {
         draw_hatched(picture, context.theme, back);
-        draw_text(picture, context, middle, baseline, word, Font::ui, type.size, context.theme.muted,
-                  Align::center);
+        draw_text(picture, context, middle, baseline, word, figure::Font::ui, type.size, context.theme.muted,
+                  figure::Align::center);
         return;
     }
     const float value = reading.at(i, j);
     const bool bold = j == reading.largest(i);
-    const Color fill = reading.cell_color(value, end);
-    picture.scene.add(RectItem{.area = back, .fill = fill});
-    draw_text(picture, context, middle, baseline, word, bold ? Font::ui_semibold : Font::ui, type.size,
-              text_on(fill), Align::center);
+    const figure::Color fill = reading.cell_color(value, end);
+    picture.scene.add(figure::RectItem{.area = back, .fill = fill});
+    draw_text(picture, context, middle, baseline, word, bold ? figure::Font::ui_semibold : figure::Font::ui,
+              type.size, text_on(fill), figure::Align::center);
     draw_text(picture, context, middle, back.bottom() + 14, reading.text(value),
-              bold ? Font::mono_semibold : Font::mono, 12, bold ? context.theme.ink : context.theme.muted,
-              Align::center);
+              bold ? figure::Font::mono_semibold : figure::Font::mono, 12,
+              bold ? context.theme.ink : context.theme.muted, figure::Align::center);
 }
 
 /// Shortens words from the right until they fit; the rest is told on hover.
 std::string fitted(const DrawContext& context, std::string text, float size, float room) {
-    for (int most = columns(text) - 1; most > 3 && context.measure(text, Font::ui, size) > room; --most)
+    for (int most = columns(text) - 1; most > 3 && context.measure(text, figure::Font::ui, size) > room;
+         --most)
         text = shortened(text, most);
     return text;
 }
@@ -108,19 +110,20 @@ std::string fitted(const DrawContext& context, std::string text, float size, flo
 void draw_block_label(Picture& picture, const Reading& reading, const Type& type, float y) {
     const DrawContext& context = reading.context();
     const Theme& theme = context.theme;
-    const Rect bar{canvas_pad, y, 4, type.height + number_height - 6};
+    const figure::Rect bar{canvas_pad, y, 4, type.height + number_height - 6};
     const bool one = reading.kind() == HeadsView::each;
     if (one && context.shown.problem().gain(reading.head()) == 0.0F)
-        picture.scene.add(RectItem{.area = bar, .stroke = reading.line_color(1)});
+        picture.scene.add(figure::RectItem{.area = bar, .stroke = reading.line_color(1)});
     else
-        picture.scene.add(RectItem{.area = bar, .fill = one ? reading.line_color(1) : theme.line2});
+        picture.scene.add(figure::RectItem{.area = bar, .fill = one ? reading.line_color(1) : theme.line2});
     const float x = canvas_pad + 14, room = text_label_width - 22;
-    draw_text(picture, context, x, y + bar.h / 2 - 3, reading.title(), Font::ui_semibold, 13.5F, theme.ink);
+    draw_text(picture, context, x, y + bar.h / 2 - 3, reading.title(), figure::Font::ui_semibold, 13.5F,
+              theme.ink);
     // The legend says what a difference or a mean is.
     const std::string full = one ? reading.role() : "";
     const std::string role = fitted(context, full, 12.5F, room);
     if (!role.empty())
-        draw_text(picture, context, x, y + bar.h / 2 + 15, role, Font::ui, 12.5F, theme.muted);
+        draw_text(picture, context, x, y + bar.h / 2 + 15, role, figure::Font::ui, 12.5F, theme.muted);
     if (role != full)
         picture.tips.push_back({{canvas_pad, y, text_label_width - 8, bar.h}, full});
 }
@@ -137,8 +140,8 @@ float draw_block(Picture& picture, const Reading& reading, const Type& type, std
         draw_read_word(picture, reading, row, j, type, flow.places[static_cast<std::size_t>(j)], end);
     if (!reading.reads_nothing(row))
         return flow.bottom;
-    draw_text(picture, context, left, flow.bottom + 4, reads_nothing_text(context, row) + ".", Font::ui,
-              13.5F, context.theme.text);
+    draw_text(picture, context, left, flow.bottom + 4, reads_nothing_text(context, row) + ".",
+              figure::Font::ui, 13.5F, context.theme.text);
     return flow.bottom + 12;
 }
 
@@ -176,8 +179,9 @@ Picture draw_text_page(const DrawContext& context) {
     draw_weights_switches(picture, context);
 
     const Type type = type_for(context, width - text_label_width, readings.size());
-    draw_text(picture, context, canvas_pad, text_top + 12, "Query", Font::ui_semibold, 13.5F, theme.ink);
-    draw_text(picture, context, canvas_pad, text_top + 30, "the word that reads", Font::ui, 12.5F,
+    draw_text(picture, context, canvas_pad, text_top + 12, "Query", figure::Font::ui_semibold, 13.5F,
+              theme.ink);
+    draw_text(picture, context, canvas_pad, text_top + 30, "the word that reads", figure::Font::ui, 12.5F,
               theme.muted);
     const Flow queries = flow_words(context, false, type, canvas_pad + text_label_width, text_top,
                                     width - text_label_width, type.height);
@@ -199,4 +203,4 @@ Picture draw_text_page(const DrawContext& context) {
     return picture;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <functional>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -25,21 +25,21 @@ std::string spot_label(const DrawContext& context, std::int64_t i, std::int64_t 
     return problem.tokens.empty() ? label : label + " " + problem.query_label(i);
 }
 
-void draw_word(Picture& picture, const DrawContext& context, const Rect& area, const std::string& full,
-               WordState state, float size, Align align) {
+void draw_word(Picture& picture, const DrawContext& context, const figure::Rect& area,
+               const std::string& full, WordState state, float size, figure::Align align) {
     const Theme& theme = context.theme;
     if (state != WordState::plain)
-        picture.scene.add(RectItem{
+        picture.scene.add(figure::RectItem{
             .area = area, .fill = state == WordState::spoken ? theme.ink : theme.highlight, .radius = 3});
-    const float x = align == Align::left    ? area.x + 8
-                    : align == Align::right ? area.right() - 8
-                                            : area.x + area.w / 2;
+    const float x = align == figure::Align::left    ? area.x + 8
+                    : align == figure::Align::right ? area.right() - 8
+                                                    : area.x + area.w / 2;
     const std::string text = shortened(full, longest_word);
-    const Color color = state == WordState::spoken   ? theme.canvas
-                        : state == WordState::marked ? theme.ink
-                                                     : theme.text;
-    draw_text(picture, context, x, baseline_for(area.y + area.h / 2, size), text,
-              state == WordState::plain ? Font::ui : Font::ui_semibold, size, color, align);
+    const figure::Color color = state == WordState::spoken   ? theme.canvas
+                                : state == WordState::marked ? theme.ink
+                                                             : theme.text;
+    draw_text(picture, context, x, figure::baseline_for(area.y + area.h / 2, size), text,
+              state == WordState::plain ? figure::Font::ui : figure::Font::ui_semibold, size, color, align);
     if (text != full)
         picture.tips.push_back({area, full});
 }
@@ -57,24 +57,25 @@ float draw_entries(Picture& picture, const DrawContext& context, float y,
     float x = canvas_pad;
     for (const LegendEntry& entry : entries) {
         const float gap = entry.sample_width > 0 ? 8.0F : 0.0F;
-        const float width = entry.sample_width + gap + context.measure(entry.text, Font::ui, 12.5F);
+        const float width = entry.sample_width + gap + context.measure(entry.text, figure::Font::ui, 12.5F);
         if (x > canvas_pad && x + width > right) {
             x = canvas_pad;
             y += legend_line;
         }
         if (entry.sample)
             entry.sample(x, y + legend_line / 2);
-        draw_text(picture, context, x + entry.sample_width + gap, baseline_for(y + legend_line / 2, 12.5F),
-                  entry.text, Font::ui, 12.5F, context.theme.muted);
+        draw_text(picture, context, x + entry.sample_width + gap,
+                  figure::baseline_for(y + legend_line / 2, 12.5F), entry.text, figure::Font::ui, 12.5F,
+                  context.theme.muted);
         x += width + 28;
     }
     return y + legend_line;
 }
 
-LegendEntry line_entry(Picture& picture, Color color, float width, std::string text) {
+LegendEntry line_entry(Picture& picture, figure::Color color, float width, std::string text) {
     return {28,
             [&picture, color, width](float x, float y) {
-                picture.scene.add(LineItem{{x, y}, {x + 28, y}, color, width});
+                picture.scene.add(figure::LineItem{{x, y}, {x + 28, y}, color, width});
             },
             std::move(text)};
 }
@@ -85,11 +86,11 @@ std::string quoted_query(const DrawContext& context, std::int64_t i) {
 
 struct Filled {
     float top = 0;
-    Color color = 0;
+    figure::Color color = 0;
 };
 
 /// Full at a weight, or at a difference, of 1.
-Filled fill_vessel(Picture& picture, const Reading& reading, float value, const Rect& area) {
+Filled fill_vessel(Picture& picture, const Reading& reading, float value, const figure::Rect& area) {
     const float size = std::min(std::abs(value), 1.0F);
     // The palest colours would not be seen against the empty part.
     const float height = std::max(size * area.h, 2.0F);
@@ -97,8 +98,8 @@ Filled fill_vessel(Picture& picture, const Reading& reading, float value, const 
     const Filled filled{area.bottom() - height, difference
                                                     ? reading.line_color(value)
                                                     : ramp_color(reading.ramp(), std::max(size, 0.15F))};
-    picture.scene.add(RectItem{.area = area, .fill = reading.context().theme.panel});
-    picture.scene.add(RectItem{.area = {area.x, filled.top, area.w, height}, .fill = filled.color});
+    picture.scene.add(figure::RectItem{.area = area, .fill = reading.context().theme.panel});
+    picture.scene.add(figure::RectItem{.area = {area.x, filled.top, area.w, height}, .fill = filled.color});
     return filled;
 }
 
@@ -133,18 +134,19 @@ std::string weights_formula(const DrawContext& context) {
     return {};
 }
 
-void draw_hatched(Picture& picture, const Theme& theme, const Rect& area) {
-    picture.scene.add(RectItem{.area = area, .fill = theme.panel});
-    picture.scene.add(LineItem{{area.x, area.bottom()}, {area.right(), area.y}, theme.line2, 1});
+void draw_hatched(Picture& picture, const Theme& theme, const figure::Rect& area) {
+    picture.scene.add(figure::RectItem{.area = area, .fill = theme.panel});
+    picture.scene.add(figure::LineItem{{area.x, area.bottom()}, {area.right(), area.y}, theme.line2, 1});
 }
 
-void draw_query_word(Picture& picture, const DrawContext& context, const Rect& area, std::int64_t i,
+void draw_query_word(Picture& picture, const DrawContext& context, const figure::Rect& area, std::int64_t i,
                      std::int64_t head, WordState state, float size) {
-    draw_word(picture, context, area, context.shown.problem().query_label(i), state, size, Align::center);
+    draw_word(picture, context, area, context.shown.problem().query_label(i), state, size,
+              figure::Align::center);
     add_query_spot(picture, context, area, i, head);
 }
 
-void add_query_spot(Picture& picture, const DrawContext& context, const Rect& area, std::int64_t i,
+void add_query_spot(Picture& picture, const DrawContext& context, const figure::Rect& area, std::int64_t i,
                     std::int64_t head) {
     const Problem& problem = context.shown.problem();
     const std::int64_t key = Reading(context, HeadsView::each, head).largest(i);
@@ -153,13 +155,13 @@ void add_query_spot(Picture& picture, const DrawContext& context, const Rect& ar
                                 "Show what " + query_word(problem, i) + " reads"});
 }
 
-void draw_key_word(Picture& picture, const DrawContext& context, const Rect& area, std::int64_t j,
-                   WordState state, float size, Align align) {
+void draw_key_word(Picture& picture, const DrawContext& context, const figure::Rect& area, std::int64_t j,
+                   WordState state, float size, figure::Align align) {
     draw_word(picture, context, area, context.shown.problem().key_label(j), state, size, align);
 }
 
-void draw_gauge(Picture& picture, const Reading& reading, std::int64_t i, std::int64_t j, const Rect& area,
-                const std::string& word) {
+void draw_gauge(Picture& picture, const Reading& reading, std::int64_t i, std::int64_t j,
+                const figure::Rect& area, const std::string& word) {
     const DrawContext& context = reading.context();
     const Theme& theme = context.theme;
     const std::string label = shortened(word, longest_word);
@@ -169,23 +171,25 @@ void draw_gauge(Picture& picture, const Reading& reading, std::int64_t i, std::i
     const float baseline = area.bottom() - 0.27F * area.h;
     if (reading.masked(i, j)) {
         draw_hatched(picture, theme, area);
-        draw_text(picture, context, area.x + 10, baseline, label, Font::ui, word_size, theme.muted);
+        draw_text(picture, context, area.x + 10, baseline, label, figure::Font::ui, word_size, theme.muted);
         return;
     }
     const float value = reading.at(i, j);
     const Filled filled = fill_vessel(picture, reading, value, area);
-    const Color ink = filled.top <= baseline - 0.7F * word_size ? text_on(filled.color) : theme.ink;
+    const figure::Color ink = filled.top <= baseline - 0.7F * word_size ? text_on(filled.color) : theme.ink;
     const bool bold = j == reading.largest(i);
-    draw_text(picture, context, area.x + 10, baseline, label, bold ? Font::ui_semibold : Font::ui, word_size,
-              ink);
+    draw_text(picture, context, area.x + 10, baseline, label,
+              bold ? figure::Font::ui_semibold : figure::Font::ui, word_size, ink);
     draw_text(picture, context, area.right() - 10, baseline, reading.text(value),
-              bold ? Font::mono_semibold : Font::mono, number_size, ink, Align::right);
+              bold ? figure::Font::mono_semibold : figure::Font::mono, number_size, ink,
+              figure::Align::right);
 }
 
-void draw_vessel(Picture& picture, const Reading& reading, std::int64_t i, std::int64_t j, const Rect& area) {
+void draw_vessel(Picture& picture, const Reading& reading, std::int64_t i, std::int64_t j,
+                 const figure::Rect& area) {
     const DrawContext& context = reading.context();
     const Theme& theme = context.theme;
-    const Rect vessel{area.x, area.y, area.w, area.h - 18};
+    const figure::Rect vessel{area.x, area.y, area.w, area.h - 18};
     reading.add_cell(picture, i, j, area, 1);
     if (reading.masked(i, j)) {
         draw_hatched(picture, theme, vessel);
@@ -195,34 +199,35 @@ void draw_vessel(Picture& picture, const Reading& reading, std::int64_t i, std::
     fill_vessel(picture, reading, value, vessel);
     const bool bold = j == reading.largest(i);
     draw_text(picture, context, area.x + area.w / 2, area.bottom() - 4, reading.text(value),
-              bold ? Font::mono_semibold : Font::mono, number_size, bold ? theme.ink : theme.text,
-              Align::center);
+              bold ? figure::Font::mono_semibold : figure::Font::mono, number_size,
+              bold ? theme.ink : theme.text, figure::Align::center);
 }
 
 void draw_figure_title(Picture& picture, const Reading& reading, float x, float y, float width) {
     const DrawContext& context = reading.context();
-    const float title =
-        draw_text(picture, context, x, y + 14, reading.title(), Font::ui_semibold, 15, context.theme.ink);
+    const float title = draw_text(picture, context, x, y + 14, reading.title(), figure::Font::ui_semibold, 15,
+                                  context.theme.ink);
     const std::string full = reading.role();
     const float room = width - title - 10;
     std::string role = full;
-    if (context.measure(role, Font::ui, 12.5F) > room)
+    if (context.measure(role, figure::Font::ui, 12.5F) > room)
         role = room > 60 ? shortened(role, static_cast<int>(room / 8.5F)) : "";
     if (!role.empty())
-        draw_text(picture, context, x + title + 10, y + 14, role, Font::ui, 12.5F, context.theme.muted);
+        draw_text(picture, context, x + title + 10, y + 14, role, figure::Font::ui, 12.5F,
+                  context.theme.muted);
     if (role != full)
         picture.tips.push_back({{x, y, width, 20}, full});
     if (reading.kind() == HeadsView::each)
         draw_head_bar(picture, context, reading.head(), x, y + 22, width);
     else
-        picture.scene.add(RectItem{.area = {x, y + 22, width, 4}, .fill = context.theme.line2});
+        picture.scene.add(figure::RectItem{.area = {x, y + 22, width, 4}, .fill = context.theme.line2});
 }
 
 float draw_head_buttons(Picture& picture, const DrawContext& context, float x, float y, float width) {
     const float left = x;
     for (std::int64_t h = 0; h < context.dims().H; ++h) {
         const std::string label = "H" + std::to_string(h);
-        const float room = context.measure(label, Font::ui_medium, 12.5F) + 16;
+        const float room = context.measure(label, figure::Font::ui_medium, 12.5F) + 16;
         if (x > left && x + room > left + width) {
             x = left;
             y += 28;
@@ -249,7 +254,7 @@ float draw_link_legend(Picture& picture, const Reading& reading, float y, float 
         entries.push_back(line_entry(picture, reading.line_color(-1), 3,
                                      "head " + std::to_string(context.view.other) + " reads it more"));
     }
-    const Color sample = difference ? theme.ink : reading.line_color(1);
+    const figure::Color sample = difference ? theme.ink : reading.line_color(1);
     entries.push_back(line_entry(picture, sample, link_width(least.spoken, end), number(least.spoken, 2)));
     entries.push_back(
         line_entry(picture, sample, link_width(end, end),
@@ -267,9 +272,9 @@ float draw_link_legend(Picture& picture, const Reading& reading, float y, float 
     if (any_masked({reading}))
         entries.push_back({14,
                            [&picture, &theme](float x, float center) {
-                               const Rect area{x, center - 7, 14, 14};
+                               const figure::Rect area{x, center - 7, 14, 14};
                                draw_hatched(picture, theme, area);
-                               picture.scene.add(RectItem{.area = area, .stroke = theme.line2});
+                               picture.scene.add(figure::RectItem{.area = area, .stroke = theme.line2});
                            },
                            "masked"});
     return draw_entries(picture, context, y, entries);
@@ -284,4 +289,4 @@ bool any_masked(const std::vector<Reading>& readings) {
     return false;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// Pieces that the pages of weights share.
 
@@ -15,7 +15,7 @@ inline constexpr int longest_word = 10; ///< code points of a word on a chip; th
 std::string reads_nothing_text(const DrawContext& context, std::int64_t i);
 
 /// A cell that may not be read: one diagonal, no number.
-void draw_hatched(Picture& picture, const Theme& theme, const Rect& area);
+void draw_hatched(Picture& picture, const Theme& theme, const figure::Rect& area);
 
 /// How a word stands out.
 enum class WordState : std::uint8_t {
@@ -26,25 +26,26 @@ enum class WordState : std::uint8_t {
 
 /// A query word as a chip; a click makes its row the one that is spoken of. `head` is the head whose weights
 /// the figure shows; the words of other heads than the one in focus carry its number in their label.
-void draw_query_word(Picture& picture, const DrawContext& context, const Rect& area, std::int64_t i,
+void draw_query_word(Picture& picture, const DrawContext& context, const figure::Rect& area, std::int64_t i,
                      std::int64_t head, WordState state, float size);
 
 /// The click alone, where the word itself is set otherwise.
-void add_query_spot(Picture& picture, const DrawContext& context, const Rect& area, std::int64_t i,
+void add_query_spot(Picture& picture, const DrawContext& context, const figure::Rect& area, std::int64_t i,
                     std::int64_t head);
 
 /// A key word, without a click.
-void draw_key_word(Picture& picture, const DrawContext& context, const Rect& area, std::int64_t j,
-                   WordState state, float size, Align align);
+void draw_key_word(Picture& picture, const DrawContext& context, const figure::Rect& area, std::int64_t j,
+                   WordState state, float size, figure::Align align);
 
 /// A chip filled from the bottom by how much query i reads key j (full = 1), with the key's word and the
 /// number. Text stands in the lower half, so that it is either on the fill or on a fill that is still pale.
 /// Can be hovered.
-void draw_gauge(Picture& picture, const Reading& reading, std::int64_t i, std::int64_t j, const Rect& area,
-                const std::string& word);
+void draw_gauge(Picture& picture, const Reading& reading, std::int64_t i, std::int64_t j,
+                const figure::Rect& area, const std::string& word);
 
 /// The same without the word, and the number below: for chips whose word stands elsewhere.
-void draw_vessel(Picture& picture, const Reading& reading, std::int64_t i, std::int64_t j, const Rect& area);
+void draw_vessel(Picture& picture, const Reading& reading, std::int64_t i, std::int64_t j,
+                 const figure::Rect& area);
 
 /// The title of a page of weights, and what stands under it.
 std::string weights_title(const DrawContext& context);
@@ -64,4 +65,4 @@ float draw_link_legend(Picture& picture, const Reading& reading, float y, float 
 /// Whether some key of the readings' batch entry is masked.
 bool any_masked(const std::vector<Reading>& readings);
 
-} // namespace headscope
+} // namespace headscope::app

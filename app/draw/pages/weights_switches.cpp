@@ -3,7 +3,7 @@
 #include "app/draw/pages/pages.h"
 #include "app/state/model_document.h"
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -21,7 +21,7 @@ float draw_colour_buttons(Picture& picture, const DrawContext& context) {
     const ViewState& view = context.view;
     float right = context.width - canvas_pad;
     const auto add = [&](const std::string& label, bool on, const Action& action, const std::string& tip) {
-        right -= context.measure(label, Font::ui_medium, 12.5F) + 16;
+        right -= context.measure(label, figure::Font::ui_medium, 12.5F) + 16;
         draw_text_button(picture, context, right, 62, label, on, action, tip);
         right -= 8;
     };
@@ -44,7 +44,7 @@ float draw_colour_buttons(Picture& picture, const DrawContext& context) {
         add(brush.all_heads ? "In all heads" : "In one head", brush.all_heads,
             ViewChange(PaintMode{true, !brush.all_heads}),
             brush.all_heads ? "Paint only the head that is clicked" : "Paint every head at once");
-    if (painted_mask_fits(context.shown.document->recipe, context.dims()))
+    if (project::painted_mask_fits(context.shown.document->recipe, context.dims()))
         add("Reset mask", false, Command(ResetMask{}), "The mask as it was chosen in the toolbar");
     return right;
 }
@@ -64,7 +64,7 @@ float draw_weights_switches(Picture& picture, const DrawContext& context) {
     std::string title(tensor_info(group_info(view.group).main).title);
     if (context.shown.document->has_board())
         title += " of " + open_head_name(*context.shown.document, view.head);
-    const float title_end = canvas_pad + context.measure(title, Font::ui_semibold, 22) + 24;
+    const float title_end = canvas_pad + context.measure(title, figure::Font::ui_semibold, 22) + 24;
     if (weights) {
         const std::vector<Segment> ways{view_segment(view, "Heatmap", WeightsView::heatmap),
                                         view_segment(view, "Arcs", WeightsView::arcs),
@@ -104,7 +104,7 @@ float draw_weights_switches(Picture& picture, const DrawContext& context) {
             if (h == view.head)
                 continue;
             const std::string label = "− " + std::to_string(h);
-            x -= context.measure(label, Font::ui_medium, 12.5F) + 16;
+            x -= context.measure(label, figure::Font::ui_medium, 12.5F) + 16;
             draw_text_button(picture, context, x, 62, label, h == view.other, ViewChange(CompareWith{h}),
                              "Subtract head " + std::to_string(h));
             x -= 4;
@@ -114,4 +114,4 @@ float draw_weights_switches(Picture& picture, const DrawContext& context) {
     return beside;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -41,8 +41,8 @@ void in_order_of_heads(std::vector<Reading>& rows, std::size_t first) {
 float least_chip(const DrawContext& context, std::int64_t j) {
     const std::string word = shortened(context.shown.problem().key_label(j), longest_word);
     const bool difference = context.view.heads_view == HeadsView::difference;
-    return 30 + context.measure(word, Font::ui_semibold, 13.5F) +
-           context.measure(difference ? "+0.00" : "0.00", Font::mono_semibold, 12);
+    return 30 + context.measure(word, figure::Font::ui_semibold, 13.5F) +
+           context.measure(difference ? "+0.00" : "0.00", figure::Font::mono_semibold, 12);
 }
 
 /// The keys from the one that is read most to the least; masked ones last.
@@ -75,7 +75,7 @@ std::size_t keys_that_fit(const DrawContext& context, const std::vector<Reading>
 
 /// One chip per key, in the order of the sentence; all equally wide where the words allow it.
 void draw_chips(Picture& picture, const Reading& reading, std::int64_t row, std::size_t count,
-                const Rect& area, float gap) {
+                const figure::Rect& area, float gap) {
     const DrawContext& context = reading.context();
     std::vector<std::int64_t> keys = by_weight(reading, row);
     keys.resize(count);
@@ -99,21 +99,21 @@ void draw_chips(Picture& picture, const Reading& reading, std::int64_t row, std:
 void draw_row_head(Picture& picture, const Reading& reading, float y) {
     const DrawContext& context = reading.context();
     const Theme& theme = context.theme;
-    const Rect bar{canvas_pad, y + 2, 4, chip_height - 4};
+    const figure::Rect bar{canvas_pad, y + 2, 4, chip_height - 4};
     const bool one = reading.kind() == HeadsView::each;
     const bool ablated = one && context.shown.problem().gain(reading.head()) == 0.0F;
-    const Color color = one ? reading.line_color(1) : theme.line2;
+    const figure::Color color = one ? reading.line_color(1) : theme.line2;
     if (ablated)
-        picture.scene.add(RectItem{.area = bar, .stroke = color});
+        picture.scene.add(figure::RectItem{.area = bar, .stroke = color});
     else
-        picture.scene.add(RectItem{.area = bar, .fill = color});
+        picture.scene.add(figure::RectItem{.area = bar, .fill = color});
     std::string text = reading.title();
     if (reading.kind() == HeadsView::mean)
         text = "Mean of heads";
     if (reading.kind() == HeadsView::difference)
         text = "H" + std::to_string(reading.head()) + " − H" + std::to_string(context.view.other);
-    draw_text(picture, context, canvas_pad + 14, baseline_for(y + chip_height / 2, 13.5F), text,
-              Font::ui_semibold, 13.5F, theme.ink);
+    draw_text(picture, context, canvas_pad + 14, figure::baseline_for(y + chip_height / 2, 13.5F), text,
+              figure::Font::ui_semibold, 13.5F, theme.ink);
     if (!reading.role().empty())
         picture.tips.push_back({{canvas_pad, y, chip_label_width - 8, chip_height}, reading.role()});
 }
@@ -124,14 +124,14 @@ void draw_heading(Picture& picture, const DrawContext& context, float y, std::in
     const std::string full = context.shown.problem().query_label(row);
     const std::string word = shortened(full, longest_word);
     float x = canvas_pad;
-    x += draw_text(picture, context, x, y, "What ", Font::ui, 17, theme.ink);
+    x += draw_text(picture, context, x, y, "What ", figure::Font::ui, 17, theme.ink);
     const float begin = x;
-    x += draw_text(picture, context, x, y, word, Font::ui_semibold, 17, theme.ink);
+    x += draw_text(picture, context, x, y, word, figure::Font::ui_semibold, 17, theme.ink);
     if (word != full)
         picture.tips.push_back({{begin, y - 16, x - begin, 20}, full});
-    draw_text(picture, context, x, y, " reads", Font::ui, 17, theme.ink);
-    draw_text(picture, context, context.width - canvas_pad, y, note, Font::ui, 12.5F, theme.muted,
-              Align::right);
+    draw_text(picture, context, x, y, " reads", figure::Font::ui, 17, theme.ink);
+    draw_text(picture, context, context.width - canvas_pad, y, note, figure::Font::ui, 12.5F, theme.muted,
+              figure::Align::right);
 }
 
 } // namespace
@@ -174,8 +174,8 @@ float draw_what_row_reads(Picture& picture, const DrawContext& context, float y,
     for (const Reading& reading : rows) {
         draw_row_head(picture, reading, line);
         if (reading.reads_nothing(row)) {
-            draw_text(picture, context, left, baseline_for(line + chip_height / 2, 13.5F),
-                      reads_nothing_text(context, row), Font::ui, 13.5F, context.theme.text);
+            draw_text(picture, context, left, figure::baseline_for(line + chip_height / 2, 13.5F),
+                      reads_nothing_text(context, row), figure::Font::ui, 13.5F, context.theme.text);
         } else {
             draw_chips(picture, reading, row, keys, {left, line, room, chip_height}, gap);
         }
@@ -184,4 +184,4 @@ float draw_what_row_reads(Picture& picture, const DrawContext& context, float y,
     return line - pitch + chip_height - y;
 }
 
-} // namespace headscope
+} // namespace headscope::app

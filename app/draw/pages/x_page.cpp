@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -60,30 +60,31 @@ float draw_source(Picture& picture, const DrawContext& context, const Source& so
                     .cell_h = cell_h,
                     .high = largest_magnitude(context.shown, source.tensor, context.view.batch)};
     const MatrixGrid grid = draw_matrix(picture, context, spec);
-    const float name =
-        draw_text(picture, context, grid.area.x, y + 16, source.name, Font::mono_semibold, 15, theme.ink);
-    draw_text(picture, context, grid.area.x + name + 12, y + 16, source.what, Font::ui, 12.5F, theme.muted);
+    const float name = draw_text(picture, context, grid.area.x, y + 16, source.name,
+                                 figure::Font::mono_semibold, 15, theme.ink);
+    draw_text(picture, context, grid.area.x + name + 12, y + 16, source.what, figure::Font::ui, 12.5F,
+              theme.muted);
     if (show_names) {
         for (std::int64_t c = 0; c < cols; ++c) {
-            const Rect cell = grid.cell(0, c);
-            picture.scene.add(TextItem{{cell.x + cell.w / 2 + 4, grid.area.y - 20},
-                                       features[static_cast<std::size_t>(c)],
-                                       Font::ui,
-                                       12,
-                                       theme.muted,
-                                       Align::left,
-                                       -50});
+            const figure::Rect cell = grid.cell(0, c);
+            picture.scene.add(figure::TextItem{{cell.x + cell.w / 2 + 4, grid.area.y - 20},
+                                               features[static_cast<std::size_t>(c)],
+                                               figure::Font::ui,
+                                               12,
+                                               theme.muted,
+                                               figure::Align::left,
+                                               -50});
         }
     }
     if (cell_w >= 18)
         for (std::int64_t c = 0; c < cols; ++c) {
-            const Rect cell = grid.cell(0, c);
-            draw_text(picture, context, cell.x + cell.w / 2, grid.area.y - 6, std::to_string(c), Font::mono,
-                      12, theme.muted, Align::center);
+            const figure::Rect cell = grid.cell(0, c);
+            draw_text(picture, context, cell.x + cell.w / 2, grid.area.y - 6, std::to_string(c),
+                      figure::Font::mono, 12, theme.muted, figure::Align::center);
         }
     draw_row_labels(picture, context, grid, source.keys);
     for (std::int64_t row = 0; row < rows; ++row) {
-        const Rect cell = grid.cell(row, 0);
+        const figure::Rect cell = grid.cell(row, 0);
         picture.tips.push_back({{canvas_pad, cell.y, labels, cell_h}, token_tip(context, source, row, cols)});
     }
     float end = grid.area.bottom() + 20;
@@ -95,7 +96,7 @@ float draw_source(Picture& picture, const DrawContext& context, const Source& so
         end =
             draw_paragraph(picture, context, grid.area.x, end + 6, std::max(grid.area.w, 320.0F),
                            "The bar under a number shows its size and, left or right of the tick, its sign.",
-                           Font::ui, 12.5F, 18, theme.muted);
+                           figure::Font::ui, 12.5F, 18, theme.muted);
     }
     picture.scene.width = std::max(picture.scene.width, grid.area.right() + canvas_pad);
     return end;
@@ -120,4 +121,4 @@ Picture draw_x_page(const DrawContext& context) {
     return picture;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <filesystem>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
 struct Placed {
     std::int64_t l = 0, h = 0;
     float score = 0;
-    const HeadFacts* facts = nullptr;
+    const analysis::HeadFacts* facts = nullptr;
 };
 
 /// Every head of the set's own that has been read. The board keeps what is pointed at.
@@ -26,18 +26,19 @@ std::vector<Placed> heads_read(const DrawContext& context) {
         if (row == nullptr)
             continue;
         for (std::size_t h = 0; h < std::min(row->heads.size(), heads); ++h) {
-            const HeadFacts& facts = row->heads[h].facts;
+            const analysis::HeadFacts& facts = row->heads[h].facts;
             out.push_back({l, static_cast<std::int64_t>(h), pattern_score(facts.metrics), &facts});
         }
     }
     return out;
 }
 
-void back_of_row(Sheet& sheet, const Rect& area, bool on) {
+void back_of_row(Sheet& sheet, const figure::Rect& area, bool on) {
     if (!on)
         return;
-    sheet.picture.scene.add(RectItem{.area = area, .fill = sheet.context.theme.highlight});
-    sheet.picture.scene.add(RectItem{.area = {area.x, area.y, 3, area.h}, .fill = sheet.context.theme.ink});
+    sheet.picture.scene.add(figure::RectItem{.area = area, .fill = sheet.context.theme.highlight});
+    sheet.picture.scene.add(
+        figure::RectItem{.area = {area.x, area.y, 3, area.h}, .fill = sheet.context.theme.ink});
 }
 
 void draw_pattern_row(Sheet& sheet, const Pattern& pattern, std::ptrdiff_t count) {
@@ -45,14 +46,15 @@ void draw_pattern_row(Sheet& sheet, const Pattern& pattern, std::ptrdiff_t count
     const Theme& theme = context.theme;
     const std::string letter(1, pattern.letter);
     const bool on = context.view.attention.pattern == letter;
-    const Rect area{sheet.left - 12, sheet.y, sheet.width() + 24, 32};
+    const figure::Rect area{sheet.left - 12, sheet.y, sheet.width() + 24, 32};
     back_of_row(sheet, area, on);
     const float top = sheet.y;
     sheet.y += 3;
-    sheet.put(sheet.left, pattern.letter == '-' ? "·" : letter, 20, Font::mono_semibold, 13, theme.ink);
+    sheet.put(sheet.left, pattern.letter == '-' ? "·" : letter, 20, figure::Font::mono_semibold, 13,
+              theme.ink);
     sheet.put(sheet.left + 26, pattern.label.empty() ? "no clear label" : pattern.label, sheet.width() - 80,
-              on ? Font::ui_semibold : Font::ui, 13, theme.ink);
-    sheet.put(sheet.right, grouped(count), 50, Font::mono, 12.5F, theme.text, Align::right);
+              on ? figure::Font::ui_semibold : figure::Font::ui, 13, theme.ink);
+    sheet.put(sheet.right, grouped(count), 50, figure::Font::mono, 12.5F, theme.text, figure::Align::right);
     sheet.picture.hotspots.push_back(
         {area, "pattern " + letter, ViewChange(AttentionChange(MarkPattern{letter})),
          std::string(pattern.says) + "; click to mark these heads on the board"});
@@ -63,21 +65,22 @@ void draw_head_row(Sheet& sheet, const Placed& placed) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
     const AttentionInfo& info = context.board->info();
-    const std::string name = head_name(info, placed.l, placed.h);
+    const std::string name = analysis::head_name(info, placed.l, placed.h);
     const bool open = placed.l == context.view.attention.layer && placed.h == context.view.head;
-    const Rect area{sheet.left - 12, sheet.y, sheet.width() + 24, 28};
+    const figure::Rect area{sheet.left - 12, sheet.y, sheet.width() + 24, 28};
     back_of_row(sheet, area, open);
     const float center = sheet.y + 14;
     const float top = sheet.y;
     sheet.y += 1;
-    sheet.put(sheet.left, name, 76, open ? Font::mono_semibold : Font::mono, 12.5F, theme.ink);
+    sheet.put(sheet.left, name, 76, open ? figure::Font::mono_semibold : figure::Font::mono, 12.5F,
+              theme.ink);
     const float bar = sheet.left + 84, length = std::max(sheet.right - 48 - bar, 20.0F);
-    sheet.picture.scene.add(RectItem{.area = {bar, center - 4, length, 8}, .fill = theme.line});
+    sheet.picture.scene.add(figure::RectItem{.area = {bar, center - 4, length, 8}, .fill = theme.line});
     sheet.picture.scene.add(
-        RectItem{.area = {bar, center - 4, length * std::clamp(placed.score, 0.0F, 1.0F), 8},
-                 .fill = open ? theme.ink : theme.muted});
-    sheet.put(sheet.right, number(static_cast<double>(placed.score), 2), 44, Font::mono, 12.5F, theme.text,
-              Align::right);
+        figure::RectItem{.area = {bar, center - 4, length * std::clamp(placed.score, 0.0F, 1.0F), 8},
+                         .fill = open ? theme.ink : theme.muted});
+    sheet.put(sheet.right, number(static_cast<double>(placed.score), 2), 44, figure::Font::mono, 12.5F,
+              theme.text, figure::Align::right);
     sheet.picture.hotspots.push_back(
         {area, "list " + name, ViewChange(AttentionChange(OpenHead{placed.l, placed.h})), "Open " + name});
     sheet.y = top + 28;
@@ -115,7 +118,7 @@ Picture draw_patterns_panel(const DrawContext& context) {
         return sheet.finish();
     const AttentionInfo& info = context.board->info();
     sheet.y = 18;
-    sheet.put(sheet.left, count_text(info), sheet.width(), Font::ui_semibold, 18, theme.ink);
+    sheet.put(sheet.left, count_text(info), sheet.width(), figure::Font::ui_semibold, 18, theme.ink);
     sheet.y += 32;
     sheet.paragraph(info.Tq == info.Tk
                         ? "Each head is labelled by what it measurably does on these tokens: the kind of "
@@ -164,7 +167,7 @@ Picture draw_source_panel(const DrawContext& context) {
     const AttentionInfo& info = context.shown.document->attention->info();
     const Theme& theme = context.theme;
     sheet.y = 18;
-    sheet.put(sheet.left, info.title, sheet.width(), Font::ui_semibold, 18, theme.ink);
+    sheet.put(sheet.left, info.title, sheet.width(), figure::Font::ui_semibold, 18, theme.ink);
     sheet.y += 36;
     if (!info.tensor.empty())
         sheet.row("tensor", info.tensor);
@@ -195,4 +198,4 @@ Picture draw_source_panel(const DrawContext& context) {
     return sheet.finish();
 }
 
-} // namespace headscope
+} // namespace headscope::app

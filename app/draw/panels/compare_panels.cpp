@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 void add_baseline_buttons(Sheet& sheet) {
     const DrawContext& context = sheet.context;
@@ -13,11 +13,11 @@ void add_baseline_buttons(Sheet& sheet) {
     const bool marked = compare != nullptr && compare->marked();
     sheet.section("Compare", "B − A");
     sheet.put(sheet.left, marked ? "A: " + compare->name() : "B is what you edit; A stays as it is.",
-              sheet.width(), Font::ui, 13, context.theme.text);
+              sheet.width(), figure::Font::ui, 13, context.theme.text);
     sheet.y += Sheet::row_height + 4;
     const float width = (sheet.width() - 12) / 2;
-    const Rect first{sheet.left, sheet.y, width, 34};
-    const Rect second{sheet.left + width + 12, sheet.y, width, 34};
+    const figure::Rect first{sheet.left, sheet.y, width, 34};
+    const figure::Rect second{sheet.left + width + 12, sheet.y, width, 34};
     draw_button(sheet.picture, context, first, "Mark as A", Action(MarkBaseline{}), false,
                 "From now on A is what is on screen (Shift B)");
     if (marked)
@@ -33,17 +33,17 @@ void add_baseline_buttons(Sheet& sheet) {
     sheet.y += 24 + 8;
 }
 
-void mark_baseline_line(Sheet& sheet, const Rect& area) {
+void mark_baseline_line(Sheet& sheet, const figure::Rect& area) {
     constexpr float dash = 5, space = 4;
     for (float x = area.x; x < area.right(); x += dash + space)
-        sheet.picture.scene.add(
-            LineItem{{x, area.y}, {std::min(x + dash, area.right()), area.y}, sheet.context.theme.muted, 1});
+        sheet.picture.scene.add(figure::LineItem{
+            {x, area.y}, {std::min(x + dash, area.right()), area.y}, sheet.context.theme.muted, 1});
 }
 
 std::optional<HeadChange> change_of_head(const DrawContext& context, std::int64_t head) {
     if (context.compare == nullptr)
         return std::nullopt;
-    const TensorDifference* change = context.compare->of(told_by_head(context.view));
+    const analysis::TensorDifference* change = context.compare->of(told_by_head(context.view));
     if (change == nullptr || change->head_norms.empty())
         return std::nullopt;
     const auto groups = static_cast<std::int64_t>(change->head_norms.size());
@@ -51,4 +51,4 @@ std::optional<HeadChange> change_of_head(const DrawContext& context, std::int64_
     return HeadChange{change->head_norms[static_cast<std::size_t>(g)], std::ranges::max(change->head_norms)};
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -2,14 +2,14 @@
 
 #include "app/draw/kit/sheet.h"
 
-namespace headscope {
+namespace headscope::app {
 
 // What a marked baseline adds to the side panels.
 
 /// In the Edit tab: marking A, and letting go of it.
 void add_baseline_buttons(Sheet& sheet);
 /// In the history: the dashed line over the state that is A.
-void mark_baseline_line(Sheet& sheet, const Rect& area);
+void mark_baseline_line(Sheet& sheet, const figure::Rect& area);
 
 /// In the inspector: the cell in A and in B, what it touches, and how much each head changed. Nothing without
 /// a baseline that fits.
@@ -22,4 +22,4 @@ struct HeadChange {
 };
 std::optional<HeadChange> change_of_head(const DrawContext& context, std::int64_t head);
 
-} // namespace headscope
+} // namespace headscope::app

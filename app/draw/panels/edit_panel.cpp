@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -16,16 +16,17 @@ constexpr float history_row = 34.0F;
 
 /// A name, a field with the value, and under them a track with its knob and a tick where the value rests by
 /// itself.
-void draw_slider(Sheet& sheet, Slider slider, const std::string& name, Color colour, bool struck) {
+void draw_slider(Sheet& sheet, Slider slider, const std::string& name, figure::Color colour, bool struck) {
     const Theme& theme = sheet.context.theme;
-    Scene& scene = sheet.picture.scene;
+    figure::Scene& scene = sheet.picture.scene;
     const float top = sheet.y;
-    scene.add(RectItem{
-        .area = {sheet.left, top + 8, 10, 10}, .fill = struck ? Color{0} : colour, .stroke = colour});
-    const float width = sheet.put(sheet.left + 18, name, sheet.width() - 180, Font::ui_medium, 13,
+    scene.add(figure::RectItem{
+        .area = {sheet.left, top + 8, 10, 10}, .fill = struck ? figure::Color{0} : colour, .stroke = colour});
+    const float width = sheet.put(sheet.left + 18, name, sheet.width() - 180, figure::Font::ui_medium, 13,
                                   struck ? theme.muted : theme.ink);
     if (struck)
-        scene.add(LineItem{{sheet.left + 18, top + 13}, {sheet.left + 18 + width, top + 13}, theme.muted, 1});
+        scene.add(figure::LineItem{
+            {sheet.left + 18, top + 13}, {sheet.left + 18 + width, top + 13}, theme.muted, 1});
     constexpr float field_width = 74.0F;
     sheet.picture.fields.push_back(
         {.area = {sheet.right - field_width, top - 1, field_width, 26},
@@ -34,22 +35,22 @@ void draw_slider(Sheet& sheet, Slider slider, const std::string& name, Color col
          .action = [set = slider.action](const std::string& typed) { return set(parse_number(typed)); },
          .tip = "Type an exact value and press Enter"});
     if (slider.value != slider.rest)
-        sheet.put(sheet.right - field_width - 8, "was " + number(slider.rest, 2), 70, Font::mono, 12,
-                  theme.muted, Align::right);
-    const Rect track{sheet.left, top + 34, sheet.width(), 4};
+        sheet.put(sheet.right - field_width - 8, "was " + number(slider.rest, 2), 70, figure::Font::mono, 12,
+                  theme.muted, figure::Align::right);
+    const figure::Rect track{sheet.left, top + 34, sheet.width(), 4};
     const auto place = [&](float value) {
         return track.x + track.w * std::clamp((value - slider.low) / (slider.high - slider.low), 0.0F, 1.0F);
     };
-    scene.add(RectItem{.area = track, .fill = theme.line2, .radius = 2});
-    scene.add(RectItem{
+    scene.add(figure::RectItem{.area = track, .fill = theme.line2, .radius = 2});
+    scene.add(figure::RectItem{
         .area = {track.x, track.y, place(slider.value) - track.x, track.h}, .fill = colour, .radius = 2});
-    scene.add(RectItem{.area = {place(slider.rest) - 0.5F, track.y - 4, 1, 12}, .fill = theme.muted});
+    scene.add(figure::RectItem{.area = {place(slider.rest) - 0.5F, track.y - 4, 1, 12}, .fill = theme.muted});
     const float knob = place(slider.value);
-    scene.add(RectItem{.area = {knob - 8, track.y - 6, 16, 16},
-                       .fill = theme.raise,
-                       .stroke = theme.ink,
-                       .stroke_width = 2,
-                       .radius = 8});
+    scene.add(figure::RectItem{.area = {knob - 8, track.y - 6, 16, 16},
+                               .fill = theme.raise,
+                               .stroke = theme.ink,
+                               .stroke_width = 2,
+                               .radius = 8});
     slider.track = {track.x, track.y - 10, track.w, 24};
     sheet.picture.sliders.push_back(std::move(slider));
     sheet.y = top + 54;
@@ -80,7 +81,7 @@ void draw_gains(Sheet& sheet) {
             name, context.theme.head(h, problem.dims.H).colour, problem.gain(h) == 0.0F);
         const bool off = problem.gain(h) == 0.0F;
         sheet.picture.hotspots.push_back(
-            {{sheet.left - 4, top, 18 + context.measure(name, Font::ui_medium, 13) + 8, 26},
+            {{sheet.left - 4, top, 18 + context.measure(name, figure::Font::ui_medium, 13) + 8, 26},
              "switch head " + std::to_string(h),
              Command(SetGain{h, off ? 1.0F : 0.0F}),
              off ? "Switch this head on again" : "Switch this head off (ablate)"});
@@ -153,7 +154,7 @@ void draw_ways_to_weights(Sheet& sheet) {
 
 /// The seed of presets that draw numbers.
 void draw_seed(Sheet& sheet) {
-    const Recipe& recipe = sheet.context.shown.document->recipe;
+    const project::Recipe& recipe = sheet.context.shown.document->recipe;
     if (recipe.base != nullptr || (recipe.preset != "random" && recipe.preset != "eight-experts"))
         return;
     sheet.section("Seed", recipe.preset == "random" ? "draws every weight" : "vectors of unknown words");
@@ -197,24 +198,25 @@ void draw_history(Sheet& sheet, float end) {
     for (std::int64_t i = newest; i >= 0 && i > newest - room; --i) {
         const HistoryLine& line = lines[static_cast<std::size_t>(i)];
         const bool here = i == position, undone = i > position;
-        const Rect area{sheet.left - 12, sheet.y, sheet.width() + 24, history_row};
+        const figure::Rect area{sheet.left - 12, sheet.y, sheet.width() + 24, history_row};
         if (here) {
-            sheet.picture.scene.add(RectItem{.area = area, .fill = theme.highlight});
-            sheet.picture.scene.add(RectItem{.area = {area.x, area.y, 3, area.h}, .fill = theme.ink});
+            sheet.picture.scene.add(figure::RectItem{.area = area, .fill = theme.highlight});
+            sheet.picture.scene.add(figure::RectItem{.area = {area.x, area.y, 3, area.h}, .fill = theme.ink});
         }
         const float top = sheet.y;
         sheet.y = top + (history_row - Sheet::row_height) / 2;
         const std::string said = line.baseline ? "this is A" : line.detail;
         if (line.baseline)
             mark_baseline_line(sheet, area);
-        const float detail = said.empty() ? 0 : context.measure(said, Font::mono, 12);
-        sheet.put(sheet.left, line.label, sheet.width() - detail - 12, here ? Font::ui_semibold : Font::ui,
-                  13,
+        const float detail = said.empty() ? 0 : context.measure(said, figure::Font::mono, 12);
+        sheet.put(sheet.left, line.label, sheet.width() - detail - 12,
+                  here ? figure::Font::ui_semibold : figure::Font::ui, 13,
                   undone ? theme.muted
                   : here ? theme.ink
                          : theme.text);
         if (!said.empty())
-            sheet.put(sheet.right, said, detail + 1, Font::mono, 12, theme.muted, Align::right);
+            sheet.put(sheet.right, said, detail + 1, figure::Font::mono, 12, theme.muted,
+                      figure::Align::right);
         sheet.picture.hotspots.push_back({area, "history " + std::to_string(i),
                                           Action(MoveInHistory{i - position}),
                                           here ? "" : "Go to this state"});
@@ -223,15 +225,15 @@ void draw_history(Sheet& sheet, float end) {
 }
 
 /// Undo or redo; without anything to undo it is only an outline.
-void draw_step(Picture& picture, const DrawContext& context, const Rect& area, const std::string& label,
-               std::int64_t by, bool possible, const std::string& keys) {
+void draw_step(Picture& picture, const DrawContext& context, const figure::Rect& area,
+               const std::string& label, std::int64_t by, bool possible, const std::string& keys) {
     if (possible) {
         draw_button(picture, context, area, label, Action(MoveInHistory{by}), false, keys);
         return;
     }
-    picture.scene.add(RectItem{.area = area, .stroke = context.theme.line, .radius = 6});
-    draw_text(picture, context, area.x + area.w / 2, baseline_for(area.y + area.h / 2, 13), label,
-              Font::ui_medium, 13, context.theme.line2, Align::center);
+    picture.scene.add(figure::RectItem{.area = area, .stroke = context.theme.line, .radius = 6});
+    draw_text(picture, context, area.x + area.w / 2, figure::baseline_for(area.y + area.h / 2, 13), label,
+              figure::Font::ui_medium, 13, context.theme.line2, figure::Align::center);
 }
 
 } // namespace
@@ -264,7 +266,7 @@ Picture draw_edit(const DrawContext& context) {
               "Ctrl Z");
     draw_step(picture, context, {sheet.left + width + 12, foot, width, 34}, "Redo", 1,
               context.history_position + 1 < context.history.size(), "Ctrl Shift Z");
-    const Recipe& recipe = document.recipe;
+    const project::Recipe& recipe = document.recipe;
     if ((document.model != nullptr && !document.model->edits.empty()) || !recipe.edits.empty() ||
         !recipe.gains.empty() || recipe.temperature != 1.0F || !recipe.painted_mask.empty())
         draw_text_button(picture, context, sheet.left, foot - 36, "Drop all edits", false,
@@ -273,4 +275,4 @@ Picture draw_edit(const DrawContext& context) {
     return picture;
 }
 
-} // namespace headscope
+} // namespace headscope::app

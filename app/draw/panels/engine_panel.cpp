@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -26,16 +26,16 @@ std::string difference_text(double value) {
 void choice(Sheet& sheet, const EngineState& engines, const std::string& id, const std::string& title,
             const std::string& detail, const std::string& tip, bool usable = true) {
     const Theme& theme = sheet.context.theme;
-    const Rect area{8, sheet.y, sheet.context.width - 16, choice_height};
+    const figure::Rect area{8, sheet.y, sheet.context.width - 16, choice_height};
     const bool on = engines.chosen == id;
     if (on)
-        sheet.picture.scene.add(RectItem{.area = area, .fill = theme.highlight, .radius = 6});
+        sheet.picture.scene.add(figure::RectItem{.area = area, .fill = theme.highlight, .radius = 6});
     const float top = sheet.y;
     sheet.y = top + 1;
-    sheet.put(sheet.left, (on ? "✓  " : "     ") + title, sheet.width(), Font::ui_medium, 13,
+    sheet.put(sheet.left, (on ? "✓  " : "     ") + title, sheet.width(), figure::Font::ui_medium, 13,
               usable ? theme.ink : theme.muted);
     sheet.y = top + 20;
-    sheet.put(sheet.left + 20, detail, sheet.width() - 20, Font::ui, 12, theme.muted);
+    sheet.put(sheet.left + 20, detail, sheet.width() - 20, figure::Font::ui, 12, theme.muted);
     if (usable)
         sheet.picture.hotspots.push_back(
             {area, "engine " + id, EngineAction{EngineAction::Kind::choose, id}, tip});
@@ -49,12 +49,12 @@ void choices(Sheet& sheet, const EngineState& engines) {
         choice(sheet, engines, "cpu", engine_title("cpu"), "Every machine has it", {});
         return sheet.paragraph("Looking for graphics processors…", theme.muted);
     }
-    const AutoChoice best = auto_choice(*engines.found);
+    const engine::AutoChoice best = engine::auto_choice(*engines.found);
     choice(sheet, engines, "auto", "Automatic",
            best.id == "cpu" ? "The CPU, on this machine"
                             : engine_title(best.id) + " for large work, else the CPU",
            "Because " + best.reason + ".");
-    for (const Device& device : engines.found->devices) {
+    for (const engine::Device& device : engines.found->devices) {
         const std::string all = device.name + "; " + device.detail;
         choice(sheet, engines, device.id, engine_title(device.id), device.usable ? device.name : all, all,
                device.usable);
@@ -71,12 +71,13 @@ void comparison(Sheet& sheet, const EngineComparison& result) {
                         time_text(result.first_seconds) + ") and " + engine_title(result.second) + " (" +
                         time_text(result.second_seconds) + "), beside the stage's largest number:",
                     theme.muted);
-    for (const StageDifference& stage : result.stages) {
-        sheet.put(sheet.left, std::string(tensor_info(stage.stage).name), 180, Font::ui, 12.5F, theme.text);
-        sheet.put(sheet.right - 110, difference_text(stage.largest), 100, Font::mono_semibold, 12.5F,
-                  theme.ink, Align::right);
-        sheet.put(sheet.right, "of " + difference_text(stage.magnitude), 100, Font::mono, 12.5F, theme.muted,
-                  Align::right);
+    for (const analysis::StageDifference& stage : result.stages) {
+        sheet.put(sheet.left, std::string(tensor_info(stage.stage).name), 180, figure::Font::ui, 12.5F,
+                  theme.text);
+        sheet.put(sheet.right - 110, difference_text(stage.largest), 100, figure::Font::mono_semibold, 12.5F,
+                  theme.ink, figure::Align::right);
+        sheet.put(sheet.right, "of " + difference_text(stage.magnitude), 100, figure::Font::mono, 12.5F,
+                  theme.muted, figure::Align::right);
         sheet.y += 20;
     }
 }
@@ -119,4 +120,4 @@ Picture draw_engine_panel(const EngineState& engines, const DrawContext& context
     return picture;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -3,7 +3,7 @@
 #include "app/draw/kit/picture.h"
 #include "app/state/engine_state.h"
 
-namespace headscope {
+namespace headscope::app {
 
 inline constexpr float engine_panel_width = 420;
 
@@ -14,4 +14,4 @@ Picture draw_engine_panel(const EngineState& engines, const DrawContext& context
 /// As the badge names a device: "CPU", "Vulkan 0".
 std::string engine_title(const std::string& device);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -16,9 +16,10 @@ void draw_progress(Picture& picture, const DrawContext& context, int stage, floa
     const float gap = 4.0F;
     const float piece = (context.width - 2 * guide_pad - gap * (group_count - 1)) / group_count;
     for (int s = 0; s < group_count; ++s)
-        picture.scene.add(RectItem{.area = {guide_pad + static_cast<float>(s) * (piece + gap), y, piece, 4},
-                                   .fill = s <= stage ? context.theme.ink : context.theme.line2,
-                                   .radius = 2});
+        picture.scene.add(
+            figure::RectItem{.area = {guide_pad + static_cast<float>(s) * (piece + gap), y, piece, 4},
+                             .fill = s <= stage ? context.theme.ink : context.theme.line2,
+                             .radius = 2});
 }
 
 /// A bordered card; returns where it ends.
@@ -27,13 +28,13 @@ float draw_try_it(Picture& picture, const DrawContext& context, const std::strin
     const float width = context.width - 2 * guide_pad;
     Picture words;
     const float next = draw_paragraph(words, context, guide_pad + inside, top + 50, width - 2 * inside, text,
-                                      Font::ui, 14, 21, context.theme.ink);
+                                      figure::Font::ui, 14, 21, context.theme.ink);
     const float height = next - 21 + inside - top;
-    picture.scene.add(RectItem{.area = {guide_pad, top, width, height},
-                               .fill = context.theme.raise,
-                               .stroke = context.theme.line,
-                               .radius = 6});
-    draw_text(picture, context, guide_pad + inside, top + 26, "Try it", Font::ui_medium, 12.5F,
+    picture.scene.add(figure::RectItem{.area = {guide_pad, top, width, height},
+                                       .fill = context.theme.raise,
+                                       .stroke = context.theme.line,
+                                       .radius = 6});
+    draw_text(picture, context, guide_pad + inside, top + 26, "Try it", figure::Font::ui_medium, 12.5F,
               context.theme.muted);
     picture.append(words, 0, 0);
     return top + height;
@@ -69,14 +70,14 @@ Picture draw_guide(const DrawContext& context) {
     const GuideText text = document.attention != nullptr ? text_of_reading(document, context.view.head)
                                                          : guide_text(context.shown, context.view);
     draw_text(picture, context, guide_pad, 32,
-              "Stage " + std::to_string(stage + 1) + " of " + std::to_string(group_count), Font::ui, 12.5F,
-              theme.muted);
+              "Stage " + std::to_string(stage + 1) + " of " + std::to_string(group_count), figure::Font::ui,
+              12.5F, theme.muted);
     draw_progress(picture, context, stage, 42);
-    float baseline = draw_paragraph(picture, context, guide_pad, 80, width, text.heading, Font::ui_semibold,
-                                    20, 26, theme.ink);
+    float baseline = draw_paragraph(picture, context, guide_pad, 80, width, text.heading,
+                                    figure::Font::ui_semibold, 20, 26, theme.ink);
     baseline += 6;
     for (const std::string& paragraph : text.paragraphs)
-        baseline = draw_paragraph(picture, context, guide_pad, baseline, width, paragraph, Font::ui,
+        baseline = draw_paragraph(picture, context, guide_pad, baseline, width, paragraph, figure::Font::ui,
                                   guide_text_size, guide_text_line, theme.text) +
                    10;
     const float end = draw_try_it(picture, context, text.try_it, baseline - 10);
@@ -92,4 +93,4 @@ Picture draw_guide(const DrawContext& context) {
     return picture;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 /// The row and the head that the text speaks of, and the numbers around them.
 struct Speaker {
@@ -74,4 +74,4 @@ GuideText say_scaled(const Speaker& s);
 GuideText say_masked(const Speaker& s);
 GuideText say_weights(const Speaker& s);
 
-} // namespace headscope
+} // namespace headscope::app

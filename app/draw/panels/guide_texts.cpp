@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace headscope {
+namespace headscope::app {
 
 using namespace guide;
 
@@ -236,4 +236,4 @@ GuideText guide_text(const Shown& shown, const ViewState& view) {
     return say_x(speaker);
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 
 /// What the guide says at one stop of the strip. Every number in it is taken from the trace.
 struct GuideText {
@@ -18,4 +18,4 @@ struct GuideText {
 /// in focus. It does not follow the pointer, so that it can be read.
 GuideText guide_text(const Shown& shown, const ViewState& view);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-namespace headscope {
+namespace headscope::app {
 
 using namespace guide;
 
@@ -144,4 +144,4 @@ GuideText say_weights(const Speaker& s) {
     return out;
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -17,7 +17,7 @@ constexpr float indent = 38.0F;
 constexpr float swatch_size = 26.0F;
 
 /// What the metric behind a label measured.
-float labelled_score(const HeadMetrics& m) {
+float labelled_score(const analysis::HeadMetrics& m) {
     if (m.label == "previous token")
         return m.previous_token;
     if (m.label == "next token")
@@ -35,7 +35,7 @@ std::string between_sentences(const std::string& label) {
                                      : label;
 }
 
-std::string does(const HeadMetrics& m, bool cross) {
+std::string does(const analysis::HeadMetrics& m, bool cross) {
     if (m.label.empty())
         return "";
     const float score = labelled_score(m);
@@ -45,28 +45,30 @@ std::string does(const HeadMetrics& m, bool cross) {
 
 void draw_swatch(Sheet& sheet, std::int64_t h, float top) {
     const DrawContext& context = sheet.context;
-    const Color colour = context.theme.head(h, context.dims().H).colour;
+    const figure::Color colour = context.theme.head(h, context.dims().H).colour;
     const bool off = context.shown.problem().gain(h) == 0.0F;
-    const Rect area{sheet.left, top, swatch_size, swatch_size};
-    sheet.picture.scene.add(
-        RectItem{.area = area, .fill = off ? Color{0} : colour, .stroke = colour, .radius = 4});
-    draw_text(sheet.picture, context, area.x + area.w / 2, baseline_for(top + area.h / 2, 13),
-              std::to_string(h), Font::ui_semibold, 13, off ? context.theme.ink : text_on(colour),
-              Align::center);
+    const figure::Rect area{sheet.left, top, swatch_size, swatch_size};
+    sheet.picture.scene.add(figure::RectItem{
+        .area = area, .fill = off ? figure::Color{0} : colour, .stroke = colour, .radius = 4});
+    draw_text(sheet.picture, context, area.x + area.w / 2, figure::baseline_for(top + area.h / 2, 13),
+              std::to_string(h), figure::Font::ui_semibold, 13, off ? context.theme.ink : text_on(colour),
+              figure::Align::center);
 }
 
 /// "entropy [===   ] 0.75": a bar against its largest possible value.
-void draw_measure(Sheet& sheet, const char* name, const std::string& value, float part, Color colour) {
+void draw_measure(Sheet& sheet, const char* name, const std::string& value, float part,
+                  figure::Color colour) {
     const Theme& theme = sheet.context.theme;
     const float left = sheet.left + indent, bar = left + 62;
     const float value_room = 84;
     const float length = std::max(20.0F, sheet.right - value_room - bar - 10);
-    sheet.put(left, name, 58, Font::ui, 12, theme.muted);
+    sheet.put(left, name, 58, figure::Font::ui, 12, theme.muted);
     const float center = sheet.y + Sheet::row_height / 2;
-    sheet.picture.scene.add(RectItem{.area = {bar, center - 3, length, 6}, .fill = theme.line, .radius = 2});
-    sheet.picture.scene.add(RectItem{
+    sheet.picture.scene.add(
+        figure::RectItem{.area = {bar, center - 3, length, 6}, .fill = theme.line, .radius = 2});
+    sheet.picture.scene.add(figure::RectItem{
         .area = {bar, center - 3, length * std::clamp(part, 0.0F, 1.0F), 6}, .fill = colour, .radius = 2});
-    sheet.put(sheet.right, value, value_room, Font::mono, 12, theme.text, Align::right);
+    sheet.put(sheet.right, value, value_room, figure::Font::mono, 12, theme.text, figure::Align::right);
     sheet.y += 22;
 }
 
@@ -76,7 +78,7 @@ void draw_one(Sheet& sheet, std::int64_t h) {
     const auto index = static_cast<std::size_t>(h);
     const auto& roles = context.shown.document->head_roles;
     const std::string role = index < roles.size() ? roles[index] : "";
-    const HeadMetrics* metrics =
+    const analysis::HeadMetrics* metrics =
         index < context.shown.metrics.size() ? &context.shown.metrics[index] : nullptr;
     const float top = sheet.y;
     Sheet row(context);
@@ -84,22 +86,23 @@ void draw_one(Sheet& sheet, std::int64_t h) {
     draw_swatch(row, h, top + 8);
     const float left = row.left + indent, room = row.right - left;
     const float gain = context.shown.problem().gain(h);
-    const float name = row.put(left, "Head " + std::to_string(h), room, Font::ui_semibold, 13.5F, theme.ink);
+    const float name =
+        row.put(left, "Head " + std::to_string(h), room, figure::Font::ui_semibold, 13.5F, theme.ink);
     if (gain != 1.0F)
-        row.put(row.right, "gain " + number(static_cast<double>(gain), 2), room - name - 12, Font::mono, 12,
-                theme.muted, Align::right);
+        row.put(row.right, "gain " + number(static_cast<double>(gain), 2), room - name - 12,
+                figure::Font::mono, 12, theme.muted, figure::Align::right);
     row.y += 22;
     const auto line = [&](const std::string& text) {
         if (text.empty())
             return;
-        row.put(left, text, room, Font::ui, 12.5F, theme.text);
+        row.put(left, text, room, figure::Font::ui, 12.5F, theme.text);
         row.y += 20;
     };
     line(role.empty() ? "" : "built to: " + role);
     if (metrics != nullptr) {
         line(does(*metrics, context.shown.problem().cross()));
         const float ceiling = std::log(static_cast<float>(context.dims().Tk));
-        const Color colour = theme.head(h, context.dims().H).colour;
+        const figure::Color colour = theme.head(h, context.dims().H).colour;
         draw_measure(row, "entropy", number(static_cast<double>(metrics->entropy), 2) + " nats",
                      ceiling > 0 ? metrics->entropy / ceiling : 0.0F, colour);
         draw_measure(row, "share", number(100 * static_cast<double>(metrics->output_share), 0) + " %",
@@ -111,10 +114,10 @@ void draw_one(Sheet& sheet, std::int64_t h) {
                      change->largest > 0 ? static_cast<float>(change->norm / change->largest) : 0.0F,
                      theme.head(h, context.dims().H).colour);
     row.y += 8;
-    const Rect area{sheet.left - 12, top, sheet.width() + 24, row.y - top};
+    const figure::Rect area{sheet.left - 12, top, sheet.width() + 24, row.y - top};
     if (h == context.view.head) {
-        sheet.picture.scene.add(RectItem{.area = area, .fill = theme.highlight});
-        sheet.picture.scene.add(RectItem{.area = {area.x, area.y, 3, area.h}, .fill = theme.ink});
+        sheet.picture.scene.add(figure::RectItem{.area = area, .fill = theme.highlight});
+        sheet.picture.scene.add(figure::RectItem{.area = {area.x, area.y, 3, area.h}, .fill = theme.ink});
     }
     sheet.picture.append(row.picture, 0, 0);
     sheet.picture.hotspots.push_back({area, "Head " + std::to_string(h), ViewChange{PickHead{h}},
@@ -152,4 +155,4 @@ Picture draw_heads(const DrawContext& context) {
     return sheet.finish();
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -2,7 +2,7 @@
 
 #include "app/draw/kit/picture.h"
 
-namespace headscope {
+namespace headscope::app {
 
 /// The arithmetic of the cell that is spoken of, in the order of the computation, for any cell of any stage
 /// or input (context.width wide; as high as it needs). Its numbers are those of the trace; sums are taken
@@ -25,4 +25,4 @@ Picture draw_heads(const DrawContext& context);
 /// Gains, temperature, the history of edits, undo and redo.
 Picture draw_edit(const DrawContext& context);
 
-} // namespace headscope
+} // namespace headscope::app

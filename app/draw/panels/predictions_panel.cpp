@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -31,20 +31,20 @@ void write_tokens(Sheet& sheet, const std::vector<std::string>& tokens, std::int
     float x = sheet.left;
     for (std::int64_t i = first; i < last; ++i) {
         const std::string& token = tokens[static_cast<std::size_t>(i)];
-        const std::string text = fitted(context, token, Font::ui, size, sheet.width() - 2 * pad);
-        const float width = context.measure(text, Font::ui, size) + 2 * pad;
+        const std::string text = fitted(context, token, figure::Font::ui, size, sheet.width() - 2 * pad);
+        const float width = context.measure(text, figure::Font::ui, size) + 2 * pad;
         if (x + width > sheet.right && x > sheet.left) {
             x = sheet.left;
             sheet.y += height + gap;
         }
-        const Rect area{x, sheet.y, width, height};
+        const figure::Rect area{x, sheet.y, width, height};
         const bool on = i == position;
-        sheet.picture.scene.add(RectItem{.area = area,
-                                         .fill = on ? theme.ink : theme.raise,
-                                         .stroke = on ? theme.ink : theme.line,
-                                         .radius = 4});
-        draw_text(sheet.picture, context, x + pad, baseline_for(area.y + height / 2, size), text,
-                  on ? Font::ui_medium : Font::ui, size, on ? theme.canvas : theme.ink);
+        sheet.picture.scene.add(figure::RectItem{.area = area,
+                                                 .fill = on ? theme.ink : theme.raise,
+                                                 .stroke = on ? theme.ink : theme.line,
+                                                 .radius = 4});
+        draw_text(sheet.picture, context, x + pad, figure::baseline_for(area.y + height / 2, size), text,
+                  on ? figure::Font::ui_medium : figure::Font::ui, size, on ? theme.canvas : theme.ink);
         sheet.picture.hotspots.push_back({area, "token " + std::to_string(i), ModelAction(PredictAt{i}),
                                           "Token " + std::to_string(i) + ": " + token});
         x += width + gap;
@@ -61,17 +61,18 @@ void write_odds(Sheet& sheet, const TokenOdds& odds, float end, bool edited) {
     const Theme& theme = context.theme;
     const float center = sheet.y + row_step / 2;
     constexpr float name = 92, value = 66;
-    sheet.put(sheet.left, odds.label, name - 8, Font::ui_medium, 13, theme.ink);
+    sheet.put(sheet.left, odds.label, name - 8, figure::Font::ui_medium, 13, theme.ink);
     const float bar = sheet.left + name, length = sheet.width() - name - value;
-    sheet.picture.scene.add(RectItem{.area = {bar, center - 5, length, 10}, .fill = theme.line});
+    sheet.picture.scene.add(figure::RectItem{.area = {bar, center - 5, length, 10}, .fill = theme.line});
     sheet.picture.scene.add(
-        RectItem{.area = {bar, center - 5, length * std::clamp(odds.after / end, 0.0F, 1.0F), 10},
-                 .fill = theme.muted});
+        figure::RectItem{.area = {bar, center - 5, length * std::clamp(odds.after / end, 0.0F, 1.0F), 10},
+                         .fill = theme.muted});
     if (edited) {
         const float was = bar + length * std::clamp(odds.before / end, 0.0F, 1.0F);
-        sheet.picture.scene.add(RectItem{.area = {was - 1, center - 8, 2, 16}, .fill = theme.ink});
+        sheet.picture.scene.add(figure::RectItem{.area = {was - 1, center - 8, 2, 16}, .fill = theme.ink});
     }
-    sheet.put(sheet.right, percent(odds.after), value - 6, Font::mono, 12.5F, theme.text, Align::right);
+    sheet.put(sheet.right, percent(odds.after), value - 6, figure::Font::mono, 12.5F, theme.text,
+              figure::Align::right);
     sheet.picture.tips.push_back(
         {{sheet.left, sheet.y, sheet.width(), row_step},
          odds.label + ", id " + std::to_string(odds.id) + ": " + number(static_cast<double>(odds.after), 5) +
@@ -83,17 +84,17 @@ void write_moved(Sheet& sheet, const TokenOdds& odds) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
     const float center = sheet.y + row_step / 2;
-    sheet.put(sheet.left, odds.label, sheet.width() - 176, Font::ui_medium, 13, theme.ink);
+    sheet.put(sheet.left, odds.label, sheet.width() - 176, figure::Font::ui_medium, 13, theme.ink);
     const bool up = odds.after > odds.before;
     const float x = sheet.right - 164;
-    draw_text(sheet.picture, context, x + 58, baseline_for(center, 12.5F), percent(odds.before), Font::mono,
-              12.5F, theme.muted, Align::right);
-    draw_text(sheet.picture, context, x + 76, baseline_for(center, 12.5F), "→", Font::ui, 12.5F, theme.muted,
-              Align::center);
-    draw_text(sheet.picture, context, sheet.right - 14, baseline_for(center, 12.5F), percent(odds.after),
-              Font::mono_semibold, 12.5F, theme.ink, Align::right);
-    draw_text(sheet.picture, context, sheet.right, baseline_for(center, 12.5F), up ? "↑" : "↓", Font::ui,
-              12.5F, theme.ink, Align::right);
+    draw_text(sheet.picture, context, x + 58, figure::baseline_for(center, 12.5F), percent(odds.before),
+              figure::Font::mono, 12.5F, theme.muted, figure::Align::right);
+    draw_text(sheet.picture, context, x + 76, figure::baseline_for(center, 12.5F), "→", figure::Font::ui,
+              12.5F, theme.muted, figure::Align::center);
+    draw_text(sheet.picture, context, sheet.right - 14, figure::baseline_for(center, 12.5F),
+              percent(odds.after), figure::Font::mono_semibold, 12.5F, theme.ink, figure::Align::right);
+    draw_text(sheet.picture, context, sheet.right, figure::baseline_for(center, 12.5F), up ? "↑" : "↓",
+              figure::Font::ui, 12.5F, theme.ink, figure::Align::right);
     sheet.y += row_step;
 }
 
@@ -113,9 +114,9 @@ void write_predictions(Sheet& sheet, const Predictions& found, bool masked) {
         write_odds(sheet, odds, end, found.edited);
         listed += static_cast<double>(odds.after);
     }
-    sheet.put(sheet.left, "all others", 120, Font::ui, 13, theme.muted);
-    sheet.put(sheet.right, percent(static_cast<float>(std::max(0.0, 1 - listed))), 60, Font::mono, 12.5F,
-              theme.muted, Align::right);
+    sheet.put(sheet.left, "all others", 120, figure::Font::ui, 13, theme.muted);
+    sheet.put(sheet.right, percent(static_cast<float>(std::max(0.0, 1 - listed))), 60, figure::Font::mono,
+              12.5F, theme.muted, figure::Align::right);
     sheet.y += row_step + 2;
     sheet.paragraph("A full bar is " + percent(end) +
                         (found.edited ? "; a tick stands where the model without edits is." : "."),
@@ -185,14 +186,15 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
     const Document& document = *context.shown.document;
     if (document.model == nullptr || model.run == nullptr)
         return sheet.finish();
-    const TextModel& text = *document.model->model;
+    const checkpoint::TextModel& text = *document.model->model;
     sheet.y = 16;
     if (!model.error.empty())
         sheet.paragraph("⚠ " + model.error, theme.bad);
     write_tokens(sheet, model.run->inputs().tokens, position_of(*model.run, text, model.position));
     if (text.masked() && text.tokenizer != nullptr && text.mask_id >= 0 &&
         std::ranges::find(model.run->inputs().ids, text.mask_id) == model.run->inputs().ids.end())
-        sheet.paragraph("Type " + label_of(text, text.mask_id) + " in place of a word to hide it.",
+        sheet.paragraph("Type " + checkpoint::label_of(text, text.mask_id) +
+                            " in place of a word to hide it.",
                         theme.muted);
     if (text.tokenizer == nullptr)
         sheet.paragraph("This checkpoint has no tokenizer: tokens are their ids.", theme.muted);
@@ -213,4 +215,4 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
     return sheet.finish();
 }
 
-} // namespace headscope
+} // namespace headscope::app

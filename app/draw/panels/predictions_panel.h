@@ -3,10 +3,10 @@
 #include "app/draw/kit/picture.h"
 #include "app/state/model_state.h"
 
-namespace headscope {
+namespace headscope::app {
 
 /// The left panel's Predict tab: the tokens, what the model says at one of them, and what the edits changed
 /// about it. context.shown is a layer of the model's checkpoint.
 Picture draw_predictions(const DrawContext& context, const ModelState& model);
 
-} // namespace headscope
+} // namespace headscope::app

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
 constexpr float tool_height = 30.0F, tool_gap = 8.0F;
 
-Rect slot(const Sheet& sheet, int column, int columns) {
+figure::Rect slot(const Sheet& sheet, int column, int columns) {
     const float width =
         (sheet.width() - tool_gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
     return {sheet.left + (width + tool_gap) * static_cast<float>(column), sheet.y, width, tool_height};
@@ -27,7 +27,7 @@ void button(Sheet& sheet, int column, const std::string& label, const Action& ac
 void field(Sheet& sheet, const std::string& name, const std::string& label, const std::string& text,
            const std::function<OperationChoice(const std::string&)>& choice) {
     constexpr float field_width = 130.0F;
-    sheet.put(sheet.left, name, sheet.width() - field_width - tool_gap, Font::ui, 13,
+    sheet.put(sheet.left, name, sheet.width() - field_width - tool_gap, figure::Font::ui, 13,
               sheet.context.theme.text);
     sheet.picture.fields.push_back(
         {.area = {sheet.right - field_width, sheet.y, field_width, 28},
@@ -178,11 +178,11 @@ void draw_neighbourhood(Sheet& sheet, const CellAddress& cell) {
     const MatrixGrid grid = draw_matrix(sheet.picture, context, spec);
     for (std::int64_t c = 0; c < cols; ++c)
         draw_text(sheet.picture, context, grid.cell(0, c).x + cell_w / 2, top - 7, std::to_string(col + c),
-                  Font::mono, 12, context.theme.muted, Align::center);
+                  figure::Font::mono, 12, context.theme.muted, figure::Align::center);
     for (std::int64_t r = 0; r < rows && down >= 0; ++r)
         draw_text(sheet.picture, context, sheet.left + label - 8,
-                  baseline_for(grid.cell(r, 0).y + cell_h / 2, 12), std::to_string(row + r), Font::mono, 12,
-                  context.theme.muted, Align::right);
+                  figure::baseline_for(grid.cell(r, 0).y + cell_h / 2, 12), std::to_string(row + r),
+                  figure::Font::mono, 12, context.theme.muted, figure::Align::right);
     sheet.y = grid.area.bottom() + 12;
 }
 
@@ -209,4 +209,4 @@ Picture with_selection_tools(const Picture& inspector, const DrawContext& contex
     return picture;
 }
 
-} // namespace headscope
+} // namespace headscope::app

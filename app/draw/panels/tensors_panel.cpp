@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 namespace {
 
@@ -67,22 +67,24 @@ struct Entry {
 
 void draw_entry(Sheet& sheet, const Entry& entry) {
     const Theme& theme = sheet.context.theme;
-    const Rect area{sheet.left - 12, sheet.y, sheet.width() + 24, entry_height};
+    const figure::Rect area{sheet.left - 12, sheet.y, sheet.width() + 24, entry_height};
     if (entry.on) {
-        sheet.picture.scene.add(RectItem{.area = area, .fill = theme.highlight});
-        sheet.picture.scene.add(RectItem{.area = {area.x, area.y, 3, area.h}, .fill = theme.ink});
+        sheet.picture.scene.add(figure::RectItem{.area = area, .fill = theme.highlight});
+        sheet.picture.scene.add(figure::RectItem{.area = {area.x, area.y, 3, area.h}, .fill = theme.ink});
     }
     const float top = sheet.y;
     sheet.y = top - 1;
     const float name = sheet.put(sheet.left, entry.name, sheet.width(),
-                                 entry.on ? Font::mono_semibold : Font::mono, 13, theme.ink);
+                                 entry.on ? figure::Font::mono_semibold : figure::Font::mono, 13, theme.ink);
     const float room = sheet.width() - name - 12;
     if (room > 40)
-        sheet.put(sheet.right, entry.range, room, Font::mono, 12, theme.text, Align::right);
+        sheet.put(sheet.right, entry.range, room, figure::Font::mono, 12, theme.text, figure::Align::right);
     sheet.y = top + 18;
-    const float shape = sheet.put(sheet.left, entry.shape, sheet.width(), Font::mono, 12, theme.muted);
-    if (shape + 12 + sheet.context.measure(entry.memory, Font::mono, 12) <= sheet.width())
-        sheet.put(sheet.right, entry.memory, sheet.width(), Font::mono, 12, theme.muted, Align::right);
+    const float shape =
+        sheet.put(sheet.left, entry.shape, sheet.width(), figure::Font::mono, 12, theme.muted);
+    if (shape + 12 + sheet.context.measure(entry.memory, figure::Font::mono, 12) <= sheet.width())
+        sheet.put(sheet.right, entry.memory, sheet.width(), figure::Font::mono, 12, theme.muted,
+                  figure::Align::right);
     sheet.y = top + entry_height;
     sheet.picture.hotspots.push_back({area, entry.name, ViewChange{GoTo{entry.group}},
                                       (entry.memory.empty() ? "" : entry.memory + ". ") + "Go to " +
@@ -134,7 +136,7 @@ std::string gain_words(const std::vector<float>& gains) {
 }
 
 void heading(Sheet& sheet, const char* text) {
-    sheet.put(sheet.left, text, sheet.width(), Font::ui_semibold, 13.5F, sheet.context.theme.ink);
+    sheet.put(sheet.left, text, sheet.width(), figure::Font::ui_semibold, 13.5F, sheet.context.theme.ink);
     sheet.y += Sheet::row_height + 2;
 }
 
@@ -176,4 +178,4 @@ Picture draw_tensors(const DrawContext& context) {
     return sheet.finish();
 }
 
-} // namespace headscope
+} // namespace headscope::app

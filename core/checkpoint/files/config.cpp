@@ -11,7 +11,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 namespace {
 
@@ -196,4 +196,4 @@ ModelConfig parse_model_config(std::string_view text, const std::string& source)
     return config;
 }
 
-} // namespace headscope
+} // namespace headscope::checkpoint

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 enum class ModelFamily : std::uint8_t { gpt2, bert, distilbert, roberta, llama, mistral, qwen2 };
 
@@ -95,4 +95,4 @@ std::string family_names();
 /// that is not known, and for features that would change the numbers and are not computed here.
 ModelConfig parse_model_config(std::string_view text, const std::string& source);
 
-} // namespace headscope
+} // namespace headscope::checkpoint

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 namespace {
 
@@ -166,4 +166,4 @@ std::string family_names() {
     return names;
 }
 
-} // namespace headscope
+} // namespace headscope::checkpoint

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 /// How a family spells its keys and what Hugging Face takes where they are missing. A null key: there is no
 /// such size.
@@ -29,4 +29,4 @@ struct FamilyKeys {
 /// In the order of ModelFamily.
 std::span<const FamilyKeys> family_keys();
 
-} // namespace headscope
+} // namespace headscope::checkpoint

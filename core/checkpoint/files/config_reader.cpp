@@ -6,7 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 using nlohmann::json;
 
@@ -100,4 +100,4 @@ std::optional<ConfigReader> ConfigReader::object(const char* key) const {
     return ConfigReader(*value, source_ + ": " + key);
 }
 
-} // namespace headscope
+} // namespace headscope::checkpoint

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 /// Typed reading of the keys of one JSON object. A key that is missing or null counts as not given. Each
 /// throws Error(input) naming the key, what it has and what it should have. Refers to the object, which
@@ -42,4 +42,4 @@ private:
     std::string source_;
 };
 
-} // namespace headscope
+} // namespace headscope::checkpoint

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <optional>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 namespace fs = std::filesystem;
 
@@ -118,4 +118,4 @@ std::vector<LocalModel> local_models(const std::string& folder) {
     return found;
 }
 
-} // namespace headscope
+} // namespace headscope::checkpoint

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 /// A checkpoint in the folder where Hugging Face's tools keep what they fetched.
 struct LocalModel {
@@ -26,4 +26,4 @@ std::vector<LocalModel> local_models(const std::string& folder);
 /// folder's name.
 std::string checkpoint_name(const std::string& folder);
 
-} // namespace headscope
+} // namespace headscope::checkpoint

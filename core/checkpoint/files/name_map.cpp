@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 namespace {
 
@@ -222,4 +222,4 @@ std::string full_name(const TensorName& row, std::string_view prefix, std::int64
     return name;
 }
 
-} // namespace headscope
+} // namespace headscope::checkpoint

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 /// Every weight of a model, whatever its family calls it. Those from W_QKV on exist once per layer.
 enum class Slot : std::uint8_t {
@@ -95,4 +95,4 @@ std::vector<std::int64_t> file_extents(const TensorName& row, const ModelConfig&
 /// prefix + name, with the number of the layer in its place.
 std::string full_name(const TensorName& row, std::string_view prefix, std::int64_t layer);
 
-} // namespace headscope
+} // namespace headscope::checkpoint

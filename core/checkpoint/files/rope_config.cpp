@@ -4,7 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 namespace {
 
@@ -103,4 +103,4 @@ void read_rope(const ConfigReader& reader, ModelConfig& config) {
         }
 }
 
-} // namespace headscope
+} // namespace headscope::checkpoint

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 namespace fs = std::filesystem;
 
@@ -43,8 +43,8 @@ bool is_pickle(const fs::path& path) {
 } // namespace
 
 void TensorFiles::add(const std::string& path) {
-    const auto file = std::make_shared<const Safetensors>(Safetensors::open_lazily(path));
-    for (const SafetensorsEntry& entry : file->entries())
+    const auto file = std::make_shared<const format::Safetensors>(format::Safetensors::open_lazily(path));
+    for (const format::SafetensorsEntry& entry : file->entries())
         if (!places_.emplace(entry.name, Place{files_.size(), &entry}).second)
             fail_input(path + ": tensor " + entry.name +
                        " is in another file of the checkpoint too; keep one");
@@ -91,15 +91,15 @@ TensorFiles TensorFiles::open(const std::string& folder) {
     return files;
 }
 
-std::vector<const SafetensorsEntry*> TensorFiles::entries() const {
-    std::vector<const SafetensorsEntry*> all;
+std::vector<const format::SafetensorsEntry*> TensorFiles::entries() const {
+    std::vector<const format::SafetensorsEntry*> all;
     all.reserve(places_.size());
     for (const auto& [name, place] : places_)
         all.push_back(place.entry);
     return all;
 }
 
-const SafetensorsEntry* TensorFiles::find(std::string_view name) const {
+const format::SafetensorsEntry* TensorFiles::find(std::string_view name) const {
     const auto found = places_.find(name);
     return found == places_.end() ? nullptr : found->second.entry;
 }
@@ -108,7 +108,7 @@ TensorPtr TensorFiles::tensor(std::string_view name) const {
     const auto found = places_.find(name);
     if (found == places_.end())
         fail_input(folder_ + " has no tensor " + std::string(name) + "; get the checkpoint again");
-    const Safetensors& file = *files_[found->second.file];
+    const format::Safetensors& file = *files_[found->second.file];
     TensorPtr tensor = file.tensor(name);
     if (tensor->all_finite())
         return tensor;
@@ -119,4 +119,4 @@ TensorPtr TensorFiles::tensor(std::string_view name) const {
                "; every weight should be finite, get the checkpoint again");
 }
 
-} // namespace headscope
+} // namespace headscope::checkpoint

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 /// The tensors of a checkpoint folder: model.safetensors, or the files that model.safetensors.index.json
 /// names. Headers are read at once, tensors when they are asked for. Immutable; any thread may read it.
@@ -18,11 +18,11 @@ public:
     static TensorFiles open(const std::string& folder);
 
     /// In the order in which they were opened.
-    const std::vector<std::shared_ptr<const Safetensors>>& files() const { return files_; }
+    const std::vector<std::shared_ptr<const format::Safetensors>>& files() const { return files_; }
     /// All tensors, ordered by name.
-    std::vector<const SafetensorsEntry*> entries() const;
+    std::vector<const format::SafetensorsEntry*> entries() const;
     /// Null when there is no such tensor.
-    const SafetensorsEntry* find(std::string_view name) const;
+    const format::SafetensorsEntry* find(std::string_view name) const;
     /// As float32; throws like Safetensors::tensor, and when a number is NaN or infinite.
     TensorPtr tensor(std::string_view name) const;
 
@@ -32,11 +32,11 @@ private:
 
     struct Place {
         std::size_t file;
-        const SafetensorsEntry* entry; ///< in files_[file], whose entries never move
+        const format::SafetensorsEntry* entry; ///< in files_[file], whose entries never move
     };
     std::string folder_;
-    std::vector<std::shared_ptr<const Safetensors>> files_;
+    std::vector<std::shared_ptr<const format::Safetensors>> files_;
     std::map<std::string, Place, std::less<>> places_;
 };
 
-} // namespace headscope
+} // namespace headscope::checkpoint

@@ -1,6 +1,6 @@
 #include "core/checkpoint/model/kept_weights.h"
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 bool KeptWeights::recall(std::size_t slot, TensorPtr& tensor) const {
     if (present_[slot])
@@ -44,4 +44,4 @@ TensorPtr KeptWeights::one(Slot slot, const std::function<TensorPtr()>& read) {
     return tensor;
 }
 
-} // namespace headscope
+} // namespace headscope::checkpoint

@@ -9,7 +9,7 @@
 #include <memory>
 #include <mutex>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 /// The weights of one layer or of what stands around the layers, by slot; null where the model has none. In
 /// our convention: matrices (d_in, d_out), tables (rows, D).
@@ -41,4 +41,4 @@ private:
     bool read_ = false;
 };
 
-} // namespace headscope
+} // namespace headscope::checkpoint

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 namespace {
 
@@ -45,7 +45,7 @@ void norm_row(const Tensor& x, std::int64_t i, const Tensor& gain, const Tensor*
 
 } // namespace
 
-MutableTensor norm(CpuDense& cpu, const Tensor& x, const Tensor& gain, const Tensor* shift, double eps) {
+MutableTensor norm(cpu::CpuDense& cpu, const Tensor& x, const Tensor& gain, const Tensor* shift, double eps) {
     MutableTensor y = cpu.make(x.shape());
     cpu.for_rows(rows_of(x), 20 * width_of(x), [&](std::int64_t first, std::int64_t count) {
         for (std::int64_t i = first; i < first + count; ++i)
@@ -54,8 +54,8 @@ MutableTensor norm(CpuDense& cpu, const Tensor& x, const Tensor& gain, const Ten
     return y;
 }
 
-void activate(CpuDense& cpu, Tensor& x, Activation activation, const Progress& cancel) {
-    using enum CpuDense::Function;
+void activate(cpu::CpuDense& cpu, Tensor& x, Activation activation, const Progress& cancel) {
+    using enum cpu::CpuDense::Function;
     Numbers numbers(x.data(), x.count());
     switch (activation) {
     case Activation::gelu:
@@ -93,14 +93,14 @@ void activate(CpuDense& cpu, Tensor& x, Activation activation, const Progress& c
     }
 }
 
-MutableTensor sum(CpuDense& cpu, const Tensor& x, const Tensor& y) {
+MutableTensor sum(cpu::CpuDense& cpu, const Tensor& x, const Tensor& y) {
     MutableTensor out = cpu.make(x.shape());
     Numbers(out->data(), out->count()) =
         ConstNumbers(x.data(), x.count()) + ConstNumbers(y.data(), y.count());
     return out;
 }
 
-MutableTensor mlp(CpuDense& cpu, const Tensor& x, const WeightSet& layer, Activation activation,
+MutableTensor mlp(cpu::CpuDense& cpu, const Tensor& x, const WeightSet& layer, Activation activation,
                   const Progress& cancel) {
     MutableTensor inside = cpu.multiply(x, *layer[Slot::mlp_in], layer[Slot::mlp_in_bias].get(), cancel);
     if (const TensorPtr& gate = layer[Slot::mlp_gate]) {
@@ -113,4 +113,4 @@ MutableTensor mlp(CpuDense& cpu, const Tensor& x, const WeightSet& layer, Activa
     return cpu.multiply(*inside, *layer[Slot::mlp_out], layer[Slot::mlp_out_bias].get(), cancel);
 }
 
-} // namespace headscope
+} // namespace headscope::checkpoint

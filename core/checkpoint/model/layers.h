@@ -8,7 +8,7 @@
 
 #include <memory>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 // The parts of a transformer around its attention. x is (B, T, width); each returns a new tensor.
 
@@ -16,17 +16,17 @@ using MutableTensor = std::shared_ptr<Tensor>;
 
 /// (x - mean) / sqrt(variance + eps) * gain + shift; without a shift RMSNorm: x / sqrt(mean square + eps) *
 /// gain.
-MutableTensor norm(CpuDense& cpu, const Tensor& x, const Tensor& gain, const Tensor* shift, double eps);
+MutableTensor norm(cpu::CpuDense& cpu, const Tensor& x, const Tensor& gain, const Tensor* shift, double eps);
 
 /// In place, number by number.
-void activate(CpuDense& cpu, Tensor& x, Activation activation, const Progress& cancel);
+void activate(cpu::CpuDense& cpu, Tensor& x, Activation activation, const Progress& cancel);
 
 /// x + y, of one shape.
-MutableTensor sum(CpuDense& cpu, const Tensor& x, const Tensor& y);
+MutableTensor sum(cpu::CpuDense& cpu, const Tensor& x, const Tensor& y);
 
 /// The MLP of a layer: activation(x W_in + b) W_out + b, or with a gate
 /// (activation(x W_gate + b) * (x W_in + b)) W_out + b.
-MutableTensor mlp(CpuDense& cpu, const Tensor& x, const WeightSet& layer, Activation activation,
+MutableTensor mlp(cpu::CpuDense& cpu, const Tensor& x, const WeightSet& layer, Activation activation,
                   const Progress& cancel);
 
-} // namespace headscope
+} // namespace headscope::checkpoint

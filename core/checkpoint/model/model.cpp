@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 namespace {
 
@@ -27,7 +27,7 @@ std::string name_in(const TensorFiles& files, const std::string& name) {
 }
 
 std::string shape_text(std::vector<std::int64_t> extents) {
-    SafetensorsEntry entry;
+    format::SafetensorsEntry entry;
     entry.extents = std::move(extents);
     return entry.shape_text();
 }
@@ -120,7 +120,7 @@ void Model::match_rows(std::span<const TensorName> rows, std::string_view prefix
         const std::vector<std::int64_t> wanted = file_extents(row, config_);
         for (std::int64_t l = 0; l < times; ++l) {
             const std::string name = name_in_files(row, prefix, l);
-            const SafetensorsEntry* entry = files_.find(name);
+            const format::SafetensorsEntry* entry = files_.find(name);
             if (entry == nullptr)
                 missing.push_back(name);
             else if (entry->extents != wanted)
@@ -149,7 +149,7 @@ void Model::match() {
     };
     collect(map.body, prefix_);
     collect(map.head, "");
-    for (const SafetensorsEntry* entry : files_.entries()) {
+    for (const format::SafetensorsEntry* entry : files_.entries()) {
         std::int64_t numbers = 1;
         for (const std::int64_t extent : entry->extents)
             numbers *= extent;
@@ -220,4 +220,4 @@ WeightSet Model::read_layer(std::int64_t l) const {
     return set;
 }
 
-} // namespace headscope
+} // namespace headscope::checkpoint

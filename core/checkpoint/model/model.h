@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 /// What a checkpoint's tensors leave to say. Names are those of the file.
 struct CheckpointReport {
@@ -74,4 +74,4 @@ private:
     std::shared_ptr<std::vector<KeptWeights>> kept_; ///< around the layers, then each layer
 };
 
-} // namespace headscope
+} // namespace headscope::checkpoint

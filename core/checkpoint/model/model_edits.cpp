@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 namespace {
 
@@ -90,4 +90,4 @@ void check_edits(const Model& model, const ModelEdits& edits) {
     }
 }
 
-} // namespace headscope
+} // namespace headscope::checkpoint

@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 /// What a user changed in the attention of one layer.
 struct LayerEdits {
@@ -34,4 +34,4 @@ std::int64_t first_difference(const ModelEdits& a, const ModelEdits& b, std::int
 /// Where a model holds the weights that can be edited, W_Q to b_O; nothing for other tensors.
 std::optional<Slot> slot_of(TensorId id);
 
-} // namespace headscope
+} // namespace headscope::checkpoint

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 namespace {
 
@@ -26,9 +26,9 @@ void check_range(const std::vector<std::int64_t>& list, const char* name, std::i
                std::to_string(*bad) + "; it should be from 0 to " + std::to_string(end - 1));
 }
 
-std::vector<std::int64_t> read_like_ids(const Safetensors& file, const char* name,
+std::vector<std::int64_t> read_like_ids(const format::Safetensors& file, const char* name,
                                         const std::vector<std::int64_t>& extents) {
-    const SafetensorsEntry* entry = file.find(name);
+    const format::SafetensorsEntry* entry = file.find(name);
     if (entry == nullptr)
         return {};
     if (entry->extents != extents)
@@ -39,10 +39,10 @@ std::vector<std::int64_t> read_like_ids(const Safetensors& file, const char* nam
 
 } // namespace
 
-ModelInputs read_model_inputs(const Safetensors& file) {
+ModelInputs read_model_inputs(const format::Safetensors& file) {
     ModelInputs inputs;
     inputs.ids = file.integers("input_ids");
-    const SafetensorsEntry& entry = *file.find("input_ids");
+    const format::SafetensorsEntry& entry = *file.find("input_ids");
     if (entry.extents.empty() || entry.extents.size() > 2)
         fail_input(file.source() + ": input_ids has shape " + entry.shape_text() +
                    "; it should have (T) or (B, T)");
@@ -98,4 +98,4 @@ std::vector<std::int64_t> learned_positions(const ModelInputs& inputs, const Mod
     return positions;
 }
 
-} // namespace headscope
+} // namespace headscope::checkpoint

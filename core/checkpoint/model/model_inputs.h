@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
-
+namespace headscope::format {
 class Safetensors;
+} // namespace headscope::format
+
+namespace headscope::checkpoint {
 
 /// A batch of token ids. All vectors row by row, (B, T).
 struct ModelInputs {
@@ -24,7 +26,7 @@ struct ModelInputs {
 
 /// Reads input_ids (T) or (B, T), and attention_mask and token_type_ids of the same shape where the file has
 /// them. Throws Error(input) naming the tensor.
-ModelInputs read_model_inputs(const Safetensors& file);
+ModelInputs read_model_inputs(const format::Safetensors& file);
 
 /// Throws Error(input) naming the tensor and the entry: counts against B T, ids outside the vocabulary, token
 /// types that the model does not have.
@@ -35,4 +37,4 @@ void check_inputs(const ModelInputs& inputs, const ModelConfig& config);
 /// too short.
 std::vector<std::int64_t> learned_positions(const ModelInputs& inputs, const ModelConfig& config);
 
-} // namespace headscope
+} // namespace headscope::checkpoint

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 namespace {
 
@@ -32,7 +32,7 @@ std::vector<std::int64_t> changed_places(const Tensor& before, const Tensor& aft
     return places;
 }
 
-void add_tensor(SafetensorsWriter& writer, const std::string& name, const Tensor& before,
+void add_tensor(format::SafetensorsWriter& writer, const std::string& name, const Tensor& before,
                 const TensorPtr& after) {
     const std::vector<std::int64_t> places = changed_places(before, *after);
     constexpr std::size_t bytes_of_one = sizeof(std::int64_t) + sizeof(float);
@@ -46,7 +46,7 @@ void add_tensor(SafetensorsWriter& writer, const std::string& name, const Tensor
 }
 
 /// The tensor that `name` of the patch makes of the checkpoint's own. Counts what it takes from the file.
-TensorPtr read_tensor(const Safetensors& file, const std::string& name, const Tensor& before,
+TensorPtr read_tensor(const format::Safetensors& file, const std::string& name, const Tensor& before,
                       std::size_t& taken) {
     if (file.has(name)) {
         ++taken;
@@ -73,8 +73,8 @@ TensorPtr read_tensor(const Safetensors& file, const std::string& name, const Te
     return after;
 }
 
-void read_tensors(const Model& model, const Safetensors& file, std::int64_t l, const PatchLayer& listed,
-                  LayerEdits& edits, std::size_t& taken) {
+void read_tensors(const Model& model, const format::Safetensors& file, std::int64_t l,
+                  const PatchLayer& listed, LayerEdits& edits, std::size_t& taken) {
     const WeightSet weights = listed.originals.empty() ? WeightSet() : model.layer(l);
     for (const auto& [id, digest] : listed.originals) {
         const TensorPtr before = weights[*slot_of(id)];
@@ -103,7 +103,7 @@ void refuse_checkpoint_folder(const Model& model, const std::string& path) {
 
 std::string patch_bytes(const Model& model, const ModelEdits& edits) {
     check_edits(model, edits);
-    SafetensorsWriter writer;
+    format::SafetensorsWriter writer;
     ordered_json layers = ordered_json::array();
     for (const auto& [l, layer] : edits) {
         if (layer.empty())
@@ -130,7 +130,7 @@ void save_patch(const Model& model, const ModelEdits& edits, const std::string& 
     write_file_atomically(path, patch_bytes(model, edits));
 }
 
-ModelEdits read_patch(const Model& model, const Safetensors& file) {
+ModelEdits read_patch(const Model& model, const format::Safetensors& file) {
     const PatchHeader header = read_patch_header(file);
     check_identity(header.made_for, model, file.source());
     ModelEdits edits;
@@ -154,7 +154,7 @@ ModelEdits read_patch(const Model& model, const Safetensors& file) {
 }
 
 ModelEdits load_patch(const Model& model, const std::string& path) {
-    return read_patch(model, Safetensors::open(path));
+    return read_patch(model, format::Safetensors::open(path));
 }
 
-} // namespace headscope
+} // namespace headscope::checkpoint

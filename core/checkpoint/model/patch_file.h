@@ -4,9 +4,11 @@
 
 #include <string>
 
-namespace headscope {
-
+namespace headscope::format {
 class Safetensors;
+} // namespace headscope::format
+
+namespace headscope::checkpoint {
 
 // What a user changed in a checkpoint, as a small safetensors file of its own; described for users in
 // assets/manual/checkpoints.md. Its metadata "headscope.patch" is JSON: the checkpoint's identity (SHA-256 of
@@ -25,8 +27,8 @@ void save_patch(const Model& model, const ModelEdits& edits, const std::string& 
 
 /// The edits of a patch that was made for this checkpoint. Throws Error(input) when it was made for another,
 /// saying which part differs, and for what is no patch or is damaged.
-ModelEdits read_patch(const Model& model, const Safetensors& file);
+ModelEdits read_patch(const Model& model, const format::Safetensors& file);
 /// The same from a file.
 ModelEdits load_patch(const Model& model, const std::string& path);
 
-} // namespace headscope
+} // namespace headscope::checkpoint

@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 namespace {
 
@@ -29,20 +29,20 @@ std::string folder_name(const std::string& folder) {
     return (path.has_filename() ? path : path.parent_path()).filename().string();
 }
 
-CheckpointIdentity read_identity(const JsonField& field) {
+CheckpointIdentity read_identity(const text::JsonField& field) {
     CheckpointIdentity identity;
     identity.name = field.at("name").string();
     identity.config_sha256 = field.at("config_sha256").string();
-    for (const JsonField& file : field.at("files").elements())
+    for (const text::JsonField& file : field.at("files").elements())
         identity.files.push_back({file.at("name").string(),
                                   static_cast<std::uint64_t>(file.at("bytes").whole_number(largest_file)),
                                   file.at("header_sha256").string()});
     return identity;
 }
 
-std::vector<float> read_gains(const JsonField& field) {
+std::vector<float> read_gains(const text::JsonField& field) {
     std::vector<float> gains;
-    for (const JsonField& gain : field.elements()) {
+    for (const text::JsonField& gain : field.elements()) {
         const float number = gain.value().is_number() ? gain.value().get<float>() : INFINITY;
         if (!std::isfinite(number))
             gain.fail("every gain is a number that float32 can hold");
@@ -51,18 +51,18 @@ std::vector<float> read_gains(const JsonField& field) {
     return gains;
 }
 
-PatchLayer read_layer(const JsonField& field) {
+PatchLayer read_layer(const text::JsonField& field) {
     PatchLayer layer;
     if (const auto gains = field.find("gains"))
         layer.gains = read_gains(*gains);
-    const JsonField originals = field.at("original_sha256");
+    const text::JsonField originals = field.at("original_sha256");
     if (!originals.value().is_object())
         originals.fail("it should be an object that gives each changed tensor a digest");
     for (const auto& [name, digest] : originals.value().items()) {
         const auto id = find_tensor(name);
         if (!id || !slot_of(*id))
             originals.fail("only W_Q, W_K, W_V, W_O, b_Q, b_K, b_V and b_O can be changed");
-        layer.originals[*id] = JsonField(digest, originals.place() + "." + name).string();
+        layer.originals[*id] = text::JsonField(digest, originals.place() + "." + name).string();
     }
     return layer;
 }
@@ -96,20 +96,20 @@ std::string patch_text(const CheckpointIdentity& identity, const ordered_json& l
     return text.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-PatchHeader read_patch_header(const Safetensors& file) {
+PatchHeader read_patch_header(const format::Safetensors& file) {
     const auto text = file.metadata().find(patch_key);
     if (text == file.metadata().end())
         fail_input(file.source() + " is no patch of a checkpoint: it has no metadata " + patch_key +
                    "; name a file that was saved as one");
     const std::string place = file.source() + ": " + patch_key;
     const json parsed = parse_json(text->second, place);
-    const JsonField root(parsed, place);
-    if (const JsonField field = root.at("version"); field.whole_number(largest_file) != version)
+    const text::JsonField root(parsed, place);
+    if (const text::JsonField field = root.at("version"); field.whole_number(largest_file) != version)
         field.fail("this program reads version 1; use the one that wrote it");
     PatchHeader header;
     header.made_for = read_identity(root.at("checkpoint"));
-    for (const JsonField& layer : root.at("layers").elements()) {
-        const JsonField number = layer.at("layer");
+    for (const text::JsonField& layer : root.at("layers").elements()) {
+        const text::JsonField number = layer.at("layer");
         if (!header.layers.emplace(number.whole_number(most_layers), read_layer(layer)).second)
             number.fail("each layer is listed once");
     }
@@ -131,4 +131,4 @@ void check_identity(const CheckpointIdentity& made_for, const Model& model, cons
         refuse("the number of tensor files");
 }
 
-} // namespace headscope
+} // namespace headscope::checkpoint

@@ -10,9 +10,11 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
-
+namespace headscope::format {
 class Safetensors;
+} // namespace headscope::format
+
+namespace headscope::checkpoint {
 
 // What stands in the metadata of a patch, and what a checkpoint is known by.
 
@@ -45,11 +47,11 @@ struct PatchHeader {
 /// The metadata text of a patch; `layers` is the list of its layers.
 std::string patch_text(const CheckpointIdentity& identity, const nlohmann::ordered_json& layers);
 /// Throws Error(input) naming the key for what is no patch, is damaged, or was written by a later version.
-PatchHeader read_patch_header(const Safetensors& file);
+PatchHeader read_patch_header(const format::Safetensors& file);
 /// Throws Error(input) when the patch was made for another checkpoint, saying what differs.
 void check_identity(const CheckpointIdentity& made_for, const Model& model, const std::string& source);
 
 /// SHA-256 of a weight's numbers as float32, little-endian, in our layout.
 std::string digest_of(const Tensor& weight);
 
-} // namespace headscope
+} // namespace headscope::checkpoint

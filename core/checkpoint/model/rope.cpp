@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 namespace {
 
@@ -101,4 +101,4 @@ Rotary rotary_tables(const ModelConfig& config, std::int64_t T) {
     return {cos, sin};
 }
 
-} // namespace headscope
+} // namespace headscope::checkpoint

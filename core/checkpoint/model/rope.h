@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 /// Angles per token of the dk/2 pairs of a head in a text of T tokens, scaled as the config says.
 std::vector<float> rotary_frequencies(const ModelConfig& config, std::int64_t T);
@@ -14,4 +14,4 @@ std::vector<float> rotary_frequencies(const ModelConfig& config, std::int64_t T)
 /// trained and are run with it: at late positions the exact angles differ visibly.
 Rotary rotary_tables(const ModelConfig& config, std::int64_t T);
 
-} // namespace headscope
+} // namespace headscope::checkpoint

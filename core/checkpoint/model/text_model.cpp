@@ -8,7 +8,7 @@
 #include <array>
 #include <charconv>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 namespace {
 
@@ -25,12 +25,12 @@ std::string_view mask_token(ModelFamily family) {
     }
 }
 
-std::int64_t find_mask(const Tokenizer& tokenizer, std::string_view token) {
+std::int64_t find_mask(const text::Tokenizer& tokenizer, std::string_view token) {
     if (token.empty())
         return -1;
-    const Encoding encoding = tokenizer.encode(token);
-    const auto at =
-        std::ranges::find_if(encoding.ids, [&](TokenId id) { return tokenizer.token_text(id) == token; });
+    const text::Encoding encoding = tokenizer.encode(token);
+    const auto at = std::ranges::find_if(encoding.ids,
+                                         [&](text::TokenId id) { return tokenizer.token_text(id) == token; });
     return at == encoding.ids.end() ? -1 : *at;
 }
 
@@ -70,7 +70,7 @@ TextModelPtr open_text_model(const std::string& folder) {
     opened->model = std::make_shared<const Model>(Model::open(folder));
     opened->model->require_runnable();
     try {
-        opened->tokenizer = load_tokenizer(folder);
+        opened->tokenizer = text::load_tokenizer(folder);
         opened->mask_id = find_mask(*opened->tokenizer, mask_token(opened->model->config().family));
     } catch (const Error& fault) {
         opened->no_tokenizer = fault.what();
@@ -85,9 +85,9 @@ ModelInputs prompt_inputs(const TextModel& model, const std::string& prompt) {
         for (const std::int64_t id : inputs.ids)
             inputs.tokens.push_back("#" + std::to_string(id));
     } else {
-        const Encoding encoding = model.tokenizer->encode(prompt);
+        const text::Encoding encoding = model.tokenizer->encode(prompt);
         inputs.ids.assign(encoding.ids.begin(), encoding.ids.end());
-        inputs.tokens = token_labels(*model.tokenizer, encoding.ids, BlankMark::hidden);
+        inputs.tokens = text::token_labels(*model.tokenizer, encoding.ids, text::BlankMark::hidden);
     }
     if (inputs.ids.empty())
         fail_input(model.tokenizer == nullptr ? "There are no token ids; type some, such as 12 7 30."
@@ -124,7 +124,7 @@ std::string first_prompt(const TextModel& model) {
 std::string label_of(const TextModel& model, std::int64_t id) {
     return model.tokenizer == nullptr
                ? "#" + std::to_string(id)
-               : token_label(*model.tokenizer, static_cast<TokenId>(id), BlankMark::dot);
+               : text::token_label(*model.tokenizer, static_cast<text::TokenId>(id), text::BlankMark::dot);
 }
 
-} // namespace headscope
+} // namespace headscope::checkpoint

@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 /// A checkpoint with what turns a prompt into its tokens. Immutable; any thread may use it.
 struct TextModel {
     std::shared_ptr<const Model> model;
-    std::shared_ptr<const Tokenizer> tokenizer; ///< null: prompts are ids
-    std::string no_tokenizer;                   ///< why there is none, in one sentence
+    std::shared_ptr<const text::Tokenizer> tokenizer; ///< null: prompts are ids
+    std::string no_tokenizer;                         ///< why there is none, in one sentence
     std::int64_t mask_id = -1; ///< of the token that stands for a hidden word; -1: there is none
 
     /// Trained to guess hidden words from both sides; else the next word from those before it.
@@ -38,4 +38,4 @@ std::string first_prompt(const TextModel& model);
 /// How people read a token of the model's vocabulary, a blank at its beginning marked "·".
 std::string label_of(const TextModel& model, std::int64_t id);
 
-} // namespace headscope
+} // namespace headscope::checkpoint

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 namespace {
 
@@ -26,7 +26,7 @@ ForwardResult run_model(const Model& model, const ModelInputs& inputs, const For
     check_options(options, model.config());
     const ForwardPass pass(model, inputs);
     check_edits(model, options.edits);
-    CpuDense cpu;
+    cpu::CpuDense cpu;
     ForwardResult result;
     const auto attend = [&](std::int64_t l, Problem problem) {
         problem = with_edits(std::move(problem), edits_of(options.edits, l));
@@ -54,4 +54,4 @@ ForwardResult run_model(const Model& model, const ModelInputs& inputs, const For
     return result;
 }
 
-} // namespace headscope
+} // namespace headscope::checkpoint

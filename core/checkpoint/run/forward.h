@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 struct ForwardOptions {
     StageSet stages{};                   ///< to keep of each layer's attention
@@ -51,4 +51,4 @@ using RunAttention = std::function<Trace(const Problem&, StageSet, Progress&)>;
 ForwardResult run_model(const Model& model, const ModelInputs& inputs, const ForwardOptions& options,
                         const RunAttention& attention, Progress& progress);
 
-} // namespace headscope
+} // namespace headscope::checkpoint

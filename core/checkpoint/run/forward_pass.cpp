@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 namespace {
 
@@ -35,7 +35,7 @@ ForwardPass::ForwardPass(const Model& model, const ModelInputs& inputs)
         rotary_ = rotary_tables(config_, inputs.T);
 }
 
-TensorPtr ForwardPass::normed(CpuDense& cpu, const Tensor& x, const TensorPtr& gain,
+TensorPtr ForwardPass::normed(cpu::CpuDense& cpu, const Tensor& x, const TensorPtr& gain,
                               const TensorPtr& shift) const {
     return norm(cpu, x, *gain, shift.get(), config_.norm_eps);
 }
@@ -49,7 +49,7 @@ void ForwardPass::add_rows(Tensor& x, Slot table, const std::vector<std::int64_t
     }
 }
 
-TensorPtr ForwardPass::embed(CpuDense& cpu) const {
+TensorPtr ForwardPass::embed(cpu::CpuDense& cpu) const {
     auto x = std::make_shared<Tensor>(Shape{inputs_.B, inputs_.T, config_.D}, 0.0F);
     add_rows(*x, Slot::words, inputs_.ids);
     if (!rotary(config_.family))
@@ -106,7 +106,7 @@ Problem ForwardPass::problem_of(std::int64_t l, const WeightSet& weights, Tensor
     return problem;
 }
 
-Problem ForwardPass::problem(CpuDense& cpu, std::int64_t l, const TensorPtr& hidden) const {
+Problem ForwardPass::problem(cpu::CpuDense& cpu, std::int64_t l, const TensorPtr& hidden) const {
     const WeightSet w = model_.layer(l);
     return problem_of(l, w,
                       pre_norm(config_.family)
@@ -114,7 +114,7 @@ Problem ForwardPass::problem(CpuDense& cpu, std::int64_t l, const TensorPtr& hid
                           : hidden);
 }
 
-TensorPtr ForwardPass::layer(CpuDense& cpu, std::int64_t l, const TensorPtr& x, const Attend& attend,
+TensorPtr ForwardPass::layer(cpu::CpuDense& cpu, std::int64_t l, const TensorPtr& x, const Attend& attend,
                              const Progress& cancel) const {
     using enum Slot;
     const WeightSet w = model_.layer(l);
@@ -138,7 +138,7 @@ TensorPtr ForwardPass::layer(CpuDense& cpu, std::int64_t l, const TensorPtr& x, 
                   w[mlp_shift]);
 }
 
-void ForwardPass::run_layers(CpuDense& cpu, std::vector<TensorPtr>& hidden, const Attend& attend,
+void ForwardPass::run_layers(cpu::CpuDense& cpu, std::vector<TensorPtr>& hidden, const Attend& attend,
                              Progress& progress) const {
     const auto steps = static_cast<float>(config_.layers + 1);
     for (auto l = static_cast<std::int64_t>(hidden.size()) - 1; l < config_.layers; ++l) {
@@ -155,7 +155,7 @@ void ForwardPass::run_layers(CpuDense& cpu, std::vector<TensorPtr>& hidden, cons
         hidden.back() = normed(cpu, *hidden.back(), gain, model_.shared(Slot::final_shift));
 }
 
-TensorPtr ForwardPass::logits(CpuDense& cpu, const Tensor& x, const Progress& cancel) const {
+TensorPtr ForwardPass::logits(cpu::CpuDense& cpu, const Tensor& x, const Progress& cancel) const {
     using enum Slot;
     if (!model_.has_head())
         return nullptr;
@@ -171,4 +171,4 @@ TensorPtr ForwardPass::logits(CpuDense& cpu, const Tensor& x, const Progress& ca
     return cpu.multiply_by_rows(*ready, *table, bias.get(), cancel);
 }
 
-} // namespace headscope
+} // namespace headscope::checkpoint

@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 /// The steps of a forward pass over one batch, for run_model and ModelRun. Neither the model nor the inputs
 /// may go before it. Any thread may use it, with a CpuDense of its own.
@@ -25,25 +25,26 @@ public:
     ForwardPass(const Model& model, const ModelInputs& inputs);
 
     /// The embedding output, (B, T, D).
-    TensorPtr embed(CpuDense& cpu) const;
+    TensorPtr embed(cpu::CpuDense& cpu) const;
     /// Layers hidden.size() - 1 and up, from the last of `hidden`, (B, T, D): appends what each gives, the
     /// last after the final norm. Throws Error(input) for numbers beyond float32's range and what `attend`
     /// throws, with the layer's number; Error(cancelled) between steps.
-    void run_layers(CpuDense& cpu, std::vector<TensorPtr>& hidden, const Attend& attend,
+    void run_layers(cpu::CpuDense& cpu, std::vector<TensorPtr>& hidden, const Attend& attend,
                     Progress& progress) const;
     /// (B, T, vocab) from the last hidden state; null when the checkpoint has no head.
-    TensorPtr logits(CpuDense& cpu, const Tensor& x, const Progress& cancel) const;
+    TensorPtr logits(cpu::CpuDense& cpu, const Tensor& x, const Progress& cancel) const;
     /// Layer l's attention as the checkpoint has it, over the hidden state before the layer. Its x is what
     /// the projections read: the normed hidden state in pre-norm families.
-    Problem problem(CpuDense& cpu, std::int64_t l, const TensorPtr& hidden) const;
+    Problem problem(cpu::CpuDense& cpu, std::int64_t l, const TensorPtr& hidden) const;
 
 private:
     void add_rows(Tensor& x, Slot table, const std::vector<std::int64_t>& rows) const;
     Mask mask_of(std::int64_t l) const;
     Problem problem_of(std::int64_t l, const WeightSet& weights, TensorPtr x) const;
-    TensorPtr layer(CpuDense& cpu, std::int64_t l, const TensorPtr& x, const Attend& attend,
+    TensorPtr layer(cpu::CpuDense& cpu, std::int64_t l, const TensorPtr& x, const Attend& attend,
                     const Progress& cancel) const;
-    TensorPtr normed(CpuDense& cpu, const Tensor& x, const TensorPtr& gain, const TensorPtr& shift) const;
+    TensorPtr normed(cpu::CpuDense& cpu, const Tensor& x, const TensorPtr& gain,
+                     const TensorPtr& shift) const;
 
     const Model& model_;
     const ModelConfig& config_;
@@ -51,4 +52,4 @@ private:
     std::optional<Rotary> rotary_;
 };
 
-} // namespace headscope
+} // namespace headscope::checkpoint

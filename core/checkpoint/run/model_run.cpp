@@ -12,7 +12,7 @@
 #include <numeric>
 #include <utility>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 namespace {
 
@@ -20,9 +20,9 @@ namespace {
 /// other share one, and with it the memory it keeps.
 struct Workshop {
     std::mutex mutex;
-    std::shared_ptr<CpuMachine> machine = make_cpu_machine();
-    CpuEngine engine{machine};
-    CpuDense cpu{machine};
+    std::shared_ptr<cpu::CpuMachine> machine = cpu::make_cpu_machine();
+    cpu::CpuEngine engine{machine};
+    cpu::CpuDense cpu{machine};
 };
 
 } // namespace
@@ -224,4 +224,4 @@ void ModelRun::read_head(std::int64_t l, std::int64_t h, std::span<float> to) co
     std::copy_n(weights->data() + weights->offset(0, h, 0, 0), to.size(), to.data());
 }
 
-} // namespace headscope
+} // namespace headscope::checkpoint

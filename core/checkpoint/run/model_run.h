@@ -12,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 class ModelRun;
 using ModelPtr = std::shared_ptr<const Model>;
@@ -69,4 +69,4 @@ private:
     std::unique_ptr<State> state_;
 };
 
-} // namespace headscope
+} // namespace headscope::checkpoint

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 namespace {
 
@@ -76,4 +76,4 @@ PredictionShift compare_predictions(std::span<const float> before, std::span<con
     return shift;
 }
 
-} // namespace headscope
+} // namespace headscope::checkpoint

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 /// One entry of the vocabulary and how likely the model holds it.
 struct TokenChance {
@@ -33,4 +33,4 @@ struct PredictionShift {
 PredictionShift compare_predictions(std::span<const float> before, std::span<const float> after,
                                     std::size_t count);
 
-} // namespace headscope
+} // namespace headscope::checkpoint

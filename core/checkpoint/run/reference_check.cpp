@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 namespace {
 
@@ -26,17 +26,17 @@ constexpr double share_of_largest = 1e-6; ///< what float32 loses of large numbe
 
 /// A tensor of the file, and where this layer's numbers begin in it.
 struct ReferencePlace {
-    const SafetensorsEntry* entry = nullptr;
+    const format::SafetensorsEntry* entry = nullptr;
     std::int64_t first = 0;
 };
 
-ReferencePlace find_place(const Safetensors& file, const ReferenceKind& kind, std::int64_t l,
+ReferencePlace find_place(const format::Safetensors& file, const ReferenceKind& kind, std::int64_t l,
                           std::int64_t layers, const Shape& shape) {
     for (std::string name : kind.names) {
         const auto mark = name.find("{l}");
         if (mark != std::string::npos)
             name.replace(mark, 3, std::to_string(l));
-        const SafetensorsEntry* const entry = name.empty() ? nullptr : file.find(name);
+        const format::SafetensorsEntry* const entry = name.empty() ? nullptr : file.find(name);
         if (entry == nullptr)
             continue;
         std::vector<std::int64_t> wanted(shape.begin(), shape.end());
@@ -46,7 +46,7 @@ ReferencePlace find_place(const Safetensors& file, const ReferenceKind& kind, st
         if (entry->extents != wanted)
             fail_input(file.source() + ": tensor " + name + " has shape " + entry->shape_text() +
                        "; from this checkpoint and input_ids it is " +
-                       SafetensorsEntry{.name = {}, .dtype = {}, .extents = wanted}.shape_text() +
+                       format::SafetensorsEntry{.name = {}, .dtype = {}, .extents = wanted}.shape_text() +
                        ", make the reference with the same model and inputs");
         return {entry, all ? l * shape.count() : 0};
     }
@@ -61,7 +61,8 @@ double distance(float got, float expected) {
 /// Compares what the file has of it; nothing when it has none.
 class ReferenceComparison {
 public:
-    ReferenceComparison(const Safetensors& file, const ModelInputs& inputs) : file_(file), inputs_(inputs) {}
+    ReferenceComparison(const format::Safetensors& file, const ModelInputs& inputs)
+        : file_(file), inputs_(inputs) {}
 
     void add(const ReferenceKind& kind, std::optional<std::int64_t> layer, std::int64_t layers,
              const Tensor& got) {
@@ -95,14 +96,14 @@ private:
         return inputs_.attention_mask.empty() ||
                inputs_.attention_mask[static_cast<std::size_t>(b * inputs_.T + i)] != 0;
     }
-    const Safetensors& file_;
+    const format::Safetensors& file_;
     const ModelInputs& inputs_;
     std::vector<ReferenceRow> rows_;
 };
 
 } // namespace
 
-std::vector<ReferenceRow> check_against(const Model& model, const Safetensors& reference,
+std::vector<ReferenceRow> check_against(const Model& model, const format::Safetensors& reference,
                                         const RunAttention& attention, Progress& progress) {
     const ModelInputs inputs = read_model_inputs(reference);
     const ForwardResult run =
@@ -125,4 +126,4 @@ std::vector<ReferenceRow> check_against(const Model& model, const Safetensors& r
     return rows;
 }
 
-} // namespace headscope
+} // namespace headscope::checkpoint

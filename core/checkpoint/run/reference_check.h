@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 /// How far this program's numbers of one tensor are from somebody else's, over the rows of real tokens.
 struct ReferenceRow {
@@ -24,7 +24,7 @@ struct ReferenceRow {
 /// expect.attentions (L, B, H, T, T); hidden_states.{l}, hidden.{l} (B, T, D) or expect.hidden_states (L + 1,
 /// B, T, D); logits or expect.logits (B, T, vocab); of a floating-point type. Throws Error(input) naming the
 /// tensor for a wrong shape, when there is nothing to compare with, and what run_model throws.
-std::vector<ReferenceRow> check_against(const Model& model, const Safetensors& reference,
+std::vector<ReferenceRow> check_against(const Model& model, const format::Safetensors& reference,
                                         const RunAttention& attention, Progress& progress);
 
-} // namespace headscope
+} // namespace headscope::checkpoint

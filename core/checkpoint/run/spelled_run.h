@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::checkpoint {
 
 /// The weights of a run whose tokens are known as the vocabulary spells them too ("Ġcat", "##s", "[CLS]").
 /// Without a tokenizer the pieces are the tokens. Immutable; any thread may use every member.
@@ -33,4 +33,4 @@ private:
     std::vector<std::string> pieces_;
 };
 
-} // namespace headscope
+} // namespace headscope::checkpoint

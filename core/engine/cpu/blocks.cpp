@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::cpu {
 
 namespace {
 
@@ -109,4 +109,4 @@ bool multiply_packed(const Kernels& kernels, const Block& A, const float* panels
     return finite;
 }
 
-} // namespace headscope
+} // namespace headscope::cpu

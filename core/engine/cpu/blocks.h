@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace headscope {
+namespace headscope::cpu {
 
 /// What scores are multiplied by: 1 / (sqrt(dk) temperature).
 float score_factor(const Dims& dims, float temperature);
@@ -39,4 +39,4 @@ bool multiply_block(const Kernels& kernels, const Block& A, const Block& B, cons
 bool multiply_packed(const Kernels& kernels, const Block& A, const float* panels, std::int64_t first,
                      std::int64_t cols, const float* bias, float* C, std::int64_t C_stride);
 
-} // namespace headscope
+} // namespace headscope::cpu

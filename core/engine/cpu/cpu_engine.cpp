@@ -7,7 +7,7 @@
 #include <chrono>
 #include <thread>
 
-namespace headscope {
+namespace headscope::cpu {
 
 namespace {
 
@@ -59,4 +59,4 @@ Trace CpuEngine::finish(Trace trace, std::chrono::steady_clock::time_point start
     return trace;
 }
 
-} // namespace headscope
+} // namespace headscope::cpu

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <memory>
 
-namespace headscope {
+namespace headscope::cpu {
 
 struct Kernels;
 
@@ -17,7 +17,7 @@ std::shared_ptr<CpuMachine> make_cpu_machine(int threads = 0);
 /// Multi-head attention with the vector instructions of the processor. Works on tiles of query rows, so that
 /// nothing of size Tq x Tk is held unless a stage of that size is wanted. Results do not depend on the number
 /// of threads; the three sets of kernels differ by rounding.
-class CpuEngine : public Engine {
+class CpuEngine : public engine::Engine {
 public:
     /// threads: how many work at once; 0: one per core.
     explicit CpuEngine(int threads = 0);
@@ -27,7 +27,7 @@ public:
     ~CpuEngine() override;
 
     std::string name() const override { return "cpu"; }
-    using Engine::run;
+    using engine::Engine::run;
     Trace run(const Problem& problem, StageSet wanted, Progress& progress) override;
     Trace rerun(const Problem& problem, const Problem& before, const Trace& previous,
                 Progress& progress) override;
@@ -37,4 +37,4 @@ private:
     std::shared_ptr<CpuMachine> machine_;
 };
 
-} // namespace headscope
+} // namespace headscope::cpu

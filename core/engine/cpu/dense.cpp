@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::cpu {
 
 namespace {
 
@@ -122,4 +122,4 @@ void CpuDense::for_rows(std::int64_t rows, std::int64_t flops_per_row,
     });
 }
 
-} // namespace headscope
+} // namespace headscope::cpu

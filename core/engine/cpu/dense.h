@@ -8,7 +8,7 @@
 #include <memory>
 #include <span>
 
-namespace headscope {
+namespace headscope::cpu {
 
 struct CpuMachine;
 
@@ -43,4 +43,4 @@ private:
     std::shared_ptr<CpuMachine> machine_;
 };
 
-} // namespace headscope
+} // namespace headscope::cpu

@@ -13,7 +13,7 @@
 #include <memory>
 #include <vector>
 
-namespace headscope {
+namespace headscope::cpu {
 
 /// What the runs of one engine share.
 struct CpuMachine {
@@ -77,4 +77,4 @@ struct CpuMachine {
     }
 };
 
-} // namespace headscope
+} // namespace headscope::cpu

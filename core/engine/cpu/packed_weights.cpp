@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::cpu {
 
 namespace {
 
@@ -42,4 +42,4 @@ PackedWeights::Place PackedWeights::find(const Kernels& kernels, const TensorPtr
     return {};
 }
 
-} // namespace headscope
+} // namespace headscope::cpu

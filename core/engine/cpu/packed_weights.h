@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-namespace headscope {
+namespace headscope::cpu {
 
 /// Keeps the weight matrices that run after run multiplies by, laid out for the kernels: packing them takes a
 /// tenth of a run of 128 tokens. A matrix is kept from its second run on, as long as somebody holds it and
@@ -35,4 +35,4 @@ private:
     std::size_t budget_, kept_ = 0; ///< bytes
 };
 
-} // namespace headscope
+} // namespace headscope::cpu

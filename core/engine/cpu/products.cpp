@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::cpu {
 
 namespace {
 
@@ -50,4 +50,4 @@ bool multiply_part(const Kernels& kernels, const WideProduct& product, const Pro
     return multiply_block(kernels, A, B, bias, C, product.C_stride, scratch);
 }
 
-} // namespace headscope
+} // namespace headscope::cpu

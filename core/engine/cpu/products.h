@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace headscope {
+namespace headscope::cpu {
 
 /// C = A B + bias, of any size.
 struct WideProduct {
@@ -35,4 +35,4 @@ void divide_products(std::span<const WideProduct> products, int threads, std::ve
 bool multiply_part(const Kernels& kernels, const WideProduct& product, const ProductPart& part,
                    float* scratch);
 
-} // namespace headscope
+} // namespace headscope::cpu

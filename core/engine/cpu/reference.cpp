@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-namespace headscope {
+namespace headscope::cpu {
 
 namespace {
 
@@ -181,4 +181,4 @@ Trace reference_trace(const Problem& problem) {
     return trace;
 }
 
-} // namespace headscope
+} // namespace headscope::cpu

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::cpu {
 
 CpuRun::CpuRun(const Problem& problem, StageSet wanted, Progress& progress, CpuMachine& machine)
     : problem_(problem), d_(problem.dims), wanted_(wanted), reach_(Reach::all(problem.dims.H)),
@@ -103,4 +103,4 @@ Trace CpuRun::compute() {
     return trace;
 }
 
-} // namespace headscope
+} // namespace headscope::cpu

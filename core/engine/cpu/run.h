@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-namespace headscope {
+namespace headscope::cpu {
 
 /// One run of the CPU engine: the tensors that are wanted or needed on the way, and the steps that fill them.
 /// Every number is one chain of operations in a fixed order, so that a part of a run gives the same bits as
@@ -111,4 +111,4 @@ private:
     std::shared_ptr<Tensor> softmax_; ///< Trace::softmax while it is made
 };
 
-} // namespace headscope
+} // namespace headscope::cpu

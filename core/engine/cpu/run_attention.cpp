@@ -8,7 +8,7 @@
 #include <span>
 #include <tuple>
 
-namespace headscope {
+namespace headscope::cpu {
 
 namespace {
 
@@ -110,8 +110,8 @@ void CpuRun::softmax(const Tile& tile, Scratch& scratch) {
         const std::int64_t count = mask.end - mask.begin;
         const float largest = kernels_.largest(s + mask.begin, count);
         if (largest == -minus_infinity)
-            fail_row("masked score of key " + std::to_string(std::max_element(s, s + mask.end) - s), d_,
-                     tile.b, tile.h, i, "make the additive mask smaller");
+            engine::fail_row("masked score of key " + std::to_string(std::max_element(s, s + mask.end) - s),
+                             d_, tile.b, tile.h, i, "make the additive mask smaller");
         float factor = 0;
         if (largest == minus_infinity) {
             scratch.fully_masked.push_back({tile.b, tile.h, i});
@@ -293,7 +293,7 @@ void CpuRun::fail_rows(const Tile& tile, const float* rows, std::int64_t cols, c
                        const char* remedy) const {
     const float* const bad =
         std::find_if(rows, rows + tile.rows * cols, [](float v) { return !std::isfinite(v); });
-    fail_row(what, d_, tile.b, tile.h, tile.first + (bad - rows) / cols, remedy);
+    engine::fail_row(what, d_, tile.b, tile.h, tile.first + (bad - rows) / cols, remedy);
 }
 
 /// rows: a tile of scores, scaled or not.
@@ -308,11 +308,11 @@ void CpuRun::fail_scores(const Tile& tile, const float* rows) const {
             for (std::int64_t c = 0; c < d_.dk; ++c)
                 score = std::fma(Q.data[c], K.data[j * K.stride + c], score);
             const bool by_temperature = std::isfinite(score);
-            fail_row("score of key " + std::to_string(j), d_, tile.b, tile.h, tile.first + r,
-                     by_temperature ? "raise the temperature, or make X, W_Q or W_K smaller"
-                                    : "make X, W_Q or W_K smaller");
+            engine::fail_row("score of key " + std::to_string(j), d_, tile.b, tile.h, tile.first + r,
+                             by_temperature ? "raise the temperature, or make X, W_Q or W_K smaller"
+                                            : "make X, W_Q or W_K smaller");
         }
     throw Error(ErrorKind::internal, "a score was called not finite, but is");
 }
 
-} // namespace headscope
+} // namespace headscope::cpu

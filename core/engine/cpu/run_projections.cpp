@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::cpu {
 
 /// The heads of a projection that are in reach, neighbours together.
 void CpuRun::add_columns(std::vector<Columns>& all, TensorId id) {
@@ -77,7 +77,7 @@ void CpuRun::fail_projection(const Columns& columns, std::int64_t row, std::int6
     for (std::int64_t r = row; r < row + rows; ++r)
         for (std::int64_t c = columns.first; c < columns.first + columns.count; ++c)
             if (!std::isfinite(y[r * stride + c]))
-                headscope::fail_projection(columns.id, r / T, r % T, c);
+                headscope::engine::fail_projection(columns.id, r / T, r % T, c);
     throw Error(ErrorKind::internal, "a projection was called not finite, but is");
 }
 
@@ -138,7 +138,7 @@ void CpuRun::rotate(TensorId heads) {
                 }
             }
     if (!std::ranges::all_of(Y.values(), [](float y) { return std::isfinite(y); }))
-        fail_rotation(heads);
+        engine::fail_rotation(heads);
 }
 
 /// (rows, dk): where they lie in q, or in the copy that was rotated.
@@ -190,4 +190,4 @@ void CpuRun::pack_keys_and_values() {
     });
 }
 
-} // namespace headscope
+} // namespace headscope::cpu

@@ -1,4 +1,4 @@
-#include "core/engine/weights_tile.h"
+#include "core/engine/cpu/weights_tile.h"
 
 #include "core/base/error.h"
 #include "core/engine/cpu/blocks.h"
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-namespace headscope {
+namespace headscope::cpu {
 
 namespace {
 
@@ -88,4 +88,4 @@ Tensor weights_tile(const Problem& problem, const Trace& trace, const WeightsTil
     return weights;
 }
 
-} // namespace headscope
+} // namespace headscope::cpu

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <utility>
 
-namespace headscope {
+namespace headscope::cpu {
 
 namespace {
 
@@ -132,4 +132,4 @@ void WorkerPool::take_tasks(const std::function<void(std::int64_t, int)>& task, 
     }
 }
 
-} // namespace headscope
+} // namespace headscope::cpu

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace headscope {
+namespace headscope::cpu {
 
 /// A few threads that look for work for a tenth of a millisecond after the last, then sleep. (OpenMP's look
 /// for much longer, and collapse when software GL wants the cores.) Used by one thread at a time.
@@ -52,4 +52,4 @@ private:
     std::exception_ptr fault_;
 };
 
-} // namespace headscope
+} // namespace headscope::cpu

@@ -6,7 +6,7 @@
 #include <iomanip>
 #include <sstream>
 
-namespace headscope {
+namespace headscope::vulkan {
 
 namespace {
 
@@ -103,4 +103,4 @@ GpuBinding Arena::window(Slot slot, std::uint64_t first, std::uint64_t count, st
     return {&from.buffer, begin, end - begin};
 }
 
-} // namespace headscope
+} // namespace headscope::vulkan

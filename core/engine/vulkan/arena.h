@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace headscope {
+namespace headscope::vulkan {
 
 /// Every buffer that a run may need. Queries, keys and values lie head by head, (B, heads, T, width), with
 /// each width padded with zeros to a multiple of 4.
@@ -90,4 +90,4 @@ private:
     std::array<Held, slot_count> slots_;
 };
 
-} // namespace headscope
+} // namespace headscope::vulkan

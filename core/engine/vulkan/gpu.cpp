@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vulkan/vulkan_raii.hpp>
 
-namespace headscope {
+namespace headscope::vulkan {
 
 namespace {
 
@@ -380,4 +380,4 @@ void Gpu::download(const GpuBuffer& from, std::uint64_t first, std::span<std::by
     }
 }
 
-} // namespace headscope
+} // namespace headscope::vulkan

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::vulkan {
 
 /// What a device is and what it allows. Sizes in bytes.
 struct GpuInfo {
@@ -111,4 +111,4 @@ private:
 /// loader or no driver.
 std::vector<GpuInfo> list_gpus(const VulkanOptions& options);
 
-} // namespace headscope
+} // namespace headscope::vulkan

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vulkan/vulkan_raii.hpp>
 
-namespace headscope {
+namespace headscope::vulkan {
 
 namespace {
 
@@ -191,4 +191,4 @@ std::vector<GpuInfo> list_gpus(const VulkanOptions& options) {
     return found;
 }
 
-} // namespace headscope
+} // namespace headscope::vulkan

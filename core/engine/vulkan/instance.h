@@ -13,7 +13,7 @@ class Instance;
 class PhysicalDevice;
 } // namespace vk::raii
 
-namespace headscope {
+namespace headscope::vulkan {
 
 /// The Vulkan loader and an instance of it, opened without a window. Not for several threads at once.
 class VulkanInstance {
@@ -47,4 +47,4 @@ void before_step(const VulkanOptions& options, VulkanStep step);
 /// Inside a catch block: throws what was caught as Error(machine) with one sentence about the device.
 [[noreturn]] void throw_machine_error(const std::string& device);
 
-} // namespace headscope
+} // namespace headscope::vulkan

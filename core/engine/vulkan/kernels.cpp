@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::vulkan {
 
 namespace {
 
@@ -331,4 +331,4 @@ void Kernels::rectangle(const Scoring& scoring, const Slab& s, std::uint32_t kin
                   {groups_of(u64(keys), tile), groups_of(u64(s.rows), tile), u32(s.entries * s.heads)});
 }
 
-} // namespace headscope
+} // namespace headscope::vulkan

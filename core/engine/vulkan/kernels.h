@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-namespace headscope {
+namespace headscope::vulkan {
 
 /// Where faults are noted: the smallest number of a row, or of a part of a product, that leaves float32's
 /// range.
@@ -104,4 +104,4 @@ private:
     std::map<std::pair<Shader, Constants>, GpuKernel> compiled_;
 };
 
-} // namespace headscope
+} // namespace headscope::vulkan

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::vulkan {
 
 namespace {
 
@@ -348,11 +348,11 @@ void VulkanRun::check_projections() {
                                                         {Fault::output, output, d_.Tq, 1, d_.D}})
         if (const std::int64_t part = row_of(fault); part != no_fault) {
             const std::int64_t row = part / heads * fault_rows;
-            fail_projection(stage, row / T, row % T, part % heads * width);
+            engine::fail_projection(stage, row / T, row % T, part % heads * width);
         }
     for (const auto& [fault, stage] : {std::pair{Fault::rotated_q, q_heads}, {Fault::rotated_k, k_heads}})
         if (row_of(fault) != no_fault)
-            fail_rotation(stage);
+            engine::fail_rotation(stage);
 }
 
 void VulkanRun::fail_score(std::uint32_t kind, std::int64_t number) {
@@ -365,10 +365,10 @@ void VulkanRun::fail_score(std::uint32_t kind, std::int64_t number) {
     });
     const std::string key = std::to_string(bad - all.begin());
     if (kind == 2)
-        fail_row("masked score of key " + key, d_, b, h, i, "make the additive mask smaller");
-    fail_row("score of key " + key, d_, b, h, i,
-             kind == 0 ? "make X, W_Q or W_K smaller"
-                       : "raise the temperature, or make X, W_Q or W_K smaller");
+        engine::fail_row("masked score of key " + key, d_, b, h, i, "make the additive mask smaller");
+    engine::fail_row("score of key " + key, d_, b, h, i,
+                     kind == 0 ? "make X, W_Q or W_K smaller"
+                               : "raise the temperature, or make X, W_Q or W_K smaller");
 }
 
 void VulkanRun::check_rows() {
@@ -381,7 +381,7 @@ void VulkanRun::check_rows() {
         ++kind;
     }
     const auto fail = [&](std::uint32_t number, const char* what, const char* remedy) {
-        fail_row(what, d_, number / d_.Tq / d_.H, number / d_.Tq % d_.H, number % d_.Tq, remedy);
+        engine::fail_row(what, d_, number / d_.Tq / d_.H, number / d_.Tq % d_.H, number % d_.Tq, remedy);
     };
     if (row_of(Fault::value) != no_fault)
         fail(row_of(Fault::value), "output", "make X, W_V or the gain smaller");
@@ -460,4 +460,4 @@ Tensor recompute(Gpu& gpu, Arena& arena, Kernels& kernels, const Scoring& scorin
     return values;
 }
 
-} // namespace headscope
+} // namespace headscope::vulkan

@@ -8,7 +8,7 @@
 #include <initializer_list>
 #include <vector>
 
-namespace headscope {
+namespace headscope::vulkan {
 
 /// One run on a device: uploads, kernels slab by slab, downloads. Leaves queries, keys and row statistics in
 /// the arena.
@@ -70,4 +70,4 @@ private:
 Tensor recompute(Gpu& gpu, Arena& arena, Kernels& kernels, const Scoring& scoring, std::uint32_t kind,
                  const Slab& rows, std::int64_t first_key, std::int64_t keys);
 
-} // namespace headscope
+} // namespace headscope::vulkan

@@ -1,6 +1,6 @@
 #include "core/engine/vulkan/shaders.h"
 
-namespace headscope {
+namespace headscope::vulkan {
 
 namespace {
 
@@ -33,4 +33,4 @@ std::span<const std::uint32_t> shader_code(Shader shader) {
     return rectangle_code;
 }
 
-} // namespace headscope
+} // namespace headscope::vulkan

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace headscope {
+namespace headscope::vulkan {
 
 // Sizes and places, none of them negative, as Vulkan and its kernels take them.
 
@@ -13,4 +13,4 @@ constexpr std::uint64_t u64(std::int64_t value) {
     return static_cast<std::uint64_t>(value);
 }
 
-} // namespace headscope
+} // namespace headscope::vulkan

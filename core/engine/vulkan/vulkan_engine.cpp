@@ -6,7 +6,7 @@
 #include <chrono>
 #include <optional>
 
-namespace headscope {
+namespace headscope::vulkan {
 
 namespace {
 
@@ -100,4 +100,4 @@ std::vector<VulkanDevice> vulkan_devices(const VulkanOptions& options) {
     return found;
 }
 
-} // namespace headscope
+} // namespace headscope::vulkan

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-namespace headscope {
+namespace headscope::vulkan {
 
 /// A Vulkan device of this machine, in words.
 struct VulkanDevice {
@@ -27,14 +27,14 @@ struct Rectangle {
 
 /// Multi-head attention in compute shaders (assets/shaders), float32. Holds nothing of size Tq x Tk on the
 /// device beyond one slab of each such stage that is wanted. Buffers are kept from run to run.
-class VulkanEngine : public Engine {
+class VulkanEngine : public engine::Engine {
 public:
     /// number: among vulkan_devices(). Throws Error(machine) when it cannot be used.
     explicit VulkanEngine(std::size_t number, const VulkanOptions& options = {});
     ~VulkanEngine() override;
 
     std::string name() const override;
-    using Engine::run;
+    using engine::Engine::run;
     /// Throws Error(machine) besides: before anything is allocated when the problem needs more memory than
     /// the device has; and when the device fails, after which the engine is of no more use.
     Trace run(const Problem& problem, StageSet wanted, Progress& progress) override;
@@ -50,4 +50,4 @@ private:
     std::unique_ptr<State> state_;
 };
 
-} // namespace headscope
+} // namespace headscope::vulkan

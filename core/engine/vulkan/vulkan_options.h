@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-namespace headscope {
+namespace headscope::vulkan {
 
 /// The places where a machine can fail a Vulkan program.
 enum class VulkanStep { load, instance, device, allocate, pipeline, submit, wait };
@@ -24,4 +24,4 @@ struct VulkanOptions {
     std::uint64_t memory_bytes = 0;  ///< likewise, of free memory
 };
 
-} // namespace headscope
+} // namespace headscope::vulkan

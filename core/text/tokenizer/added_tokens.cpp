@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace headscope {
+namespace headscope::text {
 
 namespace {
 
@@ -159,4 +159,4 @@ std::vector<TextPart> AddedTokens::cut(const AlignedText& text, const Normalizer
     return parts;
 }
 
-} // namespace headscope
+} // namespace headscope::text

@@ -6,7 +6,7 @@
 #include <array>
 #include <unordered_set>
 
-namespace headscope {
+namespace headscope::text {
 
 /// A token that is found in the text itself, before the model sees it.
 struct AddedToken {
@@ -59,4 +59,4 @@ private:
     TokenFinder raw_, normalized_;
 };
 
-} // namespace headscope
+} // namespace headscope::text

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-namespace headscope {
+namespace headscope::text {
 
 AlignedText::AlignedText(std::string_view utf8) : bytes_(utf8) {
     if (utf8.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
@@ -60,4 +60,4 @@ AlignedText AlignedText::slice(std::size_t begin, std::size_t end) const {
     return part;
 }
 
-} // namespace headscope
+} // namespace headscope::text

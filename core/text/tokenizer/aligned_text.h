@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headscope {
+namespace headscope::text {
 
 /// A text on its way through the tokenizer, in UTF-8, that remembers for each of its bytes which characters
 /// of the original it came from.
@@ -39,4 +39,4 @@ private:
     std::vector<TextSpan> spans_; ///< one for each byte
 };
 
-} // namespace headscope
+} // namespace headscope::text

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <queue>
 
-namespace headscope {
+namespace headscope::text {
 
 namespace {
 
@@ -214,4 +214,4 @@ Model read_bpe(const JsonField& field, std::shared_ptr<const Vocabulary> vocabul
                std::string_view word, std::vector<WordToken>& out) { (*bpe)(word, out); };
 }
 
-} // namespace headscope
+} // namespace headscope::text

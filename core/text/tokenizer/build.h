@@ -4,9 +4,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace headscope {
+namespace headscope::text {
 
 /// A tokenizer from the content of a tokenizer.json; `name` stands for the file in messages.
 std::unique_ptr<Tokenizer> build_tokenizer(const nlohmann::json& description, const std::string& name);
 
-} // namespace headscope
+} // namespace headscope::text

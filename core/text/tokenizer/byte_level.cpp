@@ -5,7 +5,7 @@
 #include <array>
 #include <unordered_map>
 
-namespace headscope {
+namespace headscope::text {
 
 namespace {
 
@@ -49,4 +49,4 @@ std::optional<std::string> bytes_of_letters(std::string_view utf8) {
     return known ? std::optional(bytes) : std::nullopt;
 }
 
-} // namespace headscope
+} // namespace headscope::text

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-namespace headscope {
+namespace headscope::text {
 
 /// Turns the spellings of tokens into pieces of text, which are joined in the end.
 using Decoder = std::function<std::vector<std::string>(std::vector<std::string>)>;
@@ -12,4 +12,4 @@ using Decoder = std::function<std::vector<std::string>(std::vector<std::string>)
 /// A "decoder" object. Throws Error(input) for what it does not know.
 Decoder read_decoder(const JsonField& field);
 
-} // namespace headscope
+} // namespace headscope::text

@@ -8,7 +8,7 @@
 #include <limits>
 #include <numeric>
 
-namespace headscope {
+namespace headscope::text {
 
 namespace {
 
@@ -175,4 +175,4 @@ Decoder read_decoder(const JsonField& field) {
         "decoder", "ByteLevel, WordPiece, Metaspace, Replace, ByteFallback, Fuse, Strip and Sequence");
 }
 
-} // namespace headscope
+} // namespace headscope::text

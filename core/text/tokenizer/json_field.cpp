@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::text {
 
 namespace {
 
@@ -93,4 +93,4 @@ void JsonField::fail_type(std::string_view what, std::string_view known) const {
     fail("this program knows no such " + std::string(what) + ", only " + std::string(known));
 }
 
-} // namespace headscope
+} // namespace headscope::text

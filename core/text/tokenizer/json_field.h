@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headscope {
+namespace headscope::text {
 
 /// A value of somebody else's JSON together with its place, so that every message names file and key. Refers
 /// to the JSON value, which must outlive it. All readers throw Error(input).
@@ -46,4 +46,4 @@ private:
     std::string place_;
 };
 
-} // namespace headscope
+} // namespace headscope::text

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::text {
 
 namespace {
 
@@ -166,4 +166,4 @@ std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path) {
                "holds a tokenizer");
 }
 
-} // namespace headscope
+} // namespace headscope::text

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-namespace headscope {
+namespace headscope::text {
 
 /// A token of a word and the bytes of the word that it covers.
 struct WordToken {
@@ -23,4 +23,4 @@ Model read_model(const JsonField& field, std::shared_ptr<const Vocabulary> vocab
 Model read_bpe(const JsonField& field, std::shared_ptr<const Vocabulary> vocabulary);
 Model read_word_piece(const JsonField& field, std::shared_ptr<const Vocabulary> vocabulary);
 
-} // namespace headscope
+} // namespace headscope::text

@@ -5,7 +5,7 @@
 #include <array>
 #include <utf8proc.h>
 
-namespace headscope {
+namespace headscope::text {
 
 namespace {
 
@@ -98,4 +98,4 @@ AlignedText normalized(const AlignedText& text, NormalForm form) {
     return out;
 }
 
-} // namespace headscope
+} // namespace headscope::text

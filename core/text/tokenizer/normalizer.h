@@ -5,7 +5,7 @@
 
 #include <functional>
 
-namespace headscope {
+namespace headscope::text {
 
 /// Rewrites a text before it is cut; keeps the sources of what it writes.
 using Normalizer = std::function<AlignedText(const AlignedText&)>;
@@ -18,4 +18,4 @@ enum class NormalForm { nfc, nfd, nfkc, nfkd };
 /// The Unicode normal form of a text. A composed character has the source of its first part.
 AlignedText normalized(const AlignedText& text, NormalForm form);
 
-} // namespace headscope
+} // namespace headscope::text

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::text {
 
 namespace {
 
@@ -149,4 +149,4 @@ Normalizer read_normalizer(const JsonField& field) {
                                              "Strip, Prepend, Replace and Sequence");
 }
 
-} // namespace headscope
+} // namespace headscope::text

@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-namespace headscope {
+namespace headscope::text {
 
 namespace {
 
@@ -127,4 +127,4 @@ std::vector<AlignedText> split(const AlignedText& text, const Pattern& pattern, 
     return parts;
 }
 
-} // namespace headscope
+} // namespace headscope::text

@@ -6,7 +6,7 @@
 
 #include <functional>
 
-namespace headscope {
+namespace headscope::text {
 
 /// Finds the places of a UTF-8 text that fit; first to last, without overlap.
 using Pattern = std::function<std::vector<ByteRange>(std::string_view text)>;
@@ -30,4 +30,4 @@ SplitBehavior read_behavior(const JsonField& field);
 std::vector<AlignedText> split(const AlignedText& text, const Pattern& pattern, SplitBehavior behavior,
                                bool invert = false);
 
-} // namespace headscope
+} // namespace headscope::text

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-namespace headscope {
+namespace headscope::text {
 
 /// Changes a finished encoding: adds special tokens, trims offsets.
 using PostProcessor = std::function<void(Encoding&)>;
@@ -14,4 +14,4 @@ using PostProcessor = std::function<void(Encoding&)>;
 /// what it does not know.
 PostProcessor read_post_processor(const JsonField& field);
 
-} // namespace headscope
+} // namespace headscope::text

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace headscope {
+namespace headscope::text {
 
 namespace {
 
@@ -145,4 +145,4 @@ PostProcessor read_post_processor(const JsonField& field) {
         "post-processor", "TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel and Sequence");
 }
 
-} // namespace headscope
+} // namespace headscope::text

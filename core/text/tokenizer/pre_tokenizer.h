@@ -5,7 +5,7 @@
 
 #include <functional>
 
-namespace headscope {
+namespace headscope::text {
 
 /// Cuts a text into the words that the model sees one by one; none of them is empty.
 using PreTokenizer = std::function<std::vector<AlignedText>(const AlignedText&)>;
@@ -13,4 +13,4 @@ using PreTokenizer = std::function<std::vector<AlignedText>(const AlignedText&)>
 /// A "pre_tokenizer" object. Throws Error(input) for what it does not know.
 PreTokenizer read_pre_tokenizer(const JsonField& field);
 
-} // namespace headscope
+} // namespace headscope::text

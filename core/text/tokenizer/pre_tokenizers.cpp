@@ -5,7 +5,7 @@
 
 #include <iterator>
 
-namespace headscope {
+namespace headscope::text {
 
 namespace {
 
@@ -176,4 +176,4 @@ PreTokenizer read_pre_tokenizer(const JsonField& field) {
                                                 "WhitespaceSplit, Digits, Punctuation and Sequence");
 }
 
-} // namespace headscope
+} // namespace headscope::text

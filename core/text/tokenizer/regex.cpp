@@ -9,7 +9,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-namespace headscope {
+namespace headscope::text {
 
 namespace {
 
@@ -94,4 +94,4 @@ std::vector<ByteRange> Regex::find_all(std::string_view text) const {
     return found;
 }
 
-} // namespace headscope
+} // namespace headscope::text

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headscope {
+namespace headscope::text {
 
 /// Bytes [begin, end) of a text.
 struct ByteRange {
@@ -36,4 +36,4 @@ private:
 /// The pattern as PCRE2 has to be given it. Throws Error(input) that begins with `place`.
 std::string oniguruma_to_pcre(std::string_view pattern, const std::string& place);
 
-} // namespace headscope
+} // namespace headscope::text

@@ -5,7 +5,7 @@
 #include <cctype>
 #include <optional>
 
-namespace headscope {
+namespace headscope::text {
 
 namespace {
 
@@ -143,4 +143,4 @@ std::string oniguruma_to_pcre(std::string_view pattern, const std::string& place
     return Translator(pattern, place).run();
 }
 
-} // namespace headscope
+} // namespace headscope::text

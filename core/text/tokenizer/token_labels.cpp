@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-namespace headscope {
+namespace headscope::text {
 
 namespace {
 
@@ -76,4 +76,4 @@ std::string token_label(const Tokenizer& tokenizer, TokenId id, BlankMark mark) 
     return token_labels(tokenizer, std::span(&id, 1), mark).front();
 }
 
-} // namespace headscope
+} // namespace headscope::text

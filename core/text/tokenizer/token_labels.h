@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+namespace headscope::text {
 
 /// Whether a blank that a token begins with is seen: "·cat", or "cat".
 enum class BlankMark : std::uint8_t { hidden, dot };
@@ -23,4 +23,4 @@ std::vector<std::string> token_labels(const Tokenizer& tokenizer, std::span<cons
 /// The same for one token on its own.
 std::string token_label(const Tokenizer& tokenizer, TokenId id, BlankMark mark);
 
-} // namespace headscope
+} // namespace headscope::text

@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::text {
 
 namespace {
 
@@ -116,4 +116,4 @@ std::unique_ptr<Tokenizer> parse_tokenizer(std::string_view json, const std::str
     return build_tokenizer(parse_json(json, name), name);
 }
 
-} // namespace headscope
+} // namespace headscope::text

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headscope {
+namespace headscope::text {
 
 /// The number of a token in a vocabulary, from 0.
 using TokenId = std::int32_t;
@@ -65,4 +65,4 @@ std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path);
 /// The same from the text of a tokenizer.json; `name` stands for it in messages.
 std::unique_ptr<Tokenizer> parse_tokenizer(std::string_view json, const std::string& name);
 
-} // namespace headscope
+} // namespace headscope::text

@@ -4,7 +4,7 @@
 #include <array>
 #include <utf8proc.h>
 
-namespace headscope {
+namespace headscope::text {
 
 namespace {
 
@@ -138,4 +138,4 @@ std::u32string lower_case(char32_t letter) {
     return {static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(letter)))};
 }
 
-} // namespace headscope
+} // namespace headscope::text

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace headscope {
+namespace headscope::text {
 
 /// A code point of a UTF-8 text and the bytes it takes.
 struct Letter {
@@ -48,4 +48,4 @@ bool is_word_letter(char32_t letter);
 /// The full lower case: one code point, or two for U+0130.
 std::u32string lower_case(char32_t letter);
 
-} // namespace headscope
+} // namespace headscope::text

@@ -4,7 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::text {
 
 Vocabulary Vocabulary::read(const JsonField& field) {
     if (!field.value().is_object())
@@ -40,4 +40,4 @@ std::string_view Vocabulary::text(TokenId id) const {
     return found == texts_.end() ? std::string_view() : found->second;
 }
 
-} // namespace headscope
+} // namespace headscope::text

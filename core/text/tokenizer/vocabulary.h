@@ -7,7 +7,7 @@
 #include <optional>
 #include <unordered_map>
 
-namespace headscope {
+namespace headscope::text {
 
 /// Tokens by their text and by their id. Immutable once it is shared.
 class Vocabulary {
@@ -39,4 +39,4 @@ private:
     std::size_t longest_ = 0;
 };
 
-} // namespace headscope
+} // namespace headscope::text

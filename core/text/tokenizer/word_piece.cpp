@@ -5,7 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-namespace headscope {
+namespace headscope::text {
 
 namespace {
 
@@ -79,4 +79,4 @@ Model read_model(const JsonField& field, std::shared_ptr<const Vocabulary> vocab
     field.at("type").fail_type("model", known);
 }
 
-} // namespace headscope
+} // namespace headscope::text

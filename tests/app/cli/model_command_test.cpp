@@ -44,7 +44,7 @@ TEST_CASE("trace of every golden model writes Hugging Face's numbers") {
             run_program(trace_of(name, {"--inputs", one.folder + "/expected.safetensors", "-o", out}));
         INFO(name << " " << run.err);
         REQUIRE(run.code == 0);
-        const Safetensors file = Safetensors::open(out);
+        const format::Safetensors file = format::Safetensors::open(out);
         for (std::int64_t l = 0; l < one.L; ++l)
             CHECK(one.weights_difference(l, *file.tensor("layers." + std::to_string(l) + ".weights")) < 1e-5);
         for (std::int64_t l = 0; l <= one.L; ++l)
@@ -64,7 +64,7 @@ TEST_CASE("trace of a model keeps the stages, layer and head asked for") {
                                                  "q_heads,k_heads,weights", "-o", out}));
     INFO(run.err);
     REQUIRE(run.code == 0);
-    const Safetensors file = Safetensors::open(out);
+    const format::Safetensors file = format::Safetensors::open(out);
     CHECK(file.tensor("layers.1.q_heads")->shape() == Shape{1, 1, 3, 8});
     CHECK(file.tensor("layers.1.k_heads")->shape() == Shape{1, 1, 3, 8});
     CHECK(file.tensor("layers.1.weights")->shape() == Shape{1, 1, 3, 3});
@@ -83,9 +83,9 @@ TEST_CASE("a temperature flattens the weights of every layer") {
                                                "--temperature", temperature, "-o", out}));
         INFO(run.err);
         REQUIRE(run.code == 0);
-        return Safetensors::from_bytes(read_file(out), out);
+        return format::Safetensors::from_bytes(read_file(out), out);
     };
-    const Safetensors plain = traced("1"), warm = traced("2"), hot = traced("1e6");
+    const format::Safetensors plain = traced("1"), warm = traced("2"), hot = traced("1e6");
     CHECK(warm.tensor("layers.0.scaled")->at(0, 1, 2, 1) ==
           Approx(plain.tensor("layers.0.scaled")->at(0, 1, 2, 1) / 2));
     for (const char* layer : {"layers.0.weights", "layers.1.weights"})
@@ -103,7 +103,7 @@ TEST_CASE("a pass is written in every format, with the same numbers") {
         return run.out;
     };
     trace(folder.file("out.safetensors"), {});
-    const Safetensors file = Safetensors::open(folder.file("out.safetensors"));
+    const format::Safetensors file = format::Safetensors::open(folder.file("out.safetensors"));
     const float weight = file.tensor("layers.1.weights")->at(0, 0, 2, 1);
     const float logit = file.tensor("logits")->at(0, 2, 17);
 
@@ -157,23 +157,23 @@ TEST_CASE("faults of a model call are told with the right code") {
 
 TEST_CASE("gains and a patch change the run of a model, the gains on top") {
     const TemporaryFolder folder;
-    const Model model = Model::open(models + "gpt2_tiny");
-    const auto W_V = std::make_shared<Tensor>(model.layer(0)[Slot::W_V]->shape(), 0.01F);
-    ModelEdits edits;
+    const checkpoint::Model model = checkpoint::Model::open(models + "gpt2_tiny");
+    const auto W_V = std::make_shared<Tensor>(model.layer(0)[checkpoint::Slot::W_V]->shape(), 0.01F);
+    checkpoint::ModelEdits edits;
     edits[0].tensors[TensorId::W_V] = W_V;
     edits[0].gains = {1, 1, 0.5F, 1};
-    save_patch(model, edits, folder.file("patch"));
+    checkpoint::save_patch(model, edits, folder.file("patch"));
     const auto logits_of = [&](const std::vector<std::string>& more) {
         std::vector<std::string> words{"--ids", "5,7,11", "-o", folder.file("out.safetensors")};
         words.insert(words.end(), more.begin(), more.end());
         const ProgramRun run = run_program(trace_of("gpt2_tiny", words));
         INFO(run.err);
         REQUIRE(run.code == 0);
-        const TensorPtr logits = Safetensors::open(folder.file("out.safetensors")).tensor("logits");
+        const TensorPtr logits = format::Safetensors::open(folder.file("out.safetensors")).tensor("logits");
         return std::vector<float>(logits->values().begin(), logits->values().end());
     };
-    const auto expected = [&](const ModelEdits& wanted) {
-        ModelInputs inputs;
+    const auto expected = [&](const checkpoint::ModelEdits& wanted) {
+        checkpoint::ModelInputs inputs;
         inputs.T = 3;
         inputs.ids = {5, 7, 11};
         const TensorPtr logits = run_on_cpu(model, inputs, {.edits = wanted}).logits;
@@ -185,7 +185,7 @@ TEST_CASE("gains and a patch change the run of a model, the gains on top") {
     edits[1].gains = {0, 1, 1, 1};
     CHECK(logits_of({"--patch", folder.file("patch"), "--gain", "0.3=0", "--gain", "1.0=0"}) ==
           expected(edits));
-    const ModelEdits one{{1, {.tensors = {}, .gains = {1, 0.25F, 1, 1}}}};
+    const checkpoint::ModelEdits one{{1, {.tensors = {}, .gains = {1, 0.25F, 1, 1}}}};
     CHECK(logits_of({"--gain", "1=0.25", "--layer", "1"}) == expected(one));
     CHECK(logits_of({"--gain", "1.1=0.25"}) == expected(one));
 }
@@ -210,9 +210,9 @@ TEST_CASE("model check of every golden model says how far it is from its referen
     // The same model with one gain of a norm moved.
     for (const char* name : {"config.json", "model.safetensors"})
         write_file_atomically(folder.file(name), read_file(models + "gpt2_tiny/" + name));
-    const Safetensors file = Safetensors::open(folder.file("model.safetensors"));
-    SafetensorsWriter writer;
-    for (const SafetensorsEntry& entry : file.entries()) {
+    const format::Safetensors file = format::Safetensors::open(folder.file("model.safetensors"));
+    format::SafetensorsWriter writer;
+    for (const format::SafetensorsEntry& entry : file.entries()) {
         const auto tensor =
             std::make_shared<Tensor>(file.tensor(entry.name)->shape(), file.tensor(entry.name)->values());
         if (entry.name == "transformer.h.1.ln_1.weight")
@@ -266,7 +266,7 @@ TEST_CASE("a text is cut into tokens by the tokenizer beside the model") {
             run_program({"trace", "--model", folder.file(""), input[0], input[1], "-o", out});
         INFO(run.err);
         REQUIRE(run.code == 0);
-        const Safetensors file = Safetensors::open(out);
+        const format::Safetensors file = format::Safetensors::open(out);
         CHECK(file.integers("input_ids") == std::vector<std::int64_t>{0, 1, 1, 0});
         CHECK(json::parse(file.metadata().at("tokens")) == json{"A", "B", "B", "A"});
     }

@@ -13,8 +13,8 @@ using Catch::Matchers::Contains;
 namespace {
 
 /// Saves what `arguments` of trace ask for, so that both ways to it can be compared.
-void save(const Recipe& recipe, const std::string& path) {
-    save_project(recipe, make_document(recipe, 1)->problem, path);
+void save(const project::Recipe& recipe, const std::string& path) {
+    project::save_project(recipe, app::make_document(recipe, 1)->problem, path);
 }
 
 std::string traced(std::vector<std::string> arguments) {
@@ -33,7 +33,7 @@ std::string traced(std::vector<std::string> arguments) {
 TEST_CASE("trace --project equals trace of the same problem", "[project]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("p.headscope");
-    Recipe recipe;
+    project::Recipe recipe;
     recipe.preset = "eight-experts";
     recipe.sentence = "The cat sat on the mat";
     recipe.extra_mask = {CausalMask{}};
@@ -59,8 +59,8 @@ TEST_CASE("the command line says what is wrong with a project", "[project]") {
         CHECK(run.out.empty());
     };
     const std::string path = folder.file("p.headscope"), cut = folder.file("cut.headscope");
-    Recipe recipe;
-    recipe.sentence = presets().front().sentence;
+    project::Recipe recipe;
+    recipe.sentence = text::presets().front().sentence;
     save(recipe, path);
     write_file_atomically(cut, read_file(path).substr(0, 200));
     fails({"trace", "--project", folder.file("no"), "-o", "-"}, 1, "cannot read");

@@ -152,7 +152,7 @@ TEST_CASE("output is written whole or not at all") {
     CHECK(folder.entries() == 1);
 
     CHECK(run_program(arguments + std::vector<std::string>{"-o", path}).code == 0);
-    CHECK(Safetensors::open(path).entries().size() == stage_count);
+    CHECK(format::Safetensors::open(path).entries().size() == stage_count);
     CHECK(folder.entries() == 1);
 }
 
@@ -213,11 +213,11 @@ TEST_CASE("one head keeps its axis") {
 
 TEST_CASE("a matrix is a batch of one, and a second file gives the weights") {
     const TemporaryFolder folder;
-    const Safetensors given = Safetensors::open(cases + "s1_none_bias.safetensors");
-    SafetensorsWriter tokens, weights;
+    const format::Safetensors given = format::Safetensors::open(cases + "s1_none_bias.safetensors");
+    format::SafetensorsWriter tokens, weights;
     const TensorPtr x = given.tensor("X");
     tokens.add("X", make_tensor({x->shape()[1], x->shape()[2]}, x->values()));
-    for (const SafetensorsEntry& entry : given.entries())
+    for (const format::SafetensorsEntry& entry : given.entries())
         if (entry.name.starts_with("W_") || entry.name.starts_with("b_"))
             weights.add(entry.name, given.tensor(entry.name));
     write_file_atomically(folder.file("x"), tokens.bytes());

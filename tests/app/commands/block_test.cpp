@@ -9,6 +9,7 @@
 #include <numeric>
 
 using namespace headscope;
+using namespace headscope::app;
 using headscope::test::first_lesson;
 
 namespace {
@@ -23,7 +24,7 @@ const Tensor& W_O(const DocumentPtr& document) {
 
 std::string refusal(const DocumentPtr& document, const Command& command) {
     try {
-        headscope::apply(document, command);
+        app::apply(document, command);
     } catch (const Error& fault) {
         CHECK(fault.kind() == ErrorKind::input);
         return fault.what();
@@ -37,7 +38,7 @@ TEST_CASE("operations change their block and nothing else") {
     const DocumentPtr before = first_lesson();
     const Block block = of_W_O(4, 2, 3, 5);
     const auto check = [&](const BlockOperation& operation, const auto& expected) {
-        const DocumentPtr after = headscope::apply(before, EditBlock{block, operation});
+        const DocumentPtr after = app::apply(before, EditBlock{block, operation});
         CHECK(after->problem.weights.W_Q == before->problem.weights.W_Q);
         CHECK(after->unedited == before->unedited);
         for (std::int64_t row = 0; row < 8; ++row)
@@ -54,18 +55,18 @@ TEST_CASE("operations change their block and nothing else") {
 }
 
 TEST_CASE("a block of x stays in its batch entry, and a bias is one row") {
-    Recipe recipe;
+    project::Recipe recipe;
     Problem problem = first_lesson()->problem;
     problem.dims.B = 2;
     problem.x = std::make_shared<const Tensor>(Shape{2, 4, 8}, 1.0F);
     problem.weights.b_O = std::make_shared<const Tensor>(Shape{8}, 3.0F);
     recipe.base = std::make_shared<const Problem>(problem);
     DocumentPtr document = make_document(recipe, 1);
-    document = headscope::apply(document, EditBlock{{TensorId::x, {1, 2, 0, 0}, 1, 8}, Zero{}});
+    document = app::apply(document, EditBlock{{TensorId::x, {1, 2, 0, 0}, 1, 8}, Zero{}});
     CHECK(document->problem.x->at(0, 2, 3) == 1);
     CHECK(document->problem.x->at(1, 2, 3) == 0);
     CHECK(document->problem.x->at(1, 1, 3) == 1);
-    document = headscope::apply(document, EditBlock{{TensorId::b_O, {5, 0, 0, 0}, 1, 3}, SetTo{9}});
+    document = app::apply(document, EditBlock{{TensorId::b_O, {5, 0, 0, 0}, 1, 3}, SetTo{9}});
     CHECK(document->problem.weights.b_O->at(4) == 3);
     CHECK(document->problem.weights.b_O->at(7) == 9);
     CHECK_THAT(refusal(document, EditBlock{{TensorId::b_O, {5, 0, 0, 0}, 2, 3}, Zero{}}),
@@ -83,7 +84,7 @@ TEST_CASE("what cannot be done is said in one sentence, and the document stays")
     check(EditBlock{of_W_O(0, 0, 1, 1), SetTo{NAN}}, "finite");
     check(EditBlock{of_W_O(0, 0, 1, 1), SetTo{INFINITY}}, "finite");
     check(EditBlock{of_W_O(0, 0, 8, 8), ScaleBy{INFINITY}}, "the factor");
-    const DocumentPtr tens = headscope::apply(document, EditBlock{of_W_O(0, 0, 8, 8), SetTo{10}});
+    const DocumentPtr tens = app::apply(document, EditBlock{of_W_O(0, 0, 8, 8), SetTo{10}});
     CHECK_THAT(refusal(tens, EditBlock{of_W_O(0, 0, 8, 8), ScaleBy{3e38F}}),
                Catch::Contains("leave float32's range"));
     check(EditBlock{of_W_O(0, 0, 8, 8), AddNoise{-1, 1}}, "should be 0 or more");
@@ -101,7 +102,7 @@ TEST_CASE("what cannot be done is said in one sentence, and the document stays")
 }
 
 TEST_CASE("the normal numbers have the moments and the shares of a standard normal distribution") {
-    RandomNumbers numbers(7);
+    text::RandomNumbers numbers(7);
     constexpr int count = 400'000;
     double sum = 0, square = 0, fourth = 0;
     int within[3] = {};
@@ -128,7 +129,7 @@ TEST_CASE("random operations follow their seed and their width") {
     const DocumentPtr before = first_lesson();
     const Block all = of_W_O(0, 0, 8, 8);
     const auto values = [&](const BlockOperation& operation) {
-        return values_of(W_O(headscope::apply(before, EditBlock{all, operation})), all);
+        return values_of(W_O(app::apply(before, EditBlock{all, operation})), all);
     };
     const auto uniform = [&](std::uint64_t seed) {
         return values(Randomise{Distribution::xavier_uniform, 1, seed});
@@ -153,7 +154,7 @@ TEST_CASE("random operations follow their seed and their width") {
 TEST_CASE("a pasted table lands where the selected cell is") {
     const DocumentPtr before = first_lesson();
     const CellAddress cell{TensorId::W_O, {6, 5, 0, 0}};
-    const DocumentPtr after = headscope::apply(before, parse_paste(cell, "1\t−2.5\t3e-2\r\n4\t5\t6\r\n"));
+    const DocumentPtr after = app::apply(before, parse_paste(cell, "1\t−2.5\t3e-2\r\n4\t5\t6\r\n"));
     CHECK(W_O(after).at(6, 5) == 1);
     CHECK(W_O(after).at(6, 6) == -2.5F);
     CHECK(W_O(after).at(6, 7) == 0.03F);
@@ -176,11 +177,11 @@ TEST_CASE("a pasted table lands where the selected cell is") {
 TEST_CASE("numbers survive the way through a spreadsheet bit for bit") {
     const DocumentPtr document = first_lesson();
     const auto values = W_O(document).values();
-    const Table table = parse_tsv(tsv(*first_lesson()->problem.weights.W_O));
+    const format::Table table = format::parse_tsv(format::tsv(*first_lesson()->problem.weights.W_O));
     CHECK(table.rows == 8);
     CHECK(table.cols == 8);
     CHECK(std::equal(values.begin(), values.end(), table.values.begin(), table.values.end()));
-    const Table spaced = parse_tsv("1, 2 , 3\n4 5 6\n");
+    const format::Table spaced = format::parse_tsv("1, 2 , 3\n4 5 6\n");
     CHECK(spaced.values == std::vector<float>{1, 2, 3, 4, 5, 6});
 }
 
@@ -197,8 +198,8 @@ TEST_CASE("history names what was done to which numbers") {
 }
 
 TEST_CASE("an edit of the identity is an edit of W_O as it is on screen") {
-    DocumentPtr document = headscope::apply(first_lesson(), SetIdentityOutput{true});
-    document = headscope::apply(document, EditBlock{of_W_O(0, 0, 2, 2), ScaleBy{3}});
+    DocumentPtr document = app::apply(first_lesson(), SetIdentityOutput{true});
+    document = app::apply(document, EditBlock{of_W_O(0, 0, 2, 2), ScaleBy{3}});
     CHECK_FALSE(document->recipe.identity_W_O);
     CHECK(W_O(document).at(1, 1) == 3);
     CHECK(W_O(document).at(2, 2) == 1);

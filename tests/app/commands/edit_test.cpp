@@ -11,6 +11,7 @@
 #include <random>
 
 using namespace headscope;
+using namespace headscope::app;
 using headscope::test::first_lesson;
 
 namespace {
@@ -33,7 +34,7 @@ void check_refused(const std::string& text, const char* names) {
 
 TEST_CASE("an edit changes one number and shares every other tensor") {
     const DocumentPtr before = first_lesson();
-    const DocumentPtr after = headscope::apply(before, EditCell{W_O_cell(5, 1), 1.7F});
+    const DocumentPtr after = app::apply(before, EditCell{W_O_cell(5, 1), 1.7F});
     CHECK(after->problem.weights.W_O->at(5, 1) == 1.7F);
     CHECK(after->problem.weights.W_Q == before->problem.weights.W_Q);
     CHECK(after->problem.x == before->problem.x);
@@ -49,42 +50,42 @@ TEST_CASE("an edit changes one number and shares every other tensor") {
 }
 
 TEST_CASE("a sentence typed over a problem from a file is shown with the preset") {
-    Recipe recipe = first_lesson()->recipe;
+    project::Recipe recipe = first_lesson()->recipe;
     recipe.base = std::make_shared<const Problem>(first_lesson()->problem);
-    const DocumentPtr after = headscope::apply(make_document(recipe, 1), SetSentence{"A dog"});
+    const DocumentPtr after = app::apply(make_document(recipe, 1), SetSentence{"A dog"});
     CHECK(after->problem.tokens == std::vector<std::string>{"A", "dog"});
 }
 
 TEST_CASE("weights that were edited stay for another sentence; an edited x does not") {
-    DocumentPtr document = headscope::apply(first_lesson(), EditCell{W_O_cell(0, 0), 9});
-    document = headscope::apply(document, EditCell{{TensorId::x, {0, 1, 2, 0}}, 7});
+    DocumentPtr document = app::apply(first_lesson(), EditCell{W_O_cell(0, 0), 9});
+    document = app::apply(document, EditCell{{TensorId::x, {0, 1, 2, 0}}, 7});
     CHECK(document->problem.x->at(0, 1, 2) == 7);
-    document = headscope::apply(document, SetSentence{"A dog ran home"});
+    document = app::apply(document, SetSentence{"A dog ran home"});
     CHECK(document->problem.weights.W_O->at(0, 0) == 9);
     CHECK(document->problem.x->at(0, 1, 2) != 7);
-    document = headscope::apply(document, ResetEdits{});
+    document = app::apply(document, ResetEdits{});
     CHECK(document->problem.weights.W_O->values()[0] == first_lesson()->problem.weights.W_O->values()[0]);
 }
 
 TEST_CASE("W_O as identity hides its edits and gives them back") {
-    DocumentPtr document = headscope::apply(first_lesson(), EditCell{W_O_cell(0, 1), 3});
-    document = headscope::apply(document, SetIdentityOutput{true});
+    DocumentPtr document = app::apply(first_lesson(), EditCell{W_O_cell(0, 1), 3});
+    document = app::apply(document, SetIdentityOutput{true});
     CHECK(document->problem.weights.W_O->at(0, 1) == 0);
     CHECK(document->problem.weights.W_O->at(1, 1) == 1);
-    document = headscope::apply(document, SetIdentityOutput{false});
+    document = app::apply(document, SetIdentityOutput{false});
     CHECK(document->problem.weights.W_O->at(0, 1) == 3);
 }
 
 TEST_CASE("gains and temperature reach the problem; a head that does not exist is refused") {
-    DocumentPtr document = headscope::apply(first_lesson(), SetGain{1, 0.25F});
-    document = headscope::apply(document, SetTemperature{2});
+    DocumentPtr document = app::apply(first_lesson(), SetGain{1, 0.25F});
+    document = app::apply(document, SetTemperature{2});
     CHECK(document->problem.gain(0) == 1);
     CHECK(document->problem.gain(1) == 0.25F);
     CHECK(document->problem.temperature == 2);
-    CHECK_THROWS_AS(headscope::apply(document, SetGain{2, 1}), Error);
-    CHECK_THROWS_AS(headscope::apply(document, SetTemperature{0}), Error);
-    CHECK_THROWS_AS(headscope::apply(document, EditCell{W_O_cell(0, 0), NAN}), Error);
-    CHECK_THROWS_AS(headscope::apply(document, EditCell{{TensorId::weights, {0, 0, 0, 0}}, 1}), Error);
+    CHECK_THROWS_AS(app::apply(document, SetGain{2, 1}), Error);
+    CHECK_THROWS_AS(app::apply(document, SetTemperature{0}), Error);
+    CHECK_THROWS_AS(app::apply(document, EditCell{W_O_cell(0, 0), NAN}), Error);
+    CHECK_THROWS_AS(app::apply(document, EditCell{{TensorId::weights, {0, 0, 0, 0}}, 1}), Error);
 }
 
 TEST_CASE("typed numbers") {
@@ -105,7 +106,7 @@ TEST_CASE("one gesture is one step, and its detail tells where it began and ende
     for (const float value : {1.0F, 1.5F, 1.7F}) {
         const Command command = EditCell{W_O_cell(5, 1), value};
         CommandName name = name_of(*document, command);
-        document = headscope::apply(document, command);
+        document = app::apply(document, command);
         history.push({document, name.label, name.detail, 7});
     }
     REQUIRE(history.states().size() == 2);
@@ -128,7 +129,7 @@ TEST_CASE("undo and redo follow a list of values, whatever is done in whatever o
             const float value = static_cast<float>(random() % 1000) / 100;
             const Command command = EditCell{W_O_cell(2, 3), value};
             CommandName name = name_of(*document, command);
-            document = headscope::apply(document, command);
+            document = app::apply(document, command);
             history.push({document, name.label, name.detail, step});
             model.resize(position + 1);
             model.push_back(value);
@@ -150,7 +151,7 @@ TEST_CASE("history keeps its byte budget and never loses the current state") {
     constexpr std::size_t budget = 64 * 1024;
     History history(document, budget);
     for (std::uint64_t step = 1; step <= 10000; ++step) {
-        document = headscope::apply(document, EditCell{W_O_cell(0, 0), static_cast<float>(step)});
+        document = app::apply(document, EditCell{W_O_cell(0, 0), static_cast<float>(step)});
         history.push({document, "edit W_O[0, 0]", {}, step});
     }
     // It is kept within the budget at every 64th state; one state of the lesson adds 256 bytes.

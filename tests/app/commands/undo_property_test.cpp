@@ -7,6 +7,7 @@
 #include <rapidcheck.h>
 
 using namespace headscope;
+using namespace headscope::app;
 
 namespace {
 
@@ -90,7 +91,7 @@ Command any_command() {
 
 TEST_CASE("after any commands, undo leads through every state back to the first bit for bit") {
     const bool held = rc::check([] {
-        Recipe recipe;
+        project::Recipe recipe;
         recipe.sentence = "The cat sat down";
         DocumentPtr document = make_document(recipe, 1);
         History history(document);
@@ -100,7 +101,7 @@ TEST_CASE("after any commands, undo leads through every state back to the first 
             const Command command = any_command();
             try {
                 CommandName name = name_of(*document, command);
-                DocumentPtr next = headscope::apply(document, command);
+                DocumentPtr next = app::apply(document, command);
                 history.push({next, name.label, name.detail, static_cast<std::uint64_t>(step)});
                 document = next;
                 model.push_back(bits(document->problem));
@@ -129,15 +130,14 @@ TEST_CASE("ten thousand edits of a large matrix stay within the byte budget") {
     problem.x = std::make_shared<const Tensor>(Shape{1, 2, 128}, 1.0F);
     const auto matrix = std::make_shared<const Tensor>(Shape{128, 128}, 0.5F);
     problem.weights = {matrix, matrix, matrix, matrix, nullptr, nullptr, nullptr, nullptr};
-    Recipe recipe;
+    project::Recipe recipe;
     recipe.base = std::make_shared<const Problem>(problem);
     DocumentPtr document = make_document(recipe, 1);
     constexpr std::size_t budget = 16 << 20, one = 128 * 128 * sizeof(float);
     History history(document, budget);
     std::size_t most = 0;
     for (std::uint64_t step = 1; step <= 10'000; ++step) {
-        document =
-            headscope::apply(document, EditCell{{TensorId::W_O, {3, 4, 0, 0}}, static_cast<float>(step)});
+        document = app::apply(document, EditCell{{TensorId::W_O, {3, 4, 0, 0}}, static_cast<float>(step)});
         history.push({document, "edit", {}, step});
         if (step % 100 == 0)
             most = std::max(most, history.bytes());
@@ -147,14 +147,14 @@ TEST_CASE("ten thousand edits of a large matrix stay within the byte budget") {
 }
 
 TEST_CASE("ten thousand edits of the lesson are undone to the first state bit for bit") {
-    Recipe recipe;
+    project::Recipe recipe;
     recipe.sentence = "The cat sat down";
     DocumentPtr document = make_document(recipe, 1);
     const std::string first = bits(document->problem);
     History history(document);
     for (std::uint64_t step = 1; step <= 10'000; ++step) {
         const auto at = static_cast<std::int64_t>(step % 8);
-        document = headscope::apply(
+        document = app::apply(
             document, EditCell{{TensorId::W_O, {at, 7 - at, 0, 0}}, 0.001F * static_cast<float>(step)});
         history.push({document, "edit", {}, step});
     }

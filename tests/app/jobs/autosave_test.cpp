@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 using namespace headscope;
+using namespace headscope::app;
 using Catch::Matchers::Contains;
 using headscope::test::TemporaryFolder;
 using namespace std::chrono_literals;
@@ -24,9 +25,9 @@ namespace {
 
 /// The k-th of a row of edits of one cell.
 DocumentPtr document(int k) {
-    Recipe recipe;
-    recipe.sentence = presets().front().sentence;
-    const Problem unedited = build_recipe(recipe).problem;
+    project::Recipe recipe;
+    recipe.sentence = text::presets().front().sentence;
+    const Problem unedited = project::build_recipe(recipe).problem;
     auto W_O = std::make_shared<Tensor>(unedited.weights.W_O->shape(), unedited.weights.W_O->values());
     W_O->at(0, 0) = 0.1F * static_cast<float>(k);
     recipe.edits[TensorId::W_O] = std::move(W_O);
@@ -97,9 +98,9 @@ TEST_CASE("documents in quick succession are written together, the newest in the
     CHECK(found[0].project_path == "/p");
     CHECK(found[0].title == document(edits)->recipe.sentence);
     CHECK(found[0].edited_at > 0);
-    const OpenedProject taken = take_recovery(found[0]);
+    const project::OpenedProject taken = take_recovery(found[0]);
     CHECK(taken.notes.empty());
-    CHECK(same_bits(taken.recipe, document(edits)->recipe));
+    CHECK(project::same_bits(taken.recipe, document(edits)->recipe));
     discard_recovery(found[0]);
     CHECK(folder.entries() == 0);
 }
@@ -159,9 +160,9 @@ TEST_CASE("a program killed in mid-edit leaves the last document", "[autosave]")
             0ms);
         const std::vector<Recovery> found = found_recoveries(folder.file(""));
         REQUIRE(found.size() == 1);
-        const OpenedProject taken = take_recovery(found[0]);
+        const project::OpenedProject taken = take_recovery(found[0]);
         CHECK(taken.notes.empty());
-        CHECK(same_bits(taken.recipe, document(3)->recipe));
+        CHECK(project::same_bits(taken.recipe, document(3)->recipe));
     }
     SECTION("while it writes all the time") {
         for (const auto after : {0ms, 1ms, 3ms, 7ms, 15ms}) {
@@ -178,12 +179,12 @@ TEST_CASE("a program killed in mid-edit leaves the last document", "[autosave]")
                 after);
             const std::vector<Recovery> found = found_recoveries(folder.file(""));
             REQUIRE(found.size() == 1);
-            const OpenedProject taken = take_recovery(found[0]);
+            const project::OpenedProject taken = take_recovery(found[0]);
             CHECK(taken.notes.empty());
             const float cell = taken.recipe.edits.at(TensorId::W_O)->at(0, 0);
             const int k = static_cast<int>(std::lround(cell / 0.1F));
             CHECK(k >= 5);
-            CHECK(same_bits(taken.recipe, document(k)->recipe));
+            CHECK(project::same_bits(taken.recipe, document(k)->recipe));
             discard_recovery(found[0]);
         }
     }
@@ -251,7 +252,7 @@ TEST_CASE("a cut autosave gives what is left of it", "[autosave]") {
     CHECK(cut[0].project_path == "/p");
     CHECK(cut[0].title == whole.title);
     CHECK(cut[0].edited_at == whole.edited_at);
-    const OpenedProject left = take_recovery(cut[0]);
+    const project::OpenedProject left = take_recovery(cut[0]);
     CHECK_FALSE(left.notes.empty());
     CHECK(left.recipe.sentence == document(4)->recipe.sentence);
 }

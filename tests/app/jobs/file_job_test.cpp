@@ -8,6 +8,8 @@
 
 namespace headscope::test {
 
+using namespace headscope::app;
+
 TEST_CASE("a file job works elsewhere and ends where it is polled", "[files]") {
     std::atomic<int> woken = 0;
     std::string error;

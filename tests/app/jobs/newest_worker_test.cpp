@@ -5,6 +5,7 @@
 #include <semaphore>
 
 using namespace headscope;
+using namespace headscope::app;
 
 TEST_CASE("a worker hands out every answer of the newest task, and none of those before") {
     std::atomic<int> woken = 0;

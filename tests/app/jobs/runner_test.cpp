@@ -7,6 +7,7 @@
 #include "tests/conformance/compare.h"
 
 using namespace headscope;
+using namespace headscope::app;
 using headscope::test::first_lesson;
 
 namespace {
@@ -23,19 +24,19 @@ RunResult result_of(Runner& runner, const DocumentPtr& document) {
 } // namespace
 
 TEST_CASE("the runner recomputes what an edit reaches and says so") {
-    Runner runner(std::make_unique<CpuEngine>(1), {});
+    Runner runner(std::make_unique<cpu::CpuEngine>(1), {});
     const DocumentPtr first = first_lesson();
     const RunResult before = result_of(runner, first);
     CHECK(recomputed_text(*before.trace) == "Recomputed all 16 stages.");
-    const DocumentPtr edited = headscope::apply(first, EditCell{{TensorId::W_O, {0, 1, 0, 0}}, 2.5F});
+    const DocumentPtr edited = app::apply(first, EditCell{{TensorId::W_O, {0, 1, 0, 0}}, 2.5F});
     const RunResult after = result_of(runner, edited);
     CHECK(recomputed_text(*after.trace) == "Recomputed 2 of 16 stages: contributions of head 0; output.");
-    CHECK(bitwise_difference(*after.trace, CpuEngine(1).run(edited->problem)) == "");
-    const auto fresh = head_metrics(CpuEngine(1).run(edited->problem), 0);
+    CHECK(bitwise_difference(*after.trace, cpu::CpuEngine(1).run(edited->problem)) == "");
+    const auto fresh = analysis::head_metrics(cpu::CpuEngine(1).run(edited->problem), 0);
     for (std::size_t h = 0; h < fresh.size(); ++h)
         CHECK(after.metrics[h].output_share == fresh[h].output_share);
     // Another number of tokens: nothing can be taken over.
-    Recipe recipe = first->recipe;
+    project::Recipe recipe = first->recipe;
     recipe.sentence = "The dog ran";
     CHECK(recomputed_text(*result_of(runner, make_document(recipe, 3)).trace) == "Recomputed all 16 stages.");
     // Back to the first document, from one that has nothing to do with it.
@@ -44,21 +45,20 @@ TEST_CASE("the runner recomputes what an edit reaches and says so") {
 }
 
 TEST_CASE("after a run that failed the next one starts from the last that worked") {
-    Runner runner(std::make_unique<CpuEngine>(1), {});
+    Runner runner(std::make_unique<cpu::CpuEngine>(1), {});
     const DocumentPtr first = first_lesson();
     result_of(runner, first);
-    const DocumentPtr bad =
-        headscope::apply(headscope::apply(first, EditCell{{TensorId::W_Q, {0, 0, 0, 0}}, 1e30F}),
-                         EditCell{{TensorId::x, {0, 0, 0, 0}}, 1e30F});
+    const DocumentPtr bad = app::apply(app::apply(first, EditCell{{TensorId::W_Q, {0, 0, 0, 0}}, 1e30F}),
+                                       EditCell{{TensorId::x, {0, 0, 0, 0}}, 1e30F});
     runner.submit(bad);
     runner.wait();
     const auto failed = runner.poll();
     REQUIRE(failed);
     CHECK(failed->trace == nullptr);
     CHECK(failed->error.find("leaves float32's range") != std::string::npos);
-    const DocumentPtr good = headscope::apply(first, SetGain{1, 0.5F});
+    const DocumentPtr good = app::apply(first, SetGain{1, 0.5F});
     const RunResult after = result_of(runner, good);
     CHECK(recomputed_text(*after.trace) ==
           "Recomputed 3 of 16 stages: concat, contributions of head 1; output.");
-    CHECK(bitwise_difference(*after.trace, CpuEngine(1).run(good->problem)) == "");
+    CHECK(bitwise_difference(*after.trace, cpu::CpuEngine(1).run(good->problem)) == "");
 }

@@ -8,16 +8,17 @@
 #include <thread>
 
 using namespace headscope;
+using namespace headscope::app;
 using Catch::Contains;
 
 namespace {
 
 /// Computes as the CPU does under another name, and fails from its n-th run on; 0: never.
-class PlayedGpu : public Engine {
+class PlayedGpu : public engine::Engine {
 public:
     explicit PlayedGpu(int fails_from) : fails_from_(fails_from) {}
     std::string name() const override { return "vulkan:0"; }
-    using Engine::run;
+    using engine::Engine::run;
     Trace run(const Problem& problem, StageSet wanted, Progress& progress) override {
         if (++runs_ == fails_from_)
             throw Error(ErrorKind::machine, "the device is lost");
@@ -27,22 +28,22 @@ public:
     }
 
 private:
-    CpuEngine cpu_{1};
+    cpu::CpuEngine cpu_{1};
     int runs_ = 0, fails_from_;
 };
 
 EngineMaker maker(int fails_from) {
-    return [fails_from](const std::string& id) -> std::unique_ptr<Engine> {
+    return [fails_from](const std::string& id) -> std::unique_ptr<engine::Engine> {
         if (id == "cpu" || id == "auto")
-            return std::make_unique<CpuEngine>(1);
+            return std::make_unique<cpu::CpuEngine>(1);
         if (id == "vulkan:1")
             throw Error(ErrorKind::machine, "there is no such device");
         return std::make_unique<PlayedGpu>(fails_from);
     };
 }
 
-DocumentPtr lesson() {
-    Recipe recipe;
+DocumentPtr first_lesson_document() {
+    project::Recipe recipe;
     recipe.preset = "first-lesson";
     recipe.sentence = "The cat sat down";
     return make_document(recipe, 1);
@@ -55,8 +56,8 @@ RunResult run_on(Runner& runner, const DocumentPtr& document) {
     return runner.poll().value();
 }
 
-DeviceList two_devices() {
-    return {{cpu_device(), {.id = "vulkan:0", .name = "played", .detail = "by the CPU"}}, {}};
+engine::DeviceList two_devices() {
+    return {{engine::cpu_device(), {.id = "vulkan:0", .name = "played", .detail = "by the CPU"}}, {}};
 }
 
 void wait_for(EngineDesk& desk) {
@@ -80,7 +81,7 @@ TEST_CASE("an engine is made on the worker when it is chosen, and gives the same
         },
         two_devices);
     Runner runner(desk.engine(), {});
-    const DocumentPtr document = lesson();
+    const DocumentPtr document = first_lesson_document();
     const RunResult first = run_on(runner, document);
     CHECK(first.trace->device == "cpu");
     CHECK(desk.act({EngineAction::Kind::choose, "vulkan:0"}, document));
@@ -88,7 +89,7 @@ TEST_CASE("an engine is made on the worker when it is chosen, and gives the same
     const RunResult second = run_on(runner, document);
     CHECK(second.trace->device == "vulkan:0");
     CHECK(made_on != here);
-    for (const StageDifference& stage : stage_differences(*first.trace, *second.trace))
+    for (const analysis::StageDifference& stage : analysis::stage_differences(*first.trace, *second.trace))
         CHECK(stage.largest == 0);
     CHECK(desk.act({EngineAction::Kind::choose, "cpu"}, document));
     CHECK(run_on(runner, document).trace->device == "cpu");
@@ -99,56 +100,56 @@ TEST_CASE("an engine is made on the worker when it is chosen, and gives the same
 TEST_CASE("the CPU goes on when the chosen engine cannot be made, and says why") {
     EngineDesk desk("vulkan:1", maker(0), two_devices);
     Runner runner(desk.engine(), {});
-    const RunResult result = run_on(runner, lesson());
+    const RunResult result = run_on(runner, first_lesson_document());
     REQUIRE(result.trace != nullptr);
     CHECK(result.trace->device == "cpu");
     desk.poll();
     CHECK_THAT(desk.state().notice, Contains("there is no such device"));
     // The same may be tried again; another choice clears the sentence.
-    CHECK(desk.act({EngineAction::Kind::choose, "vulkan:1"}, lesson()));
-    CHECK(desk.act({EngineAction::Kind::choose, "vulkan:0"}, lesson()));
+    CHECK(desk.act({EngineAction::Kind::choose, "vulkan:1"}, first_lesson_document()));
+    CHECK(desk.act({EngineAction::Kind::choose, "vulkan:0"}, first_lesson_document()));
     desk.poll();
     CHECK(desk.state().notice.empty());
-    CHECK(run_on(runner, lesson()).trace->device == "vulkan:0");
+    CHECK(run_on(runner, first_lesson_document()).trace->device == "vulkan:0");
 }
 
 TEST_CASE("a device lost in the middle of a run costs nothing but a sentence") {
     EngineDesk desk("vulkan:0", maker(2), two_devices);
     Runner runner(desk.engine(), {});
-    CHECK(run_on(runner, lesson()).trace->device == "vulkan:0");
-    const RunResult second = run_on(runner, lesson());
+    CHECK(run_on(runner, first_lesson_document()).trace->device == "vulkan:0");
+    const RunResult second = run_on(runner, first_lesson_document());
     REQUIRE(second.trace != nullptr);
     CHECK(second.error.empty());
     CHECK(second.trace->device == "cpu");
     desk.poll();
     CHECK_THAT(desk.state().notice, Contains("the device is lost"));
-    CHECK(run_on(runner, lesson()).trace->device == "cpu");
+    CHECK(run_on(runner, first_lesson_document()).trace->device == "cpu");
 }
 
 TEST_CASE("a fault of the input is no reason to change the engine") {
     SwitchableEngine engine("vulkan:0", maker(0));
-    Problem problem = lesson()->problem;
+    Problem problem = first_lesson_document()->problem;
     problem.temperature = -1;
-    CHECK_THROWS_AS(static_cast<Engine&>(engine).run(problem), Error);
+    CHECK_THROWS_AS(static_cast<engine::Engine&>(engine).run(problem), Error);
     CHECK(engine.notice().empty());
 }
 
 TEST_CASE("devices are looked for, and engines compared, in the background") {
     EngineDesk desk("auto", maker(0), two_devices);
     Runner runner(desk.engine(), {});
-    CHECK_FALSE(desk.act({EngineAction::Kind::look}, lesson()));
+    CHECK_FALSE(desk.act({EngineAction::Kind::look}, first_lesson_document()));
     CHECK(desk.busy());
     wait_for(desk);
     REQUIRE(desk.state().found);
     CHECK(desk.state().found->devices.size() == 2);
-    CHECK_FALSE(desk.act({EngineAction::Kind::compare}, lesson()));
+    CHECK_FALSE(desk.act({EngineAction::Kind::compare}, first_lesson_document()));
     wait_for(desk);
     REQUIRE(desk.state().comparison);
     CHECK(desk.state().comparison->error.empty());
     CHECK(desk.state().comparison->second == "vulkan:0");
     CHECK(desk.state().comparison->stages.size() == stage_count);
     EngineDesk failing("vulkan:1", maker(0), two_devices);
-    failing.act({EngineAction::Kind::compare}, lesson());
+    failing.act({EngineAction::Kind::compare}, first_lesson_document());
     wait_for(failing);
     CHECK_THAT(failing.state().comparison->error, Contains("there is no such device"));
 }

@@ -5,6 +5,7 @@
 #include <fstream>
 
 using namespace headscope;
+using namespace headscope::app;
 
 namespace {
 

@@ -6,14 +6,16 @@
 #include <algorithm>
 
 namespace headscope::test {
+
+using namespace headscope::app;
 namespace {
 
 OnScreen weights_of(const std::string& sentence) {
-    Recipe recipe;
+    project::Recipe recipe;
     recipe.sentence = sentence;
     const DocumentPtr document = make_document(recipe, 1);
-    auto trace =
-        std::make_shared<const Trace>(static_cast<Engine&>(*make_engine("cpu")).run(document->problem));
+    auto trace = std::make_shared<const Trace>(
+        static_cast<engine::Engine&>(*engine::make_engine("cpu")).run(document->problem));
     return {{document, std::move(trace), {}}, {}};
 }
 

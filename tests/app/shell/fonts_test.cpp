@@ -6,25 +6,25 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope {
+namespace headscope::app {
 
 TEST_CASE("fonts are baked at the sizes asked for", "[fonts]") {
     FontBook book;
     CHECK(book.refresh(1));
     CHECK_FALSE(book.refresh(1));
-    CHECK(book.font(Font::ui, 13)->FontSize == 13);
-    CHECK(book.font(Font::ui, 12.5F)->FontSize == 12.5F);
-    CHECK(book.font(Font::mono_semibold, 34)->FontSize == 34);
-    CHECK(book.font(Font::ui, 13.6F)->FontSize == 13.5F);
+    CHECK(book.font(figure::Font::ui, 13)->FontSize == 13);
+    CHECK(book.font(figure::Font::ui, 12.5F)->FontSize == 12.5F);
+    CHECK(book.font(figure::Font::mono_semibold, 34)->FontSize == 34);
+    CHECK(book.font(figure::Font::ui, 13.6F)->FontSize == 13.5F);
     CHECK(book.refresh(2));
-    CHECK(book.font(Font::ui, 13)->FontSize == 26);
-    CHECK(book.font(Font::ui, 13) != book.font(Font::ui_semibold, 13));
+    CHECK(book.font(figure::Font::ui, 13)->FontSize == 26);
+    CHECK(book.font(figure::Font::ui, 13) != book.font(figure::Font::ui_semibold, 13));
 }
 
 TEST_CASE("a glyph is as large and as wide as its font says", "[fonts]") {
     FontBook book;
     book.refresh(1);
-    const ImFont& font = *book.font(Font::mono, 15);
+    const ImFont& font = *book.font(figure::Font::mono, 15);
     CHECK(font.GetCharAdvance('0') == Approx(9)); // 0.6 em
     const ImFontGlyph& letter = *font.FindGlyph('H');
     CHECK(letter.Y1 == font.Ascent);                               // stands on the baseline
@@ -49,7 +49,7 @@ TEST_CASE("characters are there once they were needed", "[fonts]") {
         missing += !somewhere;
         CAPTURE(static_cast<unsigned>(letter));
         CHECK(book.has(letter) == somewhere);
-        for (const Font role : {Font::ui, Font::ui_semibold, Font::mono})
+        for (const figure::Font role : {figure::Font::ui, figure::Font::ui_semibold, figure::Font::mono})
             CHECK((book.font(role, 13)->FindGlyphNoFallback(static_cast<ImWchar>(letter)) != nullptr) ==
                   somewhere);
     }
@@ -64,9 +64,9 @@ TEST_CASE("what can't be shown has a visible replacement", "[fonts]") {
     book.refresh(1);
     CHECK_FALSE(book.has(U'\U0001F600'));
     CHECK_FALSE(book.has(U'\u0378'));
-    const ImFont& font = *book.font(Font::ui, 13);
+    const ImFont& font = *book.font(figure::Font::ui, 13);
     CHECK(font.FindGlyph(0x0378) == font.FindGlyph(0xFFFD));
     CHECK(font.FindGlyph(0xFFFD)->Visible);
 }
 
-} // namespace headscope
+} // namespace headscope::app

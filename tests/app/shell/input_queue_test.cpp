@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace headscope {
+namespace headscope::app {
 namespace {
 
 // ImGuiIO is plain data but for AddInputCharacter and AddFocusEvent, which need no context.
@@ -182,4 +182,4 @@ TEST_CASE("no event is lost or overtaken", "[input]") {
     }));
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 using namespace headscope;
+using namespace headscope::app;
 using headscope::test::TemporaryFolder;
 
 namespace {
@@ -29,13 +30,13 @@ struct Plain {
     std::map<TensorId, std::vector<float>> numbers;
     std::vector<float> gains = std::vector<float>(H, 1.0F);
     float temperature = 1.0F;
-    MaskChoice mask = MaskChoice::none;
+    project::MaskChoice mask = project::MaskChoice::none;
     bool operator==(const Plain&) const = default;
 
     static Plain built(const std::string& sentence) {
         Plain plain;
         plain.sentence = sentence;
-        const Problem problem = build_preset("first-lesson", sentence).problem;
+        const Problem problem = text::build_preset("first-lesson", sentence).problem;
         for (const TensorId id : matrices) {
             const auto values = problem.input(id)->values();
             plain.numbers[id].assign(values.begin(), values.end());
@@ -121,14 +122,14 @@ struct LastKnown {
             next.temperature = 0.25F + std::abs(step.value);
             return push(std::move(next));
         case Kind::mask:
-            next.mask = static_cast<MaskChoice>(step.a % 4);
+            next.mask = static_cast<project::MaskChoice>(step.a % 4);
             return push(std::move(next));
         case Kind::sentence:
             next.sentence = sentences[static_cast<std::size_t>(step.c) % sentences.size()];
             next.numbers[TensorId::x] = Plain::built(next.sentence).numbers[TensorId::x];
             return push(std::move(next));
         case Kind::reset: {
-            const MaskChoice mask = next.mask;
+            const project::MaskChoice mask = next.mask;
             next = Plain::built(next.sentence);
             next.mask = mask;
             return push(std::move(next));
@@ -195,7 +196,7 @@ void drive(Program& program, const Act& step, const std::string& file, bool save
     case Kind::temperature:
         return command(SetTemperature{0.25F + std::abs(step.value)});
     case Kind::mask:
-        return command(SetMask{static_cast<MaskChoice>(step.a % 4)});
+        return command(SetMask{static_cast<project::MaskChoice>(step.a % 4)});
     case Kind::sentence:
         return command(SetSentence{sentences[static_cast<std::size_t>(step.c) % sentences.size()]});
     case Kind::reset:
@@ -224,7 +225,7 @@ void drive(Program& program, const Act& step, const std::string& file, bool save
 /// which the document was not what the model says, or -1.
 int live(const std::vector<Act>& steps, std::size_t first, std::size_t end, LastKnown model, bool recover,
          const TemporaryFolder& folder) {
-    Recipe recipe;
+    project::Recipe recipe;
     recipe.sentence = sentences[0];
     Program program({.recipe = recipe, .device = "cpu", .state_folder = folder.file("state")});
     const auto& offers = program.state().files.recoveries;

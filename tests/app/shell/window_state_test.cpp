@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 
-namespace headscope {
+namespace headscope::app {
 namespace {
 
 struct Folder {
@@ -48,4 +48,4 @@ TEST_CASE("a folder that can't be written is no failure", "[window]") {
     CHECK_FALSE(write_window_state({}, {}));
 }
 
-} // namespace headscope
+} // namespace headscope::app

@@ -4,6 +4,8 @@
 #include "tests/catch.h"
 
 namespace headscope::test {
+
+using namespace headscope::app;
 namespace {
 
 FileChooser chooser(const TemporaryFolder& folder, bool saving) {

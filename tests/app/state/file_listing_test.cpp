@@ -9,6 +9,8 @@
 #include <cstdlib>
 
 namespace headscope::test {
+
+using namespace headscope::app;
 namespace {
 
 std::vector<std::string> names(const FileListing& listing) {

@@ -8,6 +8,7 @@
 #include <set>
 
 using namespace headscope;
+using namespace headscope::app;
 
 namespace {
 

@@ -9,6 +9,7 @@
 #include "tests/test_data.h"
 
 using namespace headscope;
+using namespace headscope::app;
 using headscope::test::TemporaryFolder;
 
 TEST_CASE("a path is told by what it holds, a damaged file by its ending", "[project]") {
@@ -17,9 +18,9 @@ TEST_CASE("a path is told by what it holds, a damaged file by its ending", "[pro
         write_file_atomically(folder.file(name), bytes);
         return kind_of_path(folder.file(name));
     };
-    Recipe recipe;
-    recipe.sentence = presets().front().sentence;
-    const std::string project = project_bytes(recipe, make_document(recipe, 1)->problem);
+    project::Recipe recipe;
+    recipe.sentence = text::presets().front().sentence;
+    const std::string project = project::project_bytes(recipe, make_document(recipe, 1)->problem);
     CHECK(file("a.headscope", project) == PathKind::project);
     CHECK(file("a.safetensors", project) == PathKind::project);
     CHECK(file("a.txt", project) == PathKind::project);

@@ -5,6 +5,7 @@
 #include "tests/temporary_folder.h"
 
 using namespace headscope;
+using namespace headscope::app;
 using headscope::test::TemporaryFolder;
 
 TEST_CASE("recent files: the latest first, each once, ten at most", "[recent]") {

@@ -4,9 +4,11 @@
 
 namespace headscope::test {
 
+using namespace headscope::app;
+
 /// What the program opens with, as revision 1.
-inline DocumentPtr first_lesson(MaskChoice mask = MaskChoice::none) {
-    Recipe recipe;
+inline DocumentPtr first_lesson(project::MaskChoice mask = project::MaskChoice::none) {
+    project::Recipe recipe;
     recipe.sentence = "The cat sat down";
     recipe.mask = mask;
     return make_document(recipe, 1);

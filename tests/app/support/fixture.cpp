@@ -9,6 +9,8 @@
 
 namespace headscope::test {
 
+using namespace headscope::app;
+
 namespace {
 
 TensorPtr random_tensor(const Shape& shape, std::mt19937& random, float scale) {
@@ -275,15 +277,15 @@ std::vector<Wish> many_wishes() {
     return out;
 }
 
-TextMeasure approximate_measure() {
-    return [](std::string_view text, Font font, float size) {
+figure::TextMeasure approximate_measure() {
+    return [](std::string_view text, figure::Font font, float size) {
         float width = 0;
         for (std::size_t i = 0; i < text.size(); ++i) {
             const auto byte = static_cast<unsigned char>(text[i]);
             if ((byte & 0xC0U) == 0x80U)
                 continue;
-            const bool mono = font == Font::mono || font == Font::mono_semibold;
-            width += byte >= 0xE3U ? 1.0F : mono ? 0.6F : font == Font::ui ? 0.5F : 0.54F;
+            const bool mono = font == figure::Font::mono || font == figure::Font::mono_semibold;
+            width += byte >= 0xE3U ? 1.0F : mono ? 0.6F : font == figure::Font::ui ? 0.5F : 0.54F;
         }
         return width * size;
     };
@@ -291,8 +293,8 @@ TextMeasure approximate_measure() {
 
 std::string all_text(const Picture& picture) {
     std::string out;
-    for (const SceneItem& item : picture.scene.items)
-        if (const auto* text = std::get_if<TextItem>(&item))
+    for (const figure::SceneItem& item : picture.scene.items)
+        if (const auto* text = std::get_if<figure::TextItem>(&item))
             out += text->text + "\n";
     return out;
 }

@@ -8,6 +8,8 @@
 
 namespace headscope::test {
 
+using namespace headscope::app;
+
 /// What a made-up problem looks like. Numbers are drawn from `seed`.
 struct Wish {
     std::int64_t B = 1, Tq = 4, Tk = 4, D = 8, Dkv = 8, H = 2, Hkv = 2, dk = 4, dv = 4;
@@ -33,7 +35,7 @@ Shown make_shown(const Wish& wish);
 std::vector<Wish> many_wishes();
 
 /// Widths close to those of the program's fonts.
-TextMeasure approximate_measure();
+figure::TextMeasure approximate_measure();
 
 /// All texts of a picture, joined with line breaks.
 std::string all_text(const Picture& picture);

@@ -10,6 +10,8 @@
 
 namespace headscope::test {
 
+using namespace headscope::app;
+
 /// A document whose attention weights are written by hand, for pages that only show weights. Scores are their
 /// logarithms; everything else is absent.
 struct WeightsFixture {
@@ -99,8 +101,8 @@ struct WeightsFixture {
 };
 
 /// Widths about as wide as the program's fonts are.
-inline float rough_measure(std::string_view text, Font font, float size) {
-    const bool mono = font == Font::mono || font == Font::mono_semibold;
+inline float rough_measure(std::string_view text, figure::Font font, float size) {
+    const bool mono = font == figure::Font::mono || font == figure::Font::mono_semibold;
     const auto points = static_cast<float>(
         std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
     return points * size * (mono ? 0.6F : 0.56F);

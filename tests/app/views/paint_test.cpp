@@ -5,12 +5,12 @@
 
 #include <cstdlib>
 
-namespace headscope {
+namespace headscope::app {
 namespace {
 
 // Shows one scene on the whole window.
 struct SceneUi final : Ui {
-    Scene scene;
+    figure::Scene scene;
     float at = 0;
     bool hovered = false;
     int vertices = 0;
@@ -20,12 +20,12 @@ struct SceneUi final : Ui {
         ImDrawList& list = *ImGui::GetBackgroundDrawList();
         paint(scene, at, at, surface, list);
         vertices = list.VtxBuffer.Size;
-        measured = surface_measure(surface)("0.97", Font::mono, 15);
+        measured = surface_measure(surface)("0.97", figure::Font::mono, 15);
         hovered = ImGui::IsMouseHoveringRect({10, 10}, {20, 20}, false);
     }
     bool animating() const override { return false; }
     float zoom() const override { return 1; }
-    Color background() const override { return rgb(0xFAFBFC); }
+    figure::Color background() const override { return figure::rgb(0xFAFBFC); }
     std::string title() const override { return ""; }
     bool quitting() const override { return false; }
 };
@@ -50,11 +50,11 @@ int ink(const Image& image, int left, int top, int right, int bottom) {
 
 TEST_CASE("rectangles and lines lie on whole pixels", "[paint]") {
     SceneUi ui;
-    ui.scene.add(RectItem{{10.3F, 10.3F, 20, 20}, rgb(0x2B6CB0), rgb(0xD4700F), 1});
-    ui.scene.add(RectItem{{30.3F, 10.3F, 20, 20}, rgb(0x109E73)});
-    ui.scene.add(LineItem{{60, 10}, {90, 10}, rgb(0x112233), 1});
-    ui.scene.add(LineItem{{60, 20}, {60, 40}, rgb(0x112233), 0.5F});
-    ui.scene.add(RectItem{{100, 10, 40, 40}, 0, rgb(0x445566), 4});
+    ui.scene.add(figure::RectItem{{10.3F, 10.3F, 20, 20}, figure::rgb(0x2B6CB0), figure::rgb(0xD4700F), 1});
+    ui.scene.add(figure::RectItem{{30.3F, 10.3F, 20, 20}, figure::rgb(0x109E73)});
+    ui.scene.add(figure::LineItem{{60, 10}, {90, 10}, figure::rgb(0x112233), 1});
+    ui.scene.add(figure::LineItem{{60, 20}, {60, 40}, figure::rgb(0x112233), 0.5F});
+    ui.scene.add(figure::RectItem{{100, 10, 40, 40}, 0, figure::rgb(0x445566), 4});
     for (const int scale : {1, 2}) {
         CAPTURE(scale);
         const Image image = render_offscreen(ui, 200, 100, static_cast<float>(scale));
@@ -77,10 +77,10 @@ TEST_CASE("rectangles and lines lie on whole pixels", "[paint]") {
 
 TEST_CASE("cells of a grid have exactly their colours", "[paint]") {
     SceneUi ui;
-    auto pixels = std::make_shared<std::vector<Color>>();
+    auto pixels = std::make_shared<std::vector<figure::Color>>();
     for (std::uint32_t i = 0; i < 7 * 5; ++i)
-        pixels->push_back(rgb(i * 487651U & 0xFFFFFFU));
-    ui.scene.add(GridItem{{10, 10, 28, 20}, 7, 5, pixels, 0});
+        pixels->push_back(figure::rgb(i * 487651U & 0xFFFFFFU));
+    ui.scene.add(figure::GridItem{{10, 10, 28, 20}, 7, 5, pixels, 0});
     const Image image = render_offscreen(ui, 100, 50, 1);
     int wrong = 0;
     for (int y = 10; y < 30; ++y)
@@ -93,24 +93,24 @@ TEST_CASE("cells of a grid have exactly their colours", "[paint]") {
 
 TEST_CASE("nothing shows outside a clip, and nothing is spent on it", "[paint]") {
     SceneUi ui;
-    ui.scene.add(ClipItem{{10, 10, 20, 20}});
+    ui.scene.add(figure::ClipItem{{10, 10, 20, 20}});
     for (int i = 0; i < 1000; ++i)
-        ui.scene.add(RectItem{{40, static_cast<float>(i % 50), 10, 10}, rgb(0)});
-    ui.scene.add(TextItem{{60, 20}, "unseen", Font::ui, 13, rgb(0)});
-    ui.scene.add(RectItem{{0, 0, 50, 50}, rgb(0x123456)});
+        ui.scene.add(figure::RectItem{{40, static_cast<float>(i % 50), 10, 10}, figure::rgb(0)});
+    ui.scene.add(figure::TextItem{{60, 20}, "unseen", figure::Font::ui, 13, figure::rgb(0)});
+    ui.scene.add(figure::RectItem{{0, 0, 50, 50}, figure::rgb(0x123456)});
     const Image clipped = render_offscreen(ui, 100, 60, 1);
     CHECK(ink(clipped, 0, 0, 100, 60) == 400);
     CHECK(ui.vertices == 4);
-    ui.scene.add(ClipItem{});
-    ui.scene.add(RectItem{{70, 40, 5, 5}, rgb(0x123456)});
+    ui.scene.add(figure::ClipItem{});
+    ui.scene.add(figure::RectItem{{70, 40, 5, 5}, figure::rgb(0x123456)});
     CHECK(ink(render_offscreen(ui, 100, 60, 1), 0, 0, 100, 60) == 425);
 }
 
 TEST_CASE("scenes with more vertices than an index can count are drawn", "[paint]") {
     SceneUi ui;
     for (int i = 0; i < 30000; ++i)
-        ui.scene.add(
-            RectItem{{static_cast<float>(i % 200), static_cast<float>(i / 200), 1, 1}, rgb(0x123456)});
+        ui.scene.add(figure::RectItem{{static_cast<float>(i % 200), static_cast<float>(i / 200), 1, 1},
+                                      figure::rgb(0x123456)});
     const Image image = render_offscreen(ui, 220, 160, 1);
     CHECK(ui.vertices == 120000);
     CHECK(ink(image, 0, 0, 220, 160) == 30000);
@@ -118,37 +118,38 @@ TEST_CASE("scenes with more vertices than an index can count are drawn", "[paint
 }
 
 TEST_CASE("text stands on its baseline, aligned and turned", "[paint]") {
-    const auto draw = [](Align align, float angle) {
+    const auto draw = [](figure::Align align, float angle) {
         SceneUi ui;
-        ui.scene.add(TextItem{{100, 100}, "HHHH", Font::mono, 15, rgb(0), align, angle});
+        ui.scene.add(
+            figure::TextItem{{100, 100}, "HHHH", figure::Font::mono, 15, figure::rgb(0), align, angle});
         const Image image = render_offscreen(ui, 200, 200, 1);
         CHECK(ui.measured == Approx(36));
         return image;
     };
-    const Image left = draw(Align::left, 0);
+    const Image left = draw(figure::Align::left, 0);
     CHECK(ink(left, 100, 85, 137, 100) > 50);
     CHECK(ink(left, 0, 0, 200, 200) == ink(left, 100, 85, 137, 100));
-    const Image right = draw(Align::right, 0);
+    const Image right = draw(figure::Align::right, 0);
     CHECK(ink(right, 0, 0, 200, 200) == ink(right, 63, 85, 100, 100));
-    const Image center = draw(Align::center, 0);
+    const Image center = draw(figure::Align::center, 0);
     CHECK(ink(center, 0, 0, 200, 200) == ink(center, 82, 85, 119, 100));
     CHECK(ink(center, 82, 85, 100, 100) > 0);
     // A quarter turn moves the same pixels to other places.
-    const Image down = draw(Align::left, 90);
+    const Image down = draw(figure::Align::left, 90);
     CHECK(ink(down, 0, 0, 200, 200) == ink(left, 0, 0, 200, 200));
     CHECK(ink(down, 100, 100, 115, 137) == ink(left, 0, 0, 200, 200));
-    const Image up = draw(Align::left, -90);
+    const Image up = draw(figure::Align::left, -90);
     CHECK(ink(up, 85, 63, 100, 100) == ink(left, 0, 0, 200, 200));
 }
 
 TEST_CASE("curves and polygons have their colour, whichever way the points run", "[paint]") {
     for (const bool turned : {false, true}) {
         SceneUi ui;
-        std::vector<Point> points = {{10, 10}, {40, 10}, {10, 40}};
+        std::vector<figure::Point> points = {{10, 10}, {40, 10}, {10, 40}};
         if (turned)
             std::swap(points[0], points[1]);
-        ui.scene.add(PolygonItem{points, rgb(0x109E73)});
-        ui.scene.add(CurveItem{{60, 10}, {70, 10}, {80, 10}, {90, 10}, rgb(0x672B40), 3});
+        ui.scene.add(figure::PolygonItem{points, figure::rgb(0x109E73)});
+        ui.scene.add(figure::CurveItem{{60, 10}, {70, 10}, {80, 10}, {90, 10}, figure::rgb(0x672B40), 3});
         const Image image = render_offscreen(ui, 100, 50, 1);
         CHECK(at(image, 15, 15) == 0x109E73);
         CHECK(at(image, 38, 38) == 0xFAFBFC);
@@ -159,13 +160,13 @@ TEST_CASE("curves and polygons have their colour, whichever way the points run",
 TEST_CASE("the same picture twice is the same bytes", "[paint][offscreen]") {
     SceneUi ui;
     for (int i = 0; i < 40; ++i)
-        ui.scene.add(TextItem{{static_cast<float>(i * 7), static_cast<float>(10 + i * 4)},
-                              "weights Ж−0.97",
-                              Font::ui,
-                              13,
-                              rgb(0x171C22),
-                              Align::left,
-                              static_cast<float>(i * 9)});
+        ui.scene.add(figure::TextItem{{static_cast<float>(i * 7), static_cast<float>(10 + i * 4)},
+                                      "weights Ж−0.97",
+                                      figure::Font::ui,
+                                      13,
+                                      figure::rgb(0x171C22),
+                                      figure::Align::left,
+                                      static_cast<float>(i * 9)});
     const std::string first = png_bytes(render_offscreen(ui, 300, 200, 1.5F));
     CHECK(first.substr(1, 3) == "PNG");
     CHECK(first == png_bytes(render_offscreen(ui, 300, 200, 1.5F)));
@@ -177,7 +178,7 @@ TEST_CASE("a picture can be taken with the mouse somewhere, and without a displa
     unsetenv("DISPLAY");
     SceneUi ui;
     OffscreenOptions options;
-    options.mouse = Point{7, 7};
+    options.mouse = figure::Point{7, 7};
     const Image image = render_offscreen(ui, 100, 50, 2, options);
     CHECK(ui.hovered);
     CHECK(at(image, 5, 5) == 0xFAFBFC);
@@ -195,4 +196,4 @@ TEST_CASE("a picture of an impossible size is refused", "[offscreen]") {
     CHECK_THROWS_AS(render_offscreen(ui, 100, 100, 0), Error);
 }
 
-} // namespace headscope
+} // namespace headscope::app

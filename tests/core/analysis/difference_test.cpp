@@ -7,6 +7,7 @@
 #include <map>
 
 using namespace headscope;
+using namespace headscope::analysis;
 
 namespace {
 

@@ -7,11 +7,12 @@
 #include <cmath>
 
 using namespace headscope;
+using namespace headscope::analysis;
 
 namespace {
 
 std::vector<HeadMap> odd_heads() {
-    const AttentionSetPtr set = open_attention_file(test_data("/attention/odd_f32.npy"));
+    const AttentionSetPtr set = format::open_attention_file(test_data("/attention/odd_f32.npy"));
     return head_maps(*set, 0, 128, Progress());
 }
 
@@ -74,7 +75,7 @@ TEST_CASE("the strongest weights come largest first, without the first key") {
 }
 
 TEST_CASE("a layer of a set is a trace of weights and their mean alone") {
-    const AttentionSetPtr set = open_attention_file(test_data("/attention/lh_f64.npy"));
+    const AttentionSetPtr set = format::open_attention_file(test_data("/attention/lh_f64.npy"));
     Progress progress;
     const Trace trace = attention_trace(*set, 1, progress);
     const Tensor &weights = *trace.stage(TensorId::weights), &mean = *trace.stage(TensorId::weights_mean);

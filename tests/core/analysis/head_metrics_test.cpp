@@ -4,6 +4,7 @@
 #include <cmath>
 
 using namespace headscope;
+using namespace headscope::analysis;
 
 namespace {
 

@@ -8,6 +8,8 @@
 
 namespace headscope::test {
 
+using namespace headscope::analysis;
+
 /// Attention weights in memory, with tokens as a vocabulary spells them.
 class MadeSet final : public AttentionSet {
 public:

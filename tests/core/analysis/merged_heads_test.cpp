@@ -11,22 +11,23 @@
 #include <cmath>
 
 using namespace headscope;
+using namespace headscope::analysis;
 
 namespace {
 
 constexpr std::array<std::int64_t, 3> three{0, 1, 2};
 
 Problem random_problem(std::int64_t H, std::int64_t Hkv = 0) {
-    Recipe recipe;
+    project::Recipe recipe;
     recipe.preset = "random";
     recipe.sentence = "The cat sat on the mat";
     recipe.H = H;
     recipe.Hkv = Hkv;
-    return build_recipe(recipe).problem;
+    return project::build_recipe(recipe).problem;
 }
 
 TensorPtr weights_of(const Problem& problem) {
-    return static_cast<Engine&>(*make_engine("cpu")).run(problem).slot(TensorId::weights);
+    return static_cast<engine::Engine&>(*engine::make_engine("cpu")).run(problem).slot(TensorId::weights);
 }
 
 float largest_difference(const Tensor& a, std::int64_t h, const Tensor& b, std::int64_t g) {
@@ -63,8 +64,9 @@ TEST_CASE("heads merged wholly are the one head that owns all their columns") {
 
 TEST_CASE("what is shared is added to the scores and divided by the width it comes from") {
     const Problem problem = random_problem(4);
-    const Trace own = static_cast<Engine&>(*make_engine("cpu")).run(problem),
-                mixed = static_cast<Engine&>(*make_engine("cpu")).run(merged_heads(problem, three, 0.25F));
+    const Trace own = static_cast<engine::Engine&>(*engine::make_engine("cpu")).run(problem),
+                mixed = static_cast<engine::Engine&>(*engine::make_engine("cpu"))
+                            .run(merged_heads(problem, three, 0.25F));
     const Tensor &s = *own.stage(TensorId::scores), &scaled = *mixed.stage(TensorId::scaled);
     const double width = static_cast<double>(problem.dims.dk) * (1 + 2 * 0.25);
     const double expected = (static_cast<double>(s.at(0, 1, 2, 3)) +

@@ -6,6 +6,7 @@
 #include <random>
 
 using namespace headscope;
+using namespace headscope::analysis;
 
 TEST_CASE("pooling keeps the largest cell wherever it is, at every size") {
     std::mt19937 random(5);

@@ -8,14 +8,15 @@
 #include <cmath>
 
 using namespace headscope;
+using namespace headscope::analysis;
 
 TEST_CASE("a loop over heads gives what one projection gives, and a view without transpose does not") {
-    Recipe recipe;
+    project::Recipe recipe;
     recipe.preset = "random";
     recipe.sentence = "The cat sat on the mat and looked at me";
     recipe.H = 4;
     recipe.Hkv = 2;
-    const Problem problem = build_recipe(recipe).problem;
+    const Problem problem = project::build_recipe(recipe).problem;
     const std::vector<ProjectionPair> pairs = compare_projections(problem);
     REQUIRE(pairs.size() == 3);
     CHECK(pairs[0].heads == 4);
@@ -28,7 +29,7 @@ TEST_CASE("a loop over heads gives what one projection gives, and a view without
         CHECK(pair.difference < 1e-5);
 
     // The wrong view by the engine's numbers: block h of q as it lies in memory against head h.
-    const Trace trace = static_cast<Engine&>(*make_engine("cpu")).run(problem);
+    const Trace trace = static_cast<engine::Engine&>(*engine::make_engine("cpu")).run(problem);
     const Tensor &q = *trace.stage(TensorId::q), &q_heads = *trace.stage(TensorId::q_heads);
     float largest = 0;
     for (std::int64_t n = 0; n < q.count(); ++n)
@@ -38,11 +39,11 @@ TEST_CASE("a loop over heads gives what one projection gives, and a view without
 }
 
 TEST_CASE("with one head there is nothing to transpose") {
-    Recipe recipe;
+    project::Recipe recipe;
     recipe.preset = "random";
     recipe.sentence = "The cat sat down";
     recipe.H = 1;
-    for (const ProjectionPair& pair : compare_projections(build_recipe(recipe).problem)) {
+    for (const ProjectionPair& pair : compare_projections(project::build_recipe(recipe).problem)) {
         CHECK(pair.difference < 1e-5);
         CHECK(pair.without_transpose < 1e-5);
     }

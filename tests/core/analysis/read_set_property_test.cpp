@@ -7,6 +7,7 @@
 #include <cmath>
 
 using namespace headscope;
+using namespace headscope::analysis;
 using headscope::test::MadeSet;
 
 namespace {
@@ -90,7 +91,8 @@ TEST_CASE("rows of weights that are read otherwise sum to 1 or are empty") {
     rc::prop("there are as many places as words", [] {
         const auto held = some_set(some_tokens());
         const ReadSet read(held, {.merge_words = true});
-        RC_ASSERT(read.info().Tq == static_cast<std::int64_t>(words_of_pieces(held->query_pieces(0)).size()));
+        RC_ASSERT(read.info().Tq ==
+                  static_cast<std::int64_t>(text::words_of_pieces(held->query_pieces(0)).size()));
         RC_ASSERT(read.info().Tk <= held->info().Tk);
     });
 }

@@ -8,6 +8,7 @@
 #include <cmath>
 
 using namespace headscope;
+using namespace headscope::analysis;
 using headscope::test::MadeSet;
 
 namespace {

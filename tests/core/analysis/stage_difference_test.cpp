@@ -4,6 +4,7 @@
 #include <limits>
 
 using namespace headscope;
+using namespace headscope::analysis;
 
 TEST_CASE("the largest difference of two traces is found stage by stage") {
     constexpr float infinity = std::numeric_limits<float>::infinity();

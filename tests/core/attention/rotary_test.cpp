@@ -71,8 +71,8 @@ TEST_CASE("a quarter turn moves each number to its partner half a head away") {
     problem.rotary = Rotary{make_tensor({1, 2, 4}, std::vector<float>{1, 0, 1, 0, 0, 0, 0, 0}),
                             make_tensor({1, 2, 4}, std::vector<float>{0, 1, 0, 1, 1, 1, 1, 1})};
     const std::vector<float> turned{1, -4, 3, 2, -7, -8, 5, 6};
-    CpuEngine engine(1);
-    for (const Trace& trace : {engine.Engine::run(problem), reference_trace(problem)}) {
+    cpu::CpuEngine engine(1);
+    for (const Trace& trace : {engine.engine::Engine::run(problem), cpu::reference_trace(problem)}) {
         const auto values = [&](TensorId id) {
             const auto span = trace.stage(id)->values();
             return std::vector<float>(span.begin(), span.end());
@@ -86,11 +86,11 @@ TEST_CASE("a quarter turn moves each number to its partner half a head away") {
 }
 
 TEST_CASE("the CPU engine meets the reference with rotary tables, shared and per batch entry") {
-    CpuEngine engine(2);
+    cpu::CpuEngine engine(2);
     for (const std::int64_t tables : {1, 2}) {
         const Problem problem = grouped_problem(tables);
-        const Trace expected = reference_trace(problem);
-        CHECK(difference(engine.Engine::run(problem), expected) == "");
+        const Trace expected = cpu::reference_trace(problem);
+        CHECK(difference(engine.engine::Engine::run(problem), expected) == "");
         // Stages that are not asked for don't change the ones that are.
         Progress progress;
         const Trace few =

@@ -4,6 +4,7 @@
 #include "tests/conformance/generate.h"
 
 using namespace headscope;
+using namespace headscope::engine;
 
 namespace {
 
@@ -22,7 +23,7 @@ public:
     }
 
 private:
-    CpuEngine cpu_{1};
+    cpu::CpuEngine cpu_{1};
     bool fails_;
 };
 
@@ -49,7 +50,7 @@ Trace output_of(Engine& engine, const Problem& problem) {
 
 TEST_CASE("auto asks for a graphics processor only when there is large work, and once") {
     int asked = 0;
-    AutoEngine engine(std::make_unique<CpuEngine>(1), [&] {
+    AutoEngine engine(std::make_unique<cpu::CpuEngine>(1), [&] {
         ++asked;
         return std::make_unique<PlayedGpu>(false);
     });
@@ -64,13 +65,13 @@ TEST_CASE("auto asks for a graphics processor only when there is large work, and
 }
 
 TEST_CASE("auto goes on with the CPU when the graphics processor is missing, will not open or fails") {
-    AutoEngine missing(std::make_unique<CpuEngine>(1), [] { return nullptr; });
+    AutoEngine missing(std::make_unique<cpu::CpuEngine>(1), [] { return nullptr; });
     CHECK(output_of(missing, large_problem()).device == "cpu");
-    AutoEngine closed(std::make_unique<CpuEngine>(1),
+    AutoEngine closed(std::make_unique<cpu::CpuEngine>(1),
                       []() -> std::unique_ptr<Engine> { throw Error(ErrorKind::machine, "no driver"); });
     CHECK(output_of(closed, large_problem()).device == "cpu");
     int asked = 0;
-    AutoEngine failing(std::make_unique<CpuEngine>(1), [&] {
+    AutoEngine failing(std::make_unique<cpu::CpuEngine>(1), [&] {
         ++asked;
         return std::make_unique<PlayedGpu>(true);
     });

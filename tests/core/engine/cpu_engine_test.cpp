@@ -8,6 +8,7 @@
 #include <thread>
 
 using namespace headscope;
+using namespace headscope::engine;
 using Catch::Contains;
 
 namespace {
@@ -32,7 +33,7 @@ Problem lonely_token(std::int64_t b, std::int64_t i, std::int64_t column, float 
 }
 
 std::string complaint(const Problem& problem) {
-    return input_error([&] { CpuEngine(1).run(problem); });
+    return input_error([&] { cpu::CpuEngine(1).run(problem); });
 }
 
 } // namespace
@@ -91,7 +92,7 @@ TEST_CASE("a cancelled run stops with Error(cancelled), whatever is wanted") {
     for (const StageSet wanted : {StageSet::all(), StageSet().with(TensorId::q), StageSet()}) {
         Progress progress;
         progress.cancel();
-        CpuEngine engine(2);
+        cpu::CpuEngine engine(2);
         const auto kind = error_kind([&] { engine.run(problem, wanted, progress); });
         CHECK(kind == ErrorKind::cancelled);
     }
@@ -102,7 +103,7 @@ TEST_CASE("a large run is cancelled from another thread, and the engine can be u
         .B = 32, .Tq = 512, .Tk = 512, .D = 64, .Dkv = 64, .H = 8, .Hkv = 8, .dk = 8, .dv = 8};
     Numbers numbers(3);
     const Problem problem = generate(large, {}, numbers);
-    CpuEngine engine(3);
+    cpu::CpuEngine engine(3);
     Progress progress;
     std::jthread watcher([&] {
         while (progress.fraction() == 0.0F)
@@ -117,7 +118,7 @@ TEST_CASE("a large run is cancelled from another thread, and the engine can be u
 
 TEST_CASE("a run reports its progress to the end, its device and its time") {
     Progress progress;
-    const Trace trace = CpuEngine(1).run(two_entries(), StageSet::all(), progress);
+    const Trace trace = cpu::CpuEngine(1).run(two_entries(), StageSet::all(), progress);
     CHECK(progress.fraction() == 1.0F);
     CHECK(trace.device == "cpu");
     CHECK(trace.seconds > 0.0);
@@ -130,7 +131,7 @@ TEST_CASE("masked rows are listed in order, whichever thread found them") {
     Numbers numbers(4);
     Problem problem = generate(large, {}, numbers);
     problem.mask = {KeyPaddingMask{numbers.bools({1, large.Tk}, 0)}};
-    CpuEngine engine(3);
+    cpu::CpuEngine engine(3);
     for (int round = 0; round < 10; ++round) {
         Progress progress;
         const Trace trace = engine.run(problem, StageSet().with(TensorId::output), progress);
@@ -148,7 +149,7 @@ TEST_CASE("a masked row is zero up to concat, and its output is b_O") {
     problem.weights.b_O = make_tensor({4}, std::vector<float>{1, 2, 3, 4});
     auto allowed = std::make_shared<BoolTensor>(BoolTensor{{3, 3}, {1, 1, 1, 0, 0, 0, 1, 0, 0}});
     problem.mask = {ExplicitMask{allowed}};
-    const Trace trace = CpuEngine(1).run(problem);
+    const Trace trace = cpu::CpuEngine(1).run(problem);
     const std::vector<MaskedRow> expected{{0, 0, 1}, {0, 1, 1}, {1, 0, 1}, {1, 1, 1}};
     CHECK(trace.fully_masked == expected);
     for (std::int64_t c = 0; c < 4; ++c) {

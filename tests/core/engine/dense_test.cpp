@@ -9,6 +9,7 @@
 #include <random>
 
 using namespace headscope;
+using namespace headscope::engine;
 
 namespace {
 
@@ -48,7 +49,7 @@ TEST_CASE("products around attention meet their definition, whatever the sizes")
     struct Size {
         std::int64_t B, T, depth, columns;
     };
-    CpuDense cpu(2), alone(1);
+    cpu::CpuDense cpu(2), alone(1);
     const Progress progress;
     for (const Size& s : {Size{1, 1, 3, 1}, Size{2, 5, 17, 50}, Size{1, 40, 33, 97}, Size{1, 300, 24, 130},
                           Size{1, 3, 2050, 49}, Size{3, 90, 70, 200}}) {
@@ -66,7 +67,7 @@ TEST_CASE("products around attention meet their definition, whatever the sizes")
 }
 
 TEST_CASE("work around attention is cancelled between its parts and covers every row once") {
-    CpuDense cpu(2);
+    cpu::CpuDense cpu(2);
     Progress progress;
     progress.cancel();
     const Tensor x = random({1, 64, 64}, 1), W = random({64, 640}, 2);

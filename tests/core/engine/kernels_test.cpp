@@ -12,14 +12,15 @@
 #include <vector>
 
 using namespace headscope;
+using namespace headscope::engine;
 
 namespace {
 
 /// Those that this processor can run.
-std::vector<const Kernels*> all_kernels() {
-    std::vector<const Kernels*> found;
+std::vector<const cpu::Kernels*> all_kernels() {
+    std::vector<const cpu::Kernels*> found;
     for (const char* id : {"avx512", "avx2", "baseline"})
-        if (const Kernels* kernels = find_kernels(id); kernels != nullptr)
+        if (const cpu::Kernels* kernels = cpu::find_kernels(id); kernels != nullptr)
             found.push_back(kernels);
     return found;
 }
@@ -27,21 +28,21 @@ std::vector<const Kernels*> all_kernels() {
 } // namespace
 
 TEST_CASE("every processor has kernels, the fastest are taken, and no others are found") {
-    CHECK(find_kernels("baseline") != nullptr);
-    CHECK(find_kernels("abacus") == nullptr);
+    CHECK(cpu::find_kernels("baseline") != nullptr);
+    CHECK(cpu::find_kernels("abacus") == nullptr);
     if (std::getenv("HEADSCOPE_KERNELS") == nullptr)
-        CHECK(&best_kernels() == all_kernels().front());
+        CHECK(&cpu::best_kernels() == all_kernels().front());
 }
 
 TEST_CASE("the kernels of every instruction set meet the golden and the generated cases") {
     auto cases = generated_cases();
     for (ConformanceCase& one : cases)
-        one.expected = reference_trace(one.problem);
+        one.expected = cpu::reference_trace(one.problem);
     for (ConformanceCase& one : golden_cases())
         cases.push_back(std::move(one));
-    for (const Kernels* kernels : all_kernels()) {
+    for (const cpu::Kernels* kernels : all_kernels()) {
         INFO(kernels->name);
-        CpuEngine engine(2, *kernels);
+        cpu::CpuEngine engine(2, *kernels);
         for (const std::string& line : failures(cases, engine))
             FAIL_CHECK(line);
     }
@@ -52,27 +53,27 @@ TEST_CASE("products of all small sizes, with edges, in parts of the depth, with 
     constexpr std::int64_t most_rows = 14, depth = 9, most_cols = 70;
     const TensorPtr A = numbers.tensor({most_rows, depth}, 1), B = numbers.tensor({depth, 96}, 1),
                     bias = numbers.tensor({96}, 1);
-    for (const Kernels* kernels : all_kernels()) {
+    for (const cpu::Kernels* kernels : all_kernels()) {
         INFO(kernels->name);
         std::vector<float> panels(static_cast<std::size_t>(96 * depth));
         kernels->pack(B->data(), 96, depth, 96, panels.data());
         for (std::int64_t rows = 1; rows <= most_rows; ++rows)
             for (const std::int64_t cols : {1, 4, 7, 8, 15, 16, 17, 31, 32, 33, 64, 70}) {
                 std::vector<float> C(static_cast<std::size_t>(rows * most_cols), 7.0F);
-                Product product{.A = A->data(),
-                                .A_stride = depth,
-                                .B = panels.data(),
-                                .B_stride = kernels->panel,
-                                .panel_stride = kernels->panel * depth,
-                                .C = C.data(),
-                                .C_stride = most_cols,
-                                .rows = rows,
-                                .depth = 4,
-                                .cols = cols,
-                                .go_on = false,
-                                .last = false,
-                                .bias = bias->data(),
-                                .factor = 0.5F};
+                cpu::Product product{.A = A->data(),
+                                     .A_stride = depth,
+                                     .B = panels.data(),
+                                     .B_stride = kernels->panel,
+                                     .panel_stride = kernels->panel * depth,
+                                     .C = C.data(),
+                                     .C_stride = most_cols,
+                                     .rows = rows,
+                                     .depth = 4,
+                                     .cols = cols,
+                                     .go_on = false,
+                                     .last = false,
+                                     .bias = bias->data(),
+                                     .factor = 0.5F};
                 CHECK(kernels->multiply(product));
                 product.A += 4;
                 product.B += 4 * kernels->panel;
@@ -96,19 +97,19 @@ TEST_CASE("products of all small sizes, with edges, in parts of the depth, with 
 }
 
 TEST_CASE("a product says when a number of it is not finite") {
-    for (const Kernels* kernels : all_kernels()) {
+    for (const cpu::Kernels* kernels : all_kernels()) {
         INFO(kernels->name);
         std::vector<float> A(13, 1.0F), B(static_cast<std::size_t>(kernels->panel), 1.0F), C(13 * 64);
-        Product product{.A = A.data(),
-                        .A_stride = 1,
-                        .B = B.data(),
-                        .B_stride = kernels->panel,
-                        .panel_stride = kernels->panel,
-                        .C = C.data(),
-                        .C_stride = kernels->panel,
-                        .rows = 13,
-                        .depth = 1,
-                        .cols = kernels->panel};
+        cpu::Product product{.A = A.data(),
+                             .A_stride = 1,
+                             .B = B.data(),
+                             .B_stride = kernels->panel,
+                             .panel_stride = kernels->panel,
+                             .C = C.data(),
+                             .C_stride = kernels->panel,
+                             .rows = 13,
+                             .depth = 1,
+                             .cols = kernels->panel};
         CHECK(kernels->multiply(product));
         A.back() = 3e38F;
         CHECK(kernels->multiply(product));
@@ -121,7 +122,7 @@ TEST_CASE("a product says when a number of it is not finite") {
 }
 
 TEST_CASE("exponentials are right to 2e-7 over the whole range, and exactly 0 below it") {
-    for (const Kernels* kernels : all_kernels()) {
+    for (const cpu::Kernels* kernels : all_kernels()) {
         INFO(kernels->name);
         constexpr std::size_t count = 400'003;
         std::vector<float> row(count), from(count);
@@ -145,7 +146,7 @@ TEST_CASE("exponentials are right to 2e-7 over the whole range, and exactly 0 be
 
 TEST_CASE("the largest of a row, and a row scaled in both places") {
     Numbers numbers(8);
-    for (const Kernels* kernels : all_kernels())
+    for (const cpu::Kernels* kernels : all_kernels())
         for (const std::int64_t count : {0, 1, 3, 4, 5, 16, 31, 32, 33, 100}) {
             INFO(kernels->name << " " << count);
             const TensorPtr source = numbers.tensor({101}, 4);
@@ -167,7 +168,7 @@ TEST_CASE("the activations of every instruction set meet their definitions") {
         return 0.5 * x * (1 + std::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
     };
     const auto silu = [](double x) { return x / (1 + std::exp(-x)); };
-    for (const Kernels* kernels : all_kernels()) {
+    for (const cpu::Kernels* kernels : all_kernels()) {
         INFO(kernels->name);
         const auto worst = [](auto function, auto expected) {
             double largest = 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 using namespace headscope;
+using namespace headscope::engine;
 
 namespace {
 
@@ -24,14 +25,14 @@ bool same_bits(const Tensor& a, const Tensor& b) {
 
 TEST_CASE("packing fills the last panel up with zeros and touches nothing else") {
     for (const char* id : {"avx512", "avx2", "baseline"}) {
-        const Kernels* const kernels = find_kernels(id);
+        const cpu::Kernels* const kernels = cpu::find_kernels(id);
         if (kernels == nullptr)
             continue;
         INFO(kernels->name);
         for (std::int64_t cols = 1; cols <= 2 * kernels->panel + 1; ++cols) {
             constexpr std::int64_t rows = 3;
             const TensorPtr W = matrix(rows, cols);
-            const std::int64_t whole = whole_panels(*kernels, cols);
+            const std::int64_t whole = cpu::whole_panels(*kernels, cols);
             std::vector<float> out(static_cast<std::size_t>(rows * whole + 1), 7.0F);
             kernels->pack(W->data(), cols, rows, cols, out.data());
             bool right = out.back() == 7.0F;
@@ -47,9 +48,9 @@ TEST_CASE("packing fills the last panel up with zeros and touches nothing else")
 }
 
 TEST_CASE("a matrix is kept from its second use on, while it lives and the budget lasts") {
-    const Kernels& kernels = best_kernels();
+    const cpu::Kernels& kernels = cpu::best_kernels();
     constexpr std::size_t bytes = 64 * 64 * sizeof(float);
-    PackedWeights kept(bytes);
+    cpu::PackedWeights kept(bytes);
     TensorPtr W = matrix(64, 64);
     const TensorPtr other = matrix(64, 64), tiny = matrix(8, 8);
     CHECK(kept.find(kernels, W).panels == nullptr);
@@ -75,7 +76,7 @@ TEST_CASE("runs with kept weights give the bits of a first run, also after edits
         {.B = 1, .Tq = 3, .Tk = 3, .D = 1100, .Dkv = 1100, .H = 2, .Hkv = 2, .dk = 16, .dv = 16}};
     for (const Dims& dims : sizes) {
         Problem problem = generate(dims, {.biases = true, .gains = false}, numbers, false);
-        CpuEngine engine(2);
+        cpu::CpuEngine engine(2);
         Trace last = engine.run(problem);
         for (int step = 0; step < 4; ++step) {
             const Problem before = problem;
@@ -86,7 +87,7 @@ TEST_CASE("runs with kept weights give the bits of a first run, also after edits
             const Trace again = engine.run(problem);
             Progress progress;
             const Trace some = engine.rerun(problem, before, last, progress);
-            const Trace fresh = CpuEngine(1).run(problem);
+            const Trace fresh = cpu::CpuEngine(1).run(problem);
             for (const TensorInfo& info : stage_table()) {
                 INFO(info.name << ", D " << dims.D << ", step " << step);
                 CHECK(same_bits(*fresh.stage(info.id), *again.stage(info.id)));

@@ -12,6 +12,7 @@
 #include <rapidcheck/catch.h>
 
 using namespace headscope;
+using namespace headscope::engine;
 
 namespace {
 
@@ -39,7 +40,7 @@ Problem any_problem(Masks masks = Masks::any) {
 }
 
 Trace run(const Problem& problem, int threads = 1) {
-    return CpuEngine(threads).run(problem);
+    return cpu::CpuEngine(threads).run(problem);
 }
 
 /// `part` of every axis-0 slice [first, first + count) of a tensor.
@@ -233,7 +234,7 @@ TEST_CASE("a run's numbers depend neither on the stages wanted nor on the thread
             if (*rc::gen::arbitrary<bool>())
                 wanted = wanted.with(info.id);
         Progress progress;
-        Trace some = CpuEngine(1).run(problem, wanted, progress);
+        Trace some = cpu::CpuEngine(1).run(problem, wanted, progress);
         for (const TensorInfo& info : stage_table())
             RC_ASSERT((some.stage(info.id) != nullptr) == wanted.has(info.id));
         if (some.fully_masked.empty())

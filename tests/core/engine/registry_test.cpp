@@ -3,6 +3,7 @@
 #include "tests/support.h"
 
 using namespace headscope;
+using namespace headscope::engine;
 
 TEST_CASE("the CPU is listed first, and every device that is listed says what it is") {
     const DeviceList found = devices();

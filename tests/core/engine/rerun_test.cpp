@@ -10,6 +10,7 @@
 #include <string>
 
 using namespace headscope;
+using namespace headscope::engine;
 
 namespace {
 
@@ -75,7 +76,7 @@ std::set<std::string> reached(const Problem& problem, TensorId id, const Index& 
     Problem edited = problem;
     const std::int64_t offset = problem.input(id)->shape().offset(at);
     set_cell(edited, id, offset, problem.input(id)->data()[offset] + 1);
-    CpuEngine engine(1);
+    cpu::CpuEngine engine(1);
     const Trace before = engine.run(problem);
     Progress progress;
     const Trace after = engine.rerun(edited, problem, before, progress);
@@ -168,7 +169,7 @@ TEST_CASE("a trace made from the one before it equals a run from scratch, bit fo
         Numbers numbers(*rc::gen::arbitrary<std::uint64_t>());
         Problem problem =
             generate(d, {.biases = numbers.chance(50), .gains = numbers.chance(50)}, numbers, cross);
-        CpuEngine engine(1);
+        cpu::CpuEngine engine(1);
         Progress progress;
         Trace trace = engine.run(problem);
         for (int step = 0; step < 12; ++step) {
@@ -187,7 +188,7 @@ TEST_CASE("several row tiles and threads change nothing of that") {
         .B = 2, .Tq = 150, .Tk = 131, .D = 40, .Dkv = 24, .H = 6, .Hkv = 3, .dk = 7, .dv = 5};
     Numbers numbers(5);
     Problem problem = generate(large, {.biases = true}, numbers, true);
-    CpuEngine engine(3), single(1);
+    cpu::CpuEngine engine(3), single(1);
     Progress progress;
     Trace trace = engine.run(problem);
     for (int step = 0; step < 40; ++step) {
@@ -201,7 +202,7 @@ TEST_CASE("several row tiles and threads change nothing of that") {
 
 TEST_CASE("a run from scratch follows a change of sizes, and a bad edit is still refused") {
     Problem problem = problem_of(lesson);
-    CpuEngine engine(1);
+    cpu::CpuEngine engine(1);
     Progress progress;
     const Trace before = engine.run(problem);
     Problem other =

@@ -1,10 +1,11 @@
 #include "core/engine/cpu/cpu_engine.h"
-#include "core/engine/weights_tile.h"
+#include "core/engine/cpu/weights_tile.h"
 #include "tests/catch.h"
 #include "tests/conformance/generate.h"
 #include "tests/support.h"
 
 using namespace headscope;
+using namespace headscope::engine;
 
 namespace {
 
@@ -15,19 +16,19 @@ Trace without_weights(const Problem& problem) {
     StageSet wanted = StageSet{}.with(q).with(k).with(output);
     if (problem.rotary)
         wanted = wanted.with(q_heads).with(k_heads);
-    return CpuEngine(2).run(problem, wanted, progress);
+    return cpu::CpuEngine(2).run(problem, wanted, progress);
 }
 
 /// How many numbers of all tiles of this size are not those that a run keeps, bit for bit.
 int strangers(const Problem& problem, std::int64_t rows, std::int64_t cols) {
-    const Trace kept = CpuEngine(1).run(problem), rest = without_weights(problem);
+    const Trace kept = cpu::CpuEngine(1).run(problem), rest = without_weights(problem);
     const Dims& d = problem.dims;
     int count = 0;
     for (std::int64_t b = 0; b < d.B; ++b)
         for (std::int64_t h = 0; h < d.H; ++h)
             for (std::int64_t row = 0; row + rows <= d.Tq; row += rows)
                 for (std::int64_t col = 0; col + cols <= d.Tk; col += cols) {
-                    const Tensor tile = weights_tile(problem, rest, {b, h, row, col, rows, cols});
+                    const Tensor tile = cpu::weights_tile(problem, rest, {b, h, row, col, rows, cols});
                     for (std::int64_t r = 0; r < rows; ++r)
                         for (std::int64_t c = 0; c < cols; ++c)
                             count +=
@@ -69,14 +70,14 @@ TEST_CASE("a rectangle outside, or of a trace that lacks what it takes, is refus
     const Problem problem = generate(dims, {}, numbers);
     const Trace trace = without_weights(problem);
     CHECK(input_error([&] {
-              weights_tile(problem, trace, {0, 0, 2, 0, 2, 1});
+              cpu::weights_tile(problem, trace, {0, 0, 2, 0, 2, 1});
           }) ==
           "rows 2 to 3 and columns 0 to 0 of head 0 in batch entry 0 are asked for; the weights have (B, H, "
           "Tq, Tk) = (1, 2, 3, 3)");
-    CHECK_FALSE(input_error([&] { weights_tile(problem, trace, {0, 2, 0, 0, 1, 1}); }).empty());
-    CHECK_FALSE(input_error([&] { weights_tile(problem, trace, {0, 0, 0, 0, 0, 1}); }).empty());
+    CHECK_FALSE(input_error([&] { cpu::weights_tile(problem, trace, {0, 2, 0, 0, 1, 1}); }).empty());
+    CHECK_FALSE(input_error([&] { cpu::weights_tile(problem, trace, {0, 0, 0, 0, 0, 1}); }).empty());
     CHECK_THAT(input_error([&] {
-                   weights_tile(problem, CpuEngine(1).run(problem), {0, 0, 0, 0, 1, 1});
+                   cpu::weights_tile(problem, cpu::CpuEngine(1).run(problem), {0, 0, 0, 0, 1, 1});
                }),
                Catch::Contains("run it with them and without weights"));
 }

@@ -6,10 +6,11 @@
 #include <vector>
 
 using namespace headscope;
+using namespace headscope::engine;
 
 TEST_CASE("a pool calls every index once, with workers it told of") {
     for (const int threads : {1, 2, 5}) {
-        WorkerPool pool(threads);
+        cpu::WorkerPool pool(threads);
         for (const std::int64_t count : {0, 1, 3, 1000}) {
             std::vector<std::atomic<int>> calls(static_cast<std::size_t>(count));
             std::atomic<bool> worker_in_range{true};
@@ -28,7 +29,7 @@ TEST_CASE("a pool calls every index once, with workers it told of") {
 }
 
 TEST_CASE("workers of one number never run at the same time") {
-    WorkerPool pool(4);
+    cpu::WorkerPool pool(4);
     std::vector<std::atomic<int>> inside(4);
     std::atomic<bool> clash{false};
     for (int round = 0; round < 50; ++round)
@@ -42,7 +43,7 @@ TEST_CASE("workers of one number never run at the same time") {
 }
 
 TEST_CASE("a pool rethrows the first exception after all workers have stopped, and works again") {
-    WorkerPool pool(3);
+    cpu::WorkerPool pool(3);
     for (int round = 0; round < 100; ++round) {
         std::atomic<int> running{0};
         CHECK_THROWS_AS(pool.run(100,
@@ -63,7 +64,7 @@ TEST_CASE("a pool rethrows the first exception after all workers have stopped, a
 }
 
 TEST_CASE("no task begins after one has thrown on a pool of one thread") {
-    WorkerPool pool(1);
+    cpu::WorkerPool pool(1);
     int calls = 0;
     CHECK_THROWS_AS(pool.run(10,
                              [&](std::int64_t index, int) {

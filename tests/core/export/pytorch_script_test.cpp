@@ -12,6 +12,7 @@
 #include <limits>
 
 using namespace headscope;
+using namespace headscope::exporting;
 using Catch::Matchers::Contains;
 using headscope::test::TemporaryFolder;
 
@@ -52,7 +53,7 @@ Problem with_mask(Mask mask) {
 }
 
 Trace trace_of(const Problem& problem) {
-    return make_engine("cpu")->run(problem);
+    return engine::make_engine("cpu")->run(problem);
 }
 
 bool fits(const Problem& problem) {
@@ -184,16 +185,16 @@ TEST_CASE("many numbers go into a file beside the script, never over a stranger'
     export_pytorch(problem, trace, "big", path); // its own file may be replaced
     CHECK(folder.entries() == 2);
     CHECK_THAT(read_file(path), Contains("with_name(\"big.numbers.safetensors\")"));
-    const Safetensors numbers = Safetensors::open(beside);
+    const format::Safetensors numbers = format::Safetensors::open(beside);
     CHECK(numbers.tensor("W_O")->values().back() == problem.weights.W_O->values().back());
     CHECK(numbers.tensor("expected_output")->shape() == Shape{1, 4, 96});
 
-    SafetensorsWriter stranger;
+    format::SafetensorsWriter stranger;
     stranger.add("X", problem.x);
     write_file_atomically(beside, stranger.bytes());
     const std::string script_before = read_file(path);
     CHECK_THROWS_WITH(export_pytorch(problem, trace, "other", path), Contains("no export wrote"));
-    CHECK(Safetensors::open(beside).has("X"));
+    CHECK(format::Safetensors::open(beside).has("X"));
     CHECK(read_file(path) == script_before);
 }
 

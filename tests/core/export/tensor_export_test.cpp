@@ -10,6 +10,7 @@
 #include <numeric>
 
 using namespace headscope;
+using namespace headscope::exporting;
 using Catch::Matchers::Contains;
 using headscope::test::TemporaryFolder;
 
@@ -113,10 +114,10 @@ TEST_CASE("the suffix chooses the format") {
         export_tensor(problem, trace, part, folder.file(name));
         return read_file(folder.file(name));
     };
-    CHECK(file("a.npy") == npy_bytes(*tensor_part(problem, trace, part)));
+    CHECK(file("a.npy") == format::npy_bytes(*tensor_part(problem, trace, part)));
     CHECK(file("a.csv") == "36,37,38\n39,40,41\n");
     CHECK(file("a.tsv") == "36\t37\t38\n39\t40\t41\n");
-    const Safetensors read = Safetensors::from_bytes(file("a.safetensors"), "file");
+    const format::Safetensors read = format::Safetensors::from_bytes(file("a.safetensors"), "file");
     CHECK(read.tensor("weights")->shape() == Shape{2, 3});
     CHECK_THROWS_WITH(file("a.xlsx"), Contains(".npy, .csv, .tsv or .safetensors"));
     CHECK_THROWS_WITH(file("a.json"), Contains(".npy, .csv, .tsv or .safetensors"));

@@ -13,6 +13,7 @@
 #include <numeric>
 
 using namespace headscope;
+using namespace headscope::exporting;
 using nlohmann::json;
 
 namespace {
@@ -60,7 +61,7 @@ TEST_CASE("formats are told by name and by suffix") {
 
 TEST_CASE("safetensors hold every stage by its name and shape, and the metadata") {
     const auto bytes = trace_bytes(quoted_problem(), masked_trace(), {});
-    const Safetensors file = Safetensors::from_bytes(bytes, "file");
+    const format::Safetensors file = format::Safetensors::from_bytes(bytes, "file");
     CHECK(file.entries().size() == stage_count);
     for (const TensorInfo& info : stage_table()) {
         INFO(info.name);
@@ -84,8 +85,8 @@ TEST_CASE("safetensors hold every stage by its name and shape, and the metadata"
 TEST_CASE("one head is cut out of the stages that have heads, and of no other") {
     TraceExport wanted;
     wanted.head = 3;
-    const Safetensors file =
-        Safetensors::from_bytes(trace_bytes(quoted_problem(), masked_trace(), wanted), "file");
+    const format::Safetensors file =
+        format::Safetensors::from_bytes(trace_bytes(quoted_problem(), masked_trace(), wanted), "file");
     const TensorPtr weights = file.tensor("weights");
     CHECK(weights->shape() == Shape{2, 1, 2, 3});
     CHECK(weights->at(0, 0, 0, 0) == 18.0F);
@@ -138,7 +139,7 @@ TEST_CASE("CSV has one number a line, with the head's own number") {
 }
 
 TEST_CASE("an .npy header is padded to 64 bytes and names type, order and shape") {
-    const std::string bytes = npy_bytes(*make_tensor({1, 2}, std::vector<float>{1, 2}));
+    const std::string bytes = format::npy_bytes(*make_tensor({1, 2}, std::vector<float>{1, 2}));
     CHECK(bytes.substr(0, 8) == std::string("\x93NUMPY\x01\x00", 8));
     CHECK(bytes.find("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2, ), }") == 10);
     CHECK((bytes.size() - 8) % 64 == 0);
@@ -152,7 +153,7 @@ TEST_CASE("several stages as .npy go to a folder, and to nothing else") {
     const Trace trace = masked_trace();
     for (int time = 0; time < 2; ++time)
         export_trace(quoted_problem(), trace, wanted, folder.file("out"));
-    CHECK(read_file(folder.file("out") + "/q.npy") == npy_bytes(*trace.stage(TensorId::q)));
+    CHECK(read_file(folder.file("out") + "/q.npy") == format::npy_bytes(*trace.stage(TensorId::q)));
     CHECK(json::parse(read_file(folder.file("out") + "/trace.json"))["device"] == "cpu");
     CHECK(std::distance(std::filesystem::directory_iterator(folder.file("out")), {}) == 3);
     for (const std::string path : {"-", "out.npy"})

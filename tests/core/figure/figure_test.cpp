@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace headscope {
+namespace headscope::figure {
 namespace {
 
 // Read back by a library that didn't write it.
@@ -166,12 +166,12 @@ TEST_CASE("a figure too large for a PNG is refused", "[figure]") {
 }
 
 TEST_CASE("broken text becomes text that every renderer takes", "[figure]") {
-    CHECK(plain_text("ok − Ж") == "ok − Ж");
-    CHECK(plain_text("\xC3") == "\xEF\xBF\xBD");
-    CHECK(plain_text("a\xFF\xFE"
-                     "b\n") == "a\xEF\xBF\xBD\xEF\xBF\xBD"
-                               "b\xEF\xBF\xBD");
-    CHECK(plain_text(std::string_view("\0", 1)) == "\xEF\xBF\xBD");
+    CHECK(text::plain_text("ok − Ж") == "ok − Ж");
+    CHECK(text::plain_text("\xC3") == "\xEF\xBF\xBD");
+    CHECK(text::plain_text("a\xFF\xFE"
+                           "b\n") == "a\xEF\xBF\xBD\xEF\xBF\xBD"
+                                     "b\xEF\xBF\xBD");
+    CHECK(text::plain_text(std::string_view("\0", 1)) == "\xEF\xBF\xBD");
 }
 
 TEST_CASE("append moves every kind of item", "[figure]") {
@@ -188,4 +188,4 @@ TEST_CASE("append moves every kind of item", "[figure]") {
     CHECK(std::get<PolygonItem>(moved.items[8]).points[2].x == 200);
 }
 
-} // namespace headscope
+} // namespace headscope::figure

@@ -1,3 +1,4 @@
+#include "core/analysis/attention_set.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/engine/engine.h"
@@ -17,6 +18,7 @@
 #include <thread>
 
 using namespace headscope;
+using namespace headscope::format;
 
 namespace {
 
@@ -89,12 +91,12 @@ TEST_CASE("attention files say what their axes, layers and tokens are") {
     const AttentionSetPtr sequences = open_attention_file(data("sequences.npy"));
     CHECK(sequences->info().axis == SetAxis::sequences);
     CHECK(sequences->query_tokens(1) == std::vector<std::string>{"uno", "␣", "⏎"});
-    CHECK(head_name(sequences->info(), 1, 0) == "B1 H0");
+    CHECK(analysis::head_name(sequences->info(), 1, 0) == "B1 H0");
 
     const AttentionSetPtr layers = open_attention_file(data("layers_f16.safetensors"));
     CHECK(layers->info().numbers == std::vector<std::int64_t>{2, 10, 11});
     CHECK(layers->info().tensor == "layers.{l}.weights");
-    CHECK(head_name(layers->info(), 2, 1) == "L11 H1");
+    CHECK(analysis::head_name(layers->info(), 2, 1) == "L11 H1");
 
     CHECK(open_attention_file(data("one_bf16.safetensors"))->query_tokens(1).size() == 4);
     CHECK(open_attention_file(data("named_f64.safetensors"))->info().tensor == "attentions");
@@ -102,11 +104,11 @@ TEST_CASE("attention files say what their axes, layers and tokens are") {
 
 TEST_CASE("a trace of the program's own opens as attention") {
     const test::TemporaryFolder folder;
-    const auto built = build_preset("first-lesson", "The cat sat down");
-    const auto engine = make_engine("cpu");
-    const Trace trace = static_cast<Engine&>(*engine).run(built.problem);
+    const auto built = text::build_preset("first-lesson", "The cat sat down");
+    const auto engine = engine::make_engine("cpu");
+    const Trace trace = static_cast<engine::Engine&>(*engine).run(built.problem);
     const std::string path = folder.file("trace.safetensors");
-    export_trace(built.problem, trace, {.format = TraceFormat::safetensors}, path);
+    exporting::export_trace(built.problem, trace, {.format = exporting::TraceFormat::safetensors}, path);
     const AttentionSetPtr set = open_attention_file(path);
     CHECK(set->info().tensor == "weights");
     CHECK(set->query_tokens(0) == built.problem.tokens);
@@ -209,11 +211,12 @@ TEST_CASE("a file that is cut while it is open fails with a sentence") {
 
 TEST_CASE("tokens of byte-level vocabularies become the characters that they stand for") {
     using List = std::vector<std::string>;
-    CHECK(readable_tokens({"The", "Ġcat", "Ċ", "<|endoftext|>"}) == List{"The", "cat", "⏎", "<|endoftext|>"});
-    CHECK(readable_tokens({"▁The", "▁", "x"}) == List{"The", "␣", "x"});
+    CHECK(text::readable_tokens({"The", "Ġcat", "Ċ", "<|endoftext|>"}) ==
+          List{"The", "cat", "⏎", "<|endoftext|>"});
+    CHECK(text::readable_tokens({"▁The", "▁", "x"}) == List{"The", "␣", "x"});
     // Without a blank among them, letters of Latin-1 are what they look like.
-    CHECK(readable_tokens({"Ã", "l"}) == List{"Ã", "l"});
-    CHECK(readable_tokens({"", "  "}) == List{"∅", "␣␣"});
+    CHECK(text::readable_tokens({"Ã", "l"}) == List{"Ã", "l"});
+    CHECK(text::readable_tokens({"", "  "}) == List{"∅", "␣␣"});
     for (const char* bad : {"{}", "[1]", "\"a\"", "[[\"a\"], 3]", "{\"tokens\": 3}", "nonsense"}) {
         INFO(bad);
         CHECK(input_error([&] { parse_attention_tokens(bad, "tokens"); }).starts_with("tokens"));

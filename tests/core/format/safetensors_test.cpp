@@ -11,6 +11,7 @@
 #include <rapidcheck.h>
 
 using namespace headscope;
+using namespace headscope::format;
 
 namespace {
 

@@ -7,6 +7,8 @@
 
 namespace headscope::test {
 
+using namespace headscope::format;
+
 TEST_CASE("matrices are pasted as lines with tabs", "[tsv]") {
     Tensor tensor(Shape{2, 1, 2, 3});
     std::iota(tensor.values().begin(), tensor.values().end(), 0.5F);

@@ -11,6 +11,7 @@
 #include <set>
 
 using namespace headscope;
+using namespace headscope::lesson;
 using headscope::test::TemporaryFolder;
 
 namespace {
@@ -19,7 +20,7 @@ namespace {
 std::vector<std::string> faults_of(const std::string& text, LessonTally* tally = nullptr) {
     const ParsedLesson parsed = parse_lesson(text, "test");
     std::vector<LessonFault> faults = parsed.faults;
-    const std::vector<LessonFault> played = check_lesson(parsed.lesson, *make_engine("cpu"), tally);
+    const std::vector<LessonFault> played = check_lesson(parsed.lesson, *engine::make_engine("cpu"), tally);
     faults.insert(faults.end(), played.begin(), played.end());
     std::vector<std::string> lines;
     for (const LessonFault& fault : faults)
@@ -165,9 +166,9 @@ TEST_CASE("a wrong number, target or gate of a lesson is found, with its line") 
 
 TEST_CASE("live values are printed as people write numbers") {
     const ParsedLesson parsed = parse_lesson(asset("lessons/by-hand.md"), "");
-    const Recipe recipe = recipe_of(parsed.lesson.scene);
-    const Problem problem = build_recipe(recipe).problem;
-    const Trace trace = static_cast<Engine&>(*make_engine("cpu")).run(problem);
+    const project::Recipe recipe = recipe_of(parsed.lesson.scene);
+    const Problem problem = project::build_recipe(recipe).problem;
+    const Trace trace = static_cast<engine::Engine&>(*engine::make_engine("cpu")).run(problem);
     const LessonState state{.problem = problem, .trace = trace};
     const auto printed = [&](const std::string& expression, std::optional<int> decimals = {}) {
         return print_value(

@@ -8,13 +8,14 @@
 #include <utility>
 
 using namespace headscope;
+using namespace headscope::lesson;
 
 namespace {
 
 /// "Cat sleeps", whose numbers can be had on paper.
 struct CatSleeps {
-    Problem problem = build_recipe({.preset = "cat-sleeps", .sentence = "Cat sleeps"}).problem;
-    Trace trace = static_cast<Engine&>(*make_engine("cpu")).run(problem);
+    Problem problem = project::build_recipe({.preset = "cat-sleeps", .sentence = "Cat sleeps"}).problem;
+    Trace trace = static_cast<engine::Engine&>(*engine::make_engine("cpu")).run(problem);
     LessonState state{
         .problem = problem, .trace = trace, .stage = "scores", .row = 1, .head = 1, .done = {"quiz 1"}};
 

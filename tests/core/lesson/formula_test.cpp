@@ -6,6 +6,7 @@
 #include <vector>
 
 using namespace headscope;
+using namespace headscope::lesson;
 
 namespace {
 

@@ -9,22 +9,23 @@
 #include <cmath>
 
 using namespace headscope;
+using namespace headscope::lesson;
 
 namespace {
 
 const Problem& small_problem() {
     static const Problem problem = [] {
-        Recipe recipe;
+        project::Recipe recipe;
         recipe.preset = "random";
         recipe.sentence = "The cat sat down";
-        return build_recipe(recipe).problem;
+        return project::build_recipe(recipe).problem;
     }();
     return problem;
 }
 
 template<class Figure>
 Figure figure_of(const LessonPanel& panel, const Knobs& set, const Problem& problem = small_problem()) {
-    return std::get<Figure>(compute_panel(panel, set, problem, *make_engine("cpu")));
+    return std::get<Figure>(compute_panel(panel, set, problem, *engine::make_engine("cpu")));
 }
 
 std::string knob_fault(const LessonPanel& panel, const std::string& name, double value) {
@@ -115,8 +116,8 @@ TEST_CASE("three sharp heads blur to the entropy of three words on their way to 
                 scene = laid_over(lesson.scene, step.scene);
             }
     REQUIRE(panel != nullptr);
-    const Recipe recipe = recipe_of(scene);
-    const Problem problem = with_edits(build_recipe(recipe).problem, recipe);
+    const project::Recipe recipe = recipe_of(scene);
+    const Problem problem = project::with_edits(project::build_recipe(recipe).problem, recipe);
     const auto sharp = figure_of<BlurFigure>(*panel, {}, problem),
                blurred = figure_of<BlurFigure>(*panel, {{"merged", 1}}, problem);
     REQUIRE(sharp.heads.size() == 3);
@@ -136,9 +137,10 @@ TEST_CASE("three sharp heads blur to the entropy of three words on their way to 
     CHECK(std::abs(sharp.entropy_by_share.back().second - blurred.entropy) < 1e-6);
 
     // On whatever H the learner dealt the weights to, the panel shows the same.
-    Recipe one = recipe;
+    project::Recipe one = recipe;
     one.H = 1;
-    const auto again = figure_of<BlurFigure>(*panel, {}, with_edits(build_recipe(one).problem, one));
+    const auto again =
+        figure_of<BlurFigure>(*panel, {}, project::with_edits(project::build_recipe(one).problem, one));
     CHECK(again.heads[2].weights == sharp.heads[2].weights);
 }
 
@@ -153,7 +155,7 @@ TEST_CASE("panels are read by line, and refuse what they cannot use") {
         const ParsedLesson parsed = parse_lesson(text, "t.md");
         std::vector<LessonFault> faults = parsed.faults;
         if (faults.empty())
-            faults = check_lesson(parsed.lesson, *make_engine("cpu"), nullptr);
+            faults = check_lesson(parsed.lesson, *engine::make_engine("cpu"), nullptr);
         std::string lines;
         for (const LessonFault& fault : faults)
             lines += std::to_string(fault.line) + ": " + fault.sentence + "\n";

@@ -6,6 +6,7 @@
 #include <vector>
 
 using namespace headscope;
+using namespace headscope::lesson;
 
 namespace {
 
@@ -105,7 +106,7 @@ TEST_CASE("a scene laid over another replaces, adds edits, and ends a mask") {
     CHECK(recipe_of(over).extra_mask.empty());
     CHECK(recipe_of(under).extra_mask.size() == 1);
     CHECK(recipe_of(laid_over(scene("mask: causal"), scene("mask: '[{\"kind\":\"causal\"}]'"))).mask ==
-          MaskChoice::none);
+          project::MaskChoice::none);
     const StepScene other = laid_over(under, scene("preset: eight-experts"));
     CHECK(!other.sentence); // the preset's own
 }

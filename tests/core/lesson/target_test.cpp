@@ -7,11 +7,12 @@
 #include <vector>
 
 using namespace headscope;
+using namespace headscope::lesson;
 
 namespace {
 
 Problem problem_of(const std::string& sentence) {
-    return build_recipe({.preset = "first-lesson", .sentence = sentence}).problem;
+    return project::build_recipe({.preset = "first-lesson", .sentence = sentence}).problem;
 }
 
 std::string fault(const std::string& text, const Problem& problem) {
@@ -78,9 +79,9 @@ TEST_CASE("a target is written as it was read") {
 }
 
 TEST_CASE("with two sentences, rows are words of the first and columns words of the second") {
-    const Problem problem = build_recipe({.preset = "translation",
-                                          .sentence = "The cat drinks water",
-                                          .kv_sentence = "Le chat boit de l'eau"})
+    const Problem problem = project::build_recipe({.preset = "translation",
+                                                   .sentence = "The cat drinks water",
+                                                   .kv_sentence = "Le chat boit de l'eau"})
                                 .problem;
     const CellRange cells = resolve(parse_target("weights[0][water, l'eau]"), problem);
     CHECK(cells.first == Index{0, 0, 3, 4});

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 using namespace headscope;
+using namespace headscope::project;
 using headscope::test::TemporaryFolder;
 
 namespace {
@@ -18,17 +19,17 @@ namespace {
 const std::string given = test_data("/mha/s1_additive_nobias.safetensors");
 
 /// The case above with some tensors left out.
-SafetensorsWriter without(const std::vector<std::string>& names) {
-    const Safetensors file = Safetensors::open(given);
-    SafetensorsWriter writer;
-    for (const SafetensorsEntry& entry : file.entries())
+format::SafetensorsWriter without(const std::vector<std::string>& names) {
+    const format::Safetensors file = format::Safetensors::open(given);
+    format::SafetensorsWriter writer;
+    for (const format::SafetensorsEntry& entry : file.entries())
         if (!entry.name.starts_with("expect.") && !entry.name.starts_with("torch.") &&
             std::ranges::find(names, entry.name) == names.end())
             writer.add(entry.name, file.tensor(entry.name));
     return writer;
 }
 
-Problem load(const SafetensorsWriter& writer, const Mask& mask = {}) {
+Problem load(const format::SafetensorsWriter& writer, const Mask& mask = {}) {
     const TemporaryFolder folder;
     write_file_atomically(folder.file("case.safetensors"), writer.bytes());
     return load_case(
@@ -61,24 +62,24 @@ TEST_CASE("a case file at fault is refused by the name of the tensor") {
     CHECK_THROWS_WITH(load(without({"W_V"})),
                       Catch::Contains("no tensor W_V") && Catch::Contains("--weights"));
 
-    SafetensorsWriter flat = without({"X"});
+    format::SafetensorsWriter flat = without({"X"});
     flat.add("X", zeros({8}));
     CHECK_THROWS_WITH(load(flat), Catch::Contains("tensor X has shape (8)"));
 
-    SafetensorsWriter number_mask = without({});
+    format::SafetensorsWriter number_mask = without({});
     number_mask.add("mask.allowed", zeros({4, 4}));
     CHECK_THROWS_WITH(load(number_mask), Catch::Contains("mask.allowed is F32; store it as BOOL"));
 
-    SafetensorsWriter integers = without({"X"});
+    format::SafetensorsWriter integers = without({"X"});
     integers.add_integers("X", {1, 4, 8}, std::vector<std::int64_t>(32));
     CHECK_THROWS_WITH(load(integers), Catch::Contains("tensor X is I64"));
 
     for (const std::string name : {"W_Q", "W_K", "W_V", "W_O"}) {
-        SafetensorsWriter narrow = without({name});
+        format::SafetensorsWriter narrow = without({name});
         narrow.add(name, zeros({5, 8}));
         CHECK_THROWS_WITH(load(narrow), Catch::Contains(name));
     }
-    SafetensorsWriter bias = without({});
+    format::SafetensorsWriter bias = without({});
     bias.add("b_O", zeros({9}));
     CHECK_THROWS_WITH(load(bias), Catch::Contains("b_O"));
 }
@@ -89,7 +90,8 @@ TEST_CASE("the heads of every golden case are those of its manifest") {
     for (const auto& one : manifest["cases"]) {
         const auto name = one["name"].get<std::string>();
         INFO(name);
-        const Safetensors file = Safetensors::open_lazily(test_data("/mha/") + name + ".safetensors");
+        const format::Safetensors file =
+            format::Safetensors::open_lazily(test_data("/mha/") + name + ".safetensors");
         CHECK(is_case(file));
         const CaseHeads heads = heads_of_case(file);
         CHECK(heads.told);
@@ -101,33 +103,33 @@ TEST_CASE("the heads of every golden case are those of its manifest") {
 }
 
 TEST_CASE("heads that a case file does not tell are the fewest, and metadata tells them") {
-    const auto heads = [](const SafetensorsWriter& writer) {
-        return heads_of_case(Safetensors::from_bytes(writer.bytes(), "case"));
+    const auto heads = [](const format::SafetensorsWriter& writer) {
+        return heads_of_case(format::Safetensors::from_bytes(writer.bytes(), "case"));
     };
     const auto zeros = [](const Shape& shape) { return std::make_shared<const Tensor>(shape, 0.0F); };
-    SafetensorsWriter plain = without({});
+    format::SafetensorsWriter plain = without({});
     CHECK((heads(plain).H == 1 && heads(plain).Hkv == 1 && !heads(plain).told));
     plain.set_metadata("heads", "4");
     CHECK((heads(plain).H == 4 && heads(plain).Hkv == 4 && heads(plain).told));
     plain.set_metadata("kv_heads", "2");
     CHECK(heads(plain).Hkv == 2);
 
-    SafetensorsWriter masked = without({"mask.add"});
+    format::SafetensorsWriter masked = without({"mask.add"});
     masked.add("mask.add", zeros({1, 2, 4, 4}));
     CHECK((heads(masked).H == 2 && heads(masked).told));
-    SafetensorsWriter one_for_all = without({"mask.add"});
+    format::SafetensorsWriter one_for_all = without({"mask.add"});
     one_for_all.add("mask.add", zeros({1, 1, 4, 4}));
     CHECK_FALSE(heads(one_for_all).told);
 
-    SafetensorsWriter shared = without({"W_K", "W_V"});
+    format::SafetensorsWriter shared = without({"W_K", "W_V"});
     shared.add("W_K", zeros({8, 2}));
     shared.add("W_V", zeros({8, 2}));
     CHECK((heads(shared).H == 4 && heads(shared).Hkv == 1 && !heads(shared).told));
 
     for (const char* const wrong : {"0", "-2", "two", "2.5", ""}) {
-        SafetensorsWriter bad = without({});
+        format::SafetensorsWriter bad = without({});
         bad.set_metadata("heads", wrong);
         CHECK_THROWS_WITH(heads(bad), Catch::Contains("\"heads\"") && Catch::Contains("1 or more"));
     }
-    CHECK_FALSE(is_case(Safetensors::from_bytes(without({"W_K"}).bytes(), "case")));
+    CHECK_FALSE(is_case(format::Safetensors::from_bytes(without({"W_K"}).bytes(), "case")));
 }

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 using namespace headscope;
+using namespace headscope::project;
 
 namespace {
 

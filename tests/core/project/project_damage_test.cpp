@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 using namespace headscope;
+using namespace headscope::project;
 using Catch::Matchers::Contains;
 using headscope::test::built;
 using headscope::test::TemporaryFolder;
@@ -159,10 +160,10 @@ TEST_CASE("hostile structure is refused in one sentence", "[project]") {
     says("mask rule 0", [](json&, json& p) { p["recipe"]["extra_mask"] = {{{"kind", "additive"}}}; });
     says("names a tensor for heads", [](json&, json& p) { p["problem"]["tensors"]["heads"] = "problem.x"; });
     says("has no \"dtype\"", [](json& header, json&) { header["other"] = header["__metadata__"]; });
-    SafetensorsWriter writer;
+    format::SafetensorsWriter writer;
     writer.set_metadata("headscope.project", "{");
     CHECK_THAT(refusal(writer.bytes()), Contains("p.headscope is not valid JSON"));
-    CHECK_THAT(refusal(SafetensorsWriter().bytes()), Contains("without a project in it"));
+    CHECK_THAT(refusal(format::SafetensorsWriter().bytes()), Contains("without a project in it"));
     CHECK_THAT(refusal(""), Contains("0 bytes"));
 }
 
@@ -228,7 +229,7 @@ TEST_CASE("edits that contradict the problem on screen give way to it", "[projec
     CHECK_THAT(opened.notes.at(0), Contains("edits are part of that problem"));
 
     Recipe learned;
-    learned.sentence = presets().front().sentence;
+    learned.sentence = text::presets().front().sentence;
     const std::string no_identity =
         changed(bytes_of(learned), [](json&, json& p) { p["recipe"]["identity_W_O"] = true; });
     CHECK(same_bits(built(parse_project(no_identity, "p.headscope").recipe), built(learned)));

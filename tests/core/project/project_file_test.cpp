@@ -15,6 +15,7 @@
 #include <rapidcheck/catch.h>
 
 using namespace headscope;
+using namespace headscope::project;
 using Catch::Matchers::Contains;
 using headscope::test::built;
 using headscope::test::TemporaryFolder;
@@ -66,7 +67,7 @@ Recipe any_recipe() {
     if (any_of<bool>({false, true})) {
         recipe.base = any_base();
     } else {
-        const PresetInfo& preset = any_of(std::vector(presets().begin(), presets().end()));
+        const text::PresetInfo& preset = any_of(std::vector(text::presets().begin(), text::presets().end()));
         recipe.preset = preset.id;
         recipe.sentence = preset.sentence;
         if (any_of<bool>({false, true}))
@@ -164,12 +165,13 @@ TEST_CASE("numbers that this version would build otherwise are kept", "[project]
 
 TEST_CASE("a project is a safetensors file with the numbers on screen in it", "[project]") {
     Recipe recipe;
-    recipe.sentence = presets().front().sentence;
+    recipe.sentence = text::presets().front().sentence;
     const Problem unedited = build_recipe(recipe).problem;
     const Shape shape = unedited.weights.W_Q->shape();
     recipe.edits[TensorId::W_Q] = std::make_shared<const Tensor>(shape, 0.25F);
     recipe.edits[TensorId::b_O] = std::make_shared<const Tensor>(Shape{3}, 1.5F); // waits
-    const Safetensors file = Safetensors::from_bytes(project_bytes(recipe, built(recipe)), "p");
+    const format::Safetensors file =
+        format::Safetensors::from_bytes(project_bytes(recipe, built(recipe)), "p");
     CHECK(same_bits(file.tensor("problem.W_Q"), recipe.edits[TensorId::W_Q]));
     CHECK(same_bits(file.tensor("problem.W_O"), unedited.weights.W_O));
     CHECK(same_bits(file.tensor("unedited.W_Q"), unedited.weights.W_Q));
@@ -181,7 +183,7 @@ TEST_CASE("a project is a safetensors file with the numbers on screen in it", "[
 TEST_CASE("a summary is read from the header alone", "[project]") {
     const TemporaryFolder folder;
     Recipe recipe;
-    recipe.sentence = presets().front().sentence;
+    recipe.sentence = text::presets().front().sentence;
     save_project(recipe, built(recipe), folder.file("p.headscope"));
     const ProjectSummary summary = project_summary(folder.file("p.headscope"));
     CHECK(summary.format == project_format);
@@ -191,7 +193,7 @@ TEST_CASE("a summary is read from the header alone", "[project]") {
 
 TEST_CASE("what a project could not give back is not written", "[project]") {
     Recipe recipe;
-    recipe.sentence = presets().front().sentence;
+    recipe.sentence = text::presets().front().sentence;
     const Problem problem = built(recipe);
     recipe.edits[TensorId::b_O] = std::make_shared<const Tensor>(Shape{2}, std::nanf(""));
     CHECK_THAT(input_error([&] { project_bytes(recipe, problem); }), Contains("edits.b_O holds NaN"));

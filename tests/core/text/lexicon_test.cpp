@@ -11,6 +11,7 @@
 #include <set>
 
 using namespace headscope;
+using namespace headscope::text;
 
 namespace {
 

@@ -12,6 +12,7 @@
 #include <string>
 
 using namespace headscope;
+using namespace headscope::text;
 using headscope::testing::Rows;
 using headscope::testing::weights_of;
 

@@ -15,6 +15,7 @@
 #include <string>
 
 using namespace headscope;
+using namespace headscope::text;
 using headscope::testing::weights_of;
 
 namespace {

@@ -10,6 +10,7 @@
 #include <string>
 
 using namespace headscope;
+using namespace headscope::text;
 
 namespace {
 

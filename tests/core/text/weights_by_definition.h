@@ -7,6 +7,8 @@
 
 namespace headscope::testing {
 
+using namespace headscope::text;
+
 using Rows = std::vector<std::vector<double>>;
 
 /// softmax(q k^T / sqrt(dk)) of one head of an unmasked problem, in double, from the

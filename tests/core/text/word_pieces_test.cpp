@@ -3,6 +3,7 @@
 #include "tests/catch.h"
 
 using namespace headscope;
+using namespace headscope::text;
 
 namespace {
 

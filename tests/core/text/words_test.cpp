@@ -7,6 +7,7 @@
 #include <vector>
 
 using namespace headscope;
+using namespace headscope::text;
 
 namespace {
 

@@ -13,6 +13,8 @@
 #include <sstream>
 
 namespace headscope::test {
+
+using namespace headscope::app;
 namespace {
 
 Program::Options options_for(const std::string& preset, const std::string& sentence,
@@ -26,18 +28,18 @@ Program::Options options_for(const std::string& preset, const std::string& sente
 }
 
 /// Numbers of cells are set centred in mono.
-using Places = std::map<std::pair<long, long>, const TextItem*>;
+using Places = std::map<std::pair<long, long>, const figure::TextItem*>;
 
-Places cell_texts(const Scene& scene) {
+Places cell_texts(const figure::Scene& scene) {
     Places places;
-    for (const SceneItem& item : scene.items)
-        if (const auto* text = std::get_if<TextItem>(&item))
-            if (text->align == Align::center && text->font == Font::mono && text->angle == 0)
+    for (const figure::SceneItem& item : scene.items)
+        if (const auto* text = std::get_if<figure::TextItem>(&item))
+            if (text->align == figure::Align::center && text->font == figure::Font::mono && text->angle == 0)
                 places[{std::lround(text->at.x * 2), std::lround(text->at.y * 2)}] = text;
     return places;
 }
 
-const TextItem* text_in(const Places& places, const Rect& cell) {
+const figure::TextItem* text_in(const Places& places, const figure::Rect& cell) {
     const long x = std::lround((cell.x + cell.w / 2) * 2);
     for (long near = x - 1; near <= x + 1; ++near)
         for (auto at = places.lower_bound({near, std::lround(cell.y * 2)});
@@ -152,7 +154,7 @@ std::string signature(const Program& program) {
 }
 
 Trace computed(const Problem& problem) {
-    return static_cast<Engine&>(*make_engine("cpu")).run(problem);
+    return static_cast<engine::Engine&>(*engine::make_engine("cpu")).run(problem);
 }
 
 int check_printed_numbers(const Picture& picture, const Trace& trace, const Problem& problem) {
@@ -169,7 +171,7 @@ int check_printed_numbers(const Picture& picture, const Trace& trace, const Prob
                 const Index at = grid.index(row, col);
                 for (int axis = 0; axis < shape.rank(); ++axis)
                     REQUIRE(at[static_cast<std::size_t>(axis)] < shape[axis]);
-                const TextItem* text = text_in(places, grid.cell(row, col));
+                const figure::TextItem* text = text_in(places, grid.cell(row, col));
                 if (text == nullptr)
                     continue;
                 const float value = tensor->data()[shape.offset(at)];

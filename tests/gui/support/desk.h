@@ -8,6 +8,8 @@
 
 namespace headscope::test {
 
+using namespace headscope::app;
+
 /// The whole program with somebody in front of it.
 struct Desk {
     explicit Desk(const std::string& preset = "first-lesson", const std::string& sentence = "",

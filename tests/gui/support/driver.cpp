@@ -10,6 +10,8 @@
 #include <utility>
 
 namespace headscope::test {
+
+using namespace headscope::app;
 namespace {
 
 constexpr double step = 1.0 / 60;
@@ -68,7 +70,7 @@ void Driver::wait(int frames) {
     for (; frames > 0; --frames) {
         surface_.refresh(scale_ * ui_.zoom());
         ImGuiIO& io = ImGui::GetIO();
-        io.FontDefault = surface_.font(Font::ui, 13);
+        io.FontDefault = surface_.font(figure::Font::ui, 13);
         io.DisplaySize = {width_, height_};
         io.DeltaTime = static_cast<float>(step);
         input_.apply(io);
@@ -183,8 +185,8 @@ void Driver::resize(float width, float height) {
     wait(2);
 }
 
-std::optional<Rect> Driver::find(const std::string& path) const {
-    const auto rect_of = [](ImGuiID id) -> std::optional<Rect> {
+std::optional<figure::Rect> Driver::find(const std::string& path) const {
+    const auto rect_of = [](ImGuiID id) -> std::optional<figure::Rect> {
         const auto item = std::ranges::find(screen_items(), id, &ScreenItem::id);
         return item == screen_items().end() ? std::nullopt : std::optional(item->area);
     };

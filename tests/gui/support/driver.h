@@ -10,6 +10,8 @@
 
 namespace headscope::test {
 
+using namespace headscope::app;
+
 /// Runs a Ui frame by frame with no display and acts on it as a user does, through the same input queue as
 /// the real window. Positions are in physical pixels. One at a time: it owns the ImGui context.
 class Driver {
@@ -49,7 +51,7 @@ public:
     /// Where the widget with this label was drawn in the last frame; the label as the code gives it, "##"
     /// part included. `path` names the windows and PushID strings around it, outermost first, joined by '/'.
     /// Without a path any item whose label was drawn directly in a window matches.
-    std::optional<Rect> find(const std::string& path) const;
+    std::optional<figure::Rect> find(const std::string& path) const;
     /// Clicks the middle of a widget. Says whether it was there.
     bool click_item(const std::string& path);
 

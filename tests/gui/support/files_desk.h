@@ -12,6 +12,8 @@
 
 namespace headscope::test {
 
+using namespace headscope::app;
+
 /// A desk whose program keeps its state in a folder of the test.
 struct FilesDesk : Desk {
     TemporaryFolder& folder;
@@ -19,7 +21,7 @@ struct FilesDesk : Desk {
         : Desk("first-lesson", "", width, height, scale, in.file("state")), folder(in) {}
 
     const FilesState& files() const { return program.state().files; }
-    Recipe recipe() const { return program.state().document->recipe; }
+    project::Recipe recipe() const { return program.state().document->recipe; }
     void edit(float value = 3.25F) { act(Command(EditCell{{TensorId::W_O, {5, 1, 0, 0}}, value})); }
     float edited() const { return problem().weights.W_O->at(5, 1); }
     void open_menu() {

@@ -5,6 +5,8 @@
 
 namespace headscope::test {
 
+using namespace headscope::app;
+
 /// A Surface with the program's fonts and no GL: every texture is 0.
 class NullSurface final : public Surface {
 public:
@@ -17,9 +19,9 @@ public:
     }
     FontBook& fonts() { return fonts_; }
 
-    ImFont* font(Font role, float size) override { return fonts_.font(role, size); }
+    ImFont* font(figure::Font role, float size) override { return fonts_.font(role, size); }
     float scale() const override { return scale_; }
-    ImTextureID texture(const GridItem&) override { return nullptr; }
+    ImTextureID texture(const figure::GridItem&) override { return nullptr; }
     void need_glyphs(std::string_view text) override { fonts_.need(text); }
 
 private:

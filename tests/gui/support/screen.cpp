@@ -19,13 +19,13 @@ struct Frame {
 Frame drawing, drawn;
 std::unordered_map<ImGuiID, std::string> labels;
 
-headscope::Rect rect_of(const ImRect& box) {
+headscope::figure::Rect rect_of(const ImRect& box) {
     return {box.Min.x, box.Min.y, box.GetWidth(), box.GetHeight()};
 }
 
 } // namespace
 
-// The link step sends calls of ImGui::ItemAdd, ImGuiWindow::GetID and headscope::paint here.
+// The link step sends calls of ImGui::ItemAdd, ImGuiWindow::GetID and headscope::app::paint here.
 extern "C" bool __real__ZN5ImGui7ItemAddERK6ImRectjPS1_i(const ImRect& box, ImGuiID id, const ImRect* nav,
                                                          int flags);
 extern "C" bool __wrap__ZN5ImGui7ItemAddERK6ImRectjPS1_i(const ImRect& box, ImGuiID id, const ImRect* nav,
@@ -48,21 +48,26 @@ extern "C" ImGuiID __wrap__ZN11ImGuiWindow5GetIDEPKcS1_(ImGuiWindow* window, con
     return id;
 }
 
-extern "C" void __real__ZN9headscope5paintERKNS_5SceneEffRNS_7SurfaceER10ImDrawList(
-    const headscope::Scene& scene, float x, float y, headscope::Surface& surface, ImDrawList& list);
-extern "C" void __wrap__ZN9headscope5paintERKNS_5SceneEffRNS_7SurfaceER10ImDrawList(
-    const headscope::Scene& scene, float x, float y, headscope::Surface& surface, ImDrawList& list) {
+extern "C" void __real__ZN9headscope3app5paintERKNS_6figure5SceneEffRNS0_7SurfaceER10ImDrawList(
+    const headscope::figure::Scene& scene, float x, float y, headscope::app::Surface& surface,
+    ImDrawList& list);
+extern "C" void __wrap__ZN9headscope3app5paintERKNS_6figure5SceneEffRNS0_7SurfaceER10ImDrawList(
+    const headscope::figure::Scene& scene, float x, float y, headscope::app::Surface& surface,
+    ImDrawList& list) {
     const ImVec2 low = list.GetClipRectMin(), high = list.GetClipRectMax();
-    for (const headscope::SceneItem& item : scene.items)
-        if (const auto* text = std::get_if<headscope::TextItem>(&item)) {
+    for (const headscope::figure::SceneItem& item : scene.items)
+        if (const auto* text = std::get_if<headscope::figure::TextItem>(&item)) {
             const float at_x = x + text->at.x * surface.scale(), at_y = y + text->at.y * surface.scale();
             const bool visible = at_x >= low.x && at_x <= high.x && at_y >= low.y && at_y <= high.y;
             drawing.texts.push_back({text->text, at_x, at_y, visible});
         }
-    __real__ZN9headscope5paintERKNS_5SceneEffRNS_7SurfaceER10ImDrawList(scene, x, y, surface, list);
+    __real__ZN9headscope3app5paintERKNS_6figure5SceneEffRNS0_7SurfaceER10ImDrawList(scene, x, y, surface,
+                                                                                    list);
 }
 
 namespace headscope::test {
+
+using namespace headscope::app;
 
 void begin_recording() {
     drawing = {};

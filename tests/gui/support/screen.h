@@ -7,14 +7,16 @@
 
 namespace headscope::test {
 
+using namespace headscope::app;
+
 /// What the frame drawn last put on screen, recorded at the link with no change to the program. Positions in
 /// physical pixels.
 struct ScreenItem {
     unsigned int id = 0;
     std::string label;  ///< as the code gives it, "##" part included; empty for an item without one
     std::string window; ///< name of the ImGui window that holds it
-    Rect area;
-    Rect clip; ///< what of the window can be seen
+    figure::Rect area;
+    figure::Rect clip; ///< what of the window can be seen
 
     float middle_x() const { return area.x + area.w / 2; }
     float middle_y() const { return area.y + area.h / 2; }

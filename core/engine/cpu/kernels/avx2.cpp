@@ -5,7 +5,7 @@
 #include "core/engine/cpu/kernels/activation.h"
 #include "core/engine/cpu/kernels/peak.h"
 
-namespace headscope {
+namespace headscope::cpu {
 
 const Kernels kernels_avx2{"AVX2",
                            6,
@@ -20,6 +20,6 @@ const Kernels kernels_avx2{"AVX2",
                            activate<silu_of>,
                            multiply_adds};
 
-} // namespace headscope
+} // namespace headscope::cpu
 
 #endif

@@ -3,7 +3,7 @@
 #include "core/engine/cpu/kernels/activation.h"
 #include "core/engine/cpu/kernels/peak.h"
 
-namespace headscope {
+namespace headscope::cpu {
 
 const Kernels kernels_baseline{"baseline",
                                4,
@@ -18,4 +18,4 @@ const Kernels kernels_baseline{"baseline",
                                activate<silu_of>,
                                multiply_adds};
 
-} // namespace headscope
+} // namespace headscope::cpu

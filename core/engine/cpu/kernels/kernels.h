@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace headscope {
+namespace headscope::cpu {
 
 /// One product of small blocks, C = factor (A B) + bias. Every number of C is one chain of multiply-adds in
 /// the order of the depth, so that its bits depend neither on the block nor on how the depth is divided.
@@ -59,4 +59,4 @@ const Kernels& best_kernels();
 /// Null when this processor cannot run them. id: "avx512", "avx2" or "baseline".
 const Kernels* find_kernels(const char* id);
 
-} // namespace headscope
+} // namespace headscope::cpu

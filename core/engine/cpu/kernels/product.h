@@ -6,7 +6,7 @@
 
 namespace {
 
-using headscope::Product;
+using headscope::cpu::Product;
 
 constexpr int panel_vectors = 2;
 constexpr std::int64_t rows_ahead = 24; ///< of a panel, while it is read

@@ -9,6 +9,7 @@
 #include <map>
 
 using namespace headscope;
+using namespace headscope::app;
 using namespace headscope::test;
 
 namespace {
@@ -26,14 +27,14 @@ struct Section {
     std::vector<Row> rows;
 };
 
-bool is_heading(const TextItem& text) {
-    return text.font == Font::ui_semibold && text.size == 13.5F && text.at.x == pad;
+bool is_heading(const figure::TextItem& text) {
+    return text.font == figure::Font::ui_semibold && text.size == 13.5F && text.at.x == pad;
 }
 
 std::vector<Section> sections_of(const Picture& picture) {
     std::vector<Section> out;
-    for (const SceneItem& item : picture.scene.items) {
-        const auto* text = std::get_if<TextItem>(&item);
+    for (const figure::SceneItem& item : picture.scene.items) {
+        const auto* text = std::get_if<figure::TextItem>(&item);
         if (text == nullptr)
             continue;
         if (is_heading(*text)) {
@@ -45,9 +46,9 @@ std::vector<Section> sections_of(const Picture& picture) {
         std::vector<Row>& rows = out.back().rows;
         if (rows.empty() || std::abs(rows.back().y - text->at.y) > 8)
             rows.push_back({.y = text->at.y, .name = {}, .result = {}});
-        if (text->align == Align::right && text->at.x == picture.scene.width - pad) {
+        if (text->align == figure::Align::right && text->at.x == picture.scene.width - pad) {
             rows.back().result = text->text;
-            rows.back().bold = text->font == Font::mono_semibold;
+            rows.back().bold = text->font == figure::Font::mono_semibold;
         } else if (rows.back().name.empty()) {
             rows.back().name = text->text;
         }
@@ -127,26 +128,26 @@ const Section* find(const std::vector<Section>& sections, const std::string& nam
     return found == sections.end() ? nullptr : &*found;
 }
 
-Rect box_of(const TextItem& text, const TextMeasure& measure) {
+figure::Rect box_of(const figure::TextItem& text, const figure::TextMeasure& measure) {
     const float width = measure(text.text, text.font, text.size);
-    const float x = text.at.x - (text.align == Align::right    ? width
-                                 : text.align == Align::center ? width / 2
-                                                               : 0);
+    const float x = text.at.x - (text.align == figure::Align::right    ? width
+                                 : text.align == figure::Align::center ? width / 2
+                                                                       : 0);
     return {x, text.at.y - 0.72F * text.size, width, 0.9F * text.size};
 }
 
 void check_layout(const Picture& picture, float width) {
-    const TextMeasure measure = approximate_measure();
-    std::vector<std::pair<Rect, std::string>> boxes;
-    for (const SceneItem& item : picture.scene.items)
-        if (const auto* text = std::get_if<TextItem>(&item))
+    const figure::TextMeasure measure = approximate_measure();
+    std::vector<std::pair<figure::Rect, std::string>> boxes;
+    for (const figure::SceneItem& item : picture.scene.items)
+        if (const auto* text = std::get_if<figure::TextItem>(&item))
             boxes.emplace_back(box_of(*text, measure), text->text);
     for (std::size_t a = 0; a < boxes.size(); ++a) {
         const auto& [box, text] = boxes[a];
         if (box.x < 0 || box.right() > width + 0.5F || box.y < 0 || box.bottom() > picture.scene.height)
             FAIL_CHECK("“" << text << "” sticks out: " << box.x << " to " << box.right() << " of " << width);
         for (std::size_t b = a + 1; b < boxes.size(); ++b) {
-            const Rect& other = boxes[b].first;
+            const figure::Rect& other = boxes[b].first;
             const bool apart = box.right() <= other.x + 0.5F || other.right() <= box.x + 0.5F ||
                                box.bottom() <= other.y + 0.5F || other.bottom() <= box.y + 0.5F;
             if (!apart)
@@ -173,7 +174,7 @@ Picture inspect(const Shown& shown, const CellAddress& cell, float width,
     ViewState view;
     view.selected = cell;
     view.heads_view = heads_view;
-    const TextMeasure measure = approximate_measure();
+    const figure::TextMeasure measure = approximate_measure();
     return draw_inspector({shown, view, theme(false), measure, width, 800});
 }
 
@@ -245,8 +246,9 @@ TEST_CASE("the value at the top is the trace's", "[inspector]") {
         const Picture picture = inspect(shown, cell, 420);
         const auto value = static_cast<double>(shown.value(cell));
         bool found = false;
-        for (const SceneItem& item : picture.scene.items)
-            if (const auto* text = std::get_if<TextItem>(&item); text != nullptr && text->size == 34.0F) {
+        for (const figure::SceneItem& item : picture.scene.items)
+            if (const auto* text = std::get_if<figure::TextItem>(&item);
+                text != nullptr && text->size == 34.0F) {
                 const auto shown_value = printed(text->text);
                 found = text->text == "−∞"
                             ? std::isinf(value)

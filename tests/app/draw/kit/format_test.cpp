@@ -6,6 +6,7 @@
 #include <rapidcheck.h>
 
 using namespace headscope;
+using namespace headscope::app;
 
 TEST_CASE("characters beyond the fonts are told by their code points") {
     CHECK(beyond_fonts("cat Ж 中").empty());

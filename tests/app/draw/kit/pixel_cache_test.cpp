@@ -3,11 +3,12 @@
 #include "tests/catch.h"
 
 using namespace headscope;
+using namespace headscope::app;
 
 TEST_CASE("pixels of numbers are made anew when the numbers are gone or others") {
     PixelCache cache;
     int made = 0;
-    const auto make = [&] { return std::vector<Color>{static_cast<Color>(++made)}; };
+    const auto make = [&] { return std::vector<figure::Color>{static_cast<figure::Color>(++made)}; };
     auto owner = std::make_shared<int>(1);
     const auto first = cache.find_of(owner, 7, make);
     CHECK(made == 1);
@@ -22,7 +23,7 @@ TEST_CASE("pixels of numbers are made anew when the numbers are gone or others")
     const auto other = cache.find_of(owner, 7, make);
     CHECK(made == 2);
     CHECK(other.name != first.name);
-    CHECK(cache.bytes() == sizeof(Color));
+    CHECK(cache.bytes() == sizeof(figure::Color));
     owner.reset();
     cache.find_of(std::make_shared<int>(3), 7, make);
     CHECK(made == 3);
@@ -31,7 +32,7 @@ TEST_CASE("pixels of numbers are made anew when the numbers are gone or others")
 TEST_CASE("pixels that are alone over the budget are still handed out") {
     PixelCache cache(4);
     const auto owner = std::make_shared<int>(1);
-    const auto make = [] { return std::vector<Color>(100, 5); };
+    const auto make = [] { return std::vector<figure::Color>(100, 5); };
     CHECK(cache.find_of(owner, 1, make).pixels->size() == 100);
     CHECK(cache.find_of(owner, 2, make).pixels->size() == 100);
 }

@@ -12,6 +12,7 @@
 #include <cmath>
 
 using namespace headscope;
+using namespace headscope::app;
 using namespace headscope::test;
 
 namespace {
@@ -64,21 +65,22 @@ struct Pair {
     Shown a, b;
     Comparison compare;
     ViewState view;
-    TextMeasure measure = approximate_measure();
+    figure::TextMeasure measure = approximate_measure();
 };
 
-const TextItem* text_in(const Picture& picture, const Rect& cell) {
-    for (const SceneItem& item : picture.scene.items)
-        if (const auto* text = std::get_if<TextItem>(&item))
-            if (text->align == Align::center && std::abs(text->at.x - (cell.x + cell.w / 2)) < 0.01F &&
-                text->at.y > cell.y && text->at.y < cell.bottom())
+const figure::TextItem* text_in(const Picture& picture, const figure::Rect& cell) {
+    for (const figure::SceneItem& item : picture.scene.items)
+        if (const auto* text = std::get_if<figure::TextItem>(&item))
+            if (text->align == figure::Align::center &&
+                std::abs(text->at.x - (cell.x + cell.w / 2)) < 0.01F && text->at.y > cell.y &&
+                text->at.y < cell.bottom())
                 return text;
     return nullptr;
 }
 
-const RectItem* fill_of(const Picture& picture, const Rect& cell) {
-    for (const SceneItem& item : picture.scene.items)
-        if (const auto* rect = std::get_if<RectItem>(&item))
+const figure::RectItem* fill_of(const Picture& picture, const figure::Rect& cell) {
+    for (const figure::SceneItem& item : picture.scene.items)
+        if (const auto* rect = std::get_if<figure::RectItem>(&item))
             if (rect->area == cell && rect->fill >> 24 != 0)
                 return rect;
     return nullptr;
@@ -111,7 +113,7 @@ TEST_CASE("every page shows B − A with signs on the diverging map, and factors
                 for (std::int64_t col = 0; col < grid.cols; ++col) {
                     const CellAddress cell{grid.tensor, grid.index(row, col)};
                     const float b = pair.b.value(cell), change = b - pair.a.value(cell);
-                    const TextItem* text = text_in(picture, grid.cell(row, col));
+                    const figure::TextItem* text = text_in(picture, grid.cell(row, col));
                     if (text != nullptr) {
                         const auto point = text->text.find('.');
                         const int decimals =
@@ -122,7 +124,7 @@ TEST_CASE("every page shows B − A with signs on the diverging map, and factors
                         ++printed;
                     }
                     if (result) {
-                        const RectItem* fill = fill_of(picture, grid.cell(row, col));
+                        const figure::RectItem* fill = fill_of(picture, grid.cell(row, col));
                         REQUIRE(fill != nullptr);
                         CHECK(fill->fill ==
                               ramp_color(theme(false).diverging, 0.5F + 0.5F * change / grid.high));
@@ -162,7 +164,7 @@ TEST_CASE("a small change is printed with the digits that show it", "[compare]")
     compare.follow(b, 0, StageGroup::output);
     ViewState view;
     view.group = StageGroup::output;
-    const TextMeasure measure = approximate_measure();
+    const figure::TextMeasure measure = approximate_measure();
     const Picture picture = draw_canvas({compare.difference(StageGroup::output),
                                          view,
                                          theme(false),
@@ -177,12 +179,12 @@ TEST_CASE("a small change is printed with the digits that show it", "[compare]")
     for (const MatrixGrid& grid : picture.grids)
         if (grid.tensor == TensorId::output) {
             CHECK(grid.high == Approx(0.005F));
-            const TextItem* text = text_in(picture, grid.cell(1, 2));
+            const figure::TextItem* text = text_in(picture, grid.cell(1, 2));
             // "+0.004" is as wide as the cells of this page let it be; where it does not fit nothing is
             // printed.
             if (text != nullptr)
                 CHECK((text->text == "+0.004" || text->text == "+0.0042"));
-            const RectItem* fill = fill_of(picture, grid.cell(1, 2));
+            const figure::RectItem* fill = fill_of(picture, grid.cell(1, 2));
             REQUIRE(fill != nullptr);
             CHECK(fill->fill != ramp_color(theme(false).diverging, 0.5F));
         }
@@ -232,7 +234,7 @@ TEST_CASE("the bar names what is on screen, the largest change, and why A does n
     Pair pair{Wish{}};
     pair.view.group = StageGroup::output;
     pair.view.compare = Compare::difference;
-    const TensorDifference& change = *pair.compare.of(TensorId::output);
+    const analysis::TensorDifference& change = *pair.compare.of(TensorId::output);
     DrawContext context{pair.compare.difference(StageGroup::output),
                         pair.view,
                         theme(false),

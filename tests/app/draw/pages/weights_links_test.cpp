@@ -5,14 +5,15 @@
 #include <map>
 
 using namespace headscope;
+using namespace headscope::app;
 using namespace headscope::test;
 
 namespace {
 
-std::vector<CurveItem> curves_of(const Picture& picture) {
-    std::vector<CurveItem> out;
-    for (const SceneItem& item : picture.scene.items)
-        if (const auto* curve = std::get_if<CurveItem>(&item))
+std::vector<figure::CurveItem> curves_of(const Picture& picture) {
+    std::vector<figure::CurveItem> out;
+    for (const figure::SceneItem& item : picture.scene.items)
+        if (const auto* curve = std::get_if<figure::CurveItem>(&item))
             out.push_back(*curve);
     return out;
 }
@@ -93,8 +94,8 @@ TEST_CASE("the page says which weights have lines", "[weights]") {
         const Shown shown = fixture.make();
         for (const WeightsView as : {WeightsView::arcs, WeightsView::graph}) {
             const Picture picture = draw_page(shown, weights_view(as));
-            CHECK(std::ranges::any_of(picture.scene.items, [&, part = said](const SceneItem& item) {
-                const auto* text = std::get_if<TextItem>(&item);
+            CHECK(std::ranges::any_of(picture.scene.items, [&, part = said](const figure::SceneItem& item) {
+                const auto* text = std::get_if<figure::TextItem>(&item);
                 return text != nullptr && text->text.starts_with(part);
             }));
         }

@@ -7,6 +7,7 @@
 #include <set>
 
 using namespace headscope;
+using namespace headscope::app;
 using namespace headscope::test;
 
 namespace {
@@ -17,7 +18,7 @@ constexpr WeightsView all_views[] = {WeightsView::heatmap, WeightsView::arcs, We
 template<class Item>
 std::vector<Item> items(const Picture& picture) {
     std::vector<Item> out;
-    for (const SceneItem& item : picture.scene.items)
+    for (const figure::SceneItem& item : picture.scene.items)
         if (const auto* found = std::get_if<Item>(&item))
             out.push_back(*found);
     return out;
@@ -25,7 +26,7 @@ std::vector<Item> items(const Picture& picture) {
 
 std::vector<std::string> texts(const Picture& picture) {
     std::vector<std::string> out;
-    for (const TextItem& item : items<TextItem>(picture))
+    for (const figure::TextItem& item : items<figure::TextItem>(picture))
         out.push_back(item.text);
     return out;
 }
@@ -42,24 +43,26 @@ bool has_text(const Picture& picture, const std::string& whole) {
 }
 
 /// The four corners of a line of text, turned as it is, from capitals' top to just under the baseline.
-std::array<Point, 4> corners(const TextItem& text) {
+std::array<figure::Point, 4> corners(const figure::TextItem& text) {
     const float width = rough_measure(text.text, text.font, text.size);
-    const float left = text.align == Align::left ? 0 : text.align == Align::center ? -width / 2 : -width;
+    const float left = text.align == figure::Align::left     ? 0
+                       : text.align == figure::Align::center ? -width / 2
+                                                             : -width;
     const float top = -0.74F * text.size, bottom = 0.1F * text.size;
     const float turn = text.angle * std::numbers::pi_v<float> / 180;
     const auto at = [&](float x, float y) {
-        return Point{text.at.x + x * std::cos(turn) - y * std::sin(turn),
-                     text.at.y + x * std::sin(turn) + y * std::cos(turn)};
+        return figure::Point{text.at.x + x * std::cos(turn) - y * std::sin(turn),
+                             text.at.y + x * std::sin(turn) + y * std::cos(turn)};
     };
     return {at(left, top), at(left + width, top), at(left + width, bottom), at(left, bottom)};
 }
 
 /// Two convex shapes are apart when a side of one of them lies between them.
-bool overlap(const std::array<Point, 4>& a, const std::array<Point, 4>& b) {
-    const auto apart = [](const std::array<Point, 4>& p, const std::array<Point, 4>& q) {
+bool overlap(const std::array<figure::Point, 4>& a, const std::array<figure::Point, 4>& b) {
+    const auto apart = [](const std::array<figure::Point, 4>& p, const std::array<figure::Point, 4>& q) {
         for (std::size_t n = 0; n < 4; ++n) {
-            const Point normal{p[(n + 1) % 4].y - p[n].y, p[n].x - p[(n + 1) % 4].x};
-            const auto along = [&](Point v) { return v.x * normal.x + v.y * normal.y; };
+            const figure::Point normal{p[(n + 1) % 4].y - p[n].y, p[n].x - p[(n + 1) % 4].x};
+            const auto along = [&](figure::Point v) { return v.x * normal.x + v.y * normal.y; };
             const auto [p0, p1] = std::ranges::minmax(p, {}, along);
             const auto [q0, q1] = std::ranges::minmax(q, {}, along);
             if (along(p1) <= along(q0) + 0.01F || along(q1) <= along(p0) + 0.01F)
@@ -71,7 +74,7 @@ bool overlap(const std::array<Point, 4>& a, const std::array<Point, 4>& b) {
 }
 
 void check_sound(const Picture& picture, float least_width) {
-    const auto written = items<TextItem>(picture);
+    const auto written = items<figure::TextItem>(picture);
     for (std::size_t a = 0; a < written.size(); ++a)
         for (std::size_t b = 0; b < a; ++b)
             if (overlap(corners(written[a]), corners(written[b]))) {
@@ -80,18 +83,18 @@ void check_sound(const Picture& picture, float least_width) {
             }
     const float right = picture.scene.width, bottom = picture.scene.height;
     CHECK(right >= least_width);
-    const auto inside = [&](Point p, const std::string& what) {
+    const auto inside = [&](figure::Point p, const std::string& what) {
         if (!(p.x >= 0 && p.y >= 0 && p.x <= right && p.y <= bottom))
             FAIL_CHECK(what << " at " << p.x << ", " << p.y << " is outside " << right << " x " << bottom);
     };
-    for (const TextItem& text : written)
-        for (const Point corner : corners(text))
+    for (const figure::TextItem& text : written)
+        for (const figure::Point corner : corners(text))
             inside(corner, text.text);
-    for (const RectItem& box : items<RectItem>(picture)) {
+    for (const figure::RectItem& box : items<figure::RectItem>(picture)) {
         inside({box.area.x, box.area.y}, "a box");
         inside({box.area.right(), box.area.bottom()}, "a box");
     }
-    for (const CurveItem& curve : items<CurveItem>(picture))
+    for (const figure::CurveItem& curve : items<figure::CurveItem>(picture))
         for (float t = 0; t <= 1; t += 0.125F) {
             const float u = 1 - t;
             inside({u * u * u * curve.from.x + 3 * u * u * t * curve.control_from.x +
@@ -198,13 +201,13 @@ TEST_CASE("every grid of a weight speaks of the cell whose number it shows", "[w
     const Shown shown = WeightsFixture{}.make();
     for (const WeightsView as : all_views) {
         const Picture picture = draw_page(shown, weights_view(as));
-        const auto written = items<TextItem>(picture);
+        const auto written = items<figure::TextItem>(picture);
         int numbers = 0;
         for (const MatrixGrid& grid : picture.grids) {
             const auto cell = grid.at(grid.area.x + grid.area.w / 2, grid.area.y + grid.area.h / 2);
             REQUIRE(cell.has_value());
             CHECK(cell->tensor == TensorId::weights);
-            for (const TextItem& text : written)
+            for (const figure::TextItem& text : written)
                 if (grid.area.contains(text.at.x, text.at.y - 4) && text.text.starts_with("0.")) {
                     CHECK(text.text == number(shown.value(*cell), 2));
                     ++numbers;
@@ -273,7 +276,7 @@ TEST_CASE("masked weights have no number, and a row without keys says so", "[wei
             CHECK_FALSE(says(causal, "may attend to nothing"));
             int shown_numbers = 0;
             for (const MatrixGrid& grid : causal.grids)
-                for (const TextItem& text : items<TextItem>(causal)) {
+                for (const figure::TextItem& text : items<figure::TextItem>(causal)) {
                     const bool mean = grid.tensor == TensorId::weights_mean;
                     const std::int64_t i = grid.origin[mean ? 1 : 2], j = grid.origin[mean ? 2 : 3];
                     const bool numeric = !text.text.empty() && text.text.find('.') != std::string::npos;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 using namespace headscope;
+using namespace headscope::app;
 
 TEST_CASE("devices are named for people") {
     CHECK(engine_title("cpu") == "CPU");
@@ -15,7 +16,7 @@ TEST_CASE("devices are named for people") {
 TEST_CASE("the engine panel lists what can be chosen, and only that can be clicked") {
     const Shown shown = test::make_shown({});
     const ViewState view;
-    const TextMeasure measure = test::approximate_measure();
+    const figure::TextMeasure measure = test::approximate_measure();
     const DrawContext context{
         .shown = shown, .view = view, .theme = theme(true), .measure = measure, .width = engine_panel_width};
     const auto has = [](const Picture& picture, const std::string& label) {
@@ -27,10 +28,11 @@ TEST_CASE("the engine panel lists what can be chosen, and only that can be click
     CHECK(has(unknown, "engine auto") == 1);
     CHECK(has(unknown, "engine cpu") == 1);
 
-    engines.found = DeviceList{{{.id = "cpu", .name = "processor", .detail = "2 threads"},
-                                {.id = "vulkan:0", .name = "old card", .detail = "too old", .usable = false},
-                                {.id = "vulkan:1", .name = "card", .detail = "8 GB", .real = true}},
-                               {}};
+    engines.found =
+        engine::DeviceList{{{.id = "cpu", .name = "processor", .detail = "2 threads"},
+                            {.id = "vulkan:0", .name = "old card", .detail = "too old", .usable = false},
+                            {.id = "vulkan:1", .name = "card", .detail = "8 GB", .real = true}},
+                           {}};
     engines.notice = "the device is lost";
     engines.comparison = EngineComparison{.first = "cpu", .second = "vulkan:1", .stages = {}, .error = {}};
     engines.comparison->stages.push_back({.stage = TensorId::weights, .largest = 2.5e-7, .magnitude = 1});
@@ -41,7 +43,7 @@ TEST_CASE("the engine panel lists what can be chosen, and only that can be click
     for (const char* part : {"old card; too old", "The CPU goes on", "weights", "2.5e-07", "of 1.0e+00"})
         CHECK_THAT(text, Catch::Contains(part));
 
-    engines.found = DeviceList{{cpu_device()}, "this machine has no Vulkan driver"};
+    engines.found = engine::DeviceList{{engine::cpu_device()}, "this machine has no Vulkan driver"};
     const Picture none = draw_engine_panel(engines, context);
     CHECK_THAT(test::all_text(none), Catch::Contains("no Vulkan driver"));
     CHECK(has(none, "Run this problem on the CPU and on Vulkan") == 0);

@@ -10,6 +10,7 @@
 #include <set>
 
 using namespace headscope;
+using namespace headscope::app;
 using namespace headscope::test;
 
 namespace {
@@ -274,7 +275,7 @@ TEST_CASE("the guide tells a head's role only where there is one", "[guide]") {
 
 TEST_CASE("the guide fits the narrow panel of a small window and its buttons step", "[guide]") {
     const Shown shown = make_shown({.head_roles = {"verb → subject", "previous token"}});
-    const TextMeasure measure = approximate_measure();
+    const figure::TextMeasure measure = approximate_measure();
     for (int group = 0; group < group_count; ++group) {
         const ViewState view = at_stage(group);
         const Picture picture = draw_guide({shown, view, theme(true), measure, 312, 560});
@@ -300,12 +301,12 @@ TEST_CASE("the guide does not follow the pointer", "[guide]") {
 }
 
 TEST_CASE("the first lesson's guide fits the narrow panel and reads as built", "[guide]") {
-    Recipe recipe;
+    project::Recipe recipe;
     recipe.sentence = "The cat sat down";
     Shown shown;
     shown.document = make_document(recipe, 1);
-    shown.trace = std::make_shared<const Trace>(make_engine("cpu")->run(shown.problem()));
-    const TextMeasure measure = approximate_measure();
+    shown.trace = std::make_shared<const Trace>(engine::make_engine("cpu")->run(shown.problem()));
+    const figure::TextMeasure measure = approximate_measure();
     for (int group = 0; group < group_count; ++group) {
         const ViewState view = at_stage(group);
         CHECK(draw_guide({shown, view, theme(false), measure, 312, 560}).scene.height == 560.0F);

@@ -8,13 +8,14 @@
 #include <set>
 
 using namespace headscope;
+using namespace headscope::app;
 using namespace headscope::test;
 
 namespace {
 
 Picture draw(Picture (*panel)(const DrawContext&), const Shown& shown, const ViewState& view,
              float width = 312) {
-    const TextMeasure measure = approximate_measure();
+    const figure::TextMeasure measure = approximate_measure();
     return panel({shown, view, theme(false), measure, width, 800});
 }
 
@@ -23,18 +24,18 @@ bool has_line(const Picture& picture, const std::string& line) {
 }
 
 void check_labels_and_width(const Picture& picture, float width) {
-    const TextMeasure measure = approximate_measure();
+    const figure::TextMeasure measure = approximate_measure();
     std::set<std::string> labels;
     for (const Hotspot& spot : picture.hotspots) {
         CHECK(labels.insert(spot.label).second);
         CHECK((spot.area.x >= 0 && spot.area.right() <= width));
     }
-    for (const SceneItem& item : picture.scene.items)
-        if (const auto* text = std::get_if<TextItem>(&item)) {
+    for (const figure::SceneItem& item : picture.scene.items)
+        if (const auto* text = std::get_if<figure::TextItem>(&item)) {
             const float length = measure(text->text, text->font, text->size);
-            const float left = text->at.x - (text->align == Align::right    ? length
-                                             : text->align == Align::center ? length / 2
-                                                                            : 0);
+            const float left = text->at.x - (text->align == figure::Align::right    ? length
+                                             : text->align == figure::Align::center ? length / 2
+                                                                                    : 0);
             INFO(text->text);
             CHECK((left >= 0 && left + length <= width + 0.5F));
         }
@@ -104,8 +105,8 @@ TEST_CASE("the list of heads tells what each was built to do and does, and a cli
             h);
     // The one in focus, and no other, is highlighted.
     int highlighted = 0;
-    for (const SceneItem& item : picture.scene.items)
-        if (const auto* rect = std::get_if<RectItem>(&item);
+    for (const figure::SceneItem& item : picture.scene.items)
+        if (const auto* rect = std::get_if<figure::RectItem>(&item);
             rect != nullptr && rect->fill == theme(false).highlight) {
             ++highlighted;
             CHECK(rect->area == picture.hotspots[1].area);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 using namespace headscope;
+using namespace headscope::checkpoint;
 using Catch::Matchers::Contains;
 using nlohmann::json;
 

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 using namespace headscope;
+using namespace headscope::checkpoint;
 using namespace headscope::test;
 using Catch::Matchers::Contains;
 namespace fs = std::filesystem;

@@ -7,6 +7,7 @@
 #include <limits>
 
 using namespace headscope;
+using namespace headscope::checkpoint;
 
 TEST_CASE("activations are those of Hugging Face's ACT2FN") {
     // From torch, in float64, at -20, -3, -0.5, 0, 0.5, 3 and 20.
@@ -30,7 +31,7 @@ TEST_CASE("activations are those of Hugging Face's ACT2FN") {
          {Activation::sigmoid,
           {2.06115362e-09, 0.0474258732, 0.377540669, 0.5, 0.622459331, 0.952574127, 0.999999998}},
          {Activation::linear, {-20, -3, -0.5, 0, 0.5, 3, 20}}});
-    CpuDense cpu;
+    cpu::CpuDense cpu;
     const Progress never;
     for (const Row& row : rows) {
         INFO("activation " << static_cast<int>(row.activation));
@@ -48,7 +49,7 @@ TEST_CASE("activations stay numbers at the ends of float32") {
           Activation::relu6, Activation::leaky_relu, Activation::silu, Activation::mish, Activation::tanh,
           Activation::sigmoid}) {
         INFO("activation " << static_cast<int>(activation));
-        CpuDense cpu;
+        cpu::CpuDense cpu;
         Tensor x(Shape{1, 1, 2});
         x.data()[0] = std::numeric_limits<float>::lowest();
         x.data()[1] = 1e30F;

@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 using namespace headscope;
+using namespace headscope::checkpoint;
 using namespace headscope::test;
 using Catch::Matchers::Contains;
 using nlohmann::json;
@@ -33,13 +34,13 @@ struct Changed {
     explicit Changed(const std::string& name) {
         const std::string folder = test_data("/models/") + name;
         config = json::parse(read_file(folder + "/config.json"));
-        const Safetensors file = Safetensors::open(folder + "/model.safetensors");
-        for (const SafetensorsEntry& entry : file.entries())
+        const format::Safetensors file = format::Safetensors::open(folder + "/model.safetensors");
+        for (const format::SafetensorsEntry& entry : file.entries())
             tensors[entry.name] = file.tensor(entry.name);
     }
 
     static void write_tensors(const std::string& path, const Tensors& tensors) {
-        SafetensorsWriter writer;
+        format::SafetensorsWriter writer;
         for (const auto& [name, tensor] : tensors)
             writer.add(name, tensor);
         write_file_atomically(path, writer.bytes());
@@ -59,13 +60,13 @@ struct Changed {
 
 /// NaN in place of the numbers of every tensor with `part` in its name.
 void spoil(const std::string& path, const std::string& part) {
-    const Safetensors file = Safetensors::open(path);
+    const format::Safetensors file = format::Safetensors::open(path);
     std::fstream bytes(path, std::ios::in | std::ios::out | std::ios::binary);
     std::size_t data = 0;
-    for (const SafetensorsEntry& entry : file.entries())
+    for (const format::SafetensorsEntry& entry : file.entries())
         data = std::max(data, entry.end);
     data = fs::file_size(path) - data;
-    for (const SafetensorsEntry& entry : file.entries())
+    for (const format::SafetensorsEntry& entry : file.entries())
         if (entry.name.find(part) != std::string::npos) {
             bytes.seekp(static_cast<std::streamoff>(data + entry.begin));
             bytes << std::string(entry.end - entry.begin, '\xff');

@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 using namespace headscope;
+using namespace headscope::checkpoint;
 using namespace headscope::test;
 using Catch::Matchers::Contains;
 using nlohmann::json;
@@ -71,9 +72,9 @@ bool same_bits(const ModelEdits& a, const ModelEdits& b) {
 
 /// The patch with its JSON changed.
 std::string changed(const std::string& bytes, const std::function<void(json&)>& change) {
-    const Safetensors file = Safetensors::from_bytes(bytes, "patch");
-    SafetensorsWriter writer;
-    for (const SafetensorsEntry& entry : file.entries())
+    const format::Safetensors file = format::Safetensors::from_bytes(bytes, "patch");
+    format::SafetensorsWriter writer;
+    for (const format::SafetensorsEntry& entry : file.entries())
         if (entry.dtype == "I64")
             writer.add_integers(entry.name, {entry.extents[0]}, file.integers(entry.name));
         else
@@ -98,12 +99,12 @@ TEST_CASE("a patch brings the edits of a checkpoint back bit for bit, wherever i
         CHECK(same_bits(load_patch(Model::open(copied(folder, name)), path), edits));
         CHECK(patch_bytes(model, edits) == read_file(path));
         // Few numbers are few bytes.
-        const Safetensors file = Safetensors::open(path);
+        const format::Safetensors file = format::Safetensors::open(path);
         CHECK((file.has("layers.0.W_Q.at") && file.has("layers.0.W_Q.to") && file.has("layers.1.W_O")));
         CHECK(file.integers("layers.1.W_K.at") == std::vector<std::int64_t>{7});
     }
     const Model model = Model::open(test_data("/models/gpt2_tiny"));
-    CHECK(read_patch(model, Safetensors::from_bytes(patch_bytes(model, {}), "none")).empty());
+    CHECK(read_patch(model, format::Safetensors::from_bytes(patch_bytes(model, {}), "none")).empty());
 }
 
 TEST_CASE("a patch is refused for any other checkpoint, which is told by what differs") {
@@ -119,10 +120,10 @@ TEST_CASE("a patch is refused for any other checkpoint, which is told by what di
     copied(folder, "gpt2_tiny");
 
     // One number of an edited tensor, then of another one.
-    const Safetensors tensors = Safetensors::open(place + "/model.safetensors");
+    const format::Safetensors tensors = format::Safetensors::open(place + "/model.safetensors");
     const auto move_number = [&](const std::string& name) {
-        SafetensorsWriter writer;
-        for (const SafetensorsEntry& entry : tensors.entries()) {
+        format::SafetensorsWriter writer;
+        for (const format::SafetensorsEntry& entry : tensors.entries()) {
             const auto tensor = copy_of(tensors.tensor(entry.name));
             if (entry.name == name)
                 tensor->data()[1] += 0.5F;
@@ -162,10 +163,10 @@ TEST_CASE("a damaged patch is refused with the place of its fault") {
     const Model model = Model::open(test_data("/models/gpt2_tiny"));
     const std::string good = patch_bytes(model, some_edits(model));
     const auto fault = [&](const std::string& bytes) {
-        return input_error([&] { read_patch(model, Safetensors::from_bytes(bytes, "patch")); });
+        return input_error([&] { read_patch(model, format::Safetensors::from_bytes(bytes, "patch")); });
     };
     CHECK(fault(changed(good, [](json&) {})).empty());
-    CHECK_THAT(fault(SafetensorsWriter().bytes()), Contains("patch is no patch"));
+    CHECK_THAT(fault(format::SafetensorsWriter().bytes()), Contains("patch is no patch"));
     const std::vector<std::pair<std::function<void(json&)>, std::string>> faults{
         {[](json& p) { p["version"] = 2; }, "version"},
         {[](json& p) { p.erase("layers"); }, "layers"},
@@ -195,8 +196,8 @@ TEST_CASE("a damaged patch is refused with the place of its fault") {
         CHECK_THAT(fault(changed(good, change)), Contains(part));
     }
     const auto with_places = [&](const std::vector<std::int64_t>& places, std::int64_t numbers, float value) {
-        const Safetensors file = Safetensors::from_bytes(good, "patch");
-        SafetensorsWriter writer;
+        const format::Safetensors file = format::Safetensors::from_bytes(good, "patch");
+        format::SafetensorsWriter writer;
         writer.add("layers.1.W_O", file.tensor("layers.1.W_O"));
         writer.add_integers("layers.1.W_K.at", {1}, file.integers("layers.1.W_K.at"));
         writer.add("layers.1.W_K.to", file.tensor("layers.1.W_K.to"));

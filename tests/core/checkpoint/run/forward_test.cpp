@@ -12,6 +12,7 @@
 #include <cmath>
 
 using namespace headscope;
+using namespace headscope::checkpoint;
 using namespace headscope::test;
 using Catch::Matchers::Contains;
 
@@ -81,7 +82,7 @@ TEST_CASE("a kept problem recomputes the layer's attention, all stages") {
         REQUIRE(result.layers.size() == 1);
         REQUIRE(result.layers[0].layer == 1);
         REQUIRE(result.layers[0].problem.has_value());
-        CHECK(difference(result.layers[0].trace, reference_trace(*result.layers[0].problem)) == "");
+        CHECK(difference(result.layers[0].trace, cpu::reference_trace(*result.layers[0].problem)) == "");
         CHECK(broken_invariant(result.layers[0].trace) == "");
     }
 }
@@ -162,7 +163,7 @@ TEST_CASE("inputs that do not fit the model are named") {
 
 TEST_CASE("a pass reports its progress and can be cancelled between layers") {
     const Model model = model_of("gpt2_tiny");
-    CpuEngine engine(1);
+    cpu::CpuEngine engine(1);
     Progress progress;
     std::vector<float> seen;
     const auto watch = [&](const Problem& problem, StageSet wanted, Progress& shared) {

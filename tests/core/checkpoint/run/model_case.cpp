@@ -13,6 +13,8 @@
 
 namespace headscope::test {
 
+using namespace headscope::checkpoint;
+
 namespace {
 
 /// A float32 tensor of any rank, read without the program's reader, which takes at most four axes.
@@ -77,7 +79,7 @@ ModelCase load_model_case(const std::string& name) {
     ModelCase one;
     one.folder = test_data("/models/") + name;
     const std::string path = one.folder + "/expected.safetensors", file = read_file(path);
-    one.inputs = read_model_inputs(Safetensors::open(path));
+    one.inputs = read_model_inputs(format::Safetensors::open(path));
     std::vector<std::int64_t> shape;
     one.attentions = floats(file, "expect.attentions", shape);
     one.L = shape.at(0), one.B = shape.at(1), one.H = shape.at(2), one.T = shape.at(3);
@@ -90,7 +92,7 @@ ModelCase load_model_case(const std::string& name) {
 }
 
 ForwardResult run_on_cpu(const Model& model, const ModelInputs& inputs, const ForwardOptions& options) {
-    CpuEngine engine(1);
+    cpu::CpuEngine engine(1);
     Progress progress;
     return run_model(
         model, inputs, options,

@@ -7,6 +7,8 @@
 
 namespace headscope::test {
 
+using namespace headscope::checkpoint;
+
 /// One golden model: its folder, its inputs and what Hugging Face says of them.
 struct ModelCase {
     std::string folder;

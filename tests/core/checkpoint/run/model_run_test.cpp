@@ -10,6 +10,7 @@
 #include <cmath>
 
 using namespace headscope;
+using namespace headscope::checkpoint;
 using namespace headscope::test;
 using Catch::Matchers::Contains;
 

@@ -8,6 +8,7 @@
 #include <random>
 
 using namespace headscope;
+using namespace headscope::checkpoint;
 
 namespace {
 

@@ -11,6 +11,7 @@
 #include <limits>
 
 using namespace headscope;
+using namespace headscope::checkpoint;
 using namespace headscope::test;
 using Catch::Matchers::Contains;
 
@@ -18,8 +19,8 @@ namespace {
 
 const std::string gpt2 = test_data("/models/gpt2_tiny");
 
-std::vector<ReferenceRow> check(const std::string& folder, const Safetensors& reference) {
-    CpuEngine engine(1);
+std::vector<ReferenceRow> check(const std::string& folder, const format::Safetensors& reference) {
+    cpu::CpuEngine engine(1);
     Progress progress;
     return check_against(
         Model::open(folder), reference,
@@ -50,15 +51,16 @@ std::map<std::string, std::shared_ptr<Tensor>> reference_tensors(const ModelCase
     return tensors;
 }
 
-Safetensors file_of(const ModelCase& one, const std::map<std::string, std::shared_ptr<Tensor>>& tensors) {
-    SafetensorsWriter writer;
+format::Safetensors file_of(const ModelCase& one,
+                            const std::map<std::string, std::shared_ptr<Tensor>>& tensors) {
+    format::SafetensorsWriter writer;
     writer.add_integers("input_ids", {one.B, one.T}, one.inputs.ids);
     writer.add_integers(
         "attention_mask", {one.B, one.T},
         std::vector<std::int64_t>(one.inputs.attention_mask.begin(), one.inputs.attention_mask.end()));
     for (const auto& [name, tensor] : tensors)
         writer.add(name, tensor);
-    return Safetensors::from_bytes(writer.bytes(), "reference");
+    return format::Safetensors::from_bytes(writer.bytes(), "reference");
 }
 
 } // namespace
@@ -67,7 +69,7 @@ TEST_CASE("every golden model agrees with its reference, in every tensor") {
     for (const std::string& name : model_case_names()) {
         INFO(name);
         const std::string folder = test_data("/models/") + name;
-        const auto rows = check(folder, Safetensors::open(folder + "/expected.safetensors"));
+        const auto rows = check(folder, format::Safetensors::open(folder + "/expected.safetensors"));
         REQUIRE(rows.size() == 6); // two layers, three hidden states, logits
         for (const ReferenceRow& row : rows) {
             INFO(row.kind << " " << row.layer.value_or(-1) << " " << row.difference);
@@ -106,8 +108,9 @@ TEST_CASE("a reference of single layers is compared, rows of padding left out, a
             CHECK(row->difference == Approx(by).epsilon(0.1));
     }
     // Another model.
-    const auto other = check(test_data("/models/llama_tiny_untied"),
-                             Safetensors::open(test_data("/models/llama_tiny_untied/expected.safetensors")));
+    const auto other =
+        check(test_data("/models/llama_tiny_untied"),
+              format::Safetensors::open(test_data("/models/llama_tiny_untied/expected.safetensors")));
     CHECK(other.size() == 6);
 }
 
@@ -121,8 +124,9 @@ TEST_CASE("a reference that does not fit is named") {
                Contains("tensor logits has shape (1, 2)") && Contains("(2, 12, 200)"));
     CHECK_THAT(fault({{"expect.attentions", std::make_shared<Tensor>(Shape{2, 2}, 0.0F)}}),
                Contains("(2, 2, 4, 12, 12)"));
-    SafetensorsWriter without;
+    format::SafetensorsWriter without;
     without.add("logits", std::make_shared<Tensor>(Shape{1, 1, 200}, 0.0F));
-    CHECK_THAT(input_error([&] { check(gpt2, Safetensors::from_bytes(without.bytes(), "reference")); }),
-               Contains("input_ids"));
+    CHECK_THAT(
+        input_error([&] { check(gpt2, format::Safetensors::from_bytes(without.bytes(), "reference")); }),
+        Contains("input_ids"));
 }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 using namespace headscope;
+using namespace headscope::text;
 using nlohmann::json;
 
 // Each component by itself. A tokenizer whose words are all unknown shows what reaches the model: the offsets

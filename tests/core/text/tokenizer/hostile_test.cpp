@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 using namespace headscope;
+using namespace headscope::text;
 using Catch::Matchers::Contains;
 using nlohmann::json;
 

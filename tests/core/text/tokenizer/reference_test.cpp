@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 using namespace headscope;
+using namespace headscope::text;
 using nlohmann::json;
 
 // Every text of strings.json against what Hugging Face's own library made of it.

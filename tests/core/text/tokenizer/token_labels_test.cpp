@@ -4,6 +4,7 @@
 #include "tests/test_data.h"
 
 using namespace headscope;
+using namespace headscope::text;
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include "core/attention/problem.h"
 #include "core/trace/trace.h"
 
-namespace headscope {
+namespace headscope::cpu {
 
 /// A rectangle of one head's attention weights.
 struct WeightsTile {
@@ -18,4 +18,4 @@ struct WeightsTile {
 /// what it takes.
 Tensor weights_tile(const Problem& problem, const Trace& trace, const WeightsTile& tile);
 
-} // namespace headscope
+} // namespace headscope::cpu
