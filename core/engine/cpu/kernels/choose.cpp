@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-namespace headscope {
+namespace headscope::cpu {
 
 namespace {
 
@@ -18,9 +18,15 @@ struct Choice {
 auto choices() {
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    return std::array{Choice{"avx512", &kernels_avx512, avx2 && __builtin_cpu_supports("avx512f")},
-                      Choice{"avx2", &kernels_avx2, avx2}, Choice{"baseline", &kernels_baseline, true}};
+    // And avx2.cpp for x86-64-v3.
+    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                      __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+    // avx512.cpp is compiled for x86-64-v4, which is all of these.
+    const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                        __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                        __builtin_cpu_supports("avx512vl");
+    return std::array{Choice{"avx512", &kernels_avx512, avx512}, Choice{"avx2", &kernels_avx2, avx2},
+                      Choice{"baseline", &kernels_baseline, true}};
 #else
     return std::array{Choice{"baseline", &kernels_baseline, true}};
 #endif
@@ -51,4 +57,4 @@ const Kernels* find_kernels(const char* id) {
     return nullptr;
 }
 
-} // namespace headscope
+} // namespace headscope::cpu
