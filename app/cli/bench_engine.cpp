@@ -82,10 +82,11 @@ void add_stage_rows(std::vector<BenchRow>& rows, const std::string& device, engi
         {"up to output, weights kept", qkv.with(weights).with(output)},
         {"with contributions", qkv.with(weights).with(output).with(contributions)},
         {"all stages", StageSet::all()}};
-    for (const auto& [name, wanted] : steps) {
+    for (const auto& step : steps) {
+        const StageSet wanted = step.second;
         Progress progress;
         const Spread time = time_of([&] { engine.run(problem, wanted, progress); });
-        rows.push_back(timed_row(device + ", " + size.text() + ", " + name, time, ""));
+        rows.push_back(timed_row(device + ", " + size.text() + ", " + step.first, time, ""));
     }
 }
 

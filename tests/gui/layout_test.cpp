@@ -246,8 +246,8 @@ TEST_CASE("in a narrow grid of maps no legend reaches another one or the edge", 
                 }
                 legends += static_cast<int>(bars.size());
                 for (std::size_t n = 0; n < words.size(); ++n) {
-                    const auto& [area, text] = words[n];
-                    INFO("\"" << text << "\" at " << area.x << ", " << area.y);
+                    const figure::Rect& area = words[n].first;
+                    INFO("\"" << words[n].second << "\" at " << area.x << ", " << area.y);
                     CHECK(area.right() < edge);
                     CHECK(
                         std::ranges::none_of(bars, [&](const figure::Rect& bar) { return meet(area, bar); }));

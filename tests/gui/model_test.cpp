@@ -438,7 +438,7 @@ TEST_CASE("an opening that is cancelled leaves what is on screen, with a sentenc
     Desk desk;
     const bool with_model = GENERATE(false, true);
     if (with_model)
-        open(desk, folder_of("bert_tiny"), "3 4 5");
+        desk.open(folder_of("bert_tiny"), "3 4 5");
     begin_recording();
     const DocumentPtr before = desk.program.state().document;
     desk.program.open_path(folder_of("gpt2_tiny"), prompt);
