@@ -1,12 +1,10 @@
 #include "app/jobs/autosave.h"
 
 #include "app/jobs/recovery.h"
-#include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/project/project_file.h"
 
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 #include <utility>
 
 namespace headscope::app {
@@ -20,24 +18,6 @@ constexpr std::chrono::seconds retry_gap{2};        ///< after a write that fail
 std::int64_t seconds_since_1970() {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     return std::chrono::duration_cast<std::chrono::seconds>(now).count();
-}
-
-/// A name that no program had before: the process and the time in nanoseconds.
-std::filesystem::path new_file(const std::filesystem::path& folder) {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return folder /
-           (std::string(autosave_prefix) + std::to_string(::getpid()) + "-" +
-            std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()) + ".headscope");
-}
-
-/// Nobody else's business, like the rest of what a person does.
-void make_private_folder(const std::filesystem::path& folder) {
-    std::error_code fault;
-    if (std::filesystem::create_directories(folder, fault))
-        std::filesystem::permissions(folder, std::filesystem::perms::owner_all, fault);
-    else if (fault)
-        fail_input("cannot make the folder " + folder.string() + ": " + fault.message() +
-                   "; make it one that can be written to");
 }
 
 } // namespace
@@ -132,8 +112,8 @@ std::string Autosave::carry_out(const Wanted& wanted) {
     try {
         if (wanted.document != nullptr) {
             write(wanted);
-        } else if (!file_.empty()) {
-            std::filesystem::remove(file_);
+        } else if (kept_) {
+            std::filesystem::remove(kept_->path());
         }
         return {};
     } catch (const std::bad_alloc&) {
@@ -148,13 +128,9 @@ void Autosave::write(const Wanted& wanted) {
     const std::string bytes = project::project_bytes(
         wanted.document->recipe, wanted.document->problem,
         {{std::string(autosave_key), about.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)}});
-    make_private_folder(folder_);
-    while (!lock_) {
-        file_ = new_file(folder_);
-        if (auto lock = FileLock::create(autosave_lock(file_)))
-            lock_.emplace(std::move(*lock));
-    }
-    write_file_atomically(file_.string(), bytes);
+    if (!kept_)
+        kept_.emplace(KeptFile::create(folder_, std::string(autosave_prefix), ".headscope"));
+    write_file_atomically(kept_->path().string(), bytes);
 }
 
 } // namespace headscope::app

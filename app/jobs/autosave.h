@@ -56,8 +56,7 @@ private:
 
     const std::filesystem::path folder_;
     const std::function<void()> wake_;
-    std::optional<FileLock> lock_; ///< of the worker; says that this program lives
-    std::filesystem::path file_;   ///< of the worker; the one that lock_ stands for
+    std::optional<KeptFile> kept_; ///< of the worker; made when something is first written
 
     mutable std::mutex mutex_;
     std::condition_variable changed_;

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 
 #include <cerrno>
+#include <chrono>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -55,6 +56,28 @@ void remove_unlocked(const std::filesystem::path& path) {
     if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0)
         ::unlink(path.c_str());
     ::close(descriptor);
+}
+
+KeptFile KeptFile::create(const std::filesystem::path& folder, const std::string& prefix,
+                          const std::string& suffix) {
+    // What a person edits is nobody else's business.
+    std::error_code fault;
+    if (std::filesystem::create_directories(folder, fault))
+        std::filesystem::permissions(folder, std::filesystem::perms::owner_all, fault);
+    else if (fault)
+        fail_input("cannot make the folder " + folder.string() + ": " + fault.message() +
+                   "; make it one that can be written to");
+    while (true) {
+        const std::chrono::nanoseconds now = std::chrono::system_clock::now().time_since_epoch();
+        std::filesystem::path path =
+            folder / (prefix + std::to_string(::getpid()) + "-" + std::to_string(now.count()) + suffix);
+        if (auto lock = FileLock::create(lock_of(path)))
+            return {std::move(path), std::move(*lock)};
+    }
+}
+
+std::filesystem::path lock_of(const std::filesystem::path& file) {
+    return std::filesystem::path(file).replace_extension(".lock");
 }
 
 } // namespace headscope::app

@@ -16,19 +16,24 @@ namespace {
 
 constexpr std::string_view ending = ".headscope", lock_ending = ".lock";
 
-bool is_autosave(const std::string& name, std::string_view end) {
-    return name.starts_with(autosave_prefix) && name.ends_with(end);
+bool is_kept(std::string_view name) {
+    return name.starts_with(autosave_prefix) || name.starts_with(unsaved_prefix);
+}
+
+/// A lock that stands alone: its program was killed before it wrote the file, or after it removed it.
+bool guards_nothing(const fs::path& lock, const std::vector<fs::path>& paths) {
+    return std::ranges::none_of(paths,
+                                [&](const fs::path& path) { return path != lock && lock_of(path) == lock; });
 }
 
 /// What was being written when the program was killed: never whole, and what it was to replace still stands.
+/// ".NAME.PROCESS.ATTEMPT.tmp", as write_file_atomically calls it, is for the file NAME.
 void remove_unfinished(const fs::path& path, const std::string& name) {
-    const auto end = name.find(ending);
-    if (!name.starts_with("." + std::string(autosave_prefix)) || !name.ends_with(".tmp") ||
-        end == std::string::npos)
+    if (!name.starts_with('.') || !is_kept(std::string_view(name).substr(1)) || !name.ends_with(".tmp"))
         return;
-    const fs::path file = path.parent_path() / name.substr(1, end + ending.size() - 1);
+    const fs::path file = path.parent_path() / fs::path(name.substr(1)).stem().stem().stem();
     std::error_code ignored;
-    if (!is_locked(autosave_lock(file)))
+    if (!is_locked(lock_of(file)))
         fs::remove(path, ignored);
 }
 
@@ -53,15 +58,11 @@ void look_at(const fs::path& file, std::vector<Recovery>& found) {
     } catch (const std::exception&) {
         std::error_code ignored;
         fs::rename(file, file.string() + ".damaged", ignored);
-        remove_unlocked(autosave_lock(file));
+        remove_unlocked(lock_of(file));
     }
 }
 
 } // namespace
-
-fs::path autosave_lock(const fs::path& file) {
-    return fs::path(file).replace_extension(lock_ending);
-}
 
 std::vector<Recovery> found_recoveries(const fs::path& folder) {
     std::vector<Recovery> found;
@@ -71,10 +72,9 @@ std::vector<Recovery> found_recoveries(const fs::path& folder) {
         paths.push_back(at->path());
     for (const fs::path& path : paths) {
         const std::string name = path.filename().string();
-        if (is_autosave(name, ending) && !is_locked(autosave_lock(path)))
+        if (name.starts_with(autosave_prefix) && name.ends_with(ending) && !is_locked(lock_of(path)))
             look_at(path, found);
-        else if (is_autosave(name, lock_ending) &&
-                 !fs::exists(fs::path(path).replace_extension(ending), fault))
+        else if (is_kept(name) && name.ends_with(lock_ending) && guards_nothing(path, paths))
             remove_unlocked(path);
         else
             remove_unfinished(path, name);
@@ -96,7 +96,7 @@ project::OpenedProject take_recovery(const Recovery& recovery) {
 void discard_recovery(const Recovery& recovery) {
     std::error_code ignored;
     fs::remove(recovery.file, ignored);
-    remove_unlocked(autosave_lock(recovery.file));
+    remove_unlocked(lock_of(recovery.file));
 }
 
 } // namespace headscope::app

@@ -9,12 +9,11 @@
 
 namespace headscope::app {
 
-// What Autosave and the search for its files agree on.
-inline constexpr std::string_view autosave_prefix = "autosave-";
+// What programs that keep files and the search for those files agree on. Each file is a KeptFile.
+inline constexpr std::string_view autosave_prefix = "autosave-"; ///< of a project
+inline constexpr std::string_view unsaved_prefix = "unsaved-";   ///< of a checkpoint's edits
 inline constexpr std::string_view autosave_key =
     "headscope.autosave"; ///< of the metadata entry with the JSON
-/// The lock beside an autosaved file.
-std::filesystem::path autosave_lock(const std::filesystem::path& file);
 
 /// The last document of a program that did not come to its end.
 struct Recovery {

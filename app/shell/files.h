@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -133,10 +134,10 @@ private:
     std::string cancelled_; ///< the job that the user has stopped
     bool quitting_ = false;
     std::optional<Autosave> autosave_;
-    std::string recovered_edits_;     ///< file of a dead run whose edits are on screen; empty: none
-    ModelPartPtr kept_part_;          ///< whose edits are in kept_file_
-    std::filesystem::path kept_file_; ///< empty: none was written
-    double kept_at_ = -1;             ///< when it was last written, in the seconds of frame()
+    std::string recovered_edits_;               ///< file of a dead run whose edits are on screen; empty: none
+    ModelPartPtr kept_part_;                    ///< whose edits are in kept_file_
+    std::shared_ptr<const KeptFile> kept_file_; ///< null: none was written
+    double kept_at_ = -1;                       ///< when it was last written, in the seconds of frame()
     FileJob keeper_, job_;
 };
 

@@ -4,11 +4,7 @@
 #include "core/checkpoint/files/local_models.h"
 #include "core/checkpoint/model/patch_file.h"
 
-#include <signal.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <ctime>
 #include <utility>
@@ -22,19 +18,22 @@ namespace {
 // Seconds between two writes of unsaved edits, and more where one failed.
 constexpr double keep_gap = 0.5, retry_gap = 5;
 
-/// What kept edits of a checkpoint are called, up to the number of the program that keeps them.
+/// What kept edits of a checkpoint are called, up to what tells the program that keeps them.
 std::string kept_prefix(std::string model) {
     std::ranges::replace(model, '/', '-');
-    return "unsaved-" + model + "-";
+    return std::string(unsaved_prefix) + model + "-";
 }
 
-/// Whether the program that keeps a file is still there. A name that says nothing: yes.
-bool keeper_lives(const std::string& name, const std::string& prefix) {
-    pid_t program = 0;
-    const char* const first = name.data() + prefix.size();
-    const auto [end, fault] = std::from_chars(first, name.data() + name.size(), program);
-    return fault != std::errc() || program <= 0 || std::string_view(end) != patch_suffix ||
-           ::kill(program, 0) == 0;
+/// Whether a file has the name of kept edits of the model: numbers alone tell the program that kept them, so
+/// that the edits of gpt2-xl are not taken for those of gpt2.
+bool keeps_edits_of(const fs::path& file, const std::string& model) {
+    const std::string name = file.filename().string(), prefix = kept_prefix(model);
+    if (!name.starts_with(prefix) || !name.ends_with(patch_suffix))
+        return false;
+    const auto rest =
+        std::string_view(name).substr(prefix.size()).substr(0, name.find(patch_suffix) - prefix.size());
+    return rest.find_first_not_of("0123456789-") == std::string_view::npos &&
+           std::ranges::count(rest, '-') <= 1;
 }
 
 } // namespace
@@ -135,13 +134,14 @@ void Files::keep_edits() {
         return;
     kept_at_ = now_;
     const ModelPartPtr part = state_.document->model;
-    const fs::path file =
-        setup_.state_folder / (kept_prefix(part->model->name()) + std::to_string(::getpid()) + patch_suffix);
     keeper_.start(
         "", false,
-        [this, part, file](Progress&) -> FileJob::Done {
-            fs::create_directories(file.parent_path());
-            checkpoint::save_patch(*part->model->model, part->edits, file.string());
+        [this, part, file = kept_file_](Progress&) mutable -> FileJob::Done {
+            const std::string model = part->model->name();
+            if (file == nullptr || !keeps_edits_of(file->path(), model))
+                file = std::make_shared<const KeptFile>(
+                    KeptFile::create(setup_.state_folder, kept_prefix(model), patch_suffix));
+            checkpoint::save_patch(*part->model->model, part->edits, file->path().string());
             return [this, part, file] {
                 kept_file_ = file;
                 kept_part_ = part;
@@ -166,20 +166,19 @@ void Files::drop_recovered_edits() {
 void Files::forget_edits() {
     kept_part_ = nullptr;
     std::error_code ignored;
-    if (!kept_file_.empty())
-        fs::remove(kept_file_, ignored);
-    kept_file_.clear();
+    if (kept_file_ != nullptr)
+        fs::remove(kept_file_->path(), ignored);
+    kept_file_.reset();
 }
 
 void Files::look_for_kept_edits(const std::string& model) {
     if (setup_.state_folder.empty())
         return;
-    const std::string prefix = kept_prefix(model);
     std::error_code fault;
     for (fs::directory_iterator at(setup_.state_folder, fault), end; !fault && at != end;
          at.increment(fault)) {
-        const std::string name = at->path().filename().string(), path = at->path().string();
-        if (!name.starts_with(prefix) || !name.ends_with(patch_suffix) || keeper_lives(name, prefix))
+        const std::string path = at->path().string();
+        if (!keeps_edits_of(at->path(), model) || is_locked(lock_of(at->path())))
             continue;
         const bool known =
             std::ranges::any_of(recoveries_, [&](const Recovery& one) { return one.file.string() == path; });
