@@ -4,8 +4,8 @@
 #include "core/base/file.h"
 #include "core/format/attention_tensors.h"
 #include "core/format/attention_tokens.h"
-#include "core/format/float_numbers.h"
 #include "core/format/npy_header.h"
+#include "core/format/number_types.h"
 #include "core/format/safetensors.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ public:
         : file_(std::move(file)), header_(header), block_(block) {}
 
     void read(std::int64_t l, std::uint64_t first, std::span<float> to) const override {
-        const std::size_t width = width_of(header_.type);
+        const std::size_t width = header_.type->width;
         std::uint64_t at = header_.data + (static_cast<std::uint64_t>(l) * block_ + first) * width;
         // In pieces, so that the bytes of half-precision numbers take little room beside the numbers.
         constexpr std::size_t piece = std::size_t{1} << 18U;
@@ -46,7 +46,7 @@ public:
             const std::span<float> part = to.subspan(done, std::min(piece, to.size() - done));
             const std::span<char> room(bytes.data(), part.size() * width);
             file_->read(at, room);
-            read_floats(header_.type, room, part);
+            header_.type->read_floats(room, part);
             at += room.size();
         }
     }
@@ -141,20 +141,6 @@ std::string shape_text(const std::vector<std::int64_t>& extents) {
     return SafetensorsEntry{.name = {}, .dtype = {}, .extents = extents}.shape_text();
 }
 
-/// How far a row's sum may be from 1: what is lost by writing softmax's result as that type.
-float tolerance_of(FloatType type) {
-    switch (type) {
-    case FloatType::f16:
-        return 2e-3F;
-    case FloatType::bf16:
-        return 1e-2F;
-    case FloatType::f32:
-    case FloatType::f64:
-        break;
-    }
-    return 1e-4F;
-}
-
 /// Reads L, H, Tq and Tk off a shape. `layers`: the number of tensors of that shape.
 void take_shape(AttentionInfo& info, std::vector<std::int64_t> extents, std::int64_t layers,
                 const std::string& what) {
@@ -232,15 +218,16 @@ AttentionTokens tokens_in(const Safetensors& file, const std::string& path) {
 }
 
 /// What holds for both formats once shape and tokens are known.
-void finish(AttentionInfo& info, const AttentionTokens& tokens, FloatType type, const std::string& path) {
+void finish(AttentionInfo& info, const AttentionTokens& tokens, const NumberType& type,
+            const std::string& path) {
     check_tokens(tokens, info);
     if (tokens.sequences && info.L > 1)
         info.axis = SetAxis::sequences;
     info.title = std::filesystem::path(path).filename().string();
     info.source = path;
-    info.held_as = name_of(type);
-    info.bytes = static_cast<std::uint64_t>(info.L * info.H * info.Tq * info.Tk) * width_of(type);
-    info.sum_tolerance = tolerance_of(type);
+    info.held_as = type.name;
+    info.bytes = static_cast<std::uint64_t>(info.L * info.H * info.Tq * info.Tk) * type.width;
+    info.sum_tolerance = type.sum_tolerance;
     if (!tokens.queries.empty())
         info.tokens_from = tokens.from;
     if (info.numbers.empty()) {
@@ -255,7 +242,7 @@ AttentionSetPtr open_npy(const std::string& path, std::size_t kept_bytes) {
     AttentionInfo info;
     take_shape(info, header.extents, 1, path);
     AttentionTokens tokens = tokens_beside(path);
-    finish(info, tokens, header.type, path);
+    finish(info, tokens, *header.type, path);
     const auto block = static_cast<std::uint64_t>(info.H * info.Tq * info.Tk);
     return std::make_shared<AttentionFile>(std::move(info), std::move(tokens),
                                            std::make_unique<NpyNumbers>(std::move(file), header, block),
@@ -279,7 +266,7 @@ AttentionSetPtr open_safetensors(const std::string& path, std::size_t kept_bytes
         info.numbers.clear();
     }
     AttentionTokens tokens = tokens_in(file, path);
-    finish(info, tokens, *find_float_type(first.dtype), path);
+    finish(info, tokens, *find_safetensors_type(first.dtype), path);
     std::vector<std::string> names;
     for (const SafetensorsEntry* entry : found.entries)
         names.push_back(entry->name);
@@ -294,9 +281,9 @@ AttentionSetPtr open_safetensors(const std::string& path, std::size_t kept_bytes
 AttentionSetPtr open_attention_file(const std::string& path, std::size_t kept_bytes) {
     // By what is in it: a .npy may have any name. What neither format knows is told by the name.
     const RandomAccessFile file(path);
-    std::string start(std::min<std::uint64_t>(file.size(), 6), '\0');
+    std::string start(std::min<std::uint64_t>(file.size(), npy_magic.size()), '\0');
     file.read(0, start);
-    const bool npy = start == "\x93NUMPY" || std::filesystem::path(path).extension() == ".npy";
+    const bool npy = start == npy_magic || std::filesystem::path(path).extension() == ".npy";
     return npy ? open_npy(path, kept_bytes) : open_safetensors(path, kept_bytes);
 }
 

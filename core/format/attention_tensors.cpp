@@ -1,7 +1,7 @@
 #include "core/format/attention_tensors.h"
 
 #include "core/base/error.h"
-#include "core/format/float_numbers.h"
+#include "core/format/number_types.h"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,9 @@ constexpr std::array<std::string_view, 7> names{
     "attentions", "attention", "attention_weights", "attention_probs", "attn_weights", "attn", "weights"};
 
 bool may_hold_weights(const SafetensorsEntry& entry) {
-    return find_float_type(entry.dtype) && entry.extents.size() >= 3 && entry.extents.size() <= 5;
+    const NumberType* const type = find_safetensors_type(entry.dtype);
+    return type != nullptr && type->read_floats != nullptr && entry.extents.size() >= 3 &&
+           entry.extents.size() <= 5;
 }
 
 /// A name around its first whole number: "layers." 12 ".weights".

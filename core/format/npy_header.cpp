@@ -13,9 +13,8 @@ namespace headscope::format {
 
 namespace {
 
-constexpr std::string_view magic = "\x93NUMPY";
-constexpr std::size_t before_length = 8;                ///< magic and version
-constexpr std::uint64_t largest_npy_header = 1U << 20U; ///< NumPy's own are some 100 bytes
+constexpr std::size_t before_length = npy_magic.size() + 2; ///< the version follows the magic
+constexpr std::uint64_t largest_npy_header = 1U << 20U;     ///< NumPy's own are some 100 bytes
 
 /// The Python literal of a header: a dict of strings, True or False, and a tuple of whole numbers.
 class Literal {
@@ -123,13 +122,10 @@ private:
     std::size_t at_ = 0;
 };
 
-FloatType type_of(const std::string& descr, const std::string& path) {
-    if (descr == "<f2")
-        return FloatType::f16;
-    if (descr == "<f4")
-        return FloatType::f32;
-    if (descr == "<f8")
-        return FloatType::f64;
+const NumberType& float_type_of(const std::string& descr, const std::string& path) {
+    if (const NumberType* const type = find_numpy_type(descr);
+        type != nullptr && type->read_floats != nullptr)
+        return *type;
     if (descr.find('O') != std::string::npos)
         fail_input(path + " holds Python objects (a pickle), which can run code and are not read here; save "
                           "an array of numbers: numpy.save(path, numpy.stack(list_of_arrays))");
@@ -148,7 +144,7 @@ std::string tuple_text(const std::vector<std::int64_t>& extents) {
 }
 
 void check_size(const NpyHeader& header, const RandomAccessFile& file) {
-    auto bytes = static_cast<std::int64_t>(width_of(header.type));
+    auto bytes = static_cast<std::int64_t>(header.type->width);
     bool overflow = false;
     for (const std::int64_t extent : header.extents)
         overflow = overflow || __builtin_mul_overflow(bytes, std::max<std::int64_t>(extent, 1), &bytes);
@@ -158,7 +154,7 @@ void check_size(const NpyHeader& header, const RandomAccessFile& file) {
     if (!overflow && wanted <= there)
         return;
     fail_input(file.path() + " was cut short: shape " + tuple_text(header.extents) + " of " +
-               std::string(name_of(header.type)) + " needs " + (overflow ? "more" : std::to_string(wanted)) +
+               std::string(header.type->name) + " needs " + (overflow ? "more" : std::to_string(wanted)) +
                " bytes, and " + std::to_string(there) + " are there; write or copy it again");
 }
 
@@ -168,7 +164,7 @@ void refuse_what_is_not_npy(std::string_view start, const std::string& path) {
     if (start.starts_with("\x80"))
         fail_input(path + " is a Python pickle, which can run code and is not read here; save an array of "
                           "numbers with numpy.save");
-    if (!start.starts_with(magic))
+    if (!start.starts_with(npy_magic))
         fail_input(path + " is no .npy file: it does not begin as one; write it with numpy.save");
 }
 
@@ -182,7 +178,7 @@ NpyHeader read_npy_header(const RandomAccessFile& file) {
     if (start.size() < before_length + 4)
         fail_input(path + " has " + std::to_string(file.size()) +
                    " bytes, too few for a .npy file; write or copy it again");
-    const int version = static_cast<unsigned char>(start[magic.size()]);
+    const int version = static_cast<unsigned char>(start[npy_magic.size()]);
     if (version < 1 || version > 3)
         fail_input(path + " is a .npy file of version " + std::to_string(version) +
                    "; versions 1 to 3 are read: write it again with numpy.save");
@@ -202,7 +198,7 @@ NpyHeader read_npy_header(const RandomAccessFile& file) {
     const Literal::Fields fields = Literal(text, path).read();
     if (!fields.descr || !fields.fortran || !fields.shape)
         fail_input(path + " has a .npy header without type, order or shape; write it again with numpy.save");
-    header.type = type_of(*fields.descr, path);
+    header.type = &float_type_of(*fields.descr, path);
     header.extents = *fields.shape;
     if (*fields.fortran && header.extents.size() > 1)
         fail_input(path + " is stored in Fortran order, in which the numbers of one head lie scattered; save "

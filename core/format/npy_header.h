@@ -1,16 +1,20 @@
 #pragma once
 
 #include "core/base/random_access_file.h"
-#include "core/format/float_numbers.h"
+#include "core/format/number_types.h"
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace headscope::format {
 
+/// What every .npy file begins with.
+inline constexpr std::string_view npy_magic = "\x93NUMPY";
+
 /// What a .npy file says about its array of floats.
 struct NpyHeader {
-    FloatType type = FloatType::f32;   ///< little-endian
+    const NumberType* type = nullptr;  ///< never null once it was read
     std::vector<std::int64_t> extents; ///< outermost first; row-major
     std::uint64_t data = 0;            ///< the byte at which the numbers begin
 };

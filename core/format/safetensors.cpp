@@ -5,9 +5,9 @@
 #include "core/base/json.h"
 #include "core/base/random_access_file.h"
 #include "core/base/sha256.h"
+#include "core/format/number_types.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -22,22 +22,6 @@ using nlohmann::json;
 constexpr std::size_t prefix = 8;
 constexpr std::size_t largest_header = 100'000'000;
 constexpr std::size_t most_axes = 8;
-
-constexpr std::array<std::pair<std::string_view, std::size_t>, 15> dtype_widths{{{"F64", 8},
-                                                                                 {"I64", 8},
-                                                                                 {"U64", 8},
-                                                                                 {"F32", 4},
-                                                                                 {"I32", 4},
-                                                                                 {"U32", 4},
-                                                                                 {"F16", 2},
-                                                                                 {"BF16", 2},
-                                                                                 {"I16", 2},
-                                                                                 {"U16", 2},
-                                                                                 {"F8_E5M2", 1},
-                                                                                 {"F8_E4M3", 1},
-                                                                                 {"I8", 1},
-                                                                                 {"U8", 1},
-                                                                                 {"BOOL", 1}}};
 
 std::uint64_t little_endian(std::string_view bytes) {
     std::uint64_t value = 0;
@@ -110,11 +94,10 @@ SafetensorsEntry read_entry(const std::string& name, const json& value, std::siz
     SafetensorsEntry entry;
     entry.name = name;
     const json& dtype = need_field(value, "dtype", where);
-    const auto row = std::ranges::find(dtype_widths, dtype.is_string() ? dtype.get<std::string>() : "",
-                                       [](const auto& known) { return known.first; });
-    if (row == dtype_widths.end())
+    const NumberType* const type = find_safetensors_type(dtype.is_string() ? dtype.get<std::string>() : "");
+    if (type == nullptr)
         fail_input(where + " has the unknown type " + dtype.dump().substr(0, 40) + "; store it as F32");
-    entry.dtype = row->first;
+    entry.dtype = type->safetensors;
 
     const json& shape = need_field(value, "shape", where);
     if (!shape.is_array() || shape.size() > most_axes)
@@ -135,7 +118,7 @@ SafetensorsEntry read_entry(const std::string& name, const json& value, std::siz
         fail_input(where + " lies at bytes " + offsets[0].dump() + " to " + offsets[1].dump() + " of " +
                    std::to_string(data_bytes) +
                    " bytes of data; the file is cut short or damaged, get it again");
-    if (byte_count(entry.extents, row->second) != end - begin)
+    if (byte_count(entry.extents, type->width) != end - begin)
         fail_input(where + " of type " + entry.dtype + " and shape " + entry.shape_text() +
                    " does not fit its " + std::to_string(end - begin) + " bytes; write the file again");
     entry.begin = static_cast<std::size_t>(begin);

@@ -17,6 +17,8 @@ class RandomAccessFile;
 
 namespace headscope::format {
 
+struct NumberType;
+
 // The format: 8 bytes N (little-endian), N bytes of JSON that give each tensor its dtype, shape and byte
 // range, then the bytes of the tensors without gaps (https://github.com/huggingface/safetensors, section
 // "Format").
@@ -103,8 +105,7 @@ public:
 
 private:
     struct Part {
-        std::string dtype;
-        std::size_t width;
+        const NumberType* type;
         Shape shape;
         std::span<const std::byte> bytes;
         std::shared_ptr<const void> owner; ///< keeps `bytes` alive

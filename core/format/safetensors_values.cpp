@@ -1,25 +1,18 @@
 #include "core/base/error.h"
 #include "core/base/random_access_file.h"
-#include "core/format/float_numbers.h"
+#include "core/format/number_types.h"
 #include "core/format/safetensors.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 namespace headscope::format {
 
 namespace {
 
-/// Calls `use(index, number)` for each number; the bytes may lie at any address.
-template<class Number, class Use>
-void each(std::string_view bytes, Use use) {
-    for (std::size_t i = 0; i < bytes.size() / sizeof(Number); ++i) {
-        Number number;
-        std::memcpy(&number, bytes.data() + i * sizeof(Number), sizeof(Number));
-        use(i, number);
-    }
+const NumberType& type_of_entry(const SafetensorsEntry& entry) {
+    return *find_safetensors_type(entry.dtype);
 }
 
 } // namespace
@@ -66,33 +59,30 @@ void Safetensors::refuse_dtype(const SafetensorsEntry& entry, const std::string&
 TensorPtr Safetensors::tensor(std::string_view name) const {
     const SafetensorsEntry& entry = need(name);
     auto out = std::make_shared<Tensor>(shape_of(entry));
-    float* to = out->data();
-    if (entry.dtype == "F32") {
-        copy_bytes(entry, {reinterpret_cast<char*>(to), entry.end - entry.begin});
+    const NumberType& type = type_of_entry(entry);
+    if (type.read_floats == nullptr)
+        refuse_dtype(entry, float_type_names());
+    if (&type == &type_of<float>()) {
+        copy_bytes(entry, {reinterpret_cast<char*>(out->data()), entry.end - entry.begin});
         return out;
     }
     std::string room;
     const std::string_view bytes = bytes_of(entry, room);
-    if (entry.dtype == "F16" || entry.dtype == "BF16")
-        read_floats(*find_float_type(entry.dtype), bytes, out->values());
-    else if (entry.dtype == "F64")
-        each<double>(bytes, [&](std::size_t i, double number) {
-            if (std::isfinite(number) && std::abs(number) > std::numeric_limits<float>::max())
-                fail_input(source_ + ": number " + std::to_string(i) + " of tensor " + entry.name + " is " +
-                           std::to_string(number) + ", which float32 cannot hold; scale the tensor down");
-            to[i] = static_cast<float>(number);
-        });
-    else
-        refuse_dtype(entry, "F32, F16, BF16 or F64");
+    type.read_floats(bytes, out->values());
+    for (std::size_t i = 0; type.read_wide != nullptr && i < out->values().size(); ++i)
+        if (const double number = type.read_wide(bytes.data() + i * type.width);
+            std::isfinite(number) && std::abs(number) > std::numeric_limits<float>::max())
+            fail_input(source_ + ": number " + std::to_string(i) + " of tensor " + entry.name + " is " +
+                       std::to_string(number) + ", which float32 cannot hold; scale the tensor down");
     return out;
 }
 
 void Safetensors::read_numbers(std::string_view name, std::uint64_t first, std::span<float> to) const {
     const SafetensorsEntry& entry = need(name);
-    const auto type = find_float_type(entry.dtype);
-    if (!type)
-        refuse_dtype(entry, "F32, F16, BF16 or F64");
-    const std::size_t width = width_of(*type), begin = static_cast<std::size_t>(first) * width;
+    const NumberType& type = type_of_entry(entry);
+    if (type.read_floats == nullptr)
+        refuse_dtype(entry, float_type_names());
+    const std::size_t width = type.width, begin = static_cast<std::size_t>(first) * width;
     if (first > (entry.end - entry.begin) / width ||
         to.size_bytes() / sizeof(float) * width > entry.end - entry.begin - begin)
         throw Error(ErrorKind::internal, source_ + ": read beyond tensor " + entry.name);
@@ -103,7 +93,7 @@ void Safetensors::read_numbers(std::string_view name, std::uint64_t first, std::
         const std::span<float> part = to.subspan(done, std::min(piece, to.size() - done));
         const std::span<char> room(bytes.data(), part.size() * width);
         copy_bytes(entry, room, begin + done * width);
-        read_floats(*type, room, part);
+        type.read_floats(room, part);
     }
 }
 
@@ -125,28 +115,12 @@ BoolTensorPtr Safetensors::bools(std::string_view name) const {
 
 std::vector<std::int64_t> Safetensors::integers(std::string_view name) const {
     const SafetensorsEntry& entry = need(name);
-    std::string room;
-    const std::string_view bytes = bytes_of(entry, room);
-    std::vector<std::int64_t> out;
-    const auto append = [&out](std::size_t, auto number) {
-        out.push_back(static_cast<std::int64_t>(number));
-    };
-    if (entry.dtype == "I64")
-        each<std::int64_t>(bytes, append);
-    else if (entry.dtype == "I32")
-        each<std::int32_t>(bytes, append);
-    else if (entry.dtype == "U32")
-        each<std::uint32_t>(bytes, append);
-    else if (entry.dtype == "I16")
-        each<std::int16_t>(bytes, append);
-    else if (entry.dtype == "U16")
-        each<std::uint16_t>(bytes, append);
-    else if (entry.dtype == "I8")
-        each<std::int8_t>(bytes, append);
-    else if (entry.dtype == "U8" || entry.dtype == "BOOL")
-        each<std::uint8_t>(bytes, append);
-    else
+    const NumberType& type = type_of_entry(entry);
+    if (type.read_integers == nullptr)
         refuse_dtype(entry, "I64");
+    std::string room;
+    std::vector<std::int64_t> out;
+    type.read_integers(bytes_of(entry, room), out);
     return out;
 }
 

@@ -1,4 +1,5 @@
 #include "core/base/error.h"
+#include "core/format/number_types.h"
 #include "core/format/safetensors.h"
 
 #include <algorithm>
@@ -14,20 +15,20 @@ void SafetensorsWriter::add_part(const std::string& name, Part part) {
 void SafetensorsWriter::add(const std::string& name, TensorPtr tensor) {
     const auto bytes = std::as_bytes(tensor->values());
     const Shape shape = tensor->shape();
-    add_part(name, {"F32", 4, shape, bytes, std::move(tensor)});
+    add_part(name, {&type_of<float>(), shape, bytes, std::move(tensor)});
 }
 
 void SafetensorsWriter::add(const std::string& name, BoolTensorPtr tensor) {
     const auto bytes = std::as_bytes(std::span(tensor->values));
     const Shape shape = tensor->shape;
-    add_part(name, {"BOOL", 1, shape, bytes, std::move(tensor)});
+    add_part(name, {&type_of<bool>(), shape, bytes, std::move(tensor)});
 }
 
 void SafetensorsWriter::add_integers(const std::string& name, const Shape& shape,
                                      std::span<const std::int64_t> values) {
     auto owner = std::make_shared<const std::vector<std::int64_t>>(values.begin(), values.end());
     const auto bytes = std::as_bytes(std::span(*owner));
-    add_part(name, {"I64", 8, shape, bytes, std::move(owner)});
+    add_part(name, {&type_of<std::int64_t>(), shape, bytes, std::move(owner)});
 }
 
 std::string SafetensorsWriter::bytes() const {
@@ -35,7 +36,7 @@ std::string SafetensorsWriter::bytes() const {
     std::vector<const Row*> order;
     for (const Row& row : parts_)
         order.push_back(&row);
-    std::ranges::stable_sort(order, std::greater<>(), [](const Row* row) { return row->second.width; });
+    std::ranges::stable_sort(order, std::greater<>(), [](const Row* row) { return row->second.type->width; });
 
     nlohmann::ordered_json header = nlohmann::ordered_json::object();
     if (!metadata_.empty())
@@ -43,7 +44,7 @@ std::string SafetensorsWriter::bytes() const {
     std::size_t at = 0;
     for (const Row* row : order) {
         const Part& part = row->second;
-        header[row->first] = {{"dtype", part.dtype},
+        header[row->first] = {{"dtype", part.type->safetensors},
                               {"shape", std::vector<std::int64_t>(part.shape.begin(), part.shape.end())},
                               {"data_offsets", {at, at + part.bytes.size()}}};
         at += part.bytes.size();
