@@ -1,16 +1,15 @@
 #include "app/shell/window.h"
 #include "app/cli/problem_options.h"
 #include "app/cli/subcommands.h"
-#include "app/lesson/progress.h"
 #include "app/shell/desktop_motion.h"
 #include "app/shell/program.h"
 #include "app/shell/window_state.h"
 #include "app/state/opened_path.h"
 #include "app/state/preferences.h"
-#include "app/state/state_folder.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/random_access_file.h"
+#include "core/base/user_folders.h"
 #include "core/lesson/library.h"
 #include "core/text/preset.h"
 
@@ -28,10 +27,10 @@ struct Options {
     std::string device = "auto";
 };
 
-/// Beside the file that remembers the window's size; empty when there is no such folder.
+/// Empty when there is no such folder.
 std::filesystem::path preferences_path() {
-    const std::filesystem::path window = app::window_state_path();
-    return window.empty() ? window : window.parent_path() / "view.json";
+    const std::filesystem::path folder = program_folder(UserFolder::config);
+    return folder.empty() ? folder : folder / "view.json";
 }
 
 std::string read_if_there(const std::filesystem::path& path) {
@@ -56,50 +55,40 @@ void remember(const std::filesystem::path& path, const app::ViewState& view) {
     }
 }
 
-/// The lesson that the path names by its .md file; nothing for other paths.
-std::optional<lesson::Lesson> lesson_of_path(const Options& options) {
-    std::error_code none;
-    if (!options.path || !options.path->ends_with(".md") ||
-        !std::filesystem::is_regular_file(*options.path, none))
-        return std::nullopt;
-    if (options.lesson)
-        throw Error(ErrorKind::usage, *options.path + " and --lesson were given; give one of them");
-    lesson::ParsedLesson parsed = lesson::parse_lesson(read_file(*options.path), *options.path);
-    if (!parsed.faults.empty())
-        fail_input(*options.path + ", line " + std::to_string(parsed.faults.front().line) + ": " +
-                   parsed.faults.front().sentence + "; headscope lesson check lists all faults");
-    return std::move(parsed.lesson);
-}
-
 /// What can be told before there is a window to tell it in.
 void check_path(const Options& options) {
     if (!options.path)
         return;
-    const bool lesson = options.path->ends_with(".md");
     const app::PathKind kind = app::kind_of_path(*options.path);
-    const bool checkpoint = kind == app::PathKind::folder && app::is_checkpoint(*options.path);
-    const char* const other = options.preset                      ? "--preset"
-                              : options.kv_sentence               ? "--kv-sentence"
-                              : (options.sentence && !checkpoint) ? "--sentence"
-                                                                  : nullptr;
+    const char* const other = options.preset                                          ? "--preset"
+                              : options.kv_sentence                                   ? "--kv-sentence"
+                              : options.sentence && kind != app::PathKind::checkpoint ? "--sentence"
+                              : options.lesson && kind == app::PathKind::lesson       ? "--lesson"
+                                                                                      : nullptr;
     if (other != nullptr)
         throw Error(ErrorKind::usage, *options.path + " and " + other + " were given; give one of them");
-    if (kind == app::PathKind::folder && !checkpoint)
+    switch (kind) {
+    case app::PathKind::checkpoint:
+        return;
+    case app::PathKind::lesson:
+        static_cast<void>(lesson::open_lesson(*options.path));
+        return;
+    case app::PathKind::folder:
         fail_input(*options.path + " is a folder without config.json, so no checkpoint; name the folder that "
                                    "holds config.json and model.safetensors");
-    if (kind == app::PathKind::unknown && !lesson)
+    case app::PathKind::unknown:
         fail_input(*options.path +
                    " is neither a sub-command nor a file that can be opened; see headscope --help");
-    if (kind != app::PathKind::folder)
+    case app::PathKind::project:
+    case app::PathKind::problem:
+    case app::PathKind::tensors:
+    case app::PathKind::patch:
         static_cast<void>(RandomAccessFile(*options.path));
+    }
 }
 
 int open_window(const Options& options) {
     check_path(options);
-    const std::optional<lesson::Lesson> lesson = lesson_of_path(options);
-    std::vector<std::string> folders = lesson::lesson_folders(options.lessons);
-    if (lesson)
-        folders.push_back(std::filesystem::absolute(*options.path).lexically_normal().string());
     project::Recipe recipe;
     recipe.preset = options.preset.value_or(recipe.preset);
     recipe.sentence = options.path ? "" : options.sentence.value_or("");
@@ -110,18 +99,18 @@ int open_window(const Options& options) {
     app::Program program({.recipe = recipe,
                           .device = options.device,
                           .wake = app::wake_window,
-                          .state_folder = app::state_folder(),
-                          .lesson_folders = folders,
-                          .language = lesson ? lesson->language : options.language});
+                          .state_folder = program_folder(UserFolder::state),
+                          .lesson_folders = lesson::lesson_folders(options.lessons),
+                          .language = options.language});
     const std::filesystem::path preferences = preferences_path();
     program.state().view.group = StageGroup::x; // a walk begins at its beginning
-    program.state().view.less_motion = app::desktop_wants_less_motion(app::desktop_config_folder());
+    program.state().view.less_motion = app::desktop_wants_less_motion(user_folder(UserFolder::config));
     app::read_preferences(read_if_there(preferences), program.state().view);
-    if (options.path && !lesson)
+    if (options.path)
         program.open_path(std::filesystem::absolute(*options.path).lexically_normal().string(),
                           options.sentence.value_or(""));
-    if (lesson || options.lesson) {
-        program.act(app::LessonAction(app::OpenLesson{lesson ? lesson->id : *options.lesson}));
+    if (options.lesson) {
+        program.act(app::LessonAction(app::OpenLesson{*options.lesson}));
         program.act(app::ViewChange(app::ShowTab{app::LeftTab::course}));
     }
     app::WindowOptions window;

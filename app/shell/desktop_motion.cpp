@@ -28,13 +28,6 @@ std::optional<std::string> setting(const std::filesystem::path& file, const std:
 
 } // namespace
 
-std::filesystem::path desktop_config_folder() {
-    if (const char* folder = std::getenv("XDG_CONFIG_HOME"); folder != nullptr && *folder != '\0')
-        return folder;
-    const char* home = std::getenv("HOME");
-    return home == nullptr ? std::filesystem::path() : std::filesystem::path(home) / ".config";
-}
-
 bool desktop_wants_less_motion(const std::filesystem::path& config_folder) {
     if (config_folder.empty())
         return false;

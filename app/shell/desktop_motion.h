@@ -4,12 +4,9 @@
 
 namespace headscope::app {
 
-/// Where desktops keep their settings: $XDG_CONFIG_HOME, else ~/.config; empty without a home.
-std::filesystem::path desktop_config_folder();
-
-/// Whether the desktop's settings in that folder ask for no animations: GTK's gtk-enable-animations
-/// (gtk-4.0/settings.ini, gtk-3.0/settings.ini) or KDE's AnimationDurationFactor (kdeglobals). False where
-/// nothing can be read.
+/// Whether the desktop's settings in the user's config folder ask for no animations: GTK's
+/// gtk-enable-animations (gtk-4.0/settings.ini, gtk-3.0/settings.ini) or KDE's AnimationDurationFactor
+/// (kdeglobals). False where nothing can be read.
 bool desktop_wants_less_motion(const std::filesystem::path& config_folder);
 
 } // namespace headscope::app

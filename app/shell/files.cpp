@@ -165,15 +165,27 @@ void Files::go(const Step& step) {
                                   return load_attention(open.path);
                               case PathKind::patch:
                                   return load_edits(open.path, false);
+                              case PathKind::checkpoint:
+                                  return load_checkpoint(open.path, open.prompt);
+                              case PathKind::lesson:
+                                  return show_lesson(open.path);
                               case PathKind::folder:
-                                  return is_checkpoint(open.path) ? load_checkpoint(open.path, open.prompt)
-                                                                  : cannot_open(open.path);
                               case PathKind::unknown:
                                   return cannot_open(open.path);
                               }
                           },
                           [&](const Recover& what) { recover(what.recovery); }},
                step);
+}
+
+void Files::show_lesson(const std::string& path) {
+    try {
+        setup_.show_lesson(path);
+        files_.chooser.reset();
+        remember(path);
+    } catch (const Error& fault) {
+        failed(fault.what());
+    }
 }
 
 void Files::cannot_open(const std::string& path) {

@@ -37,6 +37,8 @@ public:
         std::function<void(const AttentionSetPtr&)> show_attention;
         /// And for a checkpoint.
         std::function<void(const OpenedModel&)> show_checkpoint;
+        /// Opens a lesson of a file. Throws Error(input).
+        std::function<void(const std::string& path)> show_lesson;
         /// Puts the edits of `edited` in place of those of the open checkpoint, as a step of its history.
         std::function<void(const ModelPart& edited, const std::string& label)> show_edits;
     };
@@ -83,6 +85,7 @@ private:
     void load_project(const std::string& path);
     void load_problem(const std::string& path);
     void load_attention(const std::string& path);
+    void show_lesson(const std::string& path);
     void load_checkpoint(const std::string& folder, const std::string& prompt);
     /// The edits of a patch over the open checkpoint; `recovered`: by a run that did not end well.
     void load_edits(const std::string& path, bool recovered);

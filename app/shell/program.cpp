@@ -93,6 +93,7 @@ Program::Program(const Options& options)
             .show = [this](DocumentPtr next) { show_document(std::move(next)); },
             .show_attention = [this](const AttentionSetPtr& set) { open_attention(set); },
             .show_checkpoint = [this](const OpenedModel& opened) { open_checkpoint(opened); },
+            .show_lesson = [this](const std::string& path) { open_lesson(path); },
             .show_edits = [this](const ModelPart& edited,
                                  const std::string& label) { show_edits(edited, label); }});
     load_course();

@@ -62,6 +62,7 @@ private:
     void change_view(const ViewChange& change);
     void drop_baseline();
     void load_course();
+    void open_lesson(const std::string& path);
     void run_lesson(const LessonAction& action);
     /// Marks gates of the open lesson that have come true.
     void watch_course();

@@ -12,6 +12,16 @@ void Program::load_course() {
     state_.course.progress = read_progress(course_progress_path(options_.state_folder));
 }
 
+void Program::open_lesson(const std::string& path) {
+    const lesson::Lesson lesson = lesson::open_lesson(path);
+    if (std::ranges::find(options_.lesson_folders, path) == options_.lesson_folders.end())
+        options_.lesson_folders.push_back(path);
+    options_.language = lesson.language;
+    load_lessons(state_.course, options_.lesson_folders, options_.language);
+    run_lesson(OpenLesson{lesson.id});
+    change_view(ShowTab{LeftTab::course});
+}
+
 void Program::run_lesson(const LessonAction& action) {
     ++gesture_;
     for (const Action& next : play(state_.course, action, *state_.document))

@@ -1,23 +1,19 @@
 #include "app/shell/window_state.h"
 
+#include "core/base/file.h"
+#include "core/base/user_folders.h"
+
 #include <nlohmann/json.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <string>
 
 namespace headscope::app {
 
 std::filesystem::path window_state_path() {
-    // The base directory specification ignores a relative path.
-    if (const char* folder = std::getenv("XDG_CONFIG_HOME"); folder != nullptr && folder[0] == '/')
-        return std::filesystem::path(folder) / "headscope" / "window.json";
-    if (const char* home = std::getenv("HOME"); home != nullptr && home[0] != '\0')
-        return std::filesystem::path(home) / ".config" / "headscope" / "window.json";
-    return {};
+    const std::filesystem::path folder = program_folder(UserFolder::config);
+    return folder.empty() ? folder : folder / "window.json";
 }
 
 WindowState read_window_state(const std::filesystem::path& path) {
@@ -42,26 +38,15 @@ WindowState read_window_state(const std::filesystem::path& path) {
 bool write_window_state(const std::filesystem::path& path, const WindowState& state) {
     if (path.empty())
         return false;
-    std::error_code error;
-    std::filesystem::create_directories(path.parent_path(), error);
-    std::filesystem::path draft = path;
-    draft += '.' + std::to_string(getpid());
-    {
-        std::ofstream file(draft);
-        const nlohmann::json json = {
-            {"width", state.width}, {"height", state.height}, {"maximized", state.maximized}};
-        file << json.dump(2) << '\n';
-        file.close();
-        if (!file) {
-            std::filesystem::remove(draft, error);
-            return false;
-        }
-    }
-    std::filesystem::rename(draft, path, error);
-    if (!error)
+    const nlohmann::json json = {
+        {"width", state.width}, {"height", state.height}, {"maximized", state.maximized}};
+    try {
+        std::filesystem::create_directories(path.parent_path());
+        write_file_atomically(path.string(), json.dump(2) + "\n");
         return true;
-    std::filesystem::remove(draft, error);
-    return false;
+    } catch (const std::exception&) {
+        return false;
+    }
 }
 
 } // namespace headscope::app

@@ -16,7 +16,7 @@ struct WindowState {
 constexpr int smallest_width = 960;
 constexpr int smallest_height = 600;
 
-/// $XDG_CONFIG_HOME/headscope/window.json, by default below ~/.config. Empty when neither variable is set.
+/// window.json in the program's config folder; empty when there is none.
 std::filesystem::path window_state_path();
 
 /// Reads a state; a missing or broken file gives the defaults, sizes out of range are brought into it.

@@ -1,6 +1,6 @@
 #include "app/state/file_chooser.h"
 
-#include "app/state/opened_path.h"
+#include "core/checkpoint/files/local_models.h"
 
 #include <algorithm>
 #include <system_error>
@@ -100,7 +100,7 @@ std::optional<std::string> FileChooser::accept() {
     }
     fs::path path = typed_path(text_, listing_.folder);
     std::error_code none;
-    if (!options_.saving && is_checkpoint(path.string()))
+    if (!options_.saving && checkpoint::is_checkpoint(path.string()))
         return path.string();
     if (fs::is_directory(path, none)) {
         if (options_.saving)

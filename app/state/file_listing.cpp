@@ -1,13 +1,12 @@
 #include "app/state/file_listing.h"
 
-#include "app/state/opened_path.h"
+#include "core/checkpoint/files/local_models.h"
 
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cstdlib>
 #include <system_error>
 
 namespace headscope::app {
@@ -68,11 +67,6 @@ bool has_suffix(const std::string& name, const std::string& suffix) {
     return name.size() > suffix.size() && lower(name).ends_with(lower(suffix));
 }
 
-fs::path home_folder() {
-    const char* home = std::getenv("HOME");
-    return home != nullptr && home[0] == '/' ? fs::path(home) : fs::path("/");
-}
-
 FileListing list_folder(const fs::path& folder, const std::vector<std::string>& suffixes, bool hidden) {
     FileListing listing{typed_path(folder.string(), "/"), {}, {}};
     std::error_code fault;
@@ -82,7 +76,7 @@ FileListing list_folder(const fs::path& folder, const std::vector<std::string>& 
         FileRow row;
         if ((hidden || !name.starts_with('.')) && read_row(listing.folder, name, row) &&
             (row.folder || wanted(name, suffixes))) {
-            row.checkpoint = row.folder && is_checkpoint((listing.folder / name).string());
+            row.checkpoint = row.folder && checkpoint::is_checkpoint((listing.folder / name).string());
             listing.rows.push_back(std::move(row));
         }
     }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/base/user_folders.h"
+
 #include <cstdint>
 #include <ctime>
 #include <filesystem>
@@ -40,9 +42,6 @@ std::string completed(const std::string& typed, const std::filesystem::path& fol
 
 /// Whether the name ends in the suffix, letter case ignored.
 bool has_suffix(const std::string& name, const std::string& suffix);
-
-/// $HOME, else "/".
-std::filesystem::path home_folder();
 
 /// "today 10:42", "21 Nov 10:42", "21 Nov 2024" in local time; empty for 0.
 std::string date_text(std::time_t time, std::time_t now);

@@ -7,19 +7,19 @@ namespace headscope::app {
 
 /// What can be opened.
 enum class PathKind : std::uint8_t {
-    project, ///< a .headscope file, or a .safetensors file that holds a project
-    problem, ///< .safetensors with X and the weights that read it
-    tensors, ///< .safetensors or .npy
-    patch,   ///< edits of a checkpoint
-    folder,  ///< perhaps a checkpoint: see is_checkpoint
-    unknown  ///< also when it cannot be read
+    project,    ///< a .headscope file, or a .safetensors file that holds a project
+    problem,    ///< .safetensors with X and the weights that read it
+    tensors,    ///< .safetensors or .npy: attention weights, or what says why it has none
+    patch,      ///< edits of a checkpoint
+    checkpoint, ///< a folder with a config.json
+    lesson,     ///< .md
+    folder,     ///< any other
+    unknown     ///< also when it cannot be read
 };
 
-/// Whether a folder is a checkpoint: it has a config.json.
-bool is_checkpoint(const std::string& folder);
-
-/// Told by the content, and by the ending where the content cannot be read: a damaged project is still a
-/// project, so that opening it says what is wrong. Reads a file's header alone.
+/// Where a path goes that is dropped on the window, chosen to be opened, given on the command line or opened
+/// again. Told by the content, and by the ending where the content cannot be read: a damaged project is still
+/// a project, so that opening it says what is wrong. Reads a file's header alone.
 PathKind kind_of_path(const std::string& path);
 
 } // namespace headscope::app

@@ -1,6 +1,5 @@
 #include "app/state/recent_files.h"
 
-#include "app/state/state_folder.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
 
@@ -33,11 +32,6 @@ std::vector<std::string> without(std::vector<std::string> paths, const std::stri
 }
 
 } // namespace
-
-std::filesystem::path recent_files_path() {
-    const std::filesystem::path folder = state_folder();
-    return folder.empty() ? folder : folder / "recent.json";
-}
 
 std::vector<std::string> read_recent_files(const std::filesystem::path& list) {
     std::vector<std::string> paths;

@@ -8,9 +8,6 @@ namespace headscope::app {
 
 inline constexpr std::size_t most_recent_files = 10;
 
-/// recent.json in the state folder; empty when there is no such folder.
-std::filesystem::path recent_files_path();
-
 /// The files that were opened or saved, the latest first: absolute paths, each once. Empty when the list is
 /// missing or damaged. Files that are gone are still named.
 std::vector<std::string> read_recent_files(const std::filesystem::path& list);

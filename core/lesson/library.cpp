@@ -3,11 +3,12 @@
 #include "core/base/assets.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/user_folders.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <tuple>
+#include <utility>
 
 namespace headscope::lesson {
 
@@ -75,6 +76,14 @@ std::vector<FoundLesson> find_lessons(const std::vector<std::string>& folders, c
     return shown;
 }
 
+Lesson open_lesson(const std::string& path) {
+    ParsedLesson parsed = parse_lesson(read_file(path), path);
+    if (!parsed.faults.empty())
+        fail_input(path + ", line " + std::to_string(parsed.faults.front().line) + ": " +
+                   parsed.faults.front().sentence + "; headscope lesson check lists all faults");
+    return std::move(parsed.lesson);
+}
+
 std::vector<std::string> lesson_folders(const std::optional<std::string>& more) {
     std::vector<std::string> all;
     for (const std::string& folder : {user_lessons_folder(), more.value_or("")})
@@ -84,11 +93,8 @@ std::vector<std::string> lesson_folders(const std::optional<std::string>& more) 
 }
 
 std::string user_lessons_folder() {
-    if (const char* data = std::getenv("XDG_DATA_HOME"); data != nullptr && *data != '\0')
-        return std::string(data) + "/headscope/lessons";
-    if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0')
-        return std::string(home) + "/.local/share/headscope/lessons";
-    return {};
+    const std::filesystem::path folder = program_folder(UserFolder::data);
+    return folder.empty() ? "" : (folder / "lessons").string();
 }
 
 } // namespace headscope::lesson

@@ -20,10 +20,13 @@ struct FoundLesson {
 /// its fault.
 std::vector<FoundLesson> find_lessons(const std::vector<std::string>& folders, const std::string& language);
 
+/// A lesson file that can be played. Throws Error(input) naming the file and its first fault.
+Lesson open_lesson(const std::string& path);
+
 /// user_lessons_folder() and one more, where there are such.
 std::vector<std::string> lesson_folders(const std::optional<std::string>& more);
 
-/// $XDG_DATA_HOME/headscope/lessons, by default below ~/.local/share; empty when neither variable is set.
+/// lessons in the program's data folder (core/base/user_folders.h); empty when there is none.
 std::string user_lessons_folder();
 
 } // namespace headscope::lesson

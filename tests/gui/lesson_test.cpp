@@ -328,6 +328,18 @@ choices:
     learner.act(LessonAction(OpenLesson{"mine"}));
     learner.turn_to(1);
     CHECK(screen_shows("Where does cat look?"));
+
+    // The same by a path, as one that is dropped on the window.
+    Learner dropped({}, 1600, 1400);
+    dropped.program.open_path(folder.file("lessons/broken.md"));
+    CHECK(dropped.program.state().error.find("broken.md, line ") != std::string::npos);
+    CHECK(dropped.course().open == nullptr);
+    dropped.program.open_path(folder.file("lessons/mine.md"));
+    REQUIRE(dropped.course().open != nullptr);
+    CHECK(dropped.course().open->id == "mine");
+    CHECK(dropped.program.state().view.tab == LeftTab::course);
+    dropped.turn_to(1);
+    CHECK(screen_shows("Where does cat look?"));
     CHECK(learner.problem().cross());
     learner.press("Contents");
     learner.act(LessonAction(OpenLesson{"broken"}));

@@ -2,7 +2,9 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/user_folders.h"
 #include "core/checkpoint/files/config.h"
+#include "core/checkpoint/files/tensor_files.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -50,11 +52,9 @@ std::string first_line(const fs::path& path) {
     }
 }
 
-/// config.json and tensors are there, and no link to them leads nowhere.
-bool is_checkpoint(const fs::path& folder) {
-    std::error_code ignored;
-    const auto has = [&](const char* name) { return fs::is_regular_file(folder / name, ignored); };
-    return has("config.json") && (has("model.safetensors") || has("model.safetensors.index.json"));
+/// Tensors are there as well, and no link leads nowhere.
+bool has_tensors(const fs::path& folder) {
+    return is_checkpoint(folder.string()) && TensorFiles::are_in(folder.string());
 }
 
 std::optional<fs::path> chosen_revision(const fs::path& model) {
@@ -62,10 +62,10 @@ std::optional<fs::path> chosen_revision(const fs::path& model) {
     // A name with a folder in it would lead out of the snapshots.
     const fs::path main = first_line(model / "refs" / "main");
     if (!main.empty() && main.filename() == main && main != "." && main != ".." &&
-        is_checkpoint(snapshots / main))
+        has_tensors(snapshots / main))
         return snapshots / main;
     std::vector<fs::path> all = folders_in(snapshots);
-    std::erase_if(all, [](const fs::path& folder) { return !is_checkpoint(folder); });
+    std::erase_if(all, [](const fs::path& folder) { return !has_tensors(folder); });
     const auto newest = std::ranges::max_element(all, {}, [](const fs::path& folder) {
         std::error_code fault;
         const auto time = fs::last_write_time(folder, fault);
@@ -87,15 +87,18 @@ LocalModel describe(const fs::path& model, const fs::path& revision) {
 
 } // namespace
 
+bool is_checkpoint(const std::string& folder) {
+    std::error_code ignored;
+    return fs::is_regular_file(fs::path(folder) / "config.json", ignored);
+}
+
 std::string local_models_folder() {
     if (const std::string hub = environment("HF_HUB_CACHE"); !hub.empty())
         return hub;
     if (const std::string home = environment("HF_HOME"); !home.empty())
         return home + "/hub";
-    if (const std::string cache = environment("XDG_CACHE_HOME"); !cache.empty())
-        return cache + "/huggingface/hub";
-    const std::string home = environment("HOME");
-    return home.empty() ? "" : home + "/.cache/huggingface/hub";
+    const fs::path cache = user_folder(UserFolder::cache);
+    return cache.empty() ? "" : (cache / "huggingface" / "hub").string();
 }
 
 std::string checkpoint_name(const std::string& folder) {

@@ -13,8 +13,12 @@ struct LocalModel {
     std::string problem; ///< then: why, in a sentence
 };
 
-/// That folder: HF_HUB_CACHE, else HF_HOME/hub, else huggingface/hub in XDG_CACHE_HOME or ~/.cache. Empty
-/// when the environment names none of them.
+/// Whether a folder is meant as a checkpoint: it holds a config.json. Whether it can be opened, opening
+/// tells.
+bool is_checkpoint(const std::string& folder);
+
+/// The folder of the Hugging Face cache: HF_HUB_CACHE, else HF_HOME/hub, else huggingface/hub in the user's
+/// cache folder. Empty when the environment names none of them.
 std::string local_models_folder();
 
 /// The checkpoints in such a folder that have config.json and safetensors, by name; of each the revision that

@@ -5,6 +5,7 @@
 #include "core/base/json.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -73,6 +74,13 @@ void TensorFiles::read_index(const std::string& folder, const std::string& index
         if (!places_.contains(tensor))
             fail_input(folder + "/" + file + " has no tensor " + tensor + ", which " + index +
                        " says it has; get both again");
+}
+
+bool TensorFiles::are_in(const std::string& folder) {
+    std::error_code ignored;
+    return std::ranges::any_of(std::array{whole_name, index_name}, [&](const char* name) {
+        return fs::is_regular_file(fs::path(folder) / name, ignored);
+    });
 }
 
 TensorFiles TensorFiles::open(const std::string& folder) {

@@ -16,6 +16,8 @@ public:
     /// Throws Error(input) when the folder holds neither, naming the way to convert when it holds a PyTorch
     /// pickle; and when the index and its files contradict each other.
     static TensorFiles open(const std::string& folder);
+    /// Whether the folder holds one of the two; nothing is read.
+    static bool are_in(const std::string& folder);
 
     /// In the order in which they were opened.
     const std::vector<std::shared_ptr<const format::Safetensors>>& files() const { return files_; }

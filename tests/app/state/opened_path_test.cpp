@@ -30,9 +30,13 @@ TEST_CASE("a path is told by what it holds, a damaged file by its ending", "[pro
     CHECK(file("numpy", "\x93NUMPY\x01") == PathKind::tensors);
     CHECK(file("cut.npy", "") == PathKind::tensors);
     CHECK(file("cut.safetensors", "") == PathKind::tensors);
-    CHECK(file("a.md", "# lesson") == PathKind::unknown);
+    CHECK(file("a.txt", "# no lesson") == PathKind::unknown);
+    CHECK(file("a.md", "# lesson") == PathKind::lesson);
     CHECK(kind_of_path(test_data("/mha/s1_none_bias.safetensors")) == PathKind::problem);
     CHECK(kind_of_path(folder.file("")) == PathKind::folder);
+    CHECK(file("config.json", "{}") == PathKind::unknown);
+    CHECK(kind_of_path(folder.file("")) == PathKind::checkpoint);
+    CHECK(kind_of_path(test_data("/models/gpt2_tiny")) == PathKind::checkpoint);
     CHECK(kind_of_path(folder.file("nowhere")) == PathKind::unknown);
     CHECK(kind_of_path("") == PathKind::unknown);
 }

@@ -2,10 +2,10 @@
 
 #include "core/base/file.h"
 #include "tests/catch.h"
+#include "tests/environment.h"
 #include "tests/temporary_folder.h"
 #include "tests/test_data.h"
 
-#include <cstdlib>
 #include <filesystem>
 
 using namespace headscope;
@@ -34,24 +34,6 @@ void set_main(const std::string& hub, const std::string& folder, const std::stri
     fs::create_directories(fs::path(hub) / folder / "refs");
     write_file_atomically(hub + "/" + folder + "/refs/main", revision);
 }
-
-/// An environment variable for the time of a test; null: unset.
-class Environment {
-public:
-    Environment(const char* name, const char* value) : name_(name) {
-        if (const char* const before = std::getenv(name); before != nullptr)
-            before_ = before, was_set_ = true;
-        value == nullptr ? unsetenv(name) : setenv(name, value, 1);
-    }
-    ~Environment() { was_set_ ? setenv(name_, before_.c_str(), 1) : unsetenv(name_); }
-    Environment(const Environment&) = delete;
-    Environment& operator=(const Environment&) = delete;
-
-private:
-    const char* name_;
-    std::string before_;
-    bool was_set_ = false;
-};
 
 } // namespace
 
@@ -99,6 +81,12 @@ TEST_CASE("the environment says where fetched checkpoints are, the most exact va
     const Environment home("HOME", "/h"), xdg("XDG_CACHE_HOME", nullptr), hf("HF_HOME", nullptr),
         hub("HF_HUB_CACHE", nullptr);
     CHECK(local_models_folder() == "/h/.cache/huggingface/hub");
+    {
+        const Environment relative("XDG_CACHE_HOME", "x");
+        CHECK(local_models_folder() == "/h/.cache/huggingface/hub");
+        const Environment homeless("HOME", nullptr);
+        CHECK(local_models_folder().empty());
+    }
     const Environment with_xdg("XDG_CACHE_HOME", "/x");
     CHECK(local_models_folder() == "/x/huggingface/hub");
     const Environment with_hf("HF_HOME", "/hf");
