@@ -13,11 +13,11 @@ namespace headscope::cli {
 namespace {
 
 /// Ids that differ, all over the vocabulary.
-checkpoint::ModelInputs made_inputs(const checkpoint::ModelConfig& config, std::int64_t T) {
+checkpoint::ModelInputs made_inputs(const checkpoint::Architecture& architecture, std::int64_t T) {
     checkpoint::ModelInputs inputs;
     inputs.T = T;
     for (std::int64_t i = 0; i < T; ++i)
-        inputs.ids.push_back((7919 * i + 13) % config.vocab);
+        inputs.ids.push_back((7919 * i + 13) % architecture.vocab);
     return inputs;
 }
 
@@ -43,8 +43,8 @@ void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder) {
     }
     rows.push_back(timed_row("checkpoint opened, no weight read", spread_of(opened), ""));
     Progress progress;
-    const std::int64_t T = std::min(common, model->config().max_positions);
-    const checkpoint::ModelInputs inputs = made_inputs(model->config(), T);
+    const std::int64_t T = std::min(common, model->architecture().max_positions);
+    const checkpoint::ModelInputs inputs = made_inputs(model->architecture(), T);
     const auto start = BenchClock::now();
     checkpoint::ModelRunPtr run = checkpoint::ModelRun::compute(model, inputs, {}, nullptr, {}, progress);
     run->logits();
@@ -61,9 +61,9 @@ void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder) {
         run->logits();
     });
     rows.push_back(timed_row("forward, all attentions and logits, " + at, forward, ""));
-    const std::int64_t middle = model->config().layers / 2;
+    const std::int64_t middle = model->architecture().layers / 2;
     checkpoint::ModelEdits edits;
-    edits[middle].gains.assign(static_cast<std::size_t>(model->config().H), 1.0F);
+    edits[middle].gains.assign(static_cast<std::size_t>(model->architecture().H), 1.0F);
     edits[middle].gains.front() = 0.0F;
     const checkpoint::ModelRunPtr plain = checkpoint::ModelRun::compute(model, inputs, {}, run, {}, progress);
     const Spread edit = time_of([&] {
@@ -71,12 +71,13 @@ void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder) {
         run->logits_at(T - 1, progress);
     });
     rows.push_back(timed_row("a head of layer " + std::to_string(middle) + " taken away, " + at, edit, ""));
-    if (model->config().max_positions < most)
+    if (model->architecture().max_positions < most)
         return;
     run.reset();
     reset_peak_memory();
     const auto long_start = BenchClock::now();
-    run = checkpoint::ModelRun::compute(model, made_inputs(model->config(), most), {}, nullptr, {}, progress);
+    run = checkpoint::ModelRun::compute(model, made_inputs(model->architecture(), most), {}, nullptr, {},
+                                        progress);
     run->logits();
     const double seconds = since(long_start);
     const std::string longer = "T " + std::to_string(most);

@@ -36,14 +36,14 @@ bool runnable(const checkpoint::CheckpointReport& report) {
 }
 
 ordered_json describe(const checkpoint::Model& model) {
-    const checkpoint::ModelConfig& c = model.config();
+    const checkpoint::Architecture& c = model.architecture();
     const checkpoint::CheckpointReport& report = model.report();
     ordered_json windows = ordered_json::array();
     for (const auto& window : c.windows)
         windows.push_back(window ? ordered_json(*window) : ordered_json(nullptr));
     std::vector<std::string> missing = report.missing;
     missing.insert(missing.end(), report.head_missing.begin(), report.head_missing.end());
-    ordered_json json = {{"family", checkpoint::family_name(c.family)},
+    ordered_json json = {{"family", c.family},
                          {"layers", c.layers},
                          {"D", c.D},
                          {"H", c.H},

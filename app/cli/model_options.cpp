@@ -83,12 +83,12 @@ void ModelOptions::check_usage(const std::vector<std::string>& gains) const {
         fail_usage("--model needs tokens; add --text S, --ids 1,2,3 or --inputs FILE.safetensors");
 }
 
-checkpoint::ModelInputs ModelOptions::read_inputs(const checkpoint::ModelConfig& config) const {
+checkpoint::ModelInputs ModelOptions::read_inputs(const checkpoint::Architecture& architecture) const {
     if (text_)
         return inputs_of_text(*folder_, *text_);
     checkpoint::ModelInputs inputs =
         ids_ ? inputs_of(*ids_) : checkpoint::read_model_inputs(format::Safetensors::open(*inputs_path_));
-    checkpoint::check_inputs(inputs, config);
+    checkpoint::check_inputs(inputs, architecture);
     add_labels(inputs, *folder_);
     return inputs;
 }
@@ -109,26 +109,27 @@ checkpoint::ForwardResult ModelOptions::forward(const checkpoint::Model& model,
 
 checkpoint::ModelEdits ModelOptions::read_edits(const checkpoint::Model& model,
                                                 const std::vector<std::string>& gains) const {
-    const checkpoint::ModelConfig& config = model.config();
+    const checkpoint::Architecture& architecture = model.architecture();
     checkpoint::ModelEdits edits =
         patch_path_ ? checkpoint::load_patch(model, *patch_path_) : checkpoint::ModelEdits();
     for (const std::string& text : gains) {
-        const GainChange gain = parse_model_gain(text, config, layer_.value_or(0));
+        const GainChange gain = parse_model_gain(text, architecture, layer_.value_or(0));
         std::vector<float>& of_layer = edits[*gain.layer].gains;
-        of_layer.resize(static_cast<std::size_t>(config.H), 1.0F);
+        of_layer.resize(static_cast<std::size_t>(architecture.H), 1.0F);
         of_layer[static_cast<std::size_t>(gain.head)] = gain.factor;
     }
     return edits;
 }
 
-GainChange parse_model_gain(const std::string& text, const checkpoint::ModelConfig& config,
+GainChange parse_model_gain(const std::string& text, const checkpoint::Architecture& architecture,
                             std::int64_t layer) {
     GainChange gain = parse_gain(text);
     gain.layer = gain.layer.value_or(layer);
-    if (*gain.layer < 0 || *gain.layer >= config.layers || gain.head < 0 || gain.head >= config.H)
+    if (*gain.layer < 0 || *gain.layer >= architecture.layers || gain.head < 0 || gain.head >= architecture.H)
         fail_input("--gain " + text + ": there is no head " + std::to_string(gain.head) + " in layer " +
                    std::to_string(*gain.layer) + "; layers are numbered 0 to " +
-                   std::to_string(config.layers - 1) + ", heads 0 to " + std::to_string(config.H - 1));
+                   std::to_string(architecture.layers - 1) + ", heads 0 to " +
+                   std::to_string(architecture.H - 1));
     return gain;
 }
 
@@ -137,8 +138,8 @@ void ModelOptions::run(const exporting::TraceExport& wanted, const std::vector<s
     check_usage(gains);
     exporting::check_model_target(wanted, out);
     const checkpoint::Model model = checkpoint::Model::open(*folder_);
-    const checkpoint::ModelInputs inputs = read_inputs(model.config());
-    const std::int64_t H = model.config().H;
+    const checkpoint::ModelInputs inputs = read_inputs(model.architecture());
+    const std::int64_t H = model.architecture().H;
     if (wanted.head && (*wanted.head < 0 || *wanted.head >= H))
         fail_input("there is no head " + std::to_string(*wanted.head) + "; heads are numbered 0 to " +
                    std::to_string(H - 1));
@@ -155,7 +156,7 @@ checkpoint::LayerRun ModelOptions::run_layer(StageSet stages, const std::vector<
                                              float temperature, const std::string& device) const {
     check_usage(gains);
     const checkpoint::Model model = checkpoint::Model::open(*folder_);
-    const checkpoint::ModelInputs inputs = read_inputs(model.config());
+    const checkpoint::ModelInputs inputs = read_inputs(model.architecture());
     checkpoint::ForwardOptions options;
     options.stages = stages;
     options.layer = layer_.value_or(0);

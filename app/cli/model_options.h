@@ -17,7 +17,7 @@ namespace headscope::cli {
 
 /// A gain of a head of a checkpoint, its layer filled in: h=g is head h of `layer`. Throws Error(input) when
 /// there is no such head, Error(usage) for text of another form.
-GainChange parse_model_gain(const std::string& text, const checkpoint::ModelConfig& config,
+GainChange parse_model_gain(const std::string& text, const checkpoint::Architecture& architecture,
                             std::int64_t layer);
 
 /// The options of `trace` and `export` that run a checkpoint instead of one problem. Lives as long as the App
@@ -47,7 +47,7 @@ private:
     checkpoint::ForwardResult forward(const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,
                                       const checkpoint::ForwardOptions& options,
                                       const std::string& device) const;
-    checkpoint::ModelInputs read_inputs(const checkpoint::ModelConfig& config) const;
+    checkpoint::ModelInputs read_inputs(const checkpoint::Architecture& architecture) const;
 
     std::optional<std::string> folder_, text_, inputs_path_, patch_path_;
     std::optional<std::vector<std::int64_t>> ids_;

@@ -168,9 +168,10 @@ void edit_model(app::Program& program, const RenderOptions& options) {
         program.open_path(*options.patch);
         settle();
     }
-    const checkpoint::ModelConfig& config = program.state().document->model->model->model->config();
+    const checkpoint::Architecture& architecture =
+        program.state().document->model->model->model->architecture();
     for (const std::string& text : options.problem.gains()) {
-        const GainChange gain = parse_model_gain(text, config, options.layer);
+        const GainChange gain = parse_model_gain(text, architecture, options.layer);
         program.act(app::ViewChange(app::AttentionChange(app::OpenHead{*gain.layer, gain.head})));
         settle();
         program.act(app::Command(app::SetGain{gain.head, gain.factor}));

@@ -41,7 +41,7 @@ std::optional<Predictions> predictions_at(const checkpoint::TextModel& model, co
     return predictions_of(model, run, unedited, position_of(run, model, position), cancel);
 }
 
-void check_layer(const checkpoint::ModelConfig& config, std::int64_t layer) {
+void check_layer(const checkpoint::Architecture& config, std::int64_t layer) {
     if (layer < 0 || layer >= config.layers)
         fail_input("there is no layer " + std::to_string(layer) + "; layers are numbered 0 to " +
                    std::to_string(config.layers - 1));
@@ -53,7 +53,7 @@ OpenedModel open_model(const std::string& folder, const std::string& prompt, std
                        Progress& progress) {
     auto part = std::make_shared<ModelPart>();
     part->model = checkpoint::open_text_model(folder);
-    check_layer(part->model->model->config(), layer);
+    check_layer(part->model->model->architecture(), layer);
     progress.check();
     part->prompt = prompt.empty() ? checkpoint::first_prompt(*part->model) : prompt;
     part->inputs = std::make_shared<const checkpoint::ModelInputs>(
@@ -105,7 +105,7 @@ void ModelDesk::answer(const Wish& wish, Progress& progress, const Put& put) {
 void ModelDesk::compute(const Wish& wish, Progress& progress, const Put& put) {
     const ModelPartPtr part = with_inputs(wish.part);
     const checkpoint::TextModel& model = *part->model;
-    const std::int64_t L = model.model->config().layers;
+    const std::int64_t L = model.model->architecture().layers;
     // The layer that is opened is seen at once, and follows the edits of earlier layers when they are done.
     if (same_inputs(last_, *part) && shared_layers(last_->edits(), part->edits, L) < L)
         put({wish.part, part, wish.layer, layer_of(*last_, wish.layer), nullptr, nullptr, {}, {}});

@@ -90,7 +90,7 @@ void Program::follow_model() {
         return;
     }
     keep_to_model(state_.view);
-    const std::int64_t L = part->model->model->config().layers;
+    const std::int64_t L = part->model->model->architecture().layers;
     // A mean over layers is none that could be edited: the layer before stays.
     const std::int64_t wanted = std::max<std::int64_t>(state_.view.attention.layer, 0);
     const std::int64_t layer = wanted < L                            ? wanted

@@ -13,15 +13,10 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json config_of(const checkpoint::ModelConfig& config) {
-    return {{"family", checkpoint::family_name(config.family)},
-            {"layers", config.layers},
-            {"D", config.D},
-            {"H", config.H},
-            {"Hkv", config.Hkv},
-            {"dk", config.dk},
-            {"d_ff", config.d_ff},
-            {"vocab", config.vocab}};
+ordered_json config_of(const checkpoint::Architecture& architecture) {
+    return {{"family", architecture.family}, {"layers", architecture.layers}, {"D", architecture.D},
+            {"H", architecture.H},           {"Hkv", architecture.Hkv},       {"dk", architecture.dk},
+            {"d_ff", architecture.d_ff},     {"vocab", architecture.vocab}};
 }
 
 /// [b, i] that may attend to nothing in any head; in a model the mask is the same for all heads.
@@ -56,7 +51,7 @@ ordered_json metadata_of(const checkpoint::Model& model, const checkpoint::Model
         if (!run.trace.fully_masked.empty())
             masked[std::to_string(run.layer)] = masked_rows(run.trace);
     ordered_json metadata = {
-        {"tokens", inputs.tokens}, {"config", config_of(model.config())}, {"model", model.folder()}};
+        {"tokens", inputs.tokens}, {"config", config_of(model.architecture())}, {"model", model.folder()}};
     if (!result.layers.empty())
         metadata["device"] = result.layers.front().trace.device;
     metadata["fully_masked_rows"] = std::move(masked);

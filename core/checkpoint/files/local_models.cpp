@@ -3,7 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/user_folders.h"
-#include "core/checkpoint/files/config.h"
+#include "core/checkpoint/families/families.h"
 #include "core/checkpoint/files/tensor_files.h"
 
 #include <algorithm>
@@ -78,7 +78,7 @@ LocalModel describe(const fs::path& model, const fs::path& revision) {
     LocalModel found{.name = name_of(model), .path = revision.string(), .family = {}, .problem = {}};
     try {
         const std::string config = (revision / "config.json").string();
-        found.family = family_name(parse_model_config(read_file(config), config).family);
+        found.family = read_architecture(read_file(config), config).family;
     } catch (const Error& fault) {
         found.problem = fault.what();
     }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/checkpoint/files/name_map.h"
+#include "core/checkpoint/families/name_map.h"
 #include "core/tensor/tensor.h"
 
 #include <array>
@@ -11,32 +11,33 @@
 
 namespace headscope::checkpoint {
 
-/// The weights of one layer or of what stands around the layers, by slot; null where the model has none. In
-/// our convention: matrices (d_in, d_out), tables (rows, D).
+/// The weights of one layer, or of embedding, final norm and head; null where the model has none. In our
+/// convention: matrices (d_in, d_out), tables (rows, D).
 struct WeightSet {
-    std::array<TensorPtr, slot_count> tensors;
-    const TensorPtr& operator[](Slot slot) const { return tensors[static_cast<std::size_t>(slot)]; }
+    std::array<TensorPtr, weight_count> tensors;
+    const TensorPtr& operator[](WeightId id) const { return tensors[static_cast<std::size_t>(id)]; }
+    TensorPtr& operator[](WeightId id) { return tensors[static_cast<std::size_t>(id)]; }
 };
 
-/// Weights that were read once: for as long as anybody holds one of them, it is handed out again and not read
-/// again, so that a weight is one object. Any thread may use it; two that ask at once wait for one reading.
+/// A cache of weights. A weight that somebody still holds is handed out again instead of being read again, so
+/// that each weight is one object. Any thread may use it; of two that ask at once one reads and one waits.
 class KeptWeights {
 public:
-    /// Whether to hold what was read by itself.
+    /// true: what was read stays in memory even when nobody else holds it.
     void keep(bool always) { always_ = always; }
-    /// All of a layer; `read` is called when a tensor is at hand no more.
+    /// All of a layer; `read` is called when one of its tensors is no longer in memory.
     WeightSet all(const std::function<WeightSet()>& read);
     /// One tensor; `read` may return null.
-    TensorPtr one(Slot slot, const std::function<TensorPtr()>& read);
+    TensorPtr one(WeightId id, const std::function<TensorPtr()>& read);
 
 private:
-    bool recall(std::size_t slot, TensorPtr& tensor) const;
-    void remember(std::size_t slot, TensorPtr& tensor);
+    bool recall(std::size_t weight, TensorPtr& tensor) const;
+    void remember(std::size_t weight, TensorPtr& tensor);
 
     bool always_ = false;
     std::mutex mutex_;
-    std::array<std::weak_ptr<const Tensor>, slot_count> seen_;
-    std::bitset<slot_count> present_; ///< of what `read` gave
+    std::array<std::weak_ptr<const Tensor>, weight_count> seen_;
+    std::bitset<weight_count> present_; ///< which tensors `read` gave
     WeightSet held_;
     bool read_ = false;
 };

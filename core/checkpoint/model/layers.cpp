@@ -31,25 +31,26 @@ float sigmoid(float v) {
 }
 
 /// In double, so that the bits do not depend on the vectors that sum it up.
-void norm_row(const Tensor& x, std::int64_t i, const Tensor& gain, const Tensor* shift, double eps,
-              Tensor& y) {
+void norm_row(const Tensor& x, std::int64_t i, NormKind kind, const Tensor& weight, const Tensor* bias,
+              double eps, Tensor& y) {
     Eigen::RowVectorXd centred = row(x, i).cast<double>();
-    if (shift != nullptr)
+    if (kind == NormKind::layer)
         centred.array() -= centred.mean();
     const double scale = 1.0 / std::sqrt(centred.squaredNorm() / static_cast<double>(centred.size()) + eps);
     Row out(y.data() + i * width_of(y), width_of(y));
-    out = ((centred * scale).cast<float>().array() * row(gain).array()).matrix();
-    if (shift != nullptr)
-        out += row(*shift);
+    out = ((centred * scale).cast<float>().array() * row(weight).array()).matrix();
+    if (bias != nullptr)
+        out += row(*bias);
 }
 
 } // namespace
 
-MutableTensor norm(cpu::CpuDense& cpu, const Tensor& x, const Tensor& gain, const Tensor* shift, double eps) {
+MutableTensor norm(cpu::CpuDense& cpu, const Tensor& x, NormKind kind, const Tensor& weight,
+                   const Tensor* bias, double eps) {
     MutableTensor y = cpu.make(x.shape());
     cpu.for_rows(rows_of(x), 20 * width_of(x), [&](std::int64_t first, std::int64_t count) {
         for (std::int64_t i = first; i < first + count; ++i)
-            norm_row(x, i, gain, shift, eps, *y);
+            norm_row(x, i, kind, weight, bias, eps, *y);
     });
     return y;
 }
@@ -102,15 +103,16 @@ MutableTensor sum(cpu::CpuDense& cpu, const Tensor& x, const Tensor& y) {
 
 MutableTensor mlp(cpu::CpuDense& cpu, const Tensor& x, const WeightSet& layer, Activation activation,
                   const Progress& cancel) {
-    MutableTensor inside = cpu.multiply(x, *layer[Slot::mlp_in], layer[Slot::mlp_in_bias].get(), cancel);
-    if (const TensorPtr& gate = layer[Slot::mlp_gate]) {
-        MutableTensor opened = cpu.multiply(x, *gate, layer[Slot::mlp_gate_bias].get(), cancel);
+    MutableTensor inside =
+        cpu.multiply(x, *layer[WeightId::mlp_in], layer[WeightId::mlp_in_bias].get(), cancel);
+    if (const TensorPtr& gate = layer[WeightId::mlp_gate]) {
+        MutableTensor opened = cpu.multiply(x, *gate, layer[WeightId::mlp_gate_bias].get(), cancel);
         activate(cpu, *opened, activation, cancel);
         Numbers(inside->data(), inside->count()) *= ConstNumbers(opened->data(), opened->count());
     } else {
         activate(cpu, *inside, activation, cancel);
     }
-    return cpu.multiply(*inside, *layer[Slot::mlp_out], layer[Slot::mlp_out_bias].get(), cancel);
+    return cpu.multiply(*inside, *layer[WeightId::mlp_out], layer[WeightId::mlp_out_bias].get(), cancel);
 }
 
 } // namespace headscope::checkpoint

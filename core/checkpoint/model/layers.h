@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/base/progress.h"
-#include "core/checkpoint/files/config.h"
+#include "core/checkpoint/families/architecture.h"
 #include "core/checkpoint/model/model.h"
 #include "core/engine/cpu/dense.h"
 #include "core/tensor/tensor.h"
@@ -14,9 +14,9 @@ namespace headscope::checkpoint {
 
 using MutableTensor = std::shared_ptr<Tensor>;
 
-/// (x - mean) / sqrt(variance + eps) * gain + shift; without a shift RMSNorm: x / sqrt(mean square + eps) *
-/// gain.
-MutableTensor norm(cpu::CpuDense& cpu, const Tensor& x, const Tensor& gain, const Tensor* shift, double eps);
+/// weight and bias: (width); bias may be null.
+MutableTensor norm(cpu::CpuDense& cpu, const Tensor& x, NormKind kind, const Tensor& weight,
+                   const Tensor* bias, double eps);
 
 /// In place, number by number.
 void activate(cpu::CpuDense& cpu, Tensor& x, Activation activation, const Progress& cancel);

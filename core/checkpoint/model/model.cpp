@@ -2,10 +2,12 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/checkpoint/families/families.h"
 
 #include <Eigen/Core>
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace headscope::checkpoint {
 
@@ -15,7 +17,7 @@ using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMa
 using ConstView = Eigen::Map<const Matrix, 0, Eigen::OuterStride<>>;
 using View = Eigen::Map<Matrix>;
 
-/// What the tensor of old is called in this file: gains gamma and shifts beta.
+/// What this file calls the tensor: older ones have gamma for a norm's weight and beta for its bias.
 std::string name_in(const TensorFiles& files, const std::string& name) {
     for (const auto& [now, once] : {std::pair("weight", "gamma"), std::pair("bias", "beta")})
         if (name.ends_with(now) && files.find(name) == nullptr) {
@@ -56,24 +58,23 @@ TensorPtr columns(const Tensor& tensor, std::int64_t first, std::int64_t count) 
     return out;
 }
 
-/// A fused tensor cut into those of Q, K and V.
-void cut(WeightSet& set, Slot fused, std::array<Slot, 3> parts, const ModelConfig& config) {
-    const TensorPtr whole = set[fused];
+/// Queries, keys and values cut out of the tensor that holds them side by side.
+void cut_qkv(WeightSet& set, WeightId whole_id, std::array<WeightId, 3> parts, const Architecture& a) {
+    const TensorPtr whole = std::exchange(set[whole_id], nullptr);
     if (whole == nullptr)
         return;
-    const std::array<std::int64_t, 3> widths{config.H * config.dk, config.Hkv * config.dk,
-                                             config.Hkv * config.dk};
+    const std::array<std::int64_t, 3> widths{a.H * a.dk, a.Hkv * a.dk, a.Hkv * a.dk};
     std::int64_t first = 0;
     for (std::size_t part = 0; part < parts.size(); ++part) {
-        set.tensors[static_cast<std::size_t>(parts[part])] = columns(*whole, first, widths[part]);
+        set[parts[part]] = columns(*whole, first, widths[part]);
         first += widths[part];
     }
-    set.tensors[static_cast<std::size_t>(fused)] = nullptr;
 }
 
-const TensorName* find_row(std::span<const TensorName> rows, Slot slot) {
-    const auto row = std::ranges::find(rows, slot, &TensorName::slot);
-    return row == rows.end() ? nullptr : &*row;
+/// Of a head that is not tied, and what a file may call the word table of one that is.
+std::string output_table_name(const NameMap& map) {
+    const TensorName* const row = find_row(map.head, WeightId::output_table);
+    return row == nullptr ? "" : row->name;
 }
 
 } // namespace
@@ -83,43 +84,44 @@ Model Model::open(const std::string& folder, std::size_t kept_bytes) {
     model.folder_ = folder;
     model.files_ = TensorFiles::open(folder);
     const std::string config = folder + "/config.json";
-    model.config_ = parse_model_config(read_file(config), config);
+    model.architecture_ = read_architecture(read_file(config), config);
     model.match();
     model.plan_kept(kept_bytes);
     return model;
 }
 
 void Model::plan_kept(std::size_t kept_bytes) {
-    const NameMap& map = name_map(config_.family);
-    const auto bytes_of = [&](std::span<const TensorName> rows, bool per_layer) {
+    const NameMap& map = architecture_.names;
+    const auto bytes_of = [&](const std::vector<TensorName>& rows, bool per_layer) {
         double bytes = 0;
         for (const TensorName& row : rows)
-            if (is_per_layer(row.slot) == per_layer && is_needed(row, config_))
+            if (is_per_layer(row.weight) == per_layer && is_needed(row, architecture_))
                 bytes += static_cast<double>(sizeof(float)) *
-                         static_cast<double>(extent_of(row.in, config_)) *
-                         static_cast<double>(extent_of(row.out, config_));
+                         static_cast<double>(extent_of(row.in, architecture_)) *
+                         static_cast<double>(extent_of(row.out, architecture_));
         return bytes;
     };
     const double around = bytes_of(map.body, false) + bytes_of(map.head, false);
     const double layer = std::max(1.0, bytes_of(map.body, true));
     const double left = static_cast<double>(kept_bytes) - around;
     const auto last =
-        static_cast<std::int64_t>(std::clamp(left / layer, 0.0, static_cast<double>(config_.layers)));
-    kept_ = std::make_shared<std::vector<KeptWeights>>(static_cast<std::size_t>(config_.layers + 1));
+        static_cast<std::int64_t>(std::clamp(left / layer, 0.0, static_cast<double>(architecture_.layers)));
+    kept_ = std::make_shared<std::vector<KeptWeights>>(static_cast<std::size_t>(architecture_.layers + 1));
     kept_->front().keep(left >= 0);
-    for (std::int64_t l = config_.layers - last; l < config_.layers; ++l)
+    for (std::int64_t l = architecture_.layers - last; l < architecture_.layers; ++l)
         (*kept_)[static_cast<std::size_t>(l + 1)].keep(true);
 }
 
-void Model::match_rows(std::span<const TensorName> rows, std::string_view prefix,
-                       std::vector<std::string>& missing) {
+void Model::match_rows(const std::vector<TensorName>& rows, std::string_view prefix,
+                       std::set<std::string>& known, std::vector<std::string>& missing) {
     for (const TensorName& row : rows) {
-        if (!is_needed(row, config_))
+        if (!is_needed(row, architecture_))
             continue;
-        const std::int64_t times = is_per_layer(row.slot) ? config_.layers : 1;
-        const std::vector<std::int64_t> wanted = file_extents(row, config_);
+        const std::int64_t times = is_per_layer(row.weight) ? architecture_.layers : 1;
+        const std::vector<std::int64_t> wanted = file_extents(row, architecture_);
         for (std::int64_t l = 0; l < times; ++l) {
             const std::string name = name_in_files(row, prefix, l);
+            known.insert(name);
             const format::SafetensorsEntry* entry = files_.find(name);
             if (entry == nullptr)
                 missing.push_back(name);
@@ -131,24 +133,17 @@ void Model::match_rows(std::span<const TensorName> rows, std::string_view prefix
 }
 
 void Model::match() {
-    const NameMap& map = name_map(config_.family);
+    const NameMap& map = architecture_.names;
     const auto prefix = std::ranges::find_if(map.prefixes, [&](std::string_view candidate) {
         return std::ranges::any_of(map.body, [&](const TensorName& row) {
             return files_.find(full_name(row, candidate, 0)) != nullptr;
         });
     });
     prefix_ = prefix == map.prefixes.end() ? map.prefixes.front() : *prefix;
-    match_rows(map.body, prefix_, report_.missing);
-    match_rows(map.head, "", report_.head_missing);
-
-    std::set<std::string> known, spare;
-    const auto collect = [&](std::span<const TensorName> rows, std::string_view before) {
-        for (const TensorName& row : rows)
-            for (std::int64_t l = 0; l < (is_per_layer(row.slot) ? config_.layers : 1); ++l)
-                (is_needed(row, config_) ? known : spare).insert(name_in_files(row, before, l));
-    };
-    collect(map.body, prefix_);
-    collect(map.head, "");
+    std::set<std::string> known;
+    match_rows(map.body, prefix_, known, report_.missing);
+    match_rows(map.head, "", known, report_.head_missing);
+    const std::string copy = architecture_.tied ? output_table_name(map) : "";
     for (const format::SafetensorsEntry* entry : files_.entries()) {
         std::int64_t numbers = 1;
         for (const std::int64_t extent : entry->extents)
@@ -156,13 +151,10 @@ void Model::match() {
         report_.parameters[entry->dtype] += numbers;
         if (known.contains(entry->name))
             continue;
-        // A tied head or a switched-off bias that is stored all the same: the latter is a contradiction.
-        const bool tied_copy =
-            spare.contains(entry->name) && entry->name == full_name(*find_row(map.head, Slot::head), "", 0);
         const bool useless = std::ranges::any_of(map.not_needed, [&](std::string_view part) {
             return entry->name.find(part) != std::string::npos;
         });
-        (tied_copy || useless ? report_.unused : report_.unknown).push_back(entry->name);
+        (entry->name == copy || useless ? report_.unused : report_.unknown).push_back(entry->name);
     }
 }
 
@@ -178,15 +170,14 @@ void Model::require_runnable() const {
 }
 
 std::string Model::name_in_files(const TensorName& row, std::string_view prefix, std::int64_t l) const {
-    const NameMap& map = name_map(config_.family);
+    const NameMap& map = architecture_.names;
     std::string name = name_in(files_, full_name(row, prefix, l));
     if (files_.find(name) != nullptr)
         return name;
     // Of tensors that share their memory a file may keep only one, under either name.
-    const std::string twin = row.slot == Slot::words && config_.tied
-                                 ? full_name(*find_row(map.head, Slot::head), "", 0)
-                             : row.slot == Slot::head_bias ? std::string(map.head_bias_twin)
-                                                           : "";
+    const std::string twin = row.weight == WeightId::word_table && architecture_.tied ? output_table_name(map)
+                             : row.weight == WeightId::output_bias ? std::string(map.output_bias_twin)
+                                                                   : "";
     return !twin.empty() && files_.find(twin) != nullptr ? twin : name;
 }
 
@@ -195,15 +186,15 @@ TensorPtr Model::load(const TensorName& row, std::string_view prefix, std::int64
     return row.layout == Layout::linear ? transposed(*tensor) : tensor;
 }
 
-TensorPtr Model::shared(Slot slot) const {
-    const NameMap& map = name_map(config_.family);
-    const TensorName* const body = find_row(map.body, slot);
-    const TensorName* const row = body != nullptr ? body : find_row(map.head, slot);
+TensorPtr Model::weight(WeightId id) const {
+    const NameMap& map = architecture_.names;
+    const TensorName* const body = find_row(map.body, id);
+    const TensorName* const row = body != nullptr ? body : find_row(map.head, id);
     if (row == nullptr)
         return nullptr;
-    if (!is_needed(*row, config_))
-        return body != nullptr ? nullptr : shared(Slot::words);
-    return kept_->front().one(slot, [&] { return load(*row, body != nullptr ? prefix_ : "", 0); });
+    if (!is_needed(*row, architecture_))
+        return weight(WeightId::word_table);
+    return kept_->front().one(id, [&] { return load(*row, body != nullptr ? prefix_ : "", 0); });
 }
 
 WeightSet Model::layer(std::int64_t l) const {
@@ -212,11 +203,12 @@ WeightSet Model::layer(std::int64_t l) const {
 
 WeightSet Model::read_layer(std::int64_t l) const {
     WeightSet set;
-    for (const TensorName& row : name_map(config_.family).body)
-        if (is_per_layer(row.slot) && is_needed(row, config_))
-            set.tensors[static_cast<std::size_t>(row.slot)] = load(row, prefix_, l);
-    cut(set, Slot::W_QKV, {Slot::W_Q, Slot::W_K, Slot::W_V}, config_);
-    cut(set, Slot::b_QKV, {Slot::b_Q, Slot::b_K, Slot::b_V}, config_);
+    for (const TensorName& row : architecture_.names.body)
+        if (is_per_layer(row.weight))
+            set[row.weight] = load(row, prefix_, l);
+    using enum WeightId;
+    cut_qkv(set, W_QKV, {W_Q, W_K, W_V}, architecture_);
+    cut_qkv(set, b_QKV, {b_Q, b_K, b_V}, architecture_);
     return set;
 }
 

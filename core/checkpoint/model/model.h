@@ -1,7 +1,6 @@
 #pragma once
 
-#include "core/checkpoint/files/config.h"
-#include "core/checkpoint/files/name_map.h"
+#include "core/checkpoint/families/architecture.h"
 #include "core/checkpoint/files/tensor_files.h"
 #include "core/checkpoint/model/kept_weights.h"
 #include "core/tensor/tensor.h"
@@ -9,12 +8,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace headscope::checkpoint {
 
-/// What a checkpoint's tensors leave to say. Names are those of the file.
+/// What does not fit between a checkpoint's tensors and its architecture. Names are those of the file.
 struct CheckpointReport {
     std::vector<std::string> missing;      ///< of the embeddings and layers: without them nothing runs
     std::vector<std::string> head_missing; ///< of the language-model head: without them there are no logits
@@ -34,13 +34,13 @@ public:
 
     /// `folder` holds config.json and the tensors. Tensors that are missing, unknown or of a wrong shape go
     /// into the report. Throws Error(input) for what cannot be read at all (see TensorFiles and
-    /// parse_model_config). Nothing is fetched from a network. kept_bytes: what the weights kept in memory
+    /// read_architecture). Nothing is fetched from a network. kept_bytes: what the weights kept in memory
     /// may take together, as float32: what stands around the layers first, then the last layers, which an
     /// edit anywhere computes again.
     static Model open(const std::string& folder, std::size_t kept_bytes = default_kept_bytes);
 
     const std::string& folder() const { return folder_; }
-    const ModelConfig& config() const { return config_; }
+    const Architecture& architecture() const { return architecture_; }
     const TensorFiles& files() const { return files_; }
     const CheckpointReport& report() const { return report_; }
     bool has_head() const { return report_.head_missing.empty(); }
@@ -49,17 +49,17 @@ public:
 
     // Each needs require_runnable() to hold, and throws Error(input) for NaN or infinite weights and for
     // files that were cut short since they were opened.
-    /// One tensor of the embeddings, final norm or head; null where the model has none. The head of a tied
-    /// model is its word embedding.
-    TensorPtr shared(Slot slot) const;
+    /// One tensor of embedding, final norm or head; null where the model has none. The output table of a tied
+    /// model is its word table.
+    TensorPtr weight(WeightId id) const;
     /// All of layer l.
     WeightSet layer(std::int64_t l) const;
 
 private:
     Model() = default;
     void match();
-    void match_rows(std::span<const TensorName> rows, std::string_view prefix,
-                    std::vector<std::string>& missing);
+    void match_rows(const std::vector<TensorName>& rows, std::string_view prefix,
+                    std::set<std::string>& known, std::vector<std::string>& missing);
     void plan_kept(std::size_t kept_bytes);
     WeightSet read_layer(std::int64_t l) const;
     /// What the tensor is called in the files; its usual name where they lack it.
@@ -67,7 +67,7 @@ private:
     TensorPtr load(const TensorName& row, std::string_view prefix, std::int64_t l) const;
 
     std::string folder_;
-    ModelConfig config_;
+    Architecture architecture_;
     TensorFiles files_;
     std::string prefix_;
     CheckpointReport report_;

@@ -11,14 +11,14 @@ namespace headscope::checkpoint {
 
 namespace {
 
-constexpr std::array<std::pair<TensorId, Slot>, 8> editable{{{TensorId::W_Q, Slot::W_Q},
-                                                             {TensorId::W_K, Slot::W_K},
-                                                             {TensorId::W_V, Slot::W_V},
-                                                             {TensorId::W_O, Slot::W_O},
-                                                             {TensorId::b_Q, Slot::b_Q},
-                                                             {TensorId::b_K, Slot::b_K},
-                                                             {TensorId::b_V, Slot::b_V},
-                                                             {TensorId::b_O, Slot::b_O}}};
+constexpr std::array<std::pair<TensorId, WeightId>, 8> editable{{{TensorId::W_Q, WeightId::W_Q},
+                                                                 {TensorId::W_K, WeightId::W_K},
+                                                                 {TensorId::W_V, WeightId::W_V},
+                                                                 {TensorId::W_O, WeightId::W_O},
+                                                                 {TensorId::b_Q, WeightId::b_Q},
+                                                                 {TensorId::b_K, WeightId::b_K},
+                                                                 {TensorId::b_V, WeightId::b_V},
+                                                                 {TensorId::b_O, WeightId::b_O}}};
 
 bool all_one(const std::vector<float>& gains) {
     return std::ranges::all_of(gains, [](float gain) { return gain == 1.0F; });
@@ -30,8 +30,8 @@ bool same(const LayerEdits& a, const LayerEdits& b) {
 
 } // namespace
 
-std::optional<Slot> slot_of(TensorId id) {
-    const auto row = std::ranges::find(editable, id, &std::pair<TensorId, Slot>::first);
+std::optional<WeightId> weight_of(TensorId id) {
+    const auto row = std::ranges::find(editable, id, &std::pair<TensorId, WeightId>::first);
     return row == editable.end() ? std::nullopt : std::optional(row->second);
 }
 
@@ -62,22 +62,22 @@ Problem with_edits(Problem problem, const LayerEdits* edits) {
 }
 
 void check_edits(const Model& model, const ModelEdits& edits) {
-    const ModelConfig& config = model.config();
+    const Architecture& architecture = model.architecture();
     for (const auto& [l, layer] : edits) {
         const std::string where = "the edits of layer " + std::to_string(l);
-        if (l < 0 || l >= config.layers)
+        if (l < 0 || l >= architecture.layers)
             fail_input("the edits name layer " + std::to_string(l) + "; layers are numbered 0 to " +
-                       std::to_string(config.layers - 1));
-        if (!layer.gains.empty() && layer.gains.size() != static_cast<std::size_t>(config.H))
+                       std::to_string(architecture.layers - 1));
+        if (!layer.gains.empty() && layer.gains.size() != static_cast<std::size_t>(architecture.H))
             fail_input(where + " have " + std::to_string(layer.gains.size()) + " gains; it has " +
-                       std::to_string(config.H) + " heads");
+                       std::to_string(architecture.H) + " heads");
         if (!std::ranges::all_of(layer.gains, [](float gain) { return std::isfinite(gain); }))
             fail_input(where + " have a gain that is not finite; give numbers");
         const WeightSet weights = layer.tensors.empty() ? WeightSet() : model.layer(l);
         for (const auto& [id, tensor] : layer.tensors) {
             const std::string name(tensor_info(id).name);
-            const auto slot = slot_of(id);
-            const TensorPtr own = slot ? weights[*slot] : nullptr;
+            const auto weight = weight_of(id);
+            const TensorPtr own = weight ? weights[*weight] : nullptr;
             if (own == nullptr)
                 fail_input(where + " change " + name + ", which it does not have");
             if (tensor == nullptr || tensor->shape() != own->shape())

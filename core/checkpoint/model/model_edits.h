@@ -31,7 +31,7 @@ const LayerEdits* edits_of(const ModelEdits& edits, std::int64_t l);
 /// The first layer in which they differ, or `layers`. Gains that are all 1 are no gains.
 std::int64_t first_difference(const ModelEdits& a, const ModelEdits& b, std::int64_t layers);
 
-/// Where a model holds the weights that can be edited, W_Q to b_O; nothing for other tensors.
-std::optional<Slot> slot_of(TensorId id);
+/// The model's name of a weight that can be edited, W_Q to b_O; nothing for other tensors.
+std::optional<WeightId> weight_of(TensorId id);
 
 } // namespace headscope::checkpoint

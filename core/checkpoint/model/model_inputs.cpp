@@ -58,43 +58,45 @@ ModelInputs read_model_inputs(const format::Safetensors& file) {
     return inputs;
 }
 
-void check_inputs(const ModelInputs& inputs, const ModelConfig& config) {
+void check_inputs(const ModelInputs& inputs, const Architecture& architecture) {
     if (inputs.B < 1 || inputs.T < 1 || inputs.ids.empty())
         fail_input("there are no token ids; give at least one");
     check_count(inputs.ids, "input_ids", inputs);
     check_count(inputs.attention_mask, "attention_mask", inputs);
     check_count(inputs.token_types, "token_type_ids", inputs);
     check_count(inputs.tokens, "the list of tokens", inputs);
-    check_range(inputs.ids, "input_ids", config.vocab, inputs.T);
-    // GPT-2 takes its token types from the word embedding.
-    const std::int64_t types = config.family == ModelFamily::gpt2 ? config.vocab : config.token_types;
+    check_range(inputs.ids, "input_ids", architecture.vocab, inputs.T);
+    const std::int64_t types = architecture.word_token_types ? architecture.vocab : architecture.token_types;
     if (types > 0)
         check_range(inputs.token_types, "token_type_ids", types, inputs.T);
     else if (!inputs.token_types.empty())
-        fail_input("token_type_ids are given, and " + std::string(family_name(config.family)) +
+        fail_input("token_type_ids are given, and " + architecture.family +
                    " has no token types; leave them out");
 }
 
-std::vector<std::int64_t> learned_positions(const ModelInputs& inputs, const ModelConfig& config) {
-    std::vector<std::int64_t> positions(inputs.ids.size());
-    const bool counted = config.family == ModelFamily::roberta;
-    for (std::size_t b = 0; b < static_cast<std::size_t>(inputs.B); ++b) {
-        std::int64_t seen = 0;
-        for (std::size_t i = 0; i < static_cast<std::size_t>(inputs.T); ++i) {
-            const std::size_t at = b * static_cast<std::size_t>(inputs.T) + i;
-            if (!counted)
-                positions[at] = static_cast<std::int64_t>(i);
-            else
-                positions[at] = config.pad_id + (inputs.ids[at] == config.pad_id ? 0 : ++seen);
+std::vector<std::int64_t> learned_positions(const ModelInputs& inputs, const Architecture& architecture) {
+    const auto counts = [&](std::size_t at) {
+        switch (architecture.position_count) {
+        case PositionCount::every_token:
+            return true;
+        case PositionCount::other_than_pad_id:
+            return inputs.ids[at] != architecture.pad_id;
+        case PositionCount::real_tokens:
+            return inputs.attention_mask.empty() || inputs.attention_mask[at] != 0;
         }
+        return true;
+    };
+    std::vector<std::int64_t> positions(inputs.ids.size());
+    std::int64_t counted = 0;
+    for (std::size_t at = 0; at < positions.size(); ++at) {
+        if (at % static_cast<std::size_t>(inputs.T) == 0)
+            counted = 0;
+        positions[at] = architecture.position_offset + (counts(at) ? counted++ : -1);
     }
-    const std::int64_t last = std::ranges::max(positions);
-    if (last >= config.max_positions)
+    if (std::ranges::max(positions) >= architecture.position_rows)
         fail_input("there are " + std::to_string(inputs.T) +
                    " tokens, and the model has learned positions for " +
-                   std::to_string(
-                       std::max<std::int64_t>(0, config.max_positions - (counted ? config.pad_id + 1 : 0))) +
-                   "; give fewer");
+                   std::to_string(architecture.longest_text()) + "; give fewer");
     return positions;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/checkpoint/files/config.h"
+#include "core/checkpoint/families/architecture.h"
 
 #include <cstdint>
 #include <string>
@@ -18,8 +18,8 @@ struct ModelInputs {
     std::int64_t T = 0;
     std::vector<std::int64_t> ids;
     std::vector<std::uint8_t> attention_mask; ///< 1 = a real token, 0 = padding at either end; empty: all 1
-    std::vector<std::int64_t> token_types;    ///< families with a token type table; empty: all 0.
-                                              ///< GPT-2 adds these rows of its word embedding; empty: none
+    std::vector<std::int64_t> token_types;    ///< rows of the token type table; empty: all 0. With
+                                              ///< word_token_types rows of the word table; empty: none
     std::vector<std::string> tokens;          ///< B T labels, or empty
     bool operator==(const ModelInputs&) const = default;
 };
@@ -30,11 +30,10 @@ ModelInputs read_model_inputs(const format::Safetensors& file);
 
 /// Throws Error(input) naming the tensor and the entry: counts against B T, ids outside the vocabulary, token
 /// types that the model does not have.
-void check_inputs(const ModelInputs& inputs, const ModelConfig& config);
+void check_inputs(const ModelInputs& inputs, const Architecture& architecture);
 
-/// The row of the position table for each token, (B, T): 0 .. T-1, whatever the padding; RoBERTa counts the
-/// tokens other than pad_id from pad_id + 1 and gives pad_id to those. Throws Error(input) when the table is
-/// too short.
-std::vector<std::int64_t> learned_positions(const ModelInputs& inputs, const ModelConfig& config);
+/// The row of the position table for each token, (B, T), as position_count says. Throws Error(input) when the
+/// table is too short.
+std::vector<std::int64_t> learned_positions(const ModelInputs& inputs, const Architecture& architecture);
 
 } // namespace headscope::checkpoint

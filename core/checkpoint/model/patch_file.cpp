@@ -77,7 +77,7 @@ void read_tensors(const Model& model, const format::Safetensors& file, std::int6
                   const PatchLayer& listed, LayerEdits& edits, std::size_t& taken) {
     const WeightSet weights = listed.originals.empty() ? WeightSet() : model.layer(l);
     for (const auto& [id, digest] : listed.originals) {
-        const TensorPtr before = weights[*slot_of(id)];
+        const TensorPtr before = weights[*weight_of(id)];
         const std::string name = tensor_place(l, id);
         if (before == nullptr)
             fail_input(file.source() + " changes " + name + ", which " + model.folder() +
@@ -114,7 +114,7 @@ std::string patch_bytes(const Model& model, const ModelEdits& edits) {
         const WeightSet weights = layer.tensors.empty() ? WeightSet() : model.layer(l);
         ordered_json originals = ordered_json::object();
         for (const auto& [id, tensor] : layer.tensors) {
-            const Tensor& before = *weights[*slot_of(id)];
+            const Tensor& before = *weights[*weight_of(id)];
             originals[std::string(tensor_info(id).name)] = digest_of(before);
             add_tensor(writer, tensor_place(l, id), before, tensor);
         }
@@ -136,9 +136,9 @@ ModelEdits read_patch(const Model& model, const format::Safetensors& file) {
     ModelEdits edits;
     std::size_t taken = 0;
     for (const auto& [l, listed] : header.layers) {
-        if (l >= model.config().layers)
+        if (l >= model.architecture().layers)
             fail_input(file.source() + " changes layer " + std::to_string(l) + "; " + model.folder() +
-                       " has layers 0 to " + std::to_string(model.config().layers - 1));
+                       " has layers 0 to " + std::to_string(model.architecture().layers - 1));
         LayerEdits& layer = edits[l];
         layer.gains = listed.gains;
         read_tensors(model, file, l, listed, layer, taken);

@@ -60,7 +60,7 @@ PatchLayer read_layer(const text::JsonField& field) {
         originals.fail("it should be an object that gives each changed tensor a digest");
     for (const auto& [name, digest] : originals.value().items()) {
         const auto id = find_tensor(name);
-        if (!id || !slot_of(*id))
+        if (!id || !weight_of(*id))
             originals.fail("only W_Q, W_K, W_V, W_O, b_Q, b_K, b_V and b_O can be changed");
         layer.originals[*id] = text::JsonField(digest, originals.place() + "." + name).string();
     }

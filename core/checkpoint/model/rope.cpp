@@ -23,36 +23,36 @@ double stretched(double frequency, const RopeScaling& scaling) {
 }
 
 /// As in Hugging Face's _compute_dynamic_ntk_parameters: beyond the positions of the training the base grows.
-double base_of(const ModelConfig& config, std::int64_t T) {
-    const RopeScaling& scaling = config.rope_scaling;
-    if (scaling.kind != RopeScaling::Kind::dynamic || T <= config.max_positions)
-        return config.rope_theta;
-    const auto trained = static_cast<double>(config.max_positions);
+double base_of(const Architecture& architecture, const Rope& rope, std::int64_t T) {
+    const RopeScaling& scaling = rope.scaling;
+    if (scaling.kind != RopeScaling::Kind::dynamic || T <= architecture.max_positions)
+        return rope.theta;
+    const auto trained = static_cast<double>(architecture.max_positions);
     const double longer = 1.0 + scaling.factor * (static_cast<double>(T) - trained) / trained;
-    const auto dk = static_cast<double>(config.dk);
-    return config.rope_theta * std::pow(longer, dk / (dk - 2.0));
+    const auto width = static_cast<double>(architecture.rotary_width);
+    return rope.theta * std::pow(longer, width / (width - 2.0));
 }
 
 /// How much of each frequency yarn divides by the factor: nothing of those that turn more often than
 /// beta_fast within the original positions, all of those below beta_slow, as in Hugging Face's
 /// _compute_yarn_parameters.
-std::vector<double> divided_parts(const ModelConfig& config) {
-    const RopeScaling& scaling = config.rope_scaling;
-    const auto dk = static_cast<double>(config.dk);
+std::vector<double> divided_parts(const Architecture& architecture, const Rope& rope) {
+    const RopeScaling& scaling = rope.scaling;
+    const auto width = static_cast<double>(architecture.rotary_width);
     const auto pair_of = [&](double turns) {
-        return dk * std::log(scaling.original_max_positions / (turns * 2.0 * std::numbers::pi)) /
-               (2.0 * std::log(config.rope_theta));
+        return width * std::log(scaling.original_max_positions / (turns * 2.0 * std::numbers::pi)) /
+               (2.0 * std::log(rope.theta));
     };
     double first = pair_of(scaling.beta_fast), last = pair_of(scaling.beta_slow);
     if (scaling.whole_pairs) {
         first = std::floor(first);
         last = std::ceil(last);
     }
-    first = std::clamp(first, 0.0, dk);
-    last = std::min(last, dk - 1.0);
+    first = std::clamp(first, 0.0, width);
+    last = std::min(last, width - 1.0);
     if (first == last)
         last += 0.001;
-    std::vector<double> parts(static_cast<std::size_t>(config.dk / 2));
+    std::vector<double> parts(static_cast<std::size_t>(architecture.rotary_width / 2));
     for (std::size_t c = 0; c < parts.size(); ++c)
         parts[c] = std::clamp((static_cast<double>(c) - first) / (last - first), 0.0, 1.0);
     return parts;
@@ -60,18 +60,18 @@ std::vector<double> divided_parts(const ModelConfig& config) {
 
 } // namespace
 
-std::vector<float> rotary_frequencies(const ModelConfig& config, std::int64_t T) {
+std::vector<float> rotary_frequencies(const Architecture& architecture, const Rope& rope, std::int64_t T) {
     using Kind = RopeScaling::Kind;
-    std::vector<float> frequencies(static_cast<std::size_t>(config.dk / 2));
-    const RopeScaling& scaling = config.rope_scaling;
-    const auto base = static_cast<float>(base_of(config, T));
+    std::vector<float> frequencies(static_cast<std::size_t>(architecture.rotary_width / 2));
+    const RopeScaling& scaling = rope.scaling;
+    const auto base = static_cast<float>(base_of(architecture, rope, T));
     const std::vector<double> divided =
-        scaling.kind == Kind::yarn ? divided_parts(config) : std::vector<double>();
+        scaling.kind == Kind::yarn ? divided_parts(architecture, rope) : std::vector<double>();
     const std::vector<double>& factors = static_cast<double>(T) > scaling.original_max_positions
                                              ? scaling.long_factors
                                              : scaling.short_factors;
     for (std::size_t c = 0; c < frequencies.size(); ++c) {
-        const float exponent = static_cast<float>(2 * c) / static_cast<float>(config.dk);
+        const float exponent = static_cast<float>(2 * c) / static_cast<float>(architecture.rotary_width);
         double frequency = 1.0F / std::pow(base, exponent);
         if (scaling.kind == Kind::linear)
             frequency /= scaling.factor;
@@ -86,14 +86,14 @@ std::vector<float> rotary_frequencies(const ModelConfig& config, std::int64_t T)
     return frequencies;
 }
 
-Rotary rotary_tables(const ModelConfig& config, std::int64_t T) {
-    const std::vector<float> frequencies = rotary_frequencies(config, T);
-    const auto magnitude = static_cast<float>(config.rope_scaling.attention_factor);
-    const std::int64_t half = config.dk / 2;
-    auto cos = std::make_shared<Tensor>(Shape{1, T, config.dk});
-    auto sin = std::make_shared<Tensor>(Shape{1, T, config.dk});
+Rotary rotary_tables(const Architecture& architecture, const Rope& rope, std::int64_t T) {
+    const std::vector<float> frequencies = rotary_frequencies(architecture, rope, T);
+    const auto magnitude = static_cast<float>(rope.scaling.attention_factor);
+    const std::int64_t half = architecture.dk / 2;
+    auto cos = std::make_shared<Tensor>(Shape{1, T, architecture.dk});
+    auto sin = std::make_shared<Tensor>(Shape{1, T, architecture.dk});
     for (std::int64_t i = 0; i < T; ++i)
-        for (std::int64_t c = 0; c < config.dk; ++c) {
+        for (std::int64_t c = 0; c < architecture.dk; ++c) {
             const float angle = static_cast<float>(i) * frequencies[static_cast<std::size_t>(c % half)];
             cos->at(0, i, c) = std::cos(angle) * magnitude;
             sin->at(0, i, c) = std::sin(angle) * magnitude;

@@ -12,19 +12,6 @@ namespace headscope::checkpoint {
 
 namespace {
 
-/// As Hugging Face's tokenizers of these families call it.
-std::string_view mask_token(ModelFamily family) {
-    switch (family) {
-    case ModelFamily::bert:
-    case ModelFamily::distilbert:
-        return "[MASK]";
-    case ModelFamily::roberta:
-        return "<mask>";
-    default:
-        return "";
-    }
-}
-
 std::int64_t find_mask(const text::Tokenizer& tokenizer, std::string_view token) {
     if (token.empty())
         return -1;
@@ -50,15 +37,10 @@ std::vector<std::int64_t> parse_ids(const std::string& text) {
     return ids;
 }
 
-std::int64_t longest(const ModelConfig& config) {
-    const bool counted = config.family == ModelFamily::roberta;
-    return std::max<std::int64_t>(1, config.max_positions - (counted ? config.pad_id + 1 : 0));
-}
-
 } // namespace
 
 bool TextModel::masked() const {
-    return !mask_token(model->config().family).empty();
+    return !model->architecture().causal;
 }
 
 std::string TextModel::name() const {
@@ -71,7 +53,7 @@ TextModelPtr open_text_model(const std::string& folder) {
     opened->model->require_runnable();
     try {
         opened->tokenizer = text::load_tokenizer(folder);
-        opened->mask_id = find_mask(*opened->tokenizer, mask_token(opened->model->config().family));
+        opened->mask_id = find_mask(*opened->tokenizer, opened->model->architecture().mask_token);
     } catch (const Error& fault) {
         opened->no_tokenizer = fault.what();
     }
@@ -93,20 +75,20 @@ ModelInputs prompt_inputs(const TextModel& model, const std::string& prompt) {
         fail_input(model.tokenizer == nullptr ? "There are no token ids; type some, such as 12 7 30."
                                               : "The prompt has no token; type a word.");
     inputs.T = static_cast<std::int64_t>(inputs.ids.size());
-    check_inputs(inputs, model.model->config());
+    check_inputs(inputs, model.model->architecture());
     return inputs;
 }
 
 std::string first_prompt(const TextModel& model) {
-    const ModelConfig& config = model.model->config();
-    const std::int64_t most = longest(config);
+    const Architecture& architecture = model.model->architecture();
+    const std::int64_t most = std::max<std::int64_t>(1, architecture.longest_text());
     if (model.tokenizer == nullptr) {
         std::string ids;
-        for (std::int64_t id = 0; id < std::min({most, config.vocab, std::int64_t{8}}); ++id)
+        for (std::int64_t id = 0; id < std::min({most, architecture.vocab, std::int64_t{8}}); ++id)
             ids += (id == 0 ? "" : " ") + std::to_string(id);
         return ids;
     }
-    const std::string mask(model.mask_id < 0 ? "" : mask_token(config.family));
+    const std::string mask = model.mask_id < 0 ? "" : architecture.mask_token;
     const std::array<std::string, 3> causal{
         "The storm closed the harbour at noon. Anna called Tom, and when the "
         "storm closed the harbour again, Anna called",

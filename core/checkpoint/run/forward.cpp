@@ -9,21 +9,17 @@ namespace headscope::checkpoint {
 
 namespace {
 
-void check_options(const ForwardOptions& options, const ModelConfig& config) {
-    const auto check_layer = [&](std::int64_t l) {
-        if (l < 0 || l >= config.layers)
-            fail_input("there is no layer " + std::to_string(l) + "; layers are numbered 0 to " +
-                       std::to_string(config.layers - 1));
-    };
-    if (options.layer)
-        check_layer(*options.layer);
+void check_options(const ForwardOptions& options, const Architecture& architecture) {
+    if (options.layer && (*options.layer < 0 || *options.layer >= architecture.layers))
+        fail_input("there is no layer " + std::to_string(*options.layer) + "; layers are numbered 0 to " +
+                   std::to_string(architecture.layers - 1));
 }
 
 } // namespace
 
 ForwardResult run_model(const Model& model, const ModelInputs& inputs, const ForwardOptions& options,
                         const RunAttention& attention, Progress& progress) {
-    check_options(options, model.config());
+    check_options(options, model.architecture());
     const ForwardPass pass(model, inputs);
     check_edits(model, options.edits);
     cpu::CpuDense cpu;

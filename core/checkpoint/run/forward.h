@@ -26,15 +26,14 @@ struct ForwardOptions {
 struct LayerRun {
     std::int64_t layer = 0;
     Trace trace;
-    std::optional<Problem>
-        problem; ///< x is what the projections read: the normed hidden state in pre-norm families
+    std::optional<Problem> problem; ///< x is what the projections read: the hidden state after norm1 where
+                                    ///< the norms stand before
 };
 
 struct ForwardResult {
     std::vector<LayerRun> layers; ///< those kept, in order
-    /// (B, T, D) each: [0] the embedding output (after its LayerNorm in BERT families), [l] the output of
-    /// layer l. The last one of GPT-2 and the rotary families is after the final norm, as Hugging Face has
-    /// it.
+    /// (B, T, D) each: [0] the embedding output (after its norm), [l] the output of layer l; the last one is
+    /// after the final norm, as in Hugging Face's hidden_states.
     std::vector<TensorPtr> hidden;
     TensorPtr logits; ///< (B, T, vocab), null when not asked for or when the checkpoint has no head
 };
@@ -43,11 +42,10 @@ struct ForwardResult {
 using RunAttention = std::function<Trace(const Problem&, StageSet, Progress&)>;
 
 /// The forward pass in float32, layer by layer, as Hugging Face's modelling code computes it without dropout.
-/// Position ids are those it takes by itself: 0 .. T-1, whatever the padding; in RoBERTa they count the
-/// tokens other than pad_id. Padding is never read as a key; its own rows are computed like others. Throws
-/// Error(input) for inputs that do not fit the model (ids outside the vocabulary, more tokens than learned
-/// positions, wrong counts) and for edits that do not, and for what Model and `attention` throw;
-/// Error(cancelled) between steps.
+/// Position ids are those it takes by itself, see learned_positions. Padding is never read as a key; its own
+/// rows are computed like others. Throws Error(input) for inputs that do not fit the model (ids outside the
+/// vocabulary, more tokens than learned positions, wrong counts) and for edits that do not, and for what
+/// Model and `attention` throw; Error(cancelled) between steps.
 ForwardResult run_model(const Model& model, const ModelInputs& inputs, const ForwardOptions& options,
                         const RunAttention& attention, Progress& progress);
 

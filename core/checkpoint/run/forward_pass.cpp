@@ -11,16 +11,6 @@ namespace headscope::checkpoint {
 
 namespace {
 
-bool causal(ModelFamily family) {
-    return family == ModelFamily::gpt2 || family == ModelFamily::llama || family == ModelFamily::mistral ||
-           family == ModelFamily::qwen2;
-}
-
-/// Norms stand before attention and MLP, and once more at the end; else after their residual sums.
-bool pre_norm(ModelFamily family) {
-    return causal(family);
-}
-
 bool finite(const Tensor& x) {
     return std::ranges::all_of(x.values(), [](float v) { return std::isfinite(v); });
 }
@@ -28,21 +18,31 @@ bool finite(const Tensor& x) {
 } // namespace
 
 ForwardPass::ForwardPass(const Model& model, const ModelInputs& inputs)
-    : model_(model), config_(model.config()), inputs_(inputs) {
-    check_inputs(inputs, config_);
+    : model_(model), architecture_(model.architecture()), inputs_(inputs) {
+    check_inputs(inputs, architecture_);
     model.require_runnable();
-    if (rotary(config_.family))
-        rotary_ = rotary_tables(config_, inputs.T);
+    for (const Rope& rope : architecture_.ropes)
+        rotary_.push_back(rotary_tables(architecture_, rope, inputs.T));
 }
 
-TensorPtr ForwardPass::normed(cpu::CpuDense& cpu, const Tensor& x, const TensorPtr& gain,
-                              const TensorPtr& shift) const {
-    return norm(cpu, x, *gain, shift.get(), config_.norm_eps);
+TensorPtr ForwardPass::normed(cpu::CpuDense& cpu, const Tensor& x, const TensorPtr& weight,
+                              const TensorPtr& bias) const {
+    return norm(cpu, x, architecture_.norm, *weight, bias.get(), architecture_.norm_eps);
 }
 
-void ForwardPass::add_rows(Tensor& x, Slot table, const std::vector<std::int64_t>& rows) const {
-    const TensorPtr numbers = model_.shared(table);
-    const std::int64_t D = config_.D;
+TensorPtr ForwardPass::norm1(cpu::CpuDense& cpu, const TensorPtr& x, const WeightSet& weights,
+                             bool stands) const {
+    return stands ? normed(cpu, *x, weights[WeightId::norm1_weight], weights[WeightId::norm1_bias]) : x;
+}
+
+TensorPtr ForwardPass::norm2(cpu::CpuDense& cpu, const TensorPtr& x, const WeightSet& weights,
+                             bool stands) const {
+    return stands ? normed(cpu, *x, weights[WeightId::norm2_weight], weights[WeightId::norm2_bias]) : x;
+}
+
+void ForwardPass::add_rows(Tensor& x, WeightId table, const std::vector<std::int64_t>& rows) const {
+    const TensorPtr numbers = model_.weight(table);
+    const std::int64_t D = architecture_.D;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         float* const to = x.data() + static_cast<std::int64_t>(i) * D;
         std::transform(to, to + D, numbers->data() + rows[i] * D, to, std::plus<>());
@@ -50,27 +50,28 @@ void ForwardPass::add_rows(Tensor& x, Slot table, const std::vector<std::int64_t
 }
 
 TensorPtr ForwardPass::embed(cpu::CpuDense& cpu) const {
-    auto x = std::make_shared<Tensor>(Shape{inputs_.B, inputs_.T, config_.D}, 0.0F);
-    add_rows(*x, Slot::words, inputs_.ids);
-    if (!rotary(config_.family))
-        add_rows(*x, Slot::positions, learned_positions(inputs_, config_));
-    if (config_.token_types > 0)
-        add_rows(*x, Slot::token_types,
+    using enum WeightId;
+    auto x = std::make_shared<Tensor>(Shape{inputs_.B, inputs_.T, architecture_.D}, 0.0F);
+    add_rows(*x, word_table, inputs_.ids);
+    if (architecture_.position_rows > 0)
+        add_rows(*x, position_table, learned_positions(inputs_, architecture_));
+    if (architecture_.token_types > 0)
+        add_rows(*x, token_type_table,
                  inputs_.token_types.empty() ? std::vector<std::int64_t>(inputs_.ids.size(), 0)
                                              : inputs_.token_types);
-    else if (!inputs_.token_types.empty())
-        add_rows(*x, Slot::words, inputs_.token_types);
-    if (const TensorPtr gain = model_.shared(Slot::embedding_gain))
-        return normed(cpu, *x, gain, model_.shared(Slot::embedding_shift));
+    else if (architecture_.word_token_types && !inputs_.token_types.empty())
+        add_rows(*x, word_table, inputs_.token_types);
+    if (architecture_.embedding_norm)
+        return normed(cpu, *x, model_.weight(embedding_norm_weight), model_.weight(embedding_norm_bias));
     return x;
 }
 
 Mask ForwardPass::mask_of(std::int64_t l) const {
     Mask mask;
-    const auto& window = config_.windows[static_cast<std::size_t>(l)];
+    const auto& window = architecture_.windows[static_cast<std::size_t>(l)];
     if (window)
         mask.emplace_back(SlidingWindowCausalMask{*window});
-    else if (causal(config_.family))
+    else if (architecture_.causal)
         mask.emplace_back(CausalMask{});
     if (std::ranges::find(inputs_.attention_mask, 0) != inputs_.attention_mask.end())
         mask.emplace_back(KeyPaddingMask{
@@ -83,40 +84,37 @@ Problem ForwardPass::problem_of(std::int64_t l, const WeightSet& weights, Tensor
     problem.dims = {.B = inputs_.B,
                     .Tq = inputs_.T,
                     .Tk = inputs_.T,
-                    .D = config_.D,
-                    .Dkv = config_.D,
-                    .H = config_.H,
-                    .Hkv = config_.Hkv,
-                    .dk = config_.dk,
-                    .dv = config_.dk};
+                    .D = architecture_.D,
+                    .Dkv = architecture_.D,
+                    .H = architecture_.H,
+                    .Hkv = architecture_.Hkv,
+                    .dk = architecture_.dk,
+                    .dv = architecture_.dk};
     problem.x = std::move(x);
-    problem.weights = {.W_Q = weights[Slot::W_Q],
-                       .W_K = weights[Slot::W_K],
-                       .W_V = weights[Slot::W_V],
-                       .W_O = weights[Slot::W_O],
-                       .b_Q = weights[Slot::b_Q],
-                       .b_K = weights[Slot::b_K],
-                       .b_V = weights[Slot::b_V],
-                       .b_O = weights[Slot::b_O]};
+    problem.weights = {.W_Q = weights[WeightId::W_Q],
+                       .W_K = weights[WeightId::W_K],
+                       .W_V = weights[WeightId::W_V],
+                       .W_O = weights[WeightId::W_O],
+                       .b_Q = weights[WeightId::b_Q],
+                       .b_K = weights[WeightId::b_K],
+                       .b_V = weights[WeightId::b_V],
+                       .b_O = weights[WeightId::b_O]};
     problem.mask = mask_of(l);
-    problem.temperature = static_cast<float>(config_.temperature(l));
+    problem.temperature = static_cast<float>(architecture_.temperature(l));
     if (inputs_.B == 1)
         problem.tokens = inputs_.tokens;
-    problem.rotary = rotary_;
+    if (const auto rope = architecture_.layer_rope[static_cast<std::size_t>(l)])
+        problem.rotary = rotary_[*rope];
     return problem;
 }
 
 Problem ForwardPass::problem(cpu::CpuDense& cpu, std::int64_t l, const TensorPtr& hidden) const {
     const WeightSet w = model_.layer(l);
-    return problem_of(l, w,
-                      pre_norm(config_.family)
-                          ? normed(cpu, *hidden, w[Slot::attention_gain], w[Slot::attention_shift])
-                          : hidden);
+    return problem_of(l, w, norm1(cpu, hidden, w, architecture_.norms.before));
 }
 
 TensorPtr ForwardPass::layer(cpu::CpuDense& cpu, std::int64_t l, const TensorPtr& x, const Attend& attend,
                              const Progress& cancel) const {
-    using enum Slot;
     const WeightSet w = model_.layer(l);
     const auto attention = [&](const TensorPtr& in) {
         try {
@@ -127,21 +125,18 @@ TensorPtr ForwardPass::layer(cpu::CpuDense& cpu, std::int64_t l, const TensorPtr
             fail_input("layer " + std::to_string(l) + ": " + fault.what());
         }
     };
-    if (pre_norm(config_.family)) {
-        const TensorPtr middle =
-            sum(cpu, *x, *attention(normed(cpu, *x, w[attention_gain], w[attention_shift])));
-        const TensorPtr inside = normed(cpu, *middle, w[mlp_gain], w[mlp_shift]);
-        return sum(cpu, *middle, *mlp(cpu, *inside, w, config_.activation, cancel));
-    }
-    const TensorPtr middle = normed(cpu, *sum(cpu, *x, *attention(x)), w[attention_gain], w[attention_shift]);
-    return normed(cpu, *sum(cpu, *middle, *mlp(cpu, *middle, w, config_.activation, cancel)), w[mlp_gain],
-                  w[mlp_shift]);
+    const NormPlaces& norms = architecture_.norms;
+    const TensorPtr middle =
+        norm1(cpu, sum(cpu, *x, *attention(norm1(cpu, x, w, norms.before))), w, norms.after_sum);
+    const TensorPtr inside = norm2(cpu, middle, w, norms.before);
+    return norm2(cpu, sum(cpu, *middle, *mlp(cpu, *inside, w, architecture_.activation, cancel)), w,
+                 norms.after_sum);
 }
 
 void ForwardPass::run_layers(cpu::CpuDense& cpu, std::vector<TensorPtr>& hidden, const Attend& attend,
                              Progress& progress) const {
-    const auto steps = static_cast<float>(config_.layers + 1);
-    for (auto l = static_cast<std::int64_t>(hidden.size()) - 1; l < config_.layers; ++l) {
+    const auto steps = static_cast<float>(architecture_.layers + 1);
+    for (auto l = static_cast<std::int64_t>(hidden.size()) - 1; l < architecture_.layers; ++l) {
         progress.check();
         progress.set_part(static_cast<float>(l) / steps, static_cast<float>(l + 1) / steps);
         hidden.push_back(layer(cpu, l, hidden.back(), attend, progress));
@@ -150,24 +145,24 @@ void ForwardPass::run_layers(cpu::CpuDense& cpu, std::vector<TensorPtr>& hidden,
                        " leaves float32's range; check the weights and gains");
     }
     progress.set_part(0.0F, 1.0F);
-    progress.report(static_cast<float>(config_.layers) / steps);
-    if (const TensorPtr gain = model_.shared(Slot::final_gain))
-        hidden.back() = normed(cpu, *hidden.back(), gain, model_.shared(Slot::final_shift));
+    progress.report(static_cast<float>(architecture_.layers) / steps);
+    if (architecture_.final_norm)
+        hidden.back() = normed(cpu, *hidden.back(), model_.weight(WeightId::final_norm_weight),
+                               model_.weight(WeightId::final_norm_bias));
 }
 
 TensorPtr ForwardPass::logits(cpu::CpuDense& cpu, const Tensor& x, const Progress& cancel) const {
-    using enum Slot;
+    using enum WeightId;
     if (!model_.has_head())
         return nullptr;
-    const TensorPtr table = model_.shared(Slot::head), bias = model_.shared(head_bias);
-    const TensorPtr dense = model_.shared(head_dense);
+    const TensorPtr table = model_.weight(output_table), bias = model_.weight(output_bias);
+    const TensorPtr dense = model_.weight(head_dense);
     if (dense == nullptr)
         return cpu.multiply_by_rows(x, *table, bias.get(), cancel);
-    const MutableTensor inside = cpu.multiply(x, *dense, model_.shared(head_dense_bias).get(), cancel);
-    // RoBERTa's head has the exact GELU, whatever the layers have.
-    activate(cpu, *inside, config_.family == ModelFamily::roberta ? Activation::gelu : config_.activation,
-             cancel);
-    const TensorPtr ready = normed(cpu, *inside, model_.shared(head_gain), model_.shared(head_shift));
+    const MutableTensor inside = cpu.multiply(x, *dense, model_.weight(head_dense_bias).get(), cancel);
+    activate(cpu, *inside, architecture_.head_activation, cancel);
+    const TensorPtr ready =
+        normed(cpu, *inside, model_.weight(head_norm_weight), model_.weight(head_norm_bias));
     return cpu.multiply_by_rows(*ready, *table, bias.get(), cancel);
 }
 

@@ -34,22 +34,25 @@ public:
     /// (B, T, vocab) from the last hidden state; null when the checkpoint has no head.
     TensorPtr logits(cpu::CpuDense& cpu, const Tensor& x, const Progress& cancel) const;
     /// Layer l's attention as the checkpoint has it, over the hidden state before the layer. Its x is what
-    /// the projections read: the normed hidden state in pre-norm families.
+    /// the projections read: the hidden state after norm1 where the norms stand before.
     Problem problem(cpu::CpuDense& cpu, std::int64_t l, const TensorPtr& hidden) const;
 
 private:
-    void add_rows(Tensor& x, Slot table, const std::vector<std::int64_t>& rows) const;
+    void add_rows(Tensor& x, WeightId table, const std::vector<std::int64_t>& rows) const;
     Mask mask_of(std::int64_t l) const;
     Problem problem_of(std::int64_t l, const WeightSet& weights, TensorPtr x) const;
     TensorPtr layer(cpu::CpuDense& cpu, std::int64_t l, const TensorPtr& x, const Attend& attend,
                     const Progress& cancel) const;
-    TensorPtr normed(cpu::CpuDense& cpu, const Tensor& x, const TensorPtr& gain,
-                     const TensorPtr& shift) const;
+    TensorPtr normed(cpu::CpuDense& cpu, const Tensor& x, const TensorPtr& weight,
+                     const TensorPtr& bias) const;
+    /// x after norm1 or norm2 of its layer where that stands in this place, else x.
+    TensorPtr norm1(cpu::CpuDense& cpu, const TensorPtr& x, const WeightSet& weights, bool stands) const;
+    TensorPtr norm2(cpu::CpuDense& cpu, const TensorPtr& x, const WeightSet& weights, bool stands) const;
 
     const Model& model_;
-    const ModelConfig& config_;
+    const Architecture& architecture_;
     const ModelInputs& inputs_;
-    std::optional<Rotary> rotary_;
+    std::vector<Rotary> rotary_; ///< for each of architecture_.ropes
 };
 
 } // namespace headscope::checkpoint

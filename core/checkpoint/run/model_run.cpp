@@ -62,11 +62,11 @@ private:
 };
 
 void ModelRun::State::describe() {
-    const ModelConfig& config = model->config();
-    info.L = config.layers;
-    info.H = config.H;
+    const Architecture& architecture = model->architecture();
+    info.L = architecture.layers;
+    info.H = architecture.H;
     info.Tq = info.Tk = inputs.T;
-    info.numbers.resize(static_cast<std::size_t>(config.layers));
+    info.numbers.resize(static_cast<std::size_t>(architecture.layers));
     std::iota(info.numbers.begin(), info.numbers.end(), std::int64_t{0});
     const auto folder = std::filesystem::path(model->folder());
     info.title = (folder.has_filename() ? folder : folder.parent_path()).filename().string();
@@ -156,7 +156,7 @@ ModelRunPtr ModelRun::compute(const ModelPtr& model, const ModelInputs& inputs, 
     check_edits(*model, edits);
     auto state = std::make_unique<State>(model, inputs, edits);
     state->describe();
-    const std::int64_t layers = model->config().layers;
+    const std::int64_t layers = model->architecture().layers;
     if (before != nullptr)
         state->take_workshops(*before->state_);
     if (before != nullptr && before->state_->model == model && before->state_->inputs == inputs)

@@ -109,7 +109,7 @@ std::vector<ReferenceRow> check_against(const Model& model, const format::Safete
     const ForwardResult run =
         run_model(model, inputs, {.stages = StageSet().with(TensorId::weights)}, attention, progress);
     ReferenceComparison comparison(reference, inputs);
-    const std::int64_t layers = model.config().layers;
+    const std::int64_t layers = model.architecture().layers;
     for (const LayerRun& layer : run.layers)
         comparison.add(attentions, layer.layer, layers, *layer.trace.stage(TensorId::weights));
     for (std::int64_t l = 0; l <= layers; ++l)

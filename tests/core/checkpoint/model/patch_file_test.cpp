@@ -42,8 +42,8 @@ std::shared_ptr<Tensor> copy_of(const TensorPtr& tensor) {
 /// Few numbers of W_Q, all of W_O, a zero that changes its sign, gains of two layers.
 ModelEdits some_edits(const Model& model) {
     const WeightSet first = model.layer(0), second = model.layer(1);
-    const auto W_Q = copy_of(first[Slot::W_Q]), W_O = copy_of(second[Slot::W_O]),
-               W_K = copy_of(second[Slot::W_K]);
+    const auto W_Q = copy_of(first[WeightId::W_Q]), W_O = copy_of(second[WeightId::W_O]),
+               W_K = copy_of(second[WeightId::W_K]);
     W_Q->data()[5] = 1e-42F;
     W_Q->data()[W_Q->count() - 1] = -0.1F;
     W_Q->data()[0] = -0.0F;
@@ -54,7 +54,7 @@ ModelEdits some_edits(const Model& model) {
     edits[0].tensors[TensorId::W_Q] = W_Q;
     edits[1].tensors[TensorId::W_O] = W_O;
     edits[1].tensors[TensorId::W_K] = W_K;
-    edits[1].gains.assign(static_cast<std::size_t>(model.config().H), 1.0F);
+    edits[1].gains.assign(static_cast<std::size_t>(model.architecture().H), 1.0F);
     edits[1].gains.back() = 0.1F;
     return edits;
 }

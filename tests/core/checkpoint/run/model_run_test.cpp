@@ -97,7 +97,8 @@ TEST_CASE("a run of a checkpoint has the numbers of run_model, bit for bit") {
         const ModelRunPtr got = run(model, inputs);
         CHECK(got->computed_from() == 0);
         const AttentionInfo& info = got->info();
-        CHECK((info.L == 2 && info.Tq == inputs.T && info.Tk == inputs.T && info.H == model->config().H));
+        CHECK(
+            (info.L == 2 && info.Tq == inputs.T && info.Tk == inputs.T && info.H == model->architecture().H));
         CHECK(info.numbers == std::vector<std::int64_t>{0, 1});
         CHECK(info.title == name);
         REQUIRE(expected.layers.size() == 2);
@@ -107,7 +108,7 @@ TEST_CASE("a run of a checkpoint has the numbers of run_model, bit for bit") {
         for (std::int64_t l = 0; l <= 2; ++l)
             CHECK(same_bits(*got->hidden(l), *expected.hidden[static_cast<std::size_t>(l)]));
         CHECK(same_bits(*got->logits(), *expected.logits));
-        const std::int64_t vocab = model->config().vocab;
+        const std::int64_t vocab = model->architecture().vocab;
         for (const std::int64_t position : {std::int64_t{0}, inputs.T - 1, std::int64_t{2}}) {
             const TensorPtr one = got->logits_at(position, Progress());
             CHECK(one->shape() == Shape{1, 1, vocab});
@@ -152,7 +153,7 @@ TEST_CASE("a run after edits has the numbers of one from scratch, and computes f
         CHECK(back->computed_from() == 1);
         check_same(*back, *run(model, inputs, first_only));
         // Nothing changed, said in another way.
-        first_only[1].gains.assign(static_cast<std::size_t>(model->config().H), 1.0F);
+        first_only[1].gains.assign(static_cast<std::size_t>(model->architecture().H), 1.0F);
         const ModelRunPtr same = run(model, inputs, first_only, back);
         CHECK(same->computed_from() == 2);
         CHECK(same->hidden(2) == back->hidden(2));
@@ -214,7 +215,7 @@ TEST_CASE("gains of 0 take a head away") {
     // Head 2 without its rows of W_O sends nothing either.
     const Tensor& W_O = *plain->problem(1).weights.W_O;
     auto cut = std::make_shared<Tensor>(W_O.shape(), W_O.values());
-    const std::int64_t dk = model->config().dk, D = model->config().D;
+    const std::int64_t dk = model->architecture().dk, D = model->architecture().D;
     std::fill_n(cut->data() + 2 * dk * D, dk * D, 0.0F);
     weights[1].tensors[TensorId::W_O] = cut;
     const ModelRunPtr by_gain = run(model, inputs, gains, plain),
@@ -230,7 +231,7 @@ TEST_CASE("an edit of a key/value head moves all its query heads and no other") 
         INFO(name);
         const ModelInputs inputs = first_text(name);
         const ModelPtr model = open_model(name);
-        const ModelConfig& config = model->config();
+        const Architecture& config = model->architecture();
         const std::int64_t group = config.H / config.Hkv;
         REQUIRE(group > 1);
         const ModelRunPtr plain = run(model, inputs);

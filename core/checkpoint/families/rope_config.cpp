@@ -1,4 +1,4 @@
-#include "core/checkpoint/files/rope_config.h"
+#include "core/checkpoint/families/rope_config.h"
 
 #include <array>
 #include <cmath>
@@ -40,11 +40,12 @@ void read_llama3(const ConfigReader& settings, RopeScaling& out) {
 }
 
 /// As in Hugging Face's _compute_yarn_parameters (modeling_rope_utils.py).
-void read_yarn(const ConfigReader& settings, const ModelConfig& config, RopeScaling& out) {
-    if (config.rope_theta <= 1.0)
+void read_yarn(const ConfigReader& settings, const Architecture& architecture, double theta,
+               RopeScaling& out) {
+    if (theta <= 1.0)
         settings.refuse("rope_theta", "above 1, as yarn takes its logarithm");
-    out.original_max_positions =
-        settings.positive("original_max_position_embeddings", static_cast<double>(config.max_positions));
+    out.original_max_positions = settings.positive("original_max_position_embeddings",
+                                                   static_cast<double>(architecture.max_positions));
     out.beta_fast = settings.positive("beta_fast", out.beta_fast);
     out.beta_slow = settings.positive("beta_slow", out.beta_slow);
     out.whole_pairs = settings.flag("truncate", true);
@@ -60,10 +61,10 @@ void read_yarn(const ConfigReader& settings, const ModelConfig& config, RopeScal
 
 /// As in Hugging Face's _compute_longrope_parameters (modeling_rope_utils.py): a length among the model's own
 /// keys decides over the factor.
-void read_longrope(const ConfigReader& reader, const ConfigReader& settings, const ModelConfig& config,
+void read_longrope(const ConfigReader& reader, const ConfigReader& settings, const Architecture& architecture,
                    RopeScaling& out) {
     const char* key = "original_max_position_embeddings";
-    const auto longest = static_cast<double>(config.max_positions);
+    const auto longest = static_cast<double>(architecture.max_positions);
     out.original_max_positions = reader.positive(key, settings.positive(key, longest));
     const double ratio = longest / out.original_max_positions;
     out.factor = reader.has(key) ? ratio : settings.positive("factor", ratio);
@@ -71,36 +72,51 @@ void read_longrope(const ConfigReader& reader, const ConfigReader& settings, con
                              ? 1.0
                              : std::sqrt(1.0 + std::log(out.factor) / std::log(out.original_max_positions));
     out.attention_factor = settings.positive("attention_factor", usual);
-    out.short_factors = settings.positives("short_factor", config.dk / 2);
-    out.long_factors = settings.positives("long_factor", config.dk / 2);
+    out.short_factors = settings.positives("short_factor", architecture.rotary_width / 2);
+    out.long_factors = settings.positives("long_factor", architecture.rotary_width / 2);
 }
 
 RopeScaling read_scaling(const ConfigReader& reader, const ConfigReader& settings,
-                         const ModelConfig& config) {
+                         const Architecture& architecture, double theta) {
     RopeScaling out;
     out.kind = read_kind(settings);
     if (out.kind == Kind::longrope)
-        read_longrope(reader, settings, config, out);
+        read_longrope(reader, settings, architecture, out);
     else if (out.kind != Kind::none)
         out.factor = needed(settings, "factor");
     if (out.kind == Kind::llama3)
         read_llama3(settings, out);
     if (out.kind == Kind::yarn)
-        read_yarn(settings, config, out);
+        read_yarn(settings, architecture, theta, out);
     return out;
 }
 
 } // namespace
 
-void read_rope(const ConfigReader& reader, ModelConfig& config) {
-    config.rope_theta = reader.positive("rope_theta", config.rope_theta);
-    // Newer files keep the base among the other settings.
-    for (const char* key : {"rope_parameters", "rope_scaling"})
-        if (const auto settings = reader.object(key)) {
-            config.rope_theta = settings->positive("rope_theta", config.rope_theta);
-            config.rope_scaling = read_scaling(reader, *settings, config);
-            return;
-        }
+void read_rope(const ConfigReader& reader, double usual_theta, Architecture& architecture) {
+    Rope rope;
+    rope.theta = reader.positive("rope_theta", usual_theta);
+    double part = reader.positive("partial_rotary_factor", 1.0);
+    auto settings = reader.object("rope_parameters");
+    if (!settings)
+        settings = reader.object("rope_scaling");
+    // Newer files keep base and part among the other settings.
+    if (settings) {
+        rope.theta = settings->positive("rope_theta", rope.theta);
+        part = settings->positive("partial_rotary_factor", part);
+    }
+    if (part > 1.0)
+        (reader.has("partial_rotary_factor") ? reader : *settings)
+            .refuse("partial_rotary_factor", "above 0 and at most 1");
+    architecture.rotary_width =
+        static_cast<std::int64_t>(static_cast<double>(architecture.dk) * part); // cut off, as int() does
+    if (architecture.rotary_width < 2 || architecture.rotary_width % 2 != 0)
+        reader.refuse(reader.has("head_dim") ? "head_dim" : "hidden_size",
+                      "such that the width of a head is even, for the rotary position embedding");
+    if (settings)
+        rope.scaling = read_scaling(reader, *settings, architecture, rope.theta);
+    architecture.ropes = {rope};
+    architecture.layer_rope.assign(static_cast<std::size_t>(architecture.layers), 0);
 }
 
 } // namespace headscope::checkpoint

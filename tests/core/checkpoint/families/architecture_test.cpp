@@ -1,5 +1,4 @@
-#include "core/checkpoint/files/config.h"
-
+#include "core/checkpoint/families/families.h"
 #include "core/checkpoint/model/rope.h"
 #include "tests/catch.h"
 #include "tests/support.h"
@@ -14,8 +13,16 @@ using nlohmann::json;
 
 namespace {
 
-ModelConfig parse(const json& value) {
-    return parse_model_config(value.dump(), "config.json");
+Architecture parse(const json& value) {
+    return read_architecture(value.dump(), "config.json");
+}
+
+std::vector<float> frequencies_of(const Architecture& architecture, std::int64_t T) {
+    return rotary_frequencies(architecture, architecture.ropes.at(0), T);
+}
+
+Rotary tables_of(const Architecture& architecture, std::int64_t T) {
+    return rotary_tables(architecture, architecture.ropes.at(0), T);
 }
 
 std::string fault(const json& value) {
@@ -39,12 +46,12 @@ json qwen2(const json& more = json::object()) {
 
 TEST_CASE("each family's own spelling and defaults are read") {
     // The published GPT-2 small writes these and little else.
-    const ModelConfig gpt2 = parse({{"model_type", "gpt2"},
-                                    {"n_embd", 768},
-                                    {"n_head", 12},
-                                    {"n_layer", 12},
-                                    {"n_positions", 1024},
-                                    {"vocab_size", 50257}});
+    const Architecture gpt2 = parse({{"model_type", "gpt2"},
+                                     {"n_embd", 768},
+                                     {"n_head", 12},
+                                     {"n_layer", 12},
+                                     {"n_positions", 1024},
+                                     {"vocab_size", 50257}});
     CHECK(gpt2.layers == 12);
     CHECK(gpt2.dk == 64);
     CHECK(gpt2.d_ff == 3072);
@@ -52,15 +59,15 @@ TEST_CASE("each family's own spelling and defaults are read") {
     CHECK(gpt2.norm_eps == 1e-5);
     CHECK(gpt2.tied);
     CHECK(gpt2.temperature(3) == 1.0);
-    const ModelConfig distilbert = parse({{"model_type", "distilbert"}, {"dim", 32}, {"n_heads", 4}});
+    const Architecture distilbert = parse({{"model_type", "distilbert"}, {"dim", 32}, {"n_heads", 4}});
     CHECK(distilbert.layers == 6);
     CHECK(distilbert.D == 32);
     CHECK(distilbert.norm_eps == 1e-12);
     CHECK(distilbert.token_types == 0);
-    const ModelConfig roberta = parse({{"model_type", "roberta"}});
+    const Architecture roberta = parse({{"model_type", "roberta"}});
     CHECK(roberta.pad_id == 1);
     CHECK(roberta.vocab == 50265);
-    const ModelConfig mistral = parse({{"model_type", "mistral"}});
+    const Architecture mistral = parse({{"model_type", "mistral"}});
     CHECK(mistral.Hkv == 8);
     CHECK(mistral.windows.at(0) == 4096);
     CHECK_FALSE(mistral.tied);
@@ -91,7 +98,7 @@ TEST_CASE("sliding windows are given to the layers that have them") {
 }
 
 TEST_CASE("rotary frequencies follow the base and its scaling") {
-    const auto of = [](const json& more) { return rotary_frequencies(parse(llama(more)), 1); };
+    const auto of = [](const json& more) { return frequencies_of(parse(llama(more)), 1); };
     const auto plain = of({{"rope_theta", 10000.0}});
     REQUIRE(plain.size() == 8);
     for (std::size_t c = 0; c < plain.size(); ++c)
@@ -114,53 +121,54 @@ TEST_CASE("rotary frequencies follow the base and its scaling") {
         CHECK(llama3[c] == Approx(plain[c] / 8));
     const auto nested = of({{"rope_parameters", {{"rope_type", "default"}, {"rope_theta", 500.0}}}});
     CHECK(nested[1] == Approx(std::pow(500.0, -1.0 / 8.0)));
-    const ModelConfig dynamic = parse(
+    const Architecture dynamic = parse(
         llama({{"rope_scaling", {{"type", "dynamic"}, {"factor", 2.0}}}, {"max_position_embeddings", 16}}));
-    CHECK(rotary_tables(dynamic, 16).cos->shape() == Shape{1, 16, 16});
-    CHECK(rotary_frequencies(dynamic, 16) == plain);
-    CHECK(rotary_frequencies(dynamic, 32)[1] ==
+    CHECK(tables_of(dynamic, 16).cos->shape() == Shape{1, 16, 16});
+    CHECK(frequencies_of(dynamic, 16) == plain);
+    CHECK(frequencies_of(dynamic, 32)[1] ==
           Approx(std::pow(10000.0 * std::pow(2.0 * 32 / 16 - 1, 16.0 / 14.0), -1.0 / 8.0)));
 }
 
 TEST_CASE("yarn divides slow frequencies, and longrope each by its own number") {
     // From Hugging Face's formulas in torch: dk 16, base 10000, factor 4, 64 original positions.
-    const ModelConfig yarn = parse(
+    const Architecture yarn = parse(
         llama({{"max_position_embeddings", 64}, {"rope_scaling", {{"type", "yarn"}, {"factor", 4.0}}}}));
-    const auto frequencies = rotary_frequencies(yarn, 1);
+    const auto frequencies = frequencies_of(yarn, 1);
     const std::vector<double> expected{
         1, 0.23717082, 0.049999997, 0.0079056947, 0.0024999999, 0.00079056947, 0.00025000001, 7.9056947e-05};
     REQUIRE(frequencies.size() == expected.size());
     for (std::size_t c = 0; c < expected.size(); ++c)
         CHECK(frequencies[c] == Approx(expected[c]));
-    CHECK(yarn.rope_scaling.attention_factor == Approx(0.1 * std::log(4.0) + 1.0));
-    CHECK(rotary_tables(yarn, 1).cos->at(0, 0, 0) == Approx(0.1 * std::log(4.0) + 1.0));
+    CHECK(yarn.ropes.at(0).scaling.attention_factor == Approx(0.1 * std::log(4.0) + 1.0));
+    CHECK(tables_of(yarn, 1).cos->at(0, 0, 0) == Approx(0.1 * std::log(4.0) + 1.0));
     const auto attention_factor = [](const json& more) {
         json scaling = {{"rope_type", "yarn"}, {"factor", 40.0}};
         scaling.update(more);
-        return parse(llama({{"rope_scaling", scaling}})).rope_scaling.attention_factor;
+        return parse(llama({{"rope_scaling", scaling}})).ropes.at(0).scaling.attention_factor;
     };
     CHECK(attention_factor({{"attention_factor", 1.5}}) == 1.5);
     CHECK(attention_factor({{"mscale", 1.0}, {"mscale_all_dim", 1.0}}) == 1.0);
 
     const std::vector<double> few(8, 2.0), many(8, 5.0);
-    const ModelConfig longrope = parse(
+    const Architecture longrope = parse(
         llama({{"max_position_embeddings", 64},
                {"original_max_position_embeddings", 16},
                {"rope_scaling", {{"rope_type", "longrope"}, {"short_factor", few}, {"long_factor", many}}}}));
-    CHECK(rotary_frequencies(longrope, 16)[0] == Approx(1 / 2.0));
-    CHECK(rotary_frequencies(longrope, 17)[0] == Approx(1 / 5.0));
-    CHECK(longrope.rope_scaling.attention_factor == Approx(std::sqrt(1 + std::log(4.0) / std::log(16.0))));
+    CHECK(frequencies_of(longrope, 16)[0] == Approx(1 / 2.0));
+    CHECK(frequencies_of(longrope, 17)[0] == Approx(1 / 5.0));
+    CHECK(longrope.ropes.at(0).scaling.attention_factor ==
+          Approx(std::sqrt(1 + std::log(4.0) / std::log(16.0))));
     CHECK_THAT(fault(llama({{"rope_scaling",
                              {{"rope_type", "longrope"}, {"short_factor", {1.0}}, {"long_factor", many}}}})),
                Contains("short_factor") && Contains("a list of 8 numbers"));
 }
 
 TEST_CASE("the names of sizes that all families share are taken where the family's own are missing") {
-    const ModelConfig gpt2 = parse({{"model_type", "gpt2"},
-                                    {"hidden_size", 32},
-                                    {"num_attention_heads", 2},
-                                    {"num_hidden_layers", 3},
-                                    {"max_position_embeddings", 40}});
+    const Architecture gpt2 = parse({{"model_type", "gpt2"},
+                                     {"hidden_size", 32},
+                                     {"num_attention_heads", 2},
+                                     {"num_hidden_layers", 3},
+                                     {"max_position_embeddings", 40}});
     CHECK((gpt2.D == 32 && gpt2.H == 2 && gpt2.layers == 3 && gpt2.max_positions == 40));
     CHECK(parse({{"model_type", "distilbert"}, {"hidden_size", 36}, {"num_attention_heads", 6}}).D == 36);
     CHECK(parse({{"model_type", "gpt2"}, {"n_embd", 24}, {"hidden_size", 48}}).D == 24);
@@ -195,5 +203,44 @@ TEST_CASE("faults of a config name the key, what it has and what it should have"
     CHECK_THAT(fault({{"model_type", "bert"}, {"position_embedding_type", "relative_key"}}),
                Contains("position_embedding_type"));
     CHECK_THAT(fault({{"model_type", "bert"}, {"is_decoder", true}}), Contains("is_decoder"));
-    CHECK_THAT(input_error([] { parse_model_config("{", "config.json"); }), Contains("config.json"));
+    CHECK_THAT(input_error([] { read_architecture("{", "config.json"); }), Contains("config.json"));
+}
+
+TEST_CASE("what an architecture can say and is not computed is refused by name") {
+    const Architecture plain = parse({{"model_type", "gpt2"}});
+    CHECK_NOTHROW(require_supported(plain, "config.json"));
+    const auto refused = [&](const auto& change) {
+        Architecture changed = plain;
+        change(changed);
+        return input_error([&] { require_supported(changed, "config.json"); });
+    };
+    CHECK_THAT(refused([](Architecture& a) { a.experts = 4; }),
+               Contains("config.json: this gpt2 model has a mixture of experts"));
+    CHECK_THAT(refused([](Architecture& a) { a.embedding_scale = 2; }), Contains("word embeddings"));
+    CHECK_THAT(refused([](Architecture& a) { a.norm = NormKind::rms_plus_one; }), Contains("1 + weight"));
+    CHECK_THAT(refused([](Architecture& a) { a.norm_weights = false; }), Contains("without weights"));
+    CHECK_THAT(refused([](Architecture& a) { a.norms.after_branch = true; }), Contains("on the outputs"));
+    CHECK_THAT(refused([](Architecture& a) { a.norms.first = false; }), Contains("layer 0"));
+    CHECK_THAT(refused([](Architecture& a) { a.residual = Residual::parallel; }), Contains("side by side"));
+    CHECK_THAT(refused([](Architecture& a) {
+                   a.causal = false;
+                   a.windows.at(1) = 3;
+               }),
+               Contains("both sides"));
+    CHECK_THAT(refused([](Architecture& a) { a.qkv = QkvPacking::by_head; }), Contains("head by head"));
+    CHECK_THAT(refused([](Architecture& a) { a.qk_norm = QkNorm::per_head; }), Contains("norms on queries"));
+    CHECK_THAT(refused([](Architecture& a) { a.qkv_limit = 8; }), Contains("limits"));
+    CHECK_THAT(refused([](Architecture& a) { a.score_cap = 50; }), Contains("cap on the scores"));
+    CHECK_THAT(refused([](Architecture& a) { a.sink = true; }), Contains("a sink"));
+    CHECK_THAT(refused([](Architecture& a) { a.alibi = true; }), Contains("ALiBi"));
+    CHECK_THAT(refused([](Architecture& a) { a.rotary_width = 2; }), Contains("a part of each head"));
+    CHECK_THAT(refused([](Architecture& a) {
+                   a.rotary_width = a.dk;
+                   a.rotary_pairs = RotaryPairs::neighbours;
+               }),
+               Contains("neighbours"));
+    CHECK_THAT(refused([](Architecture& a) { a.gate = GatePacking::interleaved; }), Contains("gates stored"));
+    CHECK_THAT(refused([](Architecture& a) { a.logit_cap = 30; }), Contains("cap on the logits"));
+    CHECK_THAT(fault(llama({{"partial_rotary_factor", 0.5}})), Contains("a part of each head"));
+    CHECK_THAT(fault(llama({{"partial_rotary_factor", 1.5}})), Contains("partial_rotary_factor is 1.5"));
 }

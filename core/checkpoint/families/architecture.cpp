@@ -1,0 +1,50 @@
+#include "core/checkpoint/families/architecture.h"
+
+#include "core/base/error.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace headscope::checkpoint {
+
+double Architecture::temperature(std::int64_t l) const {
+    const double own = score_scale ? 1.0 / (*score_scale * std::sqrt(static_cast<double>(dk))) : 1.0;
+    return divide_by_layer ? own * static_cast<double>(l + 1) : own;
+}
+
+std::int64_t Architecture::longest_text() const {
+    return position_rows > 0 ? std::max<std::int64_t>(0, position_rows - position_offset) : max_positions;
+}
+
+void require_supported(const Architecture& a, const std::string& source) {
+    const std::array faults = std::to_array<std::pair<bool, const char*>>({
+        {a.experts > 0, "a mixture of experts"},
+        {a.embedding_scale != 1.0, "word embeddings that are multiplied by a number"},
+        {a.norm == NormKind::rms_plus_one, "norms that multiply by 1 + weight"},
+        {!a.norm_weights, "norms without weights"},
+        {a.norms.after_branch, "norms on the outputs of attention and MLP"},
+        {!a.norms.first, "no norm before the attention of layer 0"},
+        {a.residual != Residual::serial, "attention and MLP side by side in one residual step"},
+        {!a.causal && std::ranges::any_of(a.windows, [](const auto& window) { return window.has_value(); }),
+         "windows that reach to both sides"},
+        {a.qkv == QkvPacking::by_head, "queries, keys and values stored head by head"},
+        {a.qk_norm != QkNorm::none, "norms on queries and keys"},
+        {a.qkv_limit != 0.0, "limits on queries, keys and values"},
+        {a.score_cap != 0.0, "a soft cap on the scores"},
+        {a.sink, "a sink in the softmax"},
+        {a.alibi, "ALiBi positions"},
+        {a.rotary_width != 0 && a.rotary_width != a.dk, "rotary positions on a part of each head"},
+        {a.rotary_width != 0 && a.rotary_pairs == RotaryPairs::neighbours,
+         "rotary positions on pairs of neighbours"},
+        {a.gate == GatePacking::interleaved, "gates stored between the other numbers of the MLP"},
+        {a.logit_cap != 0.0, "a soft cap on the logits"},
+    });
+    for (const auto& [present, what] : faults)
+        if (present)
+            fail_input(source + ": this " + a.family + " model has " + what +
+                       ", which is not computed here; open another checkpoint");
+}
+
+} // namespace headscope::checkpoint

@@ -1,0 +1,131 @@
+#pragma once
+
+#include "core/checkpoint/families/name_map.h"
+#include "core/checkpoint/families/rope_settings.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headscope::checkpoint {
+
+/// More layers in a file are taken for a mistake.
+constexpr std::int64_t most_layers = 10'000;
+
+enum class Activation : std::uint8_t {
+    gelu,       ///< x Phi(x), by the error function
+    gelu_tanh,  ///< its approximation by tanh: gelu_new, gelu_pytorch_tanh
+    gelu_quick, ///< x sigmoid(1.702 x)
+    relu,
+    relu6, ///< relu, at most 6
+    relu_square,
+    leaky_relu, ///< 0.01 x below 0
+    silu,       ///< x sigmoid(x)
+    mish,       ///< x tanh(ln(1 + exp(x)))
+    tanh,
+    sigmoid,
+    linear ///< x
+};
+
+enum class NormKind : std::uint8_t {
+    layer,       ///< (x - mean) / sqrt(variance + eps) * weight + bias
+    rms,         ///< x / sqrt(mean square + eps) * weight
+    rms_plus_one ///< x / sqrt(mean square + eps) * (1 + weight)
+};
+
+/// Where the two norms of a layer stand: norm1 belongs to the attention, norm2 to the MLP.
+struct NormPlaces {
+    bool before = false;       ///< on what attention and MLP read
+    bool after_branch = false; ///< on what they return, before it is added
+    bool after_sum = false;    ///< on the sum of both
+    bool first = true;         ///< false: layer 0 has no norm before its attention
+};
+
+enum class Residual : std::uint8_t {
+    serial,           ///< x + attention, then + MLP of that sum
+    parallel,         ///< x + attention(norm1 x) + MLP(norm2 x)
+    parallel_one_norm ///< x + attention(norm1 x) + MLP(norm1 x)
+};
+
+enum class QkNorm : std::uint8_t { none, per_head, whole_width };
+
+/// What the rows of the position table count.
+enum class PositionCount : std::uint8_t {
+    every_token,       ///< 0 .. T-1, whatever the padding
+    other_than_pad_id, ///< tokens whose id is not pad_id; those get row position_offset - 1
+    real_tokens        ///< tokens of the attention mask; the others get row position_offset - 1
+};
+
+/// Everything that decides what a checkpoint computes, but for its weights. A family's file makes it from
+/// config.json; the rest of the program knows no family. Every size is at least 1 unless 0 is said to mean
+/// something. Which biases there are is what `names` lists.
+struct Architecture {
+    std::string family; ///< model_type, for messages
+    std::string dtype;  ///< as stored: "float32"; empty when it is not said
+    NameMap names;
+
+    std::int64_t layers = 0;
+    std::int64_t D = 0;
+    std::int64_t H = 0;
+    std::int64_t Hkv = 0;           ///< divides H
+    std::int64_t dk = 0;            ///< also the width of a value head
+    std::int64_t d_ff = 0;          ///< width inside the MLP
+    std::int64_t vocab = 0;         ///< rows of the word table
+    std::int64_t max_positions = 0; ///< what the model was made for
+    std::int64_t experts = 0;       ///< MLPs per layer of which a token uses some; 0: one for all
+
+    // The embedding.
+    std::int64_t position_rows = 0;   ///< of the learned position table; 0: there is none
+    std::int64_t position_offset = 0; ///< the row of the first token
+    PositionCount position_count = PositionCount::every_token;
+    std::int64_t pad_id = 0;
+    std::int64_t token_types = 0;  ///< rows of the token type table; 0: there is none
+    bool word_token_types = false; ///< token types are rows of the word table, as in GPT-2
+    double embedding_scale = 1.0;  ///< multiplies the word embedding; above 0
+    bool embedding_norm = false;
+
+    // Norms and residual.
+    NormKind norm = NormKind::layer;
+    bool norm_weights = true; ///< false: norms have no parameters
+    double norm_eps = 0.0;    ///< above 0
+    NormPlaces norms;
+    bool final_norm = false;
+    Residual residual = Residual::serial;
+
+    // Attention.
+    bool causal = false;
+    std::vector<std::optional<std::int64_t>> windows; ///< per layer, if it has one. Causal: how many keys
+                                                      ///< back, itself included; else how far to each side
+    QkvPacking qkv = QkvPacking::separate;
+    QkNorm qk_norm = QkNorm::none;
+    double qkv_limit = 0.0;            ///< q, k and v are cut to [-limit, limit]; 0: they are not
+    std::optional<double> score_scale; ///< multiplies the scores; absent: 1/sqrt(dk)
+    bool divide_by_layer = false;      ///< scores are divided by the number of the layer, counted from 1
+    double score_cap = 0.0;            ///< cap tanh(score / cap); 0: none
+    bool sink = false;                 ///< a learned number per head takes part in the softmax
+    bool alibi = false;                ///< a slope per head times the key's position is added to the scores
+    std::int64_t rotary_width = 0;     ///< leading numbers of a query or key head that turn: 0 to dk, even
+    RotaryPairs rotary_pairs = RotaryPairs::halves;
+    std::vector<Rope> ropes;
+    std::vector<std::optional<std::size_t>> layer_rope; ///< per layer: which of `ropes`, if any
+
+    // MLP and head.
+    Activation activation = Activation::gelu;
+    GatePacking gate = GatePacking::separate;      ///< of models whose MLP has a gate
+    Activation head_activation = Activation::gelu; ///< after the head's own dense layer, if it has one
+    bool tied = false;                             ///< the head multiplies by the word table
+    double logit_cap = 0.0;                        ///< cap tanh(logit / cap); 0: none
+    std::string mask_token;                        ///< stands for a hidden word; empty: none
+
+    /// What the scaled scores of layer l are divided by on top of sqrt(dk).
+    double temperature(std::int64_t l) const;
+    /// Tokens of the longest text that has positions.
+    std::int64_t longest_text() const;
+};
+
+/// The only place that knows what is not computed. Throws Error(input) with one sentence that names the
+/// first such thing; `source` names the file.
+void require_supported(const Architecture& architecture, const std::string& source);
+
+} // namespace headscope::checkpoint

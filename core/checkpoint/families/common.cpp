@@ -1,0 +1,216 @@
+#include "core/checkpoint/families/common.h"
+
+#include "core/checkpoint/families/rope_config.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+namespace headscope::checkpoint {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array<std::pair<std::string_view, Activation>, 18> activations{
+    {{"gelu", Activation::gelu},
+     {"gelu_python", Activation::gelu},
+     {"gelu_new", Activation::gelu_tanh},
+     {"gelu_pytorch_tanh", Activation::gelu_tanh},
+     {"gelu_python_tanh", Activation::gelu_tanh},
+     {"gelu_fast", Activation::gelu_tanh},
+     {"gelu_accurate", Activation::gelu_tanh},
+     {"quick_gelu", Activation::gelu_quick},
+     {"relu", Activation::relu},
+     {"relu6", Activation::relu6},
+     {"relu2", Activation::relu_square},
+     {"leaky_relu", Activation::leaky_relu},
+     {"silu", Activation::silu},
+     {"swish", Activation::silu},
+     {"mish", Activation::mish},
+     {"tanh", Activation::tanh},
+     {"sigmoid", Activation::sigmoid},
+     {"linear", Activation::linear}}};
+
+std::string activation_names() {
+    std::string names;
+    for (const auto& [name, activation] : activations)
+        names += (names.empty() ? "" : ", ") + std::string(name);
+    return names;
+}
+
+Activation read_activation(const ConfigReader& reader, const char* key, const char* usual) {
+    const std::string name = reader.text(key, usual);
+    const auto row =
+        std::ranges::find(activations, name, [](const auto& known) { return std::string(known.first); });
+    if (row == activations.end())
+        reader.refuse(key, "one of " + activation_names());
+    return row->second;
+}
+
+/// Decoders of these families, and layers that read another text, are other models.
+void refuse_decoders(const ConfigReader& reader) {
+    if (reader.flag("is_decoder", false))
+        reader.refuse("is_decoder", "false: decoders of this family are not computed here");
+    if (reader.flag("add_cross_attention", false))
+        reader.refuse("add_cross_attention", "false: cross-attention in a model is not computed here");
+}
+
+/// Hkv, where a missing key means `usual` and null means H; and dk, which head_dim may set apart from D / H.
+void read_grouped_heads(const ConfigReader& reader, std::int64_t usual, Architecture& a) {
+    const char* key = "num_key_value_heads";
+    a.Hkv = reader.size(key, usual == 0 || reader.says_null(key) ? a.H : usual);
+    if (a.H % a.Hkv != 0)
+        reader.refuse(key, "a divisor of num_attention_heads = " + std::to_string(a.H));
+    a.dk = reader.size("head_dim", a.dk);
+}
+
+/// By layer, whether layer_types says sliding_attention; nothing where the key is missing.
+std::optional<std::vector<bool>> read_layer_types(const ConfigReader& reader, std::int64_t layers) {
+    const char* key = "layer_types";
+    const json* types = reader.find(key);
+    if (types == nullptr)
+        return std::nullopt;
+    const std::string wanted =
+        "a list of " + std::to_string(layers) + " times full_attention or sliding_attention";
+    if (!types->is_array() || static_cast<std::int64_t>(types->size()) != layers)
+        reader.refuse(key, wanted);
+    std::vector<bool> slides;
+    for (const json& type : *types) {
+        const std::string name = type.is_string() ? type.get<std::string>() : "";
+        if (name != "sliding_attention" && name != "full_attention")
+            reader.refuse(key, wanted);
+        slides.push_back(name == "sliding_attention");
+    }
+    return slides;
+}
+
+} // namespace
+
+Architecture read_sizes(const ConfigReader& reader, const char* family, const SizeKeys& own_keys,
+                        const SizeDefaults& defaults) {
+    refuse_decoders(reader);
+    SizeKeys keys = own_keys;
+    const SizeKeys common;
+    const auto choose = [&](const char*& own, const char* other) {
+        if (!reader.has(own) && reader.has(other))
+            own = other;
+    };
+    choose(keys.layers, common.layers);
+    choose(keys.D, common.D);
+    choose(keys.H, common.H);
+    choose(keys.max_positions, common.max_positions);
+
+    Architecture a;
+    a.family = family;
+    a.dtype = reader.text("torch_dtype", reader.text("dtype", ""));
+    a.layers = reader.size(keys.layers, defaults.layers);
+    if (a.layers > most_layers)
+        reader.refuse(keys.layers, "at most " + std::to_string(most_layers));
+    a.D = reader.size(keys.D, defaults.D);
+    a.H = a.Hkv = reader.size(keys.H, defaults.H);
+    if (a.D % a.H != 0 && !reader.has("head_dim"))
+        reader.refuse(keys.D, "a multiple of " + std::string(keys.H) + " = " + std::to_string(a.H));
+    a.dk = a.D / a.H;
+    a.d_ff = reader.size(keys.d_ff, defaults.d_ff > 0 ? defaults.d_ff : 4 * a.D);
+    a.vocab = reader.size("vocab_size", defaults.vocab);
+    a.max_positions = reader.size(keys.max_positions, defaults.max_positions);
+    a.norm_eps =
+        keys.norm_eps == nullptr ? defaults.norm_eps : reader.positive(keys.norm_eps, defaults.norm_eps);
+    a.activation = a.head_activation = read_activation(reader, keys.activation, defaults.activation);
+    a.tied = reader.flag("tie_word_embeddings", defaults.tied);
+    a.windows.resize(static_cast<std::size_t>(a.layers));
+    a.layer_rope.resize(static_cast<std::size_t>(a.layers));
+    return a;
+}
+
+void set_pre_norm_decoder(Architecture& a) {
+    a.causal = true;
+    a.norms.before = true;
+    a.final_norm = true;
+}
+
+void set_post_norm_encoder(Architecture& a) {
+    a.embedding_norm = true;
+    a.norms.after_sum = true;
+}
+
+void set_learned_positions(Architecture& a) {
+    a.position_rows = a.max_positions;
+}
+
+Architecture read_llama_like(const ConfigReader& reader, const LlamaLike& family, const LlamaBiases& biases) {
+    Architecture a = read_sizes(reader, family.family, {.norm_eps = "rms_norm_eps"}, family.defaults);
+    set_pre_norm_decoder(a);
+    a.norm = NormKind::rms;
+    read_grouped_heads(reader, family.Hkv, a);
+    read_rope(reader, family.rope_theta, a);
+    a.names = llama_names(biases);
+    return a;
+}
+
+NameMap llama_names(const LlamaBiases& biases) {
+    using enum WeightId;
+    using enum Layout;
+    using E = Extent;
+    const auto bias = [](bool has, WeightId id) { return has ? std::optional(id) : std::nullopt; };
+    return {
+        .body = tensors_of({
+            {"embed_tokens", table, E::vocab, E::D, word_table},
+            {"norm", vector, E::D, E::none, final_norm_weight},
+            {"layers.{l}.input_layernorm", vector, E::D, E::none, norm1_weight},
+            {"layers.{l}.self_attn.q_proj", linear, E::D, E::H_dk, W_Q, bias(biases.qkv, b_Q)},
+            {"layers.{l}.self_attn.k_proj", linear, E::D, E::Hkv_dk, W_K, bias(biases.qkv, b_K)},
+            {"layers.{l}.self_attn.v_proj", linear, E::D, E::Hkv_dk, W_V, bias(biases.qkv, b_V)},
+            {"layers.{l}.self_attn.o_proj", linear, E::H_dk, E::D, W_O, bias(biases.out, b_O)},
+            {"layers.{l}.post_attention_layernorm", vector, E::D, E::none, norm2_weight},
+            {"layers.{l}.mlp.gate_proj", linear, E::D, E::d_ff, mlp_gate, bias(biases.mlp, mlp_gate_bias)},
+            {"layers.{l}.mlp.up_proj", linear, E::D, E::d_ff, mlp_in, bias(biases.mlp, mlp_in_bias)},
+            {"layers.{l}.mlp.down_proj", linear, E::d_ff, E::D, mlp_out, bias(biases.mlp, mlp_out_bias)},
+        }),
+        .head = tensors_of({{"lm_head", table, E::vocab, E::D, output_table}}),
+        .prefixes = {"model.", ""},
+        .not_needed = {"rotary_emb.inv_freq"}};
+}
+
+void read_windows(const ConfigReader& reader, std::optional<std::int64_t> usual,
+                  const std::function<bool(std::int64_t l)>& slides, Architecture& a) {
+    if (reader.says_null("sliding_window"))
+        return;
+    const std::optional<std::int64_t> given = reader.integer("sliding_window", 1);
+    const std::optional<std::vector<bool>> listed = read_layer_types(reader, a.layers);
+    for (std::int64_t l = 0; l < a.layers; ++l) {
+        const auto at = static_cast<std::size_t>(l);
+        if (listed ? (*listed)[at] : slides(l))
+            a.windows[at] = given ? given : usual;
+    }
+}
+
+Architecture read_bert_like(const ConfigReader& reader, const char* family, const SizeDefaults& defaults) {
+    using enum WeightId;
+    using enum Layout;
+    using E = Extent;
+    if (reader.text("position_embedding_type", "absolute") != "absolute")
+        reader.refuse("position_embedding_type", "absolute, the only kind computed here");
+    Architecture a = read_sizes(reader, family, {}, defaults);
+    set_post_norm_encoder(a);
+    set_learned_positions(a);
+    a.token_types = reader.size("type_vocab_size", 2);
+    a.names.body = tensors_of({
+        {"embeddings.word_embeddings", table, E::vocab, E::D, word_table},
+        {"embeddings.position_embeddings", table, E::positions, E::D, position_table},
+        {"embeddings.token_type_embeddings", table, E::token_types, E::D, token_type_table},
+        {"embeddings.LayerNorm", vector, E::D, E::none, embedding_norm_weight, embedding_norm_bias},
+        {"encoder.layer.{l}.attention.self.query", linear, E::D, E::H_dk, W_Q, b_Q},
+        {"encoder.layer.{l}.attention.self.key", linear, E::D, E::Hkv_dk, W_K, b_K},
+        {"encoder.layer.{l}.attention.self.value", linear, E::D, E::Hkv_dk, W_V, b_V},
+        {"encoder.layer.{l}.attention.output.dense", linear, E::H_dk, E::D, W_O, b_O},
+        {"encoder.layer.{l}.attention.output.LayerNorm", vector, E::D, E::none, norm1_weight, norm1_bias},
+        {"encoder.layer.{l}.intermediate.dense", linear, E::D, E::d_ff, mlp_in, mlp_in_bias},
+        {"encoder.layer.{l}.output.dense", linear, E::d_ff, E::D, mlp_out, mlp_out_bias},
+        {"encoder.layer.{l}.output.LayerNorm", vector, E::D, E::none, norm2_weight, norm2_bias},
+    });
+    return a;
+}
+
+} // namespace headscope::checkpoint

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "core/checkpoint/families/architecture.h"
+#include "core/checkpoint/files/config_reader.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+namespace headscope::checkpoint {
+
+// What the families' files share. Each function reads keys of config.json and throws Error(input) naming the
+// key, what it has and what it should have.
+
+/// How a family spells the sizes. A null key: the file does not say it. Where a family's own spelling of
+/// layers, D, H or max_positions is missing, the common one is taken, as Hugging Face's classes do.
+struct SizeKeys {
+    const char* layers = "num_hidden_layers";
+    const char* D = "hidden_size";
+    const char* H = "num_attention_heads";
+    const char* d_ff = "intermediate_size";
+    const char* max_positions = "max_position_embeddings";
+    const char* norm_eps = "layer_norm_eps";
+    const char* activation = "hidden_act";
+};
+
+/// What the family's configuration class takes where a key is missing.
+struct SizeDefaults {
+    std::int64_t layers = 12, D = 768, H = 12;
+    std::int64_t d_ff = 0; ///< 0: 4 D
+    std::int64_t vocab = 0, max_positions = 0;
+    double norm_eps = 1e-5;
+    const char* activation = "gelu";
+    bool tied = true;
+};
+
+/// Sizes, eps, activation, tied tables and dtype; full attention in every layer; as many key/value heads as
+/// query heads, of width D / H.
+Architecture read_sizes(const ConfigReader& reader, const char* family, const SizeKeys& keys,
+                        const SizeDefaults& defaults);
+
+/// GPT-2's frame: causal, LayerNorm before attention and MLP and at the end.
+void set_pre_norm_decoder(Architecture& architecture);
+/// BERT's frame: every token reads every other, LayerNorm after the embedding and after each residual sum.
+void set_post_norm_encoder(Architecture& architecture);
+/// A learned position table of max_positions rows, whose first token has row 0.
+void set_learned_positions(Architecture& architecture);
+
+/// What sets a Llama-like family apart.
+struct LlamaLike {
+    const char* family;
+    SizeDefaults defaults;
+    std::int64_t Hkv = 0; ///< where num_key_value_heads is missing; 0: H
+    double rope_theta = 10000.0;
+};
+struct LlamaBiases {
+    bool qkv = false, out = false, mlp = false;
+};
+/// Llama's frame and names: causal, RMSNorm before attention and MLP and at the end, rotary positions, an
+/// MLP with a gate, grouped key/value heads, head_dim. No biases and no windows: those are the family's.
+Architecture read_llama_like(const ConfigReader& reader, const LlamaLike& family,
+                             const LlamaBiases& biases = {});
+NameMap llama_names(const LlamaBiases& biases);
+
+/// Gives the window sliding_window to the layers that slide: those layer_types names, or where it is missing
+/// those `slides` names. A missing sliding_window means `usual`, null means that no layer has one.
+void read_windows(const ConfigReader& reader, std::optional<std::int64_t> usual,
+                  const std::function<bool(std::int64_t l)>& slides, Architecture& architecture);
+
+/// The encoder of BERT and RoBERTa, which have the same keys and names; without prefixes and head.
+Architecture read_bert_like(const ConfigReader& reader, const char* family, const SizeDefaults& defaults);
+
+} // namespace headscope::checkpoint

@@ -1,0 +1,79 @@
+#include "core/checkpoint/families/name_map.h"
+
+#include "core/checkpoint/families/architecture.h"
+
+#include <algorithm>
+
+namespace headscope::checkpoint {
+
+std::vector<TensorName> tensors_of(std::initializer_list<ModuleName> modules) {
+    std::vector<TensorName> rows;
+    for (const ModuleName& module : modules) {
+        const std::string name(module.name);
+        rows.push_back({module.weight, name + ".weight", module.layout, module.in, module.out});
+        // A bias has one number for each output; that of a norm as many as its weight.
+        if (module.bias)
+            rows.push_back({*module.bias, name + ".bias", Layout::vector,
+                            module.layout == Layout::vector ? module.in : module.out, Extent::none});
+    }
+    return rows;
+}
+
+const TensorName* find_row(const std::vector<TensorName>& rows, WeightId weight) {
+    const auto row = std::ranges::find(rows, weight, &TensorName::weight);
+    return row == rows.end() ? nullptr : &*row;
+}
+
+bool is_needed(const TensorName& row, const Architecture& architecture) {
+    return row.weight != WeightId::output_table || !architecture.tied;
+}
+
+std::int64_t extent_of(Extent extent, const Architecture& a) {
+    switch (extent) {
+    case Extent::none:
+        return 1;
+    case Extent::D:
+        return a.D;
+    case Extent::H_dk:
+        return a.H * a.dk;
+    case Extent::Hkv_dk:
+        return a.Hkv * a.dk;
+    case Extent::QKV:
+        return (a.H + 2 * a.Hkv) * a.dk;
+    case Extent::d_ff:
+        return a.d_ff;
+    case Extent::two_d_ff:
+        return 2 * a.d_ff;
+    case Extent::vocab:
+        return a.vocab;
+    case Extent::positions:
+        return a.position_rows;
+    case Extent::token_types:
+        return a.token_types;
+    }
+    return 1;
+}
+
+std::vector<std::int64_t> file_extents(const TensorName& row, const Architecture& architecture) {
+    const std::int64_t in = extent_of(row.in, architecture), out = extent_of(row.out, architecture);
+    switch (row.layout) {
+    case Layout::vector:
+        return {in};
+    case Layout::linear:
+        return {out, in};
+    case Layout::table:
+    case Layout::conv1d:
+        return {in, out};
+    }
+    return {};
+}
+
+std::string full_name(const TensorName& row, std::string_view prefix, std::int64_t layer) {
+    std::string name = std::string(prefix) + row.name;
+    constexpr std::string_view mark = "{l}";
+    if (const auto at = name.find(mark); at != std::string::npos)
+        name.replace(at, mark.size(), std::to_string(layer));
+    return name;
+}
+
+} // namespace headscope::checkpoint

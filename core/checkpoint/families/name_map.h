@@ -1,0 +1,132 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headscope::checkpoint {
+
+struct Architecture;
+
+/// Every weight of a model, whatever its family calls it. Those from W_QKV on exist once per layer.
+enum class WeightId : std::uint8_t {
+    word_table,
+    position_table,
+    token_type_table,
+    embedding_norm_weight,
+    embedding_norm_bias,
+    final_norm_weight,
+    final_norm_bias,
+    head_dense,
+    head_dense_bias,
+    head_norm_weight,
+    head_norm_bias,
+    output_table, ///< (vocab, D): the head multiplies by its transpose, as by the word table's
+    output_bias,
+    W_QKV, ///< W_Q, W_K and W_V in one tensor
+    b_QKV,
+    W_Q,
+    W_K,
+    W_V,
+    W_O,
+    b_Q,
+    b_K,
+    b_V,
+    b_O,
+    norm1_weight, ///< the attention's norm
+    norm1_bias,
+    norm2_weight, ///< the MLP's
+    norm2_bias,
+    mlp_gate_in, ///< mlp_gate and mlp_in in one tensor
+    mlp_gate,    ///< what the activation works on, where there are two
+    mlp_gate_bias,
+    mlp_in,
+    mlp_in_bias,
+    mlp_out,
+    mlp_out_bias
+};
+inline constexpr int weight_count = 34;
+static_assert(static_cast<int>(WeightId::mlp_out_bias) + 1 == weight_count);
+inline bool is_per_layer(WeightId weight) {
+    return weight >= WeightId::W_QKV;
+}
+
+/// How a file holds the projections of queries, keys and values.
+enum class QkvPacking : std::uint8_t {
+    separate,
+    side_by_side, ///< all of Q, then all of K, then all of V
+    by_head       ///< for each key head the queries that read it, the key and the value
+};
+
+/// How a file holds mlp_gate and mlp_in.
+enum class GatePacking : std::uint8_t {
+    separate,
+    gate_first,
+    interleaved ///< one number of each in turn
+};
+
+/// How the numbers lie in the file.
+enum class Layout : std::uint8_t {
+    vector, ///< (n)
+    table,  ///< (rows, D), as we use it
+    conv1d, ///< (d_in, d_out), as we use it
+    linear  ///< (d_out, d_in): transposed when it is read
+};
+
+/// Whose size an axis has.
+enum class Extent : std::uint8_t {
+    none,
+    D,
+    H_dk,
+    Hkv_dk,
+    QKV, ///< (H + 2 Hkv) dk
+    d_ff,
+    two_d_ff,
+    vocab,
+    positions, ///< rows of the position table
+    token_types
+};
+
+/// One tensor of a family.
+struct TensorName {
+    WeightId weight;
+    std::string name; ///< after the prefix; "{l}" stands for the layer
+    Layout layout;
+    Extent in;  ///< d_in, or rows of a table, or the length of a vector
+    Extent out; ///< d_out; none for vectors
+};
+
+/// A PyTorch module: the tensors name.weight and, where it has one, name.bias.
+struct ModuleName {
+    std::string_view name;
+    Layout layout;
+    Extent in, out;
+    WeightId weight;
+    std::optional<WeightId> bias{};
+};
+std::vector<TensorName> tensors_of(std::initializer_list<ModuleName> modules);
+
+/// What a model's tensors are called.
+struct NameMap {
+    std::vector<TensorName> body;           ///< names after one of `prefixes`
+    std::vector<TensorName> head;           ///< full names
+    std::vector<std::string_view> prefixes; ///< as saved with a head, and without one
+    std::vector<std::string_view>
+        not_needed; ///< parts of the names of tensors that the forward pass has no use for
+    std::string_view output_bias_twin{}; ///< full: what a file may call the head's bias instead
+};
+
+/// Null when the rows have no such tensor.
+const TensorName* find_row(const std::vector<TensorName>& rows, WeightId weight);
+/// Whether this model has the tensor at all: a tied head has no table of its own.
+bool is_needed(const TensorName& row, const Architecture& architecture);
+std::int64_t extent_of(Extent extent, const Architecture& architecture);
+/// The extents in the file, outermost first.
+std::vector<std::int64_t> file_extents(const TensorName& row, const Architecture& architecture);
+/// prefix + name, with the number of the layer in its place.
+std::string full_name(const TensorName& row, std::string_view prefix, std::int64_t layer);
+
+} // namespace headscope::checkpoint

@@ -1,0 +1,29 @@
+#include "core/checkpoint/families/common.h"
+#include "core/checkpoint/families/families.h"
+
+namespace headscope::checkpoint {
+
+Architecture read_roberta(const ConfigReader& reader) {
+    using enum WeightId;
+    using enum Layout;
+    using E = Extent;
+    Architecture a = read_bert_like(reader, "roberta",
+                                    {.d_ff = 3072, .vocab = 50265, .max_positions = 512, .norm_eps = 1e-12});
+    a.mask_token = "<mask>";
+    a.head_activation = Activation::gelu; // whatever the layers have
+    a.pad_id = reader.integer("pad_token_id", 0).value_or(1);
+    a.position_count = PositionCount::other_than_pad_id;
+    a.position_offset = a.pad_id + 1;
+    a.names.prefixes = {"roberta.", ""};
+    a.names.head = tensors_of({
+        {"lm_head.dense", linear, E::D, E::D, head_dense, head_dense_bias},
+        {"lm_head.layer_norm", vector, E::D, E::none, head_norm_weight, head_norm_bias},
+        {"lm_head.decoder", table, E::vocab, E::D, output_table},
+    });
+    a.names.head.push_back({output_bias, "lm_head.bias", vector, E::vocab, E::none});
+    a.names.output_bias_twin = "lm_head.decoder.bias";
+    a.names.not_needed = {"embeddings.position_ids", "pooler.dense.", a.names.output_bias_twin};
+    return a;
+}
+
+} // namespace headscope::checkpoint
