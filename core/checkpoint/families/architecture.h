@@ -105,7 +105,8 @@ struct Architecture {
     double score_cap = 0.0;            ///< cap tanh(score / cap); 0: none
     bool sink = false;                 ///< a learned number per head takes part in the softmax
     bool alibi = false;                ///< a slope per head times the key's position is added to the scores
-    std::int64_t rotary_width = 0;     ///< leading numbers of a query or key head that turn: 0 to dk, even
+    std::int64_t rotary_width = 0;     ///< leading numbers of a query or key head that turn: 0, or even
+                                       ///< and at most dk, which is even then
     RotaryPairs rotary_pairs = RotaryPairs::halves;
     std::vector<Rope> ropes;
     std::vector<std::optional<std::size_t>> layer_rope; ///< per layer: which of `ropes`, if any

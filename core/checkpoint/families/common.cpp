@@ -1,7 +1,5 @@
 #include "core/checkpoint/families/common.h"
 
-#include "core/checkpoint/families/rope_config.h"
-
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
@@ -56,15 +54,6 @@ void refuse_decoders(const ConfigReader& reader) {
         reader.refuse("add_cross_attention", "false: cross-attention in a model is not computed here");
 }
 
-/// Hkv, where a missing key means `usual` and null means H; and dk, which head_dim may set apart from D / H.
-void read_grouped_heads(const ConfigReader& reader, std::int64_t usual, Architecture& a) {
-    const char* key = "num_key_value_heads";
-    a.Hkv = reader.size(key, usual == 0 || reader.says_null(key) ? a.H : usual);
-    if (a.H % a.Hkv != 0)
-        reader.refuse(key, "a divisor of num_attention_heads = " + std::to_string(a.H));
-    a.dk = reader.size("head_dim", a.dk);
-}
-
 /// By layer, whether layer_types says sliding_attention; nothing where the key is missing.
 std::optional<std::vector<bool>> read_layer_types(const ConfigReader& reader, std::int64_t layers) {
     const char* key = "layer_types";
@@ -109,9 +98,10 @@ Architecture read_sizes(const ConfigReader& reader, const char* family, const Si
         reader.refuse(keys.layers, "at most " + std::to_string(most_layers));
     a.D = reader.size(keys.D, defaults.D);
     a.H = a.Hkv = reader.size(keys.H, defaults.H);
-    if (a.D % a.H != 0 && !reader.has("head_dim"))
+    const auto head_dim = keys.head_dim == nullptr ? std::nullopt : reader.integer(keys.head_dim, 1);
+    if (!head_dim && a.D % a.H != 0)
         reader.refuse(keys.D, "a multiple of " + std::string(keys.H) + " = " + std::to_string(a.H));
-    a.dk = a.D / a.H;
+    a.dk = head_dim.value_or(a.D / a.H);
     a.d_ff = reader.size(keys.d_ff, defaults.d_ff > 0 ? defaults.d_ff : 4 * a.D);
     a.vocab = reader.size("vocab_size", defaults.vocab);
     a.max_positions = reader.size(keys.max_positions, defaults.max_positions);
@@ -122,6 +112,12 @@ Architecture read_sizes(const ConfigReader& reader, const char* family, const Si
     a.windows.resize(static_cast<std::size_t>(a.layers));
     a.layer_rope.resize(static_cast<std::size_t>(a.layers));
     return a;
+}
+
+void read_grouped_heads(const ConfigReader& reader, std::int64_t usual, Architecture& a, const char* key) {
+    a.Hkv = reader.size(key, usual == 0 || reader.says_null(key) ? a.H : usual);
+    if (a.H % a.Hkv != 0)
+        reader.refuse(key, "a divisor of num_attention_heads = " + std::to_string(a.H));
 }
 
 void set_pre_norm_decoder(Architecture& a) {
@@ -140,11 +136,12 @@ void set_learned_positions(Architecture& a) {
 }
 
 Architecture read_llama_like(const ConfigReader& reader, const LlamaLike& family, const LlamaBiases& biases) {
-    Architecture a = read_sizes(reader, family.family, {.norm_eps = "rms_norm_eps"}, family.defaults);
+    Architecture a = read_sizes(reader, family.family, {.norm_eps = "rms_norm_eps", .head_dim = "head_dim"},
+                                family.defaults);
     set_pre_norm_decoder(a);
     a.norm = NormKind::rms;
     read_grouped_heads(reader, family.Hkv, a);
-    read_rope(reader, family.rope_theta, a);
+    read_rope(reader, family.rope, a);
     a.names = llama_names(biases);
     return a;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/checkpoint/families/architecture.h"
+#include "core/checkpoint/families/rope_config.h"
 #include "core/checkpoint/files/config_reader.h"
 
 #include <cstdint>
@@ -22,6 +23,7 @@ struct SizeKeys {
     const char* max_positions = "max_position_embeddings";
     const char* norm_eps = "layer_norm_eps";
     const char* activation = "hidden_act";
+    const char* head_dim = nullptr; ///< null: heads are D / H wide
 };
 
 /// What the family's configuration class takes where a key is missing.
@@ -39,6 +41,10 @@ struct SizeDefaults {
 Architecture read_sizes(const ConfigReader& reader, const char* family, const SizeKeys& keys,
                         const SizeDefaults& defaults);
 
+/// Hkv, where a missing key means `usual` or, where that is 0, H; null means H.
+void read_grouped_heads(const ConfigReader& reader, std::int64_t usual, Architecture& architecture,
+                        const char* key = "num_key_value_heads");
+
 /// GPT-2's frame: causal, LayerNorm before attention and MLP and at the end.
 void set_pre_norm_decoder(Architecture& architecture);
 /// BERT's frame: every token reads every other, LayerNorm after the embedding and after each residual sum.
@@ -51,7 +57,7 @@ struct LlamaLike {
     const char* family;
     SizeDefaults defaults;
     std::int64_t Hkv = 0; ///< where num_key_value_heads is missing; 0: H
-    double rope_theta = 10000.0;
+    RopeKeys rope{.whole = true};
 };
 struct LlamaBiases {
     bool qkv = false, out = false, mlp = false;

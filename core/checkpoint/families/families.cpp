@@ -23,6 +23,14 @@ constexpr std::array families = std::to_array<Family>({
     {"llama", read_llama},
     {"mistral", read_mistral},
     {"qwen2", read_qwen2},
+    {"smollm3", read_smollm3},
+    {"phi3", read_phi3},
+    {"opt", read_opt},
+    {"gpt_neo", read_gpt_neo},
+    {"gpt_neox", read_gpt_neox},
+    {"phi", read_phi},
+    {"gptj", read_gptj},
+    {"falcon", read_falcon},
 });
 
 } // namespace

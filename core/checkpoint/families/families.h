@@ -26,5 +26,13 @@ Architecture read_roberta(const ConfigReader& reader);
 Architecture read_llama(const ConfigReader& reader);
 Architecture read_mistral(const ConfigReader& reader);
 Architecture read_qwen2(const ConfigReader& reader);
+Architecture read_smollm3(const ConfigReader& reader);
+Architecture read_phi3(const ConfigReader& reader);
+Architecture read_opt(const ConfigReader& reader);
+Architecture read_gpt_neo(const ConfigReader& reader);
+Architecture read_gpt_neox(const ConfigReader& reader);
+Architecture read_phi(const ConfigReader& reader);
+Architecture read_gptj(const ConfigReader& reader);
+Architecture read_falcon(const ConfigReader& reader);
 
 } // namespace headscope::checkpoint

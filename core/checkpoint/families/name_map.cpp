@@ -3,6 +3,7 @@
 #include "core/checkpoint/families/architecture.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace headscope::checkpoint {
 
@@ -17,6 +18,10 @@ std::vector<TensorName> tensors_of(std::initializer_list<ModuleName> modules) {
                             module.layout == Layout::vector ? module.in : module.out, Extent::none});
     }
     return rows;
+}
+
+void NameMap::add(std::initializer_list<ModuleName> to_body) {
+    std::ranges::move(tensors_of(to_body), std::back_inserter(body));
 }
 
 const TensorName* find_row(const std::vector<TensorName>& rows, WeightId weight) {

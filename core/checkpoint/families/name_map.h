@@ -117,6 +117,7 @@ struct NameMap {
     std::vector<std::string_view>
         not_needed; ///< parts of the names of tensors that the forward pass has no use for
     std::string_view output_bias_twin{}; ///< full: what a file may call the head's bias instead
+    void add(std::initializer_list<ModuleName> to_body);
 };
 
 /// Null when the rows have no such tensor.

@@ -13,12 +13,14 @@ using Kind = RopeScaling::Kind;
 Kind read_kind(const ConfigReader& settings) {
     const char* key = settings.has("rope_type") ? "rope_type" : "type";
     const std::string name = settings.text(key, "default");
-    constexpr std::array<std::pair<std::string_view, Kind>, 6> kinds{{{"default", Kind::none},
-                                                                      {"linear", Kind::linear},
-                                                                      {"dynamic", Kind::dynamic},
-                                                                      {"llama3", Kind::llama3},
-                                                                      {"yarn", Kind::yarn},
-                                                                      {"longrope", Kind::longrope}}};
+    constexpr std::array<std::pair<std::string_view, Kind>, 7> kinds{
+        {{"default", Kind::none},
+         {"linear", Kind::linear},
+         {"dynamic", Kind::dynamic},
+         {"llama3", Kind::llama3},
+         {"yarn", Kind::yarn},
+         {"longrope", Kind::longrope},
+         {"su", Kind::longrope}}}; // as Phi-3 called it first
     for (const auto& [known, kind] : kinds)
         if (name == known)
             return kind;
@@ -93,26 +95,31 @@ RopeScaling read_scaling(const ConfigReader& reader, const ConfigReader& setting
 
 } // namespace
 
-void read_rope(const ConfigReader& reader, double usual_theta, Architecture& architecture) {
+void read_rope(const ConfigReader& reader, const RopeKeys& keys, Architecture& architecture) {
     Rope rope;
-    rope.theta = reader.positive("rope_theta", usual_theta);
-    double part = reader.positive("partial_rotary_factor", 1.0);
+    rope.theta = reader.positive(keys.theta, keys.usual_theta);
+    double part = reader.positive(keys.part, keys.usual_part);
     auto settings = reader.object("rope_parameters");
     if (!settings)
         settings = reader.object("rope_scaling");
-    // Newer files keep base and part among the other settings.
+    // Newer files keep base and part among the other settings, under the common names.
+    const RopeKeys common;
     if (settings) {
-        rope.theta = settings->positive("rope_theta", rope.theta);
-        part = settings->positive("partial_rotary_factor", part);
+        rope.theta = settings->positive(common.theta, rope.theta);
+        part = settings->positive(common.part, part);
     }
-    if (part > 1.0)
-        (reader.has("partial_rotary_factor") ? reader : *settings)
-            .refuse("partial_rotary_factor", "above 0 and at most 1");
-    architecture.rotary_width =
-        static_cast<std::int64_t>(static_cast<double>(architecture.dk) * part); // cut off, as int() does
-    if (architecture.rotary_width < 2 || architecture.rotary_width % 2 != 0)
+    if (part > 1.0 || (keys.whole && part != 1.0)) {
+        const bool inside = settings && settings->has(common.part);
+        (inside ? *settings : reader)
+            .refuse(inside ? common.part : keys.part,
+                    keys.whole ? "1, as this family turns whole heads" : "above 0 and at most 1");
+    }
+    // Cut off, as int() does.
+    architecture.rotary_width = static_cast<std::int64_t>(static_cast<double>(architecture.dk) * part);
+    if (architecture.dk % 2 != 0 || architecture.rotary_width < 2 || architecture.rotary_width % 2 != 0)
         reader.refuse(reader.has("head_dim") ? "head_dim" : "hidden_size",
-                      "such that the width of a head is even, for the rotary position embedding");
+                      "such that the width of a head, and of the part of it that turns, is even, for the "
+                      "rotary position embedding");
     if (settings)
         rope.scaling = read_scaling(reader, *settings, architecture, rope.theta);
     architecture.ropes = {rope};

@@ -5,9 +5,18 @@
 
 namespace headscope::checkpoint {
 
+/// How a family spells the base and the part of a head that turns, and what is taken where they are missing.
+struct RopeKeys {
+    const char* theta = "rope_theta";
+    const char* part = "partial_rotary_factor";
+    double usual_theta = 10000.0;
+    double usual_part = 1.0;
+    bool whole = false; ///< the family turns whole heads only
+};
+
 /// Turns queries and keys of every layer by one set of angles: reads the base, its scaling and the part of a
-/// head that turns (partial_rotary_factor), from rope_parameters as from the older keys. dk and max_positions
-/// are read already. Throws Error(input) naming the key.
-void read_rope(const ConfigReader& reader, double usual_theta, Architecture& architecture);
+/// head that turns, from rope_parameters as from the older keys. dk and max_positions are read already.
+/// Throws Error(input) naming the key.
+void read_rope(const ConfigReader& reader, const RopeKeys& keys, Architecture& architecture);
 
 } // namespace headscope::checkpoint

@@ -35,19 +35,47 @@ void ConfigReader::refuse(const char* key, const std::string& wanted) const {
     fail_input(source_ + ": " + key + " is " + has + "; it should be " + wanted);
 }
 
+namespace {
+
+constexpr std::int64_t largest_number = std::numeric_limits<std::int32_t>::max();
+
+std::optional<std::int64_t> whole_number(const json& value, std::int64_t least) {
+    if (!value.is_number_integer() ||
+        (value.is_number_unsigned() &&
+         value.get<std::uint64_t>() > static_cast<std::uint64_t>(largest_number)) ||
+        value.get<std::int64_t>() < least)
+        return std::nullopt;
+    return value.get<std::int64_t>();
+}
+
+std::string whole_numbers(std::int64_t least) {
+    return "whole number from " + std::to_string(least) + " to " + std::to_string(largest_number);
+}
+
+} // namespace
+
 std::optional<std::int64_t> ConfigReader::integer(const char* key, std::int64_t least) const {
     const json* value = find(key);
     if (value == nullptr)
         return std::nullopt;
-    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-    const std::string wanted = "a whole number from " + std::to_string(least) + " to " + std::to_string(most);
-    if (!value->is_number_integer())
-        refuse(key, wanted);
-    const bool too_large =
-        value->is_number_unsigned() && value->get<std::uint64_t>() > static_cast<std::uint64_t>(most);
-    if (too_large || value->get<std::int64_t>() < least)
-        refuse(key, wanted);
-    return value->get<std::int64_t>();
+    const std::optional<std::int64_t> number = whole_number(*value, least);
+    if (!number)
+        refuse(key, "a " + whole_numbers(least));
+    return number;
+}
+
+std::vector<std::int64_t> ConfigReader::integers(const char* key, std::int64_t least) const {
+    const json* value = find(key);
+    if (value == nullptr)
+        return {};
+    std::vector<std::int64_t> numbers;
+    for (const json& element : value->is_array() ? *value : json::array({nullptr})) {
+        const std::optional<std::int64_t> number = whole_number(element, least);
+        if (!number)
+            refuse(key, "a list in which each is a " + whole_numbers(least));
+        numbers.push_back(*number);
+    }
+    return numbers;
 }
 
 double ConfigReader::positive(const char* key, double fallback) const {

@@ -28,6 +28,8 @@ public:
     double positive(const char* key, double fallback) const;
     /// A list of `count` such numbers, which must be there.
     std::vector<double> positives(const char* key, std::int64_t count) const;
+    /// A list of numbers like integer's; empty when it is not given.
+    std::vector<std::int64_t> integers(const char* key, std::int64_t least) const;
     bool flag(const char* key, bool fallback) const;
     std::string text(const char* key, const std::string& fallback) const;
     /// The object under a key; nothing when it is not given.

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/checkpoint/families/families.h"
+#include "core/checkpoint/model/rope.h"
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -49,26 +50,63 @@ TensorPtr transposed(const Tensor& tensor) {
 }
 
 /// Columns [first, first + count) of a matrix, or that part of a vector.
-TensorPtr columns(const Tensor& tensor, std::int64_t first, std::int64_t count) {
+struct Columns {
+    std::int64_t first, count;
+};
+
+/// These columns side by side.
+TensorPtr gathered(const Tensor& tensor, const std::vector<Columns>& parts) {
+    std::int64_t width = 0;
+    for (const Columns& part : parts)
+        width += part.count;
     const bool vector = tensor.shape().rank() == 1;
-    const std::int64_t rows = vector ? 1 : tensor.shape()[0], width = tensor.shape().back(0);
-    auto out = std::make_shared<Tensor>(vector ? Shape{count} : Shape{rows, count});
-    View(out->data(), rows, count) =
-        ConstView(tensor.data() + first, rows, count, Eigen::OuterStride<>(width));
+    const std::int64_t rows = vector ? 1 : tensor.shape()[0], stride = tensor.shape().back(0);
+    auto out = std::make_shared<Tensor>(vector ? Shape{width} : Shape{rows, width});
+    float* to = out->data();
+    for (std::int64_t row = 0; row < rows; ++row)
+        for (const Columns& part : parts)
+            to = std::copy_n(tensor.data() + row * stride + part.first, part.count, to);
     return out;
 }
 
-/// Queries, keys and values cut out of the tensor that holds them side by side.
+/// Queries, keys and values cut out of the tensor that holds all three.
 void cut_qkv(WeightSet& set, WeightId whole_id, std::array<WeightId, 3> parts, const Architecture& a) {
     const TensorPtr whole = std::exchange(set[whole_id], nullptr);
     if (whole == nullptr)
         return;
-    const std::array<std::int64_t, 3> widths{a.H * a.dk, a.Hkv * a.dk, a.Hkv * a.dk};
+    // One block of queries, keys and values, or one for each key head.
+    const std::int64_t blocks = a.qkv == QkvPacking::by_head ? a.Hkv : 1;
+    const std::int64_t keys = a.Hkv / blocks * a.dk;
+    const std::array<std::int64_t, 3> widths{a.H / blocks * a.dk, keys, keys};
+    std::array<std::vector<Columns>, 3> columns;
     std::int64_t first = 0;
-    for (std::size_t part = 0; part < parts.size(); ++part) {
-        set[parts[part]] = columns(*whole, first, widths[part]);
-        first += widths[part];
-    }
+    for (std::int64_t block = 0; block < blocks; ++block)
+        for (std::size_t part = 0; part < parts.size(); ++part) {
+            columns[part].push_back({first, widths[part]});
+            first += widths[part];
+        }
+    for (std::size_t part = 0; part < parts.size(); ++part)
+        set[parts[part]] = gathered(*whole, columns[part]);
+}
+
+void cut_gate(WeightSet& set, const Architecture& a) {
+    const TensorPtr whole = std::exchange(set[WeightId::mlp_gate_in], nullptr);
+    if (whole == nullptr)
+        return;
+    set[WeightId::mlp_gate] = gathered(*whole, {{0, a.d_ff}});
+    set[WeightId::mlp_in] = gathered(*whole, {{a.d_ff, a.d_ff}});
+}
+
+/// Brings the columns of each head into the order in which attention turns them.
+void reorder_heads(TensorPtr& tensor, const std::vector<std::int64_t>& order) {
+    if (tensor == nullptr || order.empty())
+        return;
+    std::vector<Columns> columns;
+    const std::int64_t width = tensor->shape().back(0), dk = std::ssize(order);
+    for (std::int64_t head = 0; head < width; head += dk)
+        for (const std::int64_t c : order)
+            columns.push_back({head + c, 1});
+    tensor = gathered(*tensor, columns);
 }
 
 /// Of a head that is not tied, and what a file may call the word table of one that is.
@@ -209,6 +247,10 @@ WeightSet Model::read_layer(std::int64_t l) const {
     using enum WeightId;
     cut_qkv(set, W_QKV, {W_Q, W_K, W_V}, architecture_);
     cut_qkv(set, b_QKV, {b_Q, b_K, b_V}, architecture_);
+    cut_gate(set, architecture_);
+    const std::vector<std::int64_t> order = rotary_order(architecture_);
+    for (const WeightId id : {W_Q, W_K, b_Q, b_K})
+        reorder_heads(set[id], order);
     return set;
 }
 

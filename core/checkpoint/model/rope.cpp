@@ -86,17 +86,34 @@ std::vector<float> rotary_frequencies(const Architecture& architecture, const Ro
     return frequencies;
 }
 
+std::vector<std::int64_t> rotary_order(const Architecture& architecture) {
+    const std::int64_t dk = architecture.dk, width = architecture.rotary_width;
+    const bool neighbours = architecture.rotary_pairs == RotaryPairs::neighbours;
+    std::vector<std::int64_t> order;
+    if (width == 0 || (width == dk && !neighbours))
+        return order;
+    order.resize(static_cast<std::size_t>(dk));
+    std::int64_t rest = width; // the numbers that do not turn
+    for (std::int64_t c = 0; c < dk / 2; ++c) {
+        const bool turns = c < width / 2;
+        const auto first = static_cast<std::size_t>(c), second = static_cast<std::size_t>(c + dk / 2);
+        order[first] = !turns ? rest++ : neighbours ? 2 * c : c;
+        order[second] = !turns ? rest++ : neighbours ? 2 * c + 1 : c + width / 2;
+    }
+    return order;
+}
+
 Rotary rotary_tables(const Architecture& architecture, const Rope& rope, std::int64_t T) {
     const std::vector<float> frequencies = rotary_frequencies(architecture, rope, T);
     const auto magnitude = static_cast<float>(rope.scaling.attention_factor);
     const std::int64_t half = architecture.dk / 2;
-    auto cos = std::make_shared<Tensor>(Shape{1, T, architecture.dk});
-    auto sin = std::make_shared<Tensor>(Shape{1, T, architecture.dk});
+    auto cos = std::make_shared<Tensor>(Shape{1, T, architecture.dk}, 1.0F);
+    auto sin = std::make_shared<Tensor>(Shape{1, T, architecture.dk}, 0.0F);
     for (std::int64_t i = 0; i < T; ++i)
-        for (std::int64_t c = 0; c < architecture.dk; ++c) {
-            const float angle = static_cast<float>(i) * frequencies[static_cast<std::size_t>(c % half)];
-            cos->at(0, i, c) = std::cos(angle) * magnitude;
-            sin->at(0, i, c) = std::sin(angle) * magnitude;
+        for (std::int64_t c = 0; c < std::ssize(frequencies); ++c) {
+            const float angle = static_cast<float>(i) * frequencies[static_cast<std::size_t>(c)];
+            cos->at(0, i, c) = cos->at(0, i, c + half) = std::cos(angle) * magnitude;
+            sin->at(0, i, c) = sin->at(0, i, c + half) = std::sin(angle) * magnitude;
         }
     return {cos, sin};
 }

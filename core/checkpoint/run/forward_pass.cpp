@@ -126,11 +126,17 @@ TensorPtr ForwardPass::layer(cpu::CpuDense& cpu, std::int64_t l, const TensorPtr
         }
     };
     const NormPlaces& norms = architecture_.norms;
+    const auto mlp_of = [&](const Tensor& in) { return mlp(cpu, in, w, architecture_.activation, cancel); };
+    if (architecture_.residual != Residual::serial) {
+        const TensorPtr first = norm1(cpu, x, w, norms.before);
+        const TensorPtr middle = sum(cpu, *x, *attention(first));
+        const bool shared = architecture_.residual == Residual::parallel_one_norm;
+        return sum(cpu, *middle, *mlp_of(shared ? *first : *norm2(cpu, x, w, norms.before)));
+    }
     const TensorPtr middle =
         norm1(cpu, sum(cpu, *x, *attention(norm1(cpu, x, w, norms.before))), w, norms.after_sum);
     const TensorPtr inside = norm2(cpu, middle, w, norms.before);
-    return norm2(cpu, sum(cpu, *middle, *mlp(cpu, *inside, w, architecture_.activation, cancel)), w,
-                 norms.after_sum);
+    return norm2(cpu, sum(cpu, *middle, *mlp_of(*inside)), w, norms.after_sum);
 }
 
 void ForwardPass::run_layers(cpu::CpuDense& cpu, std::vector<TensorPtr>& hidden, const Attend& attend,

@@ -221,26 +221,20 @@ TEST_CASE("what an architecture can say and is not computed is refused by name")
     CHECK_THAT(refused([](Architecture& a) { a.norm_weights = false; }), Contains("without weights"));
     CHECK_THAT(refused([](Architecture& a) { a.norms.after_branch = true; }), Contains("on the outputs"));
     CHECK_THAT(refused([](Architecture& a) { a.norms.first = false; }), Contains("layer 0"));
-    CHECK_THAT(refused([](Architecture& a) { a.residual = Residual::parallel; }), Contains("side by side"));
     CHECK_THAT(refused([](Architecture& a) {
                    a.causal = false;
                    a.windows.at(1) = 3;
                }),
                Contains("both sides"));
-    CHECK_THAT(refused([](Architecture& a) { a.qkv = QkvPacking::by_head; }), Contains("head by head"));
     CHECK_THAT(refused([](Architecture& a) { a.qk_norm = QkNorm::per_head; }), Contains("norms on queries"));
     CHECK_THAT(refused([](Architecture& a) { a.qkv_limit = 8; }), Contains("limits"));
     CHECK_THAT(refused([](Architecture& a) { a.score_cap = 50; }), Contains("cap on the scores"));
     CHECK_THAT(refused([](Architecture& a) { a.sink = true; }), Contains("a sink"));
     CHECK_THAT(refused([](Architecture& a) { a.alibi = true; }), Contains("ALiBi"));
-    CHECK_THAT(refused([](Architecture& a) { a.rotary_width = 2; }), Contains("a part of each head"));
-    CHECK_THAT(refused([](Architecture& a) {
-                   a.rotary_width = a.dk;
-                   a.rotary_pairs = RotaryPairs::neighbours;
-               }),
-               Contains("neighbours"));
     CHECK_THAT(refused([](Architecture& a) { a.gate = GatePacking::interleaved; }), Contains("gates stored"));
     CHECK_THAT(refused([](Architecture& a) { a.logit_cap = 30; }), Contains("cap on the logits"));
-    CHECK_THAT(fault(llama({{"partial_rotary_factor", 0.5}})), Contains("a part of each head"));
+    CHECK_THAT(fault(llama({{"partial_rotary_factor", 0.5}})), Contains("partial_rotary_factor is 0.5"));
+    CHECK_THAT(fault(llama({{"rope_parameters", {{"partial_rotary_factor", 0.5}}}})),
+               Contains("rope_parameters: partial_rotary_factor is 0.5"));
     CHECK_THAT(fault(llama({{"partial_rotary_factor", 1.5}})), Contains("partial_rotary_factor is 1.5"));
 }

@@ -140,6 +140,28 @@ TEST_CASE("a checkpoint without prefix, with old names of gains, or in pieces is
     CHECK_THAT(input_error([&] { Model::open(pieces.file("")); }), Contains("has no tensor made.up"));
 }
 
+TEST_CASE("every golden checkpoint is the same model without the prefix of its base model") {
+    for (const std::string& name : model_case_names()) {
+        INFO(name);
+        const Model model = Model::open(test_data("/models/") + name);
+        const std::string prefix(model.architecture().names.prefixes.front());
+        Changed bare(name);
+        bare.rename([&](const std::string& old) {
+            return old.starts_with(prefix) ? old.substr(prefix.size()) : old;
+        });
+        const TemporaryFolder folder;
+        CHECK(logits_of(bare.open(folder)) == logits_of(model));
+    }
+}
+
+TEST_CASE("blocks of queries, key and value of one key head are those side by side") {
+    Changed changed("falcon_tiny");
+    changed.config.update(
+        {{"new_decoder_architecture", true}, {"num_kv_heads", 1}, {"num_ln_in_parallel_attn", 1}});
+    const TemporaryFolder folder;
+    CHECK(logits_of(changed.open(folder)) == logits_of(Model::open(test_data("/models/falcon_tiny"))));
+}
+
 TEST_CASE("of tensors that share memory a file may keep one, under either name") {
     const auto check = [](const char* name, const std::string& usual, const std::string& kept) {
         INFO(name << " " << kept);

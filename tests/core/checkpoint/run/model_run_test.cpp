@@ -97,15 +97,17 @@ TEST_CASE("a run of a checkpoint has the numbers of run_model, bit for bit") {
         const ModelRunPtr got = run(model, inputs);
         CHECK(got->computed_from() == 0);
         const AttentionInfo& info = got->info();
+        const std::int64_t L = load_model_case(name).L;
         CHECK(
-            (info.L == 2 && info.Tq == inputs.T && info.Tk == inputs.T && info.H == model->architecture().H));
-        CHECK(info.numbers == std::vector<std::int64_t>{0, 1});
+            (info.L == L && info.Tq == inputs.T && info.Tk == inputs.T && info.H == model->architecture().H));
+        CHECK(info.numbers ==
+              (L == 2 ? std::vector<std::int64_t>{0, 1} : std::vector<std::int64_t>{0, 1, 2, 3}));
         CHECK(info.title == name);
-        REQUIRE(expected.layers.size() == 2);
-        for (std::int64_t l = 0; l < 2; ++l)
+        REQUIRE(static_cast<std::int64_t>(expected.layers.size()) == L);
+        for (std::int64_t l = 0; l < L; ++l)
             CHECK(same_bits(*got->layer(l),
                             *expected.layers[static_cast<std::size_t>(l)].trace.stage(TensorId::weights)));
-        for (std::int64_t l = 0; l <= 2; ++l)
+        for (std::int64_t l = 0; l <= L; ++l)
             CHECK(same_bits(*got->hidden(l), *expected.hidden[static_cast<std::size_t>(l)]));
         CHECK(same_bits(*got->logits(), *expected.logits));
         const std::int64_t vocab = model->architecture().vocab;
@@ -155,8 +157,9 @@ TEST_CASE("a run after edits has the numbers of one from scratch, and computes f
         // Nothing changed, said in another way.
         first_only[1].gains.assign(static_cast<std::size_t>(model->architecture().H), 1.0F);
         const ModelRunPtr same = run(model, inputs, first_only, back);
-        CHECK(same->computed_from() == 2);
-        CHECK(same->hidden(2) == back->hidden(2));
+        const std::int64_t L = same->info().L;
+        CHECK(same->computed_from() == L);
+        CHECK(same->hidden(L) == back->hidden(L));
         CHECK(same_bits(*same->logits(), *back->logits()));
         // A run of other inputs has nothing to share.
         ModelInputs other = inputs;

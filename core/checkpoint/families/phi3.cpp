@@ -1,0 +1,32 @@
+#include "core/checkpoint/families/common.h"
+#include "core/checkpoint/families/families.h"
+
+namespace headscope::checkpoint {
+
+Architecture read_phi3(const ConfigReader& reader) {
+    Architecture a = read_llama_like(reader, {.family = "phi3",
+                                              .defaults = {.layers = 32,
+                                                           .D = 3072,
+                                                           .H = 32,
+                                                           .d_ff = 8192,
+                                                           .vocab = 32064,
+                                                           .max_positions = 4096,
+                                                           .norm_eps = 1e-5,
+                                                           .activation = "silu",
+                                                           .tied = false},
+                                              .rope = {}});
+    read_windows(
+        reader, std::nullopt, [](std::int64_t) { return true; }, a);
+    a.qkv = QkvPacking::side_by_side;
+    a.gate = GatePacking::gate_first;
+    using enum WeightId;
+    std::erase_if(a.names.body, [](const TensorName& row) {
+        return row.weight == W_Q || row.weight == W_K || row.weight == W_V || row.weight == mlp_gate ||
+               row.weight == mlp_in;
+    });
+    a.names.add({{"layers.{l}.self_attn.qkv_proj", Layout::linear, Extent::D, Extent::QKV, W_QKV},
+                 {"layers.{l}.mlp.gate_up_proj", Layout::linear, Extent::D, Extent::two_d_ff, mlp_gate_in}});
+    return a;
+}
+
+} // namespace headscope::checkpoint

@@ -1,0 +1,148 @@
+#include "core/checkpoint/families/families.h"
+
+#include "core/base/file.h"
+#include "core/checkpoint/model/rope.h"
+#include "tests/catch.h"
+#include "tests/core/checkpoint/run/model_case.h"
+#include "tests/support.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace headscope;
+using namespace headscope::checkpoint;
+using namespace headscope::test;
+using Catch::Matchers::Contains;
+using nlohmann::json;
+
+namespace {
+
+Architecture family(const char* name, json more = json::object()) {
+    more["model_type"] = name;
+    return read_architecture(more.dump(), "config.json");
+}
+
+std::string family_fault(const char* name, const json& more) {
+    return input_error([&] { family(name, more); });
+}
+
+/// The config as transformers 5 writes it.
+json newer(json config) {
+    json rope = config.value("rope_scaling", json());
+    if (!rope.is_object())
+        rope = {{"rope_type", "default"}};
+    for (const auto& [old, now] : {std::pair("rope_theta", "rope_theta"),
+                                   {"rotary_emb_base", "rope_theta"},
+                                   {"partial_rotary_factor", "partial_rotary_factor"},
+                                   {"rotary_pct", "partial_rotary_factor"}})
+        if (config.contains(old)) {
+            rope[now] = config[old];
+            config.erase(old);
+        }
+    config.erase("rope_scaling");
+    if (rope.size() > 1)
+        config["rope_parameters"] = rope;
+    config["dtype"] = config.at("torch_dtype");
+    config.erase("torch_dtype");
+    return config;
+}
+
+} // namespace
+
+TEST_CASE("a config says the same in the spelling of transformers 4 and 5") {
+    for (const std::string& name : model_case_names()) {
+        INFO(name);
+        const std::string text = read_file(load_model_case(name).folder + "/config.json");
+        const Architecture old = read_architecture(text, "config.json");
+        const Architecture now = read_architecture(newer(json::parse(text)).dump(), "config.json");
+        CHECK(now.dtype == old.dtype);
+        CHECK_FALSE(now.dtype.empty());
+        CHECK(now.rotary_width == old.rotary_width);
+        CHECK(now.layer_rope == old.layer_rope);
+        REQUIRE(now.ropes.size() == old.ropes.size());
+        for (std::size_t r = 0; r < now.ropes.size(); ++r)
+            CHECK(rotary_frequencies(now, now.ropes[r], 40) == rotary_frequencies(old, old.ropes[r], 40));
+    }
+}
+
+TEST_CASE("SmolLM3 leaves out the rotary positions of the layers it names, else of every fourth") {
+    using Ropes = std::vector<std::optional<std::size_t>>;
+    CHECK(family("smollm3", {{"num_hidden_layers", 5}}).layer_rope == Ropes{0, 0, 0, std::nullopt, 0});
+    CHECK(family("smollm3", {{"num_hidden_layers", 3}, {"no_rope_layers", {0, 1, 0}}}).layer_rope ==
+          Ropes{std::nullopt, 0, std::nullopt});
+    const Architecture sliding =
+        family("smollm3", {{"num_hidden_layers", 4}, {"use_sliding_window", true}, {"sliding_window", 7}});
+    CHECK(sliding.windows == std::vector<std::optional<std::int64_t>>{{}, {}, {}, 7});
+    CHECK(sliding.ropes.at(0).theta == 2e6);
+    CHECK_THAT(family_fault("smollm3", {{"no_rope_layers", {1}}}),
+               Contains("no_rope_layers is [1]") && Contains("36 layers"));
+    CHECK_THAT(family_fault("smollm3", {{"no_rope_layers", {1, -1}}}), Contains("whole number from 0"));
+}
+
+TEST_CASE("GPT-Neo's local layers have a window, and its scores are not divided") {
+    const json sizes = {{"num_layers", 3}, {"hidden_size", 32}, {"num_heads", 2}, {"window_size", 9}};
+    const auto with = [&](const json& types) {
+        json config = sizes;
+        config["attention_types"] = types;
+        return config;
+    };
+    using Windows = std::vector<std::optional<std::int64_t>>;
+    CHECK(family("gpt_neo", sizes).windows == Windows{{}, 9, {}});
+    const json local_first = json::parse(R"([[["local"], 2], [["global"], 1]])");
+    CHECK(family("gpt_neo", with(local_first)).windows == Windows{9, 9, {}});
+    CHECK(family("gpt_neo", sizes).temperature(0) == Approx(1 / std::sqrt(16.0)));
+    for (const char* wrong : {R"([[["global"], 2]])", R"([[["global"], 4]])", R"([[["near"], 3]])",
+                              R"([["global", 3]])", "3", R"([[[], 1000000000]])", R"([[["global"], -1]])"})
+        CHECK_THAT(family_fault("gpt_neo", with(json::parse(wrong))),
+                   Contains("attention_types is") && Contains("3 layers"));
+}
+
+TEST_CASE("OPT's norms stand before or after, and what its larger kin have is refused") {
+    const Architecture before = family("opt"), after = family("opt", {{"do_layer_norm_before", false}});
+    CHECK((before.norms.before && !before.norms.after_sum && before.final_norm));
+    CHECK((after.norms.after_sum && !after.norms.before && !after.final_norm));
+    CHECK(before.position_rows == 2050);
+    CHECK(before.longest_text() == 2048);
+    CHECK_THAT(family_fault("opt", {{"word_embed_proj_dim", 512}}), Contains("word_embed_proj_dim is 512"));
+    CHECK_THAT(family_fault("opt", {{"layer_norm_elementwise_affine", false}}), Contains("without weights"));
+}
+
+TEST_CASE("the generations of Falcon differ in key heads, norms and residual") {
+    const json sizes = {{"hidden_size", 64}, {"num_attention_heads", 8}};
+    const auto with = [&](json more) {
+        more.update(sizes);
+        return family("falcon", more);
+    };
+    const Architecture first = with({{"multi_query", false}, {"parallel_attn", false}}), second = with({}),
+                       third = with({{"new_decoder_architecture", true}, {"num_kv_heads", 2}});
+    CHECK((first.Hkv == 8 && first.qkv == QkvPacking::by_head && first.residual == Residual::serial));
+    CHECK((second.Hkv == 1 && second.qkv == QkvPacking::side_by_side &&
+           second.residual == Residual::parallel_one_norm));
+    CHECK((third.Hkv == 2 && third.qkv == QkvPacking::by_head && third.residual == Residual::parallel));
+    CHECK(find_row(second.names.body, WeightId::norm2_weight) == nullptr);
+    CHECK(find_row(third.names.body, WeightId::norm2_weight)->name == "h.{l}.ln_mlp.weight");
+    CHECK_THAT(family_fault("falcon", {{"alibi", true}}), Contains("ALiBi"));
+}
+
+TEST_CASE("numbers of a head that turn together are brought half a head apart") {
+    Architecture a;
+    a.dk = 8;
+    a.rotary_width = 8;
+    CHECK(rotary_order(a).empty());
+    a.rotary_width = 4; // pairs (0, 2) and (1, 3)
+    CHECK(rotary_order(a) == std::vector<std::int64_t>{0, 1, 4, 6, 2, 3, 5, 7});
+    a.rotary_pairs = RotaryPairs::neighbours; // pairs (0, 1) and (2, 3)
+    CHECK(rotary_order(a) == std::vector<std::int64_t>{0, 2, 4, 6, 1, 3, 5, 7});
+    const Rotary tables = rotary_tables(a, Rope(), 3);
+    for (const std::int64_t c : {2, 3, 6, 7})
+        CHECK((tables.cos->at(0, 2, c) == 1.0F && tables.sin->at(0, 2, c) == 0.0F));
+    CHECK(tables.sin->at(0, 2, 4) == Approx(std::sin(2.0)));
+    CHECK(tables.sin->at(0, 2, 5) == Approx(std::sin(2.0 / 100)));
+}
+
+TEST_CASE("other faults of the newer families are named") {
+    CHECK_THAT(family_fault("gptj", {{"rotary_dim", nullptr}}), Contains("rotary_dim"));
+    CHECK_THAT(family_fault("gptj", {{"rotary_dim", 300}}), Contains("rotary_dim is 300"));
+    CHECK_THAT(family_fault("gptj", {{"rotary_dim", 3}}), Contains("rotary_dim is 3"));
+    CHECK_THAT(family_fault("gpt_neox", {{"rotary_pct", 1.5}}), Contains("rotary_pct is 1.5"));
+    CHECK_THAT(family_fault("phi", {{"qk_layernorm", true}}), Contains("norms on queries and keys"));
+}
