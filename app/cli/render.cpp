@@ -122,7 +122,7 @@ void check_layer(const RenderOptions& options, const AttentionInfo& info) {
 void show_attention(app::Program& program, const RenderOptions& options) {
     program.open_attention(format::open_attention_file(*options.attention));
     read_weights(program, options);
-    const AttentionInfo& info = program.state().document->attention->info();
+    const AttentionInfo& info = program.state().document->shown_weights()->info();
     check_layer(options, info);
     program.settle();
     app::ViewState view = view_of(options, program.state().document->problem.dims);
@@ -169,7 +169,7 @@ void edit_model(app::Program& program, const RenderOptions& options) {
         settle();
     }
     const checkpoint::Architecture& architecture =
-        program.state().document->model->model->model->architecture();
+        program.state().document->part()->model->model->architecture();
     for (const std::string& text : options.problem.gains()) {
         const GainChange gain = parse_model_gain(text, architecture, options.layer);
         program.act(app::ViewChange(app::AttentionChange(app::OpenHead{*gain.layer, gain.head})));

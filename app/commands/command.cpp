@@ -177,13 +177,13 @@ CommandName name_of(const Document& before, const Command& command) {
 
 DocumentPtr apply(const DocumentPtr& document, const Command& command) {
     project::Recipe recipe = document->recipe;
-    if (document->attention != nullptr && !std::holds_alternative<SetPreset>(command))
+    if (document->shows_weights() && !std::holds_alternative<SetPreset>(command))
         fail_input("these weights come from " + document->title +
                    " and nothing that they were computed from is known: they can be looked at, not changed");
-    if (document->model != nullptr)
+    if (document->is_checkpoint())
         check_model_command(*document, command);
     const bool edit_only = change_any(recipe, *document, command);
-    if (document->model != nullptr && edit_only)
+    if (document->is_checkpoint() && edit_only)
         return edit_model_document(*document, std::move(recipe), std::holds_alternative<ResetEdits>(command));
     return edit_only ? edit_document(*document, recipe) : make_document(recipe, document->revision + 1);
 }

@@ -10,10 +10,10 @@ namespace {
 void check_tensor(const Document& document, TensorId tensor) {
     if (tensor == TensorId::x)
         fail_input(
-            document.layer == 0
+            document.layer() == 0
                 ? "x of layer 0 is what the embeddings give for the prompt: type another prompt, or "
                   "edit W or b"
-                : "x of layer " + std::to_string(document.layer) +
+                : "x of layer " + std::to_string(document.layer()) +
                       " is computed by the layers before it: edit W or b, here or in an earlier layer");
 }
 

@@ -17,10 +17,10 @@ constexpr std::uint64_t first_revision = std::uint64_t{1} << 40U;
 DocumentPtr look_of(const AttentionSetPtr& set, std::int64_t layer, const Document& document,
                     std::uint64_t revision) {
     auto look = std::make_shared<Document>(*attention_document(set, layer, document));
-    look->model = document.model;
+    look->kind = CheckpointLayer{document.part(), layer, set};
     look->title = document.title;
     look->revision = revision;
-    const checkpoint::LayerEdits* const edits = checkpoint::edits_of(document.model->edits, layer);
+    const checkpoint::LayerEdits* const edits = checkpoint::edits_of(document.part()->edits, layer);
     if (edits != nullptr && !edits->gains.empty()) {
         look->problem.gains = edits->gains;
         look->problem.gains.resize(static_cast<std::size_t>(set->info().H), 1.0F); // a mean has none
@@ -41,7 +41,7 @@ void ModelLook::follow(const checkpoint::ModelRunPtr& run, const Document& docum
     if (run == nullptr)
         return clear();
     if (spelled_ == nullptr || spelled_->run() != run)
-        spelled_ = std::make_shared<const checkpoint::SpelledRun>(run, *document.model->model);
+        spelled_ = std::make_shared<const checkpoint::SpelledRun>(run, *document.part()->model);
     AttentionView& attention = view.attention;
     std::exception_ptr fault;
     AttentionSetPtr read;
@@ -79,8 +79,8 @@ void ModelLook::look(const AttentionSetPtr& read, const Document& document, View
     }
     if (!mean && (info.reading.empty() || view.group != StageGroup::weights))
         document_ = nullptr;
-    else if (document_ == nullptr || document_->attention != read || document_->layer != layer ||
-             document_->model != document.model)
+    else if (document_ == nullptr || document_->shown_weights() != read || document_->layer() != layer ||
+             document_->part() != document.part())
         document_ = look_of(read, layer, document, first_revision + ++looks_);
 }
 

@@ -21,9 +21,9 @@ std::optional<RunResult> Runner::poll() {
 RunResult Runner::run(const DocumentPtr& document, Progress& progress) {
     RunResult result{.document = document, .trace = nullptr, .metrics = {}, .error = {}};
     try {
-        if (document->attention != nullptr) {
+        if (document->shows_weights()) {
             result.trace = std::make_shared<const Trace>(
-                analysis::attention_trace(*document->attention, document->layer, progress));
+                analysis::attention_trace(*document->shown_weights(), document->layer(), progress));
             return result;
         }
         Trace trace = last_.trace == nullptr ? engine_->run(document->problem, StageSet::all(), progress)

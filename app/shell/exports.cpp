@@ -34,7 +34,7 @@ void refuse_large(std::int64_t numbers, std::string_view name) {
 
 /// " (first token hidden, ...)" for given weights that are read otherwise than they are held.
 std::string reading_note(const Shown& shown) {
-    const AttentionSetPtr& given = shown.document->attention;
+    const AttentionSetPtr& given = shown.document->shown_weights();
     return given == nullptr || given->info().reading.empty() ? "" : " (" + given->info().reading + ")";
 }
 
@@ -65,11 +65,11 @@ void write_picture(const OnScreen& screen, bool dark, const std::string& path) {
 }
 
 void write_numbers(const OnScreen& screen, const std::string& path) {
-    const AttentionSetPtr& given = screen.shown.document->attention;
+    const AttentionSetPtr& given = screen.shown.document->shown_weights();
     std::map<std::string, std::string> notes;
     if (given != nullptr) {
         const AttentionInfo& info = given->info();
-        notes["layer"] = analysis::layer_name(info, screen.shown.document->layer);
+        notes["layer"] = analysis::layer_name(info, screen.shown.document->layer());
         if (!info.reading.empty())
             notes["reading"] = info.reading;
         if (info.mean_head)

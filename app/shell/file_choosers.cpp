@@ -74,7 +74,7 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
     case PathPurpose::save_patch:
         options.title = "Save the edits of the checkpoint as a patch";
         if (files.path.empty())
-            options.folder = fs::path(state.document->model->model->model->folder()).parent_path();
+            options.folder = fs::path(state.document->part()->model->model->folder()).parent_path();
         options.suffixes = {patch_suffix};
         options.name = files.path.empty() ? file_stem(state.document->title) + patch_suffix
                                           : fs::path(files.path).filename().string();

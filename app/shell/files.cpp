@@ -23,10 +23,10 @@ constexpr double notice_seconds = 4, long_notice_seconds = 12;
 
 /// Whether nothing of the one would be lost with the other.
 bool same_work(const Document& now, const Document& saved) {
-    if (now.model == nullptr)
+    if (!now.is_checkpoint())
         return project::same_bits(now.recipe, saved.recipe);
-    return saved.model != nullptr ? !first_difference(now.model->edits, saved.model->edits)
-                                  : now.model->edits.empty();
+    return saved.is_checkpoint() ? !first_difference(now.part()->edits, saved.part()->edits)
+                                 : now.part()->edits.empty();
 }
 
 std::string joined(const std::vector<std::string>& sentences) {
@@ -72,7 +72,7 @@ Files::Files(AppState& state, Setup setup)
 
 void Files::act(const FileCommand& command) {
     state_.error.clear();
-    if (state_.document->attention != nullptr)
+    if (state_.document->shows_weights())
         refuse_without_problem(command);
     if (reads_checkpoint(state_))
         refuse_script_of_reading(command);
@@ -82,8 +82,8 @@ void Files::act(const FileCommand& command) {
                           [&](const ChooseProject&) { choose(PathPurpose::open); },
                           [&](const SaveProject&) { save(); },
                           [&](const SaveProjectAs&) {
-                              choose(state_.document->model != nullptr ? PathPurpose::save_patch
-                                                                       : PathPurpose::save_project);
+                              choose(state_.document->is_checkpoint() ? PathPurpose::save_patch
+                                                                      : PathPurpose::save_project);
                           },
                           [&](const ExportPicture&) { choose(PathPurpose::picture); },
                           [&](const ExportNumbers&) { choose(PathPurpose::numbers); },
@@ -130,7 +130,7 @@ void Files::guard(Step step) {
                               [](const Open& open) { return "by opening " + file_name(open.path); },
                               [](const Recover&) { return std::string("by recovering other work"); }},
                    step),
-        state_.document->model != nullptr};
+        state_.document->is_checkpoint()};
     next_ = std::move(step);
 }
 
@@ -252,7 +252,7 @@ void Files::put_in_place(Loaded loaded, bool counts_as_saved) {
 }
 
 void Files::save() {
-    const bool edits = state_.document->model != nullptr;
+    const bool edits = state_.document->is_checkpoint();
     if (files_.path.empty())
         return choose(edits ? PathPurpose::save_patch : PathPurpose::save_project);
     edits ? save_edits(files_.path) : save_to(files_.path);
@@ -362,12 +362,12 @@ void Files::document_changed() {
     files_.unsaved =
         state_.document != saved_ && (saved_ == nullptr || !same_work(*state_.document, *saved_));
     if (autosave_) {
-        if (files_.unsaved && state_.document->model == nullptr)
+        if (files_.unsaved && !state_.document->is_checkpoint())
             autosave_->note(state_.document, files_.path);
         else
             autosave_->forget();
     }
-    if (!files_.unsaved || state_.document->model == nullptr)
+    if (!files_.unsaved || !state_.document->is_checkpoint())
         forget_edits();
     refresh();
 }
@@ -378,8 +378,8 @@ void Files::refresh() {
             files_.save_error = error;
             state_.error = std::move(error);
         }
-    const bool kept = autosave_ && (state_.document->model != nullptr ? !edits_to_keep() && !keeper_.busy()
-                                                                      : autosave_->saved());
+    const bool kept = autosave_ && (state_.document->is_checkpoint() ? !edits_to_keep() && !keeper_.busy()
+                                                                     : autosave_->saved());
     if (kept)
         files_.save_error.clear();
     files_.save_state = !files_.unsaved ? (files_.path.empty() ? SaveState::untouched : SaveState::saved)

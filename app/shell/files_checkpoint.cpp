@@ -69,10 +69,10 @@ void Files::say_cancelled() {
 }
 
 void Files::load_edits(const std::string& path, bool recovered) {
-    const ModelPartPtr part = state_.document->model;
-    if (part == nullptr)
+    if (!state_.document->is_checkpoint())
         return failed(file_name(path) +
                       " is a patch of a checkpoint: open the checkpoint first, then the patch.");
+    const ModelPartPtr part = state_.document->part();
     job_.start(
         "Opening " + file_name(path), true,
         [this, path, part, recovered, run = state_.model.run](Progress&) -> FileJob::Done {
@@ -110,7 +110,7 @@ void Files::save_edits(const std::string& path) {
     job_.start(
         "Saving " + file_name(path), false,
         [this, path, document = state_.document](Progress&) -> FileJob::Done {
-            checkpoint::save_patch(*document->model->model->model, document->model->edits, path);
+            checkpoint::save_patch(*document->part()->model->model, document->part()->edits, path);
             return [this, path, document] {
                 drop_recovered_edits();
                 saved_as(document, path);
@@ -123,9 +123,8 @@ void Files::save_edits(const std::string& path) {
 }
 
 bool Files::edits_to_keep() const {
-    const ModelPartPtr& part = state_.document->model;
-    return autosave_ && part != nullptr && files_.unsaved &&
-           (kept_part_ == nullptr || first_difference(kept_part_->edits, part->edits));
+    return autosave_ && state_.document->is_checkpoint() && files_.unsaved &&
+           (kept_part_ == nullptr || first_difference(kept_part_->edits, state_.document->part()->edits));
 }
 
 void Files::keep_edits() {
@@ -133,7 +132,7 @@ void Files::keep_edits() {
     if (!edits_to_keep() || keeper_.busy() || now_ < kept_at_ + keep_gap)
         return;
     kept_at_ = now_;
-    const ModelPartPtr part = state_.document->model;
+    const ModelPartPtr part = state_.document->part();
     keeper_.start(
         "", false,
         [this, part, file = kept_file_](Progress&) mutable -> FileJob::Done {
@@ -146,7 +145,7 @@ void Files::keep_edits() {
                 kept_file_ = file;
                 kept_part_ = part;
                 drop_recovered_edits();
-                if (!files_.unsaved || state_.document->model == nullptr)
+                if (!files_.unsaved || !state_.document->is_checkpoint())
                     forget_edits();
             };
         },

@@ -130,7 +130,7 @@ void Program::act(const Action& action) {
 
 void Program::change_view(const ViewChange& change) {
     const bool marks = std::holds_alternative<SetCompare>(change) && !state_.compare.marked() &&
-                       state_.document->attention == nullptr;
+                       !state_.document->shows_weights();
     if (marks)
         mark_baseline(true);
     app::apply(state_.view, change, with_means(wanted_document()->problem.dims));
@@ -152,7 +152,7 @@ void Program::run_command(const Command& command) {
         return;
     }
     CommandName name = name_of(*state_.document, command);
-    if (state_.document->model != nullptr)
+    if (state_.document->is_checkpoint())
         name.label = open_layer_name(*state_.document) + " " + name.label;
     DocumentPtr next = app::apply(state_.document, command);
     std::string notice = notice_of(*state_.document, command, *next);
@@ -220,8 +220,7 @@ void Program::take_results() {
         state_.flash.before = state_.shown;
         flash_begins_ = true;
     }
-    state_.recomputed =
-        result->document->attention == nullptr ? recomputed_text(*result->trace) : std::string();
+    state_.recomputed = !result->document->shows_weights() ? recomputed_text(*result->trace) : std::string();
     state_.shown = {result->document, result->trace, std::move(result->metrics)};
     show_what_waited();
     clamp_to(state_.view, with_means(state_.shown.dims()));
@@ -316,7 +315,7 @@ void Program::frame(Surface& surface, double now) {
     if (state_.shown.trace != nullptr) {
         ViewState within = state_.view;
         clamp_to(within, state_.shown.dims());
-        const bool weights_only = state_.shown.document->attention != nullptr;
+        const bool weights_only = state_.shown.document->shows_weights();
         if (weights_only)
             within.group = StageGroup::weights;
         if (weights_only || state_.shown.dims() != state_.document->problem.dims ||
@@ -327,7 +326,7 @@ void Program::frame(Surface& surface, double now) {
     last_frame_ = now;
     const StageGroup stage = state_.view.group;
     moving_ = advance(state_.view, now, since, wanted_document()->problem.dims);
-    if (stage != state_.view.group && state_.document->model != nullptr)
+    if (stage != state_.view.group && state_.document->is_checkpoint())
         follow_model(); // of the weights it may show another reading
     moving_ = fade_flash(since) || moving_;
     moving_ = follow_course(since) || moving_;
@@ -386,8 +385,8 @@ void Program::frame(Surface& surface, double now) {
                      ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoScrollWithMouse);
     std::optional<CellAddress> hovered;
     // A document without a trace of its own yet is seen as the one before.
-    const bool given = state_.document->attention != nullptr, model = state_.document->model != nullptr;
-    const bool given_shown = state_.shown.trace != nullptr && state_.shown.document->attention != nullptr;
+    const bool given = state_.document->shows_weights(), model = state_.document->is_checkpoint();
+    const bool given_shown = state_.shown.trace != nullptr && state_.shown.document->shows_weights();
     const bool board_shown = state_.shown.trace != nullptr && state_.shown.document->has_board();
     if (model)
         view_model_toolbar(state_, places.toolbar, tools);

@@ -29,7 +29,7 @@ const DocumentPtr& Program::wanted_document() const {
 }
 
 Dims Program::with_means(Dims dims) const {
-    if (state_.document->model != nullptr && look_.set() != nullptr)
+    if (state_.document->is_checkpoint() && look_.set() != nullptr)
         dims.H = look_.set()->info().H;
     return dims;
 }
@@ -70,9 +70,9 @@ void Program::follow_look(std::optional<std::int64_t> changed_from) {
 }
 
 void Program::read_attention() {
-    if (state_.document->model != nullptr)
+    if (state_.document->is_checkpoint())
         return;
-    const AttentionSetPtr before = state_.document->attention;
+    const AttentionSetPtr before = state_.document->shown_weights();
     AttentionView& view = state_.view.attention;
     AttentionSetPtr next;
     try {
@@ -85,7 +85,7 @@ void Program::read_attention() {
     if (next == before || next == nullptr)
         return;
     const std::int64_t own = std::min(before->info().own_layers(), next->info().own_layers());
-    const std::int64_t spoken = std::min(state_.document->layer, own - 1);
+    const std::int64_t spoken = std::min(state_.document->layer(), own - 1);
     when_shown_.selected = carried(state_.view.selected, *before, *next, spoken);
     state_.view.selected.reset();
     state_.view.block_end.reset();
@@ -115,16 +115,16 @@ void Program::follow_board(const AttentionSetPtr& set, std::optional<std::int64_
 
 void Program::follow_attention() {
     read_attention();
-    const AttentionSetPtr& set = state_.document->attention;
+    const AttentionSetPtr& set = state_.document->shown_weights();
     follow_model();
-    if (state_.document->model != nullptr)
+    if (state_.document->is_checkpoint())
         return;
     follow_board(set);
     if (set == nullptr)
         return;
     keep_to_attention(state_.view, set->info());
     keep_to_shown();
-    if (state_.view.attention.layer == state_.document->layer)
+    if (state_.view.attention.layer == state_.document->layer())
         return;
     state_.document = with_layer(*state_.document, state_.view.attention.layer);
     runner_.submit(state_.document);
@@ -132,8 +132,8 @@ void Program::follow_attention() {
 
 void Program::keep_to_shown() {
     const Shown& shown = state_.shown;
-    if (shown.trace == nullptr || shown.document->attention == nullptr ||
-        shown.document->attention == state_.document->attention)
+    if (shown.trace == nullptr || !shown.document->shows_weights() ||
+        shown.document->shown_weights() == state_.document->shown_weights())
         return;
     if (state_.view.head >= shown.dims().H)
         when_shown_.head = state_.view.head;
@@ -141,7 +141,7 @@ void Program::keep_to_shown() {
 }
 
 void Program::show_what_waited() {
-    if (state_.shown.document->attention != wanted_document()->attention)
+    if (state_.shown.document->shown_weights() != wanted_document()->shown_weights())
         return;
     const WhenShown waited = std::exchange(when_shown_, {});
     if (waited.head)

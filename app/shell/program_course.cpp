@@ -40,7 +40,7 @@ void Program::watch_course() {
 
 bool Program::follow_course(double seconds_since_last) {
     CourseState& course = state_.course;
-    if (state_.shown.trace != nullptr && state_.shown.document->attention == nullptr)
+    if (state_.shown.trace != nullptr && !state_.shown.document->shows_weights())
         compute_panels(course, state_.shown, panel_engine_);
     constexpr double ring_seconds = 1.6;
     course.driven_strength =

@@ -62,23 +62,22 @@ std::shared_ptr<const Problem> Program::known_layer(const ModelPart& part, std::
 }
 
 std::optional<std::int64_t> Program::coming_layer() const {
-    const bool comes = state_.document->model != nullptr && state_.model.error.empty() &&
-                       wanted_.part != nullptr && wanted_.layer != state_.document->layer;
+    const bool comes = state_.document->is_checkpoint() && state_.model.error.empty() &&
+                       wanted_.part != nullptr && wanted_.layer != state_.document->layer();
     return comes ? std::optional(wanted_.layer) : std::nullopt;
 }
 
 void Program::show_layer(std::int64_t layer, const std::shared_ptr<const Problem>& base) {
-    if (layer != state_.document->layer && state_.compare.marked())
+    if (layer != state_.document->layer() && state_.compare.marked())
         drop_baseline(); // A is of another layer
-    known_layers_[layer] = {state_.document->model->inputs, base};
-    state_.document = model_document(state_.document->model, layer, base, state_.document->revision + 1);
+    known_layers_[layer] = {state_.document->part()->inputs, base};
+    state_.document = model_document(state_.document->part(), layer, base, state_.document->revision + 1);
     if (look_.document() == nullptr)
         runner_.submit(state_.document);
 }
 
 void Program::follow_model() {
-    const ModelPartPtr part = state_.document->model;
-    if (part == nullptr) {
+    if (!state_.document->is_checkpoint()) {
         if (desk_) {
             desk_.reset();
             known_layers_.clear();
@@ -89,14 +88,15 @@ void Program::follow_model() {
         }
         return;
     }
+    const ModelPartPtr part = state_.document->part();
     keep_to_model(state_.view);
     const std::int64_t L = part->model->model->architecture().layers;
     // A mean over layers is none that could be edited: the layer before stays.
     const std::int64_t wanted = std::max<std::int64_t>(state_.view.attention.layer, 0);
     const std::int64_t layer = wanted < L                            ? wanted
-                               : state_.view.attention.reading.means ? state_.document->layer
+                               : state_.view.attention.reading.means ? state_.document->layer()
                                                                      : L - 1;
-    if (layer != state_.document->layer)
+    if (layer != state_.document->layer())
         if (const auto base = known_layer(*part, layer))
             show_layer(layer, base);
     follow_look();
@@ -117,14 +117,14 @@ void Program::follow_model() {
 }
 
 void Program::run_model_action(const ModelAction& action) {
-    if (state_.document->model == nullptr)
+    if (!state_.document->is_checkpoint())
         return;
     std::visit(Overloaded{[&](const TypePrompt& c) {
                               state_.model.prompt = c.prompt;
                               typed_prompt_ = c.prompt;
                               typed_gesture_ = gesture_;
                               wanted_ = {};
-                              wanted_.part = state_.document->model;
+                              wanted_.part = state_.document->part();
                               follow_model();
                           },
                           [&](const PredictAt& c) {
@@ -180,7 +180,7 @@ void Program::use_model_answer(const ModelDesk::Answer& answer) {
         state_.document = std::move(next);
         state_.view.selected.reset();
         document_changed();
-    } else if (answer.layer != state_.document->layer ||
+    } else if (answer.layer != state_.document->layer() ||
                !same_numbers(answer.base->x, state_.document->unedited->x)) {
         show_layer(answer.layer, answer.base);
     }
@@ -188,12 +188,12 @@ void Program::use_model_answer(const ModelDesk::Answer& answer) {
 }
 
 void Program::show_edits(const ModelPart& edited, const std::string& label) {
-    if (state_.document->model == nullptr)
+    if (!state_.document->is_checkpoint())
         return;
-    auto part = std::make_shared<ModelPart>(*state_.document->model);
+    auto part = std::make_shared<ModelPart>(*state_.document->part());
     part->edits = edited.edits;
     part->marks = edited.marks;
-    DocumentPtr next = model_document(part, state_.document->layer, state_.document->unedited,
+    DocumentPtr next = model_document(part, state_.document->layer(), state_.document->unedited,
                                       state_.document->revision + 1);
     history_->push({next, label, {}, ++gesture_});
     state_.document = std::move(next);
@@ -201,18 +201,18 @@ void Program::show_edits(const ModelPart& edited, const std::string& label) {
 }
 
 DocumentPtr Program::on_changed_layer(const DocumentPtr& next) {
-    if (next->model == nullptr || state_.document->model == nullptr)
+    if (!next->is_checkpoint() || !state_.document->is_checkpoint())
         return next;
     typed_prompt_.reset();
-    state_.model.prompt = next->model->prompt;
+    state_.model.prompt = next->part()->prompt;
     state_.model.error.clear();
-    const std::int64_t layer = first_difference(state_.document->model->edits, next->model->edits)
+    const std::int64_t layer = first_difference(state_.document->part()->edits, next->part()->edits)
                                    .value_or(state_.view.attention.layer);
     state_.view.attention.layer = layer;
-    const auto base = known_layer(*next->model, layer);
-    if (base == nullptr || layer == next->layer)
+    const auto base = known_layer(*next->part(), layer);
+    if (base == nullptr || layer == next->layer())
         return next;
-    return model_document(next->model, layer, base, state_.document->revision + 1);
+    return model_document(next->part(), layer, base, state_.document->revision + 1);
 }
 
 } // namespace headscope::app

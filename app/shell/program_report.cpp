@@ -28,7 +28,7 @@ std::string Program::report(float scale) const {
     out["row"] = state_.view.row;
     static constexpr const char* compared[] = {"now", "baseline", "difference"};
     out["compare"] = compared[static_cast<std::size_t>(effective(state_.compare, state_.view.compare))];
-    if (state_.document->attention != nullptr)
+    if (state_.document->shows_weights())
         out["attention"] = {{"file", state_.document->title},
                             {"layer", state_.view.attention.layer},
                             {"head", state_.view.head},
@@ -65,7 +65,7 @@ std::string Program::title() const {
     const std::string& sentence = state_.document->recipe.sentence;
     const bool own = !sentence.empty() && !state_.document->has_board();
     const std::string& name = own ? sentence : state_.document->title;
-    const bool named = !files.path.empty() && state_.document->model == nullptr;
+    const bool named = !files.path.empty() && !state_.document->is_checkpoint();
     return (files.unsaved ? "• " : "") + (named ? text::plain_text(files.name()) : name) + " · Headscope";
 }
 

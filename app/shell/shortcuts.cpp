@@ -84,7 +84,7 @@ void view_keys(const AppState& state, const Sink& send) {
         }
     const std::pair<int, HeadsView> heads[] = {
         {GLFW_KEY_E, HeadsView::each}, {GLFW_KEY_D, HeadsView::difference}, {GLFW_KEY_M, HeadsView::mean}};
-    const bool reads = state.document->model != nullptr && ImGui::GetIO().KeyShift; // Shift M: means
+    const bool reads = state.document->is_checkpoint() && ImGui::GetIO().KeyShift; // Shift M: means
     for (const auto& [key, what] : heads)
         if (pressed(key) && !(reads && what == HeadsView::mean))
             send(ViewChange(ShowHeads{what}));
@@ -97,7 +97,7 @@ void view_keys(const AppState& state, const Sink& send) {
         }
     if (pressed(GLFW_KEY_S) && view.group == StageGroup::concat)
         send(ViewChange(SetJoined{view.joined_target < 0.5F}));
-    else if (pressed(GLFW_KEY_S) && (state.document->model == nullptr || view.group == StageGroup::split))
+    else if (pressed(GLFW_KEY_S) && (!state.document->is_checkpoint() || view.group == StageGroup::split))
         send(ViewChange(SetApart{view.apart_target < 0.5F}));
     if (pressed(GLFW_KEY_N))
         send(ViewChange(ShowNumbers{!view.numbers}));
@@ -162,7 +162,7 @@ void handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send) {
         focus.activate();
     if (pressed(GLFW_KEY_SLASH))
         state.focus_sentence = true;
-    const bool model = state.document->model != nullptr;
+    const bool model = state.document->is_checkpoint();
     if (weights_alone(state)) {
         attention_keys(state, send);
         if (model)

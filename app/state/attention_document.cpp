@@ -22,8 +22,7 @@ Problem problem_of(const AttentionSet& set, std::int64_t layer) {
 DocumentPtr attention_document(const AttentionSetPtr& set, std::int64_t layer, const Document& before) {
     auto document = std::make_shared<Document>();
     document->recipe = before.recipe;
-    document->attention = set;
-    document->layer = layer;
+    document->kind = GivenWeights{set, layer};
     document->title = set->info().title;
     document->revision = before.revision + 1;
     document->problem = problem_of(*set, layer);
@@ -32,7 +31,7 @@ DocumentPtr attention_document(const AttentionSetPtr& set, std::int64_t layer, c
 }
 
 DocumentPtr with_layer(const Document& document, std::int64_t layer) {
-    return attention_document(document.attention, layer, document);
+    return attention_document(document.given()->set, layer, document);
 }
 
 } // namespace headscope::app

@@ -1,14 +1,44 @@
 #include "app/state/document.h"
 
+#include "core/base/overloaded.h"
+
 namespace headscope::app {
+
+namespace {
+
+const std::vector<std::string> no_texts;
+
+} // namespace
+
+const AttentionSetPtr& Document::shown_weights() const {
+    static const AttentionSetPtr none;
+    return std::visit(
+        Overloaded{[](const Experiment&) -> const AttentionSetPtr& { return none; },
+                   [](const GivenWeights& weights) -> const AttentionSetPtr& { return weights.set; },
+                   [](const CheckpointLayer& open) -> const AttentionSetPtr& { return open.reading; }},
+        kind);
+}
+
+std::int64_t Document::layer() const {
+    return std::visit(Overloaded{[](const Experiment&) { return std::int64_t{0}; },
+                                 [](const auto& of_board) { return of_board.layer; }},
+                      kind);
+}
+
+const std::vector<std::string>& Document::head_roles() const {
+    return is_experiment() ? experiment()->head_roles : no_texts;
+}
+
+const std::vector<std::string>& Document::feature_names() const {
+    return is_experiment() ? experiment()->feature_names : no_texts;
+}
 
 DocumentPtr make_document(const project::Recipe& recipe, std::uint64_t revision) {
     project::BuiltRecipe built = project::build_recipe(recipe);
     auto document = std::make_shared<Document>();
     document->recipe = recipe;
     document->revision = revision;
-    document->head_roles = std::move(built.head_roles);
-    document->feature_names = std::move(built.feature_names);
+    document->kind = Experiment{std::move(built.head_roles), std::move(built.feature_names)};
     document->title = std::move(built.title);
     document->unedited = std::make_shared<const Problem>(std::move(built.problem));
     document->problem = project::with_edits(*document->unedited, recipe);

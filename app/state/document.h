@@ -6,27 +6,64 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace headscope::app {
 
 struct ModelPart;
+using ModelPartPtr = std::shared_ptr<const ModelPart>;
 
-/// A recipe and the problem that follows from it. Immutable; shared between threads.
+/// A problem that the user builds from a preset, a sentence or a file of tensors.
+struct Experiment {
+    std::vector<std::string> head_roles = {};    ///< H texts, or empty
+    std::vector<std::string> feature_names = {}; ///< D texts, or empty
+};
+
+/// Attention weights from elsewhere. Nothing is known of what they were computed from.
+struct GivenWeights {
+    AttentionSetPtr set; ///< never null
+    std::int64_t layer = 0;
+};
+
+/// One layer of a checkpoint, with a prompt.
+struct CheckpointLayer {
+    ModelPartPtr part; ///< never null
+    std::int64_t layer = 0;
+    /// The weights of the run with tokens hidden, words merged or means added, shown in place of the stages
+    /// of the layer; null: the stages are shown.
+    AttentionSetPtr reading = {};
+};
+
+/// What is worked on, and which of three kinds it is. Immutable; shared between threads.
 struct Document {
-    project::Recipe recipe;
-    Problem problem;
+    project::Recipe recipe;                  ///< of GivenWeights: that of the document before, to return to
+    Problem problem;                         ///< of GivenWeights: its sizes and tokens alone
     std::shared_ptr<const Problem> unedited; ///< the same without edits, gains and temperature
-    std::vector<std::string> head_roles;     ///< H texts, or empty
-    std::vector<std::string> feature_names;  ///< D texts, or empty
-    std::string title;                       ///< of the preset, or of the file
+    std::string title;                       ///< of the preset, of the file, or of the checkpoint
     std::uint64_t revision = 0;              ///< grows with every change
-    AttentionSetPtr attention;               ///< weights of somebody else's, shown as they are; mostly null
-    std::int64_t layer = 0;                  ///< of `attention` or `model`, whose heads `problem` has
-    std::shared_ptr<const ModelPart> model;  ///< the checkpoint that `problem` is a layer of; mostly null
+    std::variant<Experiment, GivenWeights, CheckpointLayer> kind;
 
+    const Experiment* experiment() const { return std::get_if<Experiment>(&kind); }
+    const GivenWeights* given() const { return std::get_if<GivenWeights>(&kind); }
+    const CheckpointLayer* checkpoint() const { return std::get_if<CheckpointLayer>(&kind); }
+    bool is_experiment() const { return experiment() != nullptr; }
+    bool is_given() const { return given() != nullptr; }
+    bool is_checkpoint() const { return checkpoint() != nullptr; }
+
+    // What follows from the kind.
+    /// The attention weights that stand in place of computed stages; null where the stages are computed.
+    const AttentionSetPtr& shown_weights() const;
+    bool shows_weights() const { return shown_weights() != nullptr; }
     /// Its heads are some of many: there is a board of all of them.
-    bool has_board() const { return attention != nullptr || model != nullptr; }
+    bool has_board() const { return !is_experiment(); }
+    /// Of the board; 0 without one.
+    std::int64_t layer() const;
+    /// Of a checkpoint. Throws std::bad_variant_access for the other kinds.
+    const ModelPartPtr& part() const { return std::get<CheckpointLayer>(kind).part; }
+    /// Of an experiment; empty for the other kinds.
+    const std::vector<std::string>& head_roles() const;
+    const std::vector<std::string>& feature_names() const;
 };
 using DocumentPtr = std::shared_ptr<const Document>;
 

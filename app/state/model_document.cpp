@@ -30,27 +30,27 @@ DocumentPtr model_document(const ModelPartPtr& part, std::int64_t layer,
     document->recipe = std::move(recipe);
     document->title = part->model->name();
     document->revision = revision;
-    document->layer = layer;
-    document->model = part;
+    document->kind = CheckpointLayer{part, layer};
     return document;
 }
 
 DocumentPtr edit_model_document(const Document& document, project::Recipe recipe, bool all_dropped) {
-    auto part = std::make_shared<ModelPart>(*document.model);
+    auto part = std::make_shared<ModelPart>(*document.part());
     if (all_dropped) {
         part->edits.clear();
         part->marks.clear();
     }
     normalise(recipe.gains);
     const checkpoint::LayerEdits edits{recipe.edits, recipe.gains};
-    part->edits.erase(document.layer);
-    part->marks.erase(document.layer);
+    const std::int64_t layer = document.layer();
+    part->edits.erase(layer);
+    part->marks.erase(layer);
     if (!edits.empty()) {
-        part->edits.emplace(document.layer, edits);
-        part->marks.emplace(document.layer,
+        part->edits.emplace(layer, edits);
+        part->marks.emplace(layer,
                             marks_of(checkpoint::with_edits(*document.unedited, &edits), *document.unedited));
     }
-    return model_document(part, document.layer, document.unedited, document.revision + 1);
+    return model_document(part, layer, document.unedited, document.revision + 1);
 }
 
 std::map<std::int64_t, LayerMarks> marks_of(const checkpoint::ModelRun& run,
@@ -74,13 +74,15 @@ std::optional<std::int64_t> first_difference(const checkpoint::ModelEdits& a,
 }
 
 std::string open_layer_name(const Document& document) {
-    return document.attention != nullptr ? analysis::layer_name(document.attention->info(), document.layer)
-                                         : "L" + std::to_string(document.layer);
+    const AttentionSetPtr& weights = document.shown_weights();
+    return weights != nullptr ? analysis::layer_name(weights->info(), document.layer())
+                              : "L" + std::to_string(document.layer());
 }
 
 std::string open_head_name(const Document& document, std::int64_t h) {
-    return document.attention != nullptr ? analysis::head_name(document.attention->info(), document.layer, h)
-                                         : open_layer_name(document) + " H" + std::to_string(h);
+    const AttentionSetPtr& weights = document.shown_weights();
+    return weights != nullptr ? analysis::head_name(weights->info(), document.layer(), h)
+                              : open_layer_name(document) + " H" + std::to_string(h);
 }
 
 } // namespace headscope::app

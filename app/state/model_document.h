@@ -21,7 +21,6 @@ struct ModelPart {
     checkpoint::ModelEdits edits;                          ///< of all layers
     std::map<std::int64_t, LayerMarks> marks;              ///< what they change, by layer
 };
-using ModelPartPtr = std::shared_ptr<const ModelPart>;
 
 /// One layer of a checkpoint as a document: `base` is its attention without edits, with x as the layers
 /// before it give it; the part's edits of that layer are laid over it. Throws Error(input) when the result is

@@ -28,7 +28,7 @@ void view_attention_toolbar(AppState& state, const figure::Rect& area, const Vie
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
     const DrawContext context = bar_context(state, tools, area.w);
-    const AttentionInfo& info = state.document->attention->info();
+    const AttentionInfo& info = state.document->shown_weights()->info();
     tools.surface.need_glyphs(info.title);
     Picture picture;
     figure::Scene back;
@@ -81,7 +81,7 @@ void view_attention_bar(const AppState& state, const figure::Rect& area, const V
     const DrawContext context = bar_context(state, tools, area.w);
     const AttentionSetPtr given = given_weights(state);
     const AttentionInfo& info = given->info();
-    const std::int64_t layer = (reads_checkpoint(state) ? state.shown.document : state.document)->layer;
+    const std::int64_t layer = (reads_checkpoint(state) ? state.shown.document : state.document)->layer();
     Picture picture;
     picture.scene.add(figure::RectItem{.area = area, .fill = theme.panel});
     picture.scene.add(figure::LineItem{{0, area.y}, {area.w, area.y}, theme.line, 1});

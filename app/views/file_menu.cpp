@@ -23,14 +23,14 @@ std::vector<MenuRow> menu_rows(const AppState& state) {
     const FilesState& files = state.files;
     const std::string busy = files.job ? files.job->label + " is not over yet" : "";
     const std::string nothing = state.shown.trace == nullptr ? "Nothing is computed yet" : busy;
-    const bool given = state.document->attention != nullptr, model = state.document->model != nullptr;
+    const bool given = state.document->shows_weights(), model = state.document->is_checkpoint();
     const std::string no_problem =
         given ? "Attention weights of a file are shown; what computed them is not known" : nothing;
     const std::string no_script =
         reads_checkpoint(state)
             ? "The weights are read otherwise than the model gives them; read them as they are for a script"
             : no_problem;
-    const bool edited = !model || !state.document->model->edits.empty() || files.unsaved;
+    const bool edited = !model || !state.document->part()->edits.empty() || files.unsaved;
     const std::string stored = given     ? no_problem
                                : !edited ? "Nothing is edited"
                                : !files.path.empty() && !files.unsaved

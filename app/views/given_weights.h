@@ -7,16 +7,16 @@ namespace headscope::app {
 /// The attention weights that are shown in place of computed stages: of a file, or of a checkpoint that is
 /// read otherwise than it gives them. Null while stages are shown.
 inline AttentionSetPtr given_weights(const AppState& state) {
-    if (state.document->model == nullptr)
-        return state.document->attention;
-    return state.shown.document == nullptr || state.shown.document->model == nullptr
+    if (!state.document->is_checkpoint())
+        return state.document->shown_weights();
+    return state.shown.document == nullptr || !state.shown.document->is_checkpoint()
                ? nullptr
-               : state.shown.document->attention;
+               : state.shown.document->shown_weights();
 }
 
 /// The same, of a checkpoint: in place of its own weights, on their page.
 inline bool reads_checkpoint(const AppState& state) {
-    return state.document->model != nullptr && given_weights(state) != nullptr;
+    return state.document->is_checkpoint() && given_weights(state) != nullptr;
 }
 
 /// The board's heads and layers with their means, where a mean is open.

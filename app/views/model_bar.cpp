@@ -33,7 +33,7 @@ void prompt_field(AppState& state, const figure::Rect& area, const ViewTools& to
         ImGui::SetKeyboardFocusHere();
     state.focus_sentence = false;
     ImGui::PushAllowKeyboardFocus(false);
-    const bool ids = state.document->model->model->tokenizer == nullptr;
+    const bool ids = state.document->part()->model->tokenizer == nullptr;
     if (ImGui::InputTextWithHint("##prompt", ids ? "Type token ids" : "Type a text", &state.model.prompt))
         tools.send(ModelAction(TypePrompt{state.model.prompt}));
     ImGui::PopAllowKeyboardFocus();
@@ -43,7 +43,7 @@ void prompt_field(AppState& state, const figure::Rect& area, const ViewTools& to
     if (ImGui::IsItemHovered() && !ImGui::IsItemActive())
         show_tip(wrong ? state.model.error
                  : ids ? "Token ids, as this checkpoint has no tokenizer. " +
-                             state.document->model->model->no_tokenizer
+                             state.document->part()->model->no_tokenizer
                        : "What the model reads (/)",
                  tools);
 }
@@ -54,7 +54,7 @@ void view_model_toolbar(AppState& state, const figure::Rect& area, const ViewToo
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
     const DrawContext context{state.shown, state.drawn_view(), theme, tools.measure, area.w, 0};
-    const checkpoint::TextModel& text = *state.document->model->model;
+    const checkpoint::TextModel& text = *state.document->part()->model;
     const std::string title = shortened(text.name(), 26);
     tools.surface.need_glyphs(title);
     figure::Scene back;

@@ -164,7 +164,7 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
     const std::pair<const char*, LeftTab> tabs[] = {
         {"Predict", LeftTab::predictions}, {"Course", LeftTab::course}, {"Guide", LeftTab::guide},
         {"Tensors", LeftTab::tensors},     {"Heads", LeftTab::heads},   {"Edit", LeftTab::edit}};
-    const bool model = state.document->model != nullptr, given = !model && given_weights(state) != nullptr;
+    const bool model = state.document->is_checkpoint(), given = !model && given_weights(state) != nullptr;
     for (const auto& [name, tab] : tabs) {
         if (tab == (model ? LeftTab::course : LeftTab::predictions))
             continue; // lessons have problems of their own, and only a model predicts
@@ -367,9 +367,9 @@ void view_left_panel(const AppState& state, const figure::Rect& area, bool open,
     draw_panel_back(area, tools, true);
     if (!open) {
         view_rail(area,
-                  state.document->model != nullptr       ? "Predict"
-                  : state.document->attention == nullptr ? "Guide"
-                                                         : "Heads",
+                  state.document->is_checkpoint()    ? "Predict"
+                  : !state.document->shows_weights() ? "Guide"
+                                                     : "Heads",
                   true, ViewChange(OpenLeft{true}), tools);
         return;
     }

@@ -27,8 +27,8 @@ TensorPtr made(std::int64_t L, std::int64_t H, std::int64_t T) {
 }
 
 std::string opened(const Desk& desk) {
-    const AttentionInfo& info = desk.program.state().document->attention->info();
-    return analysis::head_name(info, desk.shown().document->layer, desk.view().head);
+    const AttentionInfo& info = desk.program.state().document->shown_weights()->info();
+    return analysis::head_name(info, desk.shown().document->layer(), desk.view().head);
 }
 
 } // namespace
@@ -36,7 +36,7 @@ std::string opened(const Desk& desk) {
 TEST_CASE("a file of attention weights opens as a board with one head large") {
     Desk desk;
     desk.open(test_data("/attention/layers_f16.safetensors"));
-    REQUIRE(desk.program.state().document->attention != nullptr);
+    REQUIRE(desk.program.state().document->shows_weights());
     CHECK(desk.program.state().error.empty());
     CHECK(screen_shows("All heads"));
     CHECK(screen_shows("3 layers × 2 heads"));
@@ -49,7 +49,7 @@ TEST_CASE("a file of attention weights opens as a board with one head large") {
         desk.settle();
         CHECK(opened(desk) == "L11 H1");
         CHECK(desk.shown().value({TensorId::weights, {0, 1, 2, 1}}) ==
-              desk.program.state().document->attention->layer(2)->at(0, 1, 2, 1));
+              desk.program.state().document->shown_weights()->layer(2)->at(0, 1, 2, 1));
     }
     SECTION("arrows walk over it and stop at its edges") {
         desk.driver.key(GLFW_KEY_DOWN);
@@ -93,7 +93,7 @@ TEST_CASE("a file of attention weights opens as a board with one head large") {
     SECTION("closing it brings the sentence back") {
         REQUIRE(desk.click("Close file"));
         desk.settle();
-        CHECK(desk.program.state().document->attention == nullptr);
+        CHECK(!desk.program.state().document->shows_weights());
         CHECK(screen_shows("q k v"));
     }
     SECTION("the panel Source tells what the file holds") {

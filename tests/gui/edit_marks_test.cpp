@@ -87,7 +87,7 @@ TEST_CASE("the board marks heads that are ablated, scaled or edited, on every la
         desk.act(ModelAction(TypePrompt{"7 8 9"}));
         desk.settle();
         check();
-        const ModelPart& part = *desk.program.state().document->model;
+        const ModelPart& part = *desk.program.state().document->part();
         const std::string path = folder.file("mine.patch.safetensors");
         checkpoint::save_patch(*part.model->model, part.edits, path);
         desk.act(Command(ResetEdits{}));

@@ -28,7 +28,7 @@ void open(Desk& desk, const std::string& folder, const std::string& text) {
     desk.program.open_path(folder, text);
     desk.settle();
     desk.settle();
-    REQUIRE(desk.program.state().document->model != nullptr);
+    REQUIRE(desk.program.state().document->is_checkpoint());
 }
 
 void read(Desk& desk, const analysis::ReadingOptions& how) {
@@ -153,7 +153,7 @@ TEST_CASE("means of a checkpoint are those of the file that trace writes of it",
         check_as_file(desk, traced(folder, ablated), means);
         desk.act(ViewChange(AttentionChange(OpenHead{0, 2})));
         desk.act(Command(EditCell{{TensorId::W_Q, {3, 17, 0, 0}}, 4.0F}));
-        const ModelPart& part = *desk.program.state().document->model;
+        const ModelPart& part = *desk.program.state().document->part();
         const std::string patch = folder.file("edits.patch.safetensors");
         checkpoint::save_patch(*part.model->model, part.edits, patch);
         std::vector<std::string> edited = call;
@@ -175,7 +175,7 @@ TEST_CASE("a mean of a checkpoint has weights alone, and its heads keep every st
     desk.act(ViewChange(GoTo{StageGroup::scores}));
     read(desk, {.means = true});
     const std::int64_t H = desk.problem().dims.H, L = desk.program.state().model.run->info().L;
-    CHECK(desk.shown().document->attention == nullptr);
+    CHECK(!desk.shown().document->shows_weights());
     CHECK(desk.view().group == StageGroup::scores);
     REQUIRE(desk.click("open L1 mean"));
     desk.settle();
@@ -206,7 +206,7 @@ TEST_CASE("a mean of a checkpoint has weights alone, and its heads keep every st
             CHECK(screen_shows(says));
             CHECK_FALSE(screen_shows("Ablate"));
         }
-        CHECK(desk.program.state().document->model->edits.empty());
+        CHECK(desk.program.state().document->part()->edits.empty());
     }
     SECTION("a stage that is asked for is that of the head beside it") {
         REQUIRE(desk.click("Tensors"));
@@ -222,14 +222,14 @@ TEST_CASE("a mean of a checkpoint has weights alone, and its heads keep every st
     SECTION("the mean over layers leaves the open layer where it is") {
         desk.act(ViewChange(AttentionChange(OpenHead{L, 2})));
         CHECK(screen_shows("H2 mean"));
-        CHECK(desk.program.state().document->layer == 1);
+        CHECK(desk.program.state().document->layer() == 1);
         desk.act(Command(SetGain{2, 0}));
         CHECK(desk.view().attention.layer == L); // what it does to the mean is seen
         desk.act(MoveInHistory{-1});
         CHECK(desk.view().attention.layer == 1); // where the edit was
         read(desk, {});
         CHECK(desk.view().head == 2);
-        CHECK(desk.shown().document->attention == nullptr);
+        CHECK(!desk.shown().document->shows_weights());
     }
     SECTION("without means the nearest head is open") {
         desk.act(ViewChange(AttentionChange(OpenHead{L, H})));
@@ -238,7 +238,7 @@ TEST_CASE("a mean of a checkpoint has weights alone, and its heads keep every st
         CHECK(desk.view().head == H - 1);
         CHECK(desk.view().attention.layer == L - 1);
         CHECK(desk.shown().document == desk.program.state().document);
-        CHECK(desk.shown().document->layer == L - 1);
+        CHECK(desk.shown().document->layer() == L - 1);
         CHECK(screen_shows("q k v"));
     }
     end_recording();

@@ -19,7 +19,7 @@ namespace {
 
 void open_heads(Desk& desk, const std::string& folder, const std::string& text) {
     desk.open(folder, text);
-    REQUIRE(desk.program.state().document->model != nullptr);
+    REQUIRE(desk.program.state().document->is_checkpoint());
     REQUIRE(desk.click("Heads"));
     desk.settle();
 }
@@ -48,8 +48,8 @@ void check_first_hidden(const Desk& desk, std::int64_t layer) {
     const checkpoint::ModelRun& run = run_of(desk);
     const std::int64_t T = run.info().Tq;
     const Shown& shown = desk.shown();
-    REQUIRE(shown.document->attention != nullptr);
-    CHECK(shown.document->layer == layer);
+    REQUIRE(shown.document->shows_weights());
+    CHECK(shown.document->layer() == layer);
     REQUIRE(shown.dims().Tq == T);
     for (std::int64_t h = 0; h < run.info().H; ++h) {
         const std::vector<double> expected = without_first(run, layer, h);
@@ -62,7 +62,7 @@ void check_first_hidden(const Desk& desk, std::int64_t layer) {
         CHECK(off < 1e-6);
     }
     const HeadBoard& board = *desk.program.state().board;
-    CHECK(&board.info() == &shown.document->attention->info());
+    CHECK(&board.info() == &shown.document->shown_weights()->info());
     REQUIRE(board.ready() == run.info().L);
     for (std::int64_t l = 0; l < run.info().L; ++l)
         for (std::int64_t h = 0; h < run.info().H; ++h) {
@@ -83,7 +83,7 @@ void check_first_hidden(const Desk& desk, std::int64_t layer) {
 }
 
 const checkpoint::ModelEdits& document_edits(const Desk& desk) {
-    return desk.program.state().document->model->edits;
+    return desk.program.state().document->part()->edits;
 }
 
 /// Every stage of the open layer, as the engine gives it.
@@ -136,7 +136,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
             desk.driver.key(key);
             desk.settle();
             CHECK(desk.program.state().error.empty());
-            CHECK(desk.shown().document->attention != nullptr);
+            CHECK(desk.shown().document->shows_weights());
         }
         desk.act(FileCommand(CopyScript{}));
         CHECK(desk.program.state().error.find("read otherwise") != std::string::npos);
@@ -256,7 +256,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
         }
         desk.act(ModelAction(TypePrompt{"7"})); // nothing could be hidden
         desk.settle();
-        CHECK(desk.shown().document->attention == nullptr);
+        CHECK(!desk.shown().document->shows_weights());
         desk.act(MoveInHistory{-1});
         desk.settle();
         check_first_hidden(desk, 0);
@@ -270,7 +270,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
     REQUIRE(desk.click("Heads"));
     desk.settle();
     desk.press("First token hidden");
-    CHECK(desk.shown().document->attention == nullptr);
+    CHECK(!desk.shown().document->shows_weights());
     CHECK(desk.shown().document == desk.program.state().document);
     CHECK_FALSE(screen_shows("rows renormalised"));
     CHECK(screen_shows("q k v"));
@@ -310,7 +310,7 @@ TEST_CASE("what is switched, typed and undone faster than it is computed ends as
     desk.act(ViewChange(AttentionChange(ReadWeights{})));
     desk.settle();
     CHECK(desk.shown().document == desk.program.state().document);
-    CHECK(desk.shown().document->attention == nullptr);
+    CHECK(!desk.shown().document->shows_weights());
     end_recording();
 }
 
@@ -334,7 +334,7 @@ TEST_CASE("pieces and special tokens of a prompt are known by the vocabulary", "
 
     const DocumentPtr document = desk.program.state().document;
     const auto spelled = std::make_shared<const checkpoint::SpelledRun>(desk.program.state().model.run,
-                                                                        *document->model->model);
+                                                                        *document->part()->model);
     CHECK(spelled->query_pieces(0)[3] == "##s");
     const AttentionSetPtr read =
         analysis::with_reading(spelled, {.hide_special_tokens = true, .merge_words = true});
@@ -353,7 +353,7 @@ TEST_CASE("pieces and special tokens of a prompt are known by the vocabulary", "
         desk.act(ModelAction(TypePrompt{"[SEP]"}));
         desk.settle();
         CHECK(desk.program.state().error.find("would leave nothing") != std::string::npos);
-        CHECK(desk.shown().document->attention == nullptr);
+        CHECK(!desk.shown().document->shows_weights());
         CHECK(desk.view().attention.reading == analysis::ReadingOptions{});
     }
     SECTION("and as it was") {
@@ -370,7 +370,7 @@ TEST_CASE("colours by the logarithm leave a checkpoint its stages", "[model]") {
     Desk desk;
     open_heads(desk, test_data("/models/gpt2_tiny"), "3 1 4 1 5 9 2 6");
     desk.press("Log colour scale");
-    CHECK(desk.shown().document->attention == nullptr);
+    CHECK(!desk.shown().document->shows_weights());
     CHECK(screen_shows("log scale"));
     CHECK(screen_shows("q k v"));
     CHECK(desk.program.canvas().grids.front().low == Approx(1e-4));

@@ -88,7 +88,7 @@ TEST_CASE("a checkpoint folder opens as a board of all heads with one layer's st
     Desk desk;
     const std::string folder = folder_of("gpt2_tiny");
     desk.open(folder, prompt);
-    REQUIRE(document_of(desk).model != nullptr);
+    REQUIRE(document_of(desk).is_checkpoint());
     CHECK(desk.program.state().error.empty());
     CHECK(screen_shows("All heads"));
     CHECK(screen_shows("2 layers × 4 heads"));
@@ -101,7 +101,7 @@ TEST_CASE("a checkpoint folder opens as a board of all heads with one layer's st
         const checkpoint::ForwardResult expected = forward(folder, {});
         for (const std::int64_t layer : {0, 1}) {
             desk.act(ViewChange(AttentionChange(OpenHead{layer, 2})));
-            REQUIRE(desk.shown().document->layer == layer);
+            REQUIRE(desk.shown().document->layer() == layer);
             CHECK(largest_difference(*desk.shown().trace->stage(TensorId::weights),
                                      *expected.layers[static_cast<std::size_t>(layer)].trace.stage(
                                          TensorId::weights)) < 1e-6);
@@ -120,7 +120,7 @@ TEST_CASE("a checkpoint folder opens as a board of all heads with one layer's st
         desk.act(ViewChange(GoTo{StageGroup::scores}));
         REQUIRE(desk.click("open L1 H3"));
         desk.settle();
-        CHECK(desk.shown().document->layer == 1);
+        CHECK(desk.shown().document->layer() == 1);
         CHECK(desk.view().head == 3);
         CHECK(desk.view().group == StageGroup::scores);
         CHECK(screen_shows("Scores of L1 H3"));
@@ -135,7 +135,7 @@ TEST_CASE("a checkpoint folder opens as a board of all heads with one layer's st
         }
         CHECK_FALSE(screen_shows("Course"));
         desk.act(FileCommand(NewProject{}));
-        CHECK(document_of(desk).model == nullptr);
+        CHECK(!document_of(desk).is_checkpoint());
         CHECK(model_of(desk).run == nullptr);
         CHECK(desk.view().tab != LeftTab::predictions);
     }
@@ -189,7 +189,7 @@ TEST_CASE("ablating a head changes the predictions as the command line computes 
     SECTION("undo brings back every number and what is on screen, on the layer it was done in") {
         desk.act(ViewChange(AttentionChange(OpenHead{1, 0})));
         desk.act(MoveInHistory{-1});
-        CHECK(desk.shown().document->layer == 0);
+        CHECK(desk.shown().document->layer() == 0);
         CHECK(largest_difference(*model_of(desk).run->logits(), *unedited->logits()) == 0);
         CHECK(signature(desk.program) == before);
         desk.act(MoveInHistory{1});
@@ -204,14 +204,14 @@ TEST_CASE("an edit while another layer is on its way changes neither layer, and 
     desk.open(folder_of("gpt2_tiny"), prompt);
     desk.program.act(ViewChange(AttentionChange(OpenHead{1, 2})));
     desk.program.act(Command(SetGain{2, 0}));
-    CHECK(document_of(desk).model->edits.empty());
+    CHECK(document_of(desk).part()->edits.empty());
     CHECK_THAT(desk.program.state().notice, Catch::Contains("Layer 1 is being opened"));
     desk.settle();
-    CHECK(document_of(desk).layer == 1);
+    CHECK(document_of(desk).layer() == 1);
     desk.act(Command(SetGain{2, 0}));
-    CHECK(document_of(desk).model->edits.count(0) == 0);
-    REQUIRE(document_of(desk).model->edits.count(1) == 1);
-    CHECK(document_of(desk).model->edits.at(1).gains.at(2) == 0.0F);
+    CHECK(document_of(desk).part()->edits.count(0) == 0);
+    REQUIRE(document_of(desk).part()->edits.count(1) == 1);
+    CHECK(document_of(desk).part()->edits.at(1).gains.at(2) == 0.0F);
     end_recording();
 }
 
@@ -223,7 +223,7 @@ TEST_CASE("an edit flashes in its own layer, not in one that is opened before th
     desk.program.act(ViewChange(AttentionChange(OpenHead{1, 0})));
     desk.program.settle();
     desk.driver.wait(2);
-    CHECK(desk.shown().document->layer == 1);
+    CHECK(desk.shown().document->layer() == 1);
     CHECK(desk.program.state().flash.strength == 0);
     end_recording();
 }
@@ -256,9 +256,9 @@ TEST_CASE("a weight of a later layer is edited, and only layers from there on ar
     SECTION("dropping all edits drops those of other layers too") {
         desk.act(ViewChange(AttentionChange(OpenHead{0, 0})));
         desk.act(Command(SetGain{1, 0.5F}));
-        CHECK(document_of(desk).model->edits.size() == 2);
+        CHECK(document_of(desk).part()->edits.size() == 2);
         desk.act(Command(ResetEdits{}));
-        CHECK(document_of(desk).model->edits.empty());
+        CHECK(document_of(desk).part()->edits.empty());
         CHECK(largest_difference(*model_of(desk).run->logits(), *before->logits()) == 0);
     }
     end_recording();
@@ -297,7 +297,7 @@ TEST_CASE("a hidden word is what a masked model is asked about", "[model]") {
     TemporaryFolder folder;
     Desk desk;
     desk.open(with_words(folder, "bert_tiny"), "the cats [MASK] on the mat.");
-    REQUIRE(document_of(desk).model != nullptr);
+    REQUIRE(document_of(desk).is_checkpoint());
     const auto& tokens = desk.problem().tokens;
     CHECK(tokens ==
           std::vector<std::string>{"[CLS]", "the", "cat", "##s", "[MASK]", "on", "the", "mat", ".", "[SEP]"});
@@ -376,10 +376,10 @@ TEST_CASE("edits are saved as a patch, asked about, and laid over the checkpoint
     CHECK(desk.program.state().error.empty());
     desk.act(ViewChange(AttentionChange(OpenHead{1, 0})));
     CHECK(desk.edited() == 3.0F);
-    CHECK(document_of(desk).model->edits.at(0).gains[2] == 0.25F);
+    CHECK(document_of(desk).part()->edits.at(0).gains[2] == 0.25F);
     CHECK_FALSE(desk.files().unsaved);
     desk.act(MoveInHistory{-1});
-    CHECK(document_of(desk).model->edits.empty());
+    CHECK(document_of(desk).part()->edits.empty());
 
     SECTION("a patch of another checkpoint is refused") {
         desk.act(FileCommand(OpenPath{folder_of("bert_tiny")}));
@@ -388,7 +388,7 @@ TEST_CASE("edits are saved as a patch, asked about, and laid over the checkpoint
         desk.program.open_path(path);
         desk.settle();
         CHECK_FALSE(desk.program.state().error.empty());
-        CHECK(document_of(desk).model->edits.empty());
+        CHECK(document_of(desk).part()->edits.empty());
     }
     SECTION("without a checkpoint a patch says what to do") {
         desk.act(FileCommand(NewProject{}));

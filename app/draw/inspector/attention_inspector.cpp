@@ -64,7 +64,7 @@ void write_row(Sheet& sheet, const CellAddress& cell) {
     const DrawContext& context = sheet.context;
     const auto row = row_of(context.shown, cell);
     const Problem& problem = context.shown.problem();
-    const AttentionInfo& info = context.shown.document->attention->info();
+    const AttentionInfo& info = context.shown.document->shown_weights()->info();
     const float value = context.shown.value(cell);
     sheet.section("This row",
                   "query " + std::to_string(cell.at[cell.tensor == TensorId::weights_mean ? 1U : 2U]));
@@ -100,8 +100,8 @@ void write_row(Sheet& sheet, const CellAddress& cell) {
 
 void write_head(Sheet& sheet, std::int64_t h) {
     const DrawContext& context = sheet.context;
-    const AttentionInfo& info = context.shown.document->attention->info();
-    const std::int64_t l = context.shown.document->layer;
+    const AttentionInfo& info = context.shown.document->shown_weights()->info();
+    const std::int64_t l = context.shown.document->layer();
     const std::string name = (info.is_mean(l, h) ? "" : "Head ") + analysis::head_name(info, l, h);
     const analysis::HeadFacts* facts = facts_of(context, h);
     if (facts == nullptr) {
@@ -142,7 +142,7 @@ Picture draw_attention_inspector(const DrawContext& context) {
     write_value(sheet, *cell);
     write_row(sheet, *cell);
     if (cell->tensor == TensorId::weights_mean) {
-        if (context.shown.document->attention->info().own_heads() <= 16)
+        if (context.shown.document->shown_weights()->info().own_heads() <= 16)
             add_mean(sheet, *cell);
     } else {
         if (context.view.heads_view == HeadsView::difference)

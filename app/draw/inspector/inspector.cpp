@@ -95,7 +95,7 @@ void write_head(Sheet& sheet, const CellAddress& cell, int decimals) {
 } // namespace
 
 Picture draw_inspector(const DrawContext& context) {
-    if (context.shown.document->attention != nullptr)
+    if (context.shown.document->shows_weights())
         return draw_attention_inspector(context);
     Sheet head(context);
     const auto cell = spoken_on_canvas(context);

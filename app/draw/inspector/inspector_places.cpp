@@ -137,7 +137,7 @@ void add_token_places(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
     const Dims& dims = shown.dims();
     const bool keys = cell.tensor == TensorId::x_kv;
-    const auto& names = shown.document->feature_names;
+    const auto& names = shown.document->feature_names();
     const auto d = static_cast<std::size_t>(cell.at[2]);
     sheet.place("row", n(cell.at[1]),
                 keys ? say_key(shown.problem(), cell.at[1]) : say_query(shown.problem(), cell.at[1]));

@@ -230,7 +230,7 @@ int add_mean(Sheet& sheet, const CellAddress& cell) {
     const Dims& dims = shown.dims();
     std::vector<double> weights = numbers_of(shown, reads_of(shown, cell)[0]);
     // Of given weights, a further head may be the mean itself, and heads that read nothing take no part.
-    const AttentionSetPtr& given = shown.document->attention;
+    const AttentionSetPtr& given = shown.document->shown_weights();
     weights.resize(static_cast<std::size_t>(given == nullptr ? dims.H : given->info().own_heads()));
     std::int64_t counted = 0;
     std::vector<Term> terms;

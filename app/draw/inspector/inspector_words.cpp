@@ -25,7 +25,7 @@ std::string plain_key(const Problem& problem, std::int64_t j) {
 }
 
 std::string feature(const Shown& shown, std::int64_t d) {
-    const auto& names = shown.document->feature_names;
+    const auto& names = shown.document->feature_names();
     const auto i = static_cast<std::size_t>(d);
     return i < names.size() && !names[i].empty() ? "“" + shortened(names[i], 20) + "”"
                                                  : "number " + std::to_string(d);

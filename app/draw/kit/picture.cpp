@@ -157,7 +157,7 @@ std::string key_word(const Problem& problem, std::int64_t j) {
 std::string address_text(const Shown& shown, const CellAddress& cell) {
     const TensorInfo& info = tensor_info(cell.tensor);
     const Problem& problem = shown.problem();
-    const AttentionSetPtr& given = shown.document->attention;
+    const AttentionSetPtr& given = shown.document->shown_weights();
     const std::int64_t own_heads = given == nullptr ? problem.dims.H : given->info().own_heads();
     std::string heads, inner;
     for (int axis = 0; axis < info.rank(); ++axis) {
@@ -182,17 +182,17 @@ std::string address_text(const Shown& shown, const CellAddress& cell) {
         }
     }
     const Document& document = *shown.document;
-    if (document.model != nullptr) {
-        heads = "[" + std::to_string(document.layer) + "]" + heads;
+    if (document.is_checkpoint()) {
+        heads = "[" + std::to_string(document.layer()) + "]" + heads;
     } else if (given != nullptr && given->info().L > 1) {
-        const std::int64_t number = given->info().numbers[static_cast<std::size_t>(document.layer)];
+        const std::int64_t number = given->info().numbers[static_cast<std::size_t>(document.layer())];
         heads = "[" + (number < 0 ? "mean" : std::to_string(number)) + "]" + heads;
     }
     return std::string(info.name) + heads + (inner.empty() ? "" : "[" + inner + "]");
 }
 
 const HeadColours& DrawContext::head_colours(std::int64_t h) const {
-    const AttentionSetPtr& given = shown.document->attention;
+    const AttentionSetPtr& given = shown.document->shown_weights();
     const std::int64_t own = given == nullptr ? dims().H : given->info().own_heads();
     return h < own ? theme.head(h, own) : theme.no_head;
 }

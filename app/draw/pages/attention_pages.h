@@ -9,8 +9,8 @@ namespace headscope::app {
 
 class Sheet;
 
-// What is drawn for attention weights that come from a file or a model: context.shown.document->attention is
-// there, and context.board mostly.
+// What is drawn for attention weights that come from a file or a model:
+// context.shown.document->shows_weights() holds, and context.board mostly.
 
 /// All heads as small maps, one row per layer; only the rows that touch [top, bottom) of the picture are
 /// drawn, while its height is that of all. A click opens a head.

@@ -32,10 +32,10 @@ std::string averaged_over(const AttentionInfo& info, std::int64_t l, std::int64_
 
 const analysis::HeadFacts* facts_of(const DrawContext& context, std::int64_t h) {
     // What is on screen may still be of the set before.
-    const AttentionSetPtr& given = context.shown.document->attention;
+    const AttentionSetPtr& given = context.shown.document->shown_weights();
     if (context.board == nullptr || (given != nullptr && &context.board->info() != &given->info()))
         return nullptr;
-    const auto row = context.board->row(context.shown.document->layer);
+    const auto row = context.board->row(context.shown.document->layer());
     // The board keeps the row for as long as it lives.
     return row == nullptr || row->heads.empty() ? nullptr : &row->heads[static_cast<std::size_t>(h)].facts;
 }
@@ -117,12 +117,12 @@ std::string head_page_title(const DrawContext& context) {
 }
 
 std::string column_word(const Document& document, std::int64_t h) {
-    return document.attention == nullptr ? "H" + std::to_string(h)
-                                         : analysis::head_column(document.attention->info(), h);
+    return document.shows_weights() ? analysis::head_column(document.shown_weights()->info(), h)
+                                    : "H" + std::to_string(h);
 }
 
 std::string head_word(const DrawContext& context, std::int64_t h) {
-    const AttentionSetPtr& given = context.shown.document->attention;
+    const AttentionSetPtr& given = context.shown.document->shown_weights();
     return given != nullptr && h >= given->info().own_heads() ? "Mean" : "Head " + std::to_string(h);
 }
 
@@ -133,13 +133,13 @@ std::string pair_word(const DrawContext& context, std::int64_t a, std::int64_t b
 }
 
 std::string mean_word(const DrawContext& context) {
-    const AttentionSetPtr& given = context.shown.document->attention;
+    const AttentionSetPtr& given = context.shown.document->shown_weights();
     const std::int64_t H = given == nullptr ? context.dims().H : given->info().own_heads();
     return "Mean over " + std::to_string(H) + (H == 1 ? " head" : " heads");
 }
 
 std::string why_empty(const DrawContext& context) {
-    const AttentionSetPtr& given = context.shown.document->attention;
+    const AttentionSetPtr& given = context.shown.document->shown_weights();
     return given != nullptr && given->info().renormalised
                ? "Nothing is left of this row: all its weight lay on tokens that are hidden, or it read "
                  "nothing."
@@ -147,14 +147,14 @@ std::string why_empty(const DrawContext& context) {
 }
 
 std::string head_page_line(const DrawContext& context) {
-    const AttentionSetPtr& given = context.shown.document->attention;
+    const AttentionSetPtr& given = context.shown.document->shown_weights();
     if (context.view.heads_view == HeadsView::difference)
         return "difference";
     if (context.view.heads_view == HeadsView::mean)
         return averaged_text(given == nullptr ? context.dims().H : given->info().own_heads(), "head");
     const std::string averaged =
         given == nullptr ? std::string()
-                         : averaged_over(given->info(), context.shown.document->layer, context.view.head);
+                         : averaged_over(given->info(), context.shown.document->layer(), context.view.head);
     const analysis::HeadFacts* facts = facts_of(context, context.view.head);
     if (facts == nullptr || !averaged.empty())
         return averaged;
@@ -164,7 +164,7 @@ std::string head_page_line(const DrawContext& context) {
 }
 
 void draw_reading_line(Picture& picture, const DrawContext& context) {
-    const AttentionSetPtr& given = context.shown.document->attention;
+    const AttentionSetPtr& given = context.shown.document->shown_weights();
     std::string reading = given == nullptr ? std::string() : given->info().reading;
     if (reading.empty())
         return;

@@ -44,16 +44,16 @@ struct Grid {
 /// The legend, and the line for marks of edits where there can be any.
 float foot_of(const DrawContext& context) {
     return legend_foot + (context.log_colours() ? log_words_foot : 0.0F) +
-           (context.shown.document->model == nullptr ? 0.0F : marks_foot);
+           (context.shown.document->is_checkpoint() ? marks_foot : 0.0F);
 }
 
 /// What was changed in a layer; null where nothing was.
 const LayerMarks* layer_marks(const DrawContext& context, std::int64_t l) {
-    const ModelPart* const part = context.shown.document->model.get();
-    if (part == nullptr)
+    const CheckpointLayer* const open = context.shown.document->checkpoint();
+    if (open == nullptr)
         return nullptr;
-    const auto found = part->marks.find(l);
-    return found == part->marks.end() ? nullptr : &found->second;
+    const auto found = open->part->marks.find(l);
+    return found == open->part->marks.end() ? nullptr : &found->second;
 }
 
 /// What was changed in a head that may be a mean; null where nothing was.

@@ -13,8 +13,7 @@ namespace {
 
 Picture draw_page(const DrawContext& context) {
     const Document& document = *context.shown.document;
-    if (document.attention != nullptr ||
-        (document.model != nullptr && context.view.group == StageGroup::weights))
+    if (document.shows_weights() || (document.is_checkpoint() && context.view.group == StageGroup::weights))
         return draw_head_page(context);
     switch (context.view.group) {
     case StageGroup::x:

@@ -126,7 +126,7 @@ Plan plan_maps(const DrawContext& context, std::int64_t maps, float width, float
 void hatch_forbidden(MatrixSpec& spec, const DrawContext& context, const Subject& subject, HeadsView kind,
                      std::int64_t h) {
     // Scores know no mask yet; what is painted has to be seen.
-    const bool given = context.shown.document->attention != nullptr;
+    const bool given = context.shown.document->shows_weights();
     const bool rules = given || !context.shown.problem().mask.empty();
     if ((subject.weights || context.view.brush.on) && rules)
         spec.forbidden = [reading = Reading(context, kind, h)](std::int64_t i, std::int64_t j) {
@@ -173,7 +173,7 @@ void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGri
             sum += spec.value ? spec.value(i, j) : context.shown.value({grid.tensor, grid.index(i, j)});
         const figure::Rect row = grid.cell(i, 0);
         const bool empty = sum == 0.0;
-        const AttentionSetPtr& given = context.shown.document->attention;
+        const AttentionSetPtr& given = context.shown.document->shown_weights();
         const bool off = given != nullptr && !empty &&
                          std::abs(sum - 1.0) > static_cast<double>(given->info().sum_tolerance);
         // What the user hid leaves rows empty by itself.
@@ -242,7 +242,7 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
                       theme.muted);
         draw_row_sums(picture, context, grid, spec);
     }
-    const bool from_file = context.shown.document->attention != nullptr;
+    const bool from_file = context.shown.document->shows_weights();
     const bool masked = (from_file ? any_hatched(spec) : !context.shown.problem().mask.empty()) &&
                         spec.tensor != TensorId::scores && spec.tensor != TensorId::scaled;
     const Ramp& ramp = spec.fill == CellFill::diverging ? theme.diverging : *spec.ramp;
@@ -257,7 +257,7 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
 }
 
 MapText head_text(const DrawContext& context, const Subject& subject, std::int64_t h) {
-    const auto& roles = context.shown.document->head_roles;
+    const auto& roles = context.shown.document->head_roles();
     MapText text{head_word(context, h), roles.empty() ? "" : roles[static_cast<std::size_t>(h)], ""};
     const float gain = context.shown.problem().gain(h);
     if (gain != 1.0F)

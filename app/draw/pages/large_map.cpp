@@ -123,7 +123,7 @@ std::uint64_t key_for(const DrawContext& context, const Window& window, float en
     const bool known = facts_of(context, view.head) != nullptr;
     const auto bits = [](auto number) { return static_cast<std::uint64_t>(number); };
     return key_of({bits(reinterpret_cast<std::uintptr_t>(context.shown.trace.get())),
-                   context.shown.document->revision, bits(context.shown.document->layer), bits(view.head),
+                   context.shown.document->revision, bits(context.shown.document->layer()), bits(view.head),
                    bits(view.other), bits(view.heads_view), bits(view.colour_map), bits(context.theme.dark),
                    bits(known), bits(context.log_colours()), bits(part.row), bits(part.col), bits(part.rows),
                    bits(part.cols), bits(window.area.w), bits(window.area.h), bits(end * 1e6F)});

@@ -299,7 +299,7 @@ Picture draw_output_page(const DrawContext& context) {
             figure::Font::ui, 13.5F, 21, theme.text);
         y += 4;
     }
-    if (dims.H * dims.dv == dims.D && context.shown.document->model == nullptr) {
+    if (dims.H * dims.dv == dims.D && !context.shown.document->is_checkpoint()) {
         const std::vector<Segment> segments{
             {"as built", Command(SetIdentityOutput{false}), !identity,
              "W_O as the preset or the file has it"},

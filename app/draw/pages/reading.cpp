@@ -27,7 +27,7 @@ float Reading::at(std::int64_t i, std::int64_t j) const {
 }
 
 bool Reading::masked(std::int64_t i, std::int64_t j) const {
-    const bool given = context_->shown.document->attention != nullptr;
+    const bool given = context_->shown.document->shows_weights();
     const Tensor* scores = context_->shown.tensor(TensorId::masked);
     if (scores == nullptr && !given)
         return false;
@@ -96,7 +96,7 @@ std::string Reading::title() const {
 }
 
 std::string Reading::role() const {
-    const auto& roles = context_->shown.document->head_roles;
+    const auto& roles = context_->shown.document->head_roles();
     switch (kind_) {
     case HeadsView::each:
         // Until the newest trace is there, a picture may have fewer heads than the one that is picked.

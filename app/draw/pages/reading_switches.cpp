@@ -76,7 +76,7 @@ void draw_reading_switches(Sheet& sheet) {
                         "Colours by the logarithm, from a 10,000th of the largest up, so that small weights "
                         "show: how much larger the large ones are is harder to see",
                         view.log_colours, SetLogColours{!view.log_colours}});
-    if (sheet.context.shown.document->model != nullptr) {
+    if (sheet.context.shown.document->is_checkpoint()) {
         sheet.y += 6;
         sheet.paragraph(
             "This is for looking: the model computes with its own weights, and the other stages and the "

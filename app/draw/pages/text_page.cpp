@@ -153,7 +153,7 @@ std::string small(std::string words) {
 std::string scale_text(const DrawContext& context, const Reading& reading) {
     switch (reading.kind()) {
     case HeadsView::each:
-        if (context.shown.document->attention != nullptr)
+        if (context.shown.document->shows_weights())
             return reading.log_colours() ? "weight, log scale" : "weight";
         return context.dims().H > 1 ? "weight, every head on this scale in its own colour" : "weight";
     case HeadsView::difference:

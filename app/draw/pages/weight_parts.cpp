@@ -106,7 +106,7 @@ Filled fill_vessel(Picture& picture, const Reading& reading, float value, const 
 } // namespace
 
 std::string reads_nothing_text(const DrawContext& context, std::int64_t i) {
-    const AttentionSetPtr& given = context.shown.document->attention;
+    const AttentionSetPtr& given = context.shown.document->shown_weights();
     return quoted_query(context, i) +
            (given != nullptr && given->info().renormalised
                 ? " has nothing left: its weight lay on hidden tokens, or it read nothing"

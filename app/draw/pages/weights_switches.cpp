@@ -34,7 +34,7 @@ float draw_colour_buttons(Picture& picture, const DrawContext& context) {
     add(std::string("Colours ") + names[map], view.colour_map != ColourMap::head,
         ViewChange(SetColourMap{static_cast<ColourMap>((map + 1) % std::size(names))}),
         "Take the next colour map");
-    if (context.shown.document->model != nullptr)
+    if (context.shown.document->is_checkpoint())
         return right; // the mask is the model's
     const MaskBrush& brush = view.brush;
     add(brush.on ? "Stop painting" : "Paint mask", brush.on,

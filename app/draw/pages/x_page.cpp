@@ -38,7 +38,7 @@ float draw_source(Picture& picture, const DrawContext& context, const Source& so
     const Theme& theme = context.theme;
     const Shape shape = context.shown.tensor(source.tensor)->shape();
     const std::int64_t rows = shape[1], cols = shape[2];
-    const auto& features = context.shown.document->feature_names;
+    const auto& features = context.shown.document->feature_names();
     const bool named = static_cast<std::int64_t>(features.size()) == cols;
     const float labels = row_label_width(context, source.keys);
     const float room = context.width - 2 * canvas_pad - labels;

@@ -164,7 +164,7 @@ Picture draw_patterns_panel(const DrawContext& context) {
 
 Picture draw_source_panel(const DrawContext& context) {
     Sheet sheet(context);
-    const AttentionInfo& info = context.shown.document->attention->info();
+    const AttentionInfo& info = context.shown.document->shown_weights()->info();
     const Theme& theme = context.theme;
     sheet.y = 18;
     sheet.put(sheet.left, info.title, sheet.width(), figure::Font::ui_semibold, 18, theme.ink);

@@ -60,7 +60,7 @@ void draw_gains(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const Problem& problem = context.shown.problem();
     const Document& document = *context.shown.document;
-    sheet.section("Gain per head" + (document.model == nullptr ? "" : " of " + open_layer_name(document)),
+    sheet.section("Gain per head" + (document.is_checkpoint() ? " of " + open_layer_name(document) : ""),
                   "0 to 2");
     for (std::int64_t h = 0; h < problem.dims.H; ++h) {
         const std::string name = "Head " + std::to_string(h);
@@ -243,12 +243,12 @@ Picture draw_edit(const DrawContext& context) {
     sheet.y = 14;
     sheet.paragraph("Drag a number on the canvas, turn the wheel on it, or type. Shift and drag: a block.",
                     context.theme.muted);
-    if (context.shown.document->model != nullptr)
+    if (context.shown.document->is_checkpoint())
         draw_ways_to_weights(sheet);
     sheet.y += 4;
     draw_gains(sheet);
     const Document& document = *context.shown.document;
-    if (document.model == nullptr)
+    if (!document.is_checkpoint())
         draw_temperature(sheet); // the scale of a checkpoint is the model's
     draw_seed(sheet);
     draw_head_tools(sheet);
@@ -267,7 +267,7 @@ Picture draw_edit(const DrawContext& context) {
     draw_step(picture, context, {sheet.left + width + 12, foot, width, 34}, "Redo", 1,
               context.history_position + 1 < context.history.size(), "Ctrl Shift Z");
     const project::Recipe& recipe = document.recipe;
-    if ((document.model != nullptr && !document.model->edits.empty()) || !recipe.edits.empty() ||
+    if ((document.is_checkpoint() && !document.part()->edits.empty()) || !recipe.edits.empty() ||
         !recipe.gains.empty() || recipe.temperature != 1.0F || !recipe.painted_mask.empty())
         draw_text_button(picture, context, sheet.left, foot - 36, "Drop all edits", false,
                          Command(ResetEdits{}), "Everything as it was built; undo brings the edits back");

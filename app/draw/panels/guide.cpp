@@ -42,8 +42,8 @@ float draw_try_it(Picture& picture, const DrawContext& context, const std::strin
 
 /// Where weights stand alone, the guide's own text would speak of other numbers than those on screen.
 GuideText text_of_reading(const Document& document, std::int64_t h) {
-    const AttentionInfo& info = document.attention->info();
-    if (info.is_mean(document.layer, h))
+    const AttentionInfo& info = document.shown_weights()->info();
+    if (info.is_mean(document.layer(), h))
         return {
             .heading = "A mean is none of the stages",
             .paragraphs = {"It is worked out from the weights for looking at: the model computes with each "
@@ -67,8 +67,8 @@ Picture draw_guide(const DrawContext& context) {
     const float width = context.width - 2 * guide_pad;
     const int stage = std::min(static_cast<int>(context.view.group), group_count - 1);
     const Document& document = *context.shown.document;
-    const GuideText text = document.attention != nullptr ? text_of_reading(document, context.view.head)
-                                                         : guide_text(context.shown, context.view);
+    const GuideText text = document.shows_weights() ? text_of_reading(document, context.view.head)
+                                                    : guide_text(context.shown, context.view);
     draw_text(picture, context, guide_pad, 32,
               "Stage " + std::to_string(stage + 1) + " of " + std::to_string(group_count), figure::Font::ui,
               12.5F, theme.muted);

@@ -15,7 +15,7 @@ GuideText say_x(const Speaker& s) {
     for (std::int64_t d = 0; d < s.dims.D; ++d)
         row.push_back(s.at(TensorId::x, {s.b, s.i, d}));
     const std::int64_t d = place_of_largest(row);
-    const auto& names = s.shown.document->feature_names;
+    const auto& names = s.shown.document->feature_names();
     const std::string name = names.empty() ? "" : names[static_cast<std::size_t>(d)];
     GuideText out{.heading = "Every token is a row of numbers", .paragraphs = {}, .try_it = {}};
     out.paragraphs.push_back("Attention starts from a matrix with one row per token: here " +

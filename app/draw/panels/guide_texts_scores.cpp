@@ -126,7 +126,7 @@ GuideText say_weights(const Speaker& s) {
         "Each row is one query token. A softmax turns its scores into weights that add up "
         "to 1.");
     out.paragraphs.push_back(reading(s));
-    const auto& roles = s.shown.document->head_roles;
+    const auto& roles = s.shown.document->head_roles();
     const auto h = static_cast<std::size_t>(s.h);
     const bool measured =
         s.b == 0 && !s.problem.cross() && h < s.shown.metrics.size() && !s.shown.metrics[h].label.empty();

@@ -76,7 +76,7 @@ void draw_one(Sheet& sheet, std::int64_t h) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
     const auto index = static_cast<std::size_t>(h);
-    const auto& roles = context.shown.document->head_roles;
+    const auto& roles = context.shown.document->head_roles();
     const std::string role = index < roles.size() ? roles[index] : "";
     const analysis::HeadMetrics* metrics =
         index < context.shown.metrics.size() ? &context.shown.metrics[index] : nullptr;

@@ -141,10 +141,10 @@ void write_edited_layers(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const Document& document = *context.shown.document;
     const float width = (sheet.width() - 12) / 2;
-    if (document.model->edits.empty())
+    if (document.part()->edits.empty())
         return;
     std::string layers;
-    for (const auto& [layer, edits] : document.model->edits)
+    for (const auto& [layer, edits] : document.part()->edits)
         layers += (layers.empty() ? "L" : ", L") + std::to_string(layer);
     sheet.row("edited layers", layers);
     draw_button(sheet.picture, context, {sheet.left, sheet.y + 4, width, 30}, "Drop all edits",
@@ -160,7 +160,7 @@ void write_head(Sheet& sheet) {
     const float gain = document.problem.gain(h);
     const bool off = gain == 0.0F;
     const std::string name = open_head_name(document, h);
-    if (document.attention != nullptr && document.attention->info().is_mean(document.layer, h)) {
+    if (document.shows_weights() && document.shown_weights()->info().is_mean(document.layer(), h)) {
         sheet.section(name);
         sheet.paragraph("A mean is worked out from the heads alone: open one of them to switch it off.",
                         context.theme.text);
@@ -184,9 +184,9 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
     Sheet sheet(context);
     const Theme& theme = context.theme;
     const Document& document = *context.shown.document;
-    if (document.model == nullptr || model.run == nullptr)
+    if (!document.is_checkpoint() || model.run == nullptr)
         return sheet.finish();
-    const checkpoint::TextModel& text = *document.model->model;
+    const checkpoint::TextModel& text = *document.part()->model;
     sheet.y = 16;
     if (!model.error.empty())
         sheet.paragraph("⚠ " + model.error, theme.bad);

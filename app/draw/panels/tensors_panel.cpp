@@ -143,7 +143,7 @@ void heading(Sheet& sheet, const char* text) {
 } // namespace
 
 Picture draw_tensors(const DrawContext& context) {
-    if (context.shown.document->attention != nullptr)
+    if (context.shown.document->shows_weights())
         return draw_source_panel(context);
     Sheet sheet(context);
     const Problem& problem = context.shown.problem();

@@ -210,8 +210,7 @@ Shown make_shown(const Wish& wish) {
     p.temperature = wish.temperature;
     p.tokens = wish.tokens;
     p.kv_tokens = wish.kv_tokens;
-    document->head_roles = wish.head_roles;
-    document->feature_names = wish.feature_names;
+    document->kind = Experiment{wish.head_roles, wish.feature_names};
     document->title = "made up";
     Shown shown;
     shown.document = document;

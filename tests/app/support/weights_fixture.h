@@ -42,7 +42,7 @@ struct WeightsFixture {
             problem.kv_tokens = keys;
             problem.x_kv = std::make_shared<const Tensor>(Shape{1, Tk, 2 * H}, 0.0F);
         }
-        document->head_roles = roles;
+        document->kind = Experiment{.head_roles = roles};
         auto trace = std::make_shared<Trace>();
         trace->dims = problem.dims;
         Tensor weights({1, H, Tq, Tk}), masked({1, H, Tq, Tk}), mean({1, Tq, Tk}, 0.0F);
