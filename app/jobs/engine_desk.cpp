@@ -2,7 +2,6 @@
 
 #include "core/base/error.h"
 
-#include <chrono>
 #include <utility>
 
 namespace headscope::app {
@@ -31,22 +30,15 @@ EngineComparison compare(const EngineMaker& make, const std::string& id, const P
     return result;
 }
 
-template<class Value>
-bool ready(const std::future<Value>& future) {
-    return future.valid() && future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
-}
+/// The devices follow from the machine alone.
+const DerivedKey device_list{nullptr, "devices"};
 
 } // namespace
 
 EngineDesk::EngineDesk(const std::string& id, EngineMaker make, std::function<engine::DeviceList()> look)
     : make_(std::move(make)), look_(std::move(look)), made_(std::make_unique<SwitchableEngine>(id, make_)),
-      engine_(made_.get()) {
+      engine_(made_.get()), values_({}) {
     state_.chosen = id;
-}
-
-EngineDesk::~EngineDesk() {
-    if (progress_ != nullptr)
-        progress_->cancel();
 }
 
 std::unique_ptr<engine::Engine> EngineDesk::engine() {
@@ -58,7 +50,8 @@ bool EngineDesk::act(const EngineAction& action, const DocumentPtr& document) {
     case EngineAction::Kind::look:
         if (!state_.found && !state_.looking) {
             state_.looking = true;
-            looking_ = std::async(std::launch::async, look_);
+            values_.ask<engine::DeviceList>(device_list, Urgency::background,
+                                            [this](Progress&, const auto&) { return look_(); });
         }
         return false;
     case EngineAction::Kind::choose:
@@ -72,11 +65,11 @@ bool EngineDesk::act(const EngineAction& action, const DocumentPtr& document) {
             return false;
         state_.comparing = true;
         state_.comparison.reset();
-        progress_ = std::make_shared<Progress>();
-        comparing_ = std::async(
-            std::launch::async,
-            [make = make_, id = state_.chosen.starts_with("vulkan") ? state_.chosen : "vulkan", document,
-             progress = progress_] { return compare(make, id, document->problem, *progress); });
+        comparing_ = {document, "comparison"};
+        values_.ask<EngineComparison>(
+            comparing_, Urgency::background,
+            [this, id = state_.chosen.starts_with("vulkan") ? state_.chosen : "vulkan", document](
+                Progress& progress, const auto&) { return compare(make_, id, document->problem, progress); });
         break;
     }
     return false;
@@ -84,13 +77,16 @@ bool EngineDesk::act(const EngineAction& action, const DocumentPtr& document) {
 
 void EngineDesk::poll() {
     state_.notice = engine_->notice();
-    if (ready(looking_)) {
-        state_.found = looking_.get();
+    if (const auto found = values_.peek<engine::DeviceList>(device_list); state_.looking && found.done) {
         state_.looking = false;
+        if (found.value != nullptr)
+            state_.found = *found.value;
     }
-    if (ready(comparing_)) {
-        state_.comparison = comparing_.get();
+    if (const auto compared = values_.peek<EngineComparison>(comparing_); state_.comparing && compared.done) {
         state_.comparing = false;
+        if (compared.value != nullptr)
+            state_.comparison = *compared.value;
+        values_.retain({nullptr}); // the devices stay
     }
 }
 

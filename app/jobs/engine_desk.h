@@ -1,12 +1,11 @@
 #pragma once
 
+#include "app/jobs/derived.h"
 #include "app/jobs/switchable_engine.h"
 #include "app/state/document.h"
 #include "app/state/engine_state.h"
-#include "core/base/progress.h"
 
 #include <functional>
-#include <future>
 #include <memory>
 
 namespace headscope::app {
@@ -17,9 +16,6 @@ class EngineDesk {
 public:
     explicit EngineDesk(const std::string& id, EngineMaker make = engine::make_engine,
                         std::function<engine::DeviceList()> look = engine::devices);
-    ~EngineDesk();
-    EngineDesk(const EngineDesk&) = delete;
-    EngineDesk& operator=(const EngineDesk&) = delete;
 
     /// The engine for the Runner, once. It has to go before this.
     std::unique_ptr<engine::Engine> engine();
@@ -37,9 +33,8 @@ private:
     EngineState state_;
     std::unique_ptr<SwitchableEngine> made_; ///< until the Runner has it
     SwitchableEngine* engine_;
-    std::future<engine::DeviceList> looking_;
-    std::future<EngineComparison> comparing_;
-    std::shared_ptr<Progress> progress_; ///< of the comparison
+    DerivedKey comparing_; ///< the document that is compared, while it is
+    DerivedValues values_; ///< the devices of this machine, and the comparison
 };
 
 } // namespace headscope::app

@@ -1,11 +1,11 @@
 #pragma once
 
+#include "app/jobs/derived.h"
 #include "app/state/head_board.h"
 
-#include <condition_variable>
 #include <functional>
-#include <mutex>
-#include <thread>
+#include <memory>
+#include <vector>
 
 namespace headscope::app {
 
@@ -19,7 +19,6 @@ public:
     /// `changed_from`: those are taken over, the others stand until they have been read.
     HeadMaps(AttentionSetPtr set, std::function<void()> wake, const HeadMaps& before,
              std::int64_t changed_from);
-    ~HeadMaps() override;
 
     const AttentionInfo& info() const override { return set_->info(); }
     std::shared_ptr<const BoardRow> row(std::int64_t l) const override;
@@ -28,22 +27,18 @@ public:
     /// The layers that are on screen are read before the others: `open`, then [first, last].
     void look_at(std::int64_t open, std::int64_t first, std::int64_t last);
     /// Blocks until every layer has been read. For pictures and tests; the window never calls it.
-    void wait() const;
+    void wait() { values_.wait(); }
 
 private:
-    void work();
-    /// The next layer to read, or -1. With the lock held.
-    std::int64_t next() const;
+    void want(std::int64_t l, Urgency urgency);
+    DerivedKey key(std::int64_t l) const { return {set_, std::to_string(l)}; }
 
     AttentionSetPtr set_;
-    std::function<void()> wake_;
-    Progress progress_;
-    mutable std::mutex mutex_;
-    mutable std::condition_variable changed_;
-    std::vector<std::shared_ptr<const BoardRow>> rows_;
-    std::vector<bool> read_; ///< of this set, not taken from another one
-    std::int64_t ready_ = 0, open_ = 0, first_ = 0, last_ = 0;
-    std::thread thread_;
+    /// What is shown until a layer has been read: rows of another set; null: nothing.
+    std::vector<std::shared_ptr<const BoardRow>> before_;
+    std::vector<bool> taken_over_;              ///< whether the row of `before_` is that of this set, too
+    mutable std::vector<std::int64_t> missing_; ///< layers that had not been read when that was last asked
+    DerivedValues values_;
 };
 
 } // namespace headscope::app

@@ -73,36 +73,43 @@ void ModelDesk::begin_with(checkpoint::ModelRunPtr unedited) {
 }
 
 void ModelDesk::clear() {
-    worker_.drop();
-    if (!worker_.busy())
+    asked_ = nullptr;
+    handed_out_ = nullptr;
+    values_.clear();
+    if (!values_.busy())
         unedited_ = last_ = nullptr;
 }
 
 void ModelDesk::want(Wish wish) {
-    worker_.want(
-        [this, wish = std::move(wish)](Progress& progress, const Put& put) { answer(wish, progress, put); });
+    values_.clear(); // the same part may be wanted at another layer or position
+    asked_ = wish.part;
+    handed_out_ = nullptr;
+    values_.ask<Answer>({asked_, "run"}, Urgency::on_screen,
+                        [this, wish = std::move(wish)](Progress& progress, const Put& put) {
+                            try {
+                                return compute(wish, progress, put);
+                            } catch (const std::bad_alloc&) {
+                                fail_input("This run needs more memory than the machine has free; type a "
+                                           "shorter prompt.");
+                            }
+                        });
 }
 
-void ModelDesk::answer(const Wish& wish, Progress& progress, const Put& put) {
-    const auto fail = [&](const std::string& sentence) {
+std::shared_ptr<const ModelDesk::Answer> ModelDesk::poll() {
+    const Derived<Answer> newest = values_.peek<Answer>({asked_, "run"});
+    std::shared_ptr<const Answer> answer = newest.value;
+    if (!newest.error.empty() && (handed_out_ == nullptr || handed_out_->error.empty())) {
         Answer failed;
-        failed.asked = wish.part;
-        failed.error = sentence;
-        put(std::move(failed));
-    };
-    try {
-        compute(wish, progress, put);
-    } catch (const Error& fault) {
-        if (fault.kind() != ErrorKind::cancelled)
-            fail(fault.what());
-    } catch (const std::bad_alloc&) {
-        fail("This run needs more memory than the machine has free; type a shorter prompt.");
-    } catch (const std::exception& fault) {
-        fail(fault.what());
+        failed.asked = asked_;
+        failed.error = newest.error;
+        answer = std::make_shared<const Answer>(std::move(failed));
+    } else if (answer == handed_out_ || !newest.error.empty()) {
+        return nullptr;
     }
+    return handed_out_ = answer;
 }
 
-void ModelDesk::compute(const Wish& wish, Progress& progress, const Put& put) {
+ModelDesk::Answer ModelDesk::compute(const Wish& wish, Progress& progress, const Put& put) {
     const ModelPartPtr part = with_inputs(wish.part);
     const checkpoint::TextModel& model = *part->model;
     const std::int64_t L = model.model->architecture().layers;
@@ -125,14 +132,14 @@ void ModelDesk::compute(const Wish& wish, Progress& progress, const Put& put) {
         progress.set_part(0.5F, 1.0F);
     }
     last_ = run(part->edits);
-    put({wish.part,
-         part,
-         wish.layer,
-         layer_of(*last_, wish.layer),
-         last_,
-         unedited_,
-         predictions_at(model, *last_, *unedited_, wish.position, progress),
-         {}});
+    return {wish.part,
+            part,
+            wish.layer,
+            layer_of(*last_, wish.layer),
+            last_,
+            unedited_,
+            predictions_at(model, *last_, *unedited_, wish.position, progress),
+            {}};
 }
 
 } // namespace headscope::app

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/jobs/newest_worker.h"
+#include "app/jobs/derived.h"
 #include "app/state/model_state.h"
 #include "core/base/progress.h"
 
@@ -47,27 +47,29 @@ public:
     };
 
     /// `wake` is called on the worker's thread when an answer waits; it may be empty.
-    explicit ModelDesk(std::function<void()> wake) : worker_(std::move(wake)) {}
+    explicit ModelDesk(std::function<void()> wake) : values_(std::move(wake)) {}
 
     /// A run without edits that was computed elsewhere, to start from.
     void begin_with(checkpoint::ModelRunPtr unedited);
     /// Nothing is wanted any more; what is kept is let go.
     void clear();
     void want(Wish wish);
-    /// Answers to the newest wish, in order: perhaps the layer as the last run has it, then the new run.
-    std::vector<Answer> poll() { return worker_.poll(); }
-    bool busy() const { return worker_.busy(); }
-    float fraction() const { return worker_.fraction(); } ///< of the run that is under way
+    /// The newest answer to the newest wish, once: perhaps the layer as the last run has it, later the new
+    /// run.
+    std::shared_ptr<const Answer> poll();
+    bool busy() const { return values_.busy(); }
+    float fraction() const { return values_.fraction(); } ///< of the run that is under way
     /// Blocks until nothing runs or waits. For pictures and tests; the window never calls it.
-    void wait() { worker_.wait(); }
+    void wait() { values_.wait(); }
 
 private:
-    using Put = NewestWorker<Answer>::Put;
-    void answer(const Wish& wish, Progress& progress, const Put& put);
-    void compute(const Wish& wish, Progress& progress, const Put& put);
+    using Put = DerivedValues::Put<Answer>;
+    Answer compute(const Wish& wish, Progress& progress, const Put& put);
 
     checkpoint::ModelRunPtr unedited_, last_; ///< the worker's while it is busy
-    NewestWorker<Answer> worker_;             ///< ends before what it works with
+    ModelPartPtr asked_;                      ///< by the newest wish
+    std::shared_ptr<const Answer> handed_out_;
+    DerivedValues values_; ///< ends before what it works with
 };
 
 } // namespace headscope::app

@@ -5,17 +5,25 @@
 namespace headscope::app {
 
 Runner::Runner(std::unique_ptr<engine::Engine> engine, std::function<void()> wake)
-    : engine_(std::move(engine)), worker_(std::move(wake)) {}
+    : engine_(std::move(engine)), values_(std::move(wake)) {}
 
 void Runner::submit(DocumentPtr document) {
-    worker_.want([this, document = std::move(document)](Progress& progress, const auto& put) {
-        put(run(document, progress));
-    });
+    values_.clear(); // also of the same document: another engine may have been chosen
+    submitted_ = {document, "trace"};
+    handed_out_ = false;
+    values_.ask<RunResult>(submitted_, Urgency::on_screen,
+                           [this, document = std::move(document)](Progress& progress, const auto&) {
+                               return run(document, progress);
+                           });
 }
 
 std::optional<RunResult> Runner::poll() {
-    std::vector<RunResult> results = worker_.poll();
-    return results.empty() ? std::nullopt : std::optional(std::move(results.back()));
+    const Derived<RunResult> result = values_.peek<RunResult>(submitted_);
+    if (handed_out_ || result.value == nullptr)
+        return std::nullopt;
+    handed_out_ = true;
+    values_.clear(); // the trace is kept by whoever shows it
+    return *result.value;
 }
 
 RunResult Runner::run(const DocumentPtr& document, Progress& progress) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/jobs/newest_worker.h"
+#include "app/jobs/derived.h"
 #include "app/state/document.h"
 #include "core/analysis/head_metrics.h"
 #include "core/base/progress.h"
@@ -35,15 +35,17 @@ public:
     /// The result of the newest submitted document, once.
     std::optional<RunResult> poll();
     /// Blocks until nothing runs or waits. For pictures and tests; the window never calls it.
-    void wait() { worker_.wait(); }
-    bool busy() const { return worker_.busy(); }
+    void wait() { values_.wait(); }
+    bool busy() const { return values_.busy(); }
 
 private:
     RunResult run(const DocumentPtr& document, Progress& progress);
 
     std::unique_ptr<engine::Engine> engine_;
-    RunResult last_;                 ///< the newest success, handed out or not; only the worker's
-    NewestWorker<RunResult> worker_; ///< ends before what it works with
+    RunResult last_; ///< the newest success, handed out or not; only the worker's
+    DerivedKey submitted_;
+    bool handed_out_ = true;
+    DerivedValues values_; ///< ends before what it works with
 };
 
 } // namespace headscope::app

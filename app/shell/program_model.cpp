@@ -139,8 +139,8 @@ void Program::run_model_action(const ModelAction& action) {
 void Program::take_model_results() {
     if (!desk_)
         return;
-    for (const ModelDesk::Answer& answer : desk_->poll())
-        use_model_answer(answer);
+    if (const auto answer = desk_->poll())
+        use_model_answer(*answer);
     state_.model.running = desk_->busy();
     state_.model.fraction = desk_->fraction();
 }

@@ -1,0 +1,199 @@
+#include "app/jobs/derived.h"
+
+#include <algorithm>
+#include <new>
+
+namespace headscope::app {
+
+DerivedValues::DerivedValues(std::function<void()> wake, std::size_t byte_budget)
+    : wake_(std::move(wake)), byte_budget_(byte_budget), thread_([this] { work(); }) {}
+
+DerivedValues::~DerivedValues() {
+    {
+        const std::scoped_lock lock(mutex_);
+        stopping_ = true;
+        if (running_ != nullptr)
+            running_->progress->cancel();
+    }
+    changed_.notify_all();
+    thread_.join();
+}
+
+DerivedValues::EntryPtr DerivedValues::entry_for(const Key& key, Urgency urgency, std::size_t bytes,
+                                                 const std::function<Work()>& make_work) {
+    EntryPtr entry;
+    {
+        const std::scoped_lock lock(mutex_);
+        EntryPtr& at = entries_[key];
+        if (at == nullptr)
+            at = std::make_shared<Entry>(key, make_work(), bytes);
+        at->asked = ++asks_;
+        if (urgency == Urgency::on_screen) {
+            if (!on_screen(*at))
+                screen_.push_back(at);
+            at->frame = frame_;
+        } else if (at->background == 0) {
+            at->background = asks_;
+            if (at->waits())
+                background_.emplace(asks_, at);
+        }
+        entry = at;
+        make_room_for_screen();
+    }
+    changed_.notify_all();
+    return entry;
+}
+
+DerivedValues::EntryPtr DerivedValues::known(const Key& key) const {
+    const std::scoped_lock lock(mutex_);
+    const auto found = entries_.find(key);
+    return found == entries_.end() ? nullptr : found->second;
+}
+
+void DerivedValues::begin_frame() {
+    const std::scoped_lock lock(mutex_);
+    ++frame_;
+    std::erase_if(screen_, [&](const EntryPtr& entry) {
+        if (on_screen(*entry))
+            return false;
+        if (entry->waits() && entry->background == 0)
+            entries_.erase(entry->key);
+        return true;
+    });
+    make_room_for_screen();
+}
+
+void DerivedValues::erase(const EntryPtr& entry) {
+    if (entry->progress != nullptr)
+        entry->progress->cancel();
+    std::erase(screen_, entry);
+    background_.erase(entry->background);
+    entry->background = 0;
+    entries_.erase(entry->key);
+}
+
+void DerivedValues::retain(const std::vector<std::shared_ptr<const void>>& objects) {
+    const std::scoped_lock lock(mutex_);
+    std::vector<EntryPtr> dropped;
+    for (const auto& [key, entry] : entries_)
+        if (std::ranges::find(objects, std::get<0>(key)) == objects.end())
+            dropped.push_back(entry);
+    for (const EntryPtr& entry : dropped)
+        erase(entry);
+}
+
+bool DerivedValues::busy() const {
+    const std::scoped_lock lock(mutex_);
+    return running_ != nullptr || next() != nullptr;
+}
+
+float DerivedValues::fraction() const {
+    const std::scoped_lock lock(mutex_);
+    return running_ == nullptr ? 0.0F : running_->progress->fraction();
+}
+
+std::size_t DerivedValues::bytes() const {
+    const std::scoped_lock lock(mutex_);
+    std::size_t sum = 0;
+    for (const auto& [key, entry] : entries_)
+        sum += entry->done() && entry->value != nullptr ? entry->bytes : 0;
+    return sum;
+}
+
+void DerivedValues::wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return running_ == nullptr && next() == nullptr; });
+}
+
+DerivedValues::EntryPtr DerivedValues::next() const {
+    EntryPtr first;
+    for (const EntryPtr& entry : screen_)
+        if (entry->waits() && (first == nullptr || entry->asked < first->asked))
+            first = entry;
+    return first != nullptr || background_.empty() ? first : background_.begin()->second;
+}
+
+void DerivedValues::make_room_for_screen() {
+    if (running_ == nullptr || on_screen(*running_))
+        return;
+    const EntryPtr waiting = next();
+    if (waiting != nullptr && on_screen(*waiting))
+        running_->progress->cancel();
+}
+
+void DerivedValues::keep_budget() {
+    if (byte_budget_ == unlimited)
+        return;
+    std::size_t sum = 0;
+    std::vector<EntryPtr> old;
+    for (const auto& [key, entry] : entries_)
+        if (entry->done() && entry->value != nullptr) {
+            sum += entry->bytes;
+            if (!on_screen(*entry))
+                old.push_back(entry);
+        }
+    std::ranges::sort(old, {}, [](const EntryPtr& entry) { return entry->asked; });
+    for (const EntryPtr& entry : old) {
+        if (sum <= byte_budget_)
+            return;
+        sum -= entry->bytes;
+        erase(entry);
+    }
+}
+
+void DerivedValues::work() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+        changed_.wait(lock, [this] { return stopping_ || next() != nullptr; });
+        if (stopping_)
+            return;
+        const EntryPtr entry = running_ = next();
+        const auto progress = entry->progress = std::make_shared<Progress>();
+        background_.erase(entry->background);
+        lock.unlock();
+        const auto tell = [this] {
+            if (wake_)
+                wake_();
+        };
+        Erased value;
+        std::string error;
+        try {
+            value = entry->work(*progress, [&](Erased coarse) {
+                {
+                    const std::scoped_lock held(mutex_);
+                    if (progress->cancelled())
+                        return;
+                    entry->value = std::move(coarse);
+                }
+                tell();
+            });
+        } catch (const std::bad_alloc&) {
+            error = "This needs more memory than the machine has free.";
+        } catch (const std::exception& fault) {
+            error = fault.what();
+        }
+        lock.lock();
+        entry->progress.reset();
+        running_.reset();
+        Work over; // what it holds goes without the lock
+        if (value != nullptr || !progress->cancelled()) {
+            if (value != nullptr)
+                entry->value = std::move(value);
+            entry->error = std::move(error);
+            over = std::exchange(entry->work, nullptr);
+            keep_budget();
+        } else if (entry->background != 0) {
+            background_.emplace(entry->background, entry); // stopped for what is on screen: anew, later
+        } else if (!on_screen(*entry)) {
+            erase(entry);
+        }
+        lock.unlock();
+        over = nullptr;
+        value.reset();
+        changed_.notify_all();
+        tell();
+        lock.lock();
+    }
+}
+
+} // namespace headscope::app

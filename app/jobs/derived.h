@@ -1,0 +1,149 @@
+#pragma once
+
+#include "core/base/progress.h"
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <typeindex>
+#include <utility>
+#include <vector>
+
+namespace headscope::app {
+
+/// What a value follows from: one object (a document, a run, a set of weights; every revision is an object of
+/// its own) and a few parameters.
+struct DerivedKey {
+    std::shared_ptr<const void> of; ///< compared by address, and kept alive while the value is kept
+    std::string parameters;         ///< what is asked of it: "row 3", "panel 40 T=12"
+};
+
+/// What there is of a derived value.
+template<class Value>
+struct Derived {
+    std::shared_ptr<const Value> value; ///< the finest so far; null: none yet
+    bool done = false;                  ///< nothing finer follows
+    float fraction = 0;                 ///< of the work, while it is under way
+    std::string error;                  ///< why there is no finer value, one sentence; then `done`
+};
+
+enum class Urgency : std::uint8_t {
+    on_screen, ///< goes first; forgotten, unless begun, when a frame passes without asking again
+    background ///< goes after all that is on screen, in the order of asking; stays wanted
+};
+
+/// Values that follow from documents, computed by one worker thread and kept while memory allows. Every
+/// member is for the thread that made the object; makers run on the worker's thread, one at a time, and what
+/// they touch has to outlive this object or belong to them.
+///
+/// What is on screen goes first, in the order of asking: a background value that is being made is stopped for
+/// it and begun anew later. A value whose object is not retained is dropped, and the work on it cancelled.
+class DerivedValues {
+public:
+    /// Hands out a value before the last one: coarser, or of what was there before.
+    template<class Value>
+    using Put = std::function<void(Value)>;
+    static constexpr std::size_t unlimited = ~std::size_t{0};
+
+    /// `wake` is called on the worker's thread whenever there is more to see; it may be empty. `byte_budget`:
+    /// what values may hold together, as their makers say; the least recently asked go first, those of the
+    /// last two frames stay.
+    explicit DerivedValues(std::function<void()> wake, std::size_t byte_budget = unlimited);
+    /// Cancels, and waits for the worker to notice.
+    ~DerivedValues();
+    DerivedValues(const DerivedValues&) = delete;
+    DerivedValues& operator=(const DerivedValues&) = delete;
+
+    /// What is there of a value; has it made where nothing is. `make(Progress&, const Put<Value>&)` returns
+    /// the Value, and stops with Error(cancelled) once the progress is cancelled; other exceptions become
+    /// `error`. `bytes` is what the finished value holds.
+    template<class Value, class Make>
+    Derived<Value> ask(const DerivedKey& key, Urgency urgency, Make make, std::size_t bytes = 0) {
+        return look<Value>(entry_for({key.of, key.parameters, typeid(Value)}, urgency, bytes, [&] {
+            return Work([make = std::move(make)](Progress& progress, const PutErased& put) -> Erased {
+                const Put<Value> typed = [&put](Value value) {
+                    put(std::make_shared<const Value>(std::move(value)));
+                };
+                return std::make_shared<const Value>(make(progress, typed));
+            });
+        }));
+    }
+    /// What is there of a value, without asking for more.
+    template<class Value>
+    Derived<Value> peek(const DerivedKey& key) const {
+        return look<Value>(known({key.of, key.parameters, typeid(Value)}));
+    }
+
+    /// A frame begins: what the frame before did not ask for is no longer on screen.
+    void begin_frame();
+    /// Drops what follows from any other object.
+    void retain(const std::vector<std::shared_ptr<const void>>& objects);
+    void clear() { retain({}); }
+
+    bool busy() const;      ///< whether anything is being made or waits for that
+    float fraction() const; ///< of the work under way
+    /// What the finished values hold, as their makers said.
+    std::size_t bytes() const;
+    void wait(); ///< until nothing is being made or waits: for pictures and tests, never the window
+
+private:
+    using Erased = std::shared_ptr<const void>;
+    using PutErased = std::function<void(Erased)>;
+    using Work = std::function<Erased(Progress&, const PutErased&)>;
+    using Key = std::tuple<std::shared_ptr<const void>, std::string, std::type_index>;
+    struct Entry {
+        Entry(Key k, Work w, std::size_t b) : key(std::move(k)), work(std::move(w)), bytes(b) {}
+        Key key;
+        Work work; ///< empty once it is done
+        std::size_t bytes;
+        Erased value;
+        std::string error;
+        std::uint64_t asked = 0;            ///< counts every ask: the order, and which are the oldest
+        std::uint64_t frame = 0;            ///< of the last ask for the screen; 0: none
+        std::uint64_t background = 0;       ///< place in the order of background_; 0: none
+        std::shared_ptr<Progress> progress; ///< while it is being made
+        bool waits() const { return work != nullptr && progress == nullptr; }
+        bool done() const { return work == nullptr; }
+    };
+    using EntryPtr = std::shared_ptr<Entry>;
+
+    EntryPtr entry_for(const Key& key, Urgency urgency, std::size_t bytes,
+                       const std::function<Work()>& make_work);
+    EntryPtr known(const Key& key) const;
+    void work();
+    // With the lock held.
+    bool on_screen(const Entry& entry) const { return entry.frame + 1 >= frame_ && entry.frame != 0; }
+    EntryPtr next() const;
+    void erase(const EntryPtr& entry);
+    void make_room_for_screen();
+    void keep_budget();
+
+    template<class Value>
+    Derived<Value> look(const EntryPtr& entry) const {
+        if (entry == nullptr)
+            return {};
+        const std::scoped_lock lock(mutex_);
+        return {std::static_pointer_cast<const Value>(entry->value), entry->done(),
+                entry->progress == nullptr ? 0.0F : entry->progress->fraction(), entry->error};
+    }
+
+    std::function<void()> wake_;
+    const std::size_t byte_budget_;
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    std::map<Key, EntryPtr> entries_;
+    std::vector<EntryPtr> screen_;                 ///< asked for by this frame or the one before
+    std::map<std::uint64_t, EntryPtr> background_; ///< waits, in the order of asking
+    EntryPtr running_;                             ///< perhaps of no key any more
+    std::uint64_t asks_ = 0, frame_ = 1;
+    bool stopping_ = false;
+    std::thread thread_;
+};
+
+} // namespace headscope::app
