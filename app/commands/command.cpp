@@ -175,6 +175,43 @@ CommandName name_of(const Document& before, const Command& command) {
         command);
 }
 
+ChangeId change_of(const Document& before, const Command& command) {
+    ChangeId id{command.index() + 1};
+    id.of[0] = before.layer();
+    const auto cell = [&](TensorId tensor, const Index& at) {
+        id.of[1] = static_cast<std::int64_t>(tensor);
+        std::ranges::copy(at, id.of.begin() + 2);
+    };
+    const auto single = [&] { id.kind = 0; };
+    std::visit(Overloaded{[](const SetSentence&) {},
+                          [](const SetMask&) {},
+                          [](const SetHeads&) {},
+                          [](const SetKvHeads&) {},
+                          [](const SetSeed&) {},
+                          [](const SetTemperature&) {},
+                          [](const ResetEdits&) {},
+                          [](const ResetMask&) {},
+                          [&](const SetKvSentence& c) { id.of[1] = c.sentence ? 1 : 0; },
+                          [&](const SetIdentityOutput& c) { id.of[1] = c.identity ? 1 : 0; },
+                          [&](const EditCell& c) { cell(c.cell.tensor, c.cell.at); },
+                          [&](const SetGain& c) { id.of[1] = c.head; },
+                          [&](const PaintMask& c) { id.of[1] = c.head; },
+                          [&](const EditBlock& c) {
+                              cell(c.block.tensor, c.block.first);
+                              id.of[6] = c.block.rows;
+                              id.of[7] = c.block.cols;
+                              id.of[8] = static_cast<std::int64_t>(c.operation.index());
+                          },
+                          [&](const SetPreset&) { single(); },
+                          [&](const PasteBlock&) { single(); },
+                          [&](const CopyHead&) { single(); },
+                          [&](const SwapHeads&) { single(); },
+                          [&](const ResetHead&) { single(); },
+                          [&](const SetRecipe&) { single(); }},
+               command);
+    return id;
+}
+
 DocumentPtr apply(const DocumentPtr& document, const Command& command) {
     project::Recipe recipe = document->recipe;
     if (document->shows_weights() && !std::holds_alternative<SetPreset>(command))

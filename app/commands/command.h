@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/commands/change_id.h"
 #include "app/commands/edit_commands.h"
 #include "app/commands/file_command.h"
 #include "app/commands/lesson_action.h"
@@ -71,6 +72,11 @@ using Command =
                  SwapHeads, ResetHead, PaintMask, ResetMask, SetRecipe>;
 
 CommandName name_of(const Document& before, const Command& command);
+
+/// What a command changes, for the history.
+ChangeId change_of(const Document& before, const Command& command);
+/// What another prompt of a checkpoint changes.
+inline constexpr ChangeId prompt_change{std::variant_size_v<Command> + 1};
 
 /// What was typed into the number field for a cell.
 struct TypedNumber {

@@ -5,14 +5,14 @@
 namespace headscope::app {
 
 History::History(DocumentPtr first, std::size_t byte_budget) : byte_budget_(byte_budget) {
-    states_.push_back({std::move(first), "start", {}, 0});
+    states_.push_back({std::move(first), "start"});
     count(states_.back(), 1);
 }
 
 void History::push(State state) {
     State& current = states_[position_];
     const bool same_gesture =
-        position_ > 0 && current.label == state.label && current.gesture == state.gesture;
+        position_ > 0 && current.gesture == state.gesture && current.change.same_as(state.change);
     for (std::size_t i = position_ + 1; i < states_.size(); ++i)
         count(states_[i], -1);
     states_.resize(position_ + 1);

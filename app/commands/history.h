@@ -1,10 +1,12 @@
 #pragma once
 
+#include "app/commands/change_id.h"
 #include "app/state/document.h"
 
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace headscope::app {
@@ -16,24 +18,26 @@ public:
     /// One state, named by the command that led to it.
     struct State {
         DocumentPtr document;
-        std::string label;  ///< "edit W_O[5, 1]"
-        std::string detail; ///< "1.00 → 1.70"; may be empty
-        std::uint64_t gesture = 0;
+        std::string label;         ///< "edit W_O[5, 1]"
+        std::string detail = {};   ///< "1.00 → 1.70"; may be empty
+        ChangeId change = {};      ///< what led to it
+        std::uint64_t gesture = 0; ///< during which that happened: one drag, one stretch of typing
     };
 
     /// byte_budget: what all states together may hold; the oldest go first, the current one always stays.
     explicit History(DocumentPtr first, std::size_t byte_budget = std::size_t{256} << 20);
 
-    /// A new state after the current one; what could be redone is forgotten. When the current state has the
-    /// same label and gesture (one drag, one stretch of typing), it is replaced: one gesture is one step.
+    /// A new state after the current one; what could be redone is forgotten. When the same gesture made the
+    /// same change to the current state, that is replaced: one gesture is one step.
     void push(State state);
     /// Moves by that many states, as far as there are any, and returns the current document.
     const DocumentPtr& move(std::int64_t by);
 
     const std::vector<State>& states() const { return states_; }
     std::size_t position() const { return position_; }
-    bool can_undo() const { return position_ > 0; }
-    bool can_redo() const { return position_ + 1 < states_.size(); }
+    /// What is stored in the document's file, or was given at first; null: never saved.
+    const DocumentPtr& saved() const { return saved_; }
+    void mark_saved(DocumentPtr document) { saved_ = std::move(document); }
     /// Bytes of all tensors and painted masks that the states hold, each counted once.
     std::size_t bytes() const { return bytes_; }
 
@@ -46,6 +50,7 @@ private:
     void keep_budget();
 
     std::vector<State> states_;
+    DocumentPtr saved_;
     std::size_t position_ = 0;
     std::size_t byte_budget_;
     std::size_t bytes_ = 0, dropped_ = 0;

@@ -3,10 +3,8 @@
 #include "app/shell/file_choosers.h"
 #include "app/state/opened_path.h"
 #include "app/state/recent_files.h"
-#include "app/views/given_weights.h"
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
-#include "core/project/same_bits.h"
 
 #include <imgui.h>
 
@@ -21,37 +19,11 @@ namespace fs = std::filesystem;
 
 constexpr double notice_seconds = 4, long_notice_seconds = 12;
 
-/// Whether nothing of the one would be lost with the other.
-bool same_work(const Document& now, const Document& saved) {
-    if (!now.is_checkpoint())
-        return project::same_bits(now.recipe, saved.recipe);
-    return saved.is_checkpoint() ? !first_difference(now.part()->edits, saved.part()->edits)
-                                 : now.part()->edits.empty();
-}
-
 std::string joined(const std::vector<std::string>& sentences) {
     std::string text;
     for (const std::string& sentence : sentences)
         text += (text.empty() ? "" : " ") + sentence;
     return text;
-}
-
-/// Weights without what they were computed from cannot be computed again.
-void refuse_without_problem(const FileCommand& command) {
-    if (std::holds_alternative<SaveProject>(command) || std::holds_alternative<SaveProjectAs>(command))
-        fail_input("Attention weights of a file are shown, which is all that is known of them: there is no "
-                   "project to save.");
-    if (std::holds_alternative<ExportScript>(command) || std::holds_alternative<CopyScript>(command))
-        fail_input(
-            "Attention weights of a file are shown, and nothing that they were computed from is known: "
-            "no script can compute them again.");
-}
-
-void refuse_script_of_reading(const FileCommand& command) {
-    if (std::holds_alternative<ExportScript>(command) || std::holds_alternative<CopyScript>(command))
-        fail_input(
-            "The weights are read otherwise than the model gives them, which no script computes: switch "
-            "that off in Heads, then export it.");
 }
 
 } // namespace
@@ -60,8 +32,8 @@ std::string file_name(const std::string& path) {
     return fs::path(path).filename().string();
 }
 
-Files::Files(AppState& state, Setup setup)
-    : state_(state), files_(state.files), setup_(std::move(setup)), saved_(state.document),
+Files::Files(AppState& state, Workspace& workspace, Setup setup)
+    : state_(state), files_(state.files), workspace_(workspace), setup_(std::move(setup)),
       keeper_(setup_.wake), job_(setup_.wake) {
     if (setup_.state_folder.empty())
         return;
@@ -72,19 +44,13 @@ Files::Files(AppState& state, Setup setup)
 
 void Files::act(const FileCommand& command) {
     state_.error.clear();
-    if (state_.document->shows_weights())
-        refuse_without_problem(command);
-    if (reads_checkpoint(state_))
-        refuse_script_of_reading(command);
+    workspace_.session().check(command);
     std::visit(Overloaded{[&](const NewProject& step) { guard(step); },
                           [&](const QuitProgram& step) { guard(step); },
                           [&](const OpenPath& open) { open_path(open.path); },
                           [&](const ChooseProject&) { choose(PathPurpose::open); },
                           [&](const SaveProject&) { save(); },
-                          [&](const SaveProjectAs&) {
-                              choose(state_.document->is_checkpoint() ? PathPurpose::save_patch
-                                                                      : PathPurpose::save_project);
-                          },
+                          [&](const SaveProjectAs&) { choose(workspace_.session().save_purpose()); },
                           [&](const ExportPicture&) { choose(PathPurpose::picture); },
                           [&](const ExportNumbers&) { choose(PathPurpose::numbers); },
                           [&](const ExportScript&) { choose(PathPurpose::script); },
@@ -130,7 +96,7 @@ void Files::guard(Step step) {
                               [](const Open& open) { return "by opening " + file_name(open.path); },
                               [](const Recover&) { return std::string("by recovering other work"); }},
                    step),
-        state_.document->is_checkpoint()};
+        saves_patch()};
     next_ = std::move(step);
 }
 
@@ -146,7 +112,9 @@ void Files::answer(UnsavedAnswer answer) {
 
 void Files::go(const Step& step) {
     std::visit(Overloaded{[&](const NewProject&) {
-                              put_in_place({setup_.fresh(), {}, {}}, true);
+                              files_.chooser.reset();
+                              files_.path.clear();
+                              workspace_.show_fresh();
                           },
                           [&](const QuitProgram&) {
                               quitting_ = true;
@@ -241,8 +209,7 @@ void Files::recover(const Recovery& recovery) {
 void Files::put_in_place(Loaded loaded, bool counts_as_saved) {
     files_.chooser.reset();
     files_.path = loaded.path;
-    saved_ = counts_as_saved ? loaded.document : nullptr;
-    setup_.show(loaded.document);
+    workspace_.show(loaded.document, counts_as_saved);
     if (counts_as_saved && !loaded.path.empty())
         remember(loaded.path);
     if (!loaded.notes.empty()) {
@@ -252,10 +219,9 @@ void Files::put_in_place(Loaded loaded, bool counts_as_saved) {
 }
 
 void Files::save() {
-    const bool edits = state_.document->is_checkpoint();
     if (files_.path.empty())
-        return choose(edits ? PathPurpose::save_patch : PathPurpose::save_project);
-    edits ? save_edits(files_.path) : save_to(files_.path);
+        return choose(workspace_.session().save_purpose());
+    save_to(files_.path);
 }
 
 void Files::save_to(const std::string& path) {
@@ -263,9 +229,14 @@ void Files::save_to(const std::string& path) {
         return;
     job_.start(
         "Saving " + file_name(path), false,
-        [this, path, document = state_.document](Progress&) -> FileJob::Done {
-            project::save_project(document->recipe, document->problem, path);
-            return [this, path, document] { saved_as(document, path); };
+        [this, path, document = state_.document, patch = saves_patch(),
+         write = workspace_.session().writer()](Progress&) -> FileJob::Done {
+            write(path);
+            return [this, path, document, patch] {
+                if (patch)
+                    drop_recovered_edits();
+                saved_as(document, path);
+            };
         },
         [this](const std::string& sentence) {
             next_.reset();
@@ -277,7 +248,7 @@ void Files::saved_as(const DocumentPtr& document, const std::string& path) {
     files_.chooser.reset();
     files_.path = path;
     files_.save_error.clear();
-    saved_ = document;
+    workspace_.mark_saved(document);
     remember(path);
     document_changed();
     say("Saved " + file_name(path));
@@ -293,9 +264,8 @@ void Files::chosen(const std::string& path) {
     case PathPurpose::open:
         return open_path(path);
     case PathPurpose::save_project:
-        return save_to(path);
     case PathPurpose::save_patch:
-        return save_edits(path);
+        return save_to(path);
     case PathPurpose::picture:
         return write_out(
             path, [dark = files_.chooser->dark_picture](const OnScreen& screen, const std::string& file) {
@@ -359,15 +329,14 @@ void Files::remember(const std::string& path) {
 }
 
 void Files::document_changed() {
-    files_.unsaved =
-        state_.document != saved_ && (saved_ == nullptr || !same_work(*state_.document, *saved_));
+    files_.unsaved = workspace_.unsaved();
     if (autosave_) {
-        if (files_.unsaved && !state_.document->is_checkpoint())
+        if (files_.unsaved && !saves_patch())
             autosave_->note(state_.document, files_.path);
         else
             autosave_->forget();
     }
-    if (!files_.unsaved || !state_.document->is_checkpoint())
+    if (!files_.unsaved || !saves_patch())
         forget_edits();
     refresh();
 }
@@ -378,8 +347,7 @@ void Files::refresh() {
             files_.save_error = error;
             state_.error = std::move(error);
         }
-    const bool kept = autosave_ && (state_.document->is_checkpoint() ? !edits_to_keep() && !keeper_.busy()
-                                                                     : autosave_->saved());
+    const bool kept = autosave_ && (saves_patch() ? !edits_to_keep() && !keeper_.busy() : autosave_->saved());
     if (kept)
         files_.save_error.clear();
     files_.save_state = !files_.unsaved ? (files_.path.empty() ? SaveState::untouched : SaveState::saved)

@@ -2,8 +2,8 @@
 
 #include "app/jobs/autosave.h"
 #include "app/jobs/file_job.h"
-#include "app/jobs/model_desk.h"
 #include "app/jobs/recovery.h"
+#include "app/session/workspace.h"
 #include "app/shell/exports.h"
 #include "app/views/state.h"
 
@@ -29,21 +29,10 @@ public:
         /// Where the autosaved project and the list of recent files are kept; empty: nowhere.
         std::filesystem::path state_folder;
         std::function<void()> wake; ///< as Program::Options has it
-        /// The document that "New" gives.
-        std::function<DocumentPtr()> fresh;
-        /// Puts another document in place, with a history of its own.
-        std::function<void(DocumentPtr)> show;
-        /// The same for attention weights.
-        std::function<void(const AttentionSetPtr&)> show_attention;
-        /// And for a checkpoint.
-        std::function<void(const OpenedModel&)> show_checkpoint;
         /// Opens a lesson of a file. Throws Error(input).
         std::function<void(const std::string& path)> show_lesson;
-        /// Puts the edits of `edited` in place of those of the open checkpoint, as a step of its history.
-        std::function<void(const ModelPart& edited, const std::string& label)> show_edits;
     };
-    /// `state.document` counts as saved.
-    Files(AppState& state, Setup setup);
+    Files(AppState& state, Workspace& workspace, Setup setup);
 
     /// Does what was asked for, or asks back. Throws Error(input) with the sentence to show.
     void act(const FileCommand& command);
@@ -89,7 +78,6 @@ private:
     void load_checkpoint(const std::string& folder, const std::string& prompt);
     /// The edits of a patch over the open checkpoint; `recovered`: by a run that did not end well.
     void load_edits(const std::string& path, bool recovered);
-    void save_edits(const std::string& path);
     /// Keeps unsaved edits of the checkpoint on disk, for the case that the program is killed.
     void keep_edits();
     void forget_edits();
@@ -114,6 +102,8 @@ private:
     void leave(const std::string& path);
     void discard(const std::string& path);
 
+    /// Whether what is saved of the document are edits of a checkpoint, as a patch.
+    bool saves_patch() const { return workspace_.session().save_purpose() == PathPurpose::save_patch; }
     /// Whether the edits on screen are neither saved nor kept.
     bool edits_to_keep() const;
 
@@ -126,9 +116,9 @@ private:
 
     AppState& state_;
     FilesState& files_;
+    Workspace& workspace_;
     Setup setup_;
-    DocumentPtr saved_;        ///< as it is in the project's file, or was given at first; null: never saved
-    std::optional<Step> next_; ///< goes on after the answer, or after saving
+    std::optional<Step> next_;      ///< goes on after the answer, or after saving
     std::optional<Step> waiting_;   ///< until the job is over
     std::optional<Loaded> remains_; ///< of a damaged project, while it is offered
     std::vector<Recovery> recoveries_;

@@ -46,9 +46,7 @@ void Files::load_checkpoint(const std::string& folder, const std::string& prompt
             return [this, folder, name, opened = open_model(folder, prompt, 0, progress)] {
                 files_.chooser.reset();
                 files_.path.clear();
-                setup_.show_checkpoint(opened);
-                saved_ = state_.document; // the numbers of the checkpoint: nothing is lost with them
-                document_changed();
+                workspace_.open(opened); // the numbers of the checkpoint: nothing is lost with them
                 remember(folder);
                 look_for_kept_edits(name);
             };
@@ -69,7 +67,7 @@ void Files::say_cancelled() {
 }
 
 void Files::load_edits(const std::string& path, bool recovered) {
-    if (!state_.document->is_checkpoint())
+    if (!saves_patch())
         return failed(file_name(path) +
                       " is a patch of a checkpoint: open the checkpoint first, then the patch.");
     const ModelPartPtr part = state_.document->part();
@@ -81,13 +79,13 @@ void Files::load_edits(const std::string& path, bool recovered) {
             edited->marks = marks_of(*run, edited->edits);
             return [this, path, recovered, edited] {
                 files_.chooser.reset();
-                setup_.show_edits(*edited, recovered ? "recover edits" : "open " + file_name(path));
+                workspace_.show_edits(*edited, recovered ? "recover edits" : "open " + file_name(path));
                 if (recovered) {
                     leave(path);
                     recovered_edits_ = path; // goes when this run keeps what was in it
                 } else {
                     files_.path = path;
-                    saved_ = state_.document;
+                    workspace_.mark_saved(state_.document);
                     remember(path);
                 }
                 document_changed();
@@ -104,26 +102,8 @@ void Files::load_edits(const std::string& path, bool recovered) {
         });
 }
 
-void Files::save_edits(const std::string& path) {
-    if (job_.busy())
-        return;
-    job_.start(
-        "Saving " + file_name(path), false,
-        [this, path, document = state_.document](Progress&) -> FileJob::Done {
-            checkpoint::save_patch(*document->part()->model->model, document->part()->edits, path);
-            return [this, path, document] {
-                drop_recovered_edits();
-                saved_as(document, path);
-            };
-        },
-        [this](const std::string& sentence) {
-            next_.reset();
-            failed(sentence);
-        });
-}
-
 bool Files::edits_to_keep() const {
-    return autosave_ && state_.document->is_checkpoint() && files_.unsaved &&
+    return autosave_ && saves_patch() && files_.unsaved &&
            (kept_part_ == nullptr || first_difference(kept_part_->edits, state_.document->part()->edits));
 }
 
@@ -145,7 +125,7 @@ void Files::keep_edits() {
                 kept_file_ = file;
                 kept_part_ = part;
                 drop_recovered_edits();
-                if (!files_.unsaved || !state_.document->is_checkpoint())
+                if (!files_.unsaved || !saves_patch())
                     forget_edits();
             };
         },

@@ -80,9 +80,7 @@ void Files::load_attention(const std::string& path) {
             return [this, path, set = format::open_attention_file(path)] {
                 files_.chooser.reset();
                 files_.path.clear();
-                setup_.show_attention(set);
-                saved_ = state_.document; // somebody else's numbers: nothing is lost with them
-                document_changed();
+                workspace_.open(set); // somebody else's numbers: nothing is lost with them
                 remember(path);
             };
         },

@@ -62,21 +62,21 @@ private:
 };
 
 // An ImGui context with the OpenGL 3 back end and no window.
-class Session {
+class ImGuiSession {
 public:
-    explicit Session(FontBook& fonts)
+    explicit ImGuiSession(FontBook& fonts)
         : before_(ImGui::GetCurrentContext()), own_(ImGui::CreateContext(&fonts.atlas())) {
         ImGui::SetCurrentContext(own_);
         ImGui::GetIO().IniFilename = nullptr;
         ImGui_ImplOpenGL3_Init("#version 330 core");
     }
-    ~Session() {
+    ~ImGuiSession() {
         ImGui_ImplOpenGL3_Shutdown();
         ImGui::DestroyContext(own_);
         ImGui::SetCurrentContext(before_);
     }
-    Session(const Session&) = delete;
-    Session& operator=(const Session&) = delete;
+    ImGuiSession(const ImGuiSession&) = delete;
+    ImGuiSession& operator=(const ImGuiSession&) = delete;
 
 private:
     ImGuiContext* before_;
@@ -99,7 +99,7 @@ Image render_offscreen(Ui& ui, int width, int height, float scale, const Offscre
     const Framebuffer target(pixel_width, pixel_height);
     FontBook fonts;
     fonts.refresh(scale * ui.zoom());
-    const Session session(fonts);
+    const ImGuiSession session(fonts);
     GlSurface surface(fonts);
     constexpr int extra = 3; // a glyph asked for in the last frame is there in the next
     constexpr float step = 1.0F / 60;

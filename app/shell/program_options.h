@@ -1,6 +1,5 @@
 #pragma once
 
-#include "core/figure/scene.h"
 #include "core/project/recipe.h"
 
 #include <filesystem>
@@ -20,12 +19,6 @@ struct ProgramOptions {
     std::filesystem::path state_folder = {};
     std::vector<std::string> lesson_folders = {}; ///< with lessons beside the program's own
     std::string language = "en";                  ///< of the lessons
-};
-
-/// Where the parts of the window stand, in logical pixels.
-struct ProgramLayout {
-    figure::Rect toolbar, left, canvas_head, canvas, inspector, bottom;
-    bool left_open = true, inspector_open = true;
 };
 
 } // namespace headscope::app

@@ -27,9 +27,8 @@ struct LessonProgress {
 struct PanelState {
     lesson::Knobs set;
     std::variant<std::monostate, lesson::PanelFigure, std::string>
-        shows;                  ///< nothing yet, a figure, or why there is none
-    std::uint64_t revision = 0; ///< of the document that `shows` was computed for
-    lesson::Knobs computed;     ///< and for what was set
+        shows;                                                ///< nothing yet, a figure, or why there is none
+    std::shared_ptr<const lesson::PanelFigure> computed = {}; ///< the figure that `shows` is a copy of
 };
 
 /// The course as the window has it. Pages of a lesson: its opening, its steps, its questions, the summary.

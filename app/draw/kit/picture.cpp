@@ -69,15 +69,6 @@ TensorId page_tensor(const ViewState& view) {
     return TensorId::q;
 }
 
-const Tensor* Shown::tensor(TensorId id) const {
-    return is_stage(id) ? trace->stage(id) : problem().input(id);
-}
-
-float Shown::value(const CellAddress& cell) const {
-    const Tensor& source = *tensor(cell.tensor);
-    return source.data()[source.shape().offset(cell.at)];
-}
-
 figure::Rect MatrixGrid::cell(std::int64_t row, std::int64_t col) const {
     return {area.x + pitch_x * static_cast<float>(col), area.y + pitch_y * static_cast<float>(row),
             pitch_x - gap, pitch_y - gap};

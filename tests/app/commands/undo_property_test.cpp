@@ -102,7 +102,8 @@ TEST_CASE("after any commands, undo leads through every state back to the first 
             try {
                 CommandName name = name_of(*document, command);
                 DocumentPtr next = app::apply(document, command);
-                history.push({next, name.label, name.detail, static_cast<std::uint64_t>(step)});
+                history.push({next, name.label, name.detail, change_of(*document, command),
+                              static_cast<std::uint64_t>(step)});
                 document = next;
                 model.push_back(bits(document->problem));
             } catch (const Error& fault) {
@@ -138,7 +139,7 @@ TEST_CASE("ten thousand edits of a large matrix stay within the byte budget") {
     std::size_t most = 0;
     for (std::uint64_t step = 1; step <= 10'000; ++step) {
         document = app::apply(document, EditCell{{TensorId::W_O, {3, 4, 0, 0}}, static_cast<float>(step)});
-        history.push({document, "edit", {}, step});
+        history.push({document, "edit", {}, {}, step});
         if (step % 100 == 0)
             most = std::max(most, history.bytes());
     }
@@ -156,7 +157,7 @@ TEST_CASE("ten thousand edits of the lesson are undone to the first state bit fo
         const auto at = static_cast<std::int64_t>(step % 8);
         document = app::apply(
             document, EditCell{{TensorId::W_O, {at, 7 - at, 0, 0}}, 0.001F * static_cast<float>(step)});
-        history.push({document, "edit", {}, step});
+        history.push({document, "edit", {}, {}, step});
     }
     CHECK(history.states().size() == 10'001);
     CHECK(bits(history.move(-10'000)->problem) == first);

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "app/commands/command.h"
+#include "app/jobs/derived.h"
+#include "app/state/course_state.h"
+#include "app/state/shown.h"
+#include "core/engine/engine.h"
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace headscope::app {
+
+/// The course while the window is open: lessons, the learner's progress on disk, and the panels of the open
+/// step, which a worker computes. For one thread; nothing but settle() blocks.
+class CourseDesk {
+public:
+    struct Setup {
+        std::vector<std::string> lesson_folders; ///< beside the program's own lessons
+        std::string language;
+        std::filesystem::path state_folder; ///< where progress is kept; empty: nowhere
+        std::function<void()> wake;
+    };
+    CourseDesk(CourseState& course, Setup setup);
+
+    /// Puts the lesson of a file into the course and returns its id. Throws Error(input).
+    std::string add_lesson(const std::string& path);
+
+    /// Does what the learner asked of the course and returns what the program has to do for it. Throws
+    /// Error(input) when a scene's problem cannot be built.
+    std::vector<Action> act(const LessonAction& action, const Document& now);
+    /// Marks gates of the open lesson that have come true. Says whether one newly did.
+    bool watch(const Shown& shown, const ViewState& view);
+    /// Has the panels of the open step computed for what is on screen, and takes over those that are.
+    void follow(const Shown& shown);
+    /// Lets the marks on the toolbar fade. True while there are some.
+    bool fade_marks(double seconds_since_last);
+
+    bool busy() const { return panels_.busy(); }
+    /// Blocks until the panels are computed and taken over. For pictures and tests.
+    void settle(const Shown& shown);
+
+private:
+    void follow(const lesson::LessonPanel& panel, const DocumentPtr& document);
+    void keep_progress() const;
+
+    CourseState& course_;
+    Setup setup_;
+    std::filesystem::path progress_path_;
+    std::unique_ptr<engine::Engine> engine_; ///< of the worker, made when the first panel needs it
+    DerivedValues panels_;                   ///< ends before what it works with
+};
+
+} // namespace headscope::app

@@ -1,0 +1,90 @@
+#include "app/session/given_weights_session.h"
+
+#include "app/commands/view_change.h"
+#include "app/state/attention_document.h"
+#include "core/base/error.h"
+#include "core/project/same_bits.h"
+
+#include <algorithm>
+
+namespace headscope::app {
+
+GivenWeightsSession::~GivenWeightsSession() {
+    state().view.attention.possible = {};
+}
+
+void GivenWeightsSession::follow() {
+    read_as_wanted();
+    const AttentionSetPtr& set = state().document->given()->set;
+    board_.follow(set);
+    keep_to_attention(state().view, set->info());
+    keep_to_shown();
+    if (state().view.attention.layer == state().document->layer())
+        return;
+    state().document = with_layer(*state().document, state().view.attention.layer);
+    host().compute(state().document);
+}
+
+void GivenWeightsSession::read_as_wanted() {
+    const AttentionSetPtr before = state().document->given()->set;
+    ViewState& view = state().view;
+    AttentionSetPtr next;
+    try {
+        next = read_.follow(before, view.attention.reading);
+    } catch (const Error&) {
+        view.attention.reading = read_.options();
+        throw;
+    }
+    view.attention.possible = read_.possible();
+    if (next == before)
+        return;
+    const std::int64_t own = std::min(before->info().own_layers(), next->info().own_layers());
+    const std::int64_t spoken = std::min(state().document->layer(), own - 1);
+    when_shown_.selected = carried(view.selected, *before, *next, spoken);
+    view.selected.reset();
+    view.block_end.reset();
+    view.hover.reset();
+    view.row = -1;
+    if (before->info().Tq != next->info().Tq || before->info().Tk != next->info().Tk)
+        view.attention.map = {};
+    view.attention.layer = std::min(view.attention.layer, next->info().L - 1);
+    state().document = attention_document(next, view.attention.layer, *state().document);
+    host().compute(state().document);
+}
+
+void GivenWeightsSession::keep_to_shown() {
+    const Shown& shown = state().shown;
+    if (shown.trace == nullptr || !shown.document->shows_weights() ||
+        shown.document->shown_weights() == state().document->shown_weights())
+        return;
+    if (state().view.head >= shown.dims().H)
+        when_shown_.head = state().view.head;
+    clamp_to(state().view, shown.dims());
+}
+
+void GivenWeightsSession::came_on_screen() {
+    if (state().shown.document->shown_weights() == state().document->shown_weights())
+        when_shown_.take(state().view);
+}
+
+void GivenWeightsSession::check(const FileCommand& command) const {
+    if (std::holds_alternative<SaveProject>(command) || std::holds_alternative<SaveProjectAs>(command))
+        fail_input("Attention weights of a file are shown, which is all that is known of them: there is no "
+                   "project to save.");
+    if (std::holds_alternative<ExportScript>(command) || std::holds_alternative<CopyScript>(command))
+        fail_input(
+            "Attention weights of a file are shown, and nothing that they were computed from is known: "
+            "no script can compute them again.");
+}
+
+std::function<void(const std::string& path)> GivenWeightsSession::writer() const {
+    return [](const std::string&) {
+        fail_input("attention weights of a file are no project: there is nothing to save");
+    };
+}
+
+bool GivenWeightsSession::same_work(const Document& saved) const {
+    return project::same_bits(state().document->recipe, saved.recipe);
+}
+
+} // namespace headscope::app

@@ -1,0 +1,219 @@
+#include "app/session/workspace.h"
+
+#include "app/commands/notice.h"
+#include "app/jobs/recomputed.h"
+#include "app/session/checkpoint_session.h"
+#include "app/session/experiment_session.h"
+#include "app/session/given_weights_session.h"
+#include "app/state/attention_document.h"
+#include "core/base/overloaded.h"
+#include "core/text/preset.h"
+
+#include <utility>
+
+namespace headscope::app {
+
+namespace {
+
+/// The sentence that a preset comes with, where none is given and it counts.
+project::Recipe with_sentence(project::Recipe recipe) {
+    const text::PresetInfo* preset = text::find_preset(recipe.preset);
+    if (recipe.base != nullptr || !recipe.sentence.empty() || preset == nullptr)
+        return recipe;
+    recipe.sentence = preset->sentence;
+    if (recipe.kv_sentence.empty())
+        recipe.kv_sentence = text::opening_kv_sentence(*preset);
+    return recipe;
+}
+
+/// The fields show what the document has, except the one that is being typed into.
+void fill_sentences(SessionState& state, const Command* typed = nullptr) {
+    const project::Recipe& recipe = state.document->recipe;
+    if (typed == nullptr || !std::holds_alternative<SetSentence>(*typed))
+        state.sentence = recipe.sentence;
+    const auto* second = typed == nullptr ? nullptr : std::get_if<SetKvSentence>(typed);
+    if (second == nullptr || second->sentence != state.kv_sentence)
+        state.kv_sentence = recipe.kv_sentence;
+}
+
+/// Opened heads are looked at from the first on, all rows at once.
+void begin_looking(ViewState& view, std::int64_t layer) {
+    view.attention = {.layer = layer, .board = view.attention.board};
+    view.head = 0;
+    view.row = -1;
+    view.heads_view = HeadsView::each;
+    view.selected.reset();
+    view.hover.reset();
+    view.drag.reset();
+}
+
+} // namespace
+
+Workspace::Workspace(SessionState& state, const project::Recipe& recipe, Setup setup)
+    : state_(state), setup_(std::move(setup)),
+      history_(state.document = make_document(with_sentence(recipe), 1)), engines_(setup_.device),
+      runner_(engines_.engine(), setup_.wake), session_(session_for(*state.document)) {
+    history_.mark_saved(state_.document);
+    fill_sentences(state_);
+    clamp_to(state_.view, state_.document->problem.dims);
+    runner_.submit(state_.document);
+}
+
+std::unique_ptr<Session> Workspace::session_for(const Document& document) {
+    using Made = std::unique_ptr<Session>;
+    SessionHost& host = *this;
+    return std::visit(
+        Overloaded{[&](const Experiment&) -> Made { return std::make_unique<ExperimentSession>(host); },
+                   [&](const GivenWeights&) -> Made { return std::make_unique<GivenWeightsSession>(host); },
+                   [&](const CheckpointLayer&) -> Made { return std::make_unique<CheckpointSession>(host); }},
+        document.kind);
+}
+
+void Workspace::follow_kind() {
+    const std::size_t kind = state_.document->kind.index();
+    if (kind != session_kind_) {
+        session_.reset(); // what it leaves in the state goes first
+        session_ = session_for(*state_.document);
+        session_kind_ = kind;
+    }
+    session_->follow();
+}
+
+void Workspace::document_changed() {
+    state_.error.clear();
+    state_.notice.clear();
+    const bool same_kind = state_.document->kind.index() == session_kind_;
+    const Dims& own = state_.document->problem.dims;
+    const Dims dims = same_kind ? session_->with_means(own) : own;
+    if (state_.view.row >= dims.Tq)
+        state_.view.row = -1;
+    clamp_to(state_.view, dims);
+    // What is changed is B: it is not left behind A.
+    if (state_.view.compare == Compare::baseline)
+        state_.view.compare = Compare::now;
+    follow_kind();
+    runner_.submit(session_->wanted());
+    setup_.changed();
+}
+
+void Workspace::push(History::State step) {
+    state_.document = step.document;
+    history_.push(std::move(step));
+    document_changed();
+}
+
+void Workspace::run(const Command& command) {
+    if (std::string sentence = session_->not_now(); !sentence.empty()) {
+        state_.notice = std::move(sentence);
+        return;
+    }
+    const DocumentPtr before = state_.document;
+    CommandName name = name_of(*before, command);
+    DocumentPtr next = app::apply(before, command);
+    std::string notice = notice_of(*before, command, *next);
+    history_.push({next, session_->step_name(std::move(name.label)), std::move(name.detail),
+                   change_of(*before, command), gesture_});
+    state_.document = std::move(next);
+    fill_sentences(state_, &command);
+    document_changed();
+    state_.notice = std::move(notice);
+}
+
+void Workspace::move_in_history(std::int64_t by) {
+    state_.document = session_->restored(history_.move(by));
+    fill_sentences(state_);
+    document_changed();
+}
+
+void Workspace::change_view(const ViewChange& change) {
+    app::apply(state_.view, change, session_->with_means(session_->wanted()->problem.dims));
+    if (!std::holds_alternative<AttentionChange>(change))
+        session_->other_page(state_.view);
+    session_->follow();
+}
+
+void Workspace::act(const EngineAction& action) {
+    if (engines_.act(action, state_.document))
+        runner_.submit(session_->wanted());
+}
+
+void Workspace::show(DocumentPtr document, bool saved) {
+    history_ = History(document);
+    if (saved)
+        history_.mark_saved(document);
+    state_.document = std::move(document);
+    fill_sentences(state_);
+    state_.view.selected.reset();
+    document_changed();
+}
+
+void Workspace::show_fresh() {
+    show(make_document(with_sentence({}), state_.document->revision + 1), true);
+}
+
+void Workspace::open(const AttentionSetPtr& set) {
+    begin_looking(state_.view, 0);
+    state_.shown = {}; // its heads are none of this board
+    show(attention_document(set, 0, *state_.document), true);
+}
+
+void Workspace::open(const OpenedModel& opened) {
+    session_.reset();
+    session_ = std::make_unique<CheckpointSession>(static_cast<SessionHost&>(*this), opened);
+    begin_looking(state_.view, opened.layer);
+    state_.view.tab = LeftTab::predictions;
+    state_.view.one_head = true;
+    state_.view.group = StageGroup::weights; // what the board is of
+    state_.shown = {};                       // its heads are none of this board
+    setup_.drop_baseline();
+    state_.view.compare = Compare::now;
+    DocumentPtr document =
+        model_document(opened.part, opened.layer, opened.base, state_.document->revision + 1);
+    session_kind_ = document->kind.index();
+    show(std::move(document), true);
+}
+
+void Workspace::show_edits(const ModelPart& edited, std::string label) {
+    const Document& now = *state_.document;
+    if (!now.is_checkpoint())
+        return;
+    auto part = std::make_shared<ModelPart>(*now.part());
+    part->edits = edited.edits;
+    part->marks = edited.marks;
+    push({model_document(part, now.layer(), now.unedited, now.revision + 1),
+          std::move(label),
+          {},
+          {},
+          ++gesture_});
+}
+
+bool Workspace::unsaved() const {
+    const DocumentPtr& saved = history_.saved();
+    return saved == nullptr || (state_.document != saved && !session_->same_work(*saved));
+}
+
+std::optional<Shown> Workspace::take_results() {
+    session_->take_results();
+    engines_.poll();
+    state_.engines = engines_.state();
+    std::optional<RunResult> result = runner_.poll();
+    state_.running = runner_.busy();
+    if (!result)
+        return std::nullopt;
+    if (result->trace == nullptr) {
+        state_.error = result->error;
+        return std::nullopt;
+    }
+    state_.recomputed = result->document->shows_weights() ? std::string() : recomputed_text(*result->trace);
+    Shown before = std::exchange(state_.shown, {result->document, result->trace, std::move(result->metrics)});
+    session_->came_on_screen();
+    clamp_to(state_.view, session_->with_means(state_.shown.dims()));
+    return before;
+}
+
+void Workspace::settle() {
+    session_->settle();
+    runner_.wait();
+}
+
+} // namespace headscope::app

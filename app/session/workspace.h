@@ -1,0 +1,86 @@
+#pragma once
+
+#include "app/commands/command.h"
+#include "app/jobs/engine_desk.h"
+#include "app/jobs/model_desk.h"
+#include "app/jobs/runner.h"
+#include "app/session/session.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace headscope::app {
+
+/// The open document with its history, the session of its kind, and the engine that computes its trace. Keeps
+/// a SessionState up to date. For the thread that made it; nothing but settle() blocks.
+class Workspace final : private SessionHost {
+public:
+    struct Setup {
+        std::string device = "auto";
+        std::function<void()> wake; ///< called on worker threads when there is something to see; may be empty
+        std::function<void()> changed;       ///< another document is in place, or history has moved
+        std::function<void()> drop_baseline; ///< the baseline A is of another layer
+    };
+    /// Throws what make_document and make_engine throw. `setup.changed` is not called.
+    Workspace(SessionState& state, const project::Recipe& recipe, Setup setup);
+
+    Session& session() { return *session_; }
+    const Session& session() const { return *session_; }
+    const History& history() const { return history_; }
+
+    // What the user does. All throw Error(input) with the sentence to show; then nothing has changed.
+    void run(const Command& command);
+    /// What Ctrl Z does, always: a lesson's problem is a step like any other, and the course only notices
+    /// that the learner is away from it.
+    void move_in_history(std::int64_t by);
+    void change_view(const ViewChange& change);
+    void act(const EngineAction& action);
+    /// One stretch of holding the mouse, typing or turning the wheel ends.
+    void end_gesture() { ++gesture_; }
+
+    // Another document with a history of its own, which begins as saved or unsaved.
+    void show(DocumentPtr document, bool saved);
+    /// The preset and sentence that the program begins with.
+    void show_fresh();
+    void open(const AttentionSetPtr& set);
+    void open(const OpenedModel& opened);
+    /// Puts the edits of `edited` in place of those of the open checkpoint, as a step of its history.
+    void show_edits(const ModelPart& edited, std::string label);
+
+    /// Whether work would be lost with the document.
+    bool unsaved() const;
+    void mark_saved(DocumentPtr document) { history_.mark_saved(std::move(document)); }
+
+    /// Takes over what workers have finished. What was on screen before, when a new trace replaced it.
+    std::optional<Shown> take_results();
+    /// Whether results of the session, the engine or the devices are still to come.
+    bool busy() const { return session_->busy() || runner_.busy() || engines_.busy(); }
+    /// Blocks until everything is computed; take_results() then takes the trace. For pictures and tests.
+    void settle();
+
+private:
+    SessionState& state() override { return state_; }
+    void compute(const DocumentPtr& document) override { runner_.submit(document); }
+    void push(History::State step) override;
+    std::uint64_t gesture() const override { return gesture_; }
+    void drop_baseline() override { setup_.drop_baseline(); }
+    const std::function<void()>& wake() const override { return setup_.wake; }
+
+    void document_changed();
+    std::unique_ptr<Session> session_for(const Document& document);
+    /// Gives a document of another kind another session, and lets the session follow.
+    void follow_kind();
+
+    SessionState& state_;
+    Setup setup_;
+    History history_;
+    std::uint64_t gesture_ = 1;
+    EngineDesk engines_; ///< outlives the runner, which has its engine
+    Runner runner_;
+    std::unique_ptr<Session> session_; ///< always there after construction
+    std::size_t session_kind_ = 0;     ///< index of Document::kind that it is for
+};
+
+} // namespace headscope::app

@@ -1,0 +1,116 @@
+#include "app/shell/compare_desk.h"
+
+#include "app/views/given_weights.h"
+#include "core/base/error.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace headscope::app {
+
+namespace {
+
+constexpr const char* baseline_value = "trace as it was built";
+
+bool as_built(const project::Recipe& recipe) {
+    return recipe.edits.empty() && recipe.gains.empty() && recipe.temperature == 1.0F;
+}
+
+} // namespace
+
+CompareDesk::CompareDesk(AppState& state, const Workspace& workspace, std::string device,
+                         std::function<void()> wake)
+    : state_(state), workspace_(workspace), device_(std::move(device)), baselines_(std::move(wake)) {}
+
+void CompareDesk::list_history() {
+    const History& history = workspace_.history();
+    const auto& states = history.states();
+    auto& lines = state_.history;
+    // A command only changes the end: the state on screen and what was undone.
+    if (history.dropped() != lines_dropped_)
+        lines.clear();
+    lines_dropped_ = history.dropped();
+    lines.resize(std::min({lines.size(), states.size(), history.position()}));
+    for (std::size_t i = lines.size(); i < states.size(); ++i)
+        lines.push_back({states[i].label, states[i].detail});
+    const DocumentPtr& baseline = state_.compare.baseline().document;
+    for (std::size_t i = 0; i < states.size(); ++i)
+        lines[i].baseline = baseline != nullptr && states[i].document == baseline;
+    state_.history_position = history.position();
+}
+
+void CompareDesk::mark(bool unedited) {
+    if (state_.shown.trace == nullptr)
+        return;
+    if (reads_checkpoint(state_))
+        fail_input("weights that are read otherwise than the model gives them are not compared: mark A at "
+                   "another stage, or read them as they are (Heads)");
+    const History& history = workspace_.history();
+    if (!unedited || as_built(state_.document->recipe)) {
+        const bool newest = state_.shown.document == state_.document;
+        const std::string name = as_built(state_.shown.document->recipe) ? "as built"
+                                 : newest ? "after " + history.states()[history.position()].label
+                                          : "as it was marked";
+        state_.compare.mark(state_.shown, name);
+        list_history();
+        return;
+    }
+    // The state of the history that it is, where there is one, so that the history can point at it.
+    const auto same = std::ranges::find_if(history.states(), [&](const History::State& state) {
+        return state.document->unedited == state_.document->unedited && as_built(state.document->recipe);
+    });
+    coming_ =
+        same != history.states().end() ? same->document : app::apply(state_.document, Command(ResetEdits{}));
+    baselines_.retain({coming_});
+    baselines_.ask<RunResult>({coming_, baseline_value}, Urgency::on_screen,
+                              [this, document = coming_](Progress& progress, const auto&) {
+                                  if (engine_ == nullptr)
+                                      engine_ = engine::make_engine(device_);
+                                  auto trace = std::make_shared<const Trace>(
+                                      engine_->run(document->problem, StageSet::all(), progress));
+                                  return RunResult{document, trace, analysis::head_metrics(*trace, 0), {}};
+                              });
+}
+
+void CompareDesk::drop() {
+    state_.compare.drop();
+    state_.view.compare = Compare::now;
+    list_history();
+}
+
+void CompareDesk::follow() {
+    const Derived<RunResult> computed = baselines_.peek<RunResult>({coming_, baseline_value});
+    if (coming_ != nullptr && computed.done) {
+        coming_ = nullptr;
+        if (computed.value == nullptr) {
+            state_.error = computed.error;
+        } else {
+            state_.compare.mark({computed.value->document, computed.value->trace, computed.value->metrics},
+                                "as built");
+            list_history();
+        }
+        baselines_.clear();
+    }
+    state_.compare.follow(state_.shown, state_.view.batch, state_.view.group);
+}
+
+void CompareDesk::begin_flash(Shown before) {
+    state_.flash.before = std::move(before);
+    flash_begins_ = true;
+}
+
+bool CompareDesk::fade_flash(double seconds_since_last) {
+    Flash& flash = state_.flash;
+    if (flash_begins_) {
+        flash_begins_ = false;
+        flash.strength = can_flash(flash.before, state_.shown) ? 1.0F : 0.0F;
+    } else if (flash.strength > 0) {
+        flash.strength =
+            std::max(0.0F, flash.strength - static_cast<float>(seconds_since_last / flash_seconds));
+    }
+    if (flash.strength == 0)
+        flash.before = {};
+    return flash.strength > 0;
+}
+
+} // namespace headscope::app

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "app/jobs/derived.h"
+#include "app/session/workspace.h"
+#include "app/views/state.h"
+
+#include <functional>
+#include <string>
+
+namespace headscope::app {
+
+/// The baseline A that the document is compared with, the list of the history, where A is marked, and the
+/// marks on cells that changed. For one thread.
+class CompareDesk {
+public:
+    CompareDesk(AppState& state, const Workspace& workspace, std::string device, std::function<void()> wake);
+
+    /// From now on A is what is on screen, or (`unedited`) the same as it was built, which may have to be
+    /// computed. Throws Error(input) when what is on screen cannot be compared.
+    void mark(bool unedited);
+    void drop();
+    /// The history as the panels show it.
+    void list_history();
+
+    /// Takes over a baseline that was computed, and lets the comparison follow what is shown.
+    void follow();
+    bool busy() const { return baselines_.busy(); }
+    void wait() { baselines_.wait(); }
+
+    /// Another trace is on screen; its cells that differ from `before` are marked for a moment.
+    void begin_flash(Shown before);
+    /// True while cells are marked.
+    bool fade_flash(double seconds_since_last);
+
+private:
+    AppState& state_;
+    const Workspace& workspace_;
+    std::string device_;
+    DocumentPtr coming_;            ///< whose trace will be A; null: none
+    std::size_t lines_dropped_ = 0; ///< of the history as it is in AppState::history
+    bool flash_begins_ = false;
+    std::unique_ptr<engine::Engine> engine_; ///< of the worker, made when it is needed
+    DerivedValues baselines_;                ///< ends before what it works with
+};
+
+} // namespace headscope::app

@@ -1,0 +1,64 @@
+#include "app/shell/gestures.h"
+
+#include "app/shell/edit_keys.h"
+
+#include <GLFW/glfw3.h>
+#include <imgui.h>
+
+#include <cmath>
+
+namespace headscope::app {
+
+namespace {
+
+void follow_drag(CellDrag& drag, const AppState& state, float scale, const Sink& send) {
+    const ImGuiIO& io = ImGui::GetIO();
+    constexpr float threshold = 3; // a click that trembles is no drag
+    const float way = io.MousePos.x / scale - drag.start_x;
+    drag.moved = drag.moved || std::abs(way) >= threshold;
+    if (!drag.moved || state.shown.tensor(drag.cell.tensor) == nullptr)
+        return;
+    const float grain = grain_of(state, drag.cell.tensor, io.KeyShift);
+    const float value = std::round((drag.start_value + way * grain) / grain) * grain;
+    if (value != drag.value)
+        send(Command(EditCell{drag.cell, value}));
+    drag.value = value;
+}
+
+} // namespace
+
+bool Gestures::begin_frame(ViewState& view, double now) const {
+    constexpr double wheel_rest = 0.7; // seconds between turns that are one gesture
+    const bool held = ImGui::IsMouseDown(ImGuiMouseButton_Left);
+    // The move that ends a drag belongs to it.
+    const bool over =
+        !held && !ImGui::GetIO().WantTextInput && !view.drag && now - wheel_turned_ > wheel_rest;
+    if (!held) {
+        view.selecting = false;
+        view.brush.allows.reset();
+    }
+    return over;
+}
+
+void Gestures::wheel(const AppState& state, const Sink& send, double now) {
+    if (handle_wheel(state, send))
+        wheel_turned_ = now;
+}
+
+bool Gestures::drag_number(AppState& state, float scale, const Sink& send) {
+    if (!state.view.drag)
+        return false;
+    CellDrag& drag = *state.view.drag;
+    const bool cancelled = ImGui::IsKeyPressed(GLFW_KEY_ESCAPE, false);
+    if (cancelled && drag.moved)
+        send(Command(EditCell{drag.cell, drag.start_value}));
+    // A slow frame may bring the last move together with the release: it counts.
+    const bool over = cancelled || !ImGui::IsMouseDown(ImGuiMouseButton_Left);
+    if (!cancelled && ImGui::IsMousePosValid())
+        follow_drag(drag, state, scale, send);
+    if (over)
+        state.view.drag.reset();
+    return over;
+}
+
+} // namespace headscope::app

@@ -1,0 +1,73 @@
+#include "app/shell/report.h"
+
+#include "app/views/file_views.h"
+#include "core/text/plain_text.h"
+
+#include <nlohmann/json.hpp>
+
+namespace headscope::app {
+
+namespace {
+
+nlohmann::json rect_json(const figure::Rect& area, float scale) {
+    return {area.x * scale, area.y * scale, area.w * scale, area.h * scale};
+}
+
+} // namespace
+
+std::string report(const AppState& state, const Picture& canvas, float scale, bool settled, bool typing) {
+    nlohmann::json out;
+    const Shown& shown = state.shown;
+    out["revision"] = shown.document == nullptr ? 0 : shown.document->revision;
+    out["settled"] = settled;
+    out["sentence"] = state.document->recipe.sentence;
+    out["kv_sentence"] = state.document->recipe.kv_sentence;
+    out["preset"] = state.document->recipe.preset;
+    out["tokens"] = state.document->problem.tokens;
+    out["kv_tokens"] = state.document->problem.kv_tokens;
+    out["stage"] = group_info(state.view.group).label;
+    out["row"] = state.view.row;
+    static constexpr const char* compared[] = {"now", "baseline", "difference"};
+    out["compare"] = compared[static_cast<std::size_t>(effective(state.compare, state.view.compare))];
+    if (state.document->shows_weights())
+        out["attention"] = {{"file", state.document->title},
+                            {"layer", state.view.attention.layer},
+                            {"head", state.view.head},
+                            {"ready", state.board->ready()}};
+    out["error"] = state.error;
+    out["dark"] = state.view.dark;
+    out["playing"] = state.view.playing;
+    out["project"] = state.files.path;
+    out["unsaved"] = state.files.unsaved;
+    out["saved"] = save_status(state.files).text;
+    out["typing"] = typing;
+    out["dialog"] = dialog_name(state.files);
+    auto& grids = out["grids"] = nlohmann::json::array();
+    for (const MatrixGrid& grid : canvas.grids)
+        grids.push_back({{"tensor", tensor_info(grid.tensor).name},
+                         {"origin", grid.origin},
+                         {"row_axis", grid.row_axis},
+                         {"col_axis", grid.col_axis},
+                         {"rows", grid.rows},
+                         {"cols", grid.cols},
+                         {"area", rect_json(grid.area, scale)},
+                         {"pitch", {grid.pitch_x * scale, grid.pitch_y * scale}},
+                         {"gap", grid.gap * scale},
+                         {"heatmap", grid.heatmap},
+                         {"map", grid.map},
+                         {"low", grid.low},
+                         {"high", grid.high},
+                         {"actual", grid.actual}});
+    return out.dump();
+}
+
+std::string window_title(const AppState& state) {
+    const FilesState& files = state.files;
+    const std::string& sentence = state.document->recipe.sentence;
+    const bool own = !sentence.empty() && !state.document->has_board();
+    const std::string& name = own ? sentence : state.document->title;
+    const bool named = !files.path.empty() && !state.document->is_checkpoint();
+    return (files.unsaved ? "• " : "") + (named ? text::plain_text(files.name()) : name) + " · Headscope";
+}
+
+} // namespace headscope::app
