@@ -171,7 +171,7 @@ std::vector<Action> view_of(const lesson::StepScene& scene, const Problem& probl
     const StageGroup group = scene.stage.value_or(StageGroup::weights);
     std::int64_t row = -1;
     if (scene.row && scene.row->kind != lesson::TargetIndex::Kind::all)
-        row = lesson::resolve({.tensor = TensorId::weights_mean, .indices = {*scene.row}}, problem).first[1];
+        row = lesson::query_row(*scene.row, problem);
     change(GoTo{group, row});
     static const std::map<std::string_view, WeightsView> views{{"heatmap", WeightsView::heatmap},
                                                                {"arcs", WeightsView::arcs},

@@ -107,8 +107,10 @@ private:
             look(*scene.select, true);
         for (const Target& target : scene.point)
             look(target, false);
-        if (scene.row && scene.row->kind != TargetIndex::Kind::all)
-            look({.tensor = TensorId::weights_mean, .indices = {*scene.row}}, false);
+        if (scene.row && scene.row->kind != TargetIndex::Kind::all) {
+            ++tally_.targets;
+            guarded(line, [&] { query_row(*scene.row, stage.problem); });
+        }
         for (const auto& head : {scene.head, scene.other})
             if (head && (*head < 0 || *head >= stage.problem.dims.H))
                 faults_.push_back({line, "there is no head " + std::to_string(*head) +
@@ -231,8 +233,7 @@ private:
             state.stage = group_info(*scene.stage).label;
         state.head = scene.head.value_or(0);
         if (scene.row && scene.row->kind != TargetIndex::Kind::all)
-            state.row =
-                resolve({.tensor = TensorId::weights_mean, .indices = {*scene.row}}, state.problem).first[1];
+            state.row = query_row(*scene.row, state.problem);
         if (scene.select)
             state.selected = resolve(*scene.select, state.problem);
         return state;

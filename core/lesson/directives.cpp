@@ -24,7 +24,7 @@ StageGroup find_group(const std::string& name) {
 }
 
 TargetIndex row_index(const std::string& text) {
-    return text == "all" ? TargetIndex{} : parse_target("weights_mean[" + text + "]").indices.front();
+    return text == "all" ? TargetIndex{} : parse_index(text);
 }
 
 void read_mask(Fields& fields, StepScene& scene) {

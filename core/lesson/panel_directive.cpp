@@ -49,7 +49,7 @@ BlurPanel blur_panel(Fields& fields) {
     BlurPanel panel;
     bool named = false;
     fields.use("row", [&](const std::string& text) {
-        panel.row = parse_target("weights_mean[" + text + "]").indices.front();
+        panel.row = parse_index(text);
         named = panel.row.kind == TargetIndex::Kind::word || panel.row.kind == TargetIndex::Kind::number;
     });
     if (!named)

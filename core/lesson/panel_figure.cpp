@@ -72,7 +72,7 @@ BlurFigure blur_figure(const BlurPanel& panel, double share, const Problem& on_s
         panel.H == 0 || panel.H == on_screen.dims.H ? on_screen : with_heads(on_screen, panel.H);
     const std::int64_t Tk = problem.dims.Tk;
     BlurFigure figure;
-    figure.row = resolve({.tensor = TensorId::weights_mean, .indices = {panel.row}}, problem).first[1];
+    figure.row = query_row(panel.row, problem);
     for (std::int64_t j = 0; j < Tk; ++j)
         figure.words.push_back(problem.key_label(j));
     const auto heads_at = [&](double merged) {

@@ -24,27 +24,6 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
     return fault == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
-TargetIndex parse_index(std::string_view raw) {
-    const std::string_view text = without_blanks(raw);
-    if (text.empty())
-        fail_input("an index is missing; write a number, a word, : or a:b");
-    if (text == ":")
-        return {};
-    if (const auto number = whole_number(text))
-        return {.kind = TargetIndex::Kind::number, .first = *number, .end = *number + 1, .word = {}};
-    if (const auto colon = text.find(':'); colon != std::string_view::npos && colon > 0) {
-        const auto first = whole_number(without_blanks(text.substr(0, colon))),
-                   end = whole_number(without_blanks(text.substr(colon + 1)));
-        if (first && end && *first < *end)
-            return {.kind = TargetIndex::Kind::range, .first = *first, .end = *end, .word = {}};
-    }
-    const bool quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
-    return {.kind = TargetIndex::Kind::word,
-            .first = 0,
-            .end = 0,
-            .word = std::string(quoted ? text.substr(1, text.size() - 2) : text)};
-}
-
 std::string index_text(const TargetIndex& index) {
     switch (index.kind) {
     case TargetIndex::Kind::number:
@@ -92,6 +71,27 @@ std::int64_t CellRange::size() const {
     return std::accumulate(count.begin(), count.begin() + rank, std::int64_t{1}, std::multiplies<>());
 }
 
+TargetIndex parse_index(std::string_view raw) {
+    const std::string_view text = without_blanks(raw);
+    if (text.empty())
+        fail_input("an index is missing; write a number, a word, : or a:b");
+    if (text == ":")
+        return {};
+    if (const auto number = whole_number(text))
+        return {.kind = TargetIndex::Kind::number, .first = *number, .end = *number + 1, .word = {}};
+    if (const auto colon = text.find(':'); colon != std::string_view::npos && colon > 0) {
+        const auto first = whole_number(without_blanks(text.substr(0, colon))),
+                   end = whole_number(without_blanks(text.substr(colon + 1)));
+        if (first && end && *first < *end)
+            return {.kind = TargetIndex::Kind::range, .first = *first, .end = *end, .word = {}};
+    }
+    const bool quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
+    return {.kind = TargetIndex::Kind::word,
+            .first = 0,
+            .end = 0,
+            .word = std::string(quoted ? text.substr(1, text.size() - 2) : text)};
+}
+
 Target parse_target(std::string_view text) {
     const std::string_view all = without_blanks(text);
     const auto open = all.find('[');
@@ -128,6 +128,15 @@ std::string target_text(const Target& target) {
             text += "]";
     }
     return text;
+}
+
+std::int64_t query_row(const TargetIndex& index, const Problem& problem) {
+    const std::int64_t row =
+        index.kind == TargetIndex::Kind::word ? find_word(index.word, problem.tokens) : index.first;
+    if (row < 0 || row >= problem.dims.Tq)
+        fail_input("there is no row " + std::to_string(row) + "; rows are numbered 0 to " +
+                   std::to_string(problem.dims.Tq - 1));
+    return row;
 }
 
 CellRange resolve(const Target& target, const Problem& problem) {

@@ -32,13 +32,17 @@ struct CellRange {
     std::int64_t size() const;
 };
 
-/// Throws Error(input) with what is wrong, without a file or line.
+/// Both throw Error(input) with what is wrong, without a file or line.
+TargetIndex parse_index(std::string_view text);
 Target parse_target(std::string_view text);
 std::string target_text(const Target& target);
 
 /// Finds the cells. Words are tokens of the problem; one that stands there twice needs its position
 /// (`the@4`). Throws Error(input) naming the index, what it is and what there is.
 CellRange resolve(const Target& target, const Problem& problem);
+
+/// The row of a query token: by its number, its word, or the first of a range. Throws Error(input) likewise.
+std::int64_t query_row(const TargetIndex& index, const Problem& problem);
 
 /// Where the cells lie in a tensor of that shape, in row-major order.
 std::vector<std::int64_t> offsets_of(const CellRange& cells, const Shape& shape);
