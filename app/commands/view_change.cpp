@@ -57,7 +57,7 @@ double play_on(ViewState& view, const Dims& dims) {
     const std::int64_t rows = dims.Tq;
     const double row_seconds =
         std::clamp(4.0 / static_cast<double>(rows), shortest_row_seconds, longest_row_seconds);
-    const bool stepped = view.group >= StageGroup::scores;
+    const bool stepped = group_info(view.group).by_rows;
     if (stepped && view.row >= 0) {
         step_row(view, 1, dims);
         return view.row < 0 ? stage_dwell_seconds : row_seconds;
@@ -67,7 +67,7 @@ double play_on(ViewState& view, const Dims& dims) {
         return 0;
     }
     step_stage(view, 1);
-    if (view.group >= StageGroup::scores) {
+    if (group_info(view.group).by_rows) {
         view.row = 0;
         return row_seconds;
     }

@@ -29,8 +29,10 @@ std::string heads_text(const Trace& trace, TensorId id) {
 
 std::string recomputed_text(const Trace& trace) {
     const StageSet stages = trace.computed.stages();
-    const std::string all = std::to_string(stage_count);
-    if (stages == StageSet::all())
+    const StageSet there = StageSet::of(trace.parts);
+    const std::string all = std::to_string(
+        std::ranges::count_if(stage_table(), [&](const TensorInfo& stage) { return there.has(stage.id); }));
+    if (stages == there)
         return "Recomputed all " + all + " stages.";
     // Stages of the same heads stand together.
     std::vector<std::pair<std::string, std::string>> groups;

@@ -13,8 +13,7 @@ int col_axis(TensorId tensor) {
 }
 
 bool is_owned(TensorId tensor) {
-    return tensor == TensorId::x || (!is_stage(tensor) && tensor_info(tensor).rank() > 0 &&
-                                     tensor != TensorId::mask && tensor != TensorId::gain);
+    return is_editable(tensor);
 }
 
 Index Block::at(std::int64_t row, std::int64_t col) const {

@@ -11,30 +11,6 @@ namespace headscope::analysis {
 
 namespace {
 
-/// The axis whose cells belong to heads, and how many cells of it each head has.
-struct HeadAxis {
-    int axis = -1;
-    std::int64_t width = 1;
-};
-
-HeadAxis head_axis(const TensorInfo& info, const Dims& dims) {
-    for (int axis = 0; axis < info.rank(); ++axis)
-        switch (info.axes[static_cast<std::size_t>(axis)]) {
-        case Axis::H:
-        case Axis::Hkv:
-            return {axis, 1};
-        case Axis::H_dk:
-        case Axis::Hkv_dk:
-            return {axis, dims.dk};
-        case Axis::H_dv:
-        case Axis::Hkv_dv:
-            return {axis, dims.dv};
-        default:
-            break;
-        }
-    return {};
-}
-
 float subtracted(float a, float b) {
     // Only masks give infinities; numbers too far apart for float32 stay numbers.
     constexpr float most = std::numeric_limits<float>::max();

@@ -1,6 +1,7 @@
 #include "core/attention/problem.h"
 
 #include "core/base/error.h"
+#include "core/base/overloaded.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,17 +9,6 @@
 namespace headscope {
 
 namespace {
-
-std::string name_of(TensorId id) {
-    switch (id) {
-    case TensorId::x:
-        return "X";
-    case TensorId::x_kv:
-        return "X_kv";
-    default:
-        return std::string(tensor_info(id).name);
-    }
-}
 
 bool fits(const Shape& shape, const TensorInfo& info, const Dims& dims) {
     for (int axis = 0; axis < Shape::max_rank; ++axis) {
@@ -32,28 +22,27 @@ bool fits(const Shape& shape, const TensorInfo& info, const Dims& dims) {
 }
 
 /// "W_Q has shape (8, 6); it should have (D, H·dk) = (8, 8)".
-void check_shape(const Problem& problem, TensorId id, bool required) {
-    const Tensor* tensor = problem.input(id);
+void check_shape(const Field& field, const TensorPtr& tensor, const Dims& dims) {
+    const TensorInfo& info = tensor_info(*field.row);
+    const std::string name(field.words);
     if (tensor == nullptr) {
-        if (required)
-            fail_input(name_of(id) + " is missing; give a tensor of shape " +
-                       tensor_info(id).shape(problem.dims).text());
+        if (field.needed)
+            fail_input(name + " is missing; give a tensor of shape " + info.shape(dims).text());
         return;
     }
-    const TensorInfo& info = tensor_info(id);
-    if (fits(tensor->shape(), info, problem.dims))
+    if (fits(tensor->shape(), info, dims))
         return;
     std::string axes;
     for (int axis = 0; axis < info.rank(); ++axis)
         axes += (axis > 0 ? ", " : "") + axis_name(info.axes[static_cast<std::size_t>(axis)]);
-    fail_input(name_of(id) + " has shape " + tensor->shape().text() + "; it should have (" + axes +
-               ") = " + info.shape(problem.dims).text());
+    fail_input(name + " has shape " + tensor->shape().text() + "; it should have (" + axes +
+               ") = " + info.shape(dims).text());
 }
 
-void check_finite(const Problem& problem, TensorId id) {
-    const Tensor* tensor = problem.input(id);
+void check_finite(const Field& field, const TensorPtr& tensor) {
     if (tensor == nullptr || tensor->all_finite())
         return;
+    const std::string name(field.words);
     const auto values = tensor->values();
     const auto bad = std::ranges::find_if(values, [](float v) { return !std::isfinite(v); });
     std::int64_t offset = bad - values.begin();
@@ -62,8 +51,8 @@ void check_finite(const Problem& problem, TensorId id) {
         place = std::to_string(offset % tensor->shape()[axis]) + (place.empty() ? "" : ", ") + place;
         offset /= tensor->shape()[axis];
     }
-    fail_input(name_of(id) + "[" + place + "] is " + (std::isnan(*bad) ? "NaN" : "infinite") +
-               "; every number of " + name_of(id) + " should be finite");
+    fail_input(name + "[" + place + "] is " + (std::isnan(*bad) ? "NaN" : "infinite") + "; every number of " +
+               name + " should be finite");
 }
 
 void check_positive(const char* name, std::int64_t value) {
@@ -86,10 +75,11 @@ void check_dims(const Dims& d) {
                    "; Hkv should divide H");
 }
 
-void check_count(const char* what, std::size_t has, std::int64_t wants) {
+void check_count(const Field& field, std::size_t has, const Dims& dims) {
+    const std::int64_t wants = extent(field.entries, dims);
     if (has != 0 && static_cast<std::int64_t>(has) != wants)
-        fail_input(std::string("there are ") + std::to_string(has) + " " + what + "; there should be " +
-                   std::to_string(wants));
+        fail_input("there are " + std::to_string(has) + " " + std::string(field.words) +
+                   "; there should be " + std::to_string(wants));
 }
 
 void check_rotary(const Problem& problem) {
@@ -141,36 +131,31 @@ std::int64_t divided(const char* name, std::int64_t columns, const char* by_name
 } // namespace
 
 TensorPtr* Problem::input_slot(TensorId id) {
-    switch (id) {
-    case TensorId::x:
-        return &x;
-    case TensorId::x_kv:
-        return &x_kv;
-    case TensorId::W_Q:
-        return &weights.W_Q;
-    case TensorId::W_K:
-        return &weights.W_K;
-    case TensorId::W_V:
-        return &weights.W_V;
-    case TensorId::W_O:
-        return &weights.W_O;
-    case TensorId::b_Q:
-        return &weights.b_Q;
-    case TensorId::b_K:
-        return &weights.b_K;
-    case TensorId::b_V:
-        return &weights.b_V;
-    case TensorId::b_O:
-        return &weights.b_O;
-    default:
-        return nullptr;
-    }
+    TensorPtr* slot = nullptr;
+    visit_fields(Overloaded{[&](const Field& field, TensorPtr& tensor) {
+                                if (field.row == id)
+                                    slot = &tensor;
+                            },
+                            [](const Field&, auto&) {}},
+                 *this);
+    return slot;
+}
+
+TensorPtr Problem::input_ptr(TensorId id) const {
+    // The slot is only read.
+    const TensorPtr* slot = const_cast<Problem*>(this)->input_slot(id);
+    return slot == nullptr ? nullptr : *slot;
 }
 
 const Tensor* Problem::input(TensorId id) const {
     // The slot is only read.
     const TensorPtr* slot = const_cast<Problem*>(this)->input_slot(id);
     return slot == nullptr ? nullptr : slot->get();
+}
+
+bool is_editable(TensorId id) {
+    Problem none;
+    return none.input_slot(id) != nullptr;
 }
 
 std::string Problem::query_label(std::int64_t i) const {
@@ -204,30 +189,40 @@ Dims infer_dims(const TensorPtr& x, const TensorPtr& x_kv, const Weights& weight
 }
 
 void validate(const Problem& problem) {
-    using enum TensorId;
-    check_dims(problem.dims);
-    for (const TensorId id : {x, W_Q, W_K, W_V, W_O})
-        check_shape(problem, id, true);
-    for (const TensorId id : {x_kv, b_Q, b_K, b_V, b_O})
-        check_shape(problem, id, false);
     const Dims& d = problem.dims;
+    check_dims(d);
+    visit_fields(
+        Overloaded{[&](const Field& field, const TensorPtr& tensor) { check_shape(field, tensor, d); },
+                   [](const Field&, const auto&) {}},
+        problem);
     if (!problem.cross() && (d.Tq != d.Tk || d.D != d.Dkv))
         fail_input("X_kv is missing, and X has " + Shape({d.Tq, d.D}).text() +
                    " where keys and values should have (Tk, Dkv) = " + Shape({d.Tk, d.Dkv}).text() +
                    "; give X_kv, or make them equal");
-    for (const TensorId id : {x, x_kv, W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O})
-        check_finite(problem, id);
-    check_count("gains", problem.gains.size(), d.H);
-    for (std::size_t h = 0; h < problem.gains.size(); ++h)
-        if (!std::isfinite(problem.gains[h]))
-            fail_input("the gain of head " + std::to_string(h) + " is not a finite number; give one");
-    if (!std::isfinite(problem.temperature) || problem.temperature <= 0)
-        fail_input("the temperature is " + std::to_string(problem.temperature) + "; it should be above 0");
-    check_count("tokens", problem.tokens.size(), d.Tq);
-    check_count("key tokens", problem.kv_tokens.size(), d.Tk);
-    if (problem.rotary)
-        check_rotary(problem);
-    [[maybe_unused]] const MaskRows rows(problem.mask, d);
+    visit_fields(
+        Overloaded{[](const Field& field, const TensorPtr& tensor) { check_finite(field, tensor); },
+                   [](const Field&, const Dims&) {},
+                   [&](const Field&, const std::optional<Rotary>& rotary) {
+                       if (rotary)
+                           check_rotary(problem);
+                   },
+                   [&](const Field&, const Mask& mask) { [[maybe_unused]] const MaskRows rows(mask, d); },
+                   [&](const Field& field, const std::vector<float>& gains) {
+                       check_count(field, gains.size(), d);
+                       for (std::size_t h = 0; h < gains.size(); ++h)
+                           if (!std::isfinite(gains[h]))
+                               fail_input("the gain of head " + std::to_string(h) +
+                                          " is not a finite number; give one");
+                   },
+                   [](const Field& field, float number) {
+                       if (!std::isfinite(number) || number <= 0)
+                           fail_input("the " + std::string(field.words) + " is " + std::to_string(number) +
+                                      "; it should be above 0");
+                   },
+                   [&](const Field& field, const std::vector<std::string>& labels) {
+                       check_count(field, labels.size(), d);
+                   }},
+        problem);
 }
 
 } // namespace headscope

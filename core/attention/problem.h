@@ -3,10 +3,11 @@
 #include "core/attention/mask.h"
 #include "core/tensor/dims.h"
 #include "core/tensor/tensor.h"
-#include "core/trace/stage.h"
+#include "core/trace/stage_set.h"
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headscope {
@@ -48,15 +49,54 @@ struct Problem {
     std::optional<Rotary> rotary{};     ///< turns q_heads and k_heads by their positions
 
     bool cross() const { return x_kv != nullptr; }
+    ProblemParts parts() const { return {.cross = cross(), .rotary = rotary.has_value()}; }
     float gain(std::int64_t h) const { return gains.empty() ? 1.0F : gains[static_cast<std::size_t>(h)]; }
     /// The tensor a user owns by its name: x, x_kv, W_*, b_*; null for stages, mask, gain and absent biases.
     const Tensor* input(TensorId id) const;
+    TensorPtr input_ptr(TensorId id) const;
     /// Where that tensor is held, whether or not there is one; null for stages, mask and gain.
     TensorPtr* input_slot(TensorId id);
     /// Label of query i or key j: the token, or its number when there are no tokens.
     std::string query_label(std::int64_t i) const;
     std::string key_label(std::int64_t j) const;
 };
+
+/// One field of a problem.
+struct Field {
+    std::string_view name;            ///< in project files
+    std::string_view words;           ///< in messages
+    std::optional<TensorId> row = {}; ///< of the stage table; none for labels and for what has two rows
+    bool needed = false;              ///< every problem has one
+    Axis entries = Axis::none;        ///< of a list: how many it has unless it is empty
+};
+
+/// Calls visit(field, value...) once for every field, with that field of each of the problems. A field is a
+/// TensorPtr (a tensor that the user may edit), Dims, optional<Rotary>, Mask, vector<float>, float or
+/// vector<string>.
+template<class Visit, class... Problems>
+void visit_fields(const Visit& visit, Problems&... p) {
+    using enum TensorId;
+    visit(Field{"dims", "sizes"}, p.dims...);
+    visit(Field{"x", "X", x, true}, p.x...);
+    visit(Field{"x_kv", "X_kv", x_kv}, p.x_kv...);
+    visit(Field{"W_Q", "W_Q", W_Q, true}, p.weights.W_Q...);
+    visit(Field{"W_K", "W_K", W_K, true}, p.weights.W_K...);
+    visit(Field{"W_V", "W_V", W_V, true}, p.weights.W_V...);
+    visit(Field{"W_O", "W_O", W_O, true}, p.weights.W_O...);
+    visit(Field{"b_Q", "b_Q", b_Q}, p.weights.b_Q...);
+    visit(Field{"b_K", "b_K", b_K}, p.weights.b_K...);
+    visit(Field{"b_V", "b_V", b_V}, p.weights.b_V...);
+    visit(Field{"b_O", "b_O", b_O}, p.weights.b_O...);
+    visit(Field{"rotary", "rotary table"}, p.rotary...);
+    visit(Field{"mask", "mask", mask}, p.mask...);
+    visit(Field{"gains", "gains", gain, false, Axis::H}, p.gains...);
+    visit(Field{"temperature", "temperature", temperature}, p.temperature...);
+    visit(Field{"tokens", "tokens", {}, false, Axis::Tq}, p.tokens...);
+    visit(Field{"kv_tokens", "key tokens", {}, false, Axis::Tk}, p.kv_tokens...);
+}
+
+/// Whether a problem holds that tensor for the user to edit: x, x_kv, W_*, b_*.
+bool is_editable(TensorId id);
 
 /// Reads the sizes off the tensors: dk = W_Q columns / H, dv = W_V columns / Hkv. Hkv absent: H.
 /// Throws Error(input) naming the tensor when a size is missing, zero or does not divide.

@@ -58,11 +58,12 @@ weights = torch.softmax(masked, dim=-1).masked_fill(closed, 0.0)
 )";
 }
 
-std::string print_text() {
+std::string print_text(const Problem& problem) {
     std::string out = "\nfor name, axes, stage in [\n";
     for (const TensorInfo& info : stage_table())
-        out += "    (\"" + std::string(info.name) + "\", \"" + axes_text(info.id) + "\", " +
-               std::string(info.name) + "),\n";
+        if (has_tensor(info.id, problem.parts()))
+            out += "    (\"" + std::string(info.name) + "\", \"" + axes_text(info.id) + "\", " +
+                   std::string(info.name) + "),\n";
     return out + "]:\n"
                  "    print(f\"{name}  ({axes}) = {tuple(stage.shape)}\\n{stage}\\n\")\n";
 }
@@ -178,7 +179,7 @@ v_heads = v.reshape(B, Tk, Hkv, dv).transpose(1, 2)
            (w.b_O != nullptr ? ", plus b_O" : "") + "\noutput = " + projection("concat", "O", w.b_O) + "\n";
     if (!problem.tokens.empty())
         out += "\nprint(\"tokens:\", tokens, \"\\n\")";
-    return out + print_text();
+    return out + print_text(problem);
 }
 
 } // namespace headscope::exporting

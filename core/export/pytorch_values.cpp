@@ -143,17 +143,22 @@ std::string mask_variable(std::size_t index) {
 }
 
 std::vector<ScriptValue> script_inputs(const Problem& problem) {
-    using enum TensorId;
     std::vector<ScriptValue> values;
-    Problem copy = problem; // input_slot is for changing a problem; its tensors are shared
-    for (const TensorId id : {x, x_kv, W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O})
-        if (const TensorPtr* slot = copy.input_slot(id); *slot != nullptr)
-            values.push_back({std::string(tensor_info(id).name), input_axes(problem, id), *slot});
-    if (problem.rotary) {
-        values.push_back({"cos", "B or 1, Tq, dk", problem.rotary->cos});
-        values.push_back({"sin", "B or 1, Tq, dk", problem.rotary->sin});
-    }
-    add_mask_values(problem.mask, values);
+    visit_fields(
+        Overloaded{
+            [&](const Field& field, const TensorPtr& tensor) {
+                if (tensor != nullptr)
+                    values.push_back({std::string(field.name), input_axes(problem, *field.row), tensor});
+            },
+            [&](const Field&, const std::optional<Rotary>& rotary) {
+                if (!rotary)
+                    return;
+                values.push_back({"cos", "B or 1, Tq, dk", rotary->cos});
+                values.push_back({"sin", "B or 1, Tq, dk", rotary->sin});
+            },
+            [&](const Field&, const Mask& mask) { add_mask_values(mask, values); },
+            [](const Field&, const auto&) {}}, // written by script_sizes
+        problem);
     return values;
 }
 

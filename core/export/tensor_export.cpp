@@ -58,16 +58,17 @@ int find_axis(const TensorInfo& info, std::initializer_list<Axis> kinds) {
 TensorPtr whole(const Problem& problem, const Trace& trace, const TensorInfo& info) {
     if (is_stage(info.id)) {
         const TensorPtr& stage = trace.stages[static_cast<std::size_t>(info.id)];
+        if (!has_tensor(info.id, trace.parts))
+            fail_input("this problem has no stage " + std::string(info.name) + "; name another one");
         if (stage == nullptr)
             throw Error(ErrorKind::internal, "the stage " + std::string(info.name) + " was not computed");
         return stage;
     }
-    Problem copy = problem; // input_slot is for changing a problem; its tensors are shared
-    const TensorPtr* slot = copy.input_slot(info.id);
-    if (slot == nullptr || *slot == nullptr)
+    const TensorPtr input = problem.input_ptr(info.id);
+    if (input == nullptr)
         fail_input("this problem has no tensor " + std::string(info.name) +
                    "; name another one, such as weights or W_Q");
-    return *slot;
+    return input;
 }
 
 void check_index(std::int64_t index, std::int64_t extent, const char* one, const char* many) {

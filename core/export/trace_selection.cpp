@@ -65,7 +65,7 @@ std::vector<SelectedStage> select_stages(const Trace& trace, const TraceExport& 
                    std::to_string(dims.H - 1));
     std::vector<SelectedStage> selected;
     for (const TensorInfo& info : stage_table()) {
-        if (!wanted.stages.has(info.id))
+        if (!wanted.stages.has(info.id) || !has_tensor(info.id, trace.parts))
             continue;
         const TensorPtr& tensor = trace.stages[static_cast<std::size_t>(info.id)];
         if (tensor == nullptr)

@@ -24,7 +24,8 @@ struct SelectedStage {
     int head_axis() const;
 };
 
-/// In the order of the stage table, cut to one head where one is asked for.
+/// In the order of the stage table, cut to one head where one is asked for. Stages that the problem does not
+/// have are left out.
 std::vector<SelectedStage> select_stages(const Trace& trace, const TraceExport& wanted);
 
 /// tokens, kv_tokens, config, device, fully_masked_rows, fully_masked_head_rows.

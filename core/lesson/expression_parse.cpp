@@ -159,7 +159,8 @@ private:
                 fail("the bracket after " + node->text + " is not closed");
             return node;
         }
-        if (!find_tensor(node->text)) {
+        // One number without axes, such as the temperature, is a name.
+        if (const auto id = find_tensor(node->text); !id || tensor_info(*id).rank() == 0) {
             node->kind = Kind::name;
             return node;
         }

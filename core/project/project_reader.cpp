@@ -1,5 +1,6 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/base/overloaded.h"
 #include "core/checkpoint/files/config_reader.h"
 #include "core/project/mask_json.h"
 #include "core/project/project_file.h"
@@ -54,11 +55,12 @@ std::vector<std::string> read_texts(const checkpoint::ConfigReader& object, cons
     return texts;
 }
 
-float read_temperature(const checkpoint::ConfigReader& object) {
-    const auto temperature = static_cast<float>(object.positive("temperature", 1.0));
-    if (!std::isfinite(temperature) || temperature <= 0)
-        object.refuse("temperature", "a number above 0 that float32 can hold");
-    return temperature;
+/// 1 where there is none.
+float read_positive(const checkpoint::ConfigReader& object, const char* key) {
+    const auto number = static_cast<float>(object.positive(key, 1.0));
+    if (!std::isfinite(number) || number <= 0)
+        object.refuse(key, "a number above 0 that float32 can hold");
+    return number;
 }
 
 /// Reads the parts of one file. Tensors that several parts name are shared, as they were when saved.
@@ -193,26 +195,36 @@ Problem Reader::problem(const checkpoint::ConfigReader& object, const std::strin
     const json* tensors = object.find("tensors");
     if (tensors == nullptr || !tensors->is_object())
         object.refuse("tensors", "an object that names the tensor for x, W_Q and the others");
-    Rotary rotary;
-    for (const auto& [name, value] : tensors->items()) {
-        const std::string what = name + " of " + owner;
-        if (name == "rotary.cos")
-            rotary.cos = finite_tensor(value, what);
-        else if (name == "rotary.sin")
-            rotary.sin = finite_tensor(value, what);
-        else if (const auto id = find_tensor(name); id && problem.input_slot(*id) != nullptr)
-            *problem.input_slot(*id) = finite_tensor(value, what);
-        else
+    std::set<std::string_view> known;
+    const auto read = [&](std::string_view name) {
+        known.insert(name);
+        const auto value = tensors->find(name);
+        return value == tensors->end() ? nullptr : finite_tensor(*value, std::string(name) + " of " + owner);
+    };
+    const auto key = [](const Field& field) { return std::string(field.name); };
+    visit_fields(
+        Overloaded{
+            [](const Field&, const Dims&) {}, // read above
+            [&](const Field& field, TensorPtr& tensor) { tensor = read(field.name); },
+            [&](const Field&, std::optional<Rotary>& rotary) {
+                Rotary tables{read(tensor_info(TensorId::rotary_cos).name),
+                              read(tensor_info(TensorId::rotary_sin).name)};
+                if (tables.cos != nullptr || tables.sin != nullptr)
+                    rotary = std::move(tables);
+            },
+            [&](const Field& field, Mask& rules) { rules = mask(object, key(field).c_str(), owner, true); },
+            [&](const Field& field, std::vector<float>& numbers) {
+                numbers = read_numbers(object, key(field).c_str());
+            },
+            [&](const Field& field, float& number) { number = read_positive(object, key(field).c_str()); },
+            [&](const Field& field, std::vector<std::string>& texts) {
+                texts = read_texts(object, key(field).c_str());
+            }},
+        problem);
+    for (const auto& [name, value] : tensors->items())
+        if (!known.contains(name))
             fail_input(file_.source() + ": " + owner + " names a tensor for " + name +
-                       "; only x, x_kv, W_*, b_*, rotary.cos and rotary.sin can be named");
-    }
-    if (rotary.cos != nullptr || rotary.sin != nullptr)
-        problem.rotary = rotary;
-    problem.mask = mask(object, "mask", owner, true);
-    problem.gains = read_numbers(object, "gains");
-    problem.temperature = read_temperature(object);
-    problem.tokens = read_texts(object, "tokens");
-    problem.kv_tokens = read_texts(object, "kv_tokens");
+                       ", which no problem has; take it out");
     try {
         validate(problem);
     } catch (const Error& fault) {
@@ -233,7 +245,7 @@ std::map<TensorId, TensorPtr> Reader::inputs(const checkpoint::ConfigReader& obj
         const std::string what = role + " " + name;
         const auto tensor = part(what, [&, &input = name, &tensor_name = value] {
             const auto id = find_tensor(input);
-            if (!id || Problem().input_slot(*id) == nullptr)
+            if (!id || !is_editable(*id))
                 fail_input(file_.source() + ": there is no input " + input +
                            "; edits are of x, x_kv, W_* and b_*");
             TensorPtr found = finite_tensor(tensor_name, what);
@@ -277,7 +289,7 @@ Recipe Reader::recipe(const checkpoint::ConfigReader& object) {
             recipe.base = std::make_shared<const Problem>(std::move(*read));
     recipe.edits = inputs(object, "edits", "the edit of");
     recipe.gains = read_numbers(object, "gains");
-    recipe.temperature = read_temperature(object);
+    recipe.temperature = read_positive(object, "temperature");
     recipe.extra_mask = mask(object, "extra_mask", "the recipe", false);
     recipe.painted_mask = mask(object, "painted_mask", "the painted mask", false);
     return recipe;

@@ -1,4 +1,5 @@
 #include "core/base/error.h"
+#include "core/base/overloaded.h"
 #include "core/project/mask_json.h"
 #include "core/project/project_file.h"
 #include "core/project/project_parts.h"
@@ -13,9 +14,6 @@ namespace headscope::project {
 namespace {
 
 using nlohmann::ordered_json;
-
-constexpr std::array inputs{TensorId::x,   TensorId::x_kv, TensorId::W_Q, TensorId::W_K, TensorId::W_V,
-                            TensorId::W_O, TensorId::b_Q,  TensorId::b_K, TensorId::b_V, TensorId::b_O};
 
 /// Puts tensors into the file, each once, however many parts of the project share it.
 class Tensors {
@@ -41,9 +39,9 @@ private:
     std::map<const void*, std::string> names_;
 };
 
-ordered_json finite_numbers(std::span<const float> values, const char* what) {
+ordered_json finite_numbers(std::span<const float> values, std::string_view what) {
     if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); }))
-        fail_input(std::string("one of the ") + what +
+        fail_input("one of the " + std::string(what) +
                    " is NaN or infinite, which a project cannot keep; give finite numbers");
     return std::vector<float>(values.begin(), values.end());
 }
@@ -64,27 +62,32 @@ ordered_json mask_json(const Mask& mask, const std::string& prefix, Tensors& ten
 }
 
 ordered_json problem_json(const Problem& problem, const std::string& prefix, Tensors& tensors) {
-    const Dims& d = problem.dims;
     ordered_json out;
-    out["dims"] = {{"B", d.B}, {"Tq", d.Tq},   {"Tk", d.Tk}, {"D", d.D},  {"Dkv", d.Dkv},
-                   {"H", d.H}, {"Hkv", d.Hkv}, {"dk", d.dk}, {"dv", d.dv}};
-    ordered_json& named = out["tensors"] = ordered_json::object();
-    for (const TensorId id : inputs) {
-        // The slot is only read.
-        const TensorPtr* slot = const_cast<Problem&>(problem).input_slot(id);
-        const std::string name(tensor_info(id).name);
-        if (*slot != nullptr)
-            named[name] = tensors.put_finite(prefix + name, *slot);
-    }
-    if (problem.rotary) {
-        named["rotary.cos"] = tensors.put_finite(prefix + "rotary.cos", problem.rotary->cos);
-        named["rotary.sin"] = tensors.put_finite(prefix + "rotary.sin", problem.rotary->sin);
-    }
-    out["mask"] = mask_json(problem.mask, prefix, tensors);
-    out["gains"] = finite_numbers(problem.gains, "gains");
-    out["temperature"] = problem.temperature;
-    out["tokens"] = problem.tokens;
-    out["kv_tokens"] = problem.kv_tokens;
+    const auto put = [&](std::string_view name, const TensorPtr& tensor) {
+        if (tensor != nullptr)
+            out["tensors"][std::string(name)] = tensors.put_finite(prefix + std::string(name), tensor);
+    };
+    visit_fields(
+        Overloaded{[&](const Field& field, const Dims& d) {
+                       out[std::string(field.name)] = {{"B", d.B},     {"Tq", d.Tq},   {"Tk", d.Tk},
+                                                       {"D", d.D},     {"Dkv", d.Dkv}, {"H", d.H},
+                                                       {"Hkv", d.Hkv}, {"dk", d.dk},   {"dv", d.dv}};
+                   },
+                   [&](const Field& field, const TensorPtr& tensor) { put(field.name, tensor); },
+                   [&](const Field&, const std::optional<Rotary>& rotary) {
+                       if (!rotary)
+                           return;
+                       put(tensor_info(TensorId::rotary_cos).name, rotary->cos);
+                       put(tensor_info(TensorId::rotary_sin).name, rotary->sin);
+                   },
+                   [&](const Field& field, const Mask& mask) {
+                       out[std::string(field.name)] = mask_json(mask, prefix, tensors);
+                   },
+                   [&](const Field& field, const std::vector<float>& numbers) {
+                       out[std::string(field.name)] = finite_numbers(numbers, field.words);
+                   },
+                   [&](const Field& field, const auto& value) { out[std::string(field.name)] = value; }},
+        problem);
     return out;
 }
 
@@ -99,7 +102,7 @@ ordered_json unedited_json(const Recipe& recipe, const Problem& problem, Tensors
         if (!unedited)
             unedited = build_recipe(recipe).problem;
         const std::string name(tensor_info(id).name);
-        out[name] = tensors.put_finite("unedited." + name, *unedited->input_slot(id));
+        out[name] = tensors.put_finite("unedited." + name, unedited->input_ptr(id));
     }
     return out;
 }

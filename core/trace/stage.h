@@ -2,114 +2,17 @@
 
 #include "core/tensor/dims.h"
 #include "core/tensor/shape.h"
+#include "core/trace/tensor_id.h"
 
+#include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 namespace headscope {
-
-/// Every tensor that has a name on screen, in files and on the command line. First the stages, in the order
-/// in which they are computed, then what the user owns.
-enum class TensorId : std::uint8_t {
-    x,
-    q,
-    k,
-    v,
-    q_heads,
-    k_heads,
-    v_heads,
-    scores,
-    scaled,
-    masked,
-    weights,
-    weights_mean,
-    head_out,
-    concat,
-    contributions,
-    output,
-    x_kv,
-    W_Q,
-    W_K,
-    W_V,
-    W_O,
-    b_Q,
-    b_K,
-    b_V,
-    b_O,
-    mask,
-    gain
-};
-inline constexpr int stage_count = 16;
-inline constexpr int tensor_count = 27;
-inline bool is_stage(TensorId id) {
-    return static_cast<int>(id) < stage_count;
-}
-
-/// The stops of the stage strip. Stages that are understood together share one.
-enum class StageGroup : std::uint8_t {
-    x,
-    qkv,
-    split,
-    scores,
-    scaled,
-    masked,
-    weights,
-    head_out,
-    concat,
-    contributions,
-    output,
-    none
-};
-inline constexpr int group_count = 11;
-
-/// How one cell of a stage follows from the cells it reads.
-enum class Operation : std::uint8_t {
-    given,       ///< decided by the user
-    projection,  ///< a row of one tensor times a column of another, plus a bias
-    copy,        ///< the same number in another place (times a gain, in concat)
-    dot_product, ///< q_i . k_j
-    scale,       ///< divided by sqrt(dk) and the temperature
-    mask,        ///< minus infinity where attention is not allowed, plus an additive mask
-    softmax,     ///< exp(s - max) / sum over a row
-    value_sum,   ///< weights times a column of V
-    mean         ///< the average over heads
-};
-
-/// One row of the stage table.
-struct TensorInfo {
-    TensorId id;
-    std::string_view name;    ///< in files, on the command line and in addresses: "q_heads"
-    std::string_view title;   ///< for people: "Attention weights"
-    std::string_view symbol;  ///< in formulas: "Q"
-    StageGroup group;         ///< where on the strip; none for inputs
-    std::array<Axis, 4> axes; ///< outermost first, padded with Axis::none
-    Operation operation;
-    std::array<TensorId, 4> inputs; ///< the first input_count are read
-    int input_count;
-    std::string_view formula; ///< in row-vector convention
-
-    int rank() const;
-    Shape shape(const Dims& dims) const;
-    std::span<const TensorId> reads() const { return {inputs.data(), static_cast<std::size_t>(input_count)}; }
-};
-
-struct GroupInfo {
-    StageGroup group;
-    std::string_view label; ///< on the strip: "q k v"
-    std::string_view title; ///< above the canvas
-    TensorId main;          ///< the stage a walk stops at
-};
-
-const TensorInfo& tensor_info(TensorId id);
-const GroupInfo& group_info(StageGroup group);
-std::span<const TensorInfo> stage_table();
-/// By its name, for example "head_out"; nothing when there is no such tensor.
-std::optional<TensorId> find_tensor(std::string_view name);
-/// By its name among the stages alone.
-std::optional<TensorId> find_stage(std::string_view name);
 
 /// A straight run of cells: `count` cells from `first` along `axis`.
 struct ReadSpan {
@@ -119,26 +22,98 @@ struct ReadSpan {
     std::int64_t count;
 };
 
-/// The index map: which cells the cell `at` of a stage reads. Spans of a product come in pairs of equal
-/// length, left factor first. In self-attention k and v read x; with `cross` they read x_kv. The mask is
-/// addressed as (b, h, i, j). Inputs read nothing.
-std::vector<ReadSpan> cells_read(TensorId stage, const Dims& dims, const Index& at, bool cross);
-
-/// A set of stages, for asking an engine for some of them.
-class StageSet {
+/// At most six tensors.
+class TensorList {
 public:
-    constexpr StageSet() = default;
-    static constexpr StageSet all() { return StageSet((1U << stage_count) - 1U); }
-    constexpr StageSet with(TensorId id) const { return StageSet(bits_ | 1U << static_cast<unsigned>(id)); }
-    constexpr bool has(TensorId id) const { return (bits_ >> static_cast<unsigned>(id) & 1U) != 0; }
-    constexpr bool empty() const { return bits_ == 0; }
-    constexpr StageSet operator|(StageSet other) const { return StageSet(bits_ | other.bits_); }
-    constexpr StageSet operator&(StageSet other) const { return StageSet(bits_ & other.bits_); }
-    constexpr bool operator==(const StageSet&) const = default;
+    constexpr TensorList() = default;
+    constexpr TensorList(std::initializer_list<TensorId> ids) : count_(ids.size()) {
+        std::ranges::copy(ids, ids_.begin());
+    }
+    constexpr TensorId operator[](std::size_t i) const { return ids_[i]; }
+    constexpr std::span<const TensorId> all() const { return {ids_.data(), count_}; }
 
 private:
-    constexpr explicit StageSet(std::uint32_t bits) : bits_(bits) {}
-    std::uint32_t bits_ = 0;
+    std::array<TensorId, 6> ids_{};
+    std::size_t count_ = 0;
 };
+
+struct TensorInfo;
+/// How a row finds the cells that its cell `at` reads, in the names of its own inputs.
+using CellsRead = std::vector<ReadSpan> (*)(const TensorInfo& row, const Dims& dims, const Index& at);
+
+/// One row of the stage table.
+struct TensorInfo {
+    TensorId id;
+    std::string_view name;    ///< in files, on the command line and in addresses: "q_heads"
+    std::string_view title;   ///< for people: "Attention weights"
+    std::string_view symbol;  ///< in formulas: "Q"
+    StageGroup group;         ///< where on the strip; of an input, where it is read first
+    std::array<Axis, 4> axes; ///< outermost first, padded with Axis::none
+    Operation operation;
+    TensorList inputs;
+    std::string_view formula; ///< in row-vector convention
+    Scale scale = Scale::values;
+    bool stage = true;          ///< a trace holds it
+    ProblemPart when = nullptr; ///< null: every problem has it; else those with that part
+    /// Read in its place where a problem has none.
+    std::optional<TensorId> instead = {};
+    /// The cells that one cell reads; see cells_read.
+    CellsRead cells = nullptr; ///< which cells one cell reads; see cells_read
+
+    int rank() const;
+    Shape shape(const Dims& dims) const;
+    std::span<const TensorId> reads() const { return inputs.all(); }
+};
+
+/// A stop of the strip.
+struct GroupInfo {
+    StageGroup group;
+    std::string_view label; ///< on the strip: "q k v"
+    std::string_view title; ///< above the canvas
+    TensorId main;          ///< the stage a walk stops at
+    Page page;
+    bool by_rows;       ///< playback goes through it row by row
+    TensorList results; ///< what the page shows as results, not as factors
+    std::array<TensorId, 3>
+        by_projection; ///< the stage that stands for q, k or v; `main` where all share one
+};
+
+const TensorInfo& tensor_info(TensorId id);
+/// As the stage is computed in a problem with these parts.
+const TensorInfo& tensor_info(TensorId id, const ProblemParts& parts);
+const GroupInfo& group_info(StageGroup group);
+/// The stages, each after those that it reads.
+std::span<const TensorInfo> stage_table();
+/// What is not computed.
+std::span<const TensorInfo> input_table();
+bool is_stage(TensorId id);
+/// By its name, for example "head_out"; nothing when there is no such tensor.
+std::optional<TensorId> find_tensor(std::string_view name);
+/// By its name among the stages alone.
+std::optional<TensorId> find_stage(std::string_view name);
+
+/// Whether a problem with these parts has the tensor.
+bool has_tensor(TensorId id, const ProblemParts& parts);
+/// What is read where the table says `input`: the tensor itself, or what stands in its place.
+TensorId source_of(TensorId input, const ProblemParts& parts);
+
+/// The index map: which cells the cell `at` of a stage reads. Spans of a product come in pairs of equal
+/// length, left factor first. The mask is addressed as (b, h, i, j). Inputs read nothing.
+std::vector<ReadSpan> cells_read(TensorId stage, const Dims& dims, const Index& at,
+                                 const ProblemParts& parts);
+
+/// The number of a query or key head that a rotary position embedding turns together with number c: half a
+/// head away.
+inline std::int64_t rotary_partner(std::int64_t c, std::int64_t dk) {
+    return c < dk / 2 ? c + dk / 2 : c - dk / 2;
+}
+
+/// The axis whose cells belong to heads.
+struct HeadAxis {
+    int axis = -1;          ///< -1: none does
+    bool kv = false;        ///< key/value heads
+    std::int64_t width = 1; ///< cells of that axis that each head has
+};
+HeadAxis head_axis(const TensorInfo& info, const Dims& dims);
 
 } // namespace headscope

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/tensor/tensor.h"
-#include "core/trace/reach.h"
+#include "core/trace/dirty_set.h"
 #include "core/trace/stage.h"
 
 #include <array>
@@ -20,16 +20,18 @@ struct MaskedRow {
 /// read it. `masked` holds true minus infinity. Fully masked rows have weights, head_out and concat 0.
 struct Trace {
     Dims dims;
-    std::array<TensorPtr, stage_count> stages; ///< null where a stage was not asked for
-    std::vector<MaskedRow> fully_masked;       ///< ordered by b, h, i
+    std::array<TensorPtr, tensor_count>
+        stages;                          ///< by tensor; null where one was not asked for or is not there
+    std::vector<MaskedRow> fully_masked; ///< ordered by b, h, i
     /// (B, H, Tq, 2): the largest masked score of each row and 1 / sum of exp(masked - largest), 0 in a fully
     /// masked row: what it takes to make any weight again from q and k. Null when weights are kept.
     TensorPtr softmax{};
     std::string device;   ///< what computed it: "cpu"
     double seconds = 0.0; ///< wall time of the run
-    Reach computed{};     ///< what this run computed; the rest is shared with the trace before it
+    DirtySet computed{};  ///< what this run computed; the rest is shared with the trace before it
+    ProblemParts parts{}; ///< of the problem
 
-    /// Null when the stage was not asked for.
+    /// Null when the stage was not asked for, or the problem has none.
     const Tensor* stage(TensorId id) const { return stages[static_cast<std::size_t>(id)].get(); }
     TensorPtr& slot(TensorId id) { return stages[static_cast<std::size_t>(id)]; }
 };

@@ -1,5 +1,3 @@
-#include "core/trace/rotary_reads.h"
-
 #include "core/engine/cpu/cpu_engine.h"
 #include "tests/catch.h"
 #include "tests/core/checkpoint/run/model_case.h"
@@ -23,7 +21,7 @@ TEST_CASE("a turned number is its own times cos and its partner's times sin", "[
         for (std::int64_t h = 0; h < turned.shape()[1]; ++h)
             for (std::int64_t i = 0; i < turned.shape()[2]; ++i)
                 for (std::int64_t c = 0; c < dims.dk; ++c) {
-                    const auto reads = cells_read_rotary(id, dims, {0, h, i, c}, false);
+                    const auto reads = cells_read(id, dims, {0, h, i, c}, problem.parts());
                     REQUIRE(reads.size() == 2);
                     const Tensor& from = *trace.stage(reads[0].source);
                     const float own = from.data()[from.shape().offset(reads[0].first)],
@@ -34,5 +32,5 @@ TEST_CASE("a turned number is its own times cos and its partner's times sin", "[
                     REQUIRE(std::abs(turned.at(0, h, i, c) - expected) < 1e-5F);
                 }
     }
-    CHECK(cells_read_rotary(TensorId::v_heads, dims, {0, 0, 1, 2}, false).size() == 1);
+    CHECK(cells_read(TensorId::v_heads, dims, {0, 0, 1, 2}, problem.parts()).size() == 1);
 }

@@ -36,7 +36,7 @@ TEST_CASE("every span of the index map lies inside the tensor that it reads") {
         for (int axis = 0; axis < shape.rank(); ++axis)
             last[static_cast<std::size_t>(axis)] = shape[axis] - 1;
         for (const Index& at : {Index{}, last})
-            for (const ReadSpan& span : cells_read(info.id, dims, at, true)) {
+            for (const ReadSpan& span : cells_read(info.id, dims, at, {.cross = true})) {
                 const Shape source = tensor_info(span.source).shape(dims);
                 INFO(info.name << " reads " << tensor_info(span.source).name);
                 for (int axis = 0; axis < source.rank(); ++axis) {
@@ -49,11 +49,11 @@ TEST_CASE("every span of the index map lies inside the tensor that it reads") {
 }
 
 TEST_CASE("the index map pairs the factors of a product and follows grouped heads") {
-    const auto scores = cells_read(TensorId::scores, dims, {1, 3, 2, 4}, false);
+    const auto scores = cells_read(TensorId::scores, dims, {1, 3, 2, 4}, {});
     REQUIRE(scores.size() == 2);
     CHECK(scores[0].first == Index{1, 3, 2, 0});
     CHECK(scores[1].first == Index{1, 1, 4, 0});
     CHECK(scores[0].count == scores[1].count);
-    const auto concat = cells_read(TensorId::concat, dims, {0, 2, 5, 0}, false);
+    const auto concat = cells_read(TensorId::concat, dims, {0, 2, 5, 0}, {});
     CHECK(concat[0].first == Index{0, 2, 2, 1});
 }

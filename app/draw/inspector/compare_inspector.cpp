@@ -35,33 +35,19 @@ struct Touched {
 std::optional<Touched> touched_by(const DrawContext& context, const CellAddress& cell) {
     const Dims& dims = context.dims();
     const std::int64_t b = context.view.batch;
-    const auto column = [&](TensorId result, std::int64_t c, std::int64_t rows) {
-        return Touched{{result, {b, 0, c, 0}, 1, rows},
-                       std::string(tensor_info(result).name) + "[:, " + std::to_string(c) + "]"};
-    };
-    switch (cell.tensor) {
-    case TensorId::W_Q:
-        return column(TensorId::q, cell.at[1], dims.Tq);
-    case TensorId::W_K:
-        return column(TensorId::k, cell.at[1], dims.Tk);
-    case TensorId::W_V:
-        return column(TensorId::v, cell.at[1], dims.Tk);
-    case TensorId::W_O:
-        return column(TensorId::output, cell.at[1], dims.Tq);
-    case TensorId::b_Q:
-        return column(TensorId::q, cell.at[0], dims.Tq);
-    case TensorId::b_K:
-        return column(TensorId::k, cell.at[0], dims.Tk);
-    case TensorId::b_V:
-        return column(TensorId::v, cell.at[0], dims.Tk);
-    case TensorId::b_O:
-        return column(TensorId::output, cell.at[0], dims.Tq);
-    case TensorId::x:
+    if (cell.tensor == TensorId::x)
         return Touched{{TensorId::output, {b, cell.at[1], 0, 0}, 2, dims.D},
                        "output[" + query_word(context.shown.problem(), cell.at[1]) + ", :]"};
-    default:
-        return std::nullopt;
+    for (const TensorInfo& stage : stage_table()) {
+        const bool projects =
+            stage.operation == Operation::projection || stage.operation == Operation::output_projection;
+        if (!projects || (stage.inputs[1] != cell.tensor && stage.inputs[2] != cell.tensor))
+            continue;
+        const std::int64_t c = cell.at[cell.tensor == stage.inputs[1] ? 1 : 0];
+        return Touched{{stage.id, {b, 0, c, 0}, 1, extent(stage.axes[1], dims)},
+                       std::string(stage.name) + "[:, " + std::to_string(c) + "]"};
     }
+    return std::nullopt;
 }
 
 void add_cell(Sheet& sheet, const CellAddress& cell) {

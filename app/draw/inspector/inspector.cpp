@@ -5,8 +5,10 @@
 #include "app/draw/matrix/comparison.h"
 #include "app/draw/pages/attention_pages.h"
 #include "app/draw/panels/compare_panels.h"
+#include "core/base/in_order.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace headscope::app {
@@ -20,47 +22,56 @@ bool all_read(const Shown& shown, const CellAddress& cell) {
     });
 }
 
+/// Scores, weights and what lies between them: one number for each pair of tokens in each head.
 bool compares_heads(TensorId id) {
-    return id == TensorId::scores || id == TensorId::scaled || id == TensorId::masked ||
-           id == TensorId::weights;
+    const TensorInfo& info = tensor_info(id);
+    return info.stage && info.axes == tensor_info(TensorId::scores).axes;
 }
 
-/// The steps from the dot product to the stage of the cell.
-int add_score_steps(Sheet& sheet, const CellAddress& cell) {
-    int decimals = add_dot_product(sheet, cell.at);
-    if (cell.tensor >= TensorId::scaled)
-        decimals = add_scale(sheet, cell.at, decimals);
-    if (cell.tensor >= TensorId::masked)
-        decimals = add_mask(sheet, cell.at, decimals);
-    if (cell.tensor == TensorId::weights)
-        decimals = add_softmax(sheet, cell.at, decimals);
-    return decimals;
-}
-
-int add_sections(Sheet& sheet, const CellAddress& cell) {
-    switch (tensor_info(cell.tensor).operation) {
-    case Operation::given:
-        return add_given(sheet, cell);
-    case Operation::copy:
-        return add_copy(sheet, cell);
-    case Operation::dot_product:
-    case Operation::scale:
-    case Operation::mask:
-    case Operation::softmax:
-        return add_score_steps(sheet, cell);
-    case Operation::mean:
-        return add_mean(sheet, cell);
-    case Operation::value_sum:
-        return add_value_sum(sheet, cell);
-    case Operation::projection:
-        break;
-    }
-    if (cell.tensor == TensorId::contributions)
-        return add_contribution(sheet, cell);
-    if (cell.tensor != TensorId::output)
-        return add_projection(sheet, cell, "Term by term");
+int add_output(Sheet& sheet, const CellAddress& cell) {
     const int decimals = add_shares(sheet, cell);
     return std::max(decimals, add_output_terms(sheet, cell));
+}
+
+/// How a stage of each operation is explained.
+struct Explanation {
+    Operation operation;
+    bool after_input; ///< below the explanation of the same cell of its first input
+    /// `fewest`: the decimals of the explanation above it.
+    int (*write)(Sheet& sheet, const CellAddress& cell, int fewest);
+};
+constexpr std::array<Explanation, operation_count> explanations{{
+    {Operation::given, false, [](Sheet& s, const CellAddress& c, int) { return add_given(s, c); }},
+    {Operation::projection, false,
+     [](Sheet& s, const CellAddress& c, int) { return add_projection(s, c, "Term by term"); }},
+    {Operation::split, false, [](Sheet& s, const CellAddress& c, int) { return add_split(s, c); }},
+    {Operation::rotation, false, [](Sheet& s, const CellAddress& c, int) { return add_split(s, c); }},
+    {Operation::dot_product, false,
+     [](Sheet& s, const CellAddress& c, int) { return add_dot_product(s, c.at); }},
+    {Operation::scale, true,
+     [](Sheet& s, const CellAddress& c, int fewest) { return add_scale(s, c.at, fewest); }},
+    {Operation::mask, true,
+     [](Sheet& s, const CellAddress& c, int fewest) { return add_mask(s, c.at, fewest); }},
+    {Operation::softmax, true,
+     [](Sheet& s, const CellAddress& c, int fewest) { return add_softmax(s, c.at, fewest); }},
+    {Operation::mean, false, [](Sheet& s, const CellAddress& c, int) { return add_mean(s, c); }},
+    {Operation::value_sum, false, [](Sheet& s, const CellAddress& c, int) { return add_value_sum(s, c); }},
+    {Operation::join, false, [](Sheet& s, const CellAddress& c, int) { return add_joined(s, c); }},
+    {Operation::head_projection, false,
+     [](Sheet& s, const CellAddress& c, int) { return add_contribution(s, c); }},
+    {Operation::output_projection, false,
+     [](Sheet& s, const CellAddress& c, int) { return add_output(s, c); }},
+}};
+static_assert(in_order(explanations, &Explanation::operation),
+              "every operation is explained, in the order of Operation");
+
+int add_sections(Sheet& sheet, const CellAddress& cell) {
+    const ProblemParts parts = sheet.context.shown.problem().parts();
+    const TensorInfo& row = tensor_info(cell.tensor, parts);
+    const Explanation& explanation = explanations[static_cast<std::size_t>(row.operation)];
+    const int fewest =
+        explanation.after_input ? add_sections(sheet, {source_of(row.inputs[0], parts), cell.at}) : 0;
+    return explanation.write(sheet, cell, fewest);
 }
 
 /// Address, value and what the value is.

@@ -3,6 +3,8 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/rotation.h"
 
+#include <algorithm>
+
 namespace headscope::app {
 
 namespace {
@@ -59,60 +61,6 @@ int add_turn(Sheet& sheet, const CellAddress& cell) {
          .total = static_cast<double>(shown.value(cell))});
 }
 
-int add_split(Sheet& sheet, const CellAddress& cell, const CellAddress& source) {
-    const Dims& dims = sheet.context.dims();
-    const bool values = cell.tensor == TensorId::v_heads;
-    const bool queries = cell.tensor == TensorId::q_heads;
-    const std::int64_t width = values ? dims.dv : dims.dk, heads = queries ? dims.H : dims.Hkv;
-    const bool turned = is_turned(sheet.context.shown.problem(), cell.tensor);
-    const int turn = turned ? add_turn(sheet, cell) : 2;
-    const int decimals = std::max(turn, add_projection(sheet, source, "Comes from"));
-    sheet.section("Goes to");
-    sheet.place("column", n(source.at[2]), "of " + n(heads * width) + " in " + name_of(source.tensor));
-    sheet.place(!queries && dims.Hkv != dims.H ? "kv head" : "head", n(cell.at[1]),
-                owns("column", cell.at[1] * width, width));
-    if (!queries && dims.Hkv != dims.H)
-        sheet.place("", sharers(dims, cell.at[1]));
-    sheet.place("place", n(cell.at[3]),
-                "of " + n(width) + " in " + name_of(cell.tensor) + "[" + n(cell.at[1]) + "]");
-    add_shape(sheet, source.tensor, cell.tensor);
-    sheet.paragraph(turned ? "Every number of the head is turned with its partner, half a head away."
-                           : "numbers moved: " + grouped(tensor_info(cell.tensor).shape(dims).count()) +
-                                 ", changed: 0",
-                    sheet.context.theme.muted);
-    return decimals;
-}
-
-int add_joined(Sheet& sheet, const CellAddress& cell, const CellAddress& source) {
-    const Shown& shown = sheet.context.shown;
-    const Dims& dims = shown.dims();
-    const std::int64_t h = source.at[1];
-    const auto from = static_cast<double>(shown.value(source)), to = static_cast<double>(shown.value(cell));
-    const auto gain = static_cast<double>(shown.problem().gain(h));
-    sheet.section("Comes from", gain == 1.0 ? "the same number" : "× gain of " + say_head(h));
-    int decimals = 2;
-    if (gain == 1.0) {
-        sheet.arithmetic(address_text(shown, source), number(from, decimals));
-    } else {
-        const SumFormat format =
-            step_format({from, gain}, to, [](const std::vector<double>& v) { return v[0] * v[1]; });
-        decimals = format.decimals;
-        sheet.row(address_text(shown, source), number(from, decimals));
-        sheet.arithmetic(number(from, decimals) + " × " + number(gain, decimals),
-                         about(format.approximate) + number(to, decimals));
-        if (gain == 0.0)
-            sheet.paragraph("The gain of this head is 0: it is switched off.", sheet.context.theme.text);
-    }
-    if (fully_masked(*shown.trace, cell.at[0], h, cell.at[1]))
-        sheet.paragraph("The head may read no key here, so its output is 0.", sheet.context.theme.text);
-    sheet.section("Goes to");
-    sheet.place("place", n(source.at[3]), "of " + n(dims.dv) + " in head_out[" + n(h) + "]");
-    sheet.place("head", n(h), owns("column", h * dims.dv, dims.dv));
-    sheet.place("column", n(cell.at[2]), "of " + n(dims.H * dims.dv) + " in concat");
-    add_shape(sheet, TensorId::head_out, TensorId::concat);
-    return decimals;
-}
-
 struct Reader {
     std::string address, who;
 };
@@ -147,18 +95,6 @@ void add_token_places(Sheet& sheet, const CellAddress& cell) {
     sheet.place("head", "none", "every head reads it");
 }
 
-void add_owner(Sheet& sheet, TensorId id, std::int64_t line) {
-    const Dims& dims = sheet.context.dims();
-    const char* what = id == TensorId::W_O ? "row" : "column";
-    const bool values = id == TensorId::W_V || id == TensorId::b_V || id == TensorId::W_O;
-    const bool shared = dims.Hkv != dims.H && (id == TensorId::W_K || id == TensorId::b_K ||
-                                               id == TensorId::W_V || id == TensorId::b_V);
-    const std::int64_t width = values ? dims.dv : dims.dk, h = line / width;
-    sheet.place(shared ? "kv head" : "head", n(h), owns(what, h * width, width));
-    if (shared)
-        sheet.place("", sharers(dims, h));
-}
-
 void add_input_places(Sheet& sheet, const CellAddress& cell) {
     const Dims& dims = sheet.context.dims();
     const TensorInfo& info = tensor_info(cell.tensor);
@@ -167,40 +103,94 @@ void add_input_places(Sheet& sheet, const CellAddress& cell) {
     if (last == 1)
         sheet.place("row", n(cell.at[0]), "of " + n(shape[0]));
     sheet.place("column", n(cell.at[static_cast<std::size_t>(last)]), "of " + n(shape[last]));
-    if (cell.tensor == TensorId::b_O)
-        sheet.place("head", "none", "shared by all heads");
-    else
-        add_owner(sheet, cell.tensor,
-                  cell.tensor == TensorId::W_O ? cell.at[0] : cell.at[static_cast<std::size_t>(last)]);
+    const HeadAxis heads = head_axis(info, dims);
+    if (heads.axis < 0)
+        return sheet.place("head", "none", "shared by all heads");
+    const bool shared = heads.kv && dims.Hkv != dims.H;
+    const std::int64_t h = cell.at[static_cast<std::size_t>(heads.axis)] / heads.width;
+    sheet.place(shared ? "kv head" : "head", n(h),
+                owns(heads.axis == last ? "column" : "row", h * heads.width, heads.width));
+    if (shared)
+        sheet.place("", sharers(dims, h));
 }
 
+/// The cells of the stages that read a cell of a weight or bias.
 std::vector<Reader> readers_of_input(const Dims& dims, const CellAddress& cell) {
-    const bool bias = tensor_info(cell.tensor).rank() == 1;
-    const std::string column = n(cell.at[bias ? 0 : 1]);
-    switch (cell.tensor) {
-    case TensorId::W_Q:
-    case TensorId::b_Q:
-        return {{"q[:, " + column + "]", "every token"}};
-    case TensorId::W_K:
-    case TensorId::b_K:
-        return {{"k[:, " + column + "]", "every token"}};
-    case TensorId::W_V:
-    case TensorId::b_V:
-        return {{"v[:, " + column + "]", "every token"}};
-    case TensorId::W_O:
-        return {{"contributions[" + n(cell.at[0] / dims.dv) + "][:, " + column + "]", ""},
-                {"output[:, " + column + "]", "every token"}};
-    default:
-        return {{"output[:, " + column + "]", "every token"}};
+    const std::string column = n(cell.at[tensor_info(cell.tensor).rank() == 1 ? 0 : 1]);
+    std::vector<Reader> readers;
+    for (const TensorInfo& stage : stage_table()) {
+        if (std::ranges::find(stage.reads(), cell.tensor) == stage.reads().end())
+            continue;
+        if (stage.operation == Operation::head_projection)
+            readers.push_back(
+                {std::string(stage.name) + "[" + n(cell.at[0] / dims.dv) + "][:, " + column + "]", ""});
+        else
+            readers.push_back({std::string(stage.name) + "[:, " + column + "]", "every token"});
     }
+    return readers;
+}
+
+CellAddress source_cell(const Sheet& sheet, const CellAddress& cell) {
+    const ReadSpan from = reads_of(sheet.context.shown, cell)[0];
+    return {from.source, from.first};
 }
 
 } // namespace
 
-int add_copy(Sheet& sheet, const CellAddress& cell) {
-    const ReadSpan from = reads_of(sheet.context.shown, cell)[0];
-    const CellAddress source{from.source, from.first};
-    return cell.tensor == TensorId::concat ? add_joined(sheet, cell, source) : add_split(sheet, cell, source);
+int add_split(Sheet& sheet, const CellAddress& cell) {
+    const CellAddress source = source_cell(sheet, cell);
+    const Dims& dims = sheet.context.dims();
+    const bool values = cell.tensor == TensorId::v_heads;
+    const bool queries = cell.tensor == TensorId::q_heads;
+    const std::int64_t width = values ? dims.dv : dims.dk, heads = queries ? dims.H : dims.Hkv;
+    const bool turned = is_turned(sheet.context.shown.problem(), cell.tensor);
+    const int turn = turned ? add_turn(sheet, cell) : 2;
+    const int decimals = std::max(turn, add_projection(sheet, source, "Comes from"));
+    sheet.section("Goes to");
+    sheet.place("column", n(source.at[2]), "of " + n(heads * width) + " in " + name_of(source.tensor));
+    sheet.place(!queries && dims.Hkv != dims.H ? "kv head" : "head", n(cell.at[1]),
+                owns("column", cell.at[1] * width, width));
+    if (!queries && dims.Hkv != dims.H)
+        sheet.place("", sharers(dims, cell.at[1]));
+    sheet.place("place", n(cell.at[3]),
+                "of " + n(width) + " in " + name_of(cell.tensor) + "[" + n(cell.at[1]) + "]");
+    add_shape(sheet, source.tensor, cell.tensor);
+    sheet.paragraph(turned ? "Every number of the head is turned with its partner, half a head away."
+                           : "numbers moved: " + grouped(tensor_info(cell.tensor).shape(dims).count()) +
+                                 ", changed: 0",
+                    sheet.context.theme.muted);
+    return decimals;
+}
+
+int add_joined(Sheet& sheet, const CellAddress& cell) {
+    const CellAddress source = source_cell(sheet, cell);
+    const Shown& shown = sheet.context.shown;
+    const Dims& dims = shown.dims();
+    const std::int64_t h = source.at[1];
+    const auto from = static_cast<double>(shown.value(source)), to = static_cast<double>(shown.value(cell));
+    const auto gain = static_cast<double>(shown.problem().gain(h));
+    sheet.section("Comes from", gain == 1.0 ? "the same number" : "× gain of " + say_head(h));
+    int decimals = 2;
+    if (gain == 1.0) {
+        sheet.arithmetic(address_text(shown, source), number(from, decimals));
+    } else {
+        const SumFormat format =
+            step_format({from, gain}, to, [](const std::vector<double>& v) { return v[0] * v[1]; });
+        decimals = format.decimals;
+        sheet.row(address_text(shown, source), number(from, decimals));
+        sheet.arithmetic(number(from, decimals) + " × " + number(gain, decimals),
+                         about(format.approximate) + number(to, decimals));
+        if (gain == 0.0)
+            sheet.paragraph("The gain of this head is 0: it is switched off.", sheet.context.theme.text);
+    }
+    if (fully_masked(*shown.trace, cell.at[0], h, cell.at[1]))
+        sheet.paragraph("The head may read no key here, so its output is 0.", sheet.context.theme.text);
+    sheet.section("Goes to");
+    sheet.place("place", n(source.at[3]), "of " + n(dims.dv) + " in head_out[" + n(h) + "]");
+    sheet.place("head", n(h), owns("column", h * dims.dv, dims.dv));
+    sheet.place("column", n(cell.at[2]), "of " + n(dims.H * dims.dv) + " in concat");
+    add_shape(sheet, TensorId::head_out, TensorId::concat);
+    return decimals;
 }
 
 int add_given(Sheet& sheet, const CellAddress& cell) {

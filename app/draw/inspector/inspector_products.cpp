@@ -1,7 +1,6 @@
 #include "app/draw/inspector/inspector_sections.h"
 
 #include "app/draw/kit/format.h"
-#include "core/trace/rotary_reads.h"
 
 #include <numeric>
 
@@ -50,9 +49,7 @@ std::vector<double> numbers_of(const Shown& shown, const ReadSpan& span) {
 }
 
 std::vector<ReadSpan> reads_of(const Shown& shown, const CellAddress& cell) {
-    const bool cross = shown.problem().cross();
-    return shown.problem().rotary ? cells_read_rotary(cell.tensor, shown.dims(), cell.at, cross)
-                                  : cells_read(cell.tensor, shown.dims(), cell.at, cross);
+    return cells_read(cell.tensor, shown.dims(), cell.at, shown.problem().parts());
 }
 
 int add_projection(Sheet& sheet, const CellAddress& cell, const std::string& name) {

@@ -30,8 +30,9 @@ int add_mean(Sheet& sheet, const CellAddress& cell);
 /// A cell of scores to weights beside the same cell of the head it is compared with.
 void add_comparison(Sheet& sheet, const CellAddress& cell);
 
-/// Where a number that is only moved comes from and goes to: q_heads, k_heads, v_heads, concat.
-int add_copy(Sheet& sheet, const CellAddress& cell);
+/// Where a number that is moved comes from and goes to: q_heads, k_heads and v_heads, turned or not; concat.
+int add_split(Sheet& sheet, const CellAddress& cell);
+int add_joined(Sheet& sheet, const CellAddress& cell);
 /// What an input is, whose it is and who reads it.
 int add_given(Sheet& sheet, const CellAddress& cell);
 

@@ -169,6 +169,9 @@ std::string caption_of(const Shown& shown, const CellAddress& cell) {
         return "added to column " + n(at[0]) + " of the output";
     case TensorId::mask:
     case TensorId::gain:
+    case TensorId::temperature:
+    case TensorId::rotary_cos:
+    case TensorId::rotary_sin:
         return "";
     }
     return "";
@@ -176,27 +179,10 @@ std::string caption_of(const Shown& shown, const CellAddress& cell) {
 
 std::int64_t owner_of(const Shown& shown, const CellAddress& cell) {
     const Dims& dims = shown.dims();
-    const TensorInfo& info = tensor_info(cell.tensor);
-    for (int axis = 0; axis < info.rank(); ++axis) {
-        const std::int64_t i = cell.at[static_cast<std::size_t>(axis)];
-        switch (info.axes[static_cast<std::size_t>(axis)]) {
-        case Axis::H:
-            return i;
-        case Axis::H_dk:
-            return i / dims.dk;
-        case Axis::H_dv:
-            return i / dims.dv;
-        case Axis::Hkv:
-            return dims.Hkv == dims.H ? i : -1;
-        case Axis::Hkv_dk:
-            return dims.Hkv == dims.H ? i / dims.dk : -1;
-        case Axis::Hkv_dv:
-            return dims.Hkv == dims.H ? i / dims.dv : -1;
-        default:
-            break;
-        }
-    }
-    return -1;
+    const HeadAxis heads = head_axis(tensor_info(cell.tensor), dims);
+    if (heads.axis < 0 || (heads.kv && dims.Hkv != dims.H))
+        return -1;
+    return cell.at[static_cast<std::size_t>(heads.axis)] / heads.width;
 }
 
 std::vector<RuleSays> rules_on(const Problem& problem, const Index& at) {

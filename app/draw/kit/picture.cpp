@@ -23,8 +23,7 @@ CellAddress largest_of_row(const Shown& shown, const ViewState& view, TensorId i
         begin = view.head * dims.dv;
         end = begin + dims.dv;
     }
-    const bool by_size = info.operation != Operation::softmax && info.operation != Operation::mask &&
-                         info.operation != Operation::scale && info.operation != Operation::dot_product;
+    const bool by_size = info.scale == Scale::values;
     CellAddress best{id, at};
     best.at[last] = begin;
     float largest = -INFINITY;
@@ -56,17 +55,9 @@ figure::Rect moved(figure::Rect area, float dx, float dy) {
 } // namespace
 
 TensorId page_tensor(const ViewState& view) {
-    if (view.group != StageGroup::qkv)
-        return group_info(view.group).main;
-    switch (view.projection) {
-    case Projection::q:
-        return TensorId::q;
-    case Projection::k:
-        return TensorId::k;
-    case Projection::v:
-        return TensorId::v;
-    }
-    return TensorId::q;
+    const GroupInfo& group = group_info(view.group);
+    return group.page == Page::projection ? group.by_projection[static_cast<std::size_t>(view.projection)]
+                                          : group.main;
 }
 
 figure::Rect MatrixGrid::cell(std::int64_t row, std::int64_t col) const {
@@ -168,7 +159,15 @@ std::string address_text(const Shown& shown, const CellAddress& cell) {
         case Axis::Tk:
             inner += (inner.empty() ? "" : ", ") + key_word(problem, i);
             break;
-        default:
+        case Axis::none:
+        case Axis::D:
+        case Axis::Dkv:
+        case Axis::dk:
+        case Axis::dv:
+        case Axis::H_dk:
+        case Axis::Hkv_dk:
+        case Axis::Hkv_dv:
+        case Axis::H_dv:
             inner += (inner.empty() ? "" : ", ") + std::to_string(i);
         }
     }

@@ -84,34 +84,7 @@ float Comparison::limit(StageGroup page) const {
 }
 
 std::span<const TensorId> results_of(StageGroup page) {
-    using enum TensorId;
-    static constexpr TensorId inputs[] = {x, x_kv}, projections[] = {q, k, v},
-                              split[] = {q, k, v, q_heads, k_heads, v_heads}, dot_products[] = {scores},
-                              scaled_scores[] = {scaled}, masked_scores[] = {masked},
-                              shares[] = {weights, weights_mean}, sums[] = {head_out},
-                              joined[] = {head_out, concat}, added[] = {contributions, output};
-    switch (page) {
-    case StageGroup::x:
-        return inputs;
-    case StageGroup::qkv:
-        return projections;
-    case StageGroup::split:
-        return split;
-    case StageGroup::scores:
-        return dot_products;
-    case StageGroup::scaled:
-        return scaled_scores;
-    case StageGroup::masked:
-        return masked_scores;
-    case StageGroup::weights:
-        return shares;
-    case StageGroup::head_out:
-        return sums;
-    case StageGroup::concat:
-        return joined;
-    default:
-        return added;
-    }
+    return group_info(page).results.all();
 }
 
 TensorId told_by_head(const ViewState& view) {

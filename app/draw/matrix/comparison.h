@@ -42,7 +42,7 @@ private:
     Shown baseline_, now_;
     std::string name_, obstacle_;
     std::int64_t batch_ = 0;
-    StageGroup followed_page_ = StageGroup::none;
+    std::optional<StageGroup> followed_page_;
     mutable std::array<std::optional<analysis::TensorDifference>, tensor_count> differences_;
     mutable std::optional<StageGroup> page_;
     mutable Shown difference_;

@@ -46,20 +46,21 @@ void outline_pointed(Picture& picture, const DrawContext& context, const figure:
 }
 
 /// The cell elsewhere that holds the same number: split and concat only move numbers.
-std::optional<CellAddress> same_number(const CellAddress& cell, const Dims& dims) {
+std::optional<CellAddress> same_number(const CellAddress& cell, const Problem& problem) {
     const Index& at = cell.at;
-    switch (cell.tensor) {
-    case TensorId::q:
-        return CellAddress{TensorId::q_heads, {at[0], at[2] / dims.dk, at[1], at[2] % dims.dk}};
-    case TensorId::k:
-        return CellAddress{TensorId::k_heads, {at[0], at[2] / dims.dk, at[1], at[2] % dims.dk}};
-    case TensorId::v:
-        return CellAddress{TensorId::v_heads, {at[0], at[2] / dims.dv, at[1], at[2] % dims.dv}};
-    case TensorId::head_out:
-        return CellAddress{TensorId::concat, {at[0], at[2], at[1] * dims.dv + at[3], 0}};
-    default:
-        return std::nullopt;
+    const ProblemParts parts = problem.parts();
+    for (const TensorInfo& stage : stage_table()) {
+        const TensorInfo& row = tensor_info(stage.id, parts);
+        if (row.reads().empty() || source_of(row.inputs[0], parts) != cell.tensor)
+            continue;
+        if (row.operation == Operation::split) {
+            const std::int64_t width = extent(row.axes[3], problem.dims);
+            return CellAddress{row.id, {at[0], at[2] / width, at[1], at[2] % width}};
+        }
+        if (row.operation == Operation::join)
+            return CellAddress{row.id, {at[0], at[2], at[1] * problem.dims.dv + at[3], 0}};
     }
+    return std::nullopt;
 }
 
 void outline_in(Picture& picture, const DrawContext& context, const MatrixGrid& grid, const CellAddress& cell,
@@ -141,9 +142,7 @@ void draw_outlines(Picture& picture, const DrawContext& context) {
         return;
     const Dims& dims = context.dims();
     const auto reads = reads_of(context.shown, *cell);
-    const bool turned =
-        context.shown.problem().rotary && (cell->tensor == TensorId::q || cell->tensor == TensorId::k);
-    const auto twin = turned ? std::nullopt : same_number(*cell, dims);
+    const auto twin = same_number(*cell, context.shown.problem());
     for (const MatrixGrid& grid : grids) {
         for (const ReadSpan& span : reads)
             outline_span(picture, context, grid, span);

@@ -1,21 +1,19 @@
 #include "app/draw/matrix/rotation.h"
 
-#include "core/trace/rotary_reads.h"
-
 #include <cmath>
 #include <numbers>
 
 namespace headscope::app {
 
 bool is_turned(const Problem& problem, TensorId stage) {
-    return problem.rotary && (stage == TensorId::q_heads || stage == TensorId::k_heads);
+    return tensor_info(stage, problem.parts()).operation == Operation::rotation;
 }
 
 Turn turn_of(const Shown& shown, const CellAddress& cell) {
     const Problem& problem = shown.problem();
     const Dims& dims = problem.dims;
     const std::int64_t c = cell.at[3], partner = rotary_partner(c, dims.dk);
-    const auto reads = cells_read_rotary(cell.tensor, dims, cell.at, false);
+    const auto reads = cells_read(cell.tensor, dims, cell.at, problem.parts());
     const std::int64_t entry = problem.rotary->cos->shape()[0] == 1 ? 0 : cell.at[0];
     Turn turn{.own = {reads[0].source, reads[0].first},
               .partner = {reads[1].source, reads[1].first},

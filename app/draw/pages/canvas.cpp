@@ -4,51 +4,53 @@
 #include "app/draw/matrix/matrix.h"
 #include "app/draw/pages/attention_pages.h"
 #include "app/draw/pages/pages.h"
+#include "core/base/in_order.h"
 
 #include <algorithm>
+#include <array>
 
 namespace headscope::app {
 
 namespace {
 
-Picture draw_page(const DrawContext& context) {
-    const Document& document = *context.shown.document;
-    if (document.shows_weights() || (document.is_checkpoint() && context.view.group == StageGroup::weights))
-        return draw_head_page(context);
-    switch (context.view.group) {
-    case StageGroup::x:
-        return draw_x_page(context);
-    case StageGroup::qkv:
-        return draw_projection_page(context);
-    case StageGroup::split:
-        return draw_split_page(context);
-    case StageGroup::scores:
-    case StageGroup::scaled:
-    case StageGroup::masked:
+Picture draw_weights_page(const DrawContext& context) {
+    switch (context.view.weights_view) {
+    case WeightsView::heatmap:
         return draw_heatmap_page(context);
-    case StageGroup::weights:
-        switch (context.view.weights_view) {
-        case WeightsView::heatmap:
-            return draw_heatmap_page(context);
-        case WeightsView::arcs:
-            return draw_arcs_page(context);
-        case WeightsView::text:
-            return draw_text_page(context);
-        case WeightsView::graph:
-            return draw_graph_page(context);
-        }
-        return draw_heatmap_page(context);
-    case StageGroup::head_out:
-        return draw_head_out_page(context);
-    case StageGroup::concat:
-        return draw_concat_page(context);
-    case StageGroup::contributions:
-        return draw_contributions_page(context);
-    case StageGroup::output:
-    case StageGroup::none:
-        return draw_output_page(context);
+    case WeightsView::arcs:
+        return draw_arcs_page(context);
+    case WeightsView::text:
+        return draw_text_page(context);
+    case WeightsView::graph:
+        return draw_graph_page(context);
     }
     return {};
+}
+
+/// Who draws each page.
+struct PageDrawing {
+    Page page;
+    Picture (*draw)(const DrawContext& context);
+};
+constexpr std::array<PageDrawing, page_count> pages{{
+    {Page::tokens, draw_x_page},
+    {Page::projection, draw_projection_page},
+    {Page::split, draw_split_page},
+    {Page::maps, draw_heatmap_page},
+    {Page::weights, draw_weights_page},
+    {Page::head_out, draw_head_out_page},
+    {Page::concat, draw_concat_page},
+    {Page::contributions, draw_contributions_page},
+    {Page::output, draw_output_page},
+}};
+static_assert(in_order(pages, &PageDrawing::page), "every page has its drawing, in the order of Page");
+
+Picture draw_page(const DrawContext& context) {
+    const Document& document = *context.shown.document;
+    const Page page = group_info(context.view.group).page;
+    if (document.shows_weights() || (document.is_checkpoint() && page == Page::weights))
+        return draw_head_page(context);
+    return pages[static_cast<std::size_t>(page)].draw(context);
 }
 
 /// "1.00 → 1.70" above the number that is being dragged, out of the way of the column below it.

@@ -4,7 +4,6 @@
 #include "app/draw/matrix/rotation.h"
 #include "app/draw/pages/pages.h"
 #include "app/state/model_document.h"
-#include "core/trace/rotary_reads.h"
 
 #include <algorithm>
 #include <array>

@@ -46,7 +46,7 @@ ValueRange range_of(const DrawContext& context, TensorId id, std::int64_t first_
         std::int64_t batch = 0, first_head = 0, heads = 0;
         ValueRange range;
     };
-    thread_local std::array<Known, stage_count> known;
+    thread_local std::array<Known, tensor_count> known;
     Known& last = known[static_cast<std::size_t>(id)];
     if (last.trace.lock() == context.shown.trace && last.batch == context.view.batch &&
         last.first_head == first_head && last.heads == heads)
@@ -62,7 +62,7 @@ ValueRange range_of(const DrawContext& context, TensorId id, std::int64_t first_
             range.high = std::max(range.high, value);
         }
     // Weights are shares and start at zero; scores have no zero point that means anything to the softmax.
-    if (id == TensorId::weights)
+    if (tensor_info(id).scale == Scale::shares)
         range.low = 0;
     if (range.low >= range.high)
         range = {std::min(range.low, 0.0F), std::max({range.high, 0.0F, range.low + 1e-6F})};
@@ -72,7 +72,7 @@ ValueRange range_of(const DrawContext& context, TensorId id, std::int64_t first_
 
 Subject subject_of(const DrawContext& context) {
     const TensorId id = group_info(context.view.group).main;
-    Subject subject{.tensor = id, .info = tensor_info(id), .weights = id == TensorId::weights};
+    Subject subject{.tensor = id, .info = tensor_info(id), .weights = tensor_info(id).scale == Scale::shares};
     if (!subject.weights) {
         const ValueRange range = range_of(context, id, 0, context.dims().H);
         subject.low = range.low;

@@ -17,35 +17,10 @@ std::string stage_figure(const Shown& shown, const ViewState& view, const StageF
 }
 
 TensorId stage_on_canvas(const ViewState& view) {
-    const auto projected = [&](TensorId q, TensorId k, TensorId v) {
-        return view.projection == Projection::q ? q : view.projection == Projection::k ? k : v;
-    };
-    switch (view.group) {
-    case StageGroup::x:
-        return TensorId::x;
-    case StageGroup::qkv:
-        return projected(TensorId::q, TensorId::k, TensorId::v);
-    case StageGroup::split:
-        return projected(TensorId::q_heads, TensorId::k_heads, TensorId::v_heads);
-    case StageGroup::scores:
-        return TensorId::scores;
-    case StageGroup::scaled:
-        return TensorId::scaled;
-    case StageGroup::masked:
-        return TensorId::masked;
-    case StageGroup::weights:
-        return view.heads_view == HeadsView::mean ? TensorId::weights_mean : TensorId::weights;
-    case StageGroup::head_out:
-        return TensorId::head_out;
-    case StageGroup::concat:
-        return TensorId::concat;
-    case StageGroup::contributions:
-        return TensorId::contributions;
-    case StageGroup::output:
-    case StageGroup::none:
-        break;
-    }
-    return TensorId::output;
+    const GroupInfo& group = group_info(view.group);
+    return group.page == Page::weights && view.heads_view == HeadsView::mean
+               ? TensorId::weights_mean
+               : group.by_projection[static_cast<std::size_t>(view.projection)];
 }
 
 } // namespace headscope::app

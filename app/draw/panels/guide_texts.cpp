@@ -210,7 +210,6 @@ GuideText guide_text(const Shown& shown, const ViewState& view) {
     const Speaker speaker(shown, view);
     switch (view.group) {
     case StageGroup::x:
-    case StageGroup::none:
         return say_x(speaker);
     case StageGroup::qkv:
         return say_qkv(speaker, view.projection);

@@ -112,7 +112,9 @@ void draw_open_operation(Sheet& sheet, const Block& block) {
         deviation_and_seed(sheet, now, now.kind == OperationKind::normal);
         break;
     }
-    default:
+    case OperationKind::none:
+    case OperationKind::zero:
+    case OperationKind::identity:
         return;
     }
     button(sheet, 0, "Apply", OperateOn{now}, "Enter does the same", true);

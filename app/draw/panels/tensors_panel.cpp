@@ -16,23 +16,6 @@ constexpr float entry_height = 44.0F;
 /// The panel is drawn every frame: larger tensors are not searched for their smallest and largest number.
 constexpr std::int64_t most_searched = 1 << 18;
 
-/// The stop of the strip at which an input is read first.
-StageGroup read_at(TensorId id) {
-    switch (id) {
-    case TensorId::x:
-        return StageGroup::x;
-    case TensorId::W_O:
-    case TensorId::b_O:
-        return StageGroup::output;
-    case TensorId::mask:
-        return StageGroup::masked;
-    case TensorId::gain:
-        return StageGroup::concat;
-    default:
-        return StageGroup::qkv;
-    }
-}
-
 std::string axes_text(const TensorInfo& info) {
     std::string text;
     for (int axis = 0; axis < info.rank(); ++axis)
@@ -102,7 +85,7 @@ void draw_tensor(Sheet& sheet, TensorId id) {
                        .range = range_text(*tensor),
                        .shape = axes_text(info) + " = " + tensor->shape().text(),
                        .memory = bytes_text(tensor->count() * static_cast<std::int64_t>(sizeof(float))),
-                       .group = is_stage(id) ? info.group : read_at(id),
+                       .group = info.group,
                        .on = is_stage(id) && info.group == context.view.group});
 }
 
@@ -151,8 +134,8 @@ Picture draw_tensors(const DrawContext& context) {
     heading(sheet, "Inputs");
     // x is a stop of the strip too: it is listed once, among what the user decides.
     draw_tensor(sheet, TensorId::x);
-    for (int id = stage_count; id < tensor_count; ++id)
-        draw_tensor(sheet, static_cast<TensorId>(id));
+    for (const TensorInfo& input : input_table())
+        draw_tensor(sheet, input.id);
     draw_entry(sheet,
                {.name = "mask",
                 .range = problem.mask.empty() ? "none" : "",
@@ -173,8 +156,9 @@ Picture draw_tensors(const DrawContext& context) {
             "Not listed while the weights are on screen read otherwise than the model gives them: "
             "go to another stage, or switch that off in Heads.",
             context.theme.text);
-    for (int id = 1; id < stage_count; ++id)
-        draw_tensor(sheet, static_cast<TensorId>(id));
+    for (const TensorInfo& stage : stage_table())
+        if (stage.id != TensorId::x)
+            draw_tensor(sheet, stage.id);
     return sheet.finish();
 }
 

@@ -1,6 +1,6 @@
 #include "core/engine/cpu/cpu_engine.h"
 
-#include "core/attention/reach.h"
+#include "core/attention/dirty.h"
 #include "core/engine/cpu/run.h"
 
 #include <algorithm>
@@ -20,8 +20,10 @@ std::shared_ptr<CpuMachine> make_machine(int threads, const Kernels& kernels) {
         new CpuMachine{.kernels = kernels, .pool = WorkerPool(thread_count(threads))});
 }
 
-bool holds_all(const Trace& trace) {
-    return std::ranges::all_of(trace.stages, [](const TensorPtr& stage) { return stage != nullptr; });
+bool holds_all(const Trace& trace, const ProblemParts& parts) {
+    return std::ranges::all_of(stage_table(), [&](const TensorInfo& stage) {
+        return !has_tensor(stage.id, parts) || trace.stage(stage.id) != nullptr;
+    });
 }
 
 } // namespace
@@ -46,11 +48,12 @@ Trace CpuEngine::run(const Problem& problem, StageSet wanted, Progress& progress
 
 Trace CpuEngine::rerun(const Problem& problem, const Problem& before, const Trace& previous,
                        Progress& progress) {
-    if (problem.dims != before.dims || previous.device != name() || !holds_all(previous))
+    if (problem.dims != before.dims || previous.device != name() || !holds_all(previous, problem.parts()))
         return run(problem, StageSet::all(), progress);
     const auto start = std::chrono::steady_clock::now();
     validate(problem);
-    return finish(CpuRun(problem, reach_of(before, problem), previous, progress, *machine_).compute(), start);
+    return finish(CpuRun(problem, dirty_after(before, problem), previous, progress, *machine_).compute(),
+                  start);
 }
 
 Trace CpuEngine::finish(Trace trace, std::chrono::steady_clock::time_point start) {

@@ -25,8 +25,8 @@ struct CpuMachine {
     PackedWeights packed_weights{};
     Tensor scratch{Shape{0}};                                            ///< of all workers; grows
     std::shared_ptr<Tensor> packed = std::make_shared<Tensor>(Shape{0}); ///< for small runs
-    std::array<std::shared_ptr<Tensor>, stage_count> spare{}; ///< small stages that nobody had asked for
-    std::vector<WideProduct> products{};                      ///< filled anew by each run, as is what follows
+    std::array<std::shared_ptr<Tensor>, tensor_count> spare{}; ///< small stages that nobody had asked for
+    std::vector<WideProduct> products{}; ///< filled anew by each run, as is what follows
     std::vector<ProductPart> parts{};
     std::vector<std::int64_t> heads{};
 

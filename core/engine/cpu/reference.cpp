@@ -96,6 +96,7 @@ Trace reference_trace(const Problem& problem) {
     const Tensor& source = problem.cross() ? *problem.x_kv : *problem.x;
     const MaskRows mask_rows(problem.mask, d);
     Trace trace{.dims = d, .stages = {}, .fully_masked = {}, .device = "reference", .seconds = 0};
+    trace.parts = problem.parts();
 
     const Doubles Q = project(*problem.x, *w.W_Q, w.b_Q.get());
     const Doubles K = project(source, *w.W_K, w.b_K.get());

@@ -5,15 +5,16 @@
 namespace headscope::cpu {
 
 CpuRun::CpuRun(const Problem& problem, StageSet wanted, Progress& progress, CpuMachine& machine)
-    : problem_(problem), d_(problem.dims), wanted_(wanted), reach_(Reach::all(problem.dims.H)),
-      progress_(progress), machine_(machine), mask_(problem.mask, problem.dims),
-      factor_(score_factor(d_, problem.temperature)), key_stride_(whole_panels(kernels_, d_.Tk)) {}
+    : problem_(problem), d_(problem.dims), wanted_(wanted & StageSet::of(parts_)),
+      dirty_(DirtySet::all(problem.dims.H, StageSet::of(parts_))), progress_(progress), machine_(machine),
+      mask_(problem.mask, problem.dims), factor_(score_factor(d_, problem.temperature)),
+      key_stride_(whole_panels(kernels_, d_.Tk)) {}
 
-CpuRun::CpuRun(const Problem& problem, Reach reach, const Trace& previous, Progress& progress,
+CpuRun::CpuRun(const Problem& problem, DirtySet dirty, const Trace& previous, Progress& progress,
                CpuMachine& machine)
     : CpuRun(problem, StageSet::all(), progress, machine) {
-    reach_ = std::move(reach);
-    stages_ = reach_.stages();
+    dirty_ = std::move(dirty);
+    stages_ = dirty_.stages();
     previous_ = &previous;
 }
 
@@ -21,8 +22,8 @@ Tensor& CpuRun::make(TensorId id) {
     auto& slot = own(id);
     if (slot == nullptr) {
         slot = machine_.tensor_for(id, tensor_info(id).shape(d_));
-        const bool whole = std::ranges::all_of(reach_.heads, [id](StageSet head) { return head.has(id); });
-        if (previous_ != nullptr && !whole && !reach_.whole.has(id))
+        const bool whole = std::ranges::all_of(dirty_.heads, [id](StageSet head) { return head.has(id); });
+        if (previous_ != nullptr && !whole && !dirty_.whole.has(id))
             std::ranges::copy(previous_->stage(id)->values(), slot->data());
     }
     return *slot;
@@ -68,7 +69,8 @@ Trace CpuRun::compute() {
                 .softmax = nullptr,
                 .device = "cpu",
                 .seconds = 0,
-                .computed = {}};
+                .computed = {},
+                .parts = parts_};
     progress_.check();
     const StageSet asked = wanted_;
     project_heads();
@@ -96,10 +98,10 @@ Trace CpuRun::compute() {
     if (wants(x))
         trace.slot(x) = problem_.x;
     if (previous_ == nullptr) {
-        reach_.whole = wanted_;
-        std::ranges::fill(reach_.heads, wanted_);
+        dirty_.whole = wanted_;
+        std::ranges::fill(dirty_.heads, wanted_);
     }
-    trace.computed = std::move(reach_);
+    trace.computed = std::move(dirty_);
     return trace;
 }
 

@@ -22,8 +22,8 @@ namespace headscope::cpu {
 class CpuRun {
 public:
     CpuRun(const Problem& problem, StageSet wanted, Progress& progress, CpuMachine& machine);
-    /// All stages; what is out of reach is taken from `previous`, which holds them all.
-    CpuRun(const Problem& problem, Reach reach, const Trace& previous, Progress& progress,
+    /// All stages; what is not dirty is taken from `previous`, which holds them all.
+    CpuRun(const Problem& problem, DirtySet dirty, const Trace& previous, Progress& progress,
            CpuMachine& machine);
 
     Trace compute();
@@ -50,7 +50,9 @@ private:
 
     bool wants(TensorId id) const { return wanted_.has(id); }
     bool wants_rows() const;
-    bool is_kept(TensorId id, std::int64_t head) const { return wants(id) && reach_.has(id, head); }
+    /// Whether the scores read q_heads and k_heads as such; else they read them in place, in q and k.
+    bool reads_heads() const { return parts_.rotary; }
+    bool is_kept(TensorId id, std::int64_t head) const { return wants(id) && dirty_.has(id, head); }
     Tensor& make(TensorId id);
     std::shared_ptr<Tensor>& own(TensorId id) { return tensors_[static_cast<std::size_t>(id)]; }
     const Tensor& made(TensorId id) const;
@@ -94,9 +96,10 @@ private:
 
     const Problem& problem_;
     const Dims& d_;
+    ProblemParts parts_ = problem_.parts();
     StageSet wanted_;
-    Reach reach_;
-    StageSet stages_ = reach_.stages();
+    DirtySet dirty_;
+    StageSet stages_ = dirty_.stages();
     const Trace* previous_ = nullptr;
     Progress& progress_;
     CpuMachine& machine_;
@@ -104,7 +107,7 @@ private:
     MaskRows mask_;
     float factor_;            ///< of the scores: 1 / (sqrt(dk) temperature)
     std::int64_t key_stride_; ///< Tk, in whole panels
-    std::array<std::shared_ptr<Tensor>, stage_count> tensors_;
+    std::array<std::shared_ptr<Tensor>, tensor_count> tensors_;
     std::shared_ptr<Tensor> packed_;  ///< keys, then values
     float* keys_ = nullptr;           ///< (B, Hkv, dk, key_stride_): panels of keys, transposed
     float* values_ = nullptr;         ///< (B, Hkv, Tk, dv in whole panels): panels of values

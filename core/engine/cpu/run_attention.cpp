@@ -176,7 +176,7 @@ void CpuRun::send_out(const Tile& tile, Scratch& scratch) {
         if (!finite)
             fail_rows(tile, scratch.out, d_.dv, "output", "make X, W_V or the gain smaller");
     }
-    if (reach_.has(concat, tile.h) && own(concat) != nullptr)
+    if (dirty_.has(concat, tile.h) && own(concat) != nullptr)
         for (std::int64_t r = 0; r < tile.rows; ++r)
             std::copy_n(scratch.out + r * d_.dv, d_.dv,
                         own(concat)->data() + own(concat)->offset(tile.b, tile.first + r, tile.h * d_.dv));
@@ -190,18 +190,18 @@ void CpuRun::send_out(const Tile& tile, Scratch& scratch) {
     }
 }
 
-/// What is in reach is a tail of the chain scores, scaled, masked, weights, head_out, concat and
+/// What is dirty is a tail of the chain scores, scaled, masked, weights, head_out, concat and
 /// contributions; its first stage reads the one before it from the trace before.
 void CpuRun::attend(const Tile& tile, Scratch& scratch) {
     using enum TensorId;
-    const auto in_reach = [&](TensorId id) { return reach_.has(id, tile.h); };
+    const auto is_dirty = [&](TensorId id) { return dirty_.has(id, tile.h); };
     float* const s = scratch.scores;
-    if (in_reach(scores))
+    if (is_dirty(scores))
         score(tile, scratch);
-    if (in_reach(scaled)) {
-        if (!in_reach(scores))
+    if (is_dirty(scaled)) {
+        if (!is_dirty(scores))
             load(scores, tile, s, key_stride_);
-        if (!in_reach(scores) || is_kept(scores, tile.h)) {
+        if (!is_dirty(scores) || is_kept(scores, tile.h)) {
             bool finite = true;
             for (std::int64_t r = 0; r < tile.rows; ++r)
                 for (float& score : std::span(s + r * key_stride_, static_cast<std::size_t>(d_.Tk))) {
@@ -213,14 +213,14 @@ void CpuRun::attend(const Tile& tile, Scratch& scratch) {
         }
         keep(scaled, tile, s, key_stride_);
     }
-    if (in_reach(masked)) {
-        if (!in_reach(scaled))
+    if (is_dirty(masked)) {
+        if (!is_dirty(scaled))
             load(scaled, tile, s, key_stride_);
         apply_masks(tile, scratch);
         softmax(tile, scratch);
     }
-    if (in_reach(head_out)) {
-        if (!in_reach(weights))
+    if (is_dirty(head_out)) {
+        if (!is_dirty(weights))
             load(weights, tile, s, key_stride_);
         sum_values(tile, scratch);
     } else {
@@ -242,7 +242,7 @@ void CpuRun::attend_all(Trace& trace) {
     std::vector<std::int64_t>& heads = machine_.heads;
     heads.clear();
     for (std::int64_t h = 0; h < d_.H; ++h)
-        if (!(reach_.heads[static_cast<std::size_t>(h)] & chain_from_scores()).empty())
+        if (!(dirty_.heads[static_cast<std::size_t>(h)] & chain_from_scores()).empty())
             heads.push_back(h);
     const auto count = static_cast<std::int64_t>(heads.size());
     const std::int64_t rows = tile_rows(kernels_, d_.Tq, key_stride_), tiles = (d_.Tq + rows - 1) / rows;
@@ -283,7 +283,7 @@ void CpuRun::attend_all(Trace& trace) {
     });
     if (previous_ != nullptr)
         std::ranges::copy_if(previous_->fully_masked, std::back_inserter(trace.fully_masked),
-                             [this](const MaskedRow& row) { return !reach_.has(weights, row.h); });
+                             [this](const MaskedRow& row) { return !dirty_.has(weights, row.h); });
     for (const Scratch& s : scratch)
         trace.fully_masked.insert(trace.fully_masked.end(), s.fully_masked.begin(), s.fully_masked.end());
     std::ranges::sort(trace.fully_masked, {}, [](const MaskedRow& r) { return std::tuple(r.b, r.h, r.i); });

@@ -7,7 +7,7 @@
 
 namespace headscope::cpu {
 
-/// The heads of a projection that are in reach, neighbours together.
+/// The heads of a projection that are dirty, neighbours together.
 void CpuRun::add_columns(std::vector<Columns>& all, TensorId id) {
     using enum TensorId;
     const Weights& w = problem_.weights;
@@ -16,9 +16,9 @@ void CpuRun::add_columns(std::vector<Columns>& all, TensorId id) {
     const TensorPtr& b = id == q ? w.b_Q : id == k ? w.b_K : w.b_V;
     const std::int64_t heads = id == q ? d_.H : d_.Hkv, width = id == v ? d_.dv : d_.dk;
     for (std::int64_t h = 0; h < heads; ++h) {
-        if (!reach_.has(id, h))
+        if (!dirty_.has(id, h))
             continue;
-        if (h > 0 && reach_.has(id, h - 1))
+        if (h > 0 && dirty_.has(id, h - 1))
             all.back().count += width;
         else
             all.push_back({id, source, W, b.get(), h * width, width});
@@ -106,14 +106,14 @@ void CpuRun::project_heads() {
 /// Head by head copies of what the engine itself reads in place.
 void CpuRun::split(TensorId joined, TensorId heads) {
     if (!stages_.has(heads) ||
-        (!wants(heads) && !(problem_.rotary && heads != TensorId::v_heads && wants_rows())))
+        (!wants(heads) && !(reads_heads() && heads != TensorId::v_heads && wants_rows())))
         return;
     const Tensor& from = made(joined);
     Tensor& to = make(heads);
     const std::int64_t count = to.shape()[1], T = to.shape()[2], width = to.shape()[3];
     for (std::int64_t b = 0; b < d_.B; ++b)
         for (std::int64_t h = 0; h < count; ++h)
-            for (std::int64_t i = 0; reach_.has(heads, h) && i < T; ++i)
+            for (std::int64_t i = 0; dirty_.has(heads, h) && i < T; ++i)
                 std::copy_n(from.data() + from.offset(b, i, h * width), width,
                             to.data() + to.offset(b, h, i, 0));
 }
@@ -127,7 +127,7 @@ void CpuRun::rotate(TensorId heads) {
     const std::int64_t count = Y.shape()[1], T = Y.shape()[2], half = d_.dk / 2;
     for (std::int64_t b = 0; b < d_.B; ++b)
         for (std::int64_t h = 0; h < count; ++h)
-            for (std::int64_t i = 0; reach_.has(heads, h) && i < T; ++i) {
+            for (std::int64_t i = 0; dirty_.has(heads, h) && i < T; ++i) {
                 const std::int64_t table = cos.offset(cos.shape()[0] == 1 ? 0 : b, i, 0);
                 const float *const c = cos.data() + table, *const s = sin.data() + table;
                 float* const y = Y.data() + Y.offset(b, h, i, 0);
@@ -141,9 +141,9 @@ void CpuRun::rotate(TensorId heads) {
         engine::fail_rotation(heads);
 }
 
-/// (rows, dk): where they lie in q, or in the copy that was rotated.
+/// (rows, dk): where they lie in q, or in a copy of their own.
 Block CpuRun::queries(std::int64_t b, std::int64_t h, std::int64_t first, std::int64_t rows) const {
-    if (problem_.rotary) {
+    if (reads_heads()) {
         const Tensor& Q = made(TensorId::q_heads);
         return {Q.data() + Q.offset(b, h, first, 0), d_.dk, rows, d_.dk};
     }
@@ -153,7 +153,7 @@ Block CpuRun::queries(std::int64_t b, std::int64_t h, std::int64_t first, std::i
 
 /// (Tk, dk) of a key/value head.
 Block CpuRun::keys(std::int64_t b, std::int64_t g) const {
-    if (problem_.rotary) {
+    if (reads_heads()) {
         const Tensor& K = made(TensorId::k_heads);
         return {K.data() + K.offset(b, g, 0, 0), d_.dk, d_.Tk, d_.dk};
     }
@@ -177,7 +177,7 @@ void CpuRun::pack_keys_and_values() {
     values_ = keys_ + keys_count;
     const auto is_read = [this](TensorId by, std::int64_t g) {
         for (std::int64_t h = 0; h < d_.H; ++h)
-            if (d_.kv_head(h) == g && reach_.has(by, h))
+            if (d_.kv_head(h) == g && dirty_.has(by, h))
                 return true;
         return false;
     };

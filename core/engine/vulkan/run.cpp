@@ -36,11 +36,6 @@ std::uint64_t float_bytes(std::int64_t count) {
     return u64(count) * sizeof(float);
 }
 
-TensorPtr input_of(const Problem& problem, TensorId id) {
-    // The slot is only read.
-    return *const_cast<Problem&>(problem).input_slot(id);
-}
-
 Scoring scoring_of(const Problem& problem, const MaskRows& mask) {
     const MaskRows::Stored stored = mask.stored();
     return {.dims = problem.dims,
@@ -57,11 +52,12 @@ Scoring scoring_of(const Problem& problem, const MaskRows& mask) {
 
 VulkanRun::VulkanRun(const Problem& problem, StageSet wanted, Progress& progress, Gpu& gpu, Arena& arena,
                      Kernels& kernels)
-    : problem_(problem), d_(problem.dims), wanted_(wanted), progress_(progress), gpu_(gpu), arena_(arena),
-      kernels_(kernels), mask_(problem.mask, problem.dims), scoring_(scoring_of(problem, mask_)),
-      attends_(wants_any(
-          {scores, scaled, masked, weights, weights_mean, head_out, concat, contributions, output})) {
+    : problem_(problem), d_(problem.dims), wanted_(wanted & StageSet::of(problem.parts())),
+      progress_(progress), gpu_(gpu), arena_(arena), kernels_(kernels), mask_(problem.mask, problem.dims),
+      scoring_(scoring_of(problem, mask_)), attends_(wants_any({scores, scaled, masked, weights, weights_mean,
+                                                                head_out, concat, contributions, output})) {
     trace_.dims = d_;
+    trace_.parts = problem.parts();
 }
 
 bool VulkanRun::wants_any(std::initializer_list<TensorId> ids) const {
@@ -156,7 +152,7 @@ void VulkanRun::reserve() {
 
 void VulkanRun::upload() {
     for (const auto& [id, slot] : inputs)
-        if (const TensorPtr tensor = input_of(problem_, id))
+        if (const TensorPtr tensor = problem_.input_ptr(id))
             arena_.upload(slot, tensor);
     if (problem_.rotary) {
         arena_.upload(Slot::cosines, problem_.rotary->cos);

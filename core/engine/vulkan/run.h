@@ -61,7 +61,7 @@ private:
     Scoring scoring_;
     bool attends_;
     std::vector<Slab> slabs_;
-    std::array<std::shared_ptr<Tensor>, stage_count> tensors_;
+    std::array<std::shared_ptr<Tensor>, tensor_count> tensors_;
     Trace trace_;
 };
 

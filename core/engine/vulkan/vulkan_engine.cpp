@@ -3,6 +3,8 @@
 #include "core/base/error.h"
 #include "core/engine/vulkan/run.h"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <optional>
 
@@ -27,18 +29,12 @@ std::string detail_of(const GpuInfo& info) {
 }
 
 std::uint32_t kind_of(TensorId stage) {
-    switch (stage) {
-    case TensorId::scores:
-        return 0;
-    case TensorId::scaled:
-        return 1;
-    case TensorId::masked:
-        return 2;
-    case TensorId::weights:
-        return 3;
-    default:
+    using enum TensorId;
+    constexpr std::array kinds{scores, scaled, masked, weights}; // as rectangle.comp numbers them
+    const auto kind = std::ranges::find(kinds, stage);
+    if (kind == kinds.end())
         throw Error(ErrorKind::internal, "only scores, scaled, masked and weights are made of rectangles");
-    }
+    return static_cast<std::uint32_t>(kind - kinds.begin());
 }
 
 } // namespace
@@ -72,7 +68,7 @@ Trace VulkanEngine::run(const Problem& problem, StageSet wanted, Progress& progr
     if (run.attended())
         state_->last = run.scoring();
     trace.device = name();
-    trace.computed = Reach::all(problem.dims.H, wanted);
+    trace.computed = DirtySet::all(problem.dims.H, wanted & StageSet::of(problem.parts()));
     trace.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return trace;
 }

@@ -1,4 +1,4 @@
-#include "core/attention/reach.h"
+#include "core/attention/dirty.h"
 #include "core/engine/cpu/cpu_engine.h"
 #include "tests/catch.h"
 #include "tests/conformance/compare.h"
@@ -59,14 +59,14 @@ void edit(Problem& problem, Numbers& numbers) {
 }
 
 /// The names of the stages that were computed, with the heads of those that are divided.
-std::set<std::string> computed(const Reach& reach) {
+std::set<std::string> computed(const DirtySet& dirty) {
     std::set<std::string> names;
     for (const TensorInfo& stage : stage_table()) {
         const std::string name(stage.name);
-        if (reach.whole.has(stage.id))
+        if (dirty.whole.has(stage.id))
             names.insert(name);
-        for (std::size_t h = 0; h < reach.heads.size(); ++h)
-            if (reach.heads[h].has(stage.id))
+        for (std::size_t h = 0; h < dirty.heads.size(); ++h)
+            if (dirty.heads[h].has(stage.id))
                 names.insert(name + " " + std::to_string(h));
     }
     return names;
@@ -132,25 +132,26 @@ TEST_CASE("gains, temperature and masks reach their heads") {
     const Problem problem = problem_of(lesson);
     Problem edited = problem;
     edited.gains[3] += 1;
-    CHECK(computed(reach_of(problem, edited)) == Names{"concat 3", "contributions 3", "output"});
+    CHECK(computed(dirty_after(problem, edited)) == Names{"concat 3", "contributions 3", "output"});
     edited = problem;
     edited.temperature = 2;
-    CHECK(computed(reach_of(problem, edited)).size() == 4 * 6 + 2);
-    CHECK_FALSE(reach_of(problem, edited).stages().has(TensorId::scores));
+    CHECK(computed(dirty_after(problem, edited)).size() == 4 * 6 + 2);
+    CHECK_FALSE(dirty_after(problem, edited).stages().has(TensorId::scores));
     edited = problem;
     Tensor add(Shape{lesson.H, lesson.Tq, lesson.Tk}, 0.0F);
     edited.mask = {AdditiveMask{std::make_shared<const Tensor>(add.shape(), add.values())}};
     Problem masked = edited;
     add.at(2, 1, 1) = -1;
     masked.mask = {AdditiveMask{std::make_shared<const Tensor>(add.shape(), add.values())}};
-    CHECK(computed(reach_of(edited, masked)) == Names{"masked 2", "weights 2", "weights_mean", "head_out 2",
-                                                      "concat 2", "contributions 2", "output"});
+    CHECK(computed(dirty_after(edited, masked)) == Names{"masked 2", "weights 2", "weights_mean",
+                                                         "head_out 2", "concat 2", "contributions 2",
+                                                         "output"});
     // Other tensors that say the same.
     masked.mask = {AdditiveMask{std::make_shared<const Tensor>(add.shape(), 0.0F)}};
-    CHECK(computed(reach_of(edited, masked)).empty());
+    CHECK(computed(dirty_after(edited, masked)).empty());
     masked = problem;
     masked.weights.W_Q = make_tensor(problem.weights.W_Q->shape(), problem.weights.W_Q->values());
-    CHECK(computed(reach_of(problem, masked)).empty());
+    CHECK(computed(dirty_after(problem, masked)).empty());
 }
 
 TEST_CASE("a trace made from the one before it equals a run from scratch, bit for bit") {
@@ -207,7 +208,8 @@ TEST_CASE("a run from scratch follows a change of sizes, and a bad edit is still
     const Trace before = engine.run(problem);
     Problem other =
         problem_of({.B = 1, .Tq = 3, .Tk = 3, .D = 8, .Dkv = 8, .H = 4, .Hkv = 4, .dk = 2, .dv = 2});
-    CHECK(engine.rerun(other, problem, before, progress).computed == Reach::all(4));
+    CHECK(engine.rerun(other, problem, before, progress).computed ==
+          DirtySet::all(4, StageSet::of(other.parts())));
     Problem edited = problem;
     set_cell(edited, TensorId::W_Q, 0, NAN);
     CHECK_THROWS_WITH(engine.rerun(edited, problem, before, progress), Catch::Contains("W_Q[0, 0] is NaN"));

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "core/attention/problem.h"
+
+namespace headscope {
+
+// Equality to the last bit, which == on floats is not: -0 differs from 0. Two null tensors are the same.
+bool same_bits(const TensorPtr& a, const TensorPtr& b);
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b);
+bool same_bits(float a, float b);
+bool same_bits(const Mask& a, const Mask& b);
+bool same_bits(const Problem& a, const Problem& b);
+
+} // namespace headscope

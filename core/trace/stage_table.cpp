@@ -1,0 +1,295 @@
+#include "core/trace/stage.h"
+
+#include "core/base/in_order.h"
+
+namespace headscope {
+
+namespace {
+
+using enum TensorId;
+using A = Axis;
+using Op = Operation;
+using G = StageGroup;
+using Spans = std::vector<ReadSpan>;
+using Row = TensorInfo;
+
+constexpr std::array<Axis, 4> axes(A a = A::none, A b = A::none, A c = A::none, A d = A::none) {
+    return {a, b, c, d};
+}
+
+/// The extent of an axis of an input of a row.
+std::int64_t width_of(TensorId input, std::size_t axis, const Dims& dims) {
+    return extent(tensor_info(input).axes[axis], dims);
+}
+
+// How the rows find the cells that one of theirs reads.
+
+Spans projection_cells(const Row& row, const Dims& dims, const Index& at) {
+    const std::int64_t width = width_of(row.inputs[1], 0, dims);
+    return {{row.inputs[0], {at[0], at[1], 0, 0}, 2, width},
+            {row.inputs[1], {0, at[2], 0, 0}, 0, width},
+            {row.inputs[2], {at[2], 0, 0, 0}, 0, 1}};
+}
+
+Spans split_cells(const Row& row, const Dims& dims, const Index& at) {
+    const std::int64_t width = extent(row.axes[3], dims);
+    return {{row.inputs[0], {at[0], at[2], at[1] * width + at[3], 0}, 2, 1}};
+}
+
+Spans rotation_cells(const Row& row, const Dims& dims, const Index& at) {
+    Index partner = at;
+    partner[3] = rotary_partner(at[3], dims.dk);
+    return {split_cells(row, dims, at)[0], split_cells(row, dims, partner)[0]};
+}
+
+Spans dot_product_cells(const Row& row, const Dims& dims, const Index& at) {
+    return {{row.inputs[0], {at[0], at[1], at[2], 0}, 3, dims.dk},
+            {row.inputs[1], {at[0], dims.kv_head(at[1]), at[3], 0}, 3, dims.dk}};
+}
+
+Spans scale_cells(const Row& row, const Dims&, const Index& at) {
+    return {{row.inputs[0], at, 3, 1}};
+}
+
+Spans mask_cells(const Row& row, const Dims&, const Index& at) {
+    return {{row.inputs[0], at, 3, 1}, {row.inputs[1], at, 3, 1}};
+}
+
+Spans softmax_cells(const Row& row, const Dims& dims, const Index& at) {
+    return {{row.inputs[0], {at[0], at[1], at[2], 0}, 3, dims.Tk}};
+}
+
+Spans mean_cells(const Row& row, const Dims& dims, const Index& at) {
+    return {{row.inputs[0], {at[0], 0, at[1], at[2]}, 1, dims.H}};
+}
+
+Spans value_sum_cells(const Row& row, const Dims& dims, const Index& at) {
+    return {{row.inputs[0], {at[0], at[1], at[2], 0}, 3, dims.Tk},
+            {row.inputs[1], {at[0], dims.kv_head(at[1]), 0, at[3]}, 2, dims.Tk}};
+}
+
+Spans join_cells(const Row& row, const Dims& dims, const Index& at) {
+    return {{row.inputs[0], {at[0], at[2] / dims.dv, at[1], at[2] % dims.dv}, 3, 1},
+            {row.inputs[1], {at[2] / dims.dv, 0, 0, 0}, 0, 1}};
+}
+
+Spans head_projection_cells(const Row& row, const Dims& dims, const Index& at) {
+    return {{row.inputs[0], {at[0], at[1], at[2], 0}, 3, dims.dv},
+            {row.inputs[1], {at[1] * dims.dv, at[3], 0, 0}, 0, dims.dv},
+            {row.inputs[2], {at[1], 0, 0, 0}, 0, 1}};
+}
+
+constexpr Row stage(TensorId id, std::string_view name, std::string_view title, std::string_view symbol,
+                    StageGroup group, std::array<Axis, 4> axes, Operation operation, CellsRead cells,
+                    TensorList inputs, std::string_view formula, Scale scale = Scale::values) {
+    return {.id = id,
+            .name = name,
+            .title = title,
+            .symbol = symbol,
+            .group = group,
+            .axes = axes,
+            .operation = operation,
+            .inputs = inputs,
+            .formula = formula,
+            .scale = scale,
+            .cells = cells};
+}
+
+// In the order in which they are computed.
+constexpr std::array<Row, stage_count> stages{{
+    stage(x, "x", "Token vectors", "X", G::x, axes(A::B, A::Tq, A::D), Op::given, nullptr, {},
+          "one row per token"),
+    stage(q, "q", "Queries", "Q", G::qkv, axes(A::B, A::Tq, A::H_dk), Op::projection, projection_cells,
+          {x, W_Q, b_Q}, "Q = X W_Q + b_Q"),
+    stage(k, "k", "Keys", "K", G::qkv, axes(A::B, A::Tk, A::Hkv_dk), Op::projection, projection_cells,
+          {x_kv, W_K, b_K}, "K = X W_K + b_K"),
+    stage(v, "v", "Values", "V", G::qkv, axes(A::B, A::Tk, A::Hkv_dv), Op::projection, projection_cells,
+          {x_kv, W_V, b_V}, "V = X W_V + b_V"),
+    stage(q_heads, "q_heads", "Queries by head", "Q_h", G::split, axes(A::B, A::H, A::Tq, A::dk), Op::split,
+          split_cells, {q}, "q_heads[h] = q[:, h·dk : (h+1)·dk]"),
+    stage(k_heads, "k_heads", "Keys by head", "K_h", G::split, axes(A::B, A::Hkv, A::Tk, A::dk), Op::split,
+          split_cells, {k}, "k_heads[h] = k[:, h·dk : (h+1)·dk]"),
+    stage(v_heads, "v_heads", "Values by head", "V_h", G::split, axes(A::B, A::Hkv, A::Tk, A::dv), Op::split,
+          split_cells, {v}, "v_heads[h] = v[:, h·dv : (h+1)·dv]"),
+    stage(scores, "scores", "Scores", "S", G::scores, axes(A::B, A::H, A::Tq, A::Tk), Op::dot_product,
+          dot_product_cells, {q_heads, k_heads}, "scores[h] = q_heads[h] · k_heads[h]ᵀ", Scale::scores),
+    stage(scaled, "scaled", "Scaled scores", "S / √dk", G::scaled, axes(A::B, A::H, A::Tq, A::Tk), Op::scale,
+          scale_cells, {scores, temperature}, "scaled = scores ÷ √dk", Scale::scores),
+    stage(masked, "masked", "Masked scores", "S + M", G::masked, axes(A::B, A::H, A::Tq, A::Tk), Op::mask,
+          mask_cells, {scaled, mask}, "masked = scaled where allowed, else −∞", Scale::scores),
+    stage(weights, "weights", "Attention weights", "A", G::weights, axes(A::B, A::H, A::Tq, A::Tk),
+          Op::softmax, softmax_cells, {masked}, "weights = softmax(masked), one row per query token",
+          Scale::shares),
+    stage(weights_mean, "weights_mean", "Mean over heads", "Ā", G::weights, axes(A::B, A::Tq, A::Tk),
+          Op::mean, mean_cells, {weights}, "weights_mean = mean of weights[h] over h", Scale::shares),
+    stage(head_out, "head_out", "Head outputs", "O_h", G::head_out, axes(A::B, A::H, A::Tq, A::dv),
+          Op::value_sum, value_sum_cells, {weights, v_heads}, "head_out[h] = weights[h] · v_heads[h]"),
+    stage(concat, "concat", "Concatenation", "O", G::concat, axes(A::B, A::Tq, A::H_dv), Op::join, join_cells,
+          {head_out, gain}, "concat = [head_out[0], head_out[1], …]"),
+    stage(contributions, "contributions", "Contributions", "C_h", G::contributions,
+          axes(A::B, A::H, A::Tq, A::D), Op::head_projection, head_projection_cells, {head_out, W_O, gain},
+          "contributions[h] = head_out[h] · W_O[rows of h]"),
+    stage(output, "output", "Output projection", "Y", G::output, axes(A::B, A::Tq, A::D),
+          Op::output_projection, projection_cells, {concat, W_O, b_O}, "output = concat · W_O + b_O"),
+}};
+
+/// A row of the table for what is not computed; `group` says where it is read first.
+constexpr Row given(TensorId id, std::string_view name, std::string_view title, std::string_view symbol,
+                    StageGroup group, std::array<Axis, 4> axes) {
+    return {.id = id,
+            .name = name,
+            .title = title,
+            .symbol = symbol,
+            .group = group,
+            .axes = axes,
+            .operation = Op::given,
+            .inputs = {},
+            .formula = "",
+            .stage = false};
+}
+
+constexpr Row given_with(Row row, ProblemPart when, std::optional<TensorId> instead = {}) {
+    row.when = when;
+    row.instead = instead;
+    return row;
+}
+
+constexpr std::array<Row, tensor_count - stage_count> inputs{{
+    given_with(given(x_kv, "x_kv", "Key and value source", "X_kv", G::qkv, axes(A::B, A::Tk, A::Dkv)),
+               &ProblemParts::cross, x),
+    given(W_Q, "W_Q", "Query weights", "W_Q", G::qkv, axes(A::D, A::H_dk)),
+    given(W_K, "W_K", "Key weights", "W_K", G::qkv, axes(A::Dkv, A::Hkv_dk)),
+    given(W_V, "W_V", "Value weights", "W_V", G::qkv, axes(A::Dkv, A::Hkv_dv)),
+    given(W_O, "W_O", "Output weights", "W_O", G::output, axes(A::H_dv, A::D)),
+    given(b_Q, "b_Q", "Query bias", "b_Q", G::qkv, axes(A::H_dk)),
+    given(b_K, "b_K", "Key bias", "b_K", G::qkv, axes(A::Hkv_dk)),
+    given(b_V, "b_V", "Value bias", "b_V", G::qkv, axes(A::Hkv_dv)),
+    given(b_O, "b_O", "Output bias", "b_O", G::output, axes(A::D)),
+    given(mask, "mask", "Mask", "M", G::masked, axes(A::B, A::H, A::Tq, A::Tk)),
+    given(gain, "gain", "Head gains", "g_h", G::concat, axes(A::H)),
+    given(temperature, "temperature", "Temperature", "τ", G::scaled, axes()),
+    given_with(
+        given(rotary_cos, "rotary.cos", "Cosines of the rotation", "cos", G::split, axes(A::B, A::Tq, A::dk)),
+        &ProblemParts::rotary),
+    given_with(
+        given(rotary_sin, "rotary.sin", "Sines of the rotation", "sin", G::split, axes(A::B, A::Tq, A::dk)),
+        &ProblemParts::rotary),
+}};
+
+/// The row of a stage in problems with a rotary position embedding.
+constexpr Row rotated(Row row, std::string_view formula) {
+    row.operation = Op::rotation;
+    row.inputs = {row.inputs[0], rotary_cos, rotary_sin};
+    row.formula = formula;
+    row.when = &ProblemParts::rotary;
+    row.cells = rotation_cells;
+    return row;
+}
+
+constexpr const Row* find_row(TensorId id) {
+    for (const Row& row : stages)
+        if (row.id == id)
+            return &row;
+    for (const Row& row : inputs)
+        if (row.id == id)
+            return &row;
+    return nullptr;
+}
+
+/// Rows that stand for a stage in problems with the part that `when` names.
+constexpr std::array variants{
+    rotated(*find_row(q_heads), "q_heads[h] = q[:, h·dk : (h+1)·dk], turned by position"),
+    rotated(*find_row(k_heads), "k_heads[h] = k[:, h·dk : (h+1)·dk], turned by position"),
+};
+
+constexpr auto rows = [] {
+    std::array<const Row*, tensor_count> found{};
+    for (std::size_t id = 0; id < found.size(); ++id)
+        found[id] = find_row(static_cast<TensorId>(id));
+    return found;
+}();
+static_assert(std::ranges::none_of(rows, [](const Row* row) { return row == nullptr; }),
+              "every tensor has a row");
+static_assert(
+    [] {
+        for (std::size_t at = 0; at < stages.size(); ++at)
+            for (const TensorId input : stages[at].inputs.all())
+                if (find_row(input)->stage && find_row(input) >= &stages[at])
+                    return false;
+        return true;
+    }(),
+    "every stage stands after those that it reads");
+
+constexpr std::array<TensorId, 3> alone(TensorId id) {
+    return {id, id, id};
+}
+
+constexpr std::array<GroupInfo, group_count> groups{{
+    {G::x, "x", "Token vectors", x, Page::tokens, false, {x, x_kv}, alone(x)},
+    {G::qkv, "q k v", "Queries, keys and values", q, Page::projection, false, {q, k, v}, {q, k, v}},
+    {G::split,
+     "split",
+     "Split into heads",
+     q_heads,
+     Page::split,
+     false,
+     {q, k, v, q_heads, k_heads, v_heads},
+     {q_heads, k_heads, v_heads}},
+    {G::scores, "scores", "Scores", scores, Page::maps, true, {scores}, alone(scores)},
+    {G::scaled, "scaled", "Scaled scores", scaled, Page::maps, true, {scaled}, alone(scaled)},
+    {G::masked, "masked", "Masked scores", masked, Page::maps, true, {masked}, alone(masked)},
+    {G::weights,
+     "weights",
+     "Attention weights",
+     weights,
+     Page::weights,
+     true,
+     {weights, weights_mean},
+     alone(weights)},
+    {G::head_out, "head_out", "Head outputs", head_out, Page::head_out, true, {head_out}, alone(head_out)},
+    {G::concat, "concat", "Concatenation", concat, Page::concat, true, {head_out, concat}, alone(concat)},
+    {G::contributions,
+     "contributions",
+     "Contributions of the heads",
+     contributions,
+     Page::contributions,
+     true,
+     {contributions, output},
+     alone(contributions)},
+    {G::output,
+     "output",
+     "Output projection",
+     output,
+     Page::output,
+     true,
+     {contributions, output},
+     alone(output)},
+}};
+static_assert(in_order(groups, &GroupInfo::group), "the stops stand in the order of the strip");
+
+} // namespace
+
+const TensorInfo& tensor_info(TensorId id) {
+    return *rows[static_cast<std::size_t>(id)];
+}
+
+const TensorInfo& tensor_info(TensorId id, const ProblemParts& parts) {
+    for (const Row& row : variants)
+        if (row.id == id && parts.*row.when)
+            return row;
+    return tensor_info(id);
+}
+
+const GroupInfo& group_info(StageGroup group) {
+    return groups[static_cast<std::size_t>(group)];
+}
+
+std::span<const TensorInfo> stage_table() {
+    return stages;
+}
+
+std::span<const TensorInfo> input_table() {
+    return inputs;
+}
+
+} // namespace headscope

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+
+namespace headscope {
+
+/// Every tensor that has a name on screen, in files and on the command line. The order has no meaning.
+enum class TensorId : std::uint8_t {
+    x,
+    q,
+    k,
+    v,
+    q_heads,
+    k_heads,
+    v_heads,
+    scores,
+    scaled,
+    masked,
+    weights,
+    weights_mean,
+    head_out,
+    concat,
+    contributions,
+    output,
+    x_kv,
+    W_Q,
+    W_K,
+    W_V,
+    W_O,
+    b_Q,
+    b_K,
+    b_V,
+    b_O,
+    mask,
+    gain,
+    temperature,
+    rotary_cos,
+    rotary_sin
+};
+inline constexpr int stage_count = 16, tensor_count = 30;
+
+/// The stops of the stage strip, from left to right. Stages that are understood together share one.
+enum class StageGroup : std::uint8_t {
+    x,
+    qkv,
+    split,
+    scores,
+    scaled,
+    masked,
+    weights,
+    head_out,
+    concat,
+    contributions,
+    output
+};
+inline constexpr int group_count = 11;
+
+/// The pages of the canvas.
+enum class Page : std::uint8_t {
+    tokens,
+    projection,
+    split,
+    maps,
+    weights,
+    head_out,
+    concat,
+    contributions,
+    output
+};
+inline constexpr int page_count = 9;
+
+/// How one cell of a stage follows from the cells it reads; the inspector explains each in its own way.
+enum class Operation : std::uint8_t {
+    given,             ///< decided by the user, or by the positions of the tokens
+    projection,        ///< a row of one tensor times a column of another, plus a bias
+    split,             ///< the same number, in the head that owns its column
+    rotation,          ///< as split, then turned with its partner by the position
+    dot_product,       ///< q_i . k_j
+    scale,             ///< divided by sqrt(dk) and the temperature
+    mask,              ///< minus infinity where attention is not allowed, plus an additive mask
+    softmax,           ///< exp(s - max) / sum over a row
+    mean,              ///< the average over heads
+    value_sum,         ///< weights times a column of V
+    join,              ///< the same number times the head's gain, beside those of the other heads
+    head_projection,   ///< one head's numbers times its rows of W_O
+    output_projection, ///< a projection that is also the sum of the heads' contributions
+};
+inline constexpr int operation_count = 13;
+
+/// How numbers are coloured.
+enum class Scale : std::uint8_t {
+    values, ///< by size and sign, around zero
+    scores, ///< from the lowest to the highest: zero means nothing to the softmax
+    shares  ///< from zero up
+};
+
+/// What a problem has beyond what every problem has.
+struct ProblemParts {
+    bool cross = false;  ///< keys and values have a source of their own
+    bool rotary = false; ///< a rotary position embedding
+    bool operator==(const ProblemParts&) const = default;
+};
+using ProblemPart = bool ProblemParts::*;
+
+} // namespace headscope

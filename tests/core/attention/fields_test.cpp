@@ -1,0 +1,111 @@
+#include "core/attention/dirty.h"
+#include "core/attention/same_bits.h"
+#include "core/base/overloaded.h"
+#include "tests/catch.h"
+#include "tests/conformance/generate.h"
+#include "tests/support.h"
+
+#include <set>
+
+using namespace headscope;
+
+namespace {
+
+/// Self-attention whose heads a rotary position embedding can turn.
+Problem turnable() {
+    Numbers numbers(11);
+    return generate({.B = 1, .Tq = 3, .Tk = 3, .D = 6, .Dkv = 6, .H = 2, .Hkv = 1, .dk = 4, .dv = 3}, {},
+                    numbers);
+}
+
+Rotary tables(float cos, float sin) {
+    return {std::make_shared<const Tensor>(Shape{1, 3, 4}, cos),
+            std::make_shared<const Tensor>(Shape{1, 3, 4}, sin)};
+}
+
+std::set<std::string_view> names_of(const StageSet& stages) {
+    std::set<std::string_view> names;
+    for (const TensorInfo& stage : stage_table())
+        if (stages.has(stage.id))
+            names.insert(stage.name);
+    return names;
+}
+
+const std::set<std::string_view> from_split{"q_heads", "k_heads",       "scores",       "scaled",
+                                            "masked",  "weights",       "weights_mean", "head_out",
+                                            "concat",  "contributions", "output"};
+
+} // namespace
+
+TEST_CASE("every tensor that the user may edit is a field under the name of its row") {
+    std::set<std::string_view> names;
+    Problem problem;
+    visit_fields(Overloaded{[&](const Field& field, const TensorPtr& tensor) {
+                                REQUIRE(field.row);
+                                CHECK(field.name == tensor_info(*field.row).name);
+                                CHECK(problem.input_slot(*field.row) == &tensor);
+                                CHECK(is_editable(*field.row));
+                                CHECK(names.insert(field.name).second);
+                            },
+                            [](const Field&, const auto&) {}},
+                 problem);
+    CHECK(names ==
+          std::set<std::string_view>{"x", "x_kv", "W_Q", "W_K", "W_V", "W_O", "b_Q", "b_K", "b_V", "b_O"});
+    for (const TensorId id : {TensorId::q, TensorId::mask, TensorId::temperature, TensorId::rotary_cos})
+        CHECK_FALSE(is_editable(id));
+}
+
+TEST_CASE("no two problems are equal whose fields differ in a bit") {
+    const Problem one = turnable();
+    Problem other = one;
+    CHECK(same_bits(one, other));
+    other.temperature = 2;
+    CHECK_FALSE(same_bits(one, other));
+    other = one;
+    other.tokens = {"a", "b", "c"};
+    CHECK_FALSE(same_bits(one, other));
+    other = one;
+    other.rotary = tables(1, 0);
+    CHECK_FALSE(same_bits(one, other));
+    Problem turned = one;
+    turned.rotary = tables(1, -0.0F);
+    CHECK_FALSE(same_bits(turned, other));
+}
+
+TEST_CASE("in self-attention keys and values read x where the table names their own source") {
+    CHECK(source_of(TensorId::x_kv, {}) == TensorId::x);
+    CHECK(source_of(TensorId::x_kv, {.cross = true}) == TensorId::x_kv);
+    CHECK_FALSE(has_tensor(TensorId::x_kv, {}));
+    CHECK(has_tensor(TensorId::rotary_sin, {.rotary = true}));
+    CHECK(StageSet::of({}) == StageSet::all());
+}
+
+TEST_CASE("a rotation is a row of its own, and one that comes, goes or changes makes the split heads dirty") {
+    CHECK(tensor_info(TensorId::q_heads, {}).operation == Operation::split);
+    CHECK(tensor_info(TensorId::q_heads, {.rotary = true}).operation == Operation::rotation);
+    CHECK(tensor_info(TensorId::v_heads, {.rotary = true}).operation == Operation::split);
+    const Problem plain = turnable();
+    Problem turned = plain, further = plain;
+    turned.rotary = tables(1, 0);
+    further.rotary = tables(0, 1);
+    CHECK(names_of(dirty_after(plain, turned).stages()) == from_split);
+    CHECK(names_of(dirty_after(turned, plain).stages()) == from_split);
+    CHECK(names_of(dirty_after(turned, further).stages()) == from_split);
+    CHECK(dirty_after(turned, turned).stages().empty());
+}
+
+TEST_CASE("an edit is followed through the table from the row of its field") {
+    const Problem before = turnable();
+    Problem after = before;
+    after.temperature = 2;
+    std::set<std::string_view> wanted = from_split;
+    for (const char* earlier : {"q_heads", "k_heads", "scores"})
+        wanted.erase(earlier);
+    CHECK(names_of(dirty_after(before, after).stages()) == wanted);
+    after = before;
+    after.gains = {1, 0.5F};
+    const DirtySet by_gain = dirty_after(before, after);
+    CHECK(names_of(by_gain.stages()) == std::set<std::string_view>{"concat", "contributions", "output"});
+    CHECK_FALSE(by_gain.has(TensorId::contributions, 0));
+    CHECK(by_gain.has(TensorId::contributions, 1));
+}
