@@ -7,9 +7,11 @@
 #include "core/project/case_file.h"
 #include "core/project/mask_json.h"
 #include "tests/conformance/compare.h"
+#include "tests/conformance/mask_by_definition.h"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -38,6 +40,26 @@ std::string parameters_of(const json& entry) {
     return kept.dump();
 }
 
+/// heads[b, h, i, c] = joined[b, i, h · width + c].
+TensorPtr split(const Tensor& joined, std::int64_t heads) {
+    const std::int64_t B = joined.shape()[0], T = joined.shape()[1], width = joined.shape()[2] / heads;
+    Tensor out({B, heads, T, width});
+    for (std::int64_t b = 0; b < B; ++b)
+        for (std::int64_t h = 0; h < heads; ++h)
+            for (std::int64_t i = 0; i < T; ++i)
+                for (std::int64_t c = 0; c < width; ++c)
+                    out.at(b, h, i, c) = joined.at(b, i, h * width + c);
+    return std::make_shared<const Tensor>(std::move(out));
+}
+
+/// PyTorch's scores are divided by sqrt(dk) already.
+TensorPtr undivided(const Tensor& scaled, std::int64_t dk) {
+    Tensor out(scaled.shape(), scaled.values());
+    for (float& value : out.values())
+        value = static_cast<float>(static_cast<double>(value) * std::sqrt(static_cast<double>(dk)));
+    return std::make_shared<const Tensor>(std::move(out));
+}
+
 Trace expected_of(const format::Safetensors& file, const json& entry, const Dims& dims) {
     Trace expected;
     expected.dims = dims;
@@ -47,6 +69,10 @@ Trace expected_of(const format::Safetensors& file, const json& entry, const Dims
     // Without a mask the masked scores are the scaled ones; files then leave them out.
     if (!file.has("expect.scores_masked"))
         expected.slot(TensorId::masked) = expected.stages[static_cast<std::size_t>(TensorId::scaled)];
+    expected.slot(TensorId::q_heads) = split(*expected.stage(TensorId::q), dims.H);
+    expected.slot(TensorId::k_heads) = split(*expected.stage(TensorId::k), dims.Hkv);
+    expected.slot(TensorId::v_heads) = split(*expected.stage(TensorId::v), dims.Hkv);
+    expected.slot(TensorId::scores) = undivided(*expected.stage(TensorId::scaled), dims.dk);
     for (const json& row : entry.value("fully_masked_rows", json::array()))
         for (std::int64_t h = 0; h < dims.H; ++h)
             expected.fully_masked.push_back({row[0].get<std::int64_t>(), h, row[1].get<std::int64_t>()});
@@ -81,7 +107,9 @@ std::string failure(const ConformanceCase& one, const Tracer& tracer) {
     try {
         const Trace got = tracer(one.problem);
         std::string wrong = difference(got, one.expected);
-        return wrong.empty() ? broken_invariant(got) : wrong;
+        if (wrong.empty())
+            wrong = broken_invariant(got);
+        return wrong.empty() ? broken_mask(one.problem, got) : wrong;
     } catch (const std::exception& error) {
         return std::string("threw: ") + error.what();
     }
