@@ -188,8 +188,12 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
     const figure::Point tip{area.right() - 26, area.y + 22};
     picture.scene.add(figure::LineItem{{tip.x + 5, tip.y - 5}, tip, theme.muted, 1.5F});
     picture.scene.add(figure::LineItem{tip, {tip.x + 5, tip.y + 5}, theme.muted, 1.5F});
-    picture.hotspots.push_back(
-        {{tip.x - 10, area.y + 6, 26, 32}, "fold left", ViewChange(OpenLeft{false}), "Fold this panel"});
+    // Beside the last tab where there is room, never narrower than the chevron.
+    const float fold = std::clamp(x - 7, tip.x - 10, tip.x - 6);
+    picture.hotspots.push_back({{fold, area.y + 6, tip.x + 16 - fold, 32},
+                                "fold left",
+                                ViewChange(OpenLeft{false}),
+                                "Fold this panel"});
     show_picture(picture, origin.x, origin.y, tools, nullptr);
     return strip_height;
 }

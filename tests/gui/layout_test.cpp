@@ -111,32 +111,50 @@ TEST_CASE("dragging the scrubber goes to the stage and row under the mouse", "[g
         CHECK(desk.view().group == static_cast<StageGroup>(group));
         CHECK(desk.view().row == -1);
     }
-    for (float place = 3.2F; place < 9.9F; place += 0.171F) {
-        const float x = std::floor(left + width * place / 10); // the mouse stands on whole pixels
-        desk.driver.drag(left, y, x, y, 2);
-        const GoTo wanted = scrubber_target((x - left) / width * 10, dims);
-        INFO(place);
-        CHECK(desk.view().group == wanted.group);
-        CHECK(desk.view().row == wanted.row);
-    }
+    // Between two stops lie the rows of the second, equally wide. Close to a stop it is the whole stage.
+    REQUIRE(dims.Tq == 4);
+    struct Stop {
+        float share; ///< of the way from the stop before
+        int on;      ///< 1: in the stage itself, 0: still in the one before
+        int row;     ///< -1: all of it
+    };
+    const Stop stops[] = {{0.06F, 0, -1}, {0.16F, 1, 0}, {0.22F, 1, 0}, {0.28F, 1, 1}, {0.47F, 1, 1},
+                          {0.53F, 1, 2},  {0.72F, 1, 2}, {0.78F, 1, 3}, {0.86F, 1, 3}, {0.94F, 1, -1}};
+    REQUIRE(width > 300); // a pixel is less than 0.04 of the way
+    for (const int stage : {4, 7, 10})
+        for (const Stop& stop : stops) {
+            const float x = left + width * (static_cast<float>(stage - 1) + stop.share) / 10;
+            desk.driver.drag(left, y, std::round(x), y, 2);
+            INFO(stop.share << " of the way to stage " << stage);
+            CHECK(static_cast<int>(desk.view().group) == stage - 1 + stop.on);
+            CHECK(desk.view().row == stop.row);
+        }
     desk.driver.drag(left + width / 2, y, left - 3000, y, 3);
     CHECK(desk.view().group == StageGroup::x);
     desk.driver.drag(left + width / 2, y, left + 9000, y, 3);
     CHECK(desk.view().group == StageGroup::output);
 }
 
-TEST_CASE("the scrubber's handle stands where a drag to it leads", "[gui][layout]") {
+TEST_CASE("the scrubber's handle stands between the stops, as far as rows were gone through",
+          "[gui][layout]") {
     const Dims dims{.B = 1, .Tq = 4, .Tk = 4, .D = 8, .Dkv = 8, .H = 2, .Hkv = 2, .dk = 4, .dv = 4};
     ViewState view;
-    for (int group = 1; group < group_count; ++group)
-        for (std::int64_t row = -1; row < dims.Tq; ++row) {
-            view.group = static_cast<StageGroup>(group);
+    for (int stage = 1; stage < group_count; ++stage) {
+        view.group = static_cast<StageGroup>(stage);
+        const float before = static_cast<float>(stage - 1);
+        // Four rows are five steps to the next stop.
+        const std::pair<int, float> places[] = {{0, 0.2F}, {1, 0.4F}, {2, 0.6F}, {3, 0.8F}, {-1, 1.0F}};
+        for (const auto& [row, share] : places) {
             view.row = row;
-            const GoTo back = scrubber_target(scrubber_place(view, dims), dims);
-            INFO("stage " << group << " row " << row);
-            CHECK(back.group == view.group);
-            CHECK(back.row == view.row);
+            INFO("stage " << stage << " row " << row);
+            CHECK(scrubber_place(view, dims) == Approx(before + share));
+            const GoTo back = scrubber_target(before + share, dims);
+            CHECK(static_cast<int>(back.group) == stage);
+            CHECK(back.row == row);
         }
+    }
+    view.group = StageGroup::x;
+    CHECK(scrubber_place(view, dims) == 0);
 }
 
 TEST_CASE("every preset and stage at every size of the window", "[gui][layout]") {
