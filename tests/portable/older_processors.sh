@@ -1,16 +1,40 @@
 #!/bin/sh
-# Runs the program as older processors would, one without AVX and one without AVX-512: it must take the kernels that
-# they have, and must not die of an instruction that they lack. Takes the program; exits with 77 (skipped) where
-# qemu-x86_64 is missing.
+# Runs the program and the tests of its CPU engine as older processors would: Nehalem and Westmere without AVX, Haswell
+# without AVX-512. They must take the kernels that they have, compute right numbers, and not die of an instruction that
+# they lack. Takes the program and the unit tests; exits with 77 (skipped) where qemu-x86_64 is missing.
 set -eu
-program=$1
+program=$1 tests=$2
 if ! command -v qemu-x86_64 >/dev/null; then
   echo "skipped: there is no qemu-x86_64 (Debian: qemu-user)"
   exit 77
 fi
-for pair in Westmere=baseline Haswell=AVX2; do
+unset HEADSCOPE_KERNELS HEADSCOPE_DEVICE
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+fail() {
+  echo "$cpu: $1" >&2
+  exit 1
+}
+emulated() {
+  qemu-x86_64 -cpu "$cpu" "$@" 2>"$folder/said" || {
+    cat "$folder/said" >&2
+    fail "$* failed with $? (132: an instruction that this processor lacks)"
+  }
+}
+
+for pair in Nehalem=baseline Westmere=baseline Haswell=AVX2; do
   cpu=${pair%=*} kernels=${pair#*=}
-  qemu-x86_64 -cpu "$cpu" "$program" devices | grep "^cpu: .*$kernels"
-  qemu-x86_64 -cpu "$cpu" "$program" trace "The cat sat down" --stages output -o - |
-    grep -q . && echo "$cpu: a trace came of it"
+  emulated "$program" devices >"$folder/devices"
+  grep -q "^cpu: .*, $kernels\$" "$folder/devices" || fail "does not take the $kernels kernels: $(cat "$folder/devices")"
+  emulated "$program" trace "The cat sat down" --device cpu --stages weights,output -o "$folder/trace.json"
+  grep -q '"device":"cpu"' "$folder/trace.json" || fail "the trace says another device than cpu"
+  emulated "$program" render "The cat sat down" --stage weights -o "$folder/figure.svg"
+  grep -q '</svg>' "$folder/figure.svg" || fail "the figure is no whole SVG"
+  emulated "$program" render "The cat sat down" -o "$folder/window.png"
+  head -c 4 "$folder/window.png" | grep -q PNG || fail "the window's picture is no PNG"
+  emulated "$tests" "[processor]" >"$folder/tests" || :
+  grep -q '^All tests passed ([0-9]* assertions* in [1-9][0-9]* test cases*)' "$folder/tests" ||
+    fail "$(cat "$folder/tests")"
+  echo "$cpu: $kernels kernels; $(grep '^All tests' "$folder/tests")"
 done

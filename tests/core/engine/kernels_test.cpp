@@ -27,7 +27,7 @@ std::vector<const cpu::Kernels*> all_kernels() {
 
 } // namespace
 
-TEST_CASE("every processor has kernels, the fastest are taken, and no others are found") {
+TEST_CASE("every processor has kernels, the fastest are taken, and no others are found", "[processor]") {
     CHECK(cpu::find_kernels("baseline") != nullptr);
     CHECK(cpu::find_kernels("abacus") == nullptr);
     if (std::getenv("HEADSCOPE_KERNELS") == nullptr)
@@ -48,7 +48,8 @@ TEST_CASE("the kernels of every instruction set meet the golden and the generate
     }
 }
 
-TEST_CASE("products of all small sizes, with edges, in parts of the depth, with factor and bias") {
+TEST_CASE("products of all small sizes, with edges, in parts of the depth, with factor and bias",
+          "[processor]") {
     Numbers numbers(3);
     constexpr std::int64_t most_rows = 14, depth = 9, most_cols = 70;
     const TensorPtr A = numbers.tensor({most_rows, depth}, 1), B = numbers.tensor({depth, 96}, 1),
@@ -96,7 +97,7 @@ TEST_CASE("products of all small sizes, with edges, in parts of the depth, with 
     }
 }
 
-TEST_CASE("a product says when a number of it is not finite") {
+TEST_CASE("a product says when a number of it is not finite", "[processor]") {
     for (const cpu::Kernels* kernels : all_kernels()) {
         INFO(kernels->name);
         std::vector<float> A(13, 1.0F), B(static_cast<std::size_t>(kernels->panel), 1.0F), C(13 * 64);
@@ -121,7 +122,7 @@ TEST_CASE("a product says when a number of it is not finite") {
     }
 }
 
-TEST_CASE("exponentials are right to 2e-7 over the whole range, and exactly 0 below it") {
+TEST_CASE("exponentials are right to 2e-7 over the whole range, and exactly 0 below it", "[processor]") {
     for (const cpu::Kernels* kernels : all_kernels()) {
         INFO(kernels->name);
         constexpr std::size_t count = 400'003;
@@ -144,7 +145,7 @@ TEST_CASE("exponentials are right to 2e-7 over the whole range, and exactly 0 be
     }
 }
 
-TEST_CASE("the largest of a row, and a row scaled in both places") {
+TEST_CASE("the largest of a row, and a row scaled in both places", "[processor]") {
     Numbers numbers(8);
     for (const cpu::Kernels* kernels : all_kernels())
         for (const std::int64_t count : {0, 1, 3, 4, 5, 16, 31, 32, 33, 100}) {
@@ -161,7 +162,7 @@ TEST_CASE("the largest of a row, and a row scaled in both places") {
         }
 }
 
-TEST_CASE("the activations of every instruction set meet their definitions") {
+TEST_CASE("the activations of every instruction set meet their definitions", "[processor]") {
     constexpr double root_half = 0.70710678118654752440;
     const auto gelu = [](double x) { return 0.5 * x * std::erfc(-x * root_half); };
     const auto gelu_tanh = [](double x) {
