@@ -1,5 +1,3 @@
-#include "app/draw/pages/pages.h"
-#include "app/draw/panels/panels.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
 
@@ -41,6 +39,92 @@ bool already_so(const ViewState& view, const std::string& label) {
     return false;
 }
 
+/// The key that a query of one head weighs most, from the numbers themselves.
+std::int64_t largest_key(const Desk& desk, std::int64_t head, std::int64_t query) {
+    const Tensor& weights = *desk.shown().trace->stage(TensorId::weights);
+    std::int64_t best = 0;
+    for (std::int64_t j = 1; j < desk.problem().dims.Tk; ++j)
+        if (weights.at(0, head, query, j) > weights.at(0, head, query, best))
+            best = j;
+    return best;
+}
+
+/// What a click on the canvas is meant to leave, told from the words that it is on.
+struct Meant {
+    ViewState view;
+    std::vector<float> gains; ///< of all heads
+    bool identity_output = false;
+    bool known = true; ///< whether the words are in this test
+};
+
+Meant meant_by(const Desk& desk, const std::string& label) {
+    Meant meant{desk.view(), {}, desk.program.state().document->recipe.identity_W_O};
+    const std::int64_t H = desk.problem().dims.H;
+    for (std::int64_t h = 0; h < H; ++h)
+        meant.gains.push_back(desk.problem().gain(h));
+    ViewState& view = meant.view;
+    const auto number_after = [&](std::string_view words) { return std::stoll(label.substr(words.size())); };
+    const auto is = [&](std::string_view words) { return label == words; };
+    const auto begins = [&](std::string_view words) { return label.starts_with(words); };
+    if (is("Heatmap"))
+        view.weights_view = WeightsView::heatmap;
+    else if (is("Arcs"))
+        view.weights_view = WeightsView::arcs;
+    else if (is("Text"))
+        view.weights_view = WeightsView::text;
+    else if (is("Graph"))
+        view.weights_view = WeightsView::graph;
+    else if (is("Each head"))
+        view.heads_view = HeadsView::each;
+    else if (begins("Head ") && label.find(" − ") != std::string::npos)
+        view.heads_view = HeadsView::difference;
+    else if (is("Mean"))
+        view.heads_view = HeadsView::mean;
+    else if (is("Same scale"))
+        view.same_scale = false;
+    else if (is("Own scale"))
+        view.same_scale = true;
+    else if (is("Colours by head"))
+        view.colour_map = ColourMap::neutral;
+    else if (is("Paint mask"))
+        view.brush.on = true;
+    else if (is("Q") || is("K") || is("V"))
+        view.projection = is("Q") ? Projection::q : is("K") ? Projection::k : Projection::v;
+    else if (is("Together") || is("Apart"))
+        (view.group == StageGroup::split ? view.apart_target : view.joined_target) =
+            is("Apart") == (view.group == StageGroup::split) ? 1.0F : 0.0F;
+    else if (is("One head"))
+        view.one_head = true;
+    else if (is("as built") || is("identity"))
+        meant.identity_output = is("identity");
+    else if (begins("ablate head ")) {
+        float& gain = meant.gains[static_cast<std::size_t>(number_after("ablate head "))];
+        gain = gain == 0 ? 1.0F : 0.0F;
+    } else if (begins("− "))
+        view.other = number_after("− ");
+    else if (const auto query = label.find("query ");
+             query == 0 || (query != std::string::npos && begins("head "))) {
+        const std::int64_t head = query == 0 ? view.head : number_after("head ");
+        const std::int64_t i = std::stoll(label.substr(query + 6));
+        view.selected = CellAddress{TensorId::weights, {0, head, i, largest_key(desk, head, i)}};
+    } else if (begins("head ") || begins("Head ") || (begins("H") && label.size() == 2)) {
+        view.head = std::stoll(label.substr(label.find_first_of("0123456789")));
+        if (view.other == view.head)
+            view.other = (view.head + 1) % H;
+    } else
+        meant.known = false;
+    return meant;
+}
+
+void check_left(Desk& desk, const Meant& meant) {
+    CHECK(signature(desk.view()) == signature(meant.view));
+    CHECK(desk.view().brush.on == meant.view.brush.on);
+    CHECK(desk.view().one_head == meant.view.one_head);
+    CHECK(desk.program.state().document->recipe.identity_W_O == meant.identity_output);
+    for (std::size_t h = 0; h < meant.gains.size(); ++h)
+        CHECK(desk.problem().gain(static_cast<std::int64_t>(h)) == meant.gains[h]);
+}
+
 /// Clicks every item that is on screen now, each from the same state, and says how many there were.
 int click_everything(Desk& desk) {
     // Edited from the start: the words "not saved" move what stands beside them only once.
@@ -69,27 +153,18 @@ int click_everything(Desk& desk) {
         if (!item.reachable())
             continue;
         const std::string before = signature(desk.program);
-        // What the picture promises for this label.
         const bool on_canvas = item.window.find("canvas") != std::string::npos;
-        const auto& spots = desk.program.canvas().hotspots;
-        const auto spot = std::ranges::find(spots, item.label, &Hotspot::label);
-        std::optional<ViewState> promised;
-        if (on_canvas) {
-            REQUIRE(spot != spots.end());
-            if (const auto* change = std::get_if<ViewChange>(&spot->action)) {
-                promised = start;
-                apply(*promised, *change, desk.problem().dims);
-            }
-        }
+        const Meant meant = meant_by(desk, item.label);
         desk.driver.click(item.middle_x(), item.middle_y());
         ++clicked;
         if (item.label == "##sentence") {
             const bool fixed = desk.program.state().document->recipe.preset == "cat-sleeps";
             CHECK(ImGui::GetIO().WantTextInput == !fixed);
             desk.driver.key(GLFW_KEY_ENTER);
-        } else if (promised) {
-            CHECK(signature(desk.view()) == signature(*promised));
-        } else if (on_canvas || !already_so(start, item.label)) {
+        } else if (on_canvas) {
+            CHECK(meant.known);
+            check_left(desk, meant);
+        } else if (!already_so(start, item.label)) {
             const bool speaks = item.window.find("heads") != std::string::npos ||
                                 item.window.find("tensors") != std::string::npos;
             if (!speaks) // a list's row for what is shown already changes nothing
@@ -109,28 +184,14 @@ int click_everything(Desk& desk) {
     return clicked;
 }
 
-/// Each row of a list in a panel leads to its place.
-template<class Rows>
-void check_rows(Desk& desk, const Rows& rows) {
+/// Clicks the row of a panel, which is meant to leave this view.
+void check_row(Desk& desk, const std::string& label, const std::string& window, const ViewState& meant) {
     const ViewState start = desk.view();
-    for (const Hotspot& row : rows) {
-        INFO(row.label);
-        ViewState promised = start;
-        apply(promised, std::get<ViewChange>(row.action), desk.problem().dims);
-        const std::string window = start.tab == LeftTab::heads     ? "/heads"
-                                   : start.tab == LeftTab::tensors ? "/tensors"
-                                                                   : "/guide";
-        CHECK(desk.click(row.label, window));
-        CHECK(signature(desk.view()) == signature(promised));
-        desk.program.state().view = start;
-        desk.driver.wait(2);
-    }
-}
-
-figure::TextMeasure any_measure() {
-    return [](std::string_view text, figure::Font, float size) {
-        return 0.6F * size * static_cast<float>(text.size());
-    };
+    INFO(label);
+    CHECK(desk.click(label, window));
+    CHECK(signature(desk.view()) == signature(meant));
+    desk.program.state().view = start;
+    desk.driver.wait(2);
 }
 
 } // namespace
@@ -164,17 +225,48 @@ TEST_CASE("everything that can be clicked does something where panels are folded
 
 TEST_CASE("rows of the tensors and heads panels lead where they say", "[gui][hotspots]") {
     Desk desk("eight-experts", "", wide, high);
-    const Theme& colours = theme(false);
-    const figure::TextMeasure measure = any_measure();
     desk.act(ViewChange(ShowTab{LeftTab::tensors}));
-    const DrawContext context{desk.shown(), desk.view(), colours, measure, 311, 2000};
-    const Picture tensors = draw_tensors(context);
-    CHECK(tensors.hotspots.size() >= static_cast<std::size_t>(stage_count));
-    check_rows(desk, tensors.hotspots);
+    using enum StageGroup;
+    // Inputs lead to the stage that reads them first.
+    const std::pair<const char*, StageGroup> places[] = {{"x", x},
+                                                         {"q", qkv},
+                                                         {"k", qkv},
+                                                         {"v", qkv},
+                                                         {"q_heads", split},
+                                                         {"k_heads", split},
+                                                         {"v_heads", split},
+                                                         {"scores", scores},
+                                                         {"scaled", scaled},
+                                                         {"masked", masked},
+                                                         {"weights", weights},
+                                                         {"weights_mean", weights},
+                                                         {"concat", concat},
+                                                         {"head_out", head_out},
+                                                         {"output", output},
+                                                         {"contributions", contributions},
+                                                         {"W_Q", qkv},
+                                                         {"W_K", qkv},
+                                                         {"W_V", qkv},
+                                                         {"W_O", output},
+                                                         {"mask", masked},
+                                                         {"gain", concat}};
+    for (const auto& [name, group] : places) {
+        ViewState meant = desk.view();
+        meant.group = group;
+        meant.row = -1;
+        if (group == split)
+            meant.apart_target = 1;
+        if (group == concat)
+            meant.joined_target = 1;
+        check_row(desk, name, "/tensors", meant);
+    }
     desk.act(ViewChange(ShowTab{LeftTab::heads}));
-    const Picture heads = draw_heads(context);
-    CHECK(heads.hotspots.size() >= 8);
-    check_rows(desk, heads.hotspots);
+    for (std::int64_t h = 0; h < 8; ++h) {
+        ViewState meant = desk.view();
+        meant.head = h;
+        meant.other = h == 1 ? 2 : 1;
+        check_row(desk, "Head " + std::to_string(h), "/heads", meant);
+    }
 }
 
 TEST_CASE("Tab walks to everything that can be clicked and Enter does what a click does", "[gui][hotspots]") {
