@@ -30,6 +30,11 @@ TextSpan AlignedText::source(std::size_t begin, std::size_t end) const {
     return {};
 }
 
+void AlignedText::reserve(std::size_t bytes) {
+    bytes_.reserve(bytes);
+    spans_.reserve(bytes);
+}
+
 void AlignedText::append(char32_t letter, TextSpan source) {
     append_utf8(bytes_, letter);
     spans_.resize(bytes_.size(), source);
@@ -37,7 +42,8 @@ void AlignedText::append(char32_t letter, TextSpan source) {
 
 void AlignedText::append(std::string_view utf8, TextSpan source) {
     bytes_ += utf8;
-    spans_.resize(bytes_.size(), source);
+    for (std::size_t i = 0; i < utf8.size(); ++i)
+        spans_.push_back(source);
 }
 
 void AlignedText::append(const AlignedText& other, std::size_t begin, std::size_t end) {

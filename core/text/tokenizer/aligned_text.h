@@ -26,6 +26,8 @@ public:
     /// end of the source before it.
     TextSpan source(std::size_t begin, std::size_t end) const;
 
+    /// Room for so many bytes.
+    void reserve(std::size_t bytes);
     void append(char32_t letter, TextSpan source);
     void append(std::string_view utf8, TextSpan source);
     /// The bytes [begin, end) of another text with their sources.

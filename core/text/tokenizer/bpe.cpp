@@ -54,6 +54,7 @@ public:
         }
         if (field.boolean_or("byte_fallback", false))
             read_bytes();
+        read_letters();
         read_merges(field.at("merges"));
     }
 
@@ -74,6 +75,14 @@ private:
         for (std::size_t byte = 0; byte < bytes_.size(); ++byte)
             bytes_[byte] =
                 vocabulary_->find(std::string{'<', '0', 'x', digits[byte / 16], digits[byte % 16], '>'});
+    }
+
+    void read_letters() {
+        for (char32_t letter = 0; letter < letters_.size() && prefix_.empty() && suffix_.empty(); ++letter) {
+            std::string text;
+            append_utf8(text, letter);
+            letters_[letter] = vocabulary_->find(text);
+        }
     }
 
     void read_merges(const JsonField& field) {
@@ -118,15 +127,21 @@ private:
     /// next known character, so that byte tokens in between come before it.
     std::vector<Symbol> symbols_of(std::string_view word) const {
         std::vector<Symbol> symbols;
+        symbols.reserve(word.size());
         std::optional<WordToken> waiting;
         const auto flush = [&] {
             if (waiting)
                 symbols.push_back({.token = *waiting});
             waiting.reset();
         };
-        for_each_letter(word, [&](char32_t, std::size_t at, std::size_t size) {
-            const std::string text = spelled(word, at, at + size);
-            if (const auto id = vocabulary_->find(text)) {
+        for_each_letter(word, [&](char32_t letter, std::size_t at, std::size_t size) {
+            std::optional<TokenId> id = letter < letters_.size() ? letters_[letter] : std::nullopt;
+            std::string text;
+            if (!id) {
+                text = spelled(word, at, at + size);
+                id = vocabulary_->find(text);
+            }
+            if (id) {
                 flush();
                 symbols.push_back({.token = {*id, {at, at + size}}});
             } else if (has_bytes(text)) {
@@ -204,6 +219,9 @@ private:
     bool ignore_merges_ = false;
     std::optional<TokenId> unknown_;
     std::array<std::optional<TokenId>, 256> bytes_; ///< the tokens <0x00> to <0xFF>
+    /// The tokens of the first code points, all letters of byte-level vocabularies among them, where a letter
+    /// is spelled alike at every place of a word.
+    std::array<std::optional<TokenId>, 0x180> letters_;
     std::unordered_map<std::uint64_t, Merge> merges_;
 };
 

@@ -31,6 +31,7 @@ PreTokenizer splitter(Pattern pattern, SplitBehavior behavior, bool invert = fal
 /// Every byte as the character that stands for it, with the source of the character that it was part of.
 AlignedText as_byte_letters(const AlignedText& text) {
     AlignedText out;
+    out.reserve(2 * text.size());
     for (std::size_t i = 0; i < text.size(); ++i)
         out.append(letter_of_byte(static_cast<unsigned char>(text.bytes()[i])), text.source(i));
     return out;
@@ -42,18 +43,27 @@ const Pattern& gpt2_pattern() {
     return pattern;
 }
 
+/// The words that GPT-2 cuts a text into, or the text whole.
+Words byte_level_words(const AlignedText& text, bool use_regex) {
+    Words words;
+    if (use_regex)
+        words = split(text, gpt2_pattern(), SplitBehavior::isolated);
+    for (AlignedText& word : words)
+        word = as_byte_letters(word);
+    if (!use_regex && !text.empty())
+        words.push_back(as_byte_letters(text));
+    return words;
+}
+
 PreTokenizer read_byte_level_pre_tokenizer(const JsonField& field) {
     const bool add_blank = field.boolean_or("add_prefix_space", true);
     const bool use_regex = field.boolean_or("use_regex", true);
-    return [=](AlignedText text) {
-        if (add_blank && !text.bytes().starts_with(' '))
-            text.prepend(" ");
-        Words words = use_regex      ? split(text, gpt2_pattern(), SplitBehavior::isolated)
-                      : text.empty() ? Words{}
-                                     : Words{std::move(text)};
-        for (AlignedText& word : words)
-            word = as_byte_letters(word);
-        return words;
+    return [=](const AlignedText& text) {
+        if (!add_blank || text.bytes().starts_with(' '))
+            return byte_level_words(text, use_regex);
+        AlignedText after_blank = text;
+        after_blank.prepend(" ");
+        return byte_level_words(after_blank, use_regex);
     };
 }
 

@@ -50,14 +50,15 @@ public:
 
     Encoding encode(std::string_view text) const override {
         Encoding encoding;
+        std::vector<WordToken> tokens;
         for (const TextPart& part : words_.added.cut(AlignedText(text), normalizer_))
             if (part.id)
                 append(encoding, *part.id, part.text.bytes(), part.text.source(0, part.text.size()));
             else if (pre_tokenizer_)
                 for (const AlignedText& word : pre_tokenizer_(part.text))
-                    encode_word(word, encoding);
+                    encode_word(word, tokens, encoding);
             else
-                encode_word(part.text, encoding);
+                encode_word(part.text, tokens, encoding);
         if (post_processor_)
             post_processor_(encoding);
         return encoding;
@@ -90,8 +91,9 @@ private:
         out.offsets.push_back(source);
     }
 
-    void encode_word(const AlignedText& word, Encoding& out) const {
-        std::vector<WordToken> tokens;
+    /// `tokens` is room for those of the word.
+    void encode_word(const AlignedText& word, std::vector<WordToken>& tokens, Encoding& out) const {
+        tokens.clear();
         model_(word.bytes(), tokens);
         for (const WordToken& token : tokens)
             append(out, token.id, words_.of_model->text(token.id),
