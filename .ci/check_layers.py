@@ -41,11 +41,11 @@ THIRD_PARTIES = [
     (r"vulkan/", ["core/engine/vulkan"]),
     (r"CLI/", ["app/cli"]),
     (r"cairo|pango", ["core/figure"]),
-    (r"pcre2", ["core/text"]),
+    (r"onig", ["core/text"]),
     (r"md4c|yaml-cpp", ["core/lesson"]),
     (r"utf8proc", ["core/text", "app/draw", "app/shell", "core/checkpoint"]),
 ]
-HIDDEN_FROM_HEADERS = r"Eigen/|vulkan/|nlohmann/json\.hpp|CLI/|cairo|pango"
+HIDDEN_FROM_HEADERS = r"Eigen/|vulkan/|nlohmann/json\.hpp|CLI/|cairo|pango|onig"
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 
 

@@ -5,16 +5,18 @@
 
 #include <algorithm>
 #include <array>
-
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
+#include <limits>
+#include <oniguruma.h>
 
 namespace headscope::text {
 
 namespace {
 
-/// Far more steps than any real pattern takes, and still no noticeable time.
-constexpr std::uint32_t most_steps = 5'000'000, most_depth = 100'000, most_kibibytes = 64 * 1024;
+/// Far more steps back than any real pattern takes from one place of a text, and to the next match: about 0.1
+/// and 1 second. The stack's entries take 40 bytes each. A long word takes some of both for each of its
+/// bytes.
+constexpr std::size_t most_steps = 5'000'000, most_steps_to_match = 50'000'000, most_entries = 1'000'000,
+                      more_for_each_byte = 4;
 
 template<auto release>
 struct Release {
@@ -24,66 +26,86 @@ struct Release {
     }
 };
 
-using CompileContext = std::unique_ptr<pcre2_compile_context, Release<pcre2_compile_context_free>>;
-using MatchContext = std::unique_ptr<pcre2_match_context, Release<pcre2_match_context_free>>;
-using MatchData = std::unique_ptr<pcre2_match_data, Release<pcre2_match_data_free>>;
-
-std::string message_of(int error) {
-    std::array<PCRE2_UCHAR, 200> text{};
-    pcre2_get_error_message(error, text.data(), text.size());
-    return reinterpret_cast<const char*>(text.data());
+void free_region(OnigRegion* region) {
+    onig_region_free(region, 1);
 }
 
-PCRE2_SPTR units(std::string_view text) {
-    // PCRE2 takes no null pointer, not even for an empty text.
-    return reinterpret_cast<PCRE2_SPTR>(text.data() == nullptr ? "" : text.data());
+using Limits = std::unique_ptr<OnigMatchParam, Release<onig_free_match_param>>;
+using Region = std::unique_ptr<OnigRegion, Release<free_region>>;
+
+/// Oniguruma fills tables of its own before its first use, which one thread alone may do.
+void start_library() {
+    static const bool started = [] {
+        OnigEncoding encoding = ONIG_ENCODING_UTF8;
+        onig_initialize(&encoding, 1);
+        onig_set_subexp_call_limit_in_search(most_steps);
+        return true;
+    }();
+    static_cast<void>(started);
+}
+
+Limits limits_for(std::size_t bytes) {
+    Limits limits(onig_new_match_param());
+    onig_initialize_match_param(limits.get());
+    const std::size_t more = more_for_each_byte * bytes;
+    const std::size_t entries =
+        std::min<std::size_t>(most_entries + more, std::numeric_limits<unsigned>::max());
+    onig_set_match_stack_limit_size_of_match_param(limits.get(), static_cast<unsigned>(entries));
+    onig_set_retry_limit_in_match_of_match_param(limits.get(), most_steps + more);
+    onig_set_retry_limit_in_search_of_match_param(limits.get(), most_steps_to_match + more);
+    return limits;
+}
+
+std::string message_of(int error, OnigErrorInfo* info) {
+    std::array<OnigUChar, ONIG_MAX_ERROR_MESSAGE_LEN> text{};
+    const int size = onig_error_code_to_str(text.data(), error, info);
+    return {reinterpret_cast<const char*>(text.data()), static_cast<std::size_t>(size)};
+}
+
+const OnigUChar* units(std::string_view text) {
+    // Oniguruma takes no null pointer, not even for an empty text.
+    return reinterpret_cast<const OnigUChar*>(text.data() == nullptr ? "" : text.data());
 }
 
 } // namespace
 
 struct Regex::Code {
-    std::unique_ptr<pcre2_code, Release<pcre2_code_free>> program;
-    MatchContext limits;
+    std::unique_ptr<OnigRegexType, Release<onig_free>> program;
 };
 
 Regex::Regex(std::string_view pattern, std::string place) : place_(std::move(place)) {
-    const std::string translated = oniguruma_to_pcre(pattern, place_);
-    const CompileContext context(pcre2_compile_context_create(nullptr));
-    pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
-    pcre2_set_bsr(context.get(), PCRE2_BSR_UNICODE);
-    int error = 0;
-    PCRE2_SIZE position = 0;
+    start_library();
+    OnigRegex program = nullptr;
+    OnigErrorInfo info{};
+    const OnigUChar* const begin = units(pattern);
+    const int error = onig_new(&program, begin, begin + pattern.size(), ONIG_OPTION_NONE, ONIG_ENCODING_UTF8,
+                               ONIG_SYNTAX_ONIGURUMA, &info);
+    if (error != ONIG_NORMAL)
+        fail_input(place_ + " is no regular expression that can be read: " + message_of(error, &info) +
+                   " in " + std::string(pattern) + "; correct it");
     const auto code = std::make_shared<Code>();
-    // In Ruby's flavour ^ and $ stand for every line; \C would cut characters.
-    code->program.reset(pcre2_compile(units(translated), translated.size(),
-                                      PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C,
-                                      &error, &position, context.get()));
-    if (!code->program)
-        fail_input(place_ + " is no regular expression that can be read: " + message_of(error) + " at byte " +
-                   std::to_string(position) + " of " + translated + "; correct it");
-    // Without a just-in-time compiler the same program is interpreted.
-    pcre2_jit_compile(code->program.get(), PCRE2_JIT_COMPLETE);
-    code->limits.reset(pcre2_match_context_create(nullptr));
-    pcre2_set_match_limit(code->limits.get(), most_steps);
-    pcre2_set_depth_limit(code->limits.get(), most_depth);
-    pcre2_set_heap_limit(code->limits.get(), most_kibibytes);
+    code->program.reset(program);
     code_ = code;
 }
 
 std::vector<ByteRange> Regex::find_all(std::string_view text) const {
-    const MatchData data(pcre2_match_data_create_from_pattern(code_->program.get(), nullptr));
+    const Limits limits = limits_for(text.size());
+    const Region region(onig_region_new());
+    const OnigUChar* const begin = units(text);
+    const OnigUChar* const end = begin + text.size();
     std::vector<ByteRange> found;
     for (std::size_t at = 0; at <= text.size();) {
-        const int count = pcre2_match(code_->program.get(), units(text), text.size(), at, PCRE2_NO_UTF_CHECK,
-                                      data.get(), code_->limits.get());
-        if (count == PCRE2_ERROR_NOMATCH)
+        const int result = onig_search_with_param(code_->program.get(), begin, end, begin + at, end,
+                                                  region.get(), ONIG_OPTION_NONE, limits.get());
+        if (result == ONIG_MISMATCH)
             break;
-        if (count < 0)
+        if (result < 0)
             fail_input(place_ + " cannot be matched against a text of " + std::to_string(text.size()) +
-                       " bytes: " + message_of(count) + "; simplify the pattern or shorten the text");
-        const PCRE2_SIZE* ends = pcre2_get_ovector_pointer(data.get());
+                       " bytes: " + message_of(result, nullptr) +
+                       "; simplify the pattern or shorten the text");
+        const auto last = static_cast<std::size_t>(region->end[0]);
         // \K inside a look-ahead can put the begin behind the end.
-        const ByteRange match{std::min(ends[0], ends[1]), ends[1]};
+        const ByteRange match{std::min(static_cast<std::size_t>(region->beg[0]), last), last};
         const bool after_another =
             match.begin == match.end && !found.empty() && found.back().end == match.end;
         if (!after_another && (found.empty() || match.begin >= found.back().end))
