@@ -6,7 +6,7 @@
 #include "app/cli/problem_options.h"
 #include "app/cli/subcommands.h"
 #include "app/draw/kit/format.h"
-#include "app/shell/offscreen.h"
+#include "app/shell/gl/offscreen.h"
 #include "app/shell/program.h"
 #include "app/shell/window.h"
 #include "core/base/error.h"

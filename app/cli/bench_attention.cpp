@@ -2,7 +2,7 @@
 #include "app/cli/bench_clock.h"
 
 #include "app/draw/kit/format.h"
-#include "app/shell/offscreen.h"
+#include "app/shell/gl/offscreen.h"
 #include "app/shell/program.h"
 
 #include <algorithm>

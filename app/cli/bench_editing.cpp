@@ -1,6 +1,6 @@
 #include "app/cli/bench_editing.h"
 
-#include "app/shell/offscreen.h"
+#include "app/shell/gl/offscreen.h"
 #include "app/shell/program.h"
 #include "core/text/random_numbers.h"
 

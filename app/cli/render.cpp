@@ -2,7 +2,7 @@
 #include "app/cli/problem_options.h"
 #include "app/cli/subcommands.h"
 #include "app/draw/pages/stage_figure.h"
-#include "app/shell/offscreen.h"
+#include "app/shell/gl/offscreen.h"
 #include "app/shell/program.h"
 #include "core/base/error.h"
 #include "core/base/file.h"

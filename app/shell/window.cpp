@@ -1,6 +1,6 @@
 #include "app/shell/window.h"
 
-#include "app/shell/gl_surface.h"
+#include "app/shell/gl/gl_surface.h"
 #include "app/shell/input_queue.h"
 #include "app/shell/window_state.h"
 #include "core/base/error.h"

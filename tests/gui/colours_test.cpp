@@ -1,4 +1,4 @@
-#include "app/shell/offscreen.h"
+#include "app/shell/gl/offscreen.h"
 #include "app/shell/program.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"

@@ -1,5 +1,5 @@
 #include "app/draw/kit/format.h"
-#include "app/shell/offscreen.h"
+#include "app/shell/gl/offscreen.h"
 #include "app/shell/program.h"
 #include "app/views/views.h"
 #include "tests/catch.h"

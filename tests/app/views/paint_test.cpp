@@ -1,4 +1,4 @@
-#include "app/shell/offscreen.h"
+#include "app/shell/gl/offscreen.h"
 #include "app/views/surface.h"
 #include "core/base/error.h"
 #include "tests/catch.h"

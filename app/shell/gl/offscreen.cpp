@@ -1,7 +1,7 @@
-#include "app/shell/offscreen.h"
+#include "app/shell/gl/offscreen.h"
 
-#include "app/shell/egl_context.h"
-#include "app/shell/gl_surface.h"
+#include "app/shell/gl/egl_context.h"
+#include "app/shell/gl/gl_surface.h"
 #include "core/base/error.h"
 
 #include <backends/imgui_impl_opengl3.h>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/shell/fonts.h"
-#include "app/shell/textures.h"
+#include "app/shell/gl/textures.h"
 #include "app/shell/ui.h"
 
 namespace headscope::app {

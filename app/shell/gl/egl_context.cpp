@@ -1,4 +1,4 @@
-#include "app/shell/egl_context.h"
+#include "app/shell/gl/egl_context.h"
 
 #include "core/base/error.h"
 

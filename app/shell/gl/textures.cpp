@@ -1,4 +1,4 @@
-#include "app/shell/textures.h"
+#include "app/shell/gl/textures.h"
 
 #include <epoxy/gl.h>
 

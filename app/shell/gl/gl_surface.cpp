@@ -1,4 +1,4 @@
-#include "app/shell/gl_surface.h"
+#include "app/shell/gl/gl_surface.h"
 
 #include <backends/imgui_impl_opengl3.h>
 #include <epoxy/gl.h>
