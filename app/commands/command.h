@@ -6,6 +6,7 @@
 #include "app/commands/lesson_action.h"
 #include "app/commands/model_action.h"
 #include "app/commands/view_change.h"
+#include "app/commands/window_action.h"
 #include "app/state/document.h"
 #include "app/state/engine_state.h"
 #include "app/state/view_state.h"
@@ -94,8 +95,10 @@ struct OperateOn {
 struct CopyNumbers {};
 /// The clipboard's numbers from the selected cell on.
 struct PasteNumbers {};
-/// The user has read it.
-struct DismissNotice {};
+/// The user has read the notice, and with `error_too` the error.
+struct DismissNotice {
+    bool error_too = false;
+};
 
 /// Back (-1) or forth (+1) through the states of the document.
 struct MoveInHistory {
@@ -114,6 +117,6 @@ struct DropBaseline {};
 /// Everything that can come of a click or a key.
 using Action = std::variant<Command, ViewChange, MoveInHistory, TypedNumber, OperateOn, CopyNumbers,
                             PasteNumbers, DismissNotice, FileCommand, MarkBaseline, DropBaseline,
-                            LessonAction, EngineAction, ModelAction>;
+                            LessonAction, EngineAction, ModelAction, WindowAction>;
 
 } // namespace headscope::app

@@ -103,6 +103,11 @@ void Workspace::push(History::State step) {
 }
 
 void Workspace::run(const Command& command) {
+    // The fields keep what was typed, valid or not.
+    if (const auto* typed = std::get_if<SetSentence>(&command))
+        state_.sentence = typed->sentence;
+    if (const auto* typed = std::get_if<SetKvSentence>(&command); typed != nullptr && typed->sentence)
+        state_.kv_sentence = *typed->sentence;
     if (std::string sentence = session_->not_now(); !sentence.empty()) {
         state_.notice = std::move(sentence);
         return;

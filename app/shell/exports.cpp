@@ -1,5 +1,6 @@
 #include "app/shell/exports.h"
 
+#include "app/commands/actions.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/pages/stage_figure.h"
 #include "core/base/error.h"
@@ -101,7 +102,7 @@ Copied copy_matrix(const OnScreen& screen) {
     const auto cell = spoken_of(screen.shown, screen.view);
     const Tensor* tensor = cell ? screen.shown.tensor(cell->tensor) : nullptr;
     if (tensor == nullptr)
-        fail_input("There is no matrix to copy; point at one and press Ctrl C again.");
+        fail_input("There is no matrix to copy; point at one and press " + key_hint("copy") + " again.");
     const Shape& shape = tensor->shape();
     const format::MatrixCells cells = format::matrix_around(*tensor, cell->at);
     std::string name(tensor_info(cell->tensor).name);

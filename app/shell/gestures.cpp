@@ -1,8 +1,8 @@
 #include "app/shell/gestures.h"
 
 #include "app/shell/edit_keys.h"
+#include "app/shell/shortcuts.h"
 
-#include <GLFW/glfw3.h>
 #include <imgui.h>
 
 #include <cmath>
@@ -49,7 +49,7 @@ bool Gestures::drag_number(AppState& state, float scale, const Sink& send) {
     if (!state.view.drag)
         return false;
     CellDrag& drag = *state.view.drag;
-    const bool cancelled = ImGui::IsKeyPressed(GLFW_KEY_ESCAPE, false);
+    const bool cancelled = pressed(Key::escape);
     if (cancelled && drag.moved)
         send(Command(EditCell{drag.cell, drag.start_value}));
     // A slow frame may bring the last move together with the release: it counts.

@@ -2,13 +2,12 @@
 
 #include "app/shell/edit_keys.h"
 #include "app/shell/report.h"
+#include "app/shell/shortcuts.h"
 #include "app/views/file_views.h"
 #include "app/views/given_weights.h"
 #include "app/views/style.h"
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
-
-#include <GLFW/glfw3.h>
 
 #include <algorithm>
 #include <utility>
@@ -54,13 +53,18 @@ void Program::act(const Action& action) {
                               },
                               [&](const CopyNumbers&) { copy_numbers(state_); },
                               [&](const PasteNumbers&) { workspace_.run(paste_command(state_)); },
-                              [&](const DismissNotice&) { state_.notice.clear(); },
+                              [&](const DismissNotice& read) {
+                                  state_.notice.clear();
+                                  if (read.error_too)
+                                      state_.error.clear();
+                              },
                               [&](const FileCommand& command) { files_.act(command); },
                               [&](const MarkBaseline& mark) { compare_.mark(mark.as_built); },
                               [&](const DropBaseline&) { compare_.drop(); },
                               [&](const LessonAction& lesson) { run_lesson(lesson); },
                               [&](const EngineAction& wanted) { workspace_.act(wanted); },
-                              [&](const ModelAction& wanted) { workspace_.session().act(wanted); }},
+                              [&](const ModelAction& wanted) { workspace_.session().act(wanted); },
+                              [&](const WindowAction& wanted) { app::apply(state_, focus_, wanted); }},
                    action);
     } catch (const Error& fault) {
         state_.error = fault.what();
@@ -113,7 +117,7 @@ std::string Program::title() const {
 
 std::string Program::report(float scale) const {
     const bool settled = !animating() && state_.shown.document == workspace_.session().wanted();
-    return app::report(state_, canvas_, scale, settled, state_.typing);
+    return app::report(state_, canvas_, scale, settled, focus_.visible());
 }
 
 void Program::follow_shown() {
@@ -160,6 +164,8 @@ void Program::frame(Surface& surface, double now) {
         .value = [this](const CellAddress& cell) { return state_.shown.value(cell); },
         .view = &state_.view,
         .field = &state_.field,
+        .number = &state_.number,
+        .pixels = &state_.pixels,
         .allowed = [this](const CellAddress& cell) { return mask_allows(*state_.document, cell); }};
 
     const ImVec2 size = ImGui::GetIO().DisplaySize;
@@ -175,11 +181,7 @@ void Program::frame(Surface& surface, double now) {
     moving_ = Gestures::drag_number(state_, scale, send) || moving_;
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
         focus_.clear();
-    handle_shortcuts(state_, focus_, send);
-    if (free && ImGui::IsKeyPressed(GLFW_KEY_LEFT_BRACKET, false) && !ImGui::GetIO().WantTextInput)
-        send(ViewChange(OpenLeft{!places.left_open}));
-    if (free && ImGui::IsKeyPressed(GLFW_KEY_RIGHT_BRACKET, false) && !ImGui::GetIO().WantTextInput)
-        send(ViewChange(OpenInspector{!places.inspector_open}));
+    handle_shortcuts(state_, {places.left_open, places.inspector_open, focus_.visible()}, send);
 
     ImGui::SetNextWindowPos({0, 0});
     ImGui::SetNextWindowSize(size);
@@ -192,6 +194,7 @@ void Program::frame(Surface& surface, double now) {
 
     state_.typing = ImGui::IsAnyItemActive() && ImGui::GetIO().WantTextInput;
     moving_ = layout_.drawn(state_, places, canvas_) || moving_;
+    state_.asked = {};
     for (const Action& action : actions) {
         act(action);
         moving_ = true;
@@ -234,7 +237,12 @@ void Program::draw(const ProgramLayout& places, const ViewTools& tools, FocusRin
     view_splitters(places, state_.view, tools);
     if (state_.view.help_open)
         view_help(state_, places.window, tools);
-    view_file_dialogs(state_, {tools.surface, dialogs, tools.theme, tools.measure, tools.send});
+    view_file_dialogs(state_, {.surface = tools.surface,
+                               .focus = dialogs,
+                               .theme = tools.theme,
+                               .measure = tools.measure,
+                               .send = tools.send,
+                               .chooser = state_.files.chooser ? &*state_.files.chooser : nullptr});
     moving_ = hovered != state_.view.hover || moving_;
     state_.view.hover = hovered;
 }

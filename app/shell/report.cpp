@@ -1,6 +1,8 @@
 #include "app/shell/report.h"
 
+#include "app/commands/actions.h"
 #include "app/views/file_views.h"
+#include "app/views/situation.h"
 #include "core/text/plain_text.h"
 
 #include <nlohmann/json.hpp>
@@ -13,9 +15,28 @@ nlohmann::json rect_json(const figure::Rect& area, float scale) {
     return {area.x * scale, area.y * scale, area.w * scale, area.h * scale};
 }
 
+/// What belongs to the page on screen, and why it cannot be done now.
+nlohmann::json actions_json(const Situation& now) {
+    auto listed = nlohmann::json::array();
+    for (const ActionInfo& info : actions()) {
+        if (!info.send || !info.here(now))
+            continue;
+        auto keys = nlohmann::json::array();
+        for (const Chord& chord : info.keys)
+            keys.push_back(chord_text(chord));
+        listed.push_back({{"id", info.id},
+                          {"group", info.group},
+                          {"title", info.title},
+                          {"tip", info.tip},
+                          {"keys", std::move(keys)},
+                          {"missing", why_not(info, now)}});
+    }
+    return listed;
+}
+
 } // namespace
 
-std::string report(const AppState& state, const Picture& canvas, float scale, bool settled, bool typing) {
+std::string report(const AppState& state, const Picture& canvas, float scale, bool settled, bool walking) {
     nlohmann::json out;
     const Shown& shown = state.shown;
     out["revision"] = shown.document == nullptr ? 0 : shown.document->revision;
@@ -40,8 +61,11 @@ std::string report(const AppState& state, const Picture& canvas, float scale, bo
     out["project"] = state.files.path;
     out["unsaved"] = state.files.unsaved;
     out["saved"] = save_status(state.files).text;
-    out["typing"] = typing;
+    out["typing"] = state.typing;
     out["dialog"] = dialog_name(state.files);
+    Situation now = situation(state);
+    now.walking = walking;
+    out["actions"] = actions_json(now);
     auto& grids = out["grids"] = nlohmann::json::array();
     for (const MatrixGrid& grid : canvas.grids)
         grids.push_back({{"tensor", tensor_info(grid.tensor).name},

@@ -1,185 +1,129 @@
-#include "app/shell/attention_keys.h"
-#include "app/shell/edit_keys.h"
-#include "app/shell/pressed.h"
-#include "app/shell/program.h"
-#include "app/views/file_views.h"
-#include "app/views/given_weights.h"
+#include "app/shell/shortcuts.h"
+
+#include "app/commands/actions.h"
+#include "app/views/situation.h"
+#include "core/base/overloaded.h"
 
 #include <GLFW/glfw3.h>
+#include <imgui.h>
 
-#include <cmath>
+#include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace headscope::app {
 
 namespace {
 
-void zoom_keys(const AppState& state, const Sink& send) {
-    const float zoom = state.view.zoom;
-    if (pressed(GLFW_KEY_EQUAL) || pressed(GLFW_KEY_KP_ADD))
-        send(ViewChange(SetZoom{std::round((zoom + 0.1F) * 10) / 10}));
-    if (pressed(GLFW_KEY_MINUS) || pressed(GLFW_KEY_KP_SUBTRACT))
-        send(ViewChange(SetZoom{std::round((zoom - 0.1F) * 10) / 10}));
-    if (pressed(GLFW_KEY_0) || pressed(GLFW_KEY_KP_0))
-        send(ViewChange(SetZoom{1.0F}));
-}
+/// GLFW's number of a key, and that of its twin on the keypad or 0.
+struct GlfwKeys {
+    int code, twin = 0;
+};
 
-void arrow_keys(const Sink& send) {
-    if (pressed(GLFW_KEY_RIGHT, true))
-        send(ViewChange(StepStage{1}));
-    if (pressed(GLFW_KEY_LEFT, true))
-        send(ViewChange(StepStage{-1}));
-    if (pressed(GLFW_KEY_DOWN, true))
-        send(ViewChange(StepRow{1}));
-    if (pressed(GLFW_KEY_UP, true))
-        send(ViewChange(StepRow{-1}));
-}
-
-/// Layers and heads of a checkpoint.
-void model_keys(const Sink& send) {
-    const auto move = [&](int layers, int heads) {
-        send(ViewChange(AttentionChange(MoveOnBoard{layers, heads})));
+GlfwKeys glfw_keys(Key key) {
+    struct Named {
+        Key key;
+        GlfwKeys keys;
     };
-    if (pressed(GLFW_KEY_PAGE_DOWN, true))
-        move(1, 0);
-    if (pressed(GLFW_KEY_PAGE_UP, true))
-        move(-1, 0);
-    if (pressed(GLFW_KEY_PERIOD, true))
-        move(0, 1);
-    if (pressed(GLFW_KEY_COMMA, true))
-        move(0, -1);
+    constexpr Named named[] = {{Key::minus, {GLFW_KEY_MINUS, GLFW_KEY_KP_SUBTRACT}},
+                               {Key::plus, {GLFW_KEY_EQUAL, GLFW_KEY_KP_ADD}},
+                               {Key::left, {GLFW_KEY_LEFT}},
+                               {Key::right, {GLFW_KEY_RIGHT}},
+                               {Key::up, {GLFW_KEY_UP}},
+                               {Key::down, {GLFW_KEY_DOWN}},
+                               {Key::page_up, {GLFW_KEY_PAGE_UP}},
+                               {Key::page_down, {GLFW_KEY_PAGE_DOWN}},
+                               {Key::home, {GLFW_KEY_HOME}},
+                               {Key::end, {GLFW_KEY_END}},
+                               {Key::tab, {GLFW_KEY_TAB}},
+                               {Key::enter, {GLFW_KEY_ENTER, GLFW_KEY_KP_ENTER}},
+                               {Key::escape, {GLFW_KEY_ESCAPE}},
+                               {Key::erase, {GLFW_KEY_DELETE}},
+                               {Key::backspace, {GLFW_KEY_BACKSPACE}},
+                               {Key::F1, {GLFW_KEY_F1}}};
+    const auto* found = std::ranges::find(named, key, &Named::key);
+    if (found != std::end(named))
+        return found->keys;
+    // Letters, digits and signs: both count in ASCII.
+    const int code = static_cast<int>(key);
+    return {code, key >= digit(0) && key <= digit(9) ? GLFW_KEY_KP_0 + code - '0' : 0};
 }
 
-void page_keys(const Sink& send) {
-    if (pressed(GLFW_KEY_PAGE_DOWN))
-        send(LessonAction(TurnPage{1}));
-    if (pressed(GLFW_KEY_PAGE_UP))
-        send(LessonAction(TurnPage{-1}));
+/// Digits, signs and the point that were typed in this frame.
+std::string typed_number() {
+    std::string text;
+    for (const ImWchar c : ImGui::GetIO().InputQueueCharacters)
+        if ((c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e')
+            text += static_cast<char>(c);
+    return text;
 }
 
-void step_keys(const Sink& send) {
-    if (pressed(GLFW_KEY_SPACE))
-        send(ViewChange(TogglePlay{}));
-    if (pressed(GLFW_KEY_HOME))
-        send(ViewChange(GoTo{StageGroup::x}));
-    if (pressed(GLFW_KEY_END))
-        send(ViewChange(GoTo{StageGroup::output}));
+/// Whether it begins a number, for the first character alone.
+bool begins_number(const std::string& text) {
+    return !text.empty() && ((text[0] >= '0' && text[0] <= '9') || text[0] == '-' || text[0] == '.');
 }
 
-void head_keys(const Sink& send) {
-    for (int digit = 0; digit < 9; ++digit)
-        if (pressed(GLFW_KEY_1 + digit) || pressed(GLFW_KEY_KP_1 + digit))
-            send(ViewChange(PickHead{digit}));
-}
-
-void view_keys(const AppState& state, const Sink& send) {
-    const ViewState& view = state.view;
-    const std::pair<int, WeightsView> ways[] = {{GLFW_KEY_A, WeightsView::arcs},
-                                                {GLFW_KEY_T, WeightsView::text},
-                                                {GLFW_KEY_G, WeightsView::graph},
-                                                {GLFW_KEY_W, WeightsView::heatmap}};
-    for (const auto& [key, way] : ways)
-        if (pressed(key)) {
-            send(ViewChange(GoTo{StageGroup::weights, view.group == StageGroup::weights ? view.row : -1}));
-            send(ViewChange(ShowWeightsAs{way}));
-        }
-    const std::pair<int, HeadsView> heads[] = {
-        {GLFW_KEY_E, HeadsView::each}, {GLFW_KEY_D, HeadsView::difference}, {GLFW_KEY_M, HeadsView::mean}};
-    const bool reads = state.document->is_checkpoint() && ImGui::GetIO().KeyShift; // Shift M: means
-    for (const auto& [key, what] : heads)
-        if (pressed(key) && !(reads && what == HeadsView::mean))
-            send(ViewChange(ShowHeads{what}));
-    const std::pair<int, Projection> projections[] = {
-        {GLFW_KEY_Q, Projection::q}, {GLFW_KEY_K, Projection::k}, {GLFW_KEY_V, Projection::v}};
-    for (const auto& [key, projection] : projections)
-        if (pressed(key)) {
-            send(ViewChange(GoTo{StageGroup::qkv, view.group == StageGroup::qkv ? view.row : -1}));
-            send(ViewChange(ShowProjection{projection}));
-        }
-    if (pressed(GLFW_KEY_S) && view.group == StageGroup::concat)
-        send(ViewChange(SetJoined{view.joined_target < 0.5F}));
-    else if (pressed(GLFW_KEY_S) && (!state.document->is_checkpoint() || view.group == StageGroup::split))
-        send(ViewChange(SetApart{view.apart_target < 0.5F}));
-    if (pressed(GLFW_KEY_N))
-        send(ViewChange(ShowNumbers{!view.numbers}));
-    if (pressed(GLFW_KEY_O))
-        send(ViewChange(SetSameScale{!view.same_scale}));
-    if (pressed(GLFW_KEY_C) && !reads)
-        send(ViewChange(SetColourMap{static_cast<ColourMap>((static_cast<int>(view.colour_map) + 1) % 5)}));
-    const bool shows_a = effective(state.compare, view.compare) == Compare::baseline;
-    const bool shows_change = effective(state.compare, view.compare) == Compare::difference;
-    if (pressed(GLFW_KEY_B) && ImGui::GetIO().KeyShift)
-        send(MarkBaseline{});
-    else if (pressed(GLFW_KEY_B))
-        send(ViewChange(SetCompare{shows_a ? Compare::now : Compare::baseline}));
-    if (pressed(GLFW_KEY_X))
-        send(ViewChange(SetCompare{shows_change ? Compare::now : Compare::difference}));
-    const bool own = view.head < state.document->problem.dims.H;
-    if (own && (pressed(GLFW_KEY_0) || pressed(GLFW_KEY_KP_0)))
-        send(Command(SetGain{view.head, state.document->problem.gain(view.head) == 0.0F ? 1.0F : 0.0F}));
-    if (pressed(GLFW_KEY_L))
-        send(ViewChange(SetDark{!view.dark}));
+Over over_canvas(const AppState& state) {
+    if (state.files.dialog_open())
+        return Over::dialog;
+    if (ImGui::GetIO().WantTextInput)
+        return Over::field;
+    const bool list = state.view.help_open ||
+                      ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+    return list ? Over::list : Over::nothing;
 }
 
 } // namespace
 
-void handle_shortcuts(AppState& state, FocusRing& focus, const Sink& send) {
+bool pressed(Key key, bool repeat) {
+    const auto [code, twin] = glfw_keys(key);
+    return ImGui::IsKeyPressed(code, repeat) || (twin != 0 && ImGui::IsKeyPressed(twin, repeat));
+}
+
+void handle_shortcuts(const AppState& state, const WindowNow& window, const Sink& send) {
+    Situation now = situation(state);
+    now.left_open = window.left_open;
+    now.inspector_open = window.inspector_open;
+    now.walking = window.walking;
     const ImGuiIO& io = ImGui::GetIO();
-    if (io.KeyCtrl)
-        zoom_keys(state, send);
-    if (state.files.dialog_open())
-        return; // it reads the other keys itself
-    file_shortcuts(state, send);
-    if (io.KeyCtrl) {
-        if (pressed(GLFW_KEY_Z, true) && !io.WantTextInput)
-            send(MoveInHistory{io.KeyShift ? 1 : -1});
-        if (pressed(GLFW_KEY_Y, true) && !io.WantTextInput)
-            send(MoveInHistory{1});
-        if (!io.WantTextInput)
-            handle_clipboard_keys(state, send);
-        return;
+    now.over = over_canvas(state);
+    if (now.over == Over::nothing && now.number_selected() && !io.KeyCtrl && !io.KeyAlt) {
+        // Typing opens the field of the selected number, which has the keyboard some frames later.
+        const bool waits = state.number.take_keyboard;
+        const std::string text = typed_number();
+        const bool types = begins_number(text) || (waits && !text.empty());
+        if (types)
+            send(WindowAction(TypeNumber{text}));
+        if (types || waits)
+            now.over = Over::field;
     }
-    if (pressed(GLFW_KEY_F1))
-        send(ViewChange(ShowHelp{!state.view.help_open}));
-    if (pressed(GLFW_KEY_ESCAPE)) {
-        focus.clear();
-        state.error.clear();
-        if (state.view.help_open)
-            send(ViewChange(ShowHelp{false}));
-        else if (!io.WantTextInput)
-            send(ViewChange(Select{std::nullopt}));
-        send(DismissNotice{});
+    for (const Key key : all_keys()) {
+        if (!pressed(key, true))
+            continue;
+        const Meaning meaning = meaning_of({key, io.KeyCtrl, io.KeyShift, io.KeyAlt}, now);
+        if (!meaning.missing.empty() && pressed(key))
+            send(WindowAction(Explain{meaning.missing + "."}));
+        if (meaning.action != nullptr && (meaning.action->repeats || pressed(key)))
+            for (const Action& action : meaning.action->send(now))
+                send(action);
     }
-    if (io.WantTextInput || io.KeyAlt || state.view.help_open ||
-        ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel))
-        return;
-    // A selected number takes the arrows, Tab and digits for itself.
-    const bool editing = !focus.visible() && handle_edit_keys(state, send);
-    if (state.number.take_keyboard)
-        return;
-    if (!editing && pressed(GLFW_KEY_TAB, true))
-        focus.move(io.KeyShift ? -1 : 1);
-    if (focus.visible() && (pressed(GLFW_KEY_ENTER) || pressed(GLFW_KEY_KP_ENTER)))
-        focus.activate();
-    if (pressed(GLFW_KEY_SLASH))
-        state.focus_sentence = true;
-    const bool model = state.document->is_checkpoint();
-    if (weights_alone(state)) {
-        attention_keys(state, send);
-        if (model)
-            model_keys(send);
-        return;
-    }
-    if (!editing) {
-        arrow_keys(send);
-        head_keys(send);
-    }
-    model ? model_keys(send) : page_keys(send);
-    if (model)
-        reading_keys(state, send);
-    if (model && state.view.group == StageGroup::weights)
-        zoom_map_keys(send);
-    step_keys(send);
-    view_keys(state, send);
+}
+
+void apply(AppState& state, FocusRing& focus, const WindowAction& action) {
+    std::visit(
+        Overloaded{[&](const WalkControls& walk) { walk.by == 0 ? focus.clear() : focus.move(walk.by); },
+                   [&](const PressControl&) { focus.activate(); },
+                   [&](const OpenFileMenu&) { state.asked.file_menu = true; },
+                   [&](const TypeSentence& wanted) {
+                       (wanted.second ? state.asked.kv_sentence : state.asked.sentence) = true;
+                   },
+                   [&](const TypeNumber& typed) {
+                       state.number.take_keyboard = true;
+                       state.number.ahead += typed.text;
+                       state.view.inspector_open = true;
+                   },
+                   [&](const Explain& why) { state.notice = why.sentence; }},
+        action);
 }
 
 } // namespace headscope::app

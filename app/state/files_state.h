@@ -73,8 +73,7 @@ struct FilesState {
     std::optional<DamagedOffer> damaged;
     std::vector<RecoveryOffer> recoveries; ///< still to be answered
     std::optional<FileJobView> job;
-    bool open_menu = false; ///< the File menu opens in the next frame
-    std::string notice;     ///< one sentence about what was done; empty when none is shown
+    std::string notice; ///< one sentence about what was done; empty when none is shown
 
     static constexpr double patience = 0.3; ///< seconds before a job shows itself
 

@@ -1,3 +1,4 @@
+#include "app/commands/actions.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/views/file_views.h"
@@ -24,7 +25,7 @@ std::string sizes_text(const AttentionInfo& info) {
 
 } // namespace
 
-void view_attention_toolbar(AppState& state, const figure::Rect& area, const ViewTools& tools) {
+void view_attention_toolbar(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
     const DrawContext context = bar_context(state, tools, area.w);
@@ -50,7 +51,8 @@ void view_attention_toolbar(AppState& state, const figure::Rect& area, const Vie
                 false, "Back to computing attention from a sentence");
     const bool board = state.view.attention.board;
     draw_button(picture, context, {name.right() + 136, 10, 116, 32}, board ? "Hide board" : "Show board",
-                ViewChange(AttentionChange(ShowBoard{!board})), false, "All heads beside the open one (B)");
+                ViewChange(AttentionChange(ShowBoard{!board})), false,
+                with_key("All heads beside the open one", "board"));
     add_icon_buttons(state, picture, tools, area.w - 16);
     show_picture(picture, origin.x, origin.y, tools, nullptr);
 }
@@ -102,7 +104,8 @@ void view_attention_bar(const AppState& state, const figure::Rect& area, const V
     } else {
         draw_text(picture, context, 32, baseline,
                   state.running ? "reading " + analysis::layer_name(info, layer) + " …"
-                                : "← → heads    ↑ ↓ layers    Shift and arrows: next weight    F1 all keys",
+                                : "← → heads    ↑ ↓ layers    Shift and arrows: next weight    " +
+                                      key_hint("help") + " all keys",
                   figure::Font::ui, 13, theme.muted);
     }
     draw_text(picture, context, area.w - 24, baseline, sizes_text(info), figure::Font::ui, 13, theme.text,

@@ -27,7 +27,7 @@ void follow_open_head(const DrawContext& context, float scale) {
         ImGui::SetScrollY((row.bottom() - context.height + 8) * scale);
 }
 
-void view_board(AppState& state, const figure::Rect& area, const ViewTools& tools, Picture& kept,
+void view_board(const AppState& state, const figure::Rect& area, const ViewTools& tools, Picture& kept,
                 LayersInSight& rows) {
     const float scale = tools.surface.scale();
     scrolled_picture("board", area, tools, nullptr, &kept, [&](float width, float height) {
@@ -89,7 +89,7 @@ void move_map(const AppState& state, const MatrixGrid& grid, const ViewTools& to
         pan(-io.MouseDelta.x / scale / map.w, -io.MouseDelta.y / scale / map.h);
 }
 
-void view_head(AppState& state, const figure::Rect& area, const ViewTools& tools,
+void view_head(const AppState& state, const figure::Rect& area, const ViewTools& tools,
                std::optional<CellAddress>& hovered, Picture& kept) {
     const DrawContext looked_at = canvas_draw_context(state, tools, area.w, area.h);
     const bool large = state.view.group == StageGroup::weights &&
@@ -111,7 +111,7 @@ void view_head(AppState& state, const figure::Rect& area, const ViewTools& tools
 
 } // namespace
 
-void view_attention_canvas(AppState& state, const figure::Rect& canvas, const ViewTools& tools,
+void view_attention_canvas(const AppState& state, const figure::Rect& canvas, const ViewTools& tools,
                            std::optional<CellAddress>& hovered, Picture& kept, LayersInSight& rows) {
     const figure::Rect area = below_compare_bar(state, canvas);
     const ImVec2 origin = ImGui::GetWindowPos();

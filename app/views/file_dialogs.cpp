@@ -191,16 +191,16 @@ void job_panel(const FileJobView& job, const ViewTools& tools) {
 
 } // namespace
 
-void view_file_dialogs(AppState& state, const ViewTools& tools) {
-    FilesState& files = state.files;
+void view_file_dialogs(const AppState& state, const ViewTools& tools) {
+    const FilesState& files = state.files;
     if (files.job && files.job->seconds > FilesState::patience)
         return job_panel(*files.job, tools);
     if (files.question)
         return unsaved_question(*files.question, tools);
     if (files.damaged)
         return damaged_offer(*files.damaged, tools);
-    if (files.chooser)
-        return view_file_chooser(*files.chooser, tools);
+    if (tools.chooser != nullptr)
+        return view_file_chooser(*tools.chooser, tools);
     if (!files.recoveries.empty() && !(files.job && files.job->blocking))
         return recovery_panel(files.recoveries, tools);
     if (files.job && files.job->blocking) {

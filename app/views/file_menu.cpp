@@ -1,6 +1,7 @@
+#include "app/commands/actions.h"
 #include "app/views/dialog.h"
 #include "app/views/file_views.h"
-#include "app/views/given_weights.h"
+#include "app/views/situation.h"
 #include "core/text/plain_text.h"
 
 #include <algorithm>
@@ -12,64 +13,38 @@ namespace {
 
 struct MenuRow {
     std::string label, keys;
-    std::optional<FileCommand> command; ///< none: a heading
+    std::optional<Action> command; ///< none: a heading
     std::string tip;
     std::string missing; ///< why it cannot be chosen now; empty: it can
 };
 
 constexpr std::size_t most_recent = 5;
 
+/// The table's actions on files, with the recent paths between what opens and saves and what writes out.
 std::vector<MenuRow> menu_rows(const AppState& state) {
     const FilesState& files = state.files;
-    const std::string busy = files.job ? files.job->label + " is not over yet" : "";
-    const std::string nothing = state.shown.trace == nullptr ? "Nothing is computed yet" : busy;
-    const bool given = state.document->shows_weights(), model = state.document->is_checkpoint();
-    const std::string no_problem =
-        given ? "Attention weights of a file are shown; what computed them is not known" : nothing;
-    const std::string no_script =
-        reads_checkpoint(state)
-            ? "The weights are read otherwise than the model gives them; read them as they are for a script"
-            : no_problem;
-    const bool edited = !model || !state.document->part()->edits.empty() || files.unsaved;
-    const std::string stored = given     ? no_problem
-                               : !edited ? "Nothing is edited"
-                               : !files.path.empty() && !files.unsaved
-                                   ? "Nothing has changed since it was saved"
-                                   : busy;
-    std::vector<MenuRow> rows{
-        {"New", "Ctrl N", NewProject{}, "Back to the sentence and the preset that the program began with",
-         busy},
-        {"Open…", "Ctrl O", ChooseProject{},
-         "A project, a problem (.safetensors), attention weights (.npy, .safetensors), or the folder of a "
-         "checkpoint",
-         busy},
-        {model ? "Save patch" : "Save", "Ctrl S", SaveProject{},
-         model ? "Your edits, as a small file beside the checkpoint" : "Into the project's file", stored},
-        {model ? "Save patch as…" : "Save as…", "Ctrl Shift S", SaveProjectAs{}, "Into a new file",
-         given ? no_problem : busy}};
+    const Situation now = situation(state);
+    std::vector<MenuRow> rows;
+    const auto add = [&](std::string_view id) {
+        const ActionInfo& info = action(id);
+        if (info.here(now))
+            rows.push_back({info.title, key_hint(id), info.send(now).front(), info.tip, why_not(info, now)});
+    };
+    for (const char* id : {"new", "open", "save", "save as", "save patch", "save patch as"})
+        add(id);
     if (!files.recent.empty())
         rows.push_back({"Recent", {}, std::nullopt, {}, {}});
     for (std::size_t i = 0; i < std::min(files.recent.size(), most_recent); ++i)
         rows.push_back({text::plain_text(std::filesystem::path(files.recent[i]).filename().string()),
                         {},
-                        OpenPath{files.recent[i]},
+                        FileCommand(OpenPath{files.recent[i]}),
                         text::plain_text(files.recent[i]),
-                        busy});
+                        why_not(action("open"), now)});
     rows.push_back({"Export", {}, std::nullopt, {}, {}});
-    rows.push_back({"Picture of this view…", "Ctrl E", ExportPicture{}, "As PNG, SVG or PDF", nothing});
-    rows.push_back({"Numbers of this stage…", "Ctrl Shift E", ExportNumbers{},
-                    "As .npy, .csv, .tsv or .safetensors", nothing});
-    rows.push_back({"Copy this stage as TSV", "Ctrl Shift T", CopyStage{},
-                    "For a spreadsheet; Ctrl C copies the one matrix under the mouse", nothing});
-    rows.push_back({"Copy as PyTorch", "Ctrl Shift C", CopyScript{},
-                    "A script that computes these very numbers again", no_script});
-    rows.push_back({"Save PyTorch script…",
-                    {},
-                    ExportScript{},
-                    "A script that computes these very numbers again",
-                    no_script});
+    for (const char* id : {"picture", "save numbers", "copy stage", "copy script", "save script"})
+        add(id);
     rows.push_back({{}, {}, std::nullopt, {}, {}});
-    rows.push_back({"Quit", "Ctrl Q", QuitProgram{}, {}, {}});
+    add("quit");
     return rows;
 }
 
@@ -170,13 +145,9 @@ void menu(const AppState& state, const ViewTools& tools) {
     storage->SetInt(key, lit);
 }
 
-bool pressed(char letter) {
-    return ImGui::IsKeyPressed(letter, false);
-}
-
 } // namespace
 
-float view_file_button(AppState& state, figure::Point at, const ViewTools& tools) {
+float view_file_button(const AppState& state, figure::Point at, const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
@@ -198,10 +169,9 @@ float view_file_button(AppState& state, figure::Point at, const ViewTools& tools
     ImGui::SetCursorScreenPos({place.x, place.y});
     const bool clicked = ImGui::InvisibleButton("File", {place.w, place.h});
     if (ImGui::IsItemHovered())
-        show_tip("New, open, save and export (Alt F)", tools);
-    if (tools.focus.offer(place) || clicked || state.files.open_menu)
+        show_tip(with_key("New, open, save and export", "file menu"), tools);
+    if (tools.focus.offer(place) || clicked || state.asked.file_menu)
         ImGui::OpenPopup("File menu");
-    state.files.open_menu = false;
     ImGui::SetNextWindowPos({place.x, place.bottom() + 4 * scale});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 6 * scale});
     if (ImGui::BeginPopup("File menu")) {
@@ -210,31 +180,6 @@ float view_file_button(AppState& state, figure::Point at, const ViewTools& tools
     }
     ImGui::PopStyleVar();
     return area.w;
-}
-
-void file_shortcuts(AppState& state, const Sink& send) {
-    const ImGuiIO& io = ImGui::GetIO();
-    if (io.KeyAlt && !io.KeyCtrl && pressed('F'))
-        state.files.open_menu = true;
-    if (!io.KeyCtrl || io.KeyAlt)
-        return;
-    const bool computed = state.shown.trace != nullptr;
-    if (pressed('N') && !io.KeyShift)
-        send(NewProject{});
-    if (pressed('O') && !io.KeyShift)
-        send(ChooseProject{});
-    if (pressed('S'))
-        send(io.KeyShift ? FileCommand(SaveProjectAs{}) : FileCommand(SaveProject{}));
-    if (pressed('E') && computed)
-        send(io.KeyShift ? FileCommand(ExportNumbers{}) : FileCommand(ExportPicture{}));
-    if (pressed('T') && io.KeyShift && computed)
-        send(CopyStage{});
-    if (pressed('C') && computed && io.KeyShift)
-        send(CopyScript{});
-    if (pressed('C') && computed && !io.KeyShift && !io.WantTextInput)
-        send(state.view.block_end ? Action(CopyNumbers{}) : Action(CopyMatrix{}));
-    if (pressed('Q'))
-        send(QuitProgram{});
 }
 
 std::string dialog_name(const FilesState& files) {
@@ -250,11 +195,10 @@ SaveStatus save_status(const FilesState& files) {
     case SaveState::untouched:
         return {};
     case SaveState::changed:
-        return {"not saved", "The last changes are not stored yet. Ctrl S saves them."};
+        return {"not saved", "The last changes are not stored yet. " + key_hint("save") + " saves them."};
     case SaveState::autosaved:
-        return {"autosaved",
-                "What you changed would be offered back after a crash. Ctrl S saves it in a file of "
-                "your own."};
+        return {"autosaved", "What you changed would be offered back after a crash. " + key_hint("save") +
+                                 " saves it in a file of your own."};
     case SaveState::saved:
         return {"saved", text::plain_text(files.path)};
     case SaveState::failed:

@@ -6,13 +6,11 @@
 namespace headscope::app {
 
 /// The button "File" and its menu. Width it takes.
-float view_file_button(AppState& state, figure::Point at, const ViewTools& tools);
-/// Keys that work everywhere but in dialogs: Ctrl+N, O, S, Shift+S, Q and the like, and Alt+F for the menu.
-void file_shortcuts(AppState& state, const Sink& send);
+float view_file_button(const AppState& state, figure::Point at, const ViewTools& tools);
 
 /// The one dialog that is open, if any: work that is under way, the question about unsaved changes, work that
 /// can be recovered, or the file chooser. `tools.focus` is the ring of dialogs.
-void view_file_dialogs(AppState& state, const ViewTools& tools);
+void view_file_dialogs(const AppState& state, const ViewTools& tools);
 void view_file_chooser(OpenChooser& open, const ViewTools& tools);
 /// What was done last, for a moment, at the top of the canvas.
 void view_notice(const AppState& state, const figure::Rect& canvas, const ViewTools& tools);

@@ -1,3 +1,4 @@
+#include "app/commands/actions.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/views/file_views.h"
@@ -23,34 +24,34 @@ std::string facts_text(const checkpoint::TextModel& text) {
 }
 
 /// A text field in a border; the prompt of the checkpoint.
-void prompt_field(AppState& state, const figure::Rect& area, const ViewTools& tools) {
+void prompt_field(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const Theme& theme = tools.theme;
     const ImVec2 origin = ImGui::GetWindowPos();
     const bool wrong = !state.model.error.empty();
     const TextFrame frame(area, {.stroke = theme.line2, .wrong = wrong}, state.model.prompt, tools);
-    if (state.focus_sentence)
+    if (state.asked.sentence)
         ImGui::SetKeyboardFocusHere();
-    state.focus_sentence = false;
     ImGui::PushAllowKeyboardFocus(false);
     const bool ids = state.document->part()->model->tokenizer == nullptr;
-    if (ImGui::InputTextWithHint("##prompt", ids ? "Type token ids" : "Type a text", &state.model.prompt))
-        tools.send(ModelAction(TypePrompt{state.model.prompt}));
+    std::string text = state.model.prompt;
+    if (ImGui::InputTextWithHint("##prompt", ids ? "Type token ids" : "Type a text", &text))
+        tools.send(ModelAction(TypePrompt{text}));
     ImGui::PopAllowKeyboardFocus();
     if (tools.focus.offer(
             {origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale, area.h * scale}))
-        state.focus_sentence = true;
+        tools.send(WindowAction(TypeSentence{}));
     if (ImGui::IsItemHovered() && !ImGui::IsItemActive())
         show_tip(wrong ? state.model.error
                  : ids ? "Token ids, as this checkpoint has no tokenizer. " +
                              state.document->part()->model->no_tokenizer
-                       : "What the model reads (/)",
+                       : with_key("What the model reads", "sentence"),
                  tools);
 }
 
 } // namespace
 
-void view_model_toolbar(AppState& state, const figure::Rect& area, const ViewTools& tools) {
+void view_model_toolbar(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
     const DrawContext context{state.shown, state.drawn_view(), theme, tools.measure, area.w, 0};
@@ -74,10 +75,10 @@ void view_model_toolbar(AppState& state, const figure::Rect& area, const ViewToo
     constexpr float board_width = 108, gap = 8;
     const bool board = state.view.attention.board;
     const figure::Rect board_button{area.w - 16 - 80 - badge - 8 - board_width, 10, board_width, 32};
-    draw_button(
-        picture, context, board_button, board ? "Hide board" : "Show board",
-        ViewChange(AttentionChange(ShowBoard{!board})), false,
-        "The heads of all layers; Page up and Page down change the layer, comma and full stop the head");
+    draw_button(picture, context, board_button, board ? "Hide board" : "Show board",
+                ViewChange(AttentionChange(ShowBoard{!board})), false,
+                "The heads of all layers; " + key_hint("layer before") + " and " + key_hint("next layer") +
+                    " change the layer, comma and full stop the head");
     show_picture(picture, origin.x, origin.y, tools, nullptr);
     const float left = name.right() + gap;
     const float room = board_button.x - gap - left;

@@ -50,8 +50,8 @@ void name_cell(figure::Scene& scene, const figure::Rect& box, const std::string&
 
 } // namespace
 
-float view_number_field(AppState& state, const figure::Rect& area, const ViewTools& tools) {
-    NumberEdit& edit = state.number;
+float view_number_field(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
+    NumberEdit& edit = *tools.number;
     const auto cell = state.view.drag ? std::optional(state.view.drag->cell) : state.view.selected;
     // A is as it was marked: nothing of it is typed over.
     const bool shows_a = effective(state.compare, state.view.compare) == Compare::baseline;

@@ -217,15 +217,15 @@ void scrolled_picture(const char* id, const figure::Rect& area, const ViewTools&
     scrolled(id, area, tools, hovered, kept, draw);
 }
 
-DrawContext draw_context(AppState& state, const ViewTools& tools, float width, float height) {
+DrawContext draw_context(const AppState& state, const ViewTools& tools, float width, float height) {
     DrawContext context = context_of(state, tools, width, height);
-    context.pixels = &state.pixels;
+    context.pixels = tools.pixels;
     return context;
 }
 
-DrawContext canvas_draw_context(AppState& state, const ViewTools& tools, float width, float height) {
+DrawContext canvas_draw_context(const AppState& state, const ViewTools& tools, float width, float height) {
     DrawContext context = canvas_context(state, tools, width, height);
-    context.pixels = &state.pixels;
+    context.pixels = tools.pixels;
     return context;
 }
 
@@ -409,7 +409,7 @@ void view_left_panel(const AppState& state, const figure::Rect& area, bool open,
              });
 }
 
-void view_inspector(AppState& state, const figure::Rect& area, bool open, const ViewTools& tools,
+void view_inspector(const AppState& state, const figure::Rect& area, bool open, const ViewTools& tools,
                     std::optional<CellAddress>& hovered) {
     draw_panel_back(area, tools, false);
     if (!open) {

@@ -14,9 +14,9 @@ void scrolled_picture(const char* id, const figure::Rect& area, const ViewTools&
                       const std::function<Picture(float width, float height)>& draw);
 
 /// What drawing functions are given for a place of that size.
-DrawContext draw_context(AppState& state, const ViewTools& tools, float width, float height);
+DrawContext draw_context(const AppState& state, const ViewTools& tools, float width, float height);
 /// The same for the canvas, which also shows B − A.
-DrawContext canvas_draw_context(AppState& state, const ViewTools& tools, float width, float height);
+DrawContext canvas_draw_context(const AppState& state, const ViewTools& tools, float width, float height);
 
 /// What is left of the canvas: with a baseline, its top says what is on screen.
 figure::Rect below_compare_bar(const AppState& state, const figure::Rect& canvas);

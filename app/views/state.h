@@ -14,12 +14,10 @@
 
 namespace headscope::app {
 
-/// What is typed for the selected number.
-struct NumberEdit {
-    std::string text;
-    bool take_keyboard = false; ///< the field asks for the keyboard
-    bool active = false;        ///< it has it
-    std::string ahead;          ///< typed before it had
+/// What the views are asked to do in the next frame, once.
+struct Asked {
+    bool file_menu = false;                     ///< opens
+    bool sentence = false, kv_sentence = false; ///< its field takes the keyboard
 };
 
 /// Everything the views draw from. Only the program changes it.
@@ -36,9 +34,8 @@ struct AppState : SessionState {
     FilesState files;
     PixelCache pixels; ///< of what is costly to draw
     CourseState course;
-    bool typing = false;         ///< a text field has the keyboard
-    bool focus_sentence = false; ///< the sentence field takes the keyboard in the next frame
-    bool focus_kv_sentence = false;
+    bool typing = false; ///< a text field has the keyboard
+    Asked asked;
 };
 
 } // namespace headscope::app

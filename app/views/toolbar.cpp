@@ -137,14 +137,15 @@ struct SentenceField {
     const char* hint;
     std::string caption; ///< which projections it feeds; empty: all
     std::string tip;     ///< why it cannot be typed into; empty: it can
-    std::string& text;
+    const std::string& text;
     const std::string& valid; ///< what the document has
-    bool* take_keyboard;      ///< in this frame
+    bool take_keyboard;       ///< in this frame
+    bool second;
 };
 
-/// Says whether something was typed.
-bool sentence_field(const AppState& state, const SentenceField& field, const figure::Rect& area,
-                    const ViewTools& tools) {
+/// What was typed in this frame.
+std::optional<std::string> sentence_field(const AppState& state, const SentenceField& field,
+                                          const figure::Rect& area, const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const Theme& theme = tools.theme;
     const ImVec2 origin = ImGui::GetWindowPos();
@@ -166,28 +167,27 @@ bool sentence_field(const AppState& state, const SentenceField& field, const fig
     }
     const bool fixed = !field.tip.empty();
     ImGui::BeginDisabled(fixed);
-    if (*field.take_keyboard)
+    if (field.take_keyboard)
         ImGui::SetKeyboardFocusHere();
-    *field.take_keyboard = false;
     // Tab walks the focus ring; ImGui's own tabbing would jump into this field and stay there.
     ImGui::PushAllowKeyboardFocus(false);
-    const bool typed =
-        ImGui::InputTextWithHint(field.id, fixed ? field.tip.c_str() : field.hint, &field.text);
+    std::string text = field.text;
+    const bool typed = ImGui::InputTextWithHint(field.id, fixed ? field.tip.c_str() : field.hint, &text);
     ImGui::PopAllowKeyboardFocus();
     ImGui::EndDisabled();
     if (tools.focus.offer(
             {origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale, area.h * scale}) &&
         !fixed)
-        *field.take_keyboard = true;
+        tools.send(WindowAction(TypeSentence{field.second}));
     if (fixed && ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
         show_tip(field.tip, tools);
     if (wrong && ImGui::IsItemHovered())
         show_tip(state.error, tools);
-    return typed;
+    return typed ? std::optional(text) : std::nullopt;
 }
 
 /// One field, or with cross-attention two side by side.
-void sentence_fields(AppState& state, const figure::Rect& area, const ViewTools& tools) {
+void sentence_fields(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
     const project::Recipe& recipe = state.document->recipe;
     const text::PresetInfo* preset = text::find_preset(recipe.preset);
     const std::string tip = recipe.base != nullptr ? "These tokens come from a file."
@@ -196,16 +196,19 @@ void sentence_fields(AppState& state, const figure::Rect& area, const ViewTools&
                                 : "";
     const bool two = shows_two_sentences(state);
     const float width = two ? (area.w - fields_gap) / 2 : area.w;
-    if (sentence_field(state,
-                       {"##sentence", "Type a sentence", two ? "q" : "", tip, state.sentence, recipe.sentence,
-                        &state.focus_sentence},
-                       {area.x, area.y, width, area.h}, tools))
-        tools.send(Command(SetSentence{state.sentence}));
-    if (two && sentence_field(state,
-                              {"##kv_sentence", "Type a second sentence", "k v", tip, state.kv_sentence,
-                               recipe.kv_sentence, &state.focus_kv_sentence},
-                              {area.x + width + fields_gap, area.y, width, area.h}, tools))
-        tools.send(Command(SetKvSentence{state.kv_sentence}));
+    if (const auto typed = sentence_field(state,
+                                          {"##sentence", "Type a sentence", two ? "q" : "", tip,
+                                           state.sentence, recipe.sentence, state.asked.sentence, false},
+                                          {area.x, area.y, width, area.h}, tools))
+        tools.send(Command(SetSentence{*typed}));
+    if (!two)
+        return;
+    if (const auto typed =
+            sentence_field(state,
+                           {"##kv_sentence", "Type a second sentence", "k v", tip, state.kv_sentence,
+                            recipe.kv_sentence, state.asked.kv_sentence, true},
+                           {area.x + width + fields_gap, area.y, width, area.h}, tools))
+        tools.send(Command(SetKvSentence{typed}));
 }
 
 void icon_buttons(const AppState& state, Picture& picture, const ViewTools& tools, float right) {
@@ -237,7 +240,7 @@ void icon_buttons(const AppState& state, Picture& picture, const ViewTools& tool
     picture.scene.add(std::move(half));
     picture.hotspots.push_back({contrast, "theme", ViewChange(SetDark{!state.view.dark}),
                                 state.view.dark ? "Light theme" : "Dark theme"});
-    picture.hotspots.push_back({help, "help", ViewChange(ShowHelp{true}), "Keyboard (F1)"});
+    picture.hotspots.push_back({help, "help", ViewChange(ShowHelp{true}), with_key("Keyboard", "help")});
 }
 
 } // namespace
@@ -246,7 +249,7 @@ void add_icon_buttons(const AppState& state, Picture& picture, const ViewTools& 
     icon_buttons(state, picture, tools, right);
 }
 
-void view_toolbar(AppState& state, const figure::Rect& area, const ViewTools& tools) {
+void view_toolbar(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
     Picture picture;

@@ -17,12 +17,12 @@ struct LayersInSight {
 // sends actions; none computes or changes anything else. `area` is relative to the window.
 
 /// The sentence and everything that decides the problem; the engine badge, theme and help.
-void view_toolbar(AppState& state, const figure::Rect& area, const ViewTools& tools);
+void view_toolbar(const AppState& state, const figure::Rect& area, const ViewTools& tools);
 /// The engine that computes, its time, and on a click what there is to choose from. `right`: its right edge.
 /// Returns its width in logical pixels.
 float view_engine_badge(const AppState& state, float right, const ViewTools& tools);
 /// The same while a checkpoint is open: its name, the prompt, the board's button.
-void view_model_toolbar(AppState& state, const figure::Rect& area, const ViewTools& tools);
+void view_model_toolbar(const AppState& state, const figure::Rect& area, const ViewTools& tools);
 /// The strip of stages.
 void view_strip(const AppState& state, const figure::Rect& area, const ViewTools& tools);
 /// The canvas. Writes the cell under the mouse to `hovered`, and keeps the picture for reports and tests.
@@ -33,10 +33,10 @@ void view_canvas_notices(const AppState& state, const figure::Rect& canvas, cons
 /// Guide, tensors and heads; or the rail that opens it again.
 void view_left_panel(const AppState& state, const figure::Rect& area, bool open, const ViewTools& tools);
 /// The arithmetic of the cell that is spoken of; or its rail. Writes a cell under the mouse to `hovered`.
-void view_inspector(AppState& state, const figure::Rect& area, bool open, const ViewTools& tools,
+void view_inspector(const AppState& state, const figure::Rect& area, bool open, const ViewTools& tools,
                     std::optional<CellAddress>& hovered);
 /// Where the selected number can be typed, when it is one that the user owns. Returns the height it takes.
-float view_number_field(AppState& state, const figure::Rect& area, const ViewTools& tools);
+float view_number_field(const AppState& state, const figure::Rect& area, const ViewTools& tools);
 /// What the last command did beside what can be seen, at the foot of the canvas.
 void view_command_notice(const AppState& state, const figure::Rect& canvas, const ViewTools& tools);
 /// Playback, scrubber, speed and the sizes of the problem.
@@ -46,12 +46,12 @@ void view_help(const AppState& state, const figure::Rect& area, const ViewTools&
 
 // The same places while attention weights of a file are shown, which have one stage and cannot be edited.
 
-void view_attention_toolbar(AppState& state, const figure::Rect& area, const ViewTools& tools);
+void view_attention_toolbar(const AppState& state, const figure::Rect& area, const ViewTools& tools);
 void view_attention_strip(const AppState& state, const figure::Rect& area, const ViewTools& tools);
 void view_attention_bar(const AppState& state, const figure::Rect& area, const ViewTools& tools);
 /// The board and the open head side by side, of weights or of a checkpoint's layer. Writes the layers that
 /// are in sight to `rows`.
-void view_attention_canvas(AppState& state, const figure::Rect& area, const ViewTools& tools,
+void view_attention_canvas(const AppState& state, const figure::Rect& area, const ViewTools& tools,
                            std::optional<CellAddress>& hovered, Picture& kept, LayersInSight& rows);
 
 inline constexpr float toolbar_height = 52, strip_height = 44, bottom_height = 56, rail_width = 44;

@@ -11,6 +11,8 @@
 
 namespace headscope::app {
 
+struct OpenChooser;
+
 /// Where views send what the user did.
 using Sink = std::function<void(const Action&)>;
 
@@ -41,7 +43,16 @@ struct FieldEdit {
     std::string error; ///< why it could not be used; shown under the field until something else is typed
 };
 
-/// What every view is given to draw with.
+/// What is typed for the selected number.
+struct NumberEdit {
+    std::string text;
+    bool take_keyboard = false; ///< the field asks for the keyboard
+    bool active = false;        ///< it has it
+    std::string ahead;          ///< typed before it had
+};
+
+/// What every view is given to draw with. `field`, `number` and `chooser` hold what is being typed and belong
+/// to the text fields that show it; nothing else of the state is written by a view.
 struct ViewTools {
     Surface& surface;
     FocusRing& focus;
@@ -53,6 +64,9 @@ struct ViewTools {
     const ViewState* view = nullptr; ///< null: no selecting by mouse, no painting
     bool keeps_selection = false;    ///< a click beside every cell leaves the selection as it is
     FieldEdit* field = nullptr;      ///< null: pictures have no fields
+    NumberEdit* number = nullptr;    ///< null: numbers cannot be typed
+    OpenChooser* chooser = nullptr;  ///< while a path is being chosen
+    PixelCache* pixels = nullptr;    ///< null: nothing is kept from frame to frame
     std::function<bool(const CellAddress&)> allowed =
         {}; ///< whether the newest mask allows a cell of scores to weights
 };

@@ -45,6 +45,10 @@ void PixelCache::keep_budget() {
     }
 }
 
+void PixelCache::forget_found() {
+    std::erase_if(found_, [](const auto& known) { return known.second.owner.expired(); });
+}
+
 std::uint64_t name_of(const std::vector<figure::Color>& pixels) {
     std::uint64_t hash = 14695981039346656037ULL;
     for (const figure::Color pixel : pixels)

@@ -14,8 +14,9 @@ namespace headscope::app {
 
 using Pixels = std::shared_ptr<const std::vector<figure::Color>>;
 
-/// Pictures of matrices that are costly to make, kept from frame to frame. What was not asked for the longest
-/// is dropped beyond the budget. Used by one thread.
+/// What is costly to draw, kept from frame to frame: pictures of matrices, and what a look at all numbers of
+/// a tensor finds. The picture that was not asked for the longest is dropped beyond the budget. Used by one
+/// thread.
 class PixelCache {
 public:
     explicit PixelCache(std::size_t byte_budget = std::size_t{64} << 20U) : budget_(byte_budget) {}
@@ -30,6 +31,18 @@ public:
     };
     Named find_of(const std::shared_ptr<const void>& owner, std::uint64_t key,
                   const std::function<std::vector<figure::Color>()>& make);
+    /// What `look` finds in the numbers that `owner` holds. Found anew where the key was last asked for with
+    /// another owner. A key belongs to one type.
+    template<class T>
+    std::shared_ptr<const T> found(const std::shared_ptr<const void>& owner, std::uint64_t key,
+                                   const std::function<T()>& look) {
+        if (const auto known = found_.find(key); known != found_.end() && known->second.owner.lock() == owner)
+            return std::static_pointer_cast<const T>(known->second.what);
+        forget_found();
+        auto what = std::make_shared<const T>(look());
+        found_[key] = {owner, what};
+        return what;
+    }
     std::size_t bytes() const { return bytes_; }
 
 private:
@@ -39,11 +52,17 @@ private:
         std::weak_ptr<const void> owner = {};
         std::uint64_t name = 0; ///< see Named; 0 where nobody asked for one
     };
+    struct Found {
+        std::weak_ptr<const void> owner;
+        std::shared_ptr<const void> what;
+    };
     void keep_budget();
+    void forget_found(); ///< whose owners are gone
 
     std::size_t budget_, bytes_ = 0;
     std::uint64_t clock_ = 0;
     std::unordered_map<std::uint64_t, Entry> entries_;
+    std::unordered_map<std::uint64_t, Found> found_;
 };
 
 /// FNV-1a over whole pixels: a name for what they show.

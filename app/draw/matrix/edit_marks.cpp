@@ -109,16 +109,18 @@ void draw_marks_legend(Picture& picture, const DrawContext& context, float x, fl
     picture.scene.height = std::max(picture.scene.height, y + line + 8);
 }
 
-const std::vector<HeadEdits>& edits_by_head(const DocumentPtr& document) {
-    thread_local std::weak_ptr<const Document> of;
-    thread_local std::vector<HeadEdits> known;
-    if (of.lock() != document) {
-        known = document->unedited == nullptr || document->unedited->dims != document->problem.dims
-                    ? std::vector<HeadEdits>(static_cast<std::size_t>(document->problem.dims.H))
-                    : marks_of(document->problem, *document->unedited).heads;
-        of = document;
-    }
-    return known;
+std::shared_ptr<const std::vector<HeadEdits>> edits_by_head(const DrawContext& context) {
+    using Marks = std::vector<HeadEdits>;
+    const Document& document = *context.shown.document;
+    const auto look = [&] {
+        return document.unedited == nullptr || document.unedited->dims != document.problem.dims
+                   ? Marks(static_cast<std::size_t>(document.problem.dims.H))
+                   : marks_of(document.problem, *document.unedited).heads;
+    };
+    if (context.pixels == nullptr)
+        return std::make_shared<const Marks>(look());
+    constexpr std::uint64_t kind = 3;
+    return context.pixels->found<Marks>(context.shown.document, key_of({kind}), look);
 }
 
 } // namespace headscope::app

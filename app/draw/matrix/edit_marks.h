@@ -3,6 +3,7 @@
 #include "app/draw/kit/picture.h"
 #include "app/state/head_edits.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,7 @@ std::string edits_text(const HeadEdits& edits);
 void draw_marks_legend(Picture& picture, const DrawContext& context, float x, float y, float width,
                        const std::vector<const HeadEdits*>& heads);
 
-/// Of a problem that is no checkpoint's, by head. Kept until another document asks: for one thread.
-const std::vector<HeadEdits>& edits_by_head(const DocumentPtr& document);
+/// Of the problem on screen, which is no checkpoint's, by head.
+std::shared_ptr<const std::vector<HeadEdits>> edits_by_head(const DrawContext& context);
 
 } // namespace headscope::app

@@ -198,32 +198,29 @@ int decimals_shown(const DrawContext& context, const MatrixSpec& given) {
     return std::max(fit_numbers(spec, values_of(context, spec), context.view.numbers).decimals, 0);
 }
 
-float largest_magnitude(const Shown& shown, TensorId id, std::int64_t batch) {
-    // Wide layers would otherwise be searched in every frame.
-    struct Known {
-        std::weak_ptr<const void> owner;
-        const Tensor* tensor = nullptr;
-        std::int64_t batch = 0;
-        float largest = 0;
-    };
-    thread_local std::array<Known, tensor_count> known;
+float largest_magnitude(const Shown& shown, TensorId id, std::int64_t batch, PixelCache* kept) {
     const Tensor& tensor = *shown.tensor(id);
+    const auto look = [&] {
+        auto values = tensor.values();
+        if (tensor_info(id).axes[0] == Axis::B) {
+            const auto per_entry = values.size() / static_cast<std::size_t>(tensor.shape()[0]);
+            values = values.subspan(per_entry * static_cast<std::size_t>(batch), per_entry);
+        }
+        float largest = 1e-6F;
+        for (const float value : values)
+            if (std::isfinite(value))
+                largest = std::max(largest, std::abs(value));
+        return largest;
+    };
+    if (kept == nullptr)
+        return look();
+    // Wide layers would otherwise be searched in every frame.
     const std::shared_ptr<const void> owner =
         is_stage(id) ? std::shared_ptr<const void>(shown.trace) : std::shared_ptr<const void>(shown.document);
-    Known& last = known[static_cast<std::size_t>(id)];
-    if (last.tensor == &tensor && last.batch == batch && last.owner.lock() == owner)
-        return last.largest;
-    auto values = tensor.values();
-    if (tensor_info(id).axes[0] == Axis::B) {
-        const auto per_entry = values.size() / static_cast<std::size_t>(tensor.shape()[0]);
-        values = values.subspan(per_entry * static_cast<std::size_t>(batch), per_entry);
-    }
-    float largest = 1e-6F;
-    for (const float value : values)
-        if (std::isfinite(value))
-            largest = std::max(largest, std::abs(value));
-    last = {owner, &tensor, batch, largest};
-    return largest;
+    constexpr std::uint64_t kind = 1;
+    return *kept->found<float>(
+        owner, key_of({kind, reinterpret_cast<std::uintptr_t>(&tensor), static_cast<std::uint64_t>(batch)}),
+        look);
 }
 
 } // namespace headscope::app

@@ -74,8 +74,11 @@ void draw_head_bar(Picture& picture, const DrawContext& context, std::int64_t he
 void draw_head_bars(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
                     std::int64_t head_width, bool kv);
 
-/// Largest finite |value| of a tensor in one batch entry; at least 1e-6.
-float largest_magnitude(const Shown& shown, TensorId id, std::int64_t batch);
+/// Largest finite |value| of a tensor in one batch entry; at least 1e-6. `kept`: where it is kept, or null.
+float largest_magnitude(const Shown& shown, TensorId id, std::int64_t batch, PixelCache* kept);
+inline float largest_magnitude(const DrawContext& context, TensorId id, std::int64_t batch) {
+    return largest_magnitude(context.shown, id, batch, context.pixels);
+}
 
 /// A colour scale with its ends and what it measures. `masked`: adds the hatched sample. Where all of it is
 /// wider than `room`, what stands behind a comma is left out, and the sample goes below the words; if that is

@@ -110,7 +110,7 @@ void draw_bias(Picture& picture, const DrawContext& context, const ProductSpec& 
                     .col_axis = 0,
                     .rows = 1,
                     .cols = result.cols,
-                    .high = largest_magnitude(context.shown, spec.bias, 0),
+                    .high = largest_magnitude(context, spec.bias, 0),
                     .decimals = 2,
                     .owner = spec.result.owner};
     const float y = result.area.bottom() + 12;

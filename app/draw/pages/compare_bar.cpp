@@ -1,3 +1,4 @@
+#include "app/commands/actions.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
@@ -23,7 +24,7 @@ std::string sentence_of(const DrawContext& context) {
         return "A is on screen: " + compare.name() + ". An edit changes B and shows it.";
     const ViewState& view = context.view;
     if (view.compare == Compare::difference && !draws_difference(view))
-        return "These lines show B. The heatmap (W) shows B − A.";
+        return "These lines show B. " + with_key("The heatmap", "heatmap") + " shows B − A.";
     const TensorId id = page_tensor(view);
     const analysis::TensorDifference* change = compare.of(id);
     if (change == nullptr)
@@ -56,13 +57,13 @@ Picture draw_compare_bar(const DrawContext& context) {
     draw_hairline(picture, context, 0, compare_bar_height - 0.5F, context.width);
     if (other)
         picture.scene.add(figure::RectItem{.area = {0, 0, 3, compare_bar_height}, .fill = theme.ink});
-    const auto segment = [&](const char* label, Compare what, const char* tip) {
+    const auto segment = [&](const char* label, Compare what, const std::string& tip) {
         return Segment{label, ViewChange(SetCompare{what}), possible && context.view.compare == what, tip};
     };
     const std::vector<Segment> segments{
-        segment("A baseline", Compare::baseline, "The numbers that were marked (B)"),
-        segment("B now", Compare::now, "The numbers as they are (B)"),
-        segment("B − A", Compare::difference, "What changed, cell by cell (X)")};
+        segment("A baseline", Compare::baseline, with_key("The numbers that were marked", "baseline")),
+        segment("B now", Compare::now, with_key("The numbers as they are", "baseline")),
+        segment("B − A", Compare::difference, with_key("What changed, cell by cell", "changes"))};
     const float width = segmented_width(context, segments), y = (compare_bar_height - 28) / 2;
     if (possible) {
         draw_segmented(picture, context, canvas_pad - 8, y, segments);

@@ -31,7 +31,7 @@ MatrixSpec spec_of(const DrawContext& context, const Half& half, bool after) {
             .col_axis = after ? 3 : 2,
             .rows = context.dims().Tq,
             .cols = half.width,
-            .high = largest_magnitude(context.shown, half.before, b),
+            .high = largest_magnitude(context, half.before, b),
             .owner = [owner = half.owner](std::int64_t, std::int64_t) { return owner; }};
 }
 

@@ -40,34 +40,34 @@ struct ValueRange {
 };
 
 ValueRange range_of(const DrawContext& context, TensorId id, std::int64_t first_head, std::int64_t heads) {
-    // Long texts would otherwise be searched in every frame.
-    struct Known {
-        std::weak_ptr<const Trace> trace;
-        std::int64_t batch = 0, first_head = 0, heads = 0;
-        ValueRange range;
-    };
-    thread_local std::array<Known, tensor_count> known;
-    Known& last = known[static_cast<std::size_t>(id)];
-    if (last.trace.lock() == context.shown.trace && last.batch == context.view.batch &&
-        last.first_head == first_head && last.heads == heads)
-        return last.range;
     const Dims& dims = context.dims();
     const Tensor& tensor = *context.shown.tensor(id);
-    const auto per_head = static_cast<std::size_t>(dims.Tq * dims.Tk);
-    const auto begin = static_cast<std::size_t>(context.view.batch * dims.H + first_head) * per_head;
-    ValueRange range{INFINITY, -INFINITY};
-    for (const float value : tensor.values().subspan(begin, per_head * static_cast<std::size_t>(heads)))
-        if (std::isfinite(value)) {
-            range.low = std::min(range.low, value);
-            range.high = std::max(range.high, value);
-        }
-    // Weights are shares and start at zero; scores have no zero point that means anything to the softmax.
-    if (tensor_info(id).scale == Scale::shares)
-        range.low = 0;
-    if (range.low >= range.high)
-        range = {std::min(range.low, 0.0F), std::max({range.high, 0.0F, range.low + 1e-6F})};
-    last = {context.shown.trace, context.view.batch, first_head, heads, range};
-    return range;
+    const auto look = [&] {
+        const auto per_head = static_cast<std::size_t>(dims.Tq * dims.Tk);
+        const auto begin = static_cast<std::size_t>(context.view.batch * dims.H + first_head) * per_head;
+        ValueRange range{INFINITY, -INFINITY};
+        for (const float value : tensor.values().subspan(begin, per_head * static_cast<std::size_t>(heads)))
+            if (std::isfinite(value)) {
+                range.low = std::min(range.low, value);
+                range.high = std::max(range.high, value);
+            }
+        // Weights are shares and start at zero; scores have no zero point that means anything to the softmax.
+        if (tensor_info(id).scale == Scale::shares)
+            range.low = 0;
+        if (range.low >= range.high)
+            range = {std::min(range.low, 0.0F), std::max({range.high, 0.0F, range.low + 1e-6F})};
+        return range;
+    };
+    if (context.pixels == nullptr)
+        return look();
+    // Long texts would otherwise be searched in every frame.
+    constexpr std::uint64_t kind = 2;
+    const auto number = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
+    return *context.pixels->found<ValueRange>(
+        context.shown.trace,
+        key_of({kind, reinterpret_cast<std::uintptr_t>(&tensor), number(context.view.batch),
+                number(first_head), number(heads)}),
+        look);
 }
 
 Subject subject_of(const DrawContext& context) {
@@ -305,7 +305,8 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
     // All of them in sight, as long as each is a map that can be told from the others.
     constexpr float above = 30, between = 26, smallest_map = 44;
     const float lines = std::ceil(static_cast<float>(dims.H) / static_cast<float>(columns_count));
-    const std::vector<HeadEdits>& marks = edits_by_head(context.shown.document);
+    const auto known_marks = edits_by_head(context);
+    const std::vector<HeadEdits>& marks = *known_marks;
     const float legend = std::ranges::any_of(marks, &HeadEdits::any) ? 48.0F : 0.0F;
     const float map_height = std::max((height - above - legend) / lines - between, smallest_map);
     const float cell = std::clamp(std::min(pitch - 12, map_height) / longest, longest > 400 ? 0.25F : 1.0F,

@@ -1,3 +1,4 @@
+#include "app/commands/actions.h"
 #include "app/draw/kit/colour_scale.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
@@ -167,13 +168,14 @@ void draw_zoom_buttons(Picture& picture, const DrawContext& context, const Windo
     const float zoom = context.view.attention.map.zoom;
     float x = canvas_pad;
     const float y = context.height - 36;
-    const auto button = [&](const char* label, const AttentionChange& change, const char* tip) {
+    const auto button = [&](const char* label, const AttentionChange& change, const std::string& tip) {
         x += draw_text_button(picture, context, x, y, label, false, ViewChange(change), tip) + 6;
     };
-    button("+", ZoomMap{2}, "Show a smaller part, larger (+, or Ctrl and the wheel)");
+    button("+", ZoomMap{2},
+           "Show a smaller part, larger (" + key_hint("enlarge map") + ", or Ctrl and the wheel)");
     button("−", ZoomMap{0.5F}, "Show a larger part, smaller (−)");
     if (zoom > 1)
-        button("Whole map", WholeMap{}, "Show all of it (0)");
+        button("Whole map", WholeMap{}, with_key("Show all of it", "whole map"));
     const analysis::MatrixPart& part = window.part;
     const auto range = [](std::int64_t begin, std::int64_t count) {
         return std::to_string(begin) + " to " + std::to_string(begin + count - 1);

@@ -21,7 +21,7 @@ std::int64_t rows_done(const DrawContext& context) {
 MatrixSpec spec_of(const DrawContext& context, TensorId id, std::int64_t head = 0) {
     const TensorInfo& info = tensor_info(id);
     const Shape shape = info.shape(context.dims());
-    MatrixSpec spec{.tensor = id, .high = largest_magnitude(context.shown, id, context.view.batch)};
+    MatrixSpec spec{.tensor = id, .high = largest_magnitude(context, id, context.view.batch)};
     const int rank = shape.rank();
     spec.row_axis = rank - 2;
     spec.col_axis = rank - 1;

@@ -35,7 +35,7 @@ MatrixSpec joined_spec(const DrawContext& context, const Slices& s) {
             .col_axis = 2,
             .rows = s.keys ? context.dims().Tk : context.dims().Tq,
             .cols = s.heads * s.width,
-            .high = largest_magnitude(context.shown, s.joined, context.view.batch),
+            .high = largest_magnitude(context, s.joined, context.view.batch),
             .owner = columns_owned(s.width, s.shared)};
 }
 
@@ -46,7 +46,7 @@ MatrixSpec block_spec(const DrawContext& context, const Slices& s, std::int64_t 
             .col_axis = 3,
             .rows = s.keys ? context.dims().Tk : context.dims().Tq,
             .cols = s.width,
-            .high = largest_magnitude(context.shown, s.joined, context.view.batch),
+            .high = largest_magnitude(context, s.joined, context.view.batch),
             .owner = [head = g * s.shared](std::int64_t, std::int64_t) { return head; }};
 }
 
@@ -228,7 +228,7 @@ Picture draw_split_page(const DrawContext& context) {
         y += height + 14;
     }
     y = small_cell_legend(picture, context, left, y + 8,
-                          largest_magnitude(context.shown, TensorId::q, context.view.batch));
+                          largest_magnitude(context, TensorId::q, context.view.batch));
     draw_text(picture, context, left, y + 14,
               rotary
                   ? "Queries and keys are turned by their position as they are split (see Rotation); values "
@@ -308,7 +308,7 @@ Picture draw_concat_page(const DrawContext& context) {
     draw_text(picture, context, left, y - 30, "concat", figure::Font::ui_semibold, 15, context.theme.ink);
     y += height + 20;
     y = small_cell_legend(picture, context, left, y,
-                          largest_magnitude(context.shown, TensorId::concat, context.view.batch));
+                          largest_magnitude(context, TensorId::concat, context.view.batch));
     picture.scene.width = std::max(context.width, left + blocks_width(s, cells, 1) + canvas_pad);
     picture.scene.height = std::max(context.height, y + 8);
     return picture;

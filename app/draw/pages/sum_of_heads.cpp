@@ -14,9 +14,9 @@ constexpr float sign_gap = 36.0F;
 constexpr float readable_cell = 36.0F;             ///< wide enough for one decimal
 constexpr std::int64_t most_readable_columns = 32; ///< with more, no window shows all numbers
 
-float figure_limit(const Shown& shown, std::int64_t batch) {
-    return std::max(largest_magnitude(shown, TensorId::contributions, batch),
-                    largest_magnitude(shown, TensorId::output, batch));
+float figure_limit(const DrawContext& context, std::int64_t batch) {
+    return std::max(largest_magnitude(context, TensorId::contributions, batch),
+                    largest_magnitude(context, TensorId::output, batch));
 }
 
 MatrixSpec sized(MatrixSpec spec, float x, float y, float cell_w, float cell_h, float limit) {
@@ -81,7 +81,7 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const figu
     const float cell_h =
         std::clamp(std::floor((room.h - 34 - 24 - lines * line_fixed) / lines / static_cast<float>(dims.Tq)),
                    4.0F, 30.0F);
-    const float limit = figure_limit(context.shown, b);
+    const float limit = figure_limit(context, b);
     const float width = cell_w * static_cast<float>(dims.D);
     const float line_height = line_fixed + cell_h * static_cast<float>(dims.Tq);
 

@@ -58,7 +58,7 @@ float draw_source(Picture& picture, const DrawContext& context, const Source& so
                     .y = y + header,
                     .cell_w = cell_w,
                     .cell_h = cell_h,
-                    .high = largest_magnitude(context.shown, source.tensor, context.view.batch)};
+                    .high = largest_magnitude(context, source.tensor, context.view.batch)};
     const MatrixGrid grid = draw_matrix(picture, context, spec);
     const float name = draw_text(picture, context, grid.area.x, y + 16, source.name,
                                  figure::Font::mono_semibold, 15, theme.ink);

@@ -1,5 +1,6 @@
 #include "app/draw/panels/compare_panels.h"
 
+#include "app/commands/actions.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/comparison.h"
 
@@ -19,7 +20,7 @@ void add_baseline_buttons(Sheet& sheet) {
     const figure::Rect first{sheet.left, sheet.y, width, 34};
     const figure::Rect second{sheet.left + width + 12, sheet.y, width, 34};
     draw_button(sheet.picture, context, first, "Mark as A", Action(MarkBaseline{}), false,
-                "From now on A is what is on screen (Shift B)");
+                with_key("From now on A is what is on screen", "mark baseline"));
     if (marked)
         draw_button(sheet.picture, context, second, "Forget A", Action(DropBaseline{}), false,
                     "Stop comparing");

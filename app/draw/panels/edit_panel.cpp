@@ -1,3 +1,4 @@
+#include "app/commands/actions.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
 #include "app/draw/panels/compare_panels.h"
@@ -263,9 +264,9 @@ Picture draw_edit(const DrawContext& context) {
     Picture picture = sheet.finish();
     const float width = (sheet.width() - 12) / 2;
     draw_step(picture, context, {sheet.left, foot, width, 34}, "Undo", -1, context.history_position > 0,
-              "Ctrl Z");
+              key_hint("undo"));
     draw_step(picture, context, {sheet.left + width + 12, foot, width, 34}, "Redo", 1,
-              context.history_position + 1 < context.history.size(), "Ctrl Shift Z");
+              context.history_position + 1 < context.history.size(), key_hint("redo"));
     const project::Recipe& recipe = document.recipe;
     if ((document.is_checkpoint() && !document.part()->edits.empty()) || !recipe.edits.empty() ||
         !recipe.gains.empty() || recipe.temperature != 1.0F || !recipe.painted_mask.empty())

@@ -1,5 +1,6 @@
 #include "app/draw/panels/predictions_panel.h"
 
+#include "app/commands/actions.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
@@ -171,7 +172,7 @@ void write_head(Sheet& sheet) {
     const float top = sheet.y + 4;
     draw_button(sheet.picture, context, {sheet.left, top, width, 32}, (off ? "Switch on " : "Ablate ") + name,
                 Command(SetGain{h, off ? 1.0F : 0.0F}), false,
-                off ? "Gain 1 again" : "Gain 0: what the head adds is left out (0)");
+                off ? "Gain 1 again" : with_key("Gain 0: what the head adds is left out", "ablate"));
     draw_button(sheet.picture, context, {sheet.left + width + 12, top, width, 32}, "Gains, edits",
                 ViewChange(ShowTab{LeftTab::edit}), false, "Scale heads, copy and swap them, undo");
     sheet.y = top + 44;

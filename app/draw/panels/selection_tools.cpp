@@ -1,3 +1,4 @@
+#include "app/commands/actions.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
 #include "app/draw/matrix/matrix.h"
@@ -142,8 +143,9 @@ void draw_tools(Sheet& sheet, const Block& block) {
            "New numbers by a seed: normal or Xavier", is_random(now.kind));
     button(sheet, 1, "Identity", at_once(MakeIdentity{}), "1 on the block's diagonal, else 0");
     sheet.y += tool_height + tool_gap;
-    button(sheet, 0, "Copy TSV", CopyNumbers{}, "Ctrl C: for a spreadsheet");
-    button(sheet, 1, "Paste TSV", PasteNumbers{}, "Ctrl V: from a spreadsheet, from the selected cell on");
+    button(sheet, 0, "Copy TSV", CopyNumbers{}, key_hint("copy") + ": for a spreadsheet");
+    button(sheet, 1, "Paste TSV", PasteNumbers{},
+           key_hint("paste") + ": from a spreadsheet, from the selected cell on");
     sheet.y += tool_height + 12;
     draw_open_operation(sheet, block);
 }
@@ -176,7 +178,7 @@ void draw_neighbourhood(Sheet& sheet, const CellAddress& cell) {
                     .y = top,
                     .cell_w = cell_w,
                     .cell_h = cell_h,
-                    .high = largest_magnitude(context.shown, cell.tensor, context.view.batch)};
+                    .high = largest_magnitude(context, cell.tensor, context.view.batch)};
     const MatrixGrid grid = draw_matrix(sheet.picture, context, spec);
     for (std::int64_t c = 0; c < cols; ++c)
         draw_text(sheet.picture, context, grid.cell(0, c).x + cell_w / 2, top - 7, std::to_string(col + c),

@@ -1,0 +1,121 @@
+#include "app/commands/actions.h"
+
+#include "app/state/block.h"
+
+#include <algorithm>
+#include <cctype>
+#include <stdexcept>
+
+namespace headscope::app {
+
+namespace {
+
+std::vector<ActionInfo> whole_table() {
+    std::vector<ActionInfo> table;
+    const auto add = [&](const char* group, std::vector<ActionInfo> rows) {
+        for (ActionInfo& row : rows) {
+            row.group = group;
+            table.push_back(std::move(row));
+        }
+    };
+    add("Stages", stage_actions());
+    add("View", view_actions());
+    add("Weights", weight_actions());
+    add("Numbers", number_actions());
+    add("Window", window_actions());
+    add("Files", file_actions());
+    return table;
+}
+
+bool same_but_shift(Chord a, const Chord& b) {
+    a.shift = b.shift;
+    return a == b;
+}
+
+bool has(const ActionInfo& row, const Chord& chord) {
+    return std::ranges::find(row.keys, chord) != row.keys.end();
+}
+
+/// As a line of a list: with a small first letter, unless a name or a formula begins it.
+std::string lower_first(std::string text) {
+    if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])) != 0)
+        text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+    return text;
+}
+
+} // namespace
+
+bool Situation::number_selected() const {
+    const auto& cell = view.selected;
+    return !walking && shown != nullptr && cell && is_owned(cell->tensor) &&
+           problem.input(cell->tensor) != nullptr;
+}
+
+const std::vector<ActionInfo>& actions() {
+    static const std::vector<ActionInfo> table = whole_table();
+    return table;
+}
+
+const ActionInfo& action(std::string_view id) {
+    const auto row = std::ranges::find(actions(), id, &ActionInfo::id);
+    if (row == actions().end())
+        throw std::out_of_range("there is no action \"" + std::string(id) + "\"");
+    return *row;
+}
+
+std::string why_not(const ActionInfo& action, const Situation& now) {
+    return action.missing ? action.missing(now) : std::string();
+}
+
+Meaning meaning_of(const Chord& pressed, const Situation& now) {
+    const bool exact = pressed.ctrl && pressed.key >= Key::A && pressed.key <= letter('Z');
+    const bool claimed = std::ranges::any_of(
+        actions(), [&](const ActionInfo& row) { return has(row, pressed) && row.here(now); });
+    Meaning meaning;
+    for (const ActionInfo& row : actions()) {
+        const bool asked = claimed || exact || !pressed.shift
+                               ? has(row, pressed)
+                               : std::ranges::any_of(row.keys, [&](const Chord& one) {
+                                     return same_but_shift(one, pressed);
+                                 });
+        if (!asked || !row.send || row.under < now.over || !row.here(now))
+            continue;
+        std::string missing = why_not(row, now);
+        if (missing.empty())
+            return {&row, {}};
+        if (pressed.ctrl && meaning.missing.empty())
+            meaning.missing = std::move(missing);
+    }
+    return meaning;
+}
+
+std::vector<KeyLine> key_lines(const Situation& now) {
+    std::vector<KeyLine> lines;
+    std::vector<Chord> chords; // of the last line
+    bool written = false;      // the last line says itself how its keys are written
+    for (const ActionInfo& row : actions()) {
+        if ((row.keys.empty() && row.gesture == nullptr) || !row.here(now))
+            continue;
+        if (row.line == nullptr || *row.line != '\0' || lines.empty()) {
+            lines.push_back({{}, row.line == nullptr ? lower_first(row.title) : row.line});
+            chords.clear();
+            written = row.gesture != nullptr;
+        }
+        chords.insert(chords.end(), row.keys.begin(), row.keys.end());
+        lines.back().keys = written ? lines.back().keys : chords_text(chords);
+        if (row.gesture != nullptr)
+            lines.back().keys = row.gesture;
+    }
+    return lines;
+}
+
+std::string key_hint(std::string_view id) {
+    const ActionInfo& row = action(id);
+    return row.keys.empty() ? std::string() : chord_text(row.keys.front());
+}
+
+std::string with_key(const std::string& text, std::string_view id) {
+    return text + " (" + key_hint(id) + ")";
+}
+
+} // namespace headscope::app

@@ -1,0 +1,68 @@
+#include "app/commands/actions/rows.h"
+
+namespace headscope::app {
+
+namespace {
+
+bool opens_checkpoint(const Situation& now) {
+    return now.checkpoint;
+}
+bool no_checkpoint(const Situation& now) {
+    return !now.checkpoint;
+}
+
+std::string unless_busy(const Situation& now) {
+    return now.files.job ? now.files.job->label + " is not over yet" : "";
+}
+std::string needs_numbers(const Situation& now) {
+    return now.shown == nullptr ? "Nothing is computed yet" : unless_busy(now);
+}
+std::string needs_problem(const Situation& now) {
+    return now.weights_file ? "Attention weights of a file are shown; what computed them is not known"
+                            : unless_busy(now);
+}
+std::string needs_changes(const Situation& now) {
+    if (now.weights_file)
+        return needs_problem(now);
+    if (now.checkpoint && !now.edited && !now.files.unsaved)
+        return "Nothing is edited";
+    return !now.files.path.empty() && !now.files.unsaved ? "Nothing has changed since it was saved"
+                                                         : unless_busy(now);
+}
+std::string needs_script(const Situation& now) {
+    if (now.weights_file)
+        return needs_problem(now);
+    return now.weights_read ? "The weights are read otherwise than the model gives them; read them as they "
+                              "are for a script"
+                            : needs_numbers(now);
+}
+
+std::function<Actions(const Situation&)> file(const FileCommand& command) {
+    return just(Action(command));
+}
+
+} // namespace
+
+std::vector<ActionInfo> file_actions() {
+    constexpr Over field = Over::field;
+    const char* const script = "A script that computes these very numbers again";
+    return {
+        // clang-format off
+        {"new", "New", "Back to the sentence and the preset that the program began with", {ctrl('N')}, anywhere, file(NewProject{}), unless_busy, "new project, open one", field},
+        {"open", "Open…", "A project, a problem (.safetensors), attention weights (.npy, .safetensors), or the folder of a checkpoint", {ctrl('O')}, anywhere, file(ChooseProject{}), unless_busy, "", field},
+        {"save", "Save", "Into the project's file", {ctrl('S')}, no_checkpoint, file(SaveProject{}), needs_changes, "save, save as", field},
+        {"save as", "Save as…", "Into a new file", {ctrl_shift('S')}, no_checkpoint, file(SaveProjectAs{}), needs_problem, "", field},
+        {"save patch", "Save patch", "Your edits, as a small file beside the checkpoint", {ctrl('S')}, opens_checkpoint, file(SaveProject{}), needs_changes, "save patch, save patch as", field},
+        {"save patch as", "Save patch as…", "Into a new file", {ctrl_shift('S')}, opens_checkpoint, file(SaveProjectAs{}), unless_busy, "", field},
+        {"picture", "Picture of this view…", "As PNG, SVG or PDF", {ctrl('E')}, anywhere, file(ExportPicture{}), needs_numbers, "picture of this view, its numbers", field},
+        {"save numbers", "Numbers of this stage…", "As .npy, .csv, .tsv or .safetensors", {ctrl_shift('E')}, anywhere, file(ExportNumbers{}), needs_numbers, "", field},
+        {"copy stage", "Copy this stage as TSV", "For a spreadsheet; " + chord_text(ctrl('C')) + " copies the one matrix under the mouse", {ctrl_shift('T')}, anywhere, file(CopyStage{}), needs_numbers, "copy this stage as TSV, copy as PyTorch", field},
+        {"copy script", "Copy as PyTorch", script, {ctrl_shift('C')}, anywhere, file(CopyScript{}), needs_script, "", field},
+        {"save script", "Save PyTorch script…", script, {}, anywhere, file(ExportScript{}), needs_script},
+        {"file menu", "File menu", "New, open, save and export", {alt('F')}, anywhere, just(WindowAction(OpenFileMenu{})), {}, "the File menu", field},
+        {"quit", "Quit", "Closes the window; unsaved work is asked about first", {ctrl('Q')}, anywhere, file(QuitProgram{}), {}, nullptr, field},
+        // clang-format on
+    };
+}
+
+} // namespace headscope::app

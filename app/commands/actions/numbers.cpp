@@ -1,0 +1,129 @@
+#include "app/commands/actions/rows.h"
+#include "app/state/block.h"
+
+#include <algorithm>
+
+namespace headscope::app {
+
+namespace {
+
+/// Where the selection may go: the cell's matrix, or on the page of one head's contributions its rows of W_O.
+Block within(const Situation& now, const CellAddress& cell) {
+    const Dims& dims = *now.shown;
+    Block all = matrix_of(cell, dims);
+    if (now.view.group == StageGroup::contributions && cell.tensor == TensorId::W_O) {
+        all.first[0] = now.view.head * dims.dv;
+        all.rows = dims.dv;
+    }
+    return all;
+}
+
+/// The cell some rows and columns on, at most at the edge.
+CellAddress stepped(const CellAddress& cell, std::int64_t rows, std::int64_t cols, const Block& bounds) {
+    CellAddress out = cell;
+    const auto step = [&](int axis, std::int64_t by, std::int64_t extent) {
+        if (axis < 0)
+            return;
+        const auto i = static_cast<std::size_t>(axis);
+        out.at[i] = std::clamp(out.at[i] + by, bounds.first[i], bounds.first[i] + extent - 1);
+    };
+    step(row_axis(cell.tensor), rows, bounds.rows);
+    step(col_axis(cell.tensor), cols, bounds.cols);
+    return out;
+}
+
+/// The next cell in reading order, round from the last to the first.
+CellAddress next_cell(const CellAddress& cell, std::int64_t by, const Block& bounds) {
+    const auto across = static_cast<std::size_t>(col_axis(cell.tensor));
+    const int down = row_axis(cell.tensor);
+    std::int64_t place = cell.at[across] - bounds.first[across];
+    if (down >= 0) {
+        const auto i = static_cast<std::size_t>(down);
+        place += (cell.at[i] - bounds.first[i]) * bounds.cols;
+    }
+    place = (place + by + bounds.count()) % bounds.count();
+    return {cell.tensor, bounds.at(place / bounds.cols, place % bounds.cols)};
+}
+
+std::function<Actions(const Situation&)> move(std::int64_t rows, std::int64_t cols) {
+    return [rows, cols](const Situation& now) {
+        const CellAddress& from = *now.view.selected;
+        return Actions{ViewChange(Select{stepped(from, rows, cols, within(now, from))})};
+    };
+}
+
+std::function<Actions(const Situation&)> extend(std::int64_t rows, std::int64_t cols) {
+    return [rows, cols](const Situation& now) {
+        const CellAddress& from = now.view.block_end ? *now.view.block_end : *now.view.selected;
+        return Actions{ViewChange(SelectTo{stepped(from, rows, cols, within(now, *now.view.selected))})};
+    };
+}
+
+std::function<Actions(const Situation&)> tab(std::int64_t by) {
+    return [by](const Situation& now) {
+        const CellAddress& from = *now.view.selected;
+        return Actions{ViewChange(Select{next_cell(from, by, within(now, from))})};
+    };
+}
+
+Actions clear_selection(const Situation& now) {
+    return {Command(EditBlock{*selected_block(now.view), Zero{}})};
+}
+
+Actions select_matrix(const Situation& now) {
+    const Block all = matrix_of(*now.view.selected, *now.shown);
+    return {ViewChange(Select{CellAddress{all.tensor, all.first}}),
+            ViewChange(SelectTo{{all.tensor, all.at(all.rows - 1, all.cols - 1)}})};
+}
+
+std::string needs_cell(const Situation& now) {
+    return now.view.selected && now.shown != nullptr ? "" : "Select a number first";
+}
+
+std::string needs_trace(const Situation& now) {
+    return now.shown != nullptr ? "" : "Nothing is computed yet";
+}
+
+Actions copy(const Situation& now) {
+    return {now.view.block_end ? Action(CopyNumbers{}) : Action(FileCommand(CopyMatrix{}))};
+}
+
+Actions ablate(const Situation& now) {
+    const std::int64_t head = now.view.head;
+    return {Command(SetGain{head, now.problem.gain(head) == 0.0F ? 1.0F : 0.0F})};
+}
+
+std::string needs_own_head(const Situation& now) {
+    return now.view.head < now.problem.dims.H ? unless_number(now) : "A mean of heads has no gain";
+}
+
+} // namespace
+
+std::vector<ActionInfo> number_actions() {
+    constexpr Over list = Over::list;
+    return {
+        // clang-format off
+        {"number to the right", "Number to the right", "Selects the number to the right of the selected one", {{Key::right}}, has_stages, move(0, 1), needs_number, "from a selected number to the one beside it", {}, true},
+        {"number to the left", "Number to the left", "Selects the number to the left of the selected one", {{Key::left}}, has_stages, move(0, -1), needs_number, "", {}, true},
+        {"number below", "Number below", "Selects the number below the selected one", {{Key::down}}, has_stages, move(1, 0), needs_number, "", {}, true},
+        {"number above", "Number above", "Selects the number above the selected one", {{Key::up}}, has_stages, move(-1, 0), needs_number, "", {}, true},
+        {"next number", "Next number", "Selects the next number of the matrix in reading order", {{Key::tab}}, has_stages, tab(1), needs_number, "to the next number of the matrix, the one before", {}, true},
+        {"number before", "Number before", "Selects the number before in reading order", {shift(Key::tab)}, has_stages, tab(-1), needs_number, "", {}, true},
+        {"block to the right", "Block to the right", "Makes the selected block one column wider", {shift(Key::right)}, has_stages, extend(0, 1), needs_number, "select a block of numbers", {}, true},
+        {"block to the left", "Block to the left", "Moves the end of the selected block one column to the left", {shift(Key::left)}, has_stages, extend(0, -1), needs_number, "", {}, true},
+        {"block down", "Block down", "Makes the selected block one row higher", {shift(Key::down)}, has_stages, extend(1, 0), needs_number, "", {}, true},
+        {"block up", "Block up", "Moves the end of the selected block one row up", {shift(Key::up)}, has_stages, extend(-1, 0), needs_number, "", {}, true},
+        {"type number", "Type a number", "Types another value for the selected number; Enter takes it, Esc leaves it as it was", {{Key::enter}}, has_stages, just(WindowAction(TypeNumber{})), needs_number, "type it; Enter: take it, go down; Esc: as it was", {}, false, "0 … 9  −  Enter"},
+        {"drag number", "Drag a number", "The wheel and dragging sideways change the selected number; with Shift in smaller steps", {}, has_stages, {}, {}, "change the selected number; Shift: finer", {}, false, "wheel  drag"},
+        {"zero", "Set to 0", "Sets all selected numbers to 0", {{Key::erase}, {Key::backspace}}, has_stages, clear_selection, needs_number, "the selection becomes 0"},
+        {"select matrix", "Select the whole matrix", "Selects every number of the matrix that the selected one is in", {ctrl('A')}, anywhere, select_matrix, needs_cell, nullptr, list},
+        {"copy", "Copy the matrix or the block", "Copies the selected block, or the matrix under the mouse, for a spreadsheet", {ctrl('C')}, anywhere, copy, needs_trace, "copy this block or matrix, paste numbers (TSV)", list},
+        {"paste", "Paste numbers", "Writes numbers from a spreadsheet from the selected one on", {ctrl('V')}, anywhere, just(PasteNumbers{}), {}, "", list},
+        {"ablate", "Switch the head off", "Sets the gain of the head in focus to 0, or back to 1", {{digit(0)}}, has_stages, ablate, needs_own_head, "ablate the head in focus, and back"},
+        {"undo", "Undo", "Takes the last change back", {ctrl('Z')}, anywhere, just(MoveInHistory{-1}), {}, nullptr, list, true},
+        {"redo", "Redo", "Does again what was taken back", {ctrl_shift('Z'), ctrl('Y')}, anywhere, just(MoveInHistory{1}), {}, nullptr, list, true},
+        // clang-format on
+    };
+}
+
+} // namespace headscope::app

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "app/commands/actions.h"
+
+#include <utility>
+
+namespace headscope::app {
+
+// What the rows of the table are written with.
+
+inline bool anywhere(const Situation&) {
+    return true;
+}
+/// Every stage is there to be looked at, not weights alone.
+inline bool has_stages(const Situation& now) {
+    return !now.weights_alone;
+}
+inline bool weights_only(const Situation& now) {
+    return now.weights_alone;
+}
+
+/// The same action always.
+inline std::function<Actions(const Situation&)> just(Action action) {
+    return [action = std::move(action)](const Situation&) { return Actions{action}; };
+}
+inline std::function<Actions(const Situation&)> look(const ViewChange& change) {
+    return just(Action(change));
+}
+inline std::function<Actions(const Situation&)> look(const AttentionChange& change) {
+    return just(Action(ViewChange(change)));
+}
+
+/// Keys that a selected number takes for itself.
+inline std::string unless_number(const Situation& now) {
+    return now.number_selected() ? "These keys belong to the selected number; Esc lets go of it" : "";
+}
+inline std::string needs_number(const Situation& now) {
+    return now.number_selected() ? "" : "Select a number of X, a weight or a bias first";
+}
+
+} // namespace headscope::app

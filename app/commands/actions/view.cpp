@@ -1,0 +1,86 @@
+#include "app/commands/actions/rows.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// On the page of weights, which is shown with it.
+std::function<Actions(const Situation&)> weights_as(WeightsView way) {
+    return [way](const Situation& now) {
+        Actions out;
+        if (!now.weights_alone)
+            out.push_back(ViewChange(
+                GoTo{StageGroup::weights, now.view.group == StageGroup::weights ? now.view.row : -1}));
+        out.push_back(ViewChange(ShowWeightsAs{way}));
+        return out;
+    };
+}
+
+std::function<Actions(const Situation&)> projection(Projection which) {
+    return [which](const Situation& now) {
+        return Actions{
+            ViewChange(GoTo{StageGroup::qkv, now.view.group == StageGroup::qkv ? now.view.row : -1}),
+            ViewChange(ShowProjection{which})};
+    };
+}
+
+Actions slide_heads(const Situation& now) {
+    if (now.view.group == StageGroup::concat)
+        return {ViewChange(SetJoined{now.view.joined_target < 0.5F})};
+    return {ViewChange(SetApart{now.view.apart_target < 0.5F})};
+}
+
+std::string needs_slide(const Situation& now) {
+    const bool slides =
+        !now.checkpoint || now.view.group == StageGroup::split || now.view.group == StageGroup::concat;
+    return slides ? "" : "Heads slide on the stages split and concat";
+}
+
+Actions flip_baseline(const Situation& now) {
+    return {ViewChange(SetCompare{now.compare == Compare::baseline ? Compare::now : Compare::baseline})};
+}
+
+Actions flip_difference(const Situation& now) {
+    return {ViewChange(SetCompare{now.compare == Compare::difference ? Compare::now : Compare::difference})};
+}
+
+Actions next_colour_map(const Situation& now) {
+    return {
+        ViewChange(SetColourMap{static_cast<ColourMap>((static_cast<int>(now.view.colour_map) + 1) % 5)})};
+}
+
+Actions flip_numbers(const Situation& now) {
+    return {ViewChange(ShowNumbers{!now.view.numbers})};
+}
+
+Actions flip_scale(const Situation& now) {
+    return {ViewChange(SetSameScale{!now.view.same_scale})};
+}
+
+} // namespace
+
+std::vector<ActionInfo> view_actions() {
+    return {
+        // clang-format off
+        {"arcs", "Weights as arcs", "Shows the weights as arcs between the words", {{letter('A')}}, anywhere, weights_as(WeightsView::arcs), {}, "weights as arcs, text, graph, heatmap"},
+        {"text", "Weights as text", "Shows the weights as marks behind the words", {{letter('T')}}, anywhere, weights_as(WeightsView::text), {}, ""},
+        {"graph", "Weights as a graph", "Shows the weights as lines between two columns of words", {{letter('G')}}, anywhere, weights_as(WeightsView::graph), {}, ""},
+        {"heatmap", "Weights as a heatmap", "Shows the weights as a table of coloured cells", {{letter('W')}}, anywhere, weights_as(WeightsView::heatmap), {}, ""},
+        {"each head", "Each head", "Shows the weights of the heads as they are", {{letter('E')}}, anywhere, look(ShowHeads{HeadsView::each}), {}, "each head, difference of two heads, mean"},
+        {"difference", "Difference of two heads", "Subtracts the weights of another head from those of the head in focus", {{letter('D')}}, anywhere, look(ShowHeads{HeadsView::difference}), {}, ""},
+        {"mean", "Mean of the heads", "Shows the mean of the weights over all heads of the layer", {{letter('M')}}, anywhere, look(ShowHeads{HeadsView::mean}), {}, ""},
+        {"queries", "Queries Q", "Shows how the queries are made from X", {{letter('Q')}}, has_stages, projection(Projection::q), {}, "which projection is shown"},
+        {"keys", "Keys K", "Shows how the keys are made from X", {{letter('K')}}, has_stages, projection(Projection::k), {}, ""},
+        {"values", "Values V", "Shows how the values are made from X", {{letter('V')}}, has_stages, projection(Projection::v), {}, ""},
+        {"slide heads", "Slide heads apart and together", "Moves the parts of the heads apart, or joins them to one matrix", {{letter('S')}}, has_stages, slide_heads, needs_slide},
+        {"baseline", "Flip between A and B", "Shows A, the numbers that were marked, or B, the numbers as they are now", {{letter('B')}}, has_stages, flip_baseline, {}, "flip between A (baseline) and B (now); show B − A"},
+        {"changes", "B − A", "Shows what changed since A was marked, cell by cell", {{letter('X')}}, has_stages, flip_difference, {}, ""},
+        {"mark baseline", "Mark what is on screen as A", "From now on A is what is on screen", {shift(letter('B'))}, has_stages, just(MarkBaseline{})},
+        {"numbers", "Numbers in cells", "Prints the numbers into the cells, or shows their colours alone", {{letter('N')}}, anywhere, flip_numbers},
+        {"scale", "Same or own colour scale", "Colours all heads by one scale, or each head by its own", {{letter('O')}}, anywhere, flip_scale},
+        {"colour map", "Next colour map", "Changes the colours of the cells", {{letter('C')}}, anywhere, next_colour_map},
+        // clang-format on
+    };
+}
+
+} // namespace headscope::app

@@ -1,0 +1,93 @@
+#include "app/commands/actions/rows.h"
+
+#include <algorithm>
+
+namespace headscope::app {
+
+namespace {
+
+bool has_readings(const Situation& now) {
+    return now.checkpoint || now.weights_alone;
+}
+
+std::string needs_map(const Situation& now) {
+    return now.weights_alone || now.view.group == StageGroup::weights ? unless_number(now)
+                                                                      : "Only maps of weights can be zoomed";
+}
+
+using Option = bool analysis::ReadingOptions::*;
+
+std::function<Actions(const Situation&)> flip(Option option) {
+    return [option](const Situation& now) {
+        analysis::ReadingOptions how = now.view.attention.reading;
+        how.*option = !(how.*option);
+        return Actions{ViewChange(AttentionChange(ReadWeights{how}))};
+    };
+}
+
+// What would do nothing to the weights cannot be chosen.
+std::function<std::string(const Situation&)> needs(Option option, const char* why_not) {
+    return [option, why_not](const Situation& now) {
+        return std::string(now.view.attention.possible.*option ? "" : why_not);
+    };
+}
+
+std::string needs_special_tokens(const Situation& now) {
+    const StageGroup stage = now.view.group;
+    if (!now.weights_alone && (stage == StageGroup::split || stage == StageGroup::concat))
+        return "On split and concat this key slides the heads";
+    return now.view.attention.possible.hide_special_tokens ? "" : "There are no special tokens";
+}
+
+Actions flip_log_colours(const Situation& now) {
+    return {ViewChange(AttentionChange(SetLogColours{!now.view.attention.log_colours}))};
+}
+
+Actions flip_board(const Situation& now) {
+    return {ViewChange(AttentionChange(ShowBoard{!now.view.attention.board}))};
+}
+
+/// The weight beside or below the one that is spoken of.
+std::function<Actions(const Situation&)> weight(int rows, int cols) {
+    return [rows, cols](const Situation& now) {
+        auto cell = now.spoken_of();
+        const TensorInfo& info = tensor_info(cell->tensor);
+        for (std::size_t axis = 0; axis < static_cast<std::size_t>(info.rank()); ++axis) {
+            if (info.axes[axis] == Axis::Tq)
+                cell->at[axis] = std::clamp<std::int64_t>(cell->at[axis] + rows, 0, now.shown->Tq - 1);
+            if (info.axes[axis] == Axis::Tk)
+                cell->at[axis] = std::clamp<std::int64_t>(cell->at[axis] + cols, 0, now.shown->Tk - 1);
+        }
+        return Actions{ViewChange(Select{cell})};
+    };
+}
+
+std::string needs_weight(const Situation& now) {
+    return now.shown != nullptr && now.spoken_of && now.spoken_of() ? "" : "Nothing is computed yet";
+}
+
+} // namespace
+
+std::vector<ActionInfo> weight_actions() {
+    using R = analysis::ReadingOptions;
+    return {
+        // clang-format off
+        {"weight to the right", "Next weight", "The weight of the next key", {shift(Key::right)}, weights_only, weight(0, 1), needs_weight, "the next weight of the open head", {}, true},
+        {"weight to the left", "Weight before", "The weight of the key before", {shift(Key::left)}, weights_only, weight(0, -1), needs_weight, "", {}, true},
+        {"weight below", "Weight below", "The weight of the next query", {shift(Key::down)}, weights_only, weight(1, 0), needs_weight, "", {}, true},
+        {"weight above", "Weight above", "The weight of the query before", {shift(Key::up)}, weights_only, weight(-1, 0), needs_weight, "", {}, true},
+        {"hide first token", "First token hidden", "Leaves out what goes to the first token; the rows are renormalised", {{letter('F')}}, has_readings, flip(&R::hide_first_token), needs(&R::hide_first_token, "There is no first token to hide"), "hide the first token, the special tokens"},
+        {"hide special tokens", "Special tokens hidden", "Leaves out tokens such as [CLS] and <s>; the rows are renormalised", {{letter('S')}}, has_readings, flip(&R::hide_special_tokens), needs_special_tokens, ""},
+        {"merge pieces", "Pieces merged into words", "Adds up the weights of the pieces that a word was cut into", {{letter('P')}}, has_readings, flip(&R::merge_words), needs(&R::merge_words, "No word is cut into pieces"), "merge the pieces of words"},
+        {"means", "Means on the board", "Shows the means over heads and over layers beside them", {shift(letter('M'))}, has_readings, flip(&R::means), needs(&R::means, "There is nothing to take a mean of"), "means beside the heads and below the layers"},
+        {"log colours", "Colours by the logarithm", "Shows small weights more clearly", {shift(letter('C'))}, has_readings, flip_log_colours},
+        {"enlarge map", "Enlarge the map", "Shows a smaller part of a large map, larger", {{Key::plus}}, has_readings, look(AttentionChange(ZoomMap{2})), needs_map, "zoom into a large map, out of it", {}, true},
+        {"shrink map", "Shrink the map", "Shows a larger part of the map, smaller", {{Key::minus}}, has_readings, look(AttentionChange(ZoomMap{0.5F})), needs_map, "", {}, true},
+        {"whole map", "Whole map", "Shows all of the map", {{digit(0)}}, weights_only, look(AttentionChange(WholeMap{})), {}, "show all of the map"},
+        {"zoom at mouse", "Zoom at the mouse", "Ctrl and the wheel zoom where the mouse is; the wheel and dragging move a zoomed map", {}, has_readings, {}, {}, "zoom at the mouse; move a zoomed map", {}, false, "Ctrl wheel  wheel  drag"},
+        {"board", "Board of all heads", "Shows or hides all heads beside the open one", {{letter('B')}}, weights_only, flip_board, {}, "show or hide the board of all heads"},
+        // clang-format on
+    };
+}
+
+} // namespace headscope::app

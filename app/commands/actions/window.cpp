@@ -1,0 +1,69 @@
+#include "app/commands/actions/rows.h"
+
+#include <cmath>
+
+namespace headscope::app {
+
+namespace {
+
+std::function<Actions(const Situation&)> resize(float by) {
+    return [by](const Situation& now) {
+        return Actions{ViewChange(SetZoom{std::round((now.view.zoom + by) * 10) / 10})};
+    };
+}
+
+/// Nearest first: the list of keys, else the selection. What was said is taken away too.
+Actions let_go(const Situation& now) {
+    Actions out{WindowAction(WalkControls{0})};
+    if (now.view.help_open)
+        out.push_back(ViewChange(ShowHelp{false}));
+    else if (now.over != Over::field)
+        out.push_back(ViewChange(Select{std::nullopt}));
+    out.push_back(DismissNotice{true});
+    return out;
+}
+
+std::string needs_control(const Situation& now) {
+    return now.walking ? "" : "Tab goes to a control first";
+}
+
+bool has_sentence(const Situation& now) {
+    return !now.weights_file;
+}
+
+Actions flip_left(const Situation& now) {
+    return {ViewChange(OpenLeft{!now.left_open})};
+}
+Actions flip_inspector(const Situation& now) {
+    return {ViewChange(OpenInspector{!now.inspector_open})};
+}
+Actions flip_theme(const Situation& now) {
+    return {ViewChange(SetDark{!now.view.dark})};
+}
+Actions flip_help(const Situation& now) {
+    return {ViewChange(ShowHelp{!now.view.help_open})};
+}
+
+} // namespace
+
+std::vector<ActionInfo> window_actions() {
+    constexpr Over list = Over::list, field = Over::field, dialog = Over::dialog;
+    return {
+        // clang-format off
+        {"sentence", "Type a sentence", "Puts the keyboard into the field of the sentence, or of the prompt of a checkpoint", {{Key::slash}}, has_sentence, just(WindowAction(TypeSentence{})), {}, "type a sentence, the prompt of a checkpoint"},
+        {"left panel", "Left panel", "Folds or shows the panel on the left", {{Key::left_bracket}}, anywhere, flip_left, {}, "fold or show the left panel, the inspector", list},
+        {"inspector", "Inspector", "Folds or shows the inspector on the right", {{Key::right_bracket}}, anywhere, flip_inspector, {}, "", list},
+        {"next control", "Next control", "Walks to the next button or field", {{Key::tab}}, anywhere, just(WindowAction(WalkControls{1})), unless_number, "walk through all controls, press one", {}, true},
+        {"press control", "Press the control", "Does what a click on the framed button would do", {{Key::enter}}, anywhere, just(WindowAction(PressControl{})), needs_control, ""},
+        {"control before", "Control before", "Walks to the button or field before", {shift(Key::tab)}, anywhere, just(WindowAction(WalkControls{-1})), unless_number, "walk back through the controls", {}, true},
+        {"larger", "Larger", "Makes everything in the window larger, up to twice its size", {ctrl(Key::plus)}, anywhere, resize(0.1F), {}, "larger, smaller, 100 %", dialog},
+        {"smaller", "Smaller", "Makes everything in the window smaller again", {ctrl(Key::minus)}, anywhere, resize(-0.1F), {}, "", dialog},
+        {"usual size", "Usual size", "Everything at 100 %", {ctrl(digit(0))}, anywhere, look(SetZoom{1.0F}), {}, "", dialog},
+        {"theme", "Light or dark theme", "Changes between dark on light and light on dark", {{letter('L')}}, anywhere, flip_theme},
+        {"let go", "Let go", "Lets go of the selection, or closes a note or this list", {{Key::escape}}, anywhere, let_go, {}, "let go of the selection, close a note or this", field},
+        {"help", "Keyboard", "Lists what the keys do", {{Key::F1}}, anywhere, flip_help, {}, "this list", field},
+        // clang-format on
+    };
+}
+
+} // namespace headscope::app

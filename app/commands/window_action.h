@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <variant>
+
+namespace headscope::app {
+
+/// To the next (+1) or previous (-1) of the controls that Tab walks over; 0: away from them.
+struct WalkControls {
+    int by;
+};
+/// What a click on the control would do that Tab has reached.
+struct PressControl {};
+/// Opens the File menu.
+struct OpenFileMenu {};
+/// The keyboard goes to the field of the sentence or prompt, or to that of the second sentence.
+struct TypeSentence {
+    bool second = false;
+};
+/// The keyboard goes to the field of the selected number, which begins with this text.
+struct TypeNumber {
+    std::string text;
+};
+/// Says why something cannot be done now.
+struct Explain {
+    std::string sentence;
+};
+
+/// What the user can do to the window itself.
+using WindowAction =
+    std::variant<WalkControls, PressControl, OpenFileMenu, TypeSentence, TypeNumber, Explain>;
+
+} // namespace headscope::app

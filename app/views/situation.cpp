@@ -1,0 +1,25 @@
+#include "app/views/situation.h"
+
+#include "app/views/given_weights.h"
+
+namespace headscope::app {
+
+Situation situation(const AppState& state) {
+    const Document& document = *state.document;
+    const AttentionSetPtr given = given_weights(state);
+    return {.view = state.view,
+            .files = state.files,
+            .problem = document.problem,
+            .checkpoint = document.is_checkpoint(),
+            .weights_file = document.is_given(),
+            .weights_alone = weights_alone(state),
+            .weights_read = reads_checkpoint(state),
+            .edited = document.is_checkpoint() && !document.part()->edits.empty(),
+            .lesson = state.course.open != nullptr,
+            .shown = state.shown.trace == nullptr ? nullptr : &state.shown.dims(),
+            .own_heads = given == nullptr ? document.problem.dims.H : given->info().own_heads(),
+            .compare = effective(state.compare, state.view.compare),
+            .spoken_of = [&state] { return spoken_of(state.shown, state.view); }};
+}
+
+} // namespace headscope::app

@@ -1,0 +1,285 @@
+#include "app/commands/actions.h"
+
+#include "app/state/model_document.h"
+#include "tests/catch.h"
+#include "tests/test_data.h"
+
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <sstream>
+
+namespace headscope::test {
+
+using namespace headscope::app;
+namespace {
+
+/// A situation with the state that it refers to.
+struct Place {
+    std::string name;
+    ViewState view{};
+    FilesState files{};
+    DocumentPtr document = make_document({.sentence = "the cat sleeps"}, 1);
+    Dims shown = document->problem.dims;
+    bool checkpoint = false, weights_file = false, weights_alone = false, lesson = false, walking = false;
+
+    Situation now() const {
+        return {.view = view,
+                .files = files,
+                .problem = document->problem,
+                .checkpoint = checkpoint,
+                .weights_file = weights_file,
+                .weights_alone = weights_alone,
+                .lesson = lesson,
+                .shown = &shown,
+                .own_heads = 9,
+                .spoken_of =
+                    [] {
+                        return CellAddress{TensorId::weights, {0, 0, 0, 0}};
+                    },
+                .walking = walking};
+    }
+};
+
+std::vector<Place> places() {
+    std::vector<Place> all;
+    for (int group = 0; group < group_count; ++group)
+        for (const bool checkpoint : {false, true}) {
+            Place place{.name = (checkpoint ? "checkpoint, " : "own, ") + std::to_string(group)};
+            place.view.group = static_cast<StageGroup>(group);
+            place.checkpoint = checkpoint;
+            place.lesson = !checkpoint;
+            place.files.unsaved = true;
+            place.view.attention.possible = {checkpoint, checkpoint, checkpoint, checkpoint};
+            all.push_back(place);
+            place.name += ", number";
+            place.view.selected = CellAddress{TensorId::x, {0, 0, 0}};
+            all.push_back(place);
+            place.name += ", walking";
+            place.walking = true;
+            all.push_back(place);
+        }
+    for (const bool checkpoint : {false, true})
+        for (const bool walking : {false, true}) {
+            Place place{.name = checkpoint ? "mean of a checkpoint" : "weights of a file"};
+            place.checkpoint = checkpoint;
+            place.weights_file = !checkpoint;
+            place.weights_alone = true;
+            place.walking = walking;
+            place.view.attention.possible = {true, true, true, true};
+            place.view.selected = CellAddress{TensorId::weights, {0, 0, 0, 0}};
+            all.push_back(place);
+        }
+    return all;
+}
+
+bool possible(const ActionInfo& row, const Situation& now) {
+    return row.send && row.here(now) && why_not(row, now).empty();
+}
+
+bool pressed_with(const ActionInfo& row, const Chord& chord) {
+    return std::ranges::find(row.keys, chord) != row.keys.end();
+}
+
+std::string text_of(const std::string& path) {
+    std::ifstream file(path);
+    REQUIRE(file);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+} // namespace
+
+TEST_CASE("every action says in plain words what it does", "[actions]") {
+    std::set<std::string> ids;
+    for (const ActionInfo& row : actions()) {
+        INFO(row.id);
+        CHECK(ids.insert(row.id).second);
+        CHECK(&action(row.id) == &row);
+        CHECK(row.title.size() > 2);
+        CHECK(std::isupper(static_cast<unsigned char>(row.title.front())) != 0);
+        CHECK(row.tip.size() > 6);
+        CHECK(std::isupper(static_cast<unsigned char>(row.tip.front())) != 0);
+        CHECK(row.tip.back() != '.');
+        CHECK(row.title != row.tip);
+        CHECK_FALSE(row.group.empty());
+        CHECK((row.send || row.gesture != nullptr));
+        CHECK((!row.keys.empty() || row.gesture != nullptr || row.group == "Files"));
+    }
+    CHECK(ids.size() > 80);
+    CHECK_THROWS_AS(action("no such thing"), std::out_of_range);
+}
+
+TEST_CASE("a key means one action at most, wherever the program stands", "[actions]") {
+    for (const Place& place : places()) {
+        const Situation now = place.now();
+        for (const ActionInfo& row : actions())
+            for (const Chord& chord : row.keys) {
+                INFO(place.name << ": " << row.id << ", " << chord_text(chord));
+                CHECK(std::ranges::count_if(actions(), [&](const ActionInfo& other) {
+                          return possible(other, now) && pressed_with(other, chord);
+                      }) <= 1);
+                if (possible(row, now))
+                    CHECK(meaning_of(chord, now).action == &row);
+            }
+    }
+}
+
+TEST_CASE("every action can be done somewhere", "[actions]") {
+    const std::vector<Place> all = places();
+    for (const ActionInfo& row : actions()) {
+        INFO(row.id);
+        CHECK(std::ranges::any_of(all, [&](const Place& place) { return row.here(place.now()); }));
+        if (row.send)
+            CHECK(std::ranges::any_of(all, [&](const Place& place) { return possible(row, place.now()); }));
+    }
+}
+
+TEST_CASE("Shift counts only where an action asks for it", "[actions]") {
+    const std::vector<Place> all = places();
+    const auto means = [&](const char* place, const Chord& chord) {
+        const auto at = std::ranges::find(all, place, &Place::name);
+        REQUIRE(at != all.end());
+        const ActionInfo* found = meaning_of(chord, at->now()).action;
+        return found == nullptr ? std::string() : found->id;
+    };
+    CHECK(means("own, 0", {letter('M')}) == "mean");
+    CHECK(means("own, 0", shift(letter('M'))) == "mean");
+    CHECK(means("checkpoint, 0", {letter('M')}) == "mean");
+    CHECK(means("checkpoint, 0", shift(letter('M'))) == "means");
+    CHECK(means("own, 0", shift(letter('B'))) == "mark baseline");
+    CHECK(means("weights of a file", shift(letter('B'))) == "board");
+    CHECK(means("own, 0", {Key::plus, true, true}) == "larger");
+    CHECK(means("own, 0", ctrl('N')) == "new");
+    CHECK(means("own, 0", ctrl_shift('N')).empty());
+    CHECK(means("own, 0", {letter('N'), true, false, true}).empty());
+    CHECK(means("own, 0, number", {Key::right}) == "number to the right");
+    CHECK(means("own, 0, number, walking", {Key::right}) == "next stage");
+    CHECK(means("own, 0, number", {digit(3)}).empty());
+}
+
+TEST_CASE("what lies over the canvas takes keys away", "[actions]") {
+    const Place place = places().front();
+    const auto means = [&](Over over, const Chord& chord) {
+        Situation now = place.now();
+        now.over = over;
+        return meaning_of(chord, now).action != nullptr;
+    };
+    const std::pair<Chord, Over> last[] = {
+        {{letter('A')}, Over::nothing},  {{Key::tab}, Over::nothing},       {ctrl('Z'), Over::list},
+        {ctrl('C'), Over::list},         {{Key::left_bracket}, Over::list}, {{Key::F1}, Over::field},
+        {{Key::escape}, Over::field},    {ctrl('O'), Over::field},          {alt('F'), Over::field},
+        {ctrl(Key::plus), Over::dialog}, {ctrl(digit(0)), Over::dialog}};
+    for (const auto& [chord, under] : last)
+        for (const Over over : {Over::nothing, Over::list, Over::field, Over::dialog}) {
+            INFO(chord_text(chord));
+            CHECK(means(over, chord) == (over <= under));
+        }
+}
+
+TEST_CASE("a key with Ctrl says why it does nothing", "[actions]") {
+    Place place{.name = "saved"};
+    place.files.path = "/somewhere/a.headscope";
+    CHECK(meaning_of(ctrl('S'), place.now()).missing == "Nothing has changed since it was saved");
+    place.files.unsaved = true;
+    CHECK(meaning_of(ctrl('S'), place.now()).action == &action("save"));
+    place.weights_file = place.weights_alone = true;
+    CHECK(meaning_of(ctrl_shift('S'), place.now()).missing.find("what computed them is not known") !=
+          std::string::npos);
+    Situation empty = place.now();
+    empty.shown = nullptr;
+    CHECK(meaning_of(ctrl('E'), empty).missing == "Nothing is computed yet");
+    CHECK(meaning_of({digit(9)}, empty).missing.empty());
+}
+
+TEST_CASE("the list of keys holds every key of the page and no other", "[actions]") {
+    for (const Place& place : places()) {
+        const Situation now = place.now();
+        const std::vector<KeyLine> lines = key_lines(now);
+        std::string all;
+        for (const KeyLine& line : lines) {
+            INFO(place.name << ": " << line.what);
+            CHECK_FALSE(line.keys.empty());
+            CHECK(line.what.size() > 3);
+            all += "  " + line.keys + "  ";
+        }
+        for (const ActionInfo& row : actions())
+            for (const Chord& chord : row.keys) {
+                INFO(place.name << ": " << row.id << ", " << chord_text(chord));
+                const Chord bare{chord.key};
+                const bool run = chord.key >= digit(1) && chord.key <= digit(9) && !chord.ctrl;
+                const std::string name = run ? "1 … 9" : chord_text(chord);
+                const bool listed = all.find("  " + name + "  ") != std::string::npos ||
+                                    // What is held with many keys is written once.
+                                    (chord.shift && all.find("  Shift →") != std::string::npos &&
+                                     all.find(" " + chord_text(bare)) != std::string::npos) ||
+                                    all.find("−  " + name) != std::string::npos;
+                if (row.here(now))
+                    CHECK(listed);
+            }
+    }
+    const auto line = [&](std::size_t place, const std::string& keys) {
+        for (const KeyLine& one : key_lines(places()[place].now()))
+            if (one.keys == keys)
+                return one.what;
+        return std::string();
+    };
+    CHECK(line(0, "→  ←") == "next stage, stage before");
+    CHECK(line(0, "1 … 9") == "put head 0 … 8 in focus");
+    CHECK(line(0, "Shift → ← ↓ ↑") == "select a block of numbers");
+    CHECK(line(0, "0 … 9  −  Enter") == "type it; Enter: take it, go down; Esc: as it was");
+    CHECK(line(0, "Ctrl Z") == "undo");
+    CHECK(line(0, "F  S").empty());
+    CHECK(line(3, "F  S") == "hide the first token, the special tokens");
+    CHECK(line(places().size() - 1, "Shift → ← ↓ ↑") == "the next weight of the open head");
+}
+
+TEST_CASE("keys are written as keyboards name them", "[actions]") {
+    CHECK(key_hint("save") == "Ctrl S");
+    CHECK(key_hint("save as") == "Ctrl Shift S");
+    CHECK(key_hint("next page") == "Page down");
+    CHECK(key_hint("save script").empty());
+    CHECK(with_key("Keyboard", "help") == "Keyboard (F1)");
+    CHECK(chord_text(alt('F')) == "Alt F");
+    CHECK(chord_text(ctrl(Key::minus)) == "Ctrl −");
+}
+
+TEST_CASE("the read-me and the manual name no key that does nothing", "[actions]") {
+    const std::string root = test_data("/../../");
+    std::set<std::string> known;
+    for (const ActionInfo& row : actions())
+        for (const Chord& chord : row.keys)
+            known.insert(chord_text(chord));
+    int named = 0;
+    for (const char* page : {"README.md", "assets/manual/attention-files.md", "assets/manual/automation.md",
+                             "assets/manual/checkpoints-window.md", "assets/manual/lessons.md"}) {
+        const std::string text = text_of(root + page);
+        const std::regex keys("(Ctrl|Alt|Shift) (Shift )?([A-Z+0]|−)(?![A-Za-z])|F[0-9]+(?![0-9A-Za-z])");
+        for (auto at = std::sregex_iterator(text.begin(), text.end(), keys); at != std::sregex_iterator();
+             ++at) {
+            if (at->str() == "F16" || at->str() == "F32" || at->str() == "F64")
+                continue; // number formats
+            INFO(page << ": " << at->str());
+            CHECK(known.contains(at->str()));
+            ++named;
+        }
+    }
+    CHECK(named > 20);
+}
+
+TEST_CASE("the manual's page of keys is the table", "[actions]") {
+    std::string page = "# The keyboard\n\nThe same list stands behind F1, for what is on screen.\n";
+    std::vector<Place> all = places();
+    const std::tuple<const char*, std::size_t> parts[] = {
+        {"A sentence or a problem", 0}, {"A checkpoint", 3}, {"Attention weights of a file", all.size() - 4}};
+    for (const auto& [title, place] : parts) {
+        page += std::string("\n## ") + title + "\n\n| keys | |\n| --- | --- |\n";
+        for (const KeyLine& line : key_lines(all[place].now()))
+            page += "| " + line.keys + " | " + line.what + " |\n";
+    }
+    CHECK(text_of(test_data("/../../assets/manual/keyboard.md")) == page);
+}
+
+} // namespace headscope::test

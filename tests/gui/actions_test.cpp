@@ -1,0 +1,154 @@
+#include "app/commands/actions.h"
+#include "app/views/situation.h"
+#include "tests/catch.h"
+#include "tests/gui/support/desk.h"
+#include "tests/test_data.h"
+
+#include <GLFW/glfw3.h>
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+// The table of actions through the real path of keys: each key does what its row sends.
+
+namespace headscope::test {
+
+using namespace headscope::app;
+namespace {
+
+int glfw_key(Key key) {
+    constexpr std::pair<Key, int> named[] = {{Key::space, GLFW_KEY_SPACE},
+                                             {Key::comma, GLFW_KEY_COMMA},
+                                             {Key::minus, GLFW_KEY_MINUS},
+                                             {Key::period, GLFW_KEY_PERIOD},
+                                             {Key::slash, GLFW_KEY_SLASH},
+                                             {Key::plus, GLFW_KEY_EQUAL},
+                                             {Key::left_bracket, GLFW_KEY_LEFT_BRACKET},
+                                             {Key::right_bracket, GLFW_KEY_RIGHT_BRACKET},
+                                             {Key::left, GLFW_KEY_LEFT},
+                                             {Key::right, GLFW_KEY_RIGHT},
+                                             {Key::up, GLFW_KEY_UP},
+                                             {Key::down, GLFW_KEY_DOWN},
+                                             {Key::page_up, GLFW_KEY_PAGE_UP},
+                                             {Key::page_down, GLFW_KEY_PAGE_DOWN},
+                                             {Key::home, GLFW_KEY_HOME},
+                                             {Key::end, GLFW_KEY_END},
+                                             {Key::tab, GLFW_KEY_TAB},
+                                             {Key::enter, GLFW_KEY_ENTER},
+                                             {Key::escape, GLFW_KEY_ESCAPE},
+                                             {Key::erase, GLFW_KEY_DELETE},
+                                             {Key::backspace, GLFW_KEY_BACKSPACE},
+                                             {Key::F1, GLFW_KEY_F1}};
+    for (const auto& [one, code] : named)
+        if (one == key)
+            return code;
+    if (key >= digit(0) && key <= digit(9))
+        return GLFW_KEY_0 + (static_cast<int>(key) - static_cast<int>(digit(0)));
+    return GLFW_KEY_A + (static_cast<int>(key) - static_cast<int>(Key::A));
+}
+
+int held(const Chord& chord) {
+    return (chord.ctrl ? GLFW_MOD_CONTROL : 0) | (chord.shift ? GLFW_MOD_SHIFT : 0) |
+           (chord.alt ? GLFW_MOD_ALT : 0);
+}
+
+std::string seen(const Desk& desk) {
+    const AppState& state = desk.program.state();
+    const AttentionView& attention = state.view.attention;
+    const analysis::ReadingOptions& reading = attention.reading;
+    return signature(desk.program) + " layer " + std::to_string(attention.layer) + " board " +
+           std::to_string(attention.board) + " map " + std::to_string(attention.map.zoom) + " log " +
+           std::to_string(attention.log_colours) + " read " + std::to_string(reading.hide_first_token) +
+           std::to_string(reading.hide_special_tokens) + std::to_string(reading.merge_words) +
+           std::to_string(reading.means) + " error " + state.error + " number " +
+           std::to_string(state.number.active) + " chooser " +
+           std::to_string(state.files.chooser.has_value()) + " quits " +
+           std::to_string(desk.program.quitting()) + " copied " + desk.driver.clipboard;
+}
+
+/// What the program looks like after every key of the table, one after the other; where one is not possible
+/// it is left out. `by_key`: through the keyboard, else by what the row sends.
+std::vector<std::pair<std::string, std::string>> walk(const std::string& path, bool number, bool by_key) {
+    Desk desk("eight-experts");
+    if (!path.empty())
+        desk.open(path, path.find("models") != std::string::npos ? "12,7,30,5" : "");
+    std::vector<std::pair<std::string, std::string>> out;
+    for (const ActionInfo& row : actions())
+        for (const Chord& chord : row.keys) {
+            if (number) {
+                desk.act(ViewChange(GoTo{StageGroup::output}));
+                desk.act(ViewChange(Select{CellAddress{TensorId::W_O, {1, 1, 0, 0}}}));
+            }
+            const Situation now = situation(desk.program.state());
+            if (!row.here(now) || !why_not(row, now).empty())
+                continue;
+            const std::string before = seen(desk);
+            if (by_key)
+                desk.driver.key(glfw_key(chord.key), held(chord));
+            else
+                for (const Action& action : row.send(now))
+                    desk.program.act(action);
+            desk.settle();
+            const std::string after = seen(desk);
+            out.emplace_back(row.id + ", " + chord_text(chord), (after == before ? "nothing: " : "") + after);
+            // Whatever was opened is closed again.
+            if (desk.program.state().files.chooser)
+                desk.act(FileCommand(CloseChooser{}));
+            for (int times = 0; times < 2; ++times)
+                desk.driver.key(GLFW_KEY_ESCAPE);
+            desk.settle();
+        }
+    return out;
+}
+
+} // namespace
+
+TEST_CASE("each key does what its row of the table sends", "[gui][actions]") {
+    const std::string paths[] = {"", test_data("/attention/lh_f32.npy"),
+                                 test_data("/models/llama_tiny_tied")};
+    std::size_t done = 0;
+    for (const std::string& path : paths)
+        for (const bool number : {false, true}) {
+            if (number && !path.empty())
+                continue;
+            const auto keyed = walk(path, number, true), sent = walk(path, number, false);
+            REQUIRE(keyed.size() == sent.size());
+            for (std::size_t i = 0; i < keyed.size(); ++i) {
+                INFO(path << (number ? " number selected, " : " ") << keyed[i].first);
+                CHECK(keyed[i].first == sent[i].first);
+                CHECK(keyed[i].second == sent[i].second);
+            }
+            done += keyed.size();
+        }
+    CHECK(done > 150);
+}
+
+TEST_CASE("the report names what can be done, with keys and reasons", "[gui][actions]") {
+    Desk desk;
+    const auto listed = [&](const std::string& id) {
+        const auto report = nlohmann::json::parse(desk.program.report(1));
+        for (const auto& one : report.at("actions"))
+            if (one.at("id") == id)
+                return one;
+        return nlohmann::json();
+    };
+    CHECK(listed("save").at("keys") == nlohmann::json::array({"Ctrl S"}));
+    CHECK(listed("save").at("title") == "Save");
+    CHECK(listed("save").at("group") == "Files");
+    CHECK(listed("redo").at("keys").size() == 2);
+    CHECK(listed("next stage").at("missing") == "");
+    CHECK(listed("zero").at("missing") == "Select a number of X, a weight or a bias first");
+    CHECK(listed("board").is_null());
+    desk.act(ViewChange(GoTo{StageGroup::output}));
+    desk.act(ViewChange(Select{CellAddress{TensorId::W_O, {1, 1, 0, 0}}}));
+    CHECK(listed("zero").at("missing") == "");
+    CHECK(listed("next stage").at("missing") != "");
+    desk.open(test_data("/attention/lh_f32.npy"));
+    CHECK(listed("board").at("keys") == nlohmann::json::array({"B"}));
+    CHECK(listed("next stage").is_null());
+}
+
+} // namespace headscope::test
