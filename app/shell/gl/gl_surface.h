@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/shell/fonts.h"
+#include "app/shell/fonts/fonts.h"
 #include "app/shell/gl/textures.h"
 #include "app/shell/ui.h"
 

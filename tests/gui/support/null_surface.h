@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/shell/fonts.h"
+#include "app/shell/fonts/fonts.h"
 #include "app/views/surface.h"
 
 namespace headscope::test {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/shell/font_files.h"
+#include "app/shell/fonts/font_files.h"
 
 #include <imgui.h>
 

@@ -1,4 +1,4 @@
-#include "app/shell/font_bake.h"
+#include "app/shell/fonts/font_bake.h"
 
 #include "core/figure/scene.h"
 

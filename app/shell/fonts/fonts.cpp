@@ -1,7 +1,7 @@
-#include "app/shell/fonts.h"
+#include "app/shell/fonts/fonts.h"
 
-#include "app/shell/font_bake.h"
-#include "app/shell/font_files.h"
+#include "app/shell/fonts/font_bake.h"
+#include "app/shell/fonts/font_files.h"
 #include "core/base/error.h"
 
 #include <utf8proc.h>

@@ -1,4 +1,4 @@
-#include "app/shell/font_files.h"
+#include "app/shell/fonts/font_files.h"
 
 #include "core/base/error.h"
 

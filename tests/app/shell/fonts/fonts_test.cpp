@@ -1,6 +1,6 @@
-#include "app/shell/fonts.h"
+#include "app/shell/fonts/fonts.h"
 
-#include "app/shell/font_files.h"
+#include "app/shell/fonts/font_files.h"
 #include "tests/catch.h"
 
 #include <algorithm>
