@@ -47,6 +47,7 @@ std::function<int()> describe(CLI::App& program) {
         "that was demanded, 4 internal fault.");
     add_trace(program);
     add_export(program);
+    add_heads(program);
     add_devices(program);
     add_render(program);
     add_bench(program);

@@ -168,6 +168,21 @@ checkpoint::LayerRun ModelOptions::run_layer(StageSet stages, const std::vector<
     return std::move(result.layers.front());
 }
 
+ModelOptions::Layers ModelOptions::run_layers(StageSet stages, const std::vector<std::string>& gains,
+                                              float temperature, const std::string& device) const {
+    check_usage(gains);
+    const checkpoint::Model model = checkpoint::Model::open(*folder_);
+    Layers run{.inputs = read_inputs(model.config()), .layers = {}};
+    checkpoint::ForwardOptions options;
+    options.stages = stages;
+    options.layer = layer_;
+    options.edits = read_edits(model, gains);
+    options.temperature = temperature;
+    options.logits = false;
+    run.layers = forward(model, run.inputs, options, device).layers;
+    return run;
+}
+
 std::string ModelOptions::layer_title() const {
     return "layer " + std::to_string(layer_.value_or(0)) + " of " + *folder_;
 }

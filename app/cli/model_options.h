@@ -36,6 +36,14 @@ public:
     /// The attention of one layer (--layer, or 0), its problem kept. Throws likewise.
     checkpoint::LayerRun run_layer(StageSet stages, const std::vector<std::string>& gains, float temperature,
                                    const std::string& device) const;
+    /// Every layer's attention, or that of --layer, and what it was computed for.
+    struct Layers {
+        checkpoint::ModelInputs inputs;
+        std::vector<checkpoint::LayerRun> layers;
+    };
+    /// Throws likewise.
+    Layers run_layers(StageSet stages, const std::vector<std::string>& gains, float temperature,
+                      const std::string& device) const;
     /// "layer 0 of FOLDER"
     std::string layer_title() const;
 

@@ -231,7 +231,7 @@ std::string render_stage(const RenderOptions& options, const app::DocumentPtr& d
     const std::unique_ptr<engine::Engine> engine = engine::make_engine(options.problem.device());
     const auto trace =
         std::make_shared<const Trace>(static_cast<engine::Engine&>(*engine).run(document->problem));
-    const app::Shown shown{document, trace, analysis::head_metrics(*trace, 0)};
+    const app::Shown shown{document, trace, analysis::head_metrics(document->problem, *trace, 0)};
     return app::stage_figure(shown, view_of(options, document->problem.dims),
                              {.format = format,
                               .scale = options.scale,

@@ -19,6 +19,7 @@ void add_bench(CLI::App& program);
 void add_model(CLI::App& program);
 void add_tokenize(CLI::App& program);
 void add_lesson(CLI::App& program);
+void add_heads(CLI::App& program);
 
 /// The options of the window itself, for a call without a sub-command. Returns what opens it.
 std::function<int()> add_window(CLI::App& program);

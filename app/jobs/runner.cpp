@@ -38,8 +38,8 @@ RunResult Runner::run(const DocumentPtr& document, Progress& progress) {
                                              : engine_->rerun(document->problem, last_.document->problem,
                                                               *last_.trace, progress);
         const bool onward = last_.trace != nullptr && last_.trace->dims == trace.dims;
-        result.metrics =
-            analysis::head_metrics(trace, 0, onward ? last_.metrics : std::vector<analysis::HeadMetrics>{});
+        result.metrics = analysis::head_metrics(
+            document->problem, trace, 0, onward ? last_.metrics : std::vector<analysis::HeadMetrics>{});
         result.trace = std::make_shared<const Trace>(std::move(trace));
         last_ = result;
     } catch (const std::bad_alloc&) {

@@ -72,7 +72,8 @@ float sum_deviation(std::span<const float> row) {
     return all_zero(row) ? 0.0F : static_cast<float>(std::abs(sum_of(row) - 1.0));
 }
 
-HeadFacts head_facts(std::span<const float> weights, std::int64_t Tq, std::int64_t Tk, float sum_tolerance) {
+HeadFacts head_facts(std::span<const float> weights, std::int64_t Tq, std::int64_t Tk, float sum_tolerance,
+                     const std::vector<std::string>& key_tokens) {
     HeadFacts facts;
     facts.causal = Tk > 1;
     // A weight of 1 may come out of a narrow type a little above 1.
@@ -105,13 +106,13 @@ HeadFacts head_facts(std::span<const float> weights, std::int64_t Tq, std::int64
     }
     facts.strongest = strongest.sorted();
     if (facts.not_finite == 0) {
-        facts.metrics = head_metrics(weights, Tq, Tk);
+        facts.metrics = head_metrics(weights, Tq, Tk, key_tokens);
         return facts;
     }
     std::vector<float> finite(weights.begin(), weights.end());
     std::ranges::replace_if(
         finite, [](float value) { return !std::isfinite(value); }, 0.0F);
-    facts.metrics = head_metrics(finite, Tq, Tk);
+    facts.metrics = head_metrics(finite, Tq, Tk, key_tokens);
     return facts;
 }
 

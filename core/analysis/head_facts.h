@@ -17,7 +17,7 @@ struct PlacedWeight {
 
 /// What one head of unknown origin measurably is: how it reads, and what a softmax would not have given.
 struct HeadFacts {
-    HeadMetrics metrics; ///< over rows that have weights; output_share is not known and 0
+    HeadMetrics metrics; ///< over rows that have weights; the share is not known and 0
     bool causal = false; ///< no query reads a later key, and there are later keys
     float largest = 0;   ///< of all weights
 
@@ -35,8 +35,9 @@ struct HeadFacts {
     bool flagged() const { return rows_off > 0 || outside > 0 || not_finite > 0; }
 };
 
-/// Of one head's weights, row-major (Tq, Tk).
-HeadFacts head_facts(std::span<const float> weights, std::int64_t Tq, std::int64_t Tk, float sum_tolerance);
+/// Of one head's weights, row-major (Tq, Tk). `key_tokens`: Tk texts, or none.
+HeadFacts head_facts(std::span<const float> weights, std::int64_t Tq, std::int64_t Tk, float sum_tolerance,
+                     const std::vector<std::string>& key_tokens = {});
 
 /// How far a row's sum is from 1; 0 for a row of zeros. Not finite numbers are left out.
 float sum_deviation(std::span<const float> row);

@@ -149,13 +149,6 @@ private:
                                           static_cast<std::size_t>(d.Tq * d.Tk));
     }
 
-    /// Of one row of weights, in nats.
-    static double entropy_of(std::span<const float> row) {
-        return -std::accumulate(row.begin(), row.end(), 0.0, [](double sum, float w) {
-            return w > 0 ? sum + static_cast<double>(w) * std::log(static_cast<double>(w)) : sum;
-        });
-    }
-
     LessonValue top(const Target& row) const {
         const CellRange place = resolve(row, state_.problem);
         const std::vector<float> values = cells(row);
@@ -169,11 +162,14 @@ private:
                                                               : std::to_string(at);
     }
 
-    double entropy(const Expression::Node& call) const {
+    /// A score of the table of head metrics.
+    double score(const analysis::HeadScoreInfo& info, std::int64_t h) const {
+        const auto all = analysis::head_metrics(state_.problem, state_.trace, 0);
+        return static_cast<double>(all[static_cast<std::size_t>(h)][info.score]);
+    }
+
+    double entropy_of_row(const Expression::Node& call) const {
         const std::int64_t h = head(call, 0);
-        if (call.arguments.size() == 1)
-            return static_cast<double>(
-                analysis::head_metrics(state_.trace, 0)[static_cast<std::size_t>(h)].entropy);
         const Expression::Node& which = *call.arguments[1];
         TargetIndex index{.kind = TargetIndex::Kind::number, .first = 0, .end = 1, .word = {}};
         if (which.kind == Kind::name || which.kind == Kind::text)
@@ -182,7 +178,7 @@ private:
             index.first = static_cast<std::int64_t>(number(which)), index.end = index.first + 1;
         const TargetIndex this_head{.kind = TargetIndex::Kind::number, .first = h, .end = h + 1, .word = {}};
         const std::vector<float> row = cells({.tensor = TensorId::weights, .indices = {this_head, index}});
-        return entropy_of(row);
+        return analysis::entropy_of(row);
     }
 
     /// Mean over the rows of half the sum of |difference|: 0 alike, 1 nothing in common.
@@ -229,23 +225,20 @@ private:
             need(1, 1);
             return top(target(node, 0));
         }
-        if (name == "entropy") {
-            need(1, 2);
-            return entropy(node);
-        }
-        if (name == "share") {
-            need(1, 1);
-            const auto h = static_cast<std::size_t>(head(node, 0));
-            return static_cast<double>(analysis::head_metrics(state_.trace, 0)[h].output_share);
+        if (name == "entropy" && given == 2)
+            return entropy_of_row(node);
+        if (name == "distance" && given == 2)
+            return distance(head(node, 0), head(node, 1));
+        if (const analysis::HeadScoreInfo* const info = analysis::find_head_score(name)) {
+            need(1, name == "entropy" ? 2 : 1);
+            return score(*info, head(node, 0));
         }
         if (name == "gain") {
             need(1, 1);
             return static_cast<double>(state_.problem.gain(head(node, 0)));
         }
-        if (name == "distance") {
+        if (name == "distance")
             need(2, 2);
-            return distance(head(node, 0), head(node, 1));
-        }
         if (name == "difference") {
             need(2, 2);
             return difference(target(node, 0), target(node, 1));

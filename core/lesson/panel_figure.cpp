@@ -86,7 +86,7 @@ BlurFigure blur_figure(const BlurPanel& panel, double share, const Problem& on_s
             const float* first =
                 weights.data() + weights.offset(0, static_cast<std::int64_t>(i), figure.row, 0);
             BlurFigure::Head head{.head = panel.heads[i], .weights = {first, first + Tk}};
-            head.entropy = static_cast<double>(analysis::head_metrics(head.weights, 1, Tk).entropy);
+            head.entropy = analysis::entropy_of(head.weights);
             head.top = std::ranges::max_element(head.weights) - head.weights.begin();
             heads.push_back(std::move(head));
         }

@@ -84,8 +84,9 @@ void check_as_file(Desk& desk, const std::string& path, const analysis::ReadingO
             REQUIRE(row != nullptr);
             const analysis::HeadFacts facts =
                 analysis::head_facts(expected, info.Tq, info.Tk, info.sum_tolerance);
-            CHECK(static_cast<double>(row->heads[static_cast<std::size_t>(h)].facts.metrics.largest) ==
-                  Approx(static_cast<double>(facts.metrics.largest)).margin(1e-5));
+            CHECK(static_cast<double>(
+                      row->heads[static_cast<std::size_t>(h)].facts.metrics[analysis::HeadScore::largest]) ==
+                  Approx(static_cast<double>(facts.metrics[analysis::HeadScore::largest])).margin(1e-5));
         }
 }
 

@@ -67,7 +67,7 @@ void check_first_hidden(const Desk& desk, std::int64_t layer) {
     for (std::int64_t l = 0; l < run.info().L; ++l)
         for (std::int64_t h = 0; h < run.info().H; ++h) {
             const analysis::HeadFacts& facts = board.row(l)->heads[static_cast<std::size_t>(h)].facts;
-            CHECK(facts.metrics.first_token == 0);
+            CHECK(facts.metrics[analysis::HeadScore::first] == 0);
             const std::vector<double> expected = without_first(run, l, h);
             double largest = 0;
             std::int64_t rows = 0;
@@ -77,7 +77,7 @@ void check_first_hidden(const Desk& desk, std::int64_t layer) {
                 largest += most;
                 rows += most > 0 ? 1 : 0;
             }
-            CHECK(static_cast<double>(facts.metrics.largest) ==
+            CHECK(static_cast<double>(facts.metrics[analysis::HeadScore::largest]) ==
                   Approx(largest / static_cast<double>(rows)).margin(1e-5));
         }
 }
@@ -150,7 +150,8 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
             CHECK(desk.shown().document == desk.program.state().document);
             check_same(before, stages_of(desk));
             CHECK_FALSE(screen_shows("rows renormalised"));
-            CHECK(desk.program.state().board->row(1)->heads[0].facts.metrics.first_token == 0);
+            CHECK(desk.program.state().board->row(1)->heads[0].facts.metrics[analysis::HeadScore::first] ==
+                  0);
         }
         REQUIRE(desk.click("stage weights"));
         desk.settle();

@@ -25,14 +25,6 @@ double finite_sum(std::span<const float> row) {
     return sum;
 }
 
-double entropy_of(std::span<const float> row) {
-    double entropy = 0;
-    for (const float value : row)
-        if (value > 0 && std::isfinite(value))
-            entropy -= static_cast<double>(value) * std::log(static_cast<double>(value));
-    return entropy;
-}
-
 void write_value(Sheet& sheet, const CellAddress& cell) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
@@ -94,7 +86,7 @@ void write_row(Sheet& sheet, const CellAddress& cell) {
             best = static_cast<std::int64_t>(j);
     sheet.row("largest, on " + shortened(problem.key_label(best), 12),
               number(static_cast<double>(row[static_cast<std::size_t>(best)]), 2));
-    sheet.row("entropy", number(entropy_of(row), 2) + " nats");
+    sheet.row("entropy", number(analysis::entropy_of(row), 2) + " nats");
     sheet.row("weight on the first key", number(static_cast<double>(row[0]), 2));
 }
 
@@ -110,16 +102,11 @@ void write_head(Sheet& sheet, std::int64_t h) {
         return;
     }
     const analysis::HeadMetrics& m = facts->metrics;
-    const auto two = [](float value) { return number(static_cast<double>(value), 2); };
-    sheet.section(name, m.label.empty() ? "no clear label" : m.label);
-    if (info.Tq == info.Tk) {
-        sheet.row("on the first token", two(m.first_token), m.label == "first token");
-        sheet.row("on the token before", two(m.previous_token), m.label == "previous token");
-        sheet.row("on the token itself", two(m.itself), m.label == "itself");
-        sheet.row("on the token after", two(m.next_token), m.label == "next token");
-    }
-    sheet.row("entropy of a row", two(m.entropy) + " nats");
-    sheet.row("largest of a row", two(m.largest));
+    sheet.section(name, m.labelled ? std::string(m.label()) : "no clear label");
+    for (const analysis::HeadScoreInfo& score : analysis::head_scores())
+        if (!score.title.empty() && analysis::score_applies(score.score, info.Tq, info.Tk))
+            sheet.row(std::string(score.title), score_text(score.score, m[score.score]),
+                      m.labelled == score.score);
     sheet.paragraph("Averages over rows.", context.theme.muted);
     if (facts->causal)
         sheet.paragraph("Causal: no query reads a later key.", context.theme.text);

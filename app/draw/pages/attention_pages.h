@@ -56,10 +56,13 @@ bool nothing_read(const DrawContext& context, std::int64_t h, std::int64_t i, st
 struct Pattern {
     std::string label; ///< "" for heads without a clear one
     char letter;
-    const char* says; ///< what it means, in a few words
+    std::string says; ///< what it means, in a few words
 };
+/// One for each score that names heads, and one for the heads without a name.
 const std::vector<Pattern>& patterns();
 const Pattern& pattern_of(const analysis::HeadMetrics& metrics);
+/// With its unit: "0.53", "1.39 nats", "25 %".
+std::string score_text(analysis::HeadScore score, float value);
 /// The weight that the label speaks of, averaged over rows.
 float pattern_score(const analysis::HeadMetrics& metrics);
 

@@ -52,32 +52,29 @@ bool nothing_read(const DrawContext& context, std::int64_t h, std::int64_t i, st
 }
 
 const std::vector<Pattern>& patterns() {
-    static const std::vector<Pattern> all{{"first token", 'F', "most weight on the first token"},
-                                          {"previous token", 'P', "most weight on the token before"},
-                                          {"itself", 'I', "most weight on the token itself"},
-                                          {"next token", 'N', "most weight on the token after"},
-                                          {"", '-', "none of these holds half of the weight"}};
+    static const std::vector<Pattern> all = [] {
+        std::vector<Pattern> rows;
+        for (const analysis::HeadScoreInfo& info : analysis::head_scores())
+            if (!info.label.text.empty())
+                rows.push_back(
+                    {std::string(info.label.text), info.label.letter, std::string(info.label.says)});
+        rows.push_back({"", '-', "none of these holds half of the weight"});
+        return rows;
+    }();
     return all;
 }
 
 const Pattern& pattern_of(const analysis::HeadMetrics& metrics) {
-    const auto row = std::ranges::find(patterns(), metrics.label, &Pattern::label);
-    return row == patterns().end() ? patterns().back() : *row;
+    return *std::ranges::find(patterns(), metrics.label(), &Pattern::label);
 }
 
 float pattern_score(const analysis::HeadMetrics& metrics) {
-    switch (pattern_of(metrics).letter) {
-    case 'F':
-        return metrics.first_token;
-    case 'P':
-        return metrics.previous_token;
-    case 'I':
-        return metrics.itself;
-    case 'N':
-        return metrics.next_token;
-    default:
-        return metrics.largest;
-    }
+    return metrics[metrics.labelled.value_or(analysis::HeadScore::largest)];
+}
+
+std::string score_text(analysis::HeadScore score, float value) {
+    const analysis::ScoreUnit& unit = analysis::info_of(score).unit;
+    return number(unit.factor * static_cast<double>(value), unit.decimals) + std::string(unit.suffix);
 }
 
 std::vector<std::string> flags_of(const analysis::HeadFacts& facts, const AttentionInfo& info) {
@@ -158,7 +155,7 @@ std::string head_page_line(const DrawContext& context) {
     const analysis::HeadFacts* facts = facts_of(context, context.view.head);
     if (facts == nullptr || !averaged.empty())
         return averaged;
-    const std::string& label = facts->metrics.label;
+    const std::string label(facts->metrics.label());
     return label.empty() ? "no clear pattern"
                          : label + " " + number(static_cast<double>(pattern_score(facts->metrics)), 2);
 }

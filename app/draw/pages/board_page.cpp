@@ -151,12 +151,17 @@ figure::GridItem row_picture(const DrawContext& context, const Grid& grid, const
 std::string tip_of(const analysis::HeadFacts& facts, const AttentionInfo& info, std::int64_t l,
                    std::int64_t h) {
     const analysis::HeadMetrics& m = facts.metrics;
-    const auto two = [](float value) { return number(static_cast<double>(value), 2); };
-    std::string text = analysis::head_name(info, l, h) + (m.label.empty() ? "" : ": " + m.label);
-    if (info.Tq == info.Tk)
-        text += "\nfirst token " + two(m.first_token) + ", previous " + two(m.previous_token) + ", itself " +
-                two(m.itself) + ", next " + two(m.next_token);
-    text += "\nentropy " + two(m.entropy) + " nats, largest weight of a row " + two(m.largest);
+    std::string text = analysis::head_name(info, l, h) + (m.labelled ? ": " + std::string(m.label()) : "");
+    // The scores that name heads stand in one line, the others in the next.
+    for (const bool names : {true, false}) {
+        std::string line;
+        for (const analysis::HeadScoreInfo& score : analysis::head_scores())
+            if (score.label.text.empty() != names && !score.brief.empty() &&
+                analysis::score_applies(score.score, info.Tq, info.Tk))
+                line += (line.empty() ? "\n" : ", ") + std::string(score.brief) + " " +
+                        score_text(score.score, m[score.score]);
+        text += line;
+    }
     text += facts.causal ? "\ncausal: no later key is read" : "";
     if (facts.empty_rows > 0)
         text += "\n" + grouped(facts.empty_rows) + (facts.empty_rows == 1 ? " row" : " rows") + " of zeros";

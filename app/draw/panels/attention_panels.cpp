@@ -55,9 +55,9 @@ void draw_pattern_row(Sheet& sheet, const Pattern& pattern, std::ptrdiff_t count
     sheet.put(sheet.left + 26, pattern.label.empty() ? "no clear label" : pattern.label, sheet.width() - 80,
               on ? figure::Font::ui_semibold : figure::Font::ui, 13, theme.ink);
     sheet.put(sheet.right, grouped(count), 50, figure::Font::mono, 12.5F, theme.text, figure::Align::right);
-    sheet.picture.hotspots.push_back(
-        {area, "pattern " + letter, ViewChange(AttentionChange(MarkPattern{letter})),
-         std::string(pattern.says) + "; click to mark these heads on the board"});
+    sheet.picture.hotspots.push_back({area, "pattern " + letter,
+                                      ViewChange(AttentionChange(MarkPattern{letter})),
+                                      pattern.says + "; click to mark these heads on the board"});
     sheet.y = top + 32;
 }
 

@@ -167,7 +167,9 @@ GuideText say_contributions(const Speaker& s) {
     else if (s.dims.H > 1 && s.b == 0 && static_cast<std::size_t>(s.h) < s.shown.metrics.size())
         out.paragraphs.push_back(
             "By size, over all tokens, its share is " +
-            number(static_cast<double>(s.shown.metrics[static_cast<std::size_t>(s.h)].output_share), 2) +
+            number(static_cast<double>(
+                       s.shown.metrics[static_cast<std::size_t>(s.h)][analysis::HeadScore::share]),
+                   2) +
             " of 1.");
     out.try_it = s.dims.H > 1 ? "Pick another head with the number keys. Which one adds most to this column?"
                               : "Point at a number to see its products.";

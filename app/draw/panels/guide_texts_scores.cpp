@@ -128,13 +128,13 @@ GuideText say_weights(const Speaker& s) {
     out.paragraphs.push_back(reading(s));
     const auto& roles = s.shown.document->head_roles();
     const auto h = static_cast<std::size_t>(s.h);
-    const bool measured =
-        s.b == 0 && !s.problem.cross() && h < s.shown.metrics.size() && !s.shown.metrics[h].label.empty();
+    const bool measured = s.b == 0 && !s.problem.cross() && h < s.shown.metrics.size() &&
+                          s.shown.metrics[h].labelled.has_value();
     if (h < roles.size() && !roles[h].empty())
         out.paragraphs.push_back("This head was built for: " + shortened(roles[h], 40) + ".");
     else if (measured)
-        out.paragraphs.push_back(
-            "Measured over the sentence, this head mostly reads: " + s.shown.metrics[h].label + ".");
+        out.paragraphs.push_back("Measured over the sentence, this head mostly reads: " +
+                                 std::string(s.shown.metrics[h].label()) + ".");
     else if (s.dims.H > 1)
         out.paragraphs.push_back("The other heads share the tokens, but not the weights.");
     else

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace headscope::app {
 
@@ -16,31 +17,12 @@ namespace {
 constexpr float indent = 38.0F;
 constexpr float swatch_size = 26.0F;
 
-/// What the metric behind a label measured.
-float labelled_score(const analysis::HeadMetrics& m) {
-    if (m.label == "previous token")
-        return m.previous_token;
-    if (m.label == "next token")
-        return m.next_token;
-    if (m.label == "itself")
-        return m.itself;
-    return m.label == "first token" ? m.first_token : -1.0F;
-}
-
-/// Between two sentences a token has a place, and no token is itself.
-std::string between_sentences(const std::string& label) {
-    return label == "previous token" ? "one place back"
-           : label == "next token"   ? "one place on"
-           : label == "itself"       ? "same place"
-                                     : label;
-}
-
 std::string does(const analysis::HeadMetrics& m, bool cross) {
-    if (m.label.empty())
+    if (!m.labelled)
         return "";
-    const float score = labelled_score(m);
-    return "does: " + (cross ? between_sentences(m.label) : m.label) +
-           (score < 0 ? "" : " " + number(static_cast<double>(score), 2));
+    const analysis::HeadLabel& label = analysis::info_of(*m.labelled).label;
+    return "does: " + std::string(cross ? label.between : label.text) + " " +
+           number(static_cast<double>(m[*m.labelled]), 2);
 }
 
 void draw_swatch(Sheet& sheet, std::int64_t h, float top) {
@@ -55,14 +37,22 @@ void draw_swatch(Sheet& sheet, std::int64_t h, float top) {
               figure::Align::center);
 }
 
+/// Where the bars begin, right of the widest of their names.
+float bar_indent(const DrawContext& context) {
+    float widest = 0;
+    for (const analysis::HeadScoreInfo& score : analysis::head_scores())
+        widest = std::max(widest, context.measure(std::string(score.bar), figure::Font::ui, 12));
+    return std::max(62.0F, std::ceil(widest) + 8);
+}
+
 /// "entropy [===   ] 0.75": a bar against its largest possible value.
-void draw_measure(Sheet& sheet, const char* name, const std::string& value, float part,
+void draw_measure(Sheet& sheet, const std::string& name, const std::string& value, float part,
                   figure::Color colour) {
     const Theme& theme = sheet.context.theme;
-    const float left = sheet.left + indent, bar = left + 62;
+    const float left = sheet.left + indent, names = bar_indent(sheet.context), bar = left + names;
     const float value_room = 84;
     const float length = std::max(20.0F, sheet.right - value_room - bar - 10);
-    sheet.put(left, name, 58, figure::Font::ui, 12, theme.muted);
+    sheet.put(left, name, names - 4, figure::Font::ui, 12, theme.muted);
     const float center = sheet.y + Sheet::row_height / 2;
     sheet.picture.scene.add(
         figure::RectItem{.area = {bar, center - 3, length, 6}, .fill = theme.line, .radius = 2});
@@ -101,12 +91,16 @@ void draw_one(Sheet& sheet, std::int64_t h) {
     line(role.empty() ? "" : "built to: " + role);
     if (metrics != nullptr) {
         line(does(*metrics, context.shown.problem().cross()));
-        const float ceiling = std::log(static_cast<float>(context.dims().Tk));
         const figure::Color colour = theme.head(h, context.dims().H).colour;
-        draw_measure(row, "entropy", number(static_cast<double>(metrics->entropy), 2) + " nats",
-                     ceiling > 0 ? metrics->entropy / ceiling : 0.0F, colour);
-        draw_measure(row, "share", number(100 * static_cast<double>(metrics->output_share), 0) + " %",
-                     metrics->output_share, colour);
+        for (const analysis::HeadScoreInfo& score : analysis::head_scores()) {
+            if (score.bar.empty() ||
+                !analysis::score_applies(score.score, context.dims().Tq, context.dims().Tk))
+                continue;
+            const float value = (*metrics)[score.score];
+            const auto ceiling = static_cast<float>(analysis::largest_score(score.score, context.dims().Tk));
+            draw_measure(row, std::string(score.bar), score_text(score.score, value),
+                         ceiling > 0 ? value / ceiling : 0.0F, colour);
+        }
     }
     if (const auto change = change_of_head(context, h))
         draw_measure(row, "change",
@@ -125,6 +119,19 @@ void draw_one(Sheet& sheet, std::int64_t h) {
     sheet.y = row.y + 4;
 }
 
+void explain_bars(Sheet& sheet) {
+    const Dims& dims = sheet.context.dims();
+    std::string before = "Measured on this sentence. ";
+    for (const analysis::HeadScoreInfo& score : analysis::head_scores()) {
+        if (score.bar.empty() || !analysis::score_applies(score.score, dims.Tq, dims.Tk))
+            continue;
+        std::string text = std::exchange(before, {}) + std::string(score.explains);
+        if (const auto at = text.find("{}"); at != std::string::npos)
+            text.replace(at, 2, number(analysis::largest_score(score.score, dims.Tk), 2));
+        sheet.paragraph(text, sheet.context.theme.muted);
+    }
+}
+
 } // namespace
 
 Picture draw_heads(const DrawContext& context) {
@@ -137,15 +144,7 @@ Picture draw_heads(const DrawContext& context) {
     sheet.y += 10;
     draw_hairline(sheet.picture, context, sheet.left, sheet.y, sheet.width());
     sheet.y += 10;
-    const double ceiling = std::log(static_cast<double>(context.dims().Tk));
-    sheet.paragraph(
-        "Measured on this sentence. Entropy: how widely a row spreads its weight, averaged over rows; 0 "
-        "is one key, " +
-            number(ceiling, 2) + " is all keys alike.",
-        context.theme.muted);
-    sheet.paragraph(
-        "Share: size (Frobenius norm) of what the head adds to the output, over the sum for all heads.",
-        context.theme.muted);
+    explain_bars(sheet);
     if (change_of_head(context, 0))
         sheet.paragraph("Change: ‖B − A‖ of " + std::string(tensor_info(told_by_head(context.view)).name) +
                             ", the root of the sum of all squared changes.",

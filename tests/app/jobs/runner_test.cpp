@@ -34,7 +34,7 @@ TEST_CASE("the runner recomputes what an edit reaches and says so") {
     CHECK(bitwise_difference(*after.trace, cpu::CpuEngine(1).run(edited->problem)) == "");
     const auto fresh = analysis::head_metrics(cpu::CpuEngine(1).run(edited->problem), 0);
     for (std::size_t h = 0; h < fresh.size(); ++h)
-        CHECK(after.metrics[h].output_share == fresh[h].output_share);
+        CHECK(after.metrics[h][analysis::HeadScore::share] == fresh[h][analysis::HeadScore::share]);
     // Another number of tokens: nothing can be taken over.
     project::Recipe recipe = first->recipe;
     recipe.sentence = "The dog ran";

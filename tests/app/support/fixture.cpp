@@ -215,11 +215,15 @@ Shown make_shown(const Wish& wish) {
     Shown shown;
     shown.document = document;
     shown.trace = Computation(document->problem).run();
-    for (std::int64_t h = 0; h < wish.H; ++h)
-        shown.metrics.push_back({.entropy = 0.5F + 0.1F * static_cast<float>(h),
-                                 .previous_token = h == 1 ? 0.85F : 0.1F,
-                                 .output_share = 1.0F / static_cast<float>(wish.H),
-                                 .label = h == 1 ? "previous token" : ""});
+    for (std::int64_t h = 0; h < wish.H; ++h) {
+        analysis::HeadMetrics metrics;
+        metrics[analysis::HeadScore::entropy] = 0.5F + 0.1F * static_cast<float>(h);
+        metrics[analysis::HeadScore::previous] = h == 1 ? 0.85F : 0.1F;
+        metrics[analysis::HeadScore::share] = 1.0F / static_cast<float>(wish.H);
+        if (h == 1)
+            metrics.labelled = analysis::HeadScore::previous;
+        shown.metrics.push_back(metrics);
+    }
     return shown;
 }
 

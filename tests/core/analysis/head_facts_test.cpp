@@ -32,7 +32,7 @@ TEST_CASE("what is no finite number is counted and placed, and counts as 0") {
     CHECK(facts.not_finite == 2);
     CHECK(facts.first_not_finite.i == 1);
     CHECK(facts.first_not_finite.j == 0);
-    CHECK(std::isfinite(facts.metrics.entropy));
+    CHECK(std::isfinite(facts.metrics[HeadScore::entropy]));
     CHECK(std::isfinite(facts.worst_sum));
 }
 

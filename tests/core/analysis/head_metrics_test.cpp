@@ -26,54 +26,55 @@ HeadMetrics only(const Trace& trace) {
 
 TEST_CASE("a head that reads all keys alike has the entropy ln Tk and no label") {
     const HeadMetrics m = only(with_weights(4, 4, std::vector<float>(16, 0.25F)));
-    CHECK(m.entropy == Approx(std::log(4.0)));
-    CHECK(m.largest == 0.25F);
-    CHECK(m.previous_token == 0.25F);
-    CHECK(m.next_token == 0.25F);
-    CHECK(m.itself == 0.25F);
-    CHECK(m.first_token == 0.25F);
-    CHECK(m.label.empty());
-    CHECK(m.output_share == 0.0F);
+    CHECK(m[HeadScore::entropy] == Approx(std::log(4.0)));
+    CHECK(m[HeadScore::largest] == 0.25F);
+    CHECK(m[HeadScore::previous] == 0.25F);
+    CHECK(m[HeadScore::next] == 0.25F);
+    CHECK(m[HeadScore::self] == 0.25F);
+    CHECK(m[HeadScore::first] == 0.25F);
+    CHECK(m.label().empty());
+    CHECK(m[HeadScore::share] == 0.0F);
 }
 
 TEST_CASE("positions are scored over the rows that have them, and name the head") {
     const HeadMetrics previous = only(with_weights(3, 3, {1, 0, 0, 0.75F, 0.25F, 0, 0, 0.5F, 0.5F}));
-    CHECK(previous.previous_token == Approx((0.75 + 0.5) / 2));
-    CHECK(previous.itself == Approx((1 + 0.25 + 0.5) / 3));
-    CHECK(previous.next_token == 0.0F);
-    CHECK(previous.first_token == Approx(0.75 / 2));
-    CHECK(previous.largest == Approx((1 + 0.75 + 0.5) / 3));
-    CHECK(previous.label == "previous token");
-    CHECK(only(with_weights(3, 3, {1, 0, 0, 0, 1, 0, 0, 0, 1})).label == "itself");
+    CHECK(previous[HeadScore::previous] == Approx((0.75 + 0.5) / 2));
+    CHECK(previous[HeadScore::self] == Approx((1 + 0.25 + 0.5) / 3));
+    CHECK(previous[HeadScore::next] == 0.0F);
+    CHECK(previous[HeadScore::first] == Approx(0.75 / 2));
+    CHECK(previous[HeadScore::largest] == Approx((1 + 0.75 + 0.5) / 3));
+    CHECK(previous.label() == "previous token");
+    CHECK(only(with_weights(3, 3, {1, 0, 0, 0, 1, 0, 0, 0, 1})).label() == "itself");
     const HeadMetrics next = only(with_weights(3, 3, {0, 1, 0, 0, 0, 1, 1, 0, 0}));
-    CHECK(next.label == "next token");
-    CHECK(next.next_token == 1.0F);
-    CHECK(next.entropy == 0.0F);
-    CHECK(only(with_weights(4, 4, {1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0})).label == "first token");
+    CHECK(next.label() == "next token");
+    CHECK(next[HeadScore::next] == 1.0F);
+    CHECK(next[HeadScore::entropy] == 0.0F);
+    CHECK(only(with_weights(4, 4, {1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0})).label() ==
+          "first token");
 }
 
 TEST_CASE("fully masked rows are left out of every average") {
     Trace trace = with_weights(3, 3, {0, 0, 0, 0, 0, 0, 0.5F, 0.5F, 0});
     trace.fully_masked = {{0, 0, 0}, {0, 0, 1}};
     const HeadMetrics m = only(trace);
-    CHECK(m.entropy == Approx(std::log(2.0)));
-    CHECK(m.largest == 0.5F);
-    CHECK(m.previous_token == 0.5F);
-    CHECK(m.itself == 0.0F);
-    CHECK(m.first_token == 0.5F);
+    CHECK(m[HeadScore::entropy] == Approx(std::log(2.0)));
+    CHECK(m[HeadScore::largest] == 0.5F);
+    CHECK(m[HeadScore::previous] == 0.5F);
+    CHECK(m[HeadScore::self] == 0.0F);
+    CHECK(m[HeadScore::first] == 0.5F);
     trace.fully_masked.push_back({0, 0, 2});
-    CHECK(only(trace).largest == 0.0F);
-    CHECK(only(trace).entropy == 0.0F);
+    CHECK(only(trace)[HeadScore::largest] == 0.0F);
+    CHECK(only(trace)[HeadScore::entropy] == 0.0F);
 }
 
 TEST_CASE("positions mean nothing between sequences of different lengths") {
     const HeadMetrics m = only(with_weights(2, 3, {1, 0, 0, 0, 1, 0}));
-    CHECK(m.largest == 1.0F);
-    CHECK(m.previous_token == 0.0F);
-    CHECK(m.next_token == 0.0F);
-    CHECK(m.itself == 0.0F);
-    CHECK(m.first_token == 0.0F);
-    CHECK(m.label.empty());
+    CHECK(m[HeadScore::largest] == 1.0F);
+    CHECK(m[HeadScore::previous] == 0.0F);
+    CHECK(m[HeadScore::next] == 0.0F);
+    CHECK(m[HeadScore::self] == 0.0F);
+    CHECK(m[HeadScore::first] == 0.0F);
+    CHECK(m.label().empty());
 }
 
 TEST_CASE("metrics belong to the batch entry and the head asked for; shares add up to 1") {
@@ -88,11 +89,11 @@ TEST_CASE("metrics belong to the batch entry and the head asked for; shares add 
     trace.fully_masked = {{1, 1, 0}};
     const auto m = head_metrics(trace, 1);
     REQUIRE(m.size() == 2);
-    CHECK(m[0].itself == 1.0F);
-    CHECK(m[1].itself == 0.75F);
-    CHECK(m[0].output_share == Approx(0.25));
-    CHECK(m[1].output_share == Approx(0.75));
-    CHECK(head_metrics(trace, 0)[1].largest == 0.5F);
+    CHECK(m[0][HeadScore::self] == 1.0F);
+    CHECK(m[1][HeadScore::self] == 0.75F);
+    CHECK(m[0][HeadScore::share] == Approx(0.25));
+    CHECK(m[1][HeadScore::share] == Approx(0.75));
+    CHECK(head_metrics(trace, 0)[1][HeadScore::largest] == 0.5F);
 }
 
 TEST_CASE("shares of contributions near the end of float32's range stay shares, and of nothing are 0") {
@@ -100,17 +101,32 @@ TEST_CASE("shares of contributions near the end of float32's range stay shares, 
     trace.dims.H = 2;
     trace.slot(TensorId::weights) = make_tensor({1, 2, 1, 1}, std::vector<float>{1, 1});
     trace.slot(TensorId::contributions) = make_tensor({1, 2, 1, 1}, std::vector<float>{3e38F, -3e38F});
-    CHECK(head_metrics(trace, 0)[1].output_share == Approx(0.5));
+    CHECK(head_metrics(trace, 0)[1][HeadScore::share] == Approx(0.5));
     trace.slot(TensorId::contributions) = make_tensor({1, 2, 1, 1}, std::vector<float>{0, 0});
-    CHECK(head_metrics(trace, 0)[1].output_share == 0.0F);
+    CHECK(head_metrics(trace, 0)[1][HeadScore::share] == 0.0F);
 }
 
 TEST_CASE("heads that were not computed anew keep what was measured") {
     Trace trace = with_weights(2, 2, {1, 0, 0, 1});
     trace.computed = {{}, {StageSet{}}};
     auto before = head_metrics(trace, 0);
-    before.front().entropy = 0.25F;
-    CHECK(head_metrics(trace, 0, before).front().entropy == 0.25F);
+    before.front()[HeadScore::entropy] = 0.25F;
+    CHECK(head_metrics(trace, 0, before).front()[HeadScore::entropy] == 0.25F);
     trace.computed.heads.front() = StageSet{}.with(TensorId::weights);
-    CHECK(head_metrics(trace, 0, before).front().entropy == 0.0F);
+    CHECK(head_metrics(trace, 0, before).front()[HeadScore::entropy] == 0.0F);
+}
+
+TEST_CASE("every score is found by its id, and each label has a letter of its own") {
+    std::string letters;
+    for (const HeadScoreInfo& info : head_scores()) {
+        CHECK(find_head_score(info.id) == &info);
+        CHECK(&info_of(info.score) == &info);
+        CHECK_FALSE(info.formula.empty());
+        if (info.label.text.empty())
+            continue;
+        CHECK(letters.find(info.label.letter) == std::string::npos);
+        letters += info.label.letter;
+    }
+    CHECK(letters == "FPIN");
+    CHECK(find_head_score("probe") == nullptr);
 }
