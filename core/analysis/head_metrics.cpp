@@ -33,6 +33,44 @@ RowPart on_next(const WeightRow& row) {
     return next < row.weights.size() ? one(row.weights[next]) : RowPart();
 }
 
+/// How far away the row reads, each weight counted by itself: rows of a larger sum count for more.
+RowPart distance_part(const WeightRow& row) {
+    RowPart part;
+    for (std::size_t j = 0; j < row.weights.size(); ++j) {
+        const auto weight = static_cast<double>(row.weights[j]);
+        part.value += weight * std::abs(static_cast<double>(row.i) - static_cast<double>(j));
+        part.weight += weight;
+    }
+    return part;
+}
+
+RowPart confidence_part(const WeightRow& row) {
+    float largest = 0;
+    std::size_t from = 0;
+    const auto take = [&](std::size_t end) {
+        for (const float weight : row.weights.subspan(from, end - from))
+            largest = std::max(largest, weight);
+        from = end + 1;
+    };
+    for (const std::size_t end : row.ends)
+        take(end);
+    if (from < row.weights.size())
+        take(row.weights.size());
+    return one(largest);
+}
+
+/// The tokens with which models end a text. A key counts as one when its text is exactly that.
+constexpr std::array<std::string_view, 7> end_of_text{"</s>",  "<eos>",         "[EOS]",          "[SEP]",
+                                                      "<sep>", "<|endoftext|>", "<|end_of_text|>"};
+
+std::vector<std::size_t> ends_in(const std::vector<std::string>& key_tokens) {
+    std::vector<std::size_t> ends;
+    for (std::size_t j = 0; j < key_tokens.size(); ++j)
+        if (std::ranges::find(end_of_text, key_tokens[j]) != end_of_text.end())
+            ends.push_back(j);
+    return ends;
+}
+
 RowPart entropy_part(const WeightRow& row) {
     return {entropy_of(row.weights), 1};
 }
@@ -49,8 +87,12 @@ double nats_at_most(std::int64_t Tk) {
     return std::log(static_cast<double>(Tk));
 }
 
+double tokens_at_most(std::int64_t Tk) {
+    return static_cast<double>(Tk - 1);
+}
+
 constexpr ScoreUnit weight_unit{1, 2, "", one_at_most}, nats{1, 2, " nats", nats_at_most},
-    percent{100, 0, " %", one_at_most};
+    percent{100, 0, " %", one_at_most}, tokens{1, 2, " tokens", tokens_at_most};
 constexpr float half = 0.5F; ///< a head is called by what holds at least half of its weight
 constexpr HeadLabel no_label{"", "", "", '\0', 0, 0};
 
@@ -103,6 +145,18 @@ constexpr std::array<HeadScoreInfo, head_score_count> table{
       .explains = "",
       .label = {"next token", "one place on", "most weight on the token after", 'N', half, 2},
       .part = on_next},
+     {.score = HeadScore::distance,
+      .id = "distance",
+      .formula = "sum of A[i, j] |i - j| over sum of A, in tokens",
+      .source = "Vig and Belinkov 2019",
+      .unit = tokens,
+      .positions = true,
+      .title = "mean distance",
+      .brief = "mean distance",
+      .bar = "distance",
+      .explains = "Distance: how many tokens away a head reads, averaged over its weight; {} at most.",
+      .label = no_label,
+      .part = distance_part},
      {.score = HeadScore::entropy,
       .id = "entropy",
       .formula = "mean over rows of -sum over j of A[i, j] ln A[i, j], in nats",
@@ -116,6 +170,21 @@ constexpr std::array<HeadScoreInfo, head_score_count> table{
                   "keys alike.",
       .label = no_label,
       .part = entropy_part},
+     {.score = HeadScore::confidence,
+      .id = "confidence",
+      .formula = "mean over rows of the largest A[i, j], keys that end a text left out: </s>, <eos>, [EOS], "
+                 "[SEP], <sep>, <|endoftext|>, <|end_of_text|>",
+      .source = "Voita et al. 2019",
+      .unit = weight_unit,
+      .positions = false,
+      .title = "confidence",
+      .brief = "confidence",
+      .bar = "confidence",
+      .explains =
+          "Confidence: the largest weight of a row that is not on a token that ends the text, averaged "
+          "over rows.",
+      .label = no_label,
+      .part = confidence_part},
      {.score = HeadScore::largest,
       .id = "largest",
       .formula = "mean over rows of the largest A[i, j]",
@@ -167,10 +236,11 @@ template<class Skip>
 HeadMetrics metrics_of(const float* weights, std::int64_t Tq, std::int64_t Tk,
                        const std::vector<std::string>& key_tokens, const Skip& skip) {
     std::array<RowPart, head_score_count> sums{};
+    const std::vector<std::size_t> ends = ends_in(key_tokens);
     for (std::int64_t i = 0; i < Tq; ++i) {
         if (skip(i))
             continue;
-        const WeightRow row{{weights + i * Tk, static_cast<std::size_t>(Tk)}, i, key_tokens};
+        const WeightRow row{{weights + i * Tk, static_cast<std::size_t>(Tk)}, i, ends};
         for (std::size_t s = 0; s < table.size(); ++s) {
             if (table[s].part == nullptr || !score_applies(table[s].score, Tq, Tk))
                 continue;

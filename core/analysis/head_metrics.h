@@ -16,14 +16,24 @@ struct Problem;
 namespace headscope::analysis {
 
 /// What is measured of a head: a row of the table each, in its order.
-enum class HeadScore : std::uint8_t { first, previous, self, next, entropy, largest, share };
-inline constexpr std::size_t head_score_count = 7;
+enum class HeadScore : std::uint8_t {
+    first,
+    previous,
+    self,
+    next,
+    distance,
+    entropy,
+    confidence,
+    largest,
+    share
+};
+inline constexpr std::size_t head_score_count = 9;
 
 /// One query row of one head that may attend to something.
 struct WeightRow {
     std::span<const float> weights; ///< Tk
     std::int64_t i = 0;
-    const std::vector<std::string>& key_tokens; ///< Tk texts, or none
+    std::span<const std::size_t> ends; ///< keys that are end-of-text tokens, ascending
 };
 
 /// What one row adds to a score, which is the sum of the values over the sum of the weights.

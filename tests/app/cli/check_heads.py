@@ -16,7 +16,8 @@ import numpy
 from check_files import read_safetensors
 
 PROGRAM, DATA = sys.argv[1], pathlib.Path(sys.argv[2])
-IDS = ["first", "previous", "self", "next", "entropy", "largest", "share"]
+ENDS = {"</s>", "<eos>", "[EOS]", "[SEP]", "<sep>", "<|endoftext|>", "<|end_of_text|>"}
+IDS = ["first", "previous", "self", "next", "distance", "entropy", "confidence", "largest", "share"]
 compared = 0
 
 
@@ -30,19 +31,23 @@ def scores(weights, tokens):
     A = A[A.any(axis=1)] if A.shape[0] != A.shape[1] else A
     full = [i for i in range(A.shape[0]) if A[i].any()]
     T = A.shape[0]
+    keep = [j for j in range(A.shape[1]) if not (tokens and tokens[j] in ENDS)]
     logs = numpy.log(numpy.where(A > 0, A, 1))
     mean = lambda values: float(numpy.mean(values)) if len(values) else 0.0
     out = {
         "entropy": mean([-(A[i] * logs[i]).sum() for i in full]),
+        "confidence": mean([A[i][keep].max(initial=0) for i in full]),
         "largest": mean([A[i].max() for i in full]),
     }
     if A.shape[0] != A.shape[1] or T < 2:
-        return out | dict.fromkeys(["first", "previous", "self", "next"])
+        return out | dict.fromkeys(["first", "previous", "self", "next", "distance"])
+    place = numpy.abs(numpy.subtract.outer(numpy.arange(T), numpy.arange(T)))
     return out | {
         "first": mean([A[i, 0] for i in full if i]),
         "previous": mean([A[i, i - 1] for i in full if i]),
         "self": mean([A[i, i] for i in full]),
         "next": mean([A[i, i + 1] for i in full if i + 1 < T]),
+        "distance": float((A * place).sum() / A.sum()) if A.sum() else 0.0,
     }
 
 
@@ -98,13 +103,13 @@ def check_attention(folder):
     expected[5]["label"] = "previous token"
     same(json.loads(run("heads", "--attention", path, "--json")), expected, "attention file")
     out = folder / "given.csv"
-    run("heads", "--attention", path, "--scores", "previous,entropy,share", "-o", out)
+    run("heads", "--attention", path, "--scores", "distance,confidence,share", "-o", out)
     with open(out, newline="") as file:
         table = list(csv.DictReader(file))
-    assert list(table[0]) == ["layer", "head", "label", "previous", "entropy", "share"], table[0]
+    assert list(table[0]) == ["layer", "head", "label", "distance", "confidence", "share"], table[0]
     for row, want in zip(table, expected, strict=True):
         assert row["share"] == ""
-        for key in ("previous", "entropy"):
+        for key in ("distance", "confidence"):
             assert abs(float(row[key]) - want[key]) < 2e-6, (row, want)
     json_out = folder / "given.json"
     run("heads", "--attention", path, "-o", json_out)
@@ -112,7 +117,7 @@ def check_attention(folder):
     # Twice as many keys as queries: positions say nothing.
     numpy.save(folder / "cross.npy", numpy.full((1, 3, 6), 1 / 6, "<f4"))
     (row,) = json.loads(run("heads", "--attention", folder / "cross.npy", "--json"))
-    assert row["label"] == "" and row["previous"] is None and row["share"] is None
+    assert row["label"] == "" and row["previous"] is None and row["distance"] is None and row["share"] is None
     assert abs(row["entropy"] - numpy.log(6)) < 2e-6
 
 

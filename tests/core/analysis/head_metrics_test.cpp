@@ -116,6 +116,33 @@ TEST_CASE("heads that were not computed anew keep what was measured") {
     CHECK(head_metrics(trace, 0, before).front()[HeadScore::entropy] == 0.0F);
 }
 
+TEST_CASE("mean distance counts every weight by how far it reaches") {
+    const HeadMetrics m = only(with_weights(3, 3, {1, 0, 0, 0.75F, 0.25F, 0, 0.5F, 0.25F, 0.25F}));
+    CHECK(m[HeadScore::distance] == Approx((0.75 + 0.5 * 2 + 0.25) / 3));
+    CHECK(only(with_weights(2, 3, {1, 0, 0, 0, 1, 0}))[HeadScore::distance] == 0.0F);
+    CHECK(largest_score(HeadScore::distance, 3) == 2.0);
+    Trace masked = with_weights(2, 2, {0, 0, 1, 0});
+    masked.fully_masked = {{0, 0, 0}};
+    CHECK(only(masked)[HeadScore::distance] == 1.0F);
+}
+
+TEST_CASE("confidence leaves keys out that end a text, and only those") {
+    const std::vector<float> weights{0.125F, 0.25F, 0.625F, 0.5F, 0.125F, 0.375F, 0, 0, 1};
+    const auto confidence = [&](const std::vector<std::string>& tokens) {
+        return head_metrics(weights, 3, 3, tokens)[HeadScore::confidence];
+    };
+    CHECK(confidence({}) == Approx((0.625 + 0.5 + 1) / 3));
+    CHECK(confidence({"a", "b", "c"}) == Approx((0.625 + 0.5 + 1) / 3));
+    for (const char* const end :
+         {"</s>", "<eos>", "[EOS]", "[SEP]", "<sep>", "<|endoftext|>", "<|end_of_text|>"}) {
+        CHECK(confidence({"a", "b", end}) == Approx((0.25 + 0.5 + 0) / 3));
+        CHECK(confidence({end, "b", end}) == Approx((0.25 + 0.125 + 0) / 3));
+        CHECK(confidence({end, end, end}) == 0.0F);
+    }
+    CHECK(confidence({"<s>", "[CLS]", "c"}) == Approx((0.625 + 0.5 + 1) / 3));
+    CHECK(head_metrics(weights, 3, 3)[HeadScore::largest] == Approx((0.625 + 0.5 + 1) / 3));
+}
+
 TEST_CASE("every score is found by its id, and each label has a letter of its own") {
     std::string letters;
     for (const HeadScoreInfo& info : head_scores()) {

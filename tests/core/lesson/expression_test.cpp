@@ -80,6 +80,8 @@ TEST_CASE("expressions compute what they say") {
         {"self(0)", (w + 0.5) / 2},
         {"next(0)", 1 - w},
         {"largest(0)", (w + 0.5) / 2},
+        {"distance(0)", (1.5 - w) / 2},
+        {"confidence(0)", (w + 0.5) / 2},
         {"share(0) + share(1)", 1},
         {"gain(1)", 1},
         {"difference(output, concat)", 0},
