@@ -51,7 +51,7 @@ public:
 
     int get() const { return descriptor_; }
     bool open() const { return descriptor_ >= 0; }
-    /// errno of a failed close, else 0. The descriptor is gone either way.
+    /// Returns the errno of a failed close, else 0. The descriptor is closed in both cases.
     int close() {
         const int descriptor = std::exchange(descriptor_, -1);
         return descriptor < 0 || ::close(descriptor) == 0 ? 0 : errno;
@@ -87,7 +87,7 @@ std::string read_all(int descriptor, const std::string& path) {
     }
 }
 
-/// errno of a failed write, else 0.
+/// Returns the errno of a failed write, else 0.
 int write_all(int descriptor, std::string_view bytes) {
     while (!bytes.empty()) {
         const ssize_t wrote = ::write(descriptor, bytes.data(), bytes.size());
@@ -100,7 +100,7 @@ int write_all(int descriptor, std::string_view bytes) {
     return 0;
 }
 
-/// A name beside `path` that nothing has.
+/// A name beside `path` for a temporary file; `attempt` tells the names apart.
 std::string temporary_name(const fs::path& path, int attempt) {
     std::string name = ".";
     name +=
@@ -120,15 +120,15 @@ void write_directly(const std::string& path, std::string_view bytes) {
         fail("write", path, error);
 }
 
-/// The new name is on the disk only when its folder is. A file system that cannot sync folders is none of the
-/// writer's business: the file itself is whole either way.
+/// Syncs the folder, which puts the new name on the disk. A file system that cannot sync folders is no error:
+/// the file itself is whole either way.
 void sync_folder(const fs::path& folder) {
     const File opened(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (opened.open())
         static_cast<void>(::fsync(opened.get()));
 }
 
-/// Gives the temporary file its content and its final name, or throws and leaves nothing behind.
+/// Fills the temporary file and renames it to `target`; on failure throws and removes the temporary file.
 void fill_and_rename(int descriptor, const std::string& temporary, const std::string& target,
                      std::string_view bytes, const std::string& path) {
     File file(descriptor);

@@ -6,20 +6,20 @@
 
 namespace headscope {
 
-/// The whole of a file, or of standard input for "-". Throws Error(input) naming the path and the reason.
+/// The content of a file, or of standard input for "-". Throws Error(input) naming the path and the reason.
 std::string read_file(const std::string& path);
 
-/// Writes a file whole or not at all: a temporary file in the same folder is filled, synced and renamed over
-/// the target, the folder synced, and removed when anything fails. A link is followed; permissions of an
-/// existing file are kept.
-/// "-" and things that are no regular files (a pipe, a device) are written to directly.
+/// Writes a file whole or not at all: fills and syncs a temporary file in the same folder, renames it over
+/// the target and syncs the folder. On failure the temporary file is removed. A link is followed; an existing
+/// file keeps its permissions.
+/// "-" and anything that is not a regular file (a pipe, a device) are written directly.
 /// Throws Error(input) naming the path and the reason.
 void write_file_atomically(const std::string& path, std::string_view bytes);
 
 /// Makes a folder whole or not at all: `fill` gets the path of a temporary folder beside `path`, which is
-/// renamed to it at the end and removed when anything fails. A folder that is already there is replaced when
-/// `replaceable` says yes to each name in it; else, and when something else has the name, throws
-/// Error(input).
+/// renamed to `path` at the end and removed on failure. An existing folder is replaced if `replaceable`
+/// returns true for each name in it. Throws Error(input) if it is not, or if `path` is something else than a
+/// folder.
 void write_folder_atomically(const std::string& path,
                              const std::function<bool(const std::string&)>& replaceable,
                              const std::function<void(const std::string&)>& fill);

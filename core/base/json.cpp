@@ -14,7 +14,7 @@ using nlohmann::json;
 
 constexpr std::size_t max_depth = 64;
 
-/// The part of a parser's message that says what is wrong: without its "[json.exception...]" and its source.
+/// The parser's message without its "[json.exception...]" and its source.
 std::string reason(const json::exception& fault) {
     std::string text = fault.what();
     if (const auto bracket = text.find("] "); bracket != std::string::npos)
@@ -27,8 +27,8 @@ std::string reason(const json::exception& fault) {
     return text;
 }
 
-/// Builds the value as the parser meets its parts. An object takes a key once: that it is new costs nothing
-/// beside putting it there.
+/// Builds the value while the parser reads, and refuses a key that occurs twice: inserting a key finds the
+/// duplicate at no extra cost.
 class JsonBuilder final : public nlohmann::json_sax<json> {
 public:
     explicit JsonBuilder(const std::string& what) : what_(what) {}
@@ -62,7 +62,7 @@ private:
         put(std::move(value));
         return true;
     }
-    /// Where the value is now: no container that is open moves.
+    /// Puts a value at the current place. Pointers in open_ stay valid because open containers do not move.
     json* put(json value) {
         if (open_.empty())
             return &(root_ = std::move(value));
@@ -84,8 +84,8 @@ private:
 
     const std::string& what_;
     json root_;
-    std::vector<json*> open_; ///< containers, outermost first
-    json* value_ = nullptr;   ///< what the last key names
+    std::vector<json*> open_; ///< open containers, outermost first
+    json* value_ = nullptr;   ///< the entry of the last key
 };
 
 } // namespace

@@ -6,8 +6,8 @@
 
 namespace headscope {
 
-/// Parses JSON that somebody else wrote. Throws Error(input) that begins with `what` for malformed text, text
-/// after the value, the same key twice in one object, and more than 64 levels of nesting.
+/// Parses JSON from outside the program. Throws Error(input) that begins with `what` for malformed text, text
+/// after the value, the same key twice in one object, or more than 64 levels of nesting.
 nlohmann::json parse_json(std::string_view text, const std::string& what);
 
 } // namespace headscope

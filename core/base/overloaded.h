@@ -2,12 +2,12 @@
 
 namespace headscope {
 
-/// One visitor made of a handler per alternative, for std::visit.
+/// A visitor for std::visit made of one handler per alternative.
 template<class... Handlers>
 struct Overloaded : Handlers... {
     using Handlers::operator()...;
 };
-// clang 14 does not deduce the arguments of an aggregate by itself.
+// clang 14 does not deduce the arguments of an aggregate.
 template<class... Handlers>
 Overloaded(Handlers...) -> Overloaded<Handlers...>;
 

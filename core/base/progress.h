@@ -6,7 +6,7 @@
 
 namespace headscope {
 
-/// Shared between the thread that works and the one that watches. Every member may be used from any thread.
+/// Shared between the working thread and the watching thread. Any thread may use every member.
 class Progress {
 public:
     /// Asks the worker to stop at its next check.
@@ -19,13 +19,13 @@ public:
             throw Error(ErrorKind::cancelled, "cancelled");
     }
 
-    /// Work made of several runs: what is reported from now on counts as the part [from, to] of the whole.
+    /// For work made of several runs: later reports count as the part [from, to] of the whole.
     void set_part(float from, float to) noexcept {
         from_.store(from, std::memory_order_relaxed);
         to_.store(to, std::memory_order_relaxed);
     }
 
-    /// Share of the work, or of its part, that is done, in [0, 1].
+    /// Reports the share of the work, or of its part, that is done, in [0, 1].
     void report(float fraction) noexcept {
         const float from = from_.load(std::memory_order_relaxed);
         const float to = to_.load(std::memory_order_relaxed);

@@ -19,7 +19,7 @@ namespace {
 } // namespace
 
 RandomAccessFile::RandomAccessFile(const std::string& path) : path_(path) {
-    // O_NONBLOCK: opening a pipe that nobody writes to would wait for ever.
+    // O_NONBLOCK: without it, opening a pipe that has no writer would block.
     descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor_ < 0)
         fail(path, std::generic_category().message(errno));

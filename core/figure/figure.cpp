@@ -39,8 +39,8 @@ using Context = std::unique_ptr<PangoContext, Release<PangoContext>>;
 using TextLayout = std::unique_ptr<PangoLayout, Release<PangoLayout>>;
 using FontDescription = std::unique_ptr<PangoFontDescription, FreeFont>;
 
-// Unhinted and placed to the fraction of a pixel, so that a figure looks the same at every scale and in every
-// format.
+// No hinting and positions at fractions of a pixel, so that a figure looks the same at every scale and in
+// every format.
 void set_font_options(PangoContext& context) {
     cairo_font_options_t* options = cairo_font_options_create();
     cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
@@ -66,7 +66,7 @@ FontDescription describe(Font font, float size) {
     return description;
 }
 
-// Text set as one line whatever it holds.
+// Sets text as one line, even if it holds line breaks.
 void set_text(PangoLayout& layout, std::string_view text, Font font, float size) {
     pango_layout_set_single_paragraph_mode(&layout, TRUE);
     pango_layout_set_auto_dir(&layout, TRUE);
@@ -199,7 +199,7 @@ public:
     }
 
 private:
-    // Straight edges are kept sharp; slanted and round ones are smoothed.
+    // Straight edges stay sharp; slanted and round edges are smoothed.
     void paint_with(Color color, bool smooth) const {
         const auto part = [&](int shift) { return static_cast<double>(color >> shift & 0xFFU) / 255; };
         cairo_set_source_rgba(&cairo_, part(0), part(8), part(16), part(24));
@@ -225,7 +225,7 @@ private:
 
     cairo_t& cairo_;
     PangoLayout& layout_;
-    double hairline_; // the thinnest line that shows without smoothing
+    double hairline_; // width of the thinnest line that shows without smoothing
 };
 
 void FigurePainter::operator()(const GridItem& item) const {

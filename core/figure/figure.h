@@ -8,7 +8,7 @@ namespace headscope::figure {
 
 enum class FigureFormat { png, svg, pdf };
 
-/// By the ending of the path. Throws Error(input) for another ending, naming the three.
+/// The format that the path's ending names. Throws Error(input) for another ending, naming the three.
 FigureFormat figure_format(const std::string& path);
 
 /// Draws a scene through Cairo and Pango on `background` and returns the file's bytes. `scale` multiplies the
@@ -16,7 +16,7 @@ FigureFormat figure_format(const std::string& path);
 /// one logical pixel = 1/96 inch.
 std::string draw_figure(const Scene& scene, FigureFormat format, float scale, Color background);
 
-/// Widths as Pango sets them, for laying out a scene that draw_figure draws. Not shared between threads.
+/// Text widths from Pango, for the layout of a scene that draw_figure draws. Not shared between threads.
 TextMeasure figure_measure();
 
 } // namespace headscope::figure

@@ -10,10 +10,10 @@
 
 namespace headscope::figure {
 
-/// A picture as plain data: what is drawn where, in logical pixels, y down, later items over earlier ones.
-/// The window paints it, core/figure/figure.h writes it to a file, and tests read it.
+/// A picture as plain data, in logical pixels, y down; later items cover earlier ones. The window paints a
+/// scene, core/figure/figure.h writes one to a file, and tests read it.
 
-/// 0xAABBGGRR, as the window's draw lists want it.
+/// 0xAABBGGRR, the format of the window's draw lists.
 using Color = std::uint32_t;
 constexpr Color rgb(std::uint32_t hex, std::uint32_t alpha = 255) {
     return alpha << 24 | (hex & 0xFFU) << 16 | (hex & 0xFF00U) | (hex >> 16 & 0xFFU);
@@ -40,7 +40,7 @@ struct Point {
 enum class Font : std::uint8_t { ui, ui_medium, ui_semibold, mono, mono_semibold };
 enum class Align : std::uint8_t { left, center, right };
 
-/// Filled, outlined (inside its edge) or both; a colour with alpha 0 is not drawn.
+/// Filled, outlined (inside the edge) or both; a colour with alpha 0 is not drawn.
 struct RectItem {
     Rect area;
     Color fill = 0;
@@ -64,8 +64,8 @@ struct PolygonItem {
     std::vector<Point> points;
     Color fill = 0;
 };
-/// One line of text; `at` is the left end, middle or right end of its baseline. `angle` turns it around `at`,
-/// in degrees, clockwise.
+/// One line of text. `at` is the left end, middle or right end of its baseline; `angle` turns the text around
+/// `at`, in degrees, clockwise.
 struct TextItem {
     Point at;
     std::string text;
@@ -82,7 +82,7 @@ struct GridItem {
     std::shared_ptr<const std::vector<Color>> pixels;
     std::uint64_t key = 0; ///< equal keys have equal pixels
 };
-/// Until the next ClipItem, nothing shows outside the area; an empty area lifts the clip.
+/// Hides everything outside the area until the next ClipItem; an empty area ends the clip.
 struct ClipItem {
     Rect area;
 };
@@ -104,7 +104,7 @@ struct Scene {
 /// Width of a line of text in logical pixels.
 using TextMeasure = std::function<float(std::string_view text, Font font, float size)>;
 
-/// Where the baseline goes so that capitals and digits stand in the middle of `center_y`.
+/// The baseline that puts the middle of capitals and digits at `center_y`.
 constexpr float baseline_for(float center_y, float size) {
     return center_y + 0.364F * size;
 }

@@ -29,7 +29,7 @@ std::string with_decimals(double number, int decimals) {
     return digits.starts_with('-') && !zero ? "−" + out : out;
 }
 
-/// Thousands separated by commas, as the window's other counts are.
+/// Separates thousands with commas, like the other counts in the window.
 std::string grouped(std::string text) {
     const auto first = std::min(text.find_first_of("0123456789"), text.size());
     const auto end = std::min(text.find('.'), text.size());
@@ -64,7 +64,7 @@ public:
     }
 
 private:
-    /// Turns what is thrown into a fault at a line.
+    /// Turns an Error of the call into a fault at a line.
     template<class Call>
     void guarded(int line, const Call& call) {
         try {
@@ -197,7 +197,7 @@ private:
                 block);
     }
 
-    /// As the lesson gives it, and with each knob turned as far as it goes.
+    /// Computes the panel as the lesson sets it, then with each knob at its lowest and highest value.
     void look(const LessonPanel& panel, const Problem& problem) {
         ++tally_.panels;
         const std::vector<Knob> knobs = knobs_of(panel, {});
@@ -254,7 +254,7 @@ private:
         const Stage stage = run(scene);
         check_scene(scene, stage);
         const LessonState state = stage.state();
-        const int words = tally_.words; // a quiz is not read as prose
+        const int words = tally_.words; // the words of a quiz do not count as prose
         look(question.text, state);
         for (const QuizChoice& choice : question.choices) {
             look(choice.text, state);

@@ -7,23 +7,24 @@
 
 namespace headscope::lesson {
 
-/// What playing a lesson looked at, for the report.
+/// What the check of a lesson covered, for the report.
 struct LessonTally {
     int steps = 0, questions = 0, values = 0, quoted = 0, targets = 0, gates = 0, tables = 0, formulas = 0;
     int panels = 0;
     int words = 0; ///< in the prose of all steps
 };
 
-/// Plays a lesson from its first step to its last question without a window: builds every problem, runs the
-/// engine on it, finds every target, computes every live value, compares every quoted number at the decimals
-/// typed, computes every panel with its knobs at either end, and demands of every gate that it is closed
-/// before and open after its solution. All faults are listed, ordered by line; `tally` may be null.
+/// Plays a lesson without a window, from its first step to its last question. The check builds every problem,
+/// runs the engine on it, finds every target, computes every live value, compares every quoted number at the
+/// typed decimals, and computes every panel with each knob at its lowest and highest value. Every gate must
+/// be closed before its solution and open after it. Returns all faults, ordered by line; `tally` may be null.
 std::vector<LessonFault> check_lesson(const Lesson& lesson, engine::Engine& engine, LessonTally* tally);
 
-/// Whether what was typed into a table is the engine's number at the table's decimals.
+/// Whether the text typed into a table equals the engine's number at the table's decimals.
 bool is_right(const FillTable& table, const std::string& typed, float value);
 
-/// A value as the lesson prints it: two decimals, or as many as it says; whole numbers of sizes without.
+/// A value as the lesson prints it: with the decimals the lesson asks for, else two; a whole number that
+/// reads no tensor cell has none.
 std::string print_value(const LiveValue& value, const LessonState& state);
 
 } // namespace headscope::lesson

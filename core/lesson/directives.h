@@ -8,17 +8,17 @@ class Node;
 
 namespace headscope::lesson {
 
-// The fenced blocks of a lesson, each a YAML map. What is wrong in one is added to the faults with its line;
-// what could be read is kept.
+// Readers for the fenced blocks of a lesson, each a YAML map. Each mistake in a block is added to the faults
+// with its line; the valid entries are kept.
 
-/// The lesson's own entries, from the front matter.
+/// Reads the entries of the front matter, which describe the whole lesson.
 void read_front_matter(std::string_view text, int first_line, Lesson& lesson,
                        std::vector<LessonFault>& faults);
 StepScene read_scene(const Fence& fence, std::vector<LessonFault>& faults);
 std::optional<Gate> read_gate(const Fence& fence, std::vector<LessonFault>& faults);
 std::optional<FillTable> read_fill(const Fence& fence, std::vector<LessonFault>& faults);
 std::optional<ShowMe> read_show(const Fence& fence, std::vector<LessonFault>& faults);
-/// In panel_directive.cpp.
+/// Defined in panel_directive.cpp.
 std::optional<LessonPanel> read_panel(const Fence& fence, std::vector<LessonFault>& faults);
 std::optional<Question> read_question(const Fence& fence, std::vector<LessonFault>& faults);
 

@@ -11,19 +11,19 @@
 
 namespace headscope::lesson {
 
-/// What live values and gates are computed from: a problem with its trace, and where the learner is.
+/// The input of live values and gates: a problem with its trace, and the learner's place.
 struct LessonState {
     const Problem& problem;
     const Trace& trace;                  ///< all stages
-    std::string_view stage = {};         ///< label of the stop of the strip on screen
+    std::string_view stage = {};         ///< label of the strip's stop on screen
     std::int64_t row = -1;               ///< the query row stepped through; -1: none
-    std::int64_t head = 0;               ///< in focus
-    std::set<std::string> done{};        ///< what was answered or filled in: "quiz 2", "table 1"
-    std::optional<CellRange> selected{}; ///< one cell, whose arithmetic the inspector shows
-    bool edited = false;                 ///< any number differs from what the step gave
+    std::int64_t head = 0;               ///< the head in focus
+    std::set<std::string> done{};        ///< answered quizzes and filled tables: "quiz 2", "table 1"
+    std::optional<CellRange> selected{}; ///< the cell whose arithmetic the inspector shows
+    bool edited = false;                 ///< whether any number differs from the step's own problem
 };
 
-/// A number, a word, or nothing that can be said (such as the entropy of a row with no key).
+/// The value of an expression: a number or a text. without keys).
 using LessonValue = std::variant<double, std::string>;
 
 /// An expression of a lesson over the live state:
@@ -46,7 +46,7 @@ public:
     double number(const LessonState& state) const;
     bool truth(const LessonState& state) const;
     const std::string& text() const { return text_; }
-    /// Every tensor cell that it reads, for checks and for pointing at them.
+    /// Every target in the expression, for checks and for pointing at its cells.
     std::vector<Target> targets() const;
 
     struct Node;

@@ -181,7 +181,7 @@ private:
         return analysis::entropy_of(row);
     }
 
-    /// Mean over the rows of half the sum of |difference|: 0 alike, 1 nothing in common.
+    /// Mean over the rows of half the sum of |difference|: 0 for equal weights, 1 for disjoint ones.
     double distance(std::int64_t a, std::int64_t b) const {
         const std::span<const float> first = weights_of(a), second = weights_of(b);
         const double total = std::transform_reduce(

@@ -4,12 +4,12 @@
 
 namespace headscope::lesson {
 
-/// One place of a parsed expression.
+/// One node of a parsed expression.
 struct Expression::Node {
     enum class Kind : std::uint8_t { number, text, name, cells, call, unary, binary };
     Kind kind = Kind::number;
     double number = 0;
-    std::string text; ///< of a name, a call or an operator; the words of a text
+    std::string text; ///< the name, the operator or the quoted text
     Target target;
     std::vector<std::shared_ptr<const Node>> arguments;
 };

@@ -12,7 +12,7 @@ namespace {
 
 using Kind = Expression::Node::Kind;
 
-/// Recursive descent, one function per level of binding.
+/// A recursive descent parser with one function per precedence level.
 class Parser {
 public:
     explicit Parser(std::string_view text) : text_(text) {}
@@ -35,7 +35,7 @@ private:
             ++at_;
     }
 
-    /// Takes a sign or a word when it stands next; a word must end there.
+    /// Takes a sign or a word if it comes next; a word must end there.
     bool take(std::string_view sign) {
         skip();
         if (!text_.substr(at_).starts_with(sign))

@@ -43,7 +43,7 @@ YAML::Node Fields::entry(const std::string& key) {
     asked_.insert(key);
     if (!map_.IsMap())
         return YAML::Node(YAML::NodeType::Undefined);
-    const YAML::Node& read_only = map_; // the other operator[] would make the entry
+    const YAML::Node& read_only = map_; // operator[] of a non-const node would create the entry
     return read_only[key];
 }
 

@@ -12,13 +12,13 @@
 
 namespace headscope::lesson {
 
-/// The entries of a YAML map, each asked for by its name; what is missing, of the wrong kind or unknown
-/// becomes a fault with its line. Only for sources: it shows the YAML library.
+/// The entries of a YAML map, read by name. An entry that is missing, unknown or of the wrong kind becomes a
+/// fault with its line. Include this header in sources only: it shows the YAML library.
 class Fields {
 public:
     /// `what` names the map in messages: "the gate".
     Fields(YAML::Node map, std::string what, int first_line, std::vector<LessonFault>& faults);
-    /// Reads the text first; a text that is no map is a fault, and the fields are then empty.
+    /// Parses the text. A text that is not a map is a fault and gives empty fields.
     static Fields parse(std::string_view text, const std::string& what, int first_line,
                         std::vector<LessonFault>& faults);
 
@@ -27,27 +27,27 @@ public:
     std::optional<double> number(const std::string& key);
     std::optional<std::int64_t> whole(const std::string& key);
     std::optional<bool> flag(const std::string& key);
-    /// One of some words.
+    /// A word that must be one of the choices.
     std::optional<std::string> word(const std::string& key, const std::vector<std::string>& choices);
-    /// A list of texts; one text alone is a list of one.
+    /// A list of texts; a single text counts as a list of one.
     std::vector<std::string> texts(const std::string& key);
-    /// A list of whole numbers; one alone is a list of one.
+    /// A list of whole numbers; a single number counts as a list of one.
     std::vector<std::int64_t> wholes(const std::string& key);
-    /// A map inside; empty fields when there is none.
+    /// A nested map; empty fields when the entry is missing.
     std::optional<Fields> map(const std::string& key);
-    /// The maps of a list.
+    /// A list of maps.
     std::vector<Fields> maps(const std::string& key);
-    /// The pairs of a map whose names are free.
+    /// The pairs of a map whose keys are free.
     std::vector<std::pair<std::string, double>> numbers_by_name(const std::string& key);
 
-    /// Calls with a text and turns what it throws into a fault at the entry's line.
+    /// Calls `call` with the entry's text and turns a thrown Error into a fault at the entry's line.
     void use(const std::string& key, const std::function<void(const std::string&)>& call);
     void use_all(const std::string& key, const std::function<void(const std::string&)>& call);
 
     int line(const std::string& key) const;
     int line() const { return first_line_ + own_line_; }
     void fault(const std::string& key, const std::string& sentence);
-    /// Says which entries nobody asked for. Call last.
+    /// Adds a fault for every entry that was not read. Call last.
     void refuse_others();
 
 private:

@@ -43,7 +43,7 @@ private:
             ++at_;
     }
 
-    /// Parts up to one of the signs that end them here, which is not taken.
+    /// Reads parts up to one of the ending signs, which is not taken.
     Formula parts_until(std::string_view ends) {
         Formula row;
         for (skip(); at_ < text_.size(); skip()) {
@@ -56,7 +56,7 @@ private:
         return row;
     }
 
-    /// A row's end, a matrix's end or a closing fence.
+    /// Whether a row's end, a matrix's end or a closing fence comes next.
     bool closes_here() const {
         const std::string_view rest = text_.substr(at_);
         return rest.starts_with("\\\\") || rest.starts_with("\\end") || rest.starts_with("\\right");
@@ -98,7 +98,7 @@ private:
             return command();
         if (std::isdigit(static_cast<unsigned char>(c)) != 0)
             return number();
-        // One character, with all bytes of its UTF-8.
+        // One character can have several bytes of UTF-8.
         std::size_t length = 1;
         while (at_ + length < text_.size() &&
                (static_cast<unsigned char>(text_[at_ + length]) & 0xC0U) == 0x80U)

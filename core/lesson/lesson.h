@@ -11,10 +11,10 @@
 
 namespace headscope::lesson {
 
-/// A number or word that is computed while it is read: `{{weights[0][sat, cat]}}`, with `:2` for two
+/// A number or word computed from the current problem: `{{weights[0][sat, cat]}}`, with `:2` for two
 /// decimals.
-/// `{{weights[0][0, 0] = 0.97}}` prints what is typed, and the check compares it with the engine at the
-/// decimals typed.
+/// `{{weights[0][0, 0] = 0.97}}` prints the typed number; the check compares that number with the engine's at
+/// the typed decimals.
 struct LiveValue {
     Expression expression;
     std::optional<int> decimals;
@@ -23,7 +23,7 @@ struct LiveValue {
 };
 
 enum class SpanStyle : std::uint8_t { plain, strong, emphasis, code };
-/// A stretch of text in one style, or a live value.
+/// A run of text in one style, or a live value.
 struct Span {
     SpanStyle style = SpanStyle::plain;
     std::string text;
@@ -55,23 +55,24 @@ struct FormulaBlock {
     int line = 0;
 };
 
-/// Something that has to come true before the step counts as done; the learner may always go on.
+/// A condition that must become true before the step counts as done; the learner may leave the step anyway.
 struct Gate {
     std::string task; ///< what to do, in words
     Expression condition;
-    StepScene solution; ///< what "show me" does; the check demands that the condition is true after it
+    StepScene
+        solution; ///< the scene of the "show me" button; the check demands that the condition is true in it
     int line = 0;
 };
 
-/// A table that the learner fills and that is compared with the engine.
+/// A table that the learner fills in; each entry is compared with the engine's number.
 struct FillTable {
     std::string id, task;
-    Target cells; ///< one or two axes stay open
+    Target cells; ///< one or two axes are ranges
     int decimals = 2;
     int line = 0;
 };
 
-/// A button that drives the real controls.
+/// A button that sets the program's own controls.
 struct ShowMe {
     std::string label;
     StepScene scene;
@@ -101,7 +102,7 @@ struct Question {
 
 struct Step {
     std::string title;
-    StepScene scene; ///< over the lesson's own
+    StepScene scene; ///< laid over the lesson's scene
     std::vector<LessonBlock> blocks;
     int line = 0;
 };
@@ -109,13 +110,13 @@ struct Step {
 /// One lesson in one language. Immutable once parsed.
 struct Lesson {
     std::string id, title, summary, language = "en", difficulty;
-    int number = 0; ///< place in the course; 0: not one of the course's
+    int number = 0; ///< place in the course; 0: not part of the course
     int minutes = 0;
     std::vector<std::string> prerequisites, objectives, concepts;
-    StepScene scene; ///< what every step begins from
+    StepScene scene; ///< the scene that every step starts from
     std::vector<Step> steps;
     std::vector<Question> quiz;
-    std::string path; ///< of its file, or its name among the assets
+    std::string path; ///< path of the lesson's file, or its name among the assets
 };
 
 } // namespace headscope::lesson

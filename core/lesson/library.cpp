@@ -28,7 +28,7 @@ FoundLesson read_lesson(const std::string& path) {
     }
 }
 
-/// The lessons of a folder, or the one file.
+/// Adds the lessons of a folder, or a single file.
 void add_folder(const std::string& folder, std::vector<FoundLesson>& all) {
     std::error_code none;
     if (std::filesystem::is_regular_file(folder, none)) {
@@ -43,7 +43,7 @@ void add_folder(const std::string& folder, std::vector<FoundLesson>& all) {
     std::ranges::transform(paths, std::back_inserter(all), read_lesson);
 }
 
-/// Whether a lesson is one to show, or there is a better translation of it.
+/// Whether to list a lesson: no other translation of it fits `language` better.
 bool chosen(const FoundLesson& one, const std::vector<FoundLesson>& all, const std::string& language) {
     const Lesson& lesson = one.parsed.lesson;
     if (lesson.language == language || lesson.id.empty())

@@ -8,16 +8,16 @@
 
 namespace headscope::lesson {
 
-/// A lesson file that was found, whether or not it can be read.
+/// A lesson file, readable or not.
 struct FoundLesson {
     std::string path;
     ParsedLesson parsed;
 };
 
-/// Every lesson there is: those inside the program, and the .md files of the folders, a missing folder being
-/// no fault; a folder may be a single file too. Ordered by number, then title; the course's own first. In
-/// `language` where there is such a translation, else in English. A file that cannot be read is listed with
-/// its fault.
+/// Every lesson: those inside the program, and the .md files of the folders. A missing folder is no fault; a
+/// folder may also be a single file. A lesson with several translations is listed in `language` if one
+/// exists, else in English. The lessons of the course come first, by number, then the others by title. A file
+/// that cannot be read is listed with its faults.
 std::vector<FoundLesson> find_lessons(const std::vector<std::string>& folders, const std::string& language);
 
 /// A lesson file that can be played. Throws Error(input) naming the file and its first fault.

@@ -42,7 +42,7 @@ LiveValue parse_value(std::string_view text, int line) {
     return value;
 }
 
-/// Replaces live values outside fences by marks.
+/// Replaces live values outside fences with marks.
 std::string take_values(std::string_view text, int first_line, std::vector<std::optional<LiveValue>>& values,
                         std::vector<LessonFault>& faults) {
     std::string out;
@@ -199,7 +199,7 @@ private:
         return 0;
     }
 
-    /// In a list a paragraph is an item; in a quotation the first one may name its kind: [!try].
+    /// Inside a list, a paragraph is an item. In a quotation, the first paragraph may name the kind: [!try].
     void paragraph() {
         if (in_list_ > 0) {
             list_.items.push_back(std::move(spans_));
@@ -210,7 +210,7 @@ private:
             const auto close = text.find(']');
             if (text.starts_with("[!") && close != std::string::npos) {
                 callouts_.back().kind = text.substr(2, close - 2);
-                // At its end stands the blank before what is set off next.
+                // A space follows the mark when emphasis or a live value comes next.
                 const auto begin = text.find_first_not_of(' ', close + 1);
                 text = begin == std::string::npos ? "" : text.substr(begin);
             }
@@ -243,7 +243,7 @@ private:
         return 0;
     }
 
-    /// Texts come in order: only what lies between is counted.
+    /// md4c gives texts in file order, so each call counts only the line breaks since the last one.
     int line_at(std::size_t at) {
         if (at < counted_to_)
             counted_to_ = 0, counted_ = 0;
@@ -303,7 +303,7 @@ private:
     Fence fence_;
     int in_list_ = 0;
     int line_ = 0;
-    std::size_t counted_to_ = 0; ///< in text_, and the line breaks before it
+    std::size_t counted_to_ = 0; ///< offset in text_ up to which counted_ holds the number of line breaks
     std::ptrdiff_t counted_ = 0;
     bool in_head_ = false, in_code_ = false;
 };

@@ -10,22 +10,23 @@
 
 namespace headscope::lesson {
 
-/// A fenced block as it stands in the file.
+/// A fenced block of the file.
 struct Fence {
     std::string word; ///< after the backticks: "gate", "quiz", "python", ...
     std::string text;
-    int line = 0; ///< of its first line of text
+    int line = 0; ///< line of its first line of text
 };
 
-/// What a Markdown text is read into.
+/// The functions that read_markdown calls for each part of a text.
 struct MarkdownSink {
     std::function<void(Spans title, int line)> section; ///< a heading of level 2
-    std::function<void(LessonBlock block)> block;       ///< at the top level
-    /// A fence; what it returns stands in its place, nothing when it is no part of the text.
+    std::function<void(LessonBlock block)> block;       ///< every block at the top level
+    /// Called for a fence. The block that it returns takes the fence's place; nullopt puts nothing there.
     std::function<std::optional<LessonBlock>(const Fence& fence)> fence;
 };
 
-/// Reads a text through md4c (CommonMark, with tables). `first_line` is the number of its first line.
+/// Reads Markdown through md4c (CommonMark, with tables). `first_line` is the line number where the text
+/// begins.
 void read_markdown(std::string_view text, int first_line, const MarkdownSink& sink,
                    std::vector<LessonFault>& faults);
 

@@ -35,12 +35,13 @@ class Board {
 public:
     explicit Board(const Knobs& set) : set_(set) {}
 
-    /// A knob that takes every whole number from the first to the last stop. Its value.
+    /// Adds a knob that takes every whole number from its first to its last stop; returns its value.
     std::int64_t whole(const std::string& name, const std::string& says, std::int64_t rest,
                        std::vector<double> stops) {
         return add(name, says, rest, std::move(stops), false);
     }
-    /// A knob that takes only its stops: the largest that is not above what was asked for.
+    /// Adds a knob that takes only its stops; returns the largest stop that is not above the number asked
+    /// for.
     std::int64_t stop(const std::string& name, const std::string& says, std::int64_t rest,
                       std::vector<double> stops) {
         return add(name, says, rest, std::move(stops), true);

@@ -11,7 +11,7 @@ namespace {
 
 using Sizes = std::initializer_list<std::pair<const char*, std::int64_t*>>;
 
-/// Sizes that stay as they are where the block says nothing.
+/// Reads sizes; a size without an entry keeps its value.
 void take(Fields& fields, const Sizes& sizes) {
     for (const auto& [key, size] : sizes) {
         *size = fields.whole(key).value_or(*size);

@@ -11,17 +11,17 @@
 
 namespace headscope::lesson {
 
-/// A number for each of some lengths T.
+/// Pairs (T, value) for several lengths T.
 using Curve = std::vector<std::pair<double, double>>;
 
 inline constexpr std::int64_t longest_text = 131072;
 
 struct CostFigure {
     Dims dims;
-    Cost cost;                    ///< of one sentence, without biases
-    Cost full_width;              ///< if each of the H heads had width D
-    double crossing = 0;          ///< the T from which attention takes more than the projections: D + Hkv dk
-    Curve projections, attention; ///< FLOP over T, to longest_text
+    Cost cost;                    ///< cost of one sentence, without biases
+    Cost full_width;              ///< the cost if each of the H heads had width D
+    double crossing = 0;          ///< the T above which attention costs more than the projections: D + Hkv dk
+    Curve projections, attention; ///< FLOP over T, up to longest_text
 };
 
 struct CacheFigure {
@@ -30,23 +30,23 @@ struct CacheFigure {
         std::string name; ///< "MHA", "GQA", "MQA"
         std::int64_t Hkv = 0;
         std::int64_t per_token = 0, all = 0; ///< bytes for one token and for T
-        Curve curve;                         ///< bytes over T, to longest_text
+        Curve curve;                         ///< bytes over T, up to longest_text
     };
-    std::vector<Row> rows; ///< MHA, the Hkv of the knob where that is neither H nor 1, MQA
+    std::vector<Row> rows; ///< MHA, the knob's Hkv if it is neither H nor 1, MQA
 };
 
 struct BlurFigure {
     std::int64_t row = 0;
-    std::vector<std::string> words; ///< Tk, the keys
+    std::vector<std::string> words; ///< Tk: the tokens of the keys
     struct Head {
         std::int64_t head = 0;
-        std::vector<float> weights; ///< Tk, of the row
+        std::vector<float> weights; ///< Tk: the weights of the row
         double entropy = 0;         ///< nats
-        std::int64_t top = 0;       ///< the key that the head reads most by itself
+        std::int64_t top = 0;       ///< the key with the largest weight in this head
     };
     std::vector<Head> heads;
-    double entropy = 0;     ///< mean of the heads'
-    Curve entropy_by_share; ///< the mean for shares 0 to 1
+    double entropy = 0;     ///< mean of the heads' entropies, nats
+    Curve entropy_by_share; ///< that mean for shares from 0 to 1
 };
 
 struct LoopFigure {
@@ -56,9 +56,9 @@ struct LoopFigure {
 
 using PanelFigure = std::variant<CostFigure, CacheFigure, BlurFigure, LoopFigure>;
 
-/// What a panel shows with its knobs so. Weights are computed by the engine, on the panel's own variant of
-/// the problem. Throws Error(input) when the problem lacks what the panel speaks of, or is too large to be
-/// computed between two frames.
+/// The content of a panel for the given knobs. The engine computes the weights, on the panel's own variant of
+/// the problem. Throws Error(input) when the problem lacks something that the panel shows, or when the
+/// problem is too large to compute between two frames.
 PanelFigure compute_panel(const LessonPanel& panel, const Knobs& set, const Problem& problem,
                           engine::Engine& engine);
 

@@ -81,7 +81,7 @@ private:
     std::vector<LessonFault>& faults_;
 };
 
-/// Line ends as Unix writes them.
+/// Turns CR LF and CR into LF.
 std::string with_plain_lines(std::string_view text) {
     std::string out(text);
     std::erase(out, '\r');
@@ -107,7 +107,7 @@ ParsedLesson parse_lesson(std::string_view given, const std::string& path) {
         body.remove_prefix(end + 5);
     }
     read_markdown(body, line, Assembly(out).sink(), out.faults);
-    // Steps that only held the quiz's heading.
+    // Removes steps that held only the heading of the quiz.
     std::erase_if(out.lesson.steps, [&](const Step& step) {
         return step.blocks.empty() && step.scene.line == 0 && !out.lesson.quiz.empty() &&
                &step == &out.lesson.steps.back();

@@ -8,19 +8,19 @@
 
 namespace headscope::lesson {
 
-/// What is wrong with a lesson file, and where.
+/// A fault of a lesson file, and its line.
 struct LessonFault {
     int line = 0; ///< from 1
     std::string sentence;
 };
 
 struct ParsedLesson {
-    Lesson lesson; ///< what could be read
+    Lesson lesson; ///< the parts that could be read
     std::vector<LessonFault> faults;
 };
 
-/// Reads a lesson as assets/manual/lessons.md describes it. Never throws for what stands in the text: all
-/// faults are listed, ordered by line. Whether targets exist and gates can be met is for check_lesson.
+/// Reads a lesson in the format that assets/manual/lessons.md describes. Never throws for the content of the
+/// text: all faults are listed, ordered by line. check_lesson tests whether targets exist and gates can open.
 ParsedLesson parse_lesson(std::string_view text, const std::string& path);
 
 } // namespace headscope::lesson

@@ -19,12 +19,12 @@ StepScene laid_over(const StepScene& under, const StepScene& over) {
     StepScene out = under;
     take(out.preset, over.preset);
     take(out.sentence, over.sentence);
-    if (over.preset) { // with its own sentences where none are given
+    if (over.preset) { // a preset without a sentence given brings its own
         out.sentence = over.sentence;
         out.kv_sentence.reset();
     }
     take(out.kv_sentence, over.kv_sentence);
-    if (over.mask || over.mask_rules) { // one or the other: "none" also ends rules
+    if (over.mask || over.mask_rules) { // a mask and mask rules replace each other: "none" also removes rules
         out.mask = over.mask;
         out.mask_rules = over.mask_rules;
     }

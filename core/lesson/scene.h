@@ -9,7 +9,7 @@
 
 namespace headscope::lesson {
 
-/// What a step shows: the problem, and how it is looked at. Whatever is not given stays as the lesson has it.
+/// What a step shows: the problem and the view of it. An entry without a value keeps the lesson's value.
 struct StepScene {
     // The problem.
     std::optional<std::string> preset, sentence;
@@ -21,26 +21,26 @@ struct StepScene {
     std::optional<bool> identity_W_O;
     std::optional<float> temperature;
     std::vector<std::pair<std::int64_t, float>> gains;
-    std::vector<std::pair<Target, float>> edits; ///< every cell of the target is set
+    std::vector<std::pair<Target, float>> edits; ///< sets every cell of the target to the number
 
     // The view.
     std::optional<StageGroup> stage;
     std::optional<std::string> view;       ///< heatmap, arcs, text or graph
     std::optional<std::string> heads;      ///< each, difference or mean
     std::optional<std::string> projection; ///< q, k or v
-    std::optional<bool> apart;             ///< the heads of split slid apart, or those of concat side by side
-    std::optional<TargetIndex> row;        ///< the query row stepped through; "all" for the whole stage
+    std::optional<bool> apart;      ///< slides the heads of split apart, or puts those of concat side by side
+    std::optional<TargetIndex> row; ///< the query row stepped through; "all": the whole stage
     std::optional<std::int64_t> head, other;
     std::optional<Target> select; ///< one cell
-    std::vector<Target> point;    ///< outlined
-    int line = 0;                 ///< in the file; 0: not given
+    std::vector<Target> point;    ///< targets to outline
+    int line = 0;                 ///< line in the file; 0: not from a file
 };
 
-/// `over` laid over `under`: what it gives replaces. Gains and edits are added to those of `under`, points
-/// are its own alone.
+/// Lays `over` over `under`: every entry that `over` gives replaces the entry of `under`. Gains and edits of
+/// both are kept; only the points of `over` are kept.
 StepScene laid_over(const StepScene& under, const StepScene& over);
 
-/// The problem of a scene. Throws Error(input) when there is no such problem, cell, head or word.
+/// The problem of a scene. Throws Error(input) when the preset, a cell, a head or a word does not exist.
 project::Recipe recipe_of(const StepScene& scene);
 
 } // namespace headscope::lesson

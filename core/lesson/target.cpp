@@ -38,7 +38,7 @@ std::string index_text(const TargetIndex& index) {
     return ":";
 }
 
-/// Which tokens an axis of a tensor counts; null for axes that count no tokens.
+/// The token labels of an axis of a tensor; null when the axis does not count tokens.
 const std::vector<std::string>* labels_of(const Problem& problem, TensorId tensor, int axis) {
     const TensorInfo& info = tensor_info(tensor);
     const Axis kind = info.axes[static_cast<std::size_t>(axis)];
@@ -120,7 +120,7 @@ Target parse_target(std::string_view text) {
 std::string target_text(const Target& target) {
     std::string text(tensor_info(target.tensor).name);
     for (std::size_t i = 0; i < target.indices.size(); ++i) {
-        // Heads stand in brackets of their own: weights[0][sat, cat].
+        // The head index has brackets of its own: weights[0][sat, cat].
         const bool opens = i == 0 || (i == 1 && target.indices.size() == 3);
         text += opens ? "[" : ", ";
         text += index_text(target.indices[i]);

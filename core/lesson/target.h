@@ -13,18 +13,18 @@ namespace headscope::lesson {
 struct TargetIndex {
     enum class Kind : std::uint8_t { number, word, all, range };
     Kind kind = Kind::all;
-    std::int64_t first = 0, end = 0; ///< number: first; range: [first, end)
+    std::int64_t first = 0, end = 0; ///< number: first only; range: [first, end)
     std::string word;
 };
 
-/// CellRange of one tensor as a lesson writes them, "weights[0][sat, cat]": indices of the tensor's axes
-/// without the batch; those that are left out at the end mean all.
+/// Cells of one tensor as a lesson writes them, "weights[0][sat, cat]": one index per axis of the tensor
+/// without the batch; missing last indices mean all.
 struct Target {
     TensorId tensor = TensorId::x;
     std::vector<TargetIndex> indices;
 };
 
-/// The cells that a target means in one problem: `count[axis]` indices from `first[axis]` on, batch entry 0.
+/// The cells of a target in one problem: `count[axis]` indices from `first[axis]` on, in batch entry 0.
 struct CellRange {
     TensorId tensor = TensorId::x;
     Index first{};
@@ -37,8 +37,8 @@ TargetIndex parse_index(std::string_view text);
 Target parse_target(std::string_view text);
 std::string target_text(const Target& target);
 
-/// Finds the cells. Words are tokens of the problem; one that stands there twice needs its position
-/// (`the@4`). Throws Error(input) naming the index, what it is and what there is.
+/// Finds the cells of a target. Words are tokens of the problem; a token that occurs twice needs its position
+/// (`the@4`). Throws Error(input) that names the index, its size and the valid range.
 CellRange resolve(const Target& target, const Problem& problem);
 
 /// The row of a query token: by its number, its word, or the first of a range. Throws Error(input) likewise.
@@ -47,9 +47,9 @@ std::int64_t query_row(const TargetIndex& index, const Problem& problem);
 /// Where the cells lie in a tensor of that shape, in row-major order.
 std::vector<std::int64_t> offsets_of(const CellRange& cells, const Shape& shape);
 
-/// A stage of the trace or an input of the problem; null where there is none.
+/// A stage of the trace or an input of the problem; null when the problem has no such tensor.
 const Tensor* tensor_of(const Problem& problem, const Trace& trace, TensorId id);
-/// The numbers of some cells, in row-major order. Throws Error(input) when the tensor is not there.
+/// The numbers of the cells, in row-major order. Throws Error(input) when the tensor does not exist.
 std::vector<float> values_of(const CellRange& cells, const Problem& problem, const Trace& trace);
 
 } // namespace headscope::lesson

@@ -17,7 +17,7 @@ float* allocate_block(std::size_t bytes) {
     if (memory == nullptr)
         throw std::bad_alloc();
 #if defined(MADV_HUGEPAGE)
-    // Only advice: where the system has no large pages, small ones serve.
+    // This call is only advice: a system without large pages uses small ones.
     if (bytes >= huge_page)
         madvise(memory, bytes, MADV_HUGEPAGE);
 #endif

@@ -7,8 +7,8 @@
 
 namespace headscope {
 
-/// Keeps the memory of large tensors between runs: fresh pages cost more than the arithmetic that fills them.
-/// Every member may be used from any thread.
+/// Keeps the memory of large tensors between runs, because fresh pages cost more than the arithmetic that
+/// fills them. Any thread may use every member.
 class BufferStore {
 public:
     BufferStore() = default;
@@ -16,19 +16,20 @@ public:
     BufferStore(const BufferStore&) = delete;
     BufferStore& operator=(const BufferStore&) = delete;
 
-    /// At least `bytes`, 64-byte aligned; the smallest that waits and is not twice too large, or new. On
-    /// pages of the largest kind that the system gives. Throws std::bad_alloc.
+    /// At least `bytes` of memory, 64-byte aligned: the smallest free block that is not twice too large, or a
+    /// new one, on large pages if the system has them. Throws std::bad_alloc.
     float* take(std::size_t bytes);
-    /// Takes back what `take` gave; the store must have been told of it.
+    /// Takes back memory that `take` of this store gave.
     void give_back(float* memory) noexcept;
-    /// Frees what has waited since the last call but one, so that no more is held than one run needed.
+    /// Frees the blocks that stayed free since the call before last, so that the store holds only what one
+    /// run needed.
     void age() noexcept;
 
 private:
     struct Block {
         float* memory;
         std::size_t bytes;
-        int age; ///< calls of age() since it was given back
+        int age; ///< calls of age() since the block was given back
         bool free;
     };
     std::mutex mutex_;

@@ -28,7 +28,7 @@ struct Dims {
 enum class Axis : std::uint8_t { none, B, Tq, Tk, D, Dkv, H, Hkv, dk, dv, H_dk, Hkv_dk, Hkv_dv, H_dv };
 
 std::int64_t extent(Axis axis, const Dims& dims);
-/// As shown to people: "Tq", "H·dk".
+/// The name shown to the user: "Tq", "H·dk".
 std::string axis_name(Axis axis);
 
 } // namespace headscope

@@ -7,7 +7,7 @@
 
 namespace headscope {
 
-/// The address of one number: one index per axis of its tensor; the rest does not count.
+/// The address of one number: one index per axis of its tensor; entries beyond the rank are ignored.
 using Index = std::array<std::int64_t, 4>;
 
 /// The extents of a row-major tensor, outermost first. Rank 0 to 4; every extent is >= 0.
@@ -20,15 +20,15 @@ public:
 
     int rank() const { return rank_; }
     std::int64_t operator[](int axis) const { return extents_[static_cast<std::size_t>(axis)]; }
-    /// Extent counted from the innermost axis: back(0) is the last.
+    /// Extent counted from the innermost axis: back(0) is the innermost.
     std::int64_t back(int axis) const { return (*this)[rank_ - 1 - axis]; }
     /// Number of elements; 1 for rank 0.
     std::int64_t count() const;
-    /// Where a number lies in row-major order.
+    /// The offset of a number in row-major order.
     std::int64_t offset(const Index& at) const;
-    /// The address of the number that lies there.
+    /// The address of the number at `offset`.
     Index index(std::int64_t offset) const;
-    /// As written in messages and exports: "(1, 4, 8)".
+    /// The text used in messages and exports: "(1, 4, 8)".
     std::string text() const;
 
     const std::int64_t* begin() const { return extents_.data(); }

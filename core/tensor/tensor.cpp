@@ -14,19 +14,19 @@ namespace headscope {
 namespace {
 
 constexpr std::size_t alignment = 64;
-constexpr std::size_t large = std::size_t{256}
-                              << 10; ///< bytes; what is smaller the heap recycles well enough
+constexpr std::size_t large = std::size_t{256} << 10; ///< bytes; the heap reuses smaller blocks well enough
 
 std::size_t bytes_of(std::int64_t count) {
     return static_cast<std::size_t>(std::max<std::int64_t>(count, 1)) * sizeof(float);
 }
 
-/// The heap's own way to align is slow: where its memory begins is kept before the first number.
+/// Aligns by hand, because the heap's aligned allocation is slow. The start of the heap's block is kept
+/// before the first number.
 float* allocate_numbers(std::int64_t count) {
     void* const memory = std::malloc(bytes_of(count) + alignment);
     if (memory == nullptr)
         throw std::bad_alloc();
-    // The heap aligns to 16 bytes, so that there is always room for its pointer.
+    // The heap aligns to 16 bytes, so that the pointer always has room.
     const auto begin = reinterpret_cast<std::uintptr_t>(memory);
     auto* const numbers = reinterpret_cast<float*>(begin / alignment * alignment + alignment);
     std::memcpy(reinterpret_cast<char*>(numbers) - sizeof memory, &memory, sizeof memory);
@@ -71,7 +71,7 @@ Tensor::Tensor(const Shape& shape, std::span<const float> source) : Tensor(shape
 
 bool Tensor::all_finite() const {
     if (finite_.value.load(std::memory_order_relaxed) == Finite::unknown) {
-        // An exponent of all ones is what NaN and the infinities share.
+        // NaN and the infinities have an exponent of all ones.
         constexpr std::uint32_t exponent = 0x7F800000;
         const auto is_wild = [](float v) { return (std::bit_cast<std::uint32_t>(v) & exponent) == exponent; };
         std::uint32_t wild = 0;

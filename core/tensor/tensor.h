@@ -11,13 +11,13 @@
 
 namespace headscope {
 
-/// A dense row-major float32 tensor that owns its numbers. Built once, then shared as TensorPtr and never
-/// changed, so that any thread may read it without a lock.
+/// A dense row-major float32 tensor that owns its numbers. A tensor is filled once, then shared as TensorPtr
+/// and never changed, so that any thread may read it without a lock.
 class Tensor {
 public:
-    /// Numbers are left uninitialised; the maker fills them before sharing. 64-byte aligned.
+    /// Leaves the numbers uninitialised; the maker fills them before sharing. 64-byte aligned.
     explicit Tensor(const Shape& shape);
-    /// The same, with memory from `store` where it is large; it goes back there in the end.
+    /// The same; a large tensor takes its memory from `store` and gives it back at the end.
     Tensor(const Shape& shape, const std::shared_ptr<BufferStore>& store);
     Tensor(const Shape& shape, float value);
     /// Throws Error(internal) when the number of values is not shape.count().
@@ -30,7 +30,7 @@ public:
     std::span<const float> values() const { return {data_.get(), static_cast<std::size_t>(count_)}; }
     std::span<float> values() { return {data_.get(), static_cast<std::size_t>(count_)}; }
 
-    /// Whether no number is NaN or infinite. Looked up once: ask only when the numbers are final.
+    /// Whether no number is NaN or infinite. The answer is kept: ask only when the numbers are final.
     bool all_finite() const;
 
     /// Offset of an element; missing leading indices are not allowed.
@@ -53,11 +53,11 @@ public:
 
 private:
     struct Free {
-        std::shared_ptr<BufferStore> store; ///< null: from the heap
+        std::shared_ptr<BufferStore> store; ///< null: the memory is from the heap
         void operator()(float* data) const;
     };
     enum class Finite : std::uint8_t { unknown, yes, no };
-    /// Threads that ask at the same time find the same.
+    /// Copyable atomic. Threads that compute the answer at the same time store the same value.
     struct FiniteAnswer {
         std::atomic<Finite> value{Finite::unknown};
         FiniteAnswer() = default;
@@ -75,7 +75,7 @@ private:
 
 using TensorPtr = std::shared_ptr<const Tensor>;
 
-/// The commonest way to make one by hand.
+/// A shared tensor with the given values.
 TensorPtr make_tensor(const Shape& shape, std::span<const float> values);
 
 } // namespace headscope
