@@ -19,7 +19,7 @@ namespace {
 using MeaningNumbers = std::vector<std::int64_t>;
 using WordMeanings = std::unordered_map<std::string, MeaningNumbers>;
 
-constexpr std::int64_t pair_meanings = 56; ///< those with two numbers that are not 0
+constexpr std::int64_t pair_meanings = 56; ///< the meanings with two numbers that are not 0
 
 WordMeanings parse_list(std::string_view text) {
     WordMeanings words;
@@ -76,7 +76,8 @@ MeaningNumbers numbers_of(const std::string& word) {
 Meaning meaning_vector(std::int64_t number) {
     Meaning out{};
     if (number < pair_meanings) {
-        // Columns i and i xor m hold 1 and 1, or 1 and -1: for each m four pairs that do not meet.
+        // Columns i and i xor m hold 1 and 1, or 1 and -1. Each m gives four pairs of columns that share no
+        // column.
         const auto m = static_cast<std::size_t>(number / meaning_width + 1);
         auto pair = static_cast<std::size_t>(number % meaning_width) / 2;
         std::size_t first = 0;
@@ -86,8 +87,9 @@ Meaning meaning_vector(std::int64_t number) {
         out[first ^ m] = number % 2 == 0 ? 1.0F : -1.0F;
         return out;
     }
-    // Plus and minus one half. The signs are a quadratic form of the column's three bits plus a linear one:
-    // the second-order Reed-Muller code of length 8, each of whose cosets of the first-order one is a basis.
+    // All numbers are plus or minus one half. The signs are a quadratic form of the column's three bits plus
+    // a linear one: the second-order Reed-Muller code of length 8, in which each coset of the first-order
+    // code is a basis.
     const auto quadratic = static_cast<unsigned>((number - pair_meanings) / meaning_width);
     const auto linear = static_cast<unsigned>((number - pair_meanings) % meaning_width);
     for (unsigned i = 0; i < out.size(); ++i) {
@@ -109,7 +111,7 @@ Meaning meaning_of(std::string_view given) {
         Meaning opposite = meaning_vector(
             static_cast<std::int64_t>(RandomNumbers(hash).next() % std::uint64_t{most_meanings}));
         for (float& value : opposite)
-            value = 0.0F - value; // never -0
+            value = 0.0F - value; // not -value, which would turn 0 into -0
         return opposite;
     }
     Meaning sum{};

@@ -33,7 +33,7 @@ const Table& table() {
     return rows;
 }
 
-/// The entry of a listed word that belongs to one of the wanted classes.
+/// The entry of a listed word, if the word belongs to one of the wanted classes.
 std::optional<WordEntry> listed(const std::string& word, std::initializer_list<WordClass> wanted) {
     const auto row = table().find(word);
     if (row == table().end() || std::ranges::find(wanted, row->second.word_class) == wanted.end())
@@ -41,8 +41,8 @@ std::optional<WordEntry> listed(const std::string& word, std::initializer_list<W
     return row->second;
 }
 
-/// The listed stem of word = stem + ending, where the stem may have lost an e, doubled its last letter or
-/// turned y into i.
+/// The entry of the listed stem, for word = stem + ending. The stem may have lost an e, doubled its last
+/// letter or turned y into i.
 std::optional<WordEntry> stem_entry(const std::string& word, std::string_view ending,
                                     std::initializer_list<WordClass> wanted) {
     if (!word.ends_with(ending) || word.size() < ending.size() + 2)
@@ -94,7 +94,7 @@ std::optional<WordEntry> by_shape(const std::string& word) {
     return std::nullopt;
 }
 
-/// A single code point that is neither letter, mark nor number, and no emoji.
+/// Whether the word is a single code point that is neither letter, mark, number nor emoji.
 bool sole_mark(std::string_view word) {
     utf8proc_int32_t c = 0;
     const auto length = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(word.data()),

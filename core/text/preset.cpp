@@ -30,7 +30,7 @@ void compare_positions(Tensor& W_Q, Tensor& W_K, const Wave& wave, std::int64_t 
     const std::int64_t sine = wave.column;
     const std::int64_t cosine = wave.column + 1;
     W_Q.at(sine, at) = a;
-    W_Q.at(cosine, at) = 0.0F - b; // never -0
+    W_Q.at(cosine, at) = 0.0F - b; // not -b, which would turn 0 into -0
     W_Q.at(sine, at + 1) = b;
     W_Q.at(cosine, at + 1) = a;
     W_K.at(sine, at) = static_cast<float>(key_gain);
@@ -156,7 +156,7 @@ PresetProblem build_preset(std::string_view id, std::string_view sentence, std::
     if (info.kv_sentence.empty())
         fail_input("the preset " + std::string(info.id) +
                    " has the words of its own sentence alone; choose another preset for a second sentence");
-    // The weights are the same for every sentence: only the words of the second one are taken.
+    // Only the words of the second sentence are used; the weights do not depend on the sentence.
     Problem second = build(info, words_for(info, kv_sentence), seed).problem;
     built.problem.dims.Tk = second.dims.Tk;
     built.problem.x_kv = std::move(second.x);

@@ -10,33 +10,33 @@
 #include <string>
 #include <vector>
 
-// What the presets share while they are built. Not for use outside core/text.
+// Parts that the presets share. Not for use outside core/text.
 namespace headscope::text::preset {
 
 /// One sine/cosine pair of position columns of x, and the two dimensions of a head that compare them.
 struct Wave {
     double period = 1;       ///< in tokens
-    std::int64_t column = 0; ///< of x: sin(2 pi t / period); the cosine stands in the column after
-    double cosine = 0;       ///< share of cos(2 pi d / period) in the scaled score, d = query - key position
-    double sine = 0;         ///< share of sin(2 pi d / period); positive prefers keys before the query
+    std::int64_t column = 0; ///< the column of x with sin(2 pi t / period); the next column has the cosine
+    double cosine = 0;       ///< weight of cos(2 pi d / period) in the scaled score; d = query - key position
+    double sine = 0; ///< weight of sin(2 pi d / period); a positive weight prefers keys before the query
 };
 
 /// Writes sin and cos of every position into columns wave.column and wave.column + 1 of x (1, T, D).
 void write_positions(Tensor& x, const Wave& wave);
 
-/// Lets two dimensions of a head, from W column `at` on, add wave.cosine cos + wave.sine sin of the distance
-/// to its scaled scores. `key_gain` is what W_K gets; W_Q gets the rest, rotated.
+/// Adds wave.cosine cos + wave.sine sin of the distance to a head's scaled scores, through two dimensions of
+/// the head from W column `at` on. `key_gain` is the factor in W_K; W_Q gets the rest, rotated.
 void compare_positions(Tensor& W_Q, Tensor& W_K, const Wave& wave, std::int64_t at, std::int64_t dk,
                        double key_gain);
 
-/// gain (cos(2 pi (d - shift) / period)): highest where the key stands `shift` tokens before the query.
+/// gain cos(2 pi (d - shift) / period): highest for the key `shift` tokens before the query.
 Wave peak_at(Wave wave, double shift, double gain);
 
 /// The orthogonal and symmetric n x n matrix sqrt(2/n) cos(pi/n (r + 1/2) (c + 1/2)), known as DCT-IV: every
 /// number differs from its neighbours, every column mixes all rows, and its square is the identity.
 TensorPtr mixing_matrix(std::int64_t n);
 
-/// The four projections of a layer without biases.
+/// A layer's four projections, without biases.
 Weights make_weights(TensorPtr W_Q, TensorPtr W_K, TensorPtr W_V, TensorPtr W_O);
 
 /// A self-attention problem of one batch entry: dk = dv = D / H, Hkv = H, no mask.

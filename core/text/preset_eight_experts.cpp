@@ -11,7 +11,7 @@ constexpr std::int64_t D = 64;
 constexpr std::int64_t H = 8;
 constexpr std::int64_t dk = D / H;
 
-// Columns of x: word class and category one-hot, then single features, positions, and the word itself.
+// Columns of x: word class and category one-hot, then single features, positions, and the word's own vector.
 constexpr std::int64_t class_columns = 0;
 constexpr std::int64_t category_columns = static_cast<std::int64_t>(word_class_count);
 constexpr std::int64_t constant = category_columns + static_cast<std::int64_t>(word_category_count);
@@ -31,9 +31,9 @@ constexpr std::int64_t column(WordClass word_class) {
     return class_columns + static_cast<std::int64_t>(word_class);
 }
 
-enum : int { person = 0, animal = 1, thing = 9 }; // of word_category_names()
+enum : int { person = 0, animal = 1, thing = 9 }; // indices into word_category_names()
 
-/// The query and key columns of one head. Gains are of scaled scores: W_Q takes the factor sqrt(dk).
+/// The query and key columns of one head. Gains count in scaled scores: W_Q includes the factor sqrt(dk).
 class Head {
 public:
     Head(Tensor& W_Q, Tensor& W_K, std::int64_t h) : W_Q_(W_Q), W_K_(W_K), first_(h * dk) {}
@@ -47,7 +47,7 @@ public:
     void compare(std::int64_t d, const Wave& distance) const {
         compare_positions(W_Q_, W_K_, distance, first_ + d, dk, 4);
     }
-    /// Sends every word whose class is not `busy` to the first token, a resting place.
+    /// Every word whose class is not `busy` attends to the first token, a resting place.
     void rest(std::int64_t d, WordClass busy, double gain) const {
         for (std::size_t c = 0; c < word_class_count; ++c)
             if (static_cast<WordClass>(c) != busy)
@@ -61,16 +61,16 @@ private:
     std::int64_t first_;
 };
 
-/// Heads 0 and 1: the token `shift` places before.
+/// Heads 0 and 1: attend to the token `shift` places before.
 void neighbour(const Head& head, double shift) {
     constexpr double gain = 5;
     for (std::size_t i = 0; i < periods.size(); ++i)
         head.compare(2 * static_cast<std::int64_t>(i), peak_at(wave(i), shift, gain));
 }
 
-/// Heads 2 and 3: the nearest noun before (direction 1) or after (direction -1). Numerically fitted so that
-/// within 24 tokens on the right side every step further costs at least 1.3 up to the sixth, and the wrong
-/// side costs more than any of those six; it spans 39.
+/// Heads 2 and 3: attend to the nearest noun before (direction 1) or after (direction -1). The numbers are
+/// fitted so that, within 24 tokens on the right side, each step of the first six costs at least 1.3, and any
+/// key on the wrong side costs more than those six. The scores span 39.
 void nearest(const Head& head, double direction) {
     constexpr double steepness = 1.3;
     head.compare(2, wave(0, steepness * 1.858, direction * steepness * 1.505));
@@ -97,8 +97,8 @@ void determiner_to_noun(const Head& head) {
     nearest(head, -1);
 }
 
-/// Sixteen categories as the eight unit vectors and their negatives: a word scores `gain` with its own
-/// category, minus `gain` with one other and 0 with the rest.
+/// Maps sixteen categories to the eight unit vectors and their negatives: a word scores `gain` with its own
+/// category, -gain with one other category and 0 with the rest.
 void same_category(const Head& head) {
     constexpr double gain = 5;
     for (std::int64_t c = 0; c < static_cast<std::int64_t>(word_category_count); ++c) {
@@ -114,7 +114,8 @@ void pronoun_to_noun(const Head& head) {
     head.offer(0, column(WordClass::noun), 1);
     head.offer(0, column(WordClass::unknown), 0.97);
     head.rest(1, WordClass::pronoun, gain);
-    // Words for a person want a person, "it" wants none and rather an animal than a place or a time.
+    // Personal pronouns look for a person; "it" looks for no person, and for an animal before a place or a
+    // time.
     constexpr double match = 10;
     head.ask(2, refers_to, match);
     for (std::int64_t c = 0; c < static_cast<std::int64_t>(word_category_count); ++c)
@@ -188,7 +189,7 @@ PresetProblem eight_experts(const std::vector<Word>& words, std::uint64_t seed) 
     pronoun_to_noun(head(5));
     rare_word(head(6));
     punctuation(head(7));
-    // W_V and W_O undo each other: eight words that read only themselves would come out as they went in.
+    // W_V W_O is the identity: if all words read only themselves, the output equals the input.
     const TensorPtr mixing = mixing_matrix(D);
     const Weights weights = make_weights(W_Q, W_K, mixing, mixing);
     return {make_problem(words, H, x, weights),

@@ -16,8 +16,8 @@ enum : std::int64_t { noun_like, verb_like, modifier, adverb_like, slow, fast = 
 constexpr Wave slow_wave{.period = 128, .column = slow};
 constexpr Wave fast_wave{.period = 12, .column = fast};
 
-/// The four class columns. A word is found as a noun or a verb by its first two numbers, and looks for a noun
-/// or a verb by all four; small equal numbers cancel and look for nothing.
+/// The four class columns. The first two numbers mark a word as a noun or a verb for keys; all four decide
+/// whether a query looks for a noun or a verb. Small equal numbers cancel and look for nothing.
 std::array<float, 4> class_features(WordClass word_class) {
     switch (word_class) {
     case WordClass::noun:
@@ -50,7 +50,7 @@ std::array<float, 4> class_features(WordClass word_class) {
     return {};
 }
 
-// Scaled-score gains; assets/manual/presets.md tells what each does.
+// Gains in scaled scores; assets/manual/presets.md explains each.
 constexpr float class_gain = 4.0F;
 constexpr float lean_gain = 5.0F;
 constexpr double near_gain = 50;
@@ -59,7 +59,7 @@ constexpr double previous_fast_gain = 16;
 constexpr float quarter_turn = 0.70710678F; ///< sine and cosine of 45 degrees
 
 void look_for_class(Tensor& W_Q, Tensor& W_K) {
-    // Dimension 0 asks for a noun and shuns verbs, dimension 1 asks for a verb; 2 comes from sqrt(dk).
+    // Dimension 0 asks for a noun and avoids verbs, dimension 1 asks for a verb. The factor 2 is sqrt(dk).
     W_Q.at(verb_like, 0) = 2;
     W_Q.at(modifier, 0) = 2;
     W_K.at(noun_like, 0) = class_gain;
@@ -69,7 +69,8 @@ void look_for_class(Tensor& W_Q, Tensor& W_K) {
     W_Q.at(adverb_like, 1) = -2;
     W_Q.at(modifier, 1) = 2;
     W_K.at(verb_like, 1) = -class_gain;
-    // Dimension 1 also leans: a growing number of position makes what asks with minus prefer earlier words.
+    // Dimension 1 also adds a lean: W_K grows with the position, so that queries with a negative number
+    // prefer earlier words.
     W_K.at(slow, 1) = lean_gain * quarter_turn;
     W_K.at(slow + 1, 1) = -lean_gain * quarter_turn;
     compare_positions(W_Q, W_K, peak_at(slow_wave, 0, near_gain), 2, dk, 5);
@@ -82,7 +83,8 @@ void look_back(Tensor& W_Q, Tensor& W_K) {
 
 TensorPtr values() {
     auto W_V = std::make_shared<Tensor>(Shape{D, D}, 0.0F);
-    // Head 0 tells the class found by four contrasts, head 1 the class before as it stands and its place.
+    // Head 0 outputs the found class as four contrasts; head 1 outputs the class and the position of the word
+    // before.
     constexpr float contrasts[4][4] = {{1, 1, 1, 1}, {-1, 1, -1, 1}, {1, 1, -1, -1}, {-1, 1, 1, -1}};
     for (std::int64_t feature = 0; feature < 4; ++feature) {
         for (std::int64_t d = 0; d < 4; ++d)

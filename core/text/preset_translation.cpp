@@ -15,7 +15,7 @@ static_assert(dk == meaning_width);
 
 constexpr std::array<int, 4> periods{5, 10, 32, 128};
 
-// Gains; assets/manual/presets.md tells what each does.
+// Gains; assets/manual/presets.md explains each.
 constexpr float meaning_gain = 3;
 constexpr double position_gain = 3;
 constexpr double position_key_gain = 2;
@@ -48,7 +48,7 @@ PresetProblem translation(const std::vector<Word>& words) {
     for (std::int64_t c = 0; c < meaning_width; ++c)
         W_Q->at(c, c) = W_K->at(c, c) = meaning_gain;
     for (std::int64_t c = 0; c < D; ++c)
-        W_V->at(c, c) = 1; // head 0 hands over the meaning that it reads, head 1 the position
+        W_V->at(c, c) = 1; // head 0 outputs the meaning of the word it reads, head 1 the position
     for (std::size_t i = 0; i < periods.size(); ++i) {
         write_positions(*x, wave(i));
         compare_positions(*W_Q, *W_K, peak_at(wave(i), 0, position_gain), wave(i).column, dk,

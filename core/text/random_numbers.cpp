@@ -15,7 +15,7 @@ bool RandomNumbers::survives(double x) {
 
 double RandomNumbers::normal() {
     while (true) {
-        // |z| = k + x is taken with probability exp(-k/2) exp(-k(k-1)/2) exp(-x(2k+x)/2) = exp(-z^2/2).
+        // Accepts |z| = k + x with probability exp(-k/2) exp(-k(k-1)/2) exp(-x(2k+x)/2) = exp(-z^2/2).
         int k = 0;
         while (survives(0.5))
             ++k;

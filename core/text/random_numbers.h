@@ -4,8 +4,8 @@
 
 namespace headscope::text {
 
-/// splitmix64 (Steele, Lea and Flood 2014): a counter stepped by the golden ratio and mixed. Unlike the
-/// distributions of the standard library its numbers are the same on every machine. For one thread.
+/// splitmix64 (Steele, Lea and Flood 2014): a counter stepped by the golden ratio and mixed. The numbers are
+/// the same on every machine, unlike those of the standard library's distributions. For one thread.
 class RandomNumbers {
 public:
     explicit RandomNumbers(std::uint64_t seed) : state_(seed) {}
@@ -21,8 +21,8 @@ public:
     float uniform() {
         return static_cast<float>(static_cast<std::int64_t>(next() >> 40U) - (1 << 23)) * 0x1p-23F;
     }
-    /// Standard normal, by comparisons of uniform numbers alone (Karney 2016, "Sampling exactly from the
-    /// normal distribution"): no logarithm or cosine that another machine might round differently.
+    /// Standard normal, from comparisons of uniform numbers alone (Karney 2016, "Sampling exactly from the
+    /// normal distribution"): another machine might round a logarithm or cosine differently.
     double normal();
 
 private:

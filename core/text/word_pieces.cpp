@@ -36,7 +36,8 @@ bool has_mark(std::string_view piece) {
     return without_mark(piece).size() < piece.size();
 }
 
-/// Signs and line ends alone: no letter, no digit, and no part of a character, which may be one of a letter.
+/// Whether the text is only signs and line ends: no letter, no digit, and no part of a character, since that
+/// character may be a letter.
 bool stands_alone(std::string_view text) {
     if (text.empty())
         return false;
@@ -77,7 +78,7 @@ std::vector<TokenRun> words_of_pieces(const std::vector<std::string>& pieces) {
         return stands_alone(bytes ? std::string_view(*bytes) : text);
     };
     std::vector<TokenRun> runs;
-    bool open = false; // the word before takes further pieces
+    bool open = false; // whether the word before takes further pieces
     for (std::size_t n = 0; n < pieces.size(); ++n) {
         const std::string& piece = pieces[n];
         const bool special = is_special_token(piece);

@@ -13,7 +13,7 @@ namespace {
 
 enum class Kind { letter, alone, mark, joiner, format, space };
 
-/// One user-perceived character: a code point with everything that extends it.
+/// One user-perceived character: a code point and all code points that extend it.
 struct Cluster {
     Kind kind = Kind::space;
     std::size_t begin = 0;
@@ -83,7 +83,8 @@ std::vector<Cluster> clusters_of(std::string_view sentence) {
         if (length <= 0)
             fail_encoding(sentence, at);
         const bool opens = at == 0 || utf8proc_grapheme_break_stateful(before, c, &state);
-        // A mark that begins a text or follows a space has no letter to extend, but is one itself.
+        // A mark at the start of a text or after a space has no letter to extend and counts as a letter
+        // itself.
         const bool stray = !opens && clusters.back().kind == Kind::space;
         if (opens || stray)
             clusters.push_back({kind_of(c), at, at, 0});

@@ -9,7 +9,7 @@ namespace headscope::text {
 
 namespace {
 
-/// The first byte of the character that ends at `end`.
+/// Index of the first byte of the character that ends at `end`.
 std::size_t begin_of_letter_before(std::string_view text, std::size_t end) {
     std::size_t at = end - 1;
     while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U)
@@ -26,7 +26,7 @@ bool word_letter_at(std::string_view text, std::size_t at) {
     return at < text.size() && is_word_letter(letter_at(text, at).value_or(Letter{}).value);
 }
 
-/// Where the white space before `end` begins, not before `least`.
+/// The start of the white space before `end`, but not before `least`.
 std::size_t begin_of_space(std::string_view text, std::size_t end, std::size_t least) {
     while (end > least) {
         const std::size_t at = begin_of_letter_before(text, end);
@@ -100,7 +100,8 @@ std::vector<TextPart> TokenFinder::cut(const AlignedText& text) const {
             begin = begin_of_space(bytes, begin, done);
         if (token->rstrip)
             end = end_of_space(bytes, end);
-        // As in Hugging Face's library, a token is found in the white space that the one before it took.
+        // As in Hugging Face's library, a token is also found inside the white space that the token before
+        // took.
         if (begin >= end)
             continue;
         if (begin > done)
@@ -119,8 +120,8 @@ AddedTokens::AddedTokens(const JsonField& list, const Vocabulary& of_model, Voca
         AddedToken token = read_token(element);
         if (token.content.empty())
             continue;
-        // As in Hugging Face's library, which does not take the ids of the file: a token that the model has
-        // keeps the model's id, the others are numbered on.
+        // As in Hugging Face's library, the ids of the file are ignored: a token of the model keeps the
+        // model's id, and the other tokens get the next free ids.
         if (const auto known = of_model.find(token.content))
             token.id = *known;
         else if (const auto again = extra.find(token.content))

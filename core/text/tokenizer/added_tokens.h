@@ -8,48 +8,48 @@
 
 namespace headscope::text {
 
-/// A token that is found in the text itself, before the model sees it.
+/// A token that is searched for in the text before the model runs.
 struct AddedToken {
     TokenId id = 0;
     std::string content;
-    bool special = false;     ///< left out by decode(skip_special)
-    bool single_word = false; ///< only where no word letter touches it
+    bool special = false;     ///< decode(skip_special) leaves it out
+    bool single_word = false; ///< matches only where no word letter touches it
     bool lstrip = false;      ///< takes the white space before it
     bool rstrip = false;      ///< takes the white space after it
-    bool normalized = true;   ///< sought in the normalized text
+    bool normalized = true;   ///< searched for in the normalized text
 };
 
-/// A part of a text; with an id where it is an added token.
+/// A part of a text; an added token has an id.
 struct TextPart {
     AlignedText text;
     std::optional<TokenId> id;
 };
 
-/// Finds a set of added tokens: the leftmost first, of those that begin there the longest.
+/// Finds a set of added tokens in a text: the leftmost match first, then the longest at that place.
 class TokenFinder {
 public:
     void add(std::string text, const AddedToken& token);
-    /// The whole text in parts, none of them empty.
+    /// Cuts the whole text into parts, none of them empty.
     std::vector<TextPart> cut(const AlignedText& text) const;
 
 private:
     const AddedToken* longest_at(std::string_view text, std::size_t at, std::size_t& size) const;
 
-    std::unordered_map<std::string_view, std::size_t> places_; ///< in tokens_, by text
+    std::unordered_map<std::string_view, std::size_t> places_; ///< index into tokens_ for each text
     std::vector<std::unique_ptr<const std::pair<std::string, AddedToken>>> tokens_;
     std::array<std::vector<std::size_t>, 256>
-        lengths_; ///< of the tokens that begin with a byte, longest first
+        lengths_; ///< for each byte: lengths of the tokens that begin with it, longest first
 };
 
-/// The "added_tokens" of a tokenizer.
+/// The "added_tokens" list of a tokenizer.
 class AddedTokens {
 public:
-    /// Enters the tokens that the model's vocabulary lacks into `extra`.
+    /// Adds to `extra` the tokens that the model's vocabulary lacks.
     AddedTokens(const JsonField& list, const Vocabulary& of_model, Vocabulary& extra);
 
-    /// Learns how the normalizer spells the tokens that are sought in normalized text.
+    /// Normalizes the tokens that are searched for in normalized text.
     void prepare(const Normalizer& normalizer);
-    /// Cuts the raw text at tokens, normalizes what is between them and cuts that.
+    /// Cuts the raw text at tokens, normalizes the parts between them and cuts those parts again.
     std::vector<TextPart> cut(const AlignedText& text, const Normalizer& normalizer) const;
     bool is_special(TokenId id) const { return special_.contains(id); }
 

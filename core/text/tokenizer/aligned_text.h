@@ -8,12 +8,12 @@
 
 namespace headscope::text {
 
-/// A text on its way through the tokenizer, in UTF-8, that remembers for each of its bytes which characters
-/// of the original it came from.
+/// A UTF-8 text on its way through the tokenizer. Each byte has a source: the characters of the original text
+/// that the byte came from.
 class AlignedText {
 public:
     AlignedText() = default;
-    /// Throws Error(input) for bytes that are no UTF-8 and for more than 2^31 - 1 of them.
+    /// Throws Error(input) for invalid UTF-8 and for a text of more than 2^31 - 1 bytes.
     explicit AlignedText(std::string_view utf8);
 
     const std::string& bytes() const { return bytes_; }
@@ -22,17 +22,18 @@ public:
 
     /// The source of one byte.
     TextSpan source(std::size_t byte) const { return spans_[byte]; }
-    /// The source of the bytes [begin, end): from the first one's to the last one's. An empty range at the
-    /// end of the source before it.
+    /// The source of the bytes [begin, end): from the source of the first byte to that of the last. For an
+    /// empty range: the end of the source before it.
     TextSpan source(std::size_t begin, std::size_t end) const;
 
     /// Room for so many bytes.
     void reserve(std::size_t bytes);
     void append(char32_t letter, TextSpan source);
     void append(std::string_view utf8, TextSpan source);
-    /// The bytes [begin, end) of another text with their sources.
+    /// Appends the bytes [begin, end) of another text with their sources.
     void append(const AlignedText& other, std::size_t begin, std::size_t end);
-    /// Puts a text before a text that is not empty; it takes the source of the first character.
+    /// Puts `utf8` before a text that is not empty; the new bytes get the source of the text's first
+    /// character.
     void prepend(std::string_view utf8);
     AlignedText slice(std::size_t begin, std::size_t end) const;
 

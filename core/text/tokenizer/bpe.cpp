@@ -10,7 +10,7 @@ namespace headscope::text {
 
 namespace {
 
-/// What two neighbours become, and how early: the lowest rank first.
+/// The token that two neighbours merge into, and the merge's rank: the lowest rank merges first.
 struct Merge {
     std::uint32_t rank = 0;
     TokenId id = 0;
@@ -21,19 +21,19 @@ std::uint64_t pair_key(TokenId left, TokenId right) {
            static_cast<std::uint32_t>(right);
 }
 
-/// A token of the word in a doubly linked list; merged away when its range is empty.
+/// A token of the word, in a doubly linked list; a symbol with an empty range has been merged into another.
 struct Symbol {
     WordToken token;
     std::ptrdiff_t before = -1;
     std::ptrdiff_t after = -1;
 };
 
-/// A merge that was possible when it was found.
+/// A possible merge; it may no longer apply when its turn comes.
 struct Candidate {
     std::uint32_t rank;
     std::size_t at;
     TokenId id;
-    /// Lower ranks first, then from the left.
+    /// Orders by rank, then from left to right.
     friend bool operator>(const Candidate& a, const Candidate& b) {
         return a.rank != b.rank ? a.rank > b.rank : a.at > b.at;
     }
@@ -93,7 +93,8 @@ private:
             add_merge(field, rank);
     }
 
-    /// "a b" or ["a", "b"]. The place is written only when there is a fault: there may be 300 000.
+    /// Reads a merge, "a b" or ["a", "b"]. Its place is formatted only for an error message: a file may have
+    /// 300 000 merges.
     void add_merge(const JsonField& all, std::uint32_t rank) {
         const nlohmann::json& entry = all.value()[rank];
         const auto refuse = [&](const std::string& wanted) {
@@ -122,9 +123,9 @@ private:
         merges_.insert_or_assign(pair_key(*first, *second), Merge{rank, *both});
     }
 
-    /// The characters of the word as tokens: from the vocabulary, else byte by byte, else as the unknown
-    /// token; what has none of these is left out. As in Hugging Face's library an unknown token waits for the
-    /// next known character, so that byte tokens in between come before it.
+    /// The characters of the word as tokens: a character's own token, else its byte tokens, else the unknown
+    /// token; a character that has none of these is left out. As in Hugging Face's library, an unknown token
+    /// is added only before the next known character, so that byte tokens in between come before it.
     std::vector<Symbol> symbols_of(std::string_view word) const {
         std::vector<Symbol> symbols;
         symbols.reserve(word.size());

@@ -6,7 +6,7 @@
 
 namespace headscope::text {
 
-/// A tokenizer from the content of a tokenizer.json; `name` stands for the file in messages.
+/// A tokenizer from the content of a tokenizer.json; messages call the file `name`.
 std::unique_ptr<Tokenizer> build_tokenizer(const nlohmann::json& description, const std::string& name);
 
 } // namespace headscope::text

@@ -6,10 +6,10 @@
 
 namespace headscope::text {
 
-/// Turns the spellings of tokens into pieces of text, which are joined in the end.
+/// Turns tokens from the vocabulary's spelling into pieces of text, which the caller joins.
 using Decoder = std::function<std::vector<std::string>(std::vector<std::string>)>;
 
-/// A "decoder" object. Throws Error(input) for what it does not know.
+/// Reads a "decoder" object. Throws Error(input) for an unknown type.
 Decoder read_decoder(const JsonField& field);
 
 } // namespace headscope::text

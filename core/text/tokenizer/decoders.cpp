@@ -36,7 +36,7 @@ Texts decode_byte_level(const Texts& tokens) {
     return {to_utf8_lossy(bytes)};
 }
 
-/// Takes back the blanks that English does not have, as Hugging Face's WordPiece decoder does.
+/// Removes blanks before punctuation and in contractions, as Hugging Face's WordPiece decoder does.
 std::string cleaned(std::string text) {
     constexpr std::array<std::pair<const char*, const char*>, 11> repairs{{{" .", "."},
                                                                            {" ?", "?"},
@@ -104,7 +104,7 @@ Texts decode_bytes(const Texts& tokens) {
     Texts out;
     std::string bytes;
     const auto flush = [&] {
-        // A run that is no UTF-8 as a whole becomes one U+FFFD for each byte.
+        // A run that is not valid UTF-8 as a whole becomes one U+FFFD per byte.
         if (bytes == to_utf8_lossy(bytes) && !bytes.empty())
             out.push_back(bytes);
         else
@@ -123,7 +123,7 @@ Texts decode_bytes(const Texts& tokens) {
     return out;
 }
 
-/// Takes up to `start` of a character from the front of each token and up to `stop` from its back.
+/// Removes up to `start` copies of a character from the front of each token and up to `stop` from its end.
 Decoder read_strip_decoder(const JsonField& field) {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     return [content = field.at("content").letter(), start = field.at("start").whole_number(most),

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-/// A value for a message: its kind when it is a collection, else its text, cut.
+/// A value in a message: the kind of a collection, else the value's text, shortened.
 std::string shown(const json& value) {
     if (value.is_structured())
         return (value.is_array() ? "a list of " : "an object of ") + std::to_string(value.size());

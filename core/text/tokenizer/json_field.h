@@ -9,8 +9,8 @@
 
 namespace headscope::text {
 
-/// A value of somebody else's JSON together with its place, so that every message names file and key. Refers
-/// to the JSON value, which must outlive it. All readers throw Error(input).
+/// A value of a JSON file together with its place, so that every message names file and key. Refers to the
+/// JSON value, which must outlive the field. All readers throw Error(input).
 class JsonField {
 public:
     JsonField(const nlohmann::json& value, std::string place) : value_(&value), place_(std::move(place)) {}
@@ -19,9 +19,9 @@ public:
     /// For example `tokenizer.json: model.vocab`.
     const std::string& place() const { return place_; }
 
-    /// A key of this object; throws when this is no object or lacks it.
+    /// The value of a key of this object. Throws when this is not an object or lacks the key.
     JsonField at(const char* key) const;
-    /// The same; nothing when it is missing or null.
+    /// The same; nullopt when the key is missing or null.
     std::optional<JsonField> find(const char* key) const;
     /// The elements of this array.
     std::vector<JsonField> elements() const;
@@ -36,9 +36,9 @@ public:
     std::string string_or(const char* key, std::string_view otherwise) const;
     bool boolean_or(const char* key, bool otherwise) const;
 
-    /// Refuses this value: `<place> is <value>; <wanted>`.
+    /// Throws Error(input): `<place> is <value>; <wanted>`.
     [[noreturn]] void fail(const std::string& wanted) const;
-    /// Refuses a "type" that is not among those known.
+    /// Throws Error(input) for a "type" that is not among those known.
     [[noreturn]] void fail_type(std::string_view what, std::string_view known) const;
 
 private:

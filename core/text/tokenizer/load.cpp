@@ -24,7 +24,7 @@ json read_json(const fs::path& path) {
     return parse_json(read_file(path.string()), path.string());
 }
 
-/// What tokenizer_config.json says; nothing where there is none.
+/// The content of tokenizer_config.json; empty when the file is missing.
 class Config {
 public:
     explicit Config(const fs::path& folder)
@@ -46,7 +46,7 @@ private:
     json value_;
 };
 
-/// The lines of a text without their ends.
+/// The lines of a text without their line ends.
 std::vector<std::string> lines_of(const std::string& text) {
     std::vector<std::string> lines;
     for (std::size_t begin = 0; begin < text.size();) {
@@ -60,13 +60,13 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
-/// The entry of "added_tokens" for a special token of the vocabulary.
+/// An entry of "added_tokens" for a special token of the vocabulary.
 json special_token(const std::string& text, const json& id, bool lstrip = false) {
     return {{"id", id},         {"content", text}, {"special", true},     {"normalized", false},
             {"lstrip", lstrip}, {"rstrip", false}, {"single_word", false}};
 }
 
-/// The special tokens that the vocabulary has, each once.
+/// Entries for those of `texts` that the vocabulary has, each once.
 json special_tokens(const json& vocab, const std::vector<std::string>& texts) {
     json list = json::array();
     for (std::size_t i = 0; i < texts.size(); ++i)
@@ -77,7 +77,7 @@ json special_tokens(const json& vocab, const std::vector<std::string>& texts) {
     return list;
 }
 
-/// The ["token", id] that a post-processor takes; fails when the vocabulary lacks the token.
+/// The ["token", id] pair of a post-processor. Throws when the vocabulary lacks the token.
 json token_and_id(const json& vocab, const std::string& text, const std::string& name) {
     if (!vocab.contains(text))
         fail_input(name + " has no \"" + text +
@@ -86,7 +86,7 @@ json token_and_id(const json& vocab, const std::string& text, const std::string&
     return {text, vocab.at(text)};
 }
 
-/// GPT-2 and its relatives; RoBERTa's differ by what is put around a text.
+/// GPT-2 and its relatives. RoBERTa differs in the special tokens around a text.
 std::unique_ptr<Tokenizer> from_merges(const fs::path& folder) {
     const std::string name = (folder / "vocab.json").string();
     const json vocab = read_json(name);

@@ -13,11 +13,11 @@ struct WordToken {
     ByteRange range;
 };
 
-/// Appends the tokens of one word. Several threads may call it at once.
+/// Appends the tokens of one word. Several threads may call one model at once.
 using Model = std::function<void(std::string_view word, std::vector<WordToken>& out)>;
 
-/// The "model" object, whose "vocab" has been read. `vocabulary` is shared with the tokenizer.
-/// Throws Error(input) for what it does not know.
+/// Reads the "model" object, whose "vocab" has been read already. `vocabulary` is shared with the tokenizer.
+/// Throws Error(input) for an unknown type or option.
 Model read_model(const JsonField& field, std::shared_ptr<const Vocabulary> vocabulary);
 
 Model read_bpe(const JsonField& field, std::shared_ptr<const Vocabulary> vocabulary);

@@ -25,7 +25,7 @@ std::vector<Placed> decompose(const AlignedText& text, bool compatibility) {
                                                         (compatibility ? UTF8PROC_COMPAT : 0));
     std::vector<Placed> letters;
     for_each_letter(text.bytes(), [&](char32_t letter, std::size_t at, std::size_t) {
-        constexpr std::size_t longest = 32; // U+FDFA, the longest, has 18
+        constexpr std::size_t longest = 32; // U+FDFA has the longest decomposition, 18
         std::array<utf8proc_int32_t, longest> parts{};
         int last_class = UTF8PROC_BOUNDCLASS_START;
         const auto count = utf8proc_decompose_char(static_cast<utf8proc_int32_t>(letter), parts.data(),
@@ -52,7 +52,7 @@ std::vector<Placed> decompose(const AlignedText& text, bool compatibility) {
     return letters;
 }
 
-/// The character that two make together; 0 when they make none.
+/// The character that two characters compose to; 0 when they do not compose.
 char32_t composed_pair(char32_t first, char32_t second) {
     std::array<utf8proc_int32_t, 3> pair{static_cast<utf8proc_int32_t>(first),
                                          static_cast<utf8proc_int32_t>(second), 0};

@@ -7,10 +7,10 @@
 
 namespace headscope::text {
 
-/// Rewrites a text before it is cut; keeps the sources of what it writes.
+/// Rewrites a text before the pre-tokenizer cuts it; each byte it writes keeps its source.
 using Normalizer = std::function<AlignedText(const AlignedText&)>;
 
-/// A "normalizer" object. Throws Error(input) for what it does not know.
+/// Reads a "normalizer" object. Throws Error(input) for an unknown type.
 Normalizer read_normalizer(const JsonField& field);
 
 enum class NormalForm { nfc, nfd, nfkc, nfkd };

@@ -8,7 +8,7 @@ namespace headscope::text {
 
 namespace {
 
-/// Calls `write(out, code point, its source)` for each code point.
+/// Calls `write(out, code point, source of the code point)` for each code point.
 template<class Write>
 AlignedText rewritten(const AlignedText& text, const Write& write) {
     AlignedText out;
@@ -32,7 +32,7 @@ AlignedText lower_cased(const AlignedText& text) {
     });
 }
 
-/// Drops what cannot be seen and makes every white space a blank.
+/// Drops invisible characters and turns every white space into a blank.
 AlignedText cleaned(const AlignedText& text) {
     return rewritten(text, [](AlignedText& out, char32_t letter, TextSpan source) {
         if (letter != 0 && letter != 0xFFFD && !is_control_for_bert(letter))
@@ -81,7 +81,7 @@ Normalizer read_strip_normalizer(const JsonField& field) {
     };
 }
 
-/// What replaces a match has the source of the match's last character.
+/// The replacement has the source of the match's last character.
 Normalizer read_replace_normalizer(const JsonField& field) {
     return [pattern = read_pattern(field.at("pattern")),
             content = field.at("content").string()](const AlignedText& text) {

@@ -10,8 +10,8 @@ namespace headscope::text {
 /// Changes a finished encoding: adds special tokens, trims offsets.
 using PostProcessor = std::function<void(Encoding&)>;
 
-/// A "post_processor" object. Of a template only the form for a single text is used. Throws Error(input) for
-/// what it does not know.
+/// Reads a "post_processor" object; of a template, only the form for a single text. Throws Error(input) for
+/// an unknown type.
 PostProcessor read_post_processor(const JsonField& field);
 
 } // namespace headscope::text

@@ -31,7 +31,7 @@ void append(Encoding& out, const Encoding& more) {
     out.offsets.insert(out.offsets.end(), more.offsets.begin(), more.offsets.end());
 }
 
-/// A place of a template: special tokens, or the text when there are none.
+/// An item of a template: special tokens, or the text when the list is empty.
 using Place = std::vector<SpecialToken>;
 
 std::vector<SpecialToken> read_special(const JsonField& field) {
@@ -67,8 +67,8 @@ PostProcessor read_template_post_processor(const JsonField& field) {
     };
 }
 
-/// Takes the white space at the ends of a token out of its offsets. With `blank_was_added` the first token's
-/// first blank is not in the text.
+/// Leaves the white space at the ends of a token out of its offsets. With `blank_was_added`, the first blank
+/// of the first token is not in the text.
 void trim(Encoding& encoding, bool blank_was_added) {
     static const char32_t byte_blank = to_letters(letter_of_byte(' ')).front();
     const auto solid = [](char32_t letter) { return letter != byte_blank && !is_whitespace(letter); };
@@ -95,7 +95,7 @@ SpecialToken read_pair(const JsonField& field) {
     return {read_id(parts[1]), parts[0].string()};
 }
 
-/// BertProcessing and RobertaProcessing: cls, the text, sep.
+/// Reads BertProcessing and RobertaProcessing: cls, the text, sep.
 PostProcessor read_enclosing_post_processor(const JsonField& field, bool trims) {
     return [cls = read_pair(field.at("cls")), sep = read_pair(field.at("sep")), trims,
             blank = trims && field.boolean_or("add_prefix_space", true)](Encoding& encoding) {

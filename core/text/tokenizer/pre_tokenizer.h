@@ -7,10 +7,10 @@
 
 namespace headscope::text {
 
-/// Cuts a text into the words that the model sees one by one; none of them is empty.
+/// Cuts a text into words, none of them empty. The model sees one word at a time.
 using PreTokenizer = std::function<std::vector<AlignedText>(const AlignedText&)>;
 
-/// A "pre_tokenizer" object. Throws Error(input) for what it does not know.
+/// Reads a "pre_tokenizer" object. Throws Error(input) for an unknown type.
 PreTokenizer read_pre_tokenizer(const JsonField& field);
 
 } // namespace headscope::text

@@ -11,7 +11,7 @@ namespace {
 
 using Words = std::vector<AlignedText>;
 
-/// Cuts every word once more.
+/// Cuts every word further.
 template<class Cut>
 Words cut_each(const Words& words, const Cut& cut) {
     Words out;
@@ -28,7 +28,7 @@ PreTokenizer splitter(Pattern pattern, SplitBehavior behavior, bool invert = fal
     };
 }
 
-/// Every byte as the character that stands for it, with the source of the character that it was part of.
+/// Replaces every byte with its visible character, which has the source of the byte's character.
 AlignedText as_byte_letters(const AlignedText& text) {
     AlignedText out;
     out.reserve(2 * text.size());
@@ -79,7 +79,7 @@ PreTokenizer read_split_pre_tokenizer(const JsonField& field) {
                     field.boolean_or("invert", false));
 }
 
-/// Runs of word letters and runs of everything else but white space: \w+|[^\w\s]+
+/// Runs of word letters, and runs of anything else except white space: \w+|[^\w\s]+
 std::vector<ByteRange> word_runs(std::string_view text) {
     enum class Kind { blank, word, other };
     std::vector<ByteRange> runs;
@@ -99,7 +99,7 @@ std::vector<ByteRange> word_runs(std::string_view text) {
 
 enum class PrefixScheme { first, always, never };
 
-/// "prepend_scheme"; older files say "add_prefix_space" instead.
+/// Reads "prepend_scheme"; older files have "add_prefix_space" instead.
 PrefixScheme read_scheme(const JsonField& field) {
     const auto scheme = field.find("prepend_scheme");
     if (!scheme)

@@ -34,12 +34,12 @@ bool whole(const std::string& text) {
     return !text.empty() && text.find(replacement) == std::string::npos;
 }
 
-/// What one token says; empty when it is only a part of a character.
+/// The text of one token; empty when the token is only part of a character.
 std::string spelled(const Tokenizer& tokenizer, TokenId id, BlankMark mark) {
     const std::string token(tokenizer.token_text(id));
     if (token.empty())
         return "#" + std::to_string(id);
-    // A decoder drops these at the start of a text.
+    // A decoder drops these marks at the start of a text.
     if (token.starts_with("##") || token.find(metaspace) != std::string::npos)
         return visible(token, mark);
     const std::string text = tokenizer.decode(std::span(&id, 1), false);

@@ -9,14 +9,13 @@
 
 namespace headscope::text {
 
-/// Whether a blank that a token begins with is seen: "·cat", or "cat".
+/// How to show a token's leading blank: "·cat" (dot) or "cat" (hidden).
 enum class BlankMark : std::uint8_t { hidden, dot };
 
-/// Each token as people read it. Letters that stand for bytes become the characters they spell, a line end is
-/// written "⏎", a tab "⇥", blanks alone "␣"; "##" of word pieces and special tokens stay as they are. Where
-/// one character was cut into several tokens each of them has it, with its place: "é 1/2". Bytes that make no
-/// character with their neighbours keep the vocabulary's spelling; an id without a token is "#" and its
-/// number.
+/// A readable label for each token. Letters that stand for bytes become the characters they spell, a line end
+/// becomes "⏎", a tab "⇥", blanks alone "␣"; the "##" of word pieces and special tokens stay unchanged. When
+/// one character was cut into several tokens, each token shows the character and its place: "é 1/2". Bytes
+/// that form no character keep the vocabulary's spelling. An id without a token is "#" and its number.
 std::vector<std::string> token_labels(const Tokenizer& tokenizer, std::span<const TokenId> ids,
                                       BlankMark mark);
 

@@ -14,7 +14,7 @@ namespace headscope::text {
 
 namespace {
 
-/// The tokens of the model, and the added ones that it does not have and must not see.
+/// The model's tokens, and the added tokens, which the model does not have and must not see.
 struct Vocabularies {
     std::shared_ptr<const Vocabulary> of_model;
     std::shared_ptr<const Vocabulary> extra;
@@ -30,7 +30,7 @@ Vocabularies read_vocabularies(const JsonField& file) {
     return {std::move(of_model), std::move(extra), std::move(added)};
 }
 
-/// A part of the file that may be missing or null.
+/// Reads a part of the file that may be missing or null.
 template<class Read>
 auto read_optional(const JsonField& file, const char* key, const Read& read) -> decltype(read(file)) {
     const auto field = file.find(key);

@@ -16,7 +16,8 @@ bool between(char32_t letter, char32_t first, char32_t last) {
     return letter >= first && letter <= last;
 }
 
-/// How many bytes of a cut or wrong character belong together: the longest start of a well-formed one.
+/// The number of bytes at the front that form the longest valid start of a character (Unicode's maximal
+/// subpart).
 std::size_t maximal_part(std::string_view bytes) {
     const auto byte = [&](std::size_t at) {
         return at < bytes.size() ? static_cast<unsigned char>(bytes[at]) : 0U;

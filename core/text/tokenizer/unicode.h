@@ -13,10 +13,10 @@ struct Letter {
     std::size_t size = 0;
 };
 
-/// The code point that begins at a byte of a UTF-8 text; nothing where the bytes are no UTF-8 or end there.
+/// The code point that begins at byte `at` of a UTF-8 text; nullopt for invalid UTF-8 and at the end.
 std::optional<Letter> letter_at(std::string_view text, std::size_t at);
 
-/// Calls `visit(code point, first byte, bytes)` for each code point of a text that is UTF-8.
+/// Calls `visit(code point, first byte, bytes)` for each code point of a valid UTF-8 text.
 template<class Visit>
 void for_each_letter(std::string_view text, const Visit& visit) {
     for (std::size_t at = 0; at < text.size();) {
@@ -30,20 +30,20 @@ std::u32string to_letters(std::string_view utf8);
 void append_utf8(std::string& out, char32_t letter);
 std::size_t count_letters(std::string_view utf8);
 
-/// The bytes with everything that is no UTF-8 replaced by U+FFFD, one for each maximal part of a character
-/// (Unicode standard, section 3.9, as Rust's from_utf8_lossy does).
+/// Replaces invalid UTF-8 with U+FFFD, one for each maximal part of a character (Unicode standard, section
+/// 3.9, like Rust's from_utf8_lossy).
 std::string to_utf8_lossy(std::string_view bytes);
 
-// Properties of code points, as the Rust library takes them from Unicode.
+// Properties of code points, with the Unicode definitions that the Rust library uses.
 
 bool is_whitespace(char32_t letter);         ///< White_Space
 bool is_numeric(char32_t letter);            ///< Nd, Nl, No
 bool is_punctuation(char32_t letter);        ///< ASCII punctuation and the categories P
 bool is_mark(char32_t letter);               ///< Mn, Mc, Me
 bool is_nonspacing_mark(char32_t letter);    ///< Mn
-bool is_control_for_bert(char32_t letter);   ///< Cc, Cf, Co but tab, newline, carriage return
+bool is_control_for_bert(char32_t letter);   ///< Cc, Cf, Co except tab, newline, carriage return
 bool is_ideograph_for_bert(char32_t letter); ///< the CJK blocks of Google's BERT
-/// Letters, digits, marks, connectors: what \w is in Rust's regular expressions.
+/// Letters, digits, marks, connectors: \w of Rust's regular expressions.
 bool is_word_letter(char32_t letter);
 /// The full lower case: one code point, or two for U+0130.
 std::u32string lower_case(char32_t letter);

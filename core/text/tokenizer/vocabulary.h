@@ -9,25 +9,26 @@
 
 namespace headscope::text {
 
-/// Tokens by their text and by their id. Immutable once it is shared.
+/// Finds tokens by text and by id. Immutable once it is shared.
 class Vocabulary {
 public:
     Vocabulary() = default;
     Vocabulary(Vocabulary&&) = default;
     Vocabulary& operator=(Vocabulary&&) = default;
 
-    /// An object {"token": id}. Throws Error(input) for ids that are no whole numbers in [0, 2^31 - 1].
+    /// Reads an object {"token": id}. Throws Error(input) for an id that is not a whole number in [0, 2^31 -
+    /// 1].
     static Vocabulary read(const JsonField& field);
 
-    /// Adds a token; when the id has a text already, the new text is the one shown for it.
+    /// Adds a token. If the id has a text already, text(id) returns the new one from now on.
     void add(std::string text, TokenId id);
 
     std::optional<TokenId> find(std::string_view text) const;
     /// Empty for an id without a token.
     std::string_view text(TokenId id) const;
-    /// How many texts there are.
+    /// The number of texts.
     std::size_t size() const { return ids_.size(); }
-    /// The bytes of the longest text.
+    /// The length of the longest text in bytes.
     std::size_t longest() const { return longest_; }
 
 private:

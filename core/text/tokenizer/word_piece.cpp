@@ -9,7 +9,7 @@ namespace headscope::text {
 
 namespace {
 
-/// The longest token at every place, from the left (Wu et al. 2016, as in Google's BERT).
+/// Takes the longest token at every place, from left to right (Wu et al. 2016, as in Google's BERT).
 class WordPiece {
 public:
     WordPiece(const JsonField& field, std::shared_ptr<const Vocabulary> vocabulary)
@@ -67,7 +67,7 @@ Model read_word_piece(const JsonField& field, std::shared_ptr<const Vocabulary> 
 Model read_model(const JsonField& field, std::shared_ptr<const Vocabulary> vocabulary) {
     constexpr std::string_view known = "BPE and WordPiece";
     const auto named = field.find("type");
-    // Files from before version 0.9 of the library name no type.
+    // Files from before version 0.9 of the library have no "type".
     const std::string type = named                                    ? named->string()
                              : field.find("merges")                   ? "BPE"
                              : field.find("max_input_chars_per_word") ? "WordPiece"
