@@ -1,15 +1,16 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// Scores, softmax and value sum of one query row per invocation in one walk over the keys; nothing of size Tq x Tk is
-// held. The running maximum and sum are those of Milakov and Gimelshein 2018, "Online normalizer calculation for
-// softmax". Values wider than `out_quads` vec4 are done in several dispatches, each with its columns.
+// Computes scores, softmax and value sum of one query row per invocation in one pass over the keys, without
+// memory of size Tq x Tk. The running maximum and sum are those of Milakov and Gimelshein 2018, "Online
+// normalizer calculation for softmax". Values wider than `out_quads` vec4 need several dispatches, each for
+// its own columns.
 #include "attention.glsl"
 
 layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const uint q_quads = 16;  // vec4 of a query, held in registers
-layout(constant_id = 2) const uint out_quads = 16; // vec4 of the value sum that are done at a time
-// Keys in shared memory at a time, a multiple of 4. 0: everything is read where it lies, in loops that stay loops,
-// which suits software and heads too wide for registers.
+layout(constant_id = 2) const uint out_quads = 16; // vec4 of the value sum in one dispatch
+// Number of keys in shared memory at a time, a multiple of 4. 0: no shared memory, and loops that are not
+// unrolled, which suits software devices and heads too wide for registers.
 layout(constant_id = 3) const uint key_tile = 4;
 layout(constant_id = 4) const uint threads = 64;
 
@@ -46,7 +47,7 @@ void main() {
     float largest = minus_infinity, total = 0.0;
     uint worst = 255;
 
-    // Reaches move on with the rows: the first and the last row of the workgroup bound them all.
+    // The range of a row moves with the row: the first and the last row of the workgroup bound all ranges.
     const ivec2 range = reach(safe_row);
     const uint begin = uint(reach(first).x) / 4 * 4, end = uint(reach(min(first + threads, p.rows) - 1).y);
     for (uint tile = begin; tile < end; tile += step_keys) {

@@ -1,10 +1,11 @@
-// What the kernels that read Q and K share: where a slab of query rows lies, and what the mask says. A slab is some
-// rows of some heads of some batch entries; q, k and v lie head by head, widths padded with zeros to whole vec4.
+// Code shared by the kernels that read Q and K: the place of a slab of query rows, and the mask. A slab is
+// rows of heads of batch entries; q, k and v are stored head by head, with widths padded with zeros to whole
+// vec4.
 layout(std430, binding = 0) readonly buffer QBuffer { vec4 Q[]; };
 layout(std430, binding = 1) readonly buffer KBuffer { vec4 K[]; };
 layout(std430, binding = 2) readonly buffer AllowedBuffer { uint allowed_bytes[]; };
 layout(std430, binding = 3) readonly buffer AddBuffer { float add[]; };
-// Of each query row the largest masked score and the sum of exp(score - largest); sum 0: fully masked.
+// For each query row, the largest masked score and the sum of exp(score - largest); sum 0: fully masked.
 layout(std430, binding = 4) buffer StatisticsBuffer { vec2 statistics[]; };
 layout(std430, binding = 5) buffer FaultBuffer { uint fault[]; };
 
@@ -15,10 +16,10 @@ layout(push_constant) uniform Push {
     uint q_at, k_at, statistics_at, quads;       // quads: vec4 in a row of Q or K
     uint allowed_at, allowed_b, allowed_h, allowed_i;
     uint add_at, add_b, add_h, add_i;
-    int before, after; // a row may look this far back and ahead of its place among the keys
+    int before, after; // how far a row may read before and after its own place among the keys
     float scale;
     uint flags;
-    uint extra[8]; // as each kernel names them
+    uint extra[8]; // named by each kernel
 } p;
 
 const uint fault_score = 0, fault_scaled = 1, fault_masked = 2, fault_value = 3;
@@ -28,7 +29,7 @@ bool finite(float v) { return (floatBitsToUint(v) & 0x7f800000u) != 0x7f800000u;
 bool is_minus_infinity(float v) { return floatBitsToUint(v) == 0xff800000u; }
 bool is_plus_infinity(float v) { return floatBitsToUint(v) == 0x7f800000u; }
 
-// q . k, one term after another: every kernel gets the same number for the same pair.
+// q . k, one term after another, so that every kernel gets the same number for the same pair.
 float add_products(float sum, vec4 a, vec4 b) {
     precise float s = fma(a.x, b.x, sum);
     s = fma(a.y, b.y, s);
@@ -37,7 +38,7 @@ float add_products(float sum, vec4 a, vec4 b) {
     return s;
 }
 
-// Keys [x, y) are within reach of a row of the slab.
+// Keys [x, y) are within reach of this row of the slab.
 ivec2 reach(uint row) {
     const int place = int(p.first_row + row) + int(p.Tk) - int(p.Tq);
     const int begin = clamp(place - p.before, 0, int(p.Tk));
@@ -45,13 +46,13 @@ ivec2 reach(uint row) {
 }
 
 uint group_of(uint head) { return (p.first_head + head) / p.heads_per_group - p.first_head / p.heads_per_group; }
-// In vec4, of the first row that the slab has of a head, and of key 0.
+// The index, in vec4, of the slab's first row of a head, and of key 0.
 uint q_base(uint b, uint head) { return p.q_at + (b * p.H + head) * p.Tq * p.quads; }
 uint k_base(uint b, uint head) {
     return p.k_at + (b * (p.H / p.heads_per_group) + group_of(head)) * p.Tk * p.quads;
 }
 
-// The masked score: minus infinity where nothing may be read.
+// The masked score: minus infinity for a key that may not be read.
 float masked_score(float scaled, uint b, uint head, uint row, uint key, ivec2 range) {
     if (int(key) < range.x || int(key) >= range.y)
         return minus_infinity;

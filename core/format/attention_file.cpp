@@ -20,14 +20,14 @@ namespace headscope::format {
 
 namespace {
 
-/// Where the numbers of a file are, whatever its format. Any thread may read.
+/// The numbers of an attention file of either format. Any thread may read.
 class Numbers {
 public:
     Numbers() = default;
     Numbers(const Numbers&) = delete;
     Numbers& operator=(const Numbers&) = delete;
     virtual ~Numbers() = default;
-    /// The run that begins at number `first` of block `l`.
+    /// Reads `to.size()` numbers of block `l`, from number `first` on.
     virtual void read(std::int64_t l, std::uint64_t first, std::span<float> to) const = 0;
 };
 
@@ -39,7 +39,7 @@ public:
     void read(std::int64_t l, std::uint64_t first, std::span<float> to) const override {
         const std::size_t width = header_.type->width;
         std::uint64_t at = header_.data + (static_cast<std::uint64_t>(l) * block_ + first) * width;
-        // In pieces, so that the bytes of half-precision numbers take little room beside the numbers.
+        // Reads in pieces, so that the bytes of half-precision numbers need little memory beside the numbers.
         constexpr std::size_t piece = std::size_t{1} << 18U;
         std::vector<char> bytes(std::min(piece, to.size()) * width);
         for (std::size_t done = 0; done < to.size(); done += piece) {
@@ -54,12 +54,12 @@ public:
 private:
     std::unique_ptr<RandomAccessFile> file_;
     NpyHeader header_;
-    std::uint64_t block_; ///< numbers of one layer
+    std::uint64_t block_; ///< numbers in one layer
 };
 
 class SafetensorsNumbers final : public Numbers {
 public:
-    /// `names`: one per layer, or one that holds all.
+    /// `names`: one tensor per layer, or one tensor with all layers.
     SafetensorsNumbers(Safetensors file, std::vector<std::string> names, std::uint64_t block)
         : file_(std::move(file)), names_(std::move(names)), block_(block) {}
 
@@ -107,7 +107,7 @@ public:
             kept_.splice(kept_.begin(), kept_, found);
             return kept_.front().second;
         }
-        // Room is made first: two layers too many at once may be a gigabyte.
+        // Drops old layers first: two extra layers at a time may be a gigabyte.
         while (kept_.size() >= most_kept_)
             kept_.pop_back();
         auto weights = std::make_shared<Tensor>(Shape{1, info_.H, info_.Tq, info_.Tk});
@@ -134,7 +134,7 @@ private:
     std::unique_ptr<Numbers> numbers_;
     std::size_t most_kept_ = 1;
     mutable std::mutex mutex_;
-    mutable std::list<std::pair<std::int64_t, TensorPtr>> kept_; ///< latest first
+    mutable std::list<std::pair<std::int64_t, TensorPtr>> kept_; ///< most recently used first
 };
 
 std::string shape_text(const std::vector<std::int64_t>& extents) {
@@ -147,7 +147,7 @@ void take_shape(AttentionInfo& info, std::vector<std::int64_t> extents, std::int
     const std::string shape = shape_text(extents);
     if (std::ranges::find(extents, 0) != extents.end())
         fail_input(what + " of shape " + shape + " is empty; save it again with weights in it");
-    // (L, 1, H, Tq, Tk) of one sequence, and (1, H, Tq, Tk) of one layer of many tensors.
+    // (L, 1, H, Tq, Tk): one sequence. (1, H, Tq, Tk): one layer of a file with many tensors.
     if (extents.size() == 5 && extents[1] == 1)
         extents.erase(extents.begin() + 1);
     const bool many = layers > 1;
@@ -192,7 +192,7 @@ void check_tokens(const AttentionTokens& tokens, const AttentionInfo& info) {
     check(tokens.keys, info.Tk, "keys (columns)");
 }
 
-/// NAME.tokens.json beside NAME.npy, if there is one.
+/// The tokens of NAME.tokens.json beside NAME.npy, if that file exists.
 AttentionTokens tokens_beside(const std::string& path) {
     const std::string beside = std::filesystem::path(path).replace_extension(".tokens.json").string();
     std::error_code none;
@@ -258,7 +258,7 @@ AttentionSetPtr open_safetensors(const std::string& path, std::size_t kept_bytes
                path + ": tensor " + first.name);
     info.tensor = found.name;
     info.numbers = found.numbers;
-    // A trace of one layer: its first axis counts the batch.
+    // In a trace of one layer, the first axis is the batch.
     const bool batch =
         found.numbers.size() == 1 || (file.metadata().contains("config") && found.name == "weights");
     if (batch && info.L > 1) {
@@ -279,7 +279,8 @@ AttentionSetPtr open_safetensors(const std::string& path, std::size_t kept_bytes
 } // namespace
 
 AttentionSetPtr open_attention_file(const std::string& path, std::size_t kept_bytes) {
-    // By what is in it: a .npy may have any name. What neither format knows is told by the name.
+    // Tells the format by the content, because a .npy may have any name. If the content fits neither format,
+    // the name decides which reader reports the error.
     const RandomAccessFile file(path);
     std::string start(std::min<std::uint64_t>(file.size(), npy_magic.size()), '\0');
     file.read(0, start);

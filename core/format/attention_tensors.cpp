@@ -23,7 +23,7 @@ bool may_hold_weights(const SafetensorsEntry& entry) {
            entry.extents.size() <= 5;
 }
 
-/// A name around its first whole number: "layers." 12 ".weights".
+/// A name, split at its first whole number: "layers." 12 ".weights".
 struct Numbered {
     std::string pattern; ///< "layers.{l}.weights"
     std::int64_t number = 0;
@@ -40,8 +40,8 @@ std::optional<Numbered> numbered(const std::string& name) {
     return fault == std::errc() && stop == name.data() + end ? std::optional(out) : std::nullopt;
 }
 
-/// How clearly a pattern says that attention weights are meant; 0: not at all. "layers.{l}.weights_mean" is
-/// something else.
+/// How strongly a pattern suggests attention weights; 0: not at all. "layers.{l}.weights_mean" gets 0,
+/// because a mean is not the weights themselves.
 int rank_of(std::string_view pattern) {
     const auto last = pattern.substr(pattern.find_last_of("./") + 1); // npos + 1 is 0
     for (std::size_t i = 0; i < names.size(); ++i)

@@ -8,16 +8,18 @@
 
 namespace headscope::format {
 
-/// Which tensors of a .safetensors file are taken for attention weights.
+/// The tensors of a .safetensors file that hold the attention weights.
 struct AttentionTensors {
-    std::vector<const SafetensorsEntry*> entries; ///< one that holds all, or one per layer; of one shape
-    std::vector<std::int64_t> numbers;            ///< of the layers, ascending; empty for one tensor
-    std::string name;                             ///< of the one, or "layers.{l}.weights"
+    std::vector<const SafetensorsEntry*>
+        entries;                       ///< one tensor with all layers, or one per layer; all of one shape
+    std::vector<std::int64_t> numbers; ///< layer numbers, ascending; empty for one tensor
+    std::string name;                  ///< name of the one tensor, or "layers.{l}.weights"
 };
 
-/// The only float tensor of rank 3 or more; else the one with a usual name (attentions, attn, weights, ...);
-/// else the ones whose names differ by a number alone, such as layers.0.weights (what `headscope trace
-/// --model` writes) or attentions.0. Throws Error(input) that lists the tensors when none of that singles
+/// Picks the only float tensor of rank 3 or more; else the tensor with a usual name (attentions, attn,
+/// weights, ...); else tensors whose names differ in one number alone, such as layers.0.weights (written by
+/// `headscope trace --model`) or attentions.0. Throws Error(input) that lists the tensors when no rule
+/// applies, and for layers of different shapes. `file` must outlive the result.
 /// some out, and for layers of different shapes. `file` must outlive what is returned.
 AttentionTensors find_attention_tensors(const Safetensors& file);
 

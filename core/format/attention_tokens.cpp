@@ -23,11 +23,11 @@ std::vector<std::string> list_of(const json& value, const std::string& from) {
     return out;
 }
 
-/// One list, or a list of lists.
+/// Reads one list, or a list of lists.
 std::vector<std::vector<std::string>> lists_of(const json& value, const std::string& from) {
     if (!value.is_array())
         fail_input(from + " should be a JSON list of strings, one for each token");
-    if (value.empty()) // a trace without tokens says so by an empty list
+    if (value.empty()) // a trace without tokens has an empty list
         return {};
     if (!value.front().is_array())
         return {list_of(value, from)};

@@ -7,19 +7,20 @@
 
 namespace headscope::format {
 
-/// The tokens that somebody put beside attention weights.
+/// The tokens that come with attention weights.
 struct AttentionTokens {
-    std::vector<std::vector<std::string>> queries;      ///< one list for all, one per sequence, or none
-    std::vector<std::vector<std::string>> keys;         ///< likewise; none: the queries' own
-    std::vector<std::vector<std::string>> query_pieces; ///< of `queries`, as they are spelled there
-    std::vector<std::vector<std::string>> key_pieces;   ///< of `keys`
-    std::string from;                                   ///< the file or the metadata entry that they were in
-    bool sequences = false; ///< a list per sequence: the first axis of the weights counts sequences
+    std::vector<std::vector<std::string>> queries; ///< one list for all sequences, one per sequence, or none
+    std::vector<std::vector<std::string>> keys;    ///< likewise; none: the keys have the queries' tokens
+    std::vector<std::vector<std::string>> query_pieces; ///< `queries` in the vocabulary's spelling
+    std::vector<std::vector<std::string>> key_pieces;   ///< `keys` in the vocabulary's spelling
+    std::string from;                                   ///< the file or the metadata entry with the tokens
+    bool sequences =
+        false; ///< whether each sequence has a list: the first axis of the weights counts sequences
 };
 
-/// Tokens written as JSON: a list of strings; a list of such lists, one per sequence; or an object with
-/// "tokens" and, for keys of their own, "key_tokens". Queries and keys come out as readable_tokens has them.
-/// Throws Error(input) that begins with `from` when it is nothing of that.
+/// Parses tokens in JSON: a list of strings; a list of such lists, one per sequence; or an object with
+/// "tokens" and, if the keys have tokens of their own, "key_tokens". Queries and keys are passed through
+/// readable_tokens. Throws Error(input) that begins with `from` for any other JSON.
 AttentionTokens parse_attention_tokens(const std::string& json, const std::string& from);
 
 } // namespace headscope::format

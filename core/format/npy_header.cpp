@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t before_length = npy_magic.size() + 2; ///< the version follows the magic
 constexpr std::uint64_t largest_npy_header = 1U << 20U;     ///< NumPy's own are some 100 bytes
 
-/// The Python literal of a header: a dict of strings, True or False, and a tuple of whole numbers.
+/// Reads the Python literal of a header: a dict of strings, True or False, and a tuple of whole numbers.
 class Literal {
 public:
     Literal(std::string_view text, const std::string& path) : text_(text), path_(path) {}
@@ -79,7 +79,7 @@ private:
         at_ = end + 1;
         return out;
     }
-    /// A list describes an array of records, which has no place here whatever is in it.
+    /// The dtype. A list describes an array of records, which is refused.
     std::string descr() {
         skip_blank();
         if (at_ < text_.size() && text_[at_] == '[')
@@ -107,7 +107,7 @@ private:
             if (fault != std::errc() || extent < 0)
                 damaged();
             at_ = static_cast<std::size_t>(stop - text_.data());
-            take('L'); // Python 2 wrote long numbers like that
+            take('L'); // Python 2 wrote an L after long numbers
             out.push_back(extent);
             if (!take(',')) {
                 need(')');

@@ -16,14 +16,14 @@ inline constexpr std::string_view npy_magic = "\x93NUMPY";
 struct NpyHeader {
     const NumberType* type = nullptr;  ///< never null once it was read
     std::vector<std::int64_t> extents; ///< outermost first; row-major
-    std::uint64_t data = 0;            ///< the byte at which the numbers begin
+    std::uint64_t data = 0;            ///< offset of the first number, in bytes
 };
 
-/// Reads the header of a .npy file, versions 1 to 3
-/// (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html), and nothing else of it. Throws
-/// Error(input) with one sentence for anything that is no array of 16, 32 or 64 bit floats in row-major
-/// order: another format, objects, integers, Fortran or big-endian order, a header that is damaged or does
-/// not fit the size of the file.
+/// Reads only the header of a .npy file, versions 1 to 3
+/// (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html). Throws Error(input) with one
+/// sentence if the file is not an array of 16, 32 or 64 bit floats in row-major order: another format,
+/// objects, integers, Fortran or big-endian order, a damaged header, or a header that does not fit the size
+/// of the file.
 NpyHeader read_npy_header(const RandomAccessFile& file);
 
 } // namespace headscope::format

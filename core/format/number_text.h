@@ -5,10 +5,10 @@
 
 namespace headscope::format {
 
-// Numbers as every text file and the clipboard hold them, whatever the locale.
+// Numbers in text files and on the clipboard, independent of the locale.
 
-/// Appends the shortest decimal text that reads back as the same float32; "-inf", "inf" and "nan" for the
-/// others.
+/// Appends the shortest decimal text that reads back as the same float32; "-inf", "inf" and "nan" for numbers
+/// that are not finite.
 void append_number(std::string& out, float number);
 
 void append_integer(std::string& out, std::int64_t number);

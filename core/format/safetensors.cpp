@@ -30,9 +30,9 @@ std::uint64_t little_endian(std::string_view bytes) {
     return value;
 }
 
-/// Files that people take for safetensors, told by how they begin.
+/// Refuses files that are often mistaken for safetensors, by their first bytes.
 void refuse_other_formats(std::string_view bytes, const std::string& source) {
-    // A header length can begin with the same bytes as they do: then the JSON opens after it.
+    // A valid header length can begin with the same bytes; in that case the JSON's brace follows.
     if (bytes.size() > prefix && bytes[prefix] == '{')
         return;
     const bool pickled = bytes.starts_with("PK\x03\x04") || bytes.starts_with("\x80\x02") ||
@@ -48,7 +48,7 @@ void refuse_other_formats(std::string_view bytes, const std::string& source) {
         fail_input(source + " is a Git LFS pointer, not the file itself; fetch it with git lfs pull");
 }
 
-/// Bytes of the header, from the first bytes of a file of `size` bytes.
+/// The size of the header in bytes. `start`: the first bytes of a file of `size` bytes.
 std::size_t header_size(std::string_view start, std::size_t size, const std::string& source) {
     refuse_other_formats(start, source);
     if (size < prefix)
@@ -68,8 +68,8 @@ std::uint64_t whole_number(const json& value, const std::string& where) {
     return value.get<std::uint64_t>();
 }
 
-/// Product of the extents and the width, or nothing when it does not fit. Extents of 0 don't excuse others
-/// that would overflow: sizes are multiplied in any order later on.
+/// Product of the extents and the width; nullopt on overflow. Other extents may overflow even beside an
+/// extent of 0, because later code multiplies sizes in any order.
 std::optional<std::uint64_t> byte_count(const std::vector<std::int64_t>& extents, std::size_t width) {
     auto bytes = static_cast<std::int64_t>(width);
     for (const std::int64_t extent : extents)
@@ -126,7 +126,7 @@ SafetensorsEntry read_entry(const std::string& name, const json& value, std::siz
     return entry;
 }
 
-/// Every byte of the data belongs to exactly one tensor.
+/// Checks that every byte of the data belongs to exactly one tensor.
 void check_layout(const std::vector<SafetensorsEntry>& entries, std::size_t data_bytes,
                   const std::string& source) {
     std::vector<const SafetensorsEntry*> in_file;

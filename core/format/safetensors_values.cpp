@@ -86,7 +86,7 @@ void Safetensors::read_numbers(std::string_view name, std::uint64_t first, std::
     if (first > (entry.end - entry.begin) / width ||
         to.size_bytes() / sizeof(float) * width > entry.end - entry.begin - begin)
         throw Error(ErrorKind::internal, source_ + ": read beyond tensor " + entry.name);
-    // In pieces, so that the bytes of half-precision numbers take little room beside the numbers.
+    // Reads in pieces, so that the bytes of half-precision numbers need little memory beside the numbers.
     constexpr std::size_t piece = std::size_t{1} << 18U;
     std::vector<char> bytes(std::min(piece, to.size()) * width);
     for (std::size_t done = 0; done < to.size(); done += piece) {

@@ -9,22 +9,23 @@
 
 namespace headscope::format {
 
-/// Which cells of a tensor make a matrix.
+/// The cells of a tensor that make a matrix.
 struct MatrixCells {
-    Index origin{};                 ///< of the first cell
-    int row_axis = 0, col_axis = 1; ///< the axes that run down and across; the same one twice for a vector
+    Index origin{};                 ///< address of the first cell
+    int row_axis = 0, col_axis = 1; ///< the axes that run down and across; equal for a vector
     std::int64_t rows = 0, cols = 0;
 };
 
-/// Numbers as spreadsheets paste them: rows as lines, tabs between columns, a line feed after each row, no
-/// headings. Shortest digits that read back as the same float32, with a point in every locale.
+/// A matrix in the form that spreadsheets paste: rows as lines, tabs between columns, a line feed after each
+/// row, no headings. Each number has the shortest digits that read back as the same float32, with a point in
+/// every locale.
 std::string tsv(const Tensor& tensor, const MatrixCells& cells);
 
-/// The whole tensor: its last two axes as matrices, one below the other with an empty line between. A tensor
-/// of one axis is one row.
+/// The whole tensor: its last two axes as matrices, one below the other with an empty line in between. A
+/// tensor of one axis is one row.
 std::string tsv(const Tensor& tensor);
 
-/// The matrix that holds the cell: all of the last two axes at the cell's place in the others.
+/// The matrix that contains the cell: the last two axes in full, the other axes at the cell's indices.
 MatrixCells matrix_around(const Tensor& tensor, const Index& cell);
 
 /// A table of numbers, row by row.
@@ -33,9 +34,10 @@ struct Table {
     std::vector<float> values; ///< rows * cols
 };
 
-/// What a spreadsheet copied: tabs between numbers (or, in a text without tabs, commas or semicolons and
-/// blanks), a true minus sign or a hyphen. Throws Error(input) naming row and column, counted from 1, of what
-/// is no finite number, or the first row of another length; an empty text is refused.
+/// Parses cells copied from a spreadsheet: tabs between numbers (or, in a text without tabs, commas,
+/// semicolons or blanks), a true minus sign or a hyphen. Throws Error(input) naming row and column, counted
+/// from 1, of a cell that is not a finite number, or the first row whose length differs; and for an empty
+/// text.
 Table parse_tsv(std::string_view text);
 
 } // namespace headscope::format

@@ -29,7 +29,7 @@ std::string size_text(std::uint64_t bytes) {
 
 } // namespace
 
-/// Bytes that have to be allocated; what a slot holds is freed first when it grows.
+/// The number of bytes to allocate; a slot that must grow frees its old buffer first.
 std::uint64_t Arena::missing(std::span<const Want> wants) const {
     std::uint64_t sum = 0;
     for (const Want& want : wants)
@@ -44,7 +44,7 @@ void Arena::reserve(std::span<const Want> wants) {
             fail_size(gpu_.info().name, want.bytes,
                       "gives at most " + size_text(gpu_.info().allocation_bytes) + " at a time");
     if (missing(wants) > gpu_.free_bytes()) {
-        slots_ = {}; // what earlier problems left may be in the way
+        slots_ = {}; // buffers of earlier problems may fill the memory
         if (const std::uint64_t needs = missing(wants), has = gpu_.free_bytes(); needs > has)
             fail_size(gpu_.info().name, needs, "has " + size_text(has) + " free");
     }
@@ -97,7 +97,7 @@ GpuBinding Arena::window(Slot slot, std::uint64_t first, std::uint64_t count, st
         return {&from.buffer, 0, from.used};
     }
     const std::uint64_t begin = first * width / gpu_.info().alignment * gpu_.info().alignment;
-    // Whole words: the last byte of a mask stands in one.
+    // A mask has one byte per cell; the window ends at a whole 32-bit word.
     const std::uint64_t end = std::min(from.used, ((first + count) * width + 3) / 4 * 4);
     shift = static_cast<std::uint32_t>((first * width - begin) / width);
     return {&from.buffer, begin, end - begin};

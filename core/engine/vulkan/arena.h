@@ -11,10 +11,10 @@
 
 namespace headscope::vulkan {
 
-/// Every buffer that a run may need. Queries, keys and values lie head by head, (B, heads, T, width), with
-/// each width padded with zeros to a multiple of 4.
+/// Every buffer that a run may need. Queries, keys and values are stored head by head, (B, heads, T, width),
+/// with each width padded with zeros to a multiple of 4.
 enum class Slot {
-    nothing, ///< bound where a kernel reads nothing
+    nothing, ///< bound where a kernel reads no buffer
     x,
     x_kv,
     W_Q,
@@ -47,7 +47,7 @@ enum class Slot {
 };
 inline constexpr std::size_t slot_count = 30;
 
-/// Buffers by what they are for, kept from run to run and made anew when they have to grow.
+/// One buffer for each slot, kept from run to run and allocated again when a run needs a larger one.
 class Arena {
 public:
     explicit Arena(Gpu& gpu) : gpu_(gpu) {}
@@ -56,29 +56,30 @@ public:
         Slot slot;
         std::uint64_t bytes;
     };
-    /// Makes the wanted slots at least this large. Throws Error(machine) before it allocates anything when
-    /// the device has not enough memory, saying what is needed and what there is.
+    /// Makes the wanted slots at least as large as wanted. Throws Error(machine), before it allocates
+    /// anything, when the device has too little memory; the message says how much is needed and how much
+    /// there is.
     void reserve(std::span<const Want> wants);
-    /// One more, beside what the run reserved.
+    /// Adds one slot to those that the run reserved.
     void add(const Want& want);
 
-    /// Uploads unless this tensor lies there already.
+    /// Uploads the tensor, unless the slot holds it already.
     void upload(Slot slot, const TensorPtr& tensor);
     void upload(Slot slot, std::span<const std::byte> bytes);
     void fill(Slot slot, std::uint32_t word);
     const GpuBuffer& buffer(Slot slot) const { return held(slot).buffer; }
 
-    /// The part of a slot that holds `count` elements of `width` bytes from `first` on. `shift` becomes the
-    /// place of `first` in what the kernel sees, in elements.
+    /// Binds the part of a slot that holds `count` elements of `width` bytes from `first` on. `shift` is set
+    /// to the index of element `first` in the binding.
     GpuBinding window(Slot slot, std::uint64_t first, std::uint64_t count, std::uint32_t width,
                       std::uint32_t& shift) const;
-    /// Whether a kernel can see that many bytes wherever they begin.
+    /// Whether one binding can hold `bytes` bytes, wherever they begin.
     bool fits(std::uint64_t bytes) const;
 
 private:
     struct Held {
         GpuBuffer buffer;
-        std::uint64_t used = 0; ///< bytes that the present problem asked for
+        std::uint64_t used = 0; ///< size that the present problem asked for, in bytes
         std::weak_ptr<const Tensor> tensor;
     };
     Held& held(Slot slot) { return slots_[static_cast<std::size_t>(slot)]; }

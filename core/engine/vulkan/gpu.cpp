@@ -32,7 +32,7 @@ struct GpuBuffer::Parts {
     vk::raii::Buffer buffer;
     std::uint64_t bytes;
     std::uint64_t& allocated;
-    std::byte* mapped = nullptr; ///< null when the CPU cannot reach it
+    std::byte* mapped = nullptr; ///< null when the CPU cannot access the memory
 };
 
 GpuBuffer::GpuBuffer() = default;
@@ -61,7 +61,7 @@ struct Gpu::Parts {
     Parts& operator=(const Parts&) = delete;
     ~Parts();
 
-    /// Runs a call of the driver; what it throws becomes a sentence about this device.
+    /// Calls the driver; turns a thrown exception into one sentence about this device.
     template<class Call>
     decltype(auto) guarded(const Call& call) const {
         try {
@@ -75,7 +75,7 @@ struct Gpu::Parts {
                               vk::MemoryPropertyFlags wished) const;
     vk::raii::CommandBuffer& record();
     void barrier(vk::PipelineStageFlags to, vk::AccessFlags access);
-    /// At once.
+    /// Copies and waits for the copy.
     void copy(const GpuBuffer& from, std::uint64_t first, const GpuBuffer& to, std::uint64_t at,
               std::uint64_t bytes);
     void finish();
@@ -84,7 +84,7 @@ struct Gpu::Parts {
     VulkanInstance instance;
     vk::raii::PhysicalDevice physical;
     GpuInfo info;
-    bool budget = false; ///< the driver tells how much memory is free
+    bool budget = false; ///< whether the driver tells how much memory is free
     std::uint32_t family;
     vk::raii::Device device;
     vk::raii::Queue queue;
@@ -92,10 +92,10 @@ struct Gpu::Parts {
     vk::raii::CommandBuffer commands;
     vk::raii::DescriptorPool descriptors;
     vk::raii::Fence fence;
-    std::vector<vk::raii::DescriptorSet> sets; ///< of what is being recorded
+    std::vector<vk::raii::DescriptorSet> sets; ///< used by the commands being recorded
     std::uint64_t allocated = 0;
     GpuBuffer staging;
-    bool recording = false, touched = false; ///< touched: something was ever recorded that wrote
+    bool recording = false, touched = false; ///< touched: whether a command that writes was ever recorded
 };
 
 namespace {
@@ -163,7 +163,7 @@ Gpu::Parts::~Parts() {
     try {
         device.waitIdle();
     } catch (const vk::SystemError&) {
-        // A device that is lost has nothing left to wait for.
+        // A lost device has no work left to wait for.
     }
 }
 
@@ -206,7 +206,7 @@ vk::raii::CommandBuffer& Gpu::Parts::record() {
     return commands;
 }
 
-/// Makes what was written so far visible to what follows.
+/// Makes all earlier writes visible to later commands.
 void Gpu::Parts::barrier(vk::PipelineStageFlags to, vk::AccessFlags access) {
     using Stage = vk::PipelineStageFlagBits;
     using Access = vk::AccessFlagBits;
@@ -242,7 +242,7 @@ void Gpu::Parts::finish() {
             before_step(options, VulkanStep::wait);
             vk::resultCheck(device.waitForFences(*fence, VK_TRUE, UINT64_MAX), "waiting for the device");
         } catch (const vk::SystemError&) {
-            // Nothing that it may still read is freed while it runs.
+            // The device must be idle before its buffers are freed.
             (*device).waitIdle(*device.getDispatcher());
             throw;
         }

@@ -15,11 +15,11 @@ class PhysicalDevice;
 
 namespace headscope::vulkan {
 
-/// The Vulkan loader and an instance of it, opened without a window. Not for several threads at once.
+/// The Vulkan loader and an instance, opened without a window. Only one thread at a time may use one.
 class VulkanInstance {
 public:
-    /// Throws Error(machine) when there is no loader, no driver, or no validation layer where one was asked
-    /// for.
+    /// Throws Error(machine) when the machine has no loader or no driver, or lacks a requested validation
+    /// layer.
     explicit VulkanInstance(const VulkanOptions& options);
     ~VulkanInstance();
 
@@ -34,17 +34,18 @@ private:
 
 GpuInfo describe(const vk::raii::PhysicalDevice& device, const VulkanOptions& options);
 
-/// The number of the queue family to compute on, one that does nothing but compute where there is one; -1:
-/// none.
+/// The index of the queue family to compute on: a family for compute alone if there is one; -1: no compute
+/// family.
 int compute_family(const vk::raii::PhysicalDevice& device);
 
-/// The heap that buffers come from: the largest that is the device's own.
+/// The heap that buffers come from: the largest device-local heap.
 std::uint32_t buffer_heap(const vk::raii::PhysicalDevice& device);
 
-/// Fails the step where a test asked for it.
+/// Throws the error that a test requested for this step.
 void before_step(const VulkanOptions& options, VulkanStep step);
 
-/// Inside a catch block: throws what was caught as Error(machine) with one sentence about the device.
+/// To be called in a catch block: throws the caught exception as Error(machine) with one sentence about the
+/// device.
 [[noreturn]] void throw_machine_error(const std::string& device);
 
 } // namespace headscope::vulkan

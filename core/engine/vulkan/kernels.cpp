@@ -9,16 +9,16 @@ namespace headscope::vulkan {
 
 namespace {
 
-constexpr std::uint32_t register_quads = 32; ///< vec4 of a query that an invocation holds
+constexpr std::uint32_t register_quads = 32; ///< vec4 of a query that an invocation holds in registers
 constexpr std::uint32_t out_quads_at_once = 16;
-constexpr std::uint32_t push_bytes = 128; ///< every device has that much
+constexpr std::uint32_t push_bytes = 128; ///< the limit that every device grants
 constexpr std::uint32_t most_bindings = 10;
 
 std::uint32_t groups_of(std::uint64_t count, std::uint32_t each) {
     return static_cast<std::uint32_t>((count + each - 1) / each);
 }
 
-/// As assets/shaders/gemm.comp declares it.
+/// Same layout as in assets/shaders/gemm.comp.
 struct ProductPush {
     std::uint32_t rows, cols, depth, flags;
     std::uint32_t x_at, x_step, x_stride;
@@ -28,7 +28,7 @@ struct ProductPush {
     std::uint32_t fault, row_at, row_step, part_rows, part_blocks, block_at;
 };
 
-/// As assets/shaders/rotate.comp declares it.
+/// Same layout as in assets/shaders/rotate.comp.
 struct RotatePush {
     std::uint32_t rows, T, width, stride, y_at, table_at, fault;
 };
@@ -51,7 +51,7 @@ std::uint64_t y_span(const Product& p) {
 
 } // namespace
 
-/// As assets/shaders/attention.glsl declares it.
+/// Same layout as in assets/shaders/attention.glsl.
 struct Kernels::Push {
     std::uint32_t rows, first_row, Tq, Tk;
     std::uint32_t H, heads_per_group, first_head, row_at;
@@ -68,9 +68,9 @@ Kernels::Kernels(Gpu& gpu, Arena& arena, bool share)
     : gpu_(gpu), arena_(arena), share_(share || !gpu.info().software ? 1 : 0) {
     static_assert(sizeof(Push) <= push_bytes && sizeof(ProductPush) <= push_bytes);
     const GpuInfo& info = gpu.info();
-    // Software gains nothing from large tiles: its shared memory is ordinary memory.
+    // Large tiles do not help software devices: their shared memory is ordinary memory.
     side_ = !info.software && info.invocations >= 256 && info.shared_bytes >= (24U << 10) ? 16 : 8;
-    each_ = share_ == 1 ? 4 : 2; // drivers in software take long to compile what is unrolled
+    each_ = share_ == 1 ? 4 : 2; // software drivers compile unrolled loops slowly
     threads_ = info.software ? 32 : std::min(info.invocations, std::max(64U, info.subgroup));
     if (info.invocations < 64 || info.shared_bytes < (12U << 10) || info.bindings < most_bindings)
         throw Error(ErrorKind::machine,
@@ -186,7 +186,7 @@ void Kernels::rotate(Slot slot, const Dims& d, std::int64_t heads, std::int64_t 
     constexpr std::uint32_t threads = 64;
     for (std::int64_t b = 0; b < d.B; ++b)
         for (std::int64_t h = 0; h < heads;) {
-            // As many heads as a binding and a row of workgroups hold.
+            // Takes as many heads as fit in one binding and in one row of workgroups.
             std::int64_t count = heads - h;
             while (count > 1 && (!arena_.fits(u64(count * T * width) * sizeof(float)) ||
                                  groups_of(u64(count * T * d.dk / 2), threads) > gpu_.info().groups[0]))
@@ -211,7 +211,7 @@ void Kernels::rotate(Slot slot, const Dims& d, std::int64_t heads, std::int64_t 
 
 namespace {
 
-/// Where a slab lies in a tensor with these steps from entry to entry, head to head and row to row.
+/// The first element and the number of elements that a slab spans in a tensor.
 struct Place {
     std::uint64_t first, count;
 };
@@ -226,7 +226,7 @@ Place rows_of(const Slab& s, const Dims& d, std::int64_t width) {
     return place_of(s, d.H * d.Tq * width, d.Tq * width, width, width);
 }
 
-/// All rows of the key/value heads that a slab reads.
+/// The span of the key/value heads that a slab reads.
 Place keys_of(const Slab& s, const Dims& d, std::int64_t width) {
     const std::int64_t first = d.kv_head(s.h), last = d.kv_head(s.h + s.heads - 1);
     return {u64((s.b * d.Hkv + first) * d.Tk * width),
@@ -257,7 +257,8 @@ bool Kernels::fits(const Scoring& scoring, const Slab& s) const {
 
 std::vector<GpuBinding> Kernels::common(const Scoring& scoring, const Slab& s, Push& push) const {
     const Dims& d = scoring.dims;
-    constexpr std::int64_t far = 1 << 30; // as far as a place can lie, and safe to add to one
+    constexpr std::int64_t far =
+        1 << 30; // beyond every place, and small enough to add to one without overflow
     const std::int64_t width = padded(d.dk) / 4;
     push.rows = u32(s.rows), push.first_row = u32(s.row), push.Tq = u32(d.Tq), push.Tk = u32(d.Tk);
     push.H = u32(d.H), push.heads_per_group = u32(d.H / d.Hkv), push.first_head = u32(s.h);
@@ -307,7 +308,7 @@ void Kernels::attend(const Scoring& scoring, const Slab& s) {
     const std::uint32_t q_quads = share ? push.quads : 0;
     const std::uint32_t out_quads =
         share ? std::min(push.extra[v_quads], out_quads_at_once) : out_quads_at_once;
-    // Half of the shared memory, so that two workgroups stand on one processor.
+    // Uses half of the shared memory, so that two workgroups fit on one processor.
     const std::uint32_t room = info.shared_bytes / 2 / (16 * (q_quads + out_quads));
     const std::uint32_t key_tile = share ? std::min(32U, room / 4 * 4) : 0;
     const GpuKernel& made = kernel(Shader::attend, {threads_, q_quads, out_quads, key_tile, threads_});

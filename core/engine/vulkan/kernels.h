@@ -10,8 +10,8 @@
 
 namespace headscope::vulkan {
 
-/// Where faults are noted: the smallest number of a row, or of a part of a product, that leaves float32's
-/// range.
+/// Kinds of numbers that leave float32's range. For each kind, a kernel notes the smallest number of a row,
+/// or of a part of a product, at fault.
 enum class Fault : std::uint32_t {
     score,
     scaled,
@@ -27,8 +27,8 @@ enum class Fault : std::uint32_t {
 };
 inline constexpr std::uint32_t fault_count = 16, no_fault = 0xFFFFFFFFU;
 
-/// Y = X W + b for a stack of matrices; places, steps and strides in numbers. Columns of Y lie in blocks of
-/// y_width, y_block apart.
+/// Y = X W + b for a stack of matrices; offsets, steps and strides count numbers. The columns of Y are stored
+/// in blocks of width y_width; y_block is the distance between blocks.
 struct Product {
     Slot x;
     std::uint64_t x_at = 0, x_step = 0, x_stride = 0;
@@ -40,13 +40,14 @@ struct Product {
     std::uint64_t y_at = 0, y_step = 0, y_stride = 0, y_width = 0, y_block = 0;
     std::uint64_t stack = 1, rows = 0, cols = 0, depth = 0;
     Fault fault;
-    std::uint64_t row_at = 0, row_step = 0;  ///< the number of the first row, and from matrix to matrix
-    std::uint64_t part_rows = 1, blocks = 1; ///< a part: so many rows of one of so many blocks of columns
-    std::uint64_t block_at = 0;              ///< the number of the first block
+    std::uint64_t row_at = 0, row_step = 0; ///< number of the first row, and the step from matrix to matrix
+    std::uint64_t part_rows = 1,
+                  blocks = 1;   ///< a part is `part_rows` rows of one of `blocks` blocks of columns
+    std::uint64_t block_at = 0; ///< number of the first block
     bool accumulate = false;
 };
 
-/// What the scores of a problem follow from, beside q and k.
+/// The parameters of the scores, beside q and k.
 struct Scoring {
     Dims dims;
     std::int64_t before = 0, after = 0;
@@ -55,35 +56,35 @@ struct Scoring {
     float scale = 1; ///< sqrt(dk) times the temperature
 };
 
-/// Some rows of some heads of some batch entries. More than one head: all rows; more than one entry: all
-/// heads.
+/// Rows of heads of batch entries. A slab with more than one head has all rows; a slab with more than one
+/// entry has all heads.
 struct Slab {
     std::int64_t b = 0, entries = 1, h = 0, heads = 1, row = 0, rows = 1;
 };
 
-/// A width as it is stored: the next multiple of 4.
+/// The stored width: the next multiple of 4.
 constexpr std::int64_t padded(std::int64_t width) {
     return (width + 3) / 4 * 4;
 }
 
-/// Records the kernels, with tiles chosen from the device's limits, and cuts what is too large for one
-/// binding.
+/// Records the kernels with tiles that suit the device's limits, and splits products that are too large for
+/// one binding.
 class Kernels {
 public:
     /// Throws Error(machine) when the device's limits are too small for any tile.
-    /// share: kernels use shared memory even where the device is software, which gains nothing from it.
+    /// share: kernels use shared memory even on a software device, where shared memory saves no time.
     Kernels(Gpu& gpu, Arena& arena, bool share);
 
     void multiply(const Product& product);
-    /// Turns every row of Slot q or k by its position. table_entries: 1 or B.
+    /// Rotates every row of slot q or k by its position. table_entries: 1 or B.
     void rotate(Slot slot, const Dims& dims, std::int64_t heads, std::int64_t T, std::int64_t table_entries,
                 Fault fault);
-    /// Whether one dispatch can do a slab.
+    /// Whether one dispatch can compute the slab.
     bool fits(const Scoring& scoring, const Slab& slab) const;
-    /// head_out, concat and the statistics of a slab's rows.
+    /// Computes head_out, concat and the statistics of a slab's rows.
     void attend(const Scoring& scoring, const Slab& slab);
-    /// kind: 0 scores, 1 scaled, 2 masked, 3 weights, of the slab's rows and these keys, (entries, heads,
-    /// rows, keys) from the beginning of slot `to`.
+    /// Computes a stage for the slab's rows and some keys. kind: 0 scores, 1 scaled, 2 masked, 3 weights. The
+    /// result, (entries, heads, rows, keys), starts at the beginning of slot `to`.
     void rectangle(const Scoring& scoring, const Slab& slab, std::uint32_t kind, std::int64_t first_key,
                    std::int64_t keys, Slot to);
 
@@ -92,15 +93,15 @@ private:
     using Constants = std::vector<std::uint32_t>;
     const GpuKernel& kernel(Shader shader, const Constants& constants);
     void multiply_at_once(const Product& product);
-    /// Fills what attend and rectangle share; bindings 0 to 5.
+    /// Fills the part of `push` that attend and rectangle share; returns bindings 0 to 5.
     std::vector<GpuBinding> common(const Scoring& scoring, const Slab& slab, Push& push) const;
 
     Gpu& gpu_;
     Arena& arena_;
-    std::uint32_t share_;   ///< 1: tiles go through shared memory
-    std::uint32_t side_;    ///< of the square of invocations of a matrix tile
-    std::uint32_t each_;    ///< numbers of one invocation of it, down and across
-    std::uint32_t threads_; ///< query rows of a workgroup in `attend`
+    std::uint32_t share_;   ///< 1: tiles are read through shared memory
+    std::uint32_t side_;    ///< side of the square of invocations that computes a matrix tile
+    std::uint32_t each_;    ///< side of the square of numbers that each invocation computes
+    std::uint32_t threads_; ///< query rows in a workgroup of `attend`
     std::map<std::pair<Shader, Constants>, GpuKernel> compiled_;
 };
 

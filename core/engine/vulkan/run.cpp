@@ -13,17 +13,18 @@ namespace {
 
 using enum TensorId;
 
-constexpr std::uint64_t slab_bytes = 256ULL << 20; ///< of one stage of shape (Tq, Tk) on the device
-/// Work between two looks at `cancel`: a tenth of a second or less on either.
+constexpr std::uint64_t slab_bytes = 256ULL << 20; ///< most bytes of one (Tq, Tk) stage on the device
+/// Work between two checks for cancellation: at most a tenth of a second on either kind of device.
 constexpr double software_flops = 5e8, real_flops = 2e11;
-constexpr std::int64_t fault_rows = 64; ///< faults of projections are told to within so many rows of a head
+constexpr std::int64_t fault_rows =
+    64; ///< rows of a head in one part; faults of projections are located to one part
 
 struct Square {
     TensorId stage;
     Slot slot;
     std::uint32_t kind;
 };
-/// The stages of shape (Tq, Tk), as rectangle.comp numbers them.
+/// The stages of shape (Tq, Tk), with their numbers in rectangle.comp.
 constexpr std::array squares{Square{scores, Slot::scores, 0}, Square{scaled, Slot::scaled, 1},
                              Square{masked, Slot::masked, 2}, Square{weights, Slot::weights, 3}};
 
@@ -75,7 +76,7 @@ std::uint64_t VulkanRun::rows_bytes(const Slab& s, std::int64_t width) const {
     return float_bytes(s.entries * s.heads * s.rows * width);
 }
 
-/// Cuts batch entries, then heads, then rows until one dispatch can do each slab.
+/// Halves batch entries, then heads, then rows, until one dispatch can compute each slab.
 void VulkanRun::plan(const Slab& s) {
     const std::uint64_t most = std::min(slab_bytes, gpu_.info().binding_bytes);
     const double flops = 2.0 * static_cast<double>(s.entries * s.heads * s.rows) *
@@ -173,7 +174,7 @@ void VulkanRun::upload() {
     arena_.fill(Slot::nothing, 0);
 }
 
-/// Tokens times W, head by head.
+/// Multiplies tokens by W, head by head.
 void VulkanRun::project(TensorId stage, Slot W, Slot bias, Slot to) {
     const bool query = stage == q;
     const std::int64_t T = query ? d_.Tq : d_.Tk, D = query ? d_.D : d_.Dkv;
@@ -202,7 +203,7 @@ void VulkanRun::project(TensorId stage, Slot W, Slot bias, Slot to) {
                        .row_step = u64(T)});
 }
 
-/// Calls take(b, h, i, numbers) for every row that lies in a slot head by head.
+/// Calls take(b, h, i, numbers) for every row of a slot that is stored head by head.
 template<class Take>
 void VulkanRun::for_stored_rows(Slot slot, const Shape& heads, const Take& take) {
     const std::int64_t count = heads[1], T = heads[2], stored = padded(heads[3]);
@@ -227,7 +228,7 @@ void VulkanRun::keep_heads(Slot slot, TensorId stage) {
     });
 }
 
-/// The same numbers token by token.
+/// Stores the same numbers token by token.
 void VulkanRun::keep_joined(Slot slot, TensorId stage, TensorId heads) {
     if (!wants(stage))
         return;
@@ -245,7 +246,7 @@ void VulkanRun::keep(Slot slot, TensorId stage, const Slab& s, std::int64_t widt
     download(slot, 0, tensor.values().subspan(first, count));
 }
 
-/// Sums the heads of a slab of weights.
+/// Adds the weights of a slab's heads to the sums in weights_mean.
 void VulkanRun::add_to_mean(const Slab& s) {
     Tensor& mean = make(weights_mean);
     const std::int64_t cells = s.rows * d_.Tk;

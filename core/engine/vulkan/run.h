@@ -10,16 +10,17 @@
 
 namespace headscope::vulkan {
 
-/// One run on a device: uploads, kernels slab by slab, downloads. Leaves queries, keys and row statistics in
-/// the arena.
+/// One run on a device: uploads, kernels slab by slab, downloads. Afterwards the arena holds queries, keys
+/// and row statistics.
 class VulkanRun {
 public:
     VulkanRun(const Problem& problem, StageSet wanted, Progress& progress, Gpu& gpu, Arena& arena,
               Kernels& kernels);
 
-    /// Throws as VulkanEngine::run does; device and time are left to it.
+    /// Throws like VulkanEngine::run. The caller fills in the trace's device and time.
     Trace compute();
-    /// What rectangles follow from, once compute() has returned; false as long as no row was attended to.
+    /// Whether the run attends to any row. If so, the arena holds the queries, keys and statistics that
+    /// rectangles need, once compute() has returned.
     bool attended() const { return attends_; }
     const Scoring& scoring() const { return scoring_; }
 
@@ -65,8 +66,8 @@ private:
     Trace trace_;
 };
 
-/// A part of one head's scores (kind 0), scaled (1) or masked scores (2) or weights (3), recomputed. (rows,
-/// keys).
+/// Computes a part of one head's scores (kind 0), scaled scores (1), masked scores (2) or weights (3) again.
+/// Shape (rows, keys).
 Tensor recompute(Gpu& gpu, Arena& arena, Kernels& kernels, const Scoring& scoring, std::uint32_t kind,
                  const Slab& rows, std::int64_t first_key, std::int64_t keys);
 

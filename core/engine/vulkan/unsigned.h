@@ -4,7 +4,7 @@
 
 namespace headscope::vulkan {
 
-// Sizes and places, none of them negative, as Vulkan and its kernels take them.
+// Conversions of non-negative sizes and offsets to the unsigned types of Vulkan and the kernels.
 
 constexpr std::uint32_t u32(std::int64_t value) {
     return static_cast<std::uint32_t>(value);

@@ -39,7 +39,7 @@ std::uint32_t kind_of(TensorId stage) {
 
 } // namespace
 
-/// Buffers and kernels go before the device.
+/// The destructor frees buffers and kernels before the device.
 struct VulkanEngine::State {
     State(std::size_t number, const VulkanOptions& options)
         : gpu(number, options), arena(gpu), kernels(gpu, arena, options.shared_tiles) {}
@@ -47,7 +47,7 @@ struct VulkanEngine::State {
     Gpu gpu;
     Arena arena;
     Kernels kernels;
-    std::optional<Scoring> last; ///< of the run whose queries, keys and statistics the arena holds
+    std::optional<Scoring> last; ///< scoring of the run whose queries, keys and statistics the arena holds
 };
 
 VulkanEngine::VulkanEngine(std::size_t number, const VulkanOptions& options)

@@ -9,15 +9,15 @@
 
 namespace headscope::vulkan {
 
-/// A Vulkan device of this machine, in words.
+/// A description of a Vulkan device of this machine.
 struct VulkanDevice {
     std::string name;
     std::string detail;  ///< limits, in one line
-    bool real = false;   ///< a graphics processor, not software that plays one
-    bool usable = false; ///< false: the driver lacks something; `detail` says what
+    bool real = false;   ///< a graphics processor, not software that emulates one
+    bool usable = false; ///< false: the device lacks something; `detail` says what
 };
 
-/// Loads Vulkan for a moment. Throws Error(machine) when there is no loader or no driver. Any thread.
+/// Loads Vulkan briefly. Throws Error(machine) when the machine has no loader or no driver. Any thread.
 std::vector<VulkanDevice> vulkan_devices(const VulkanOptions& options = {});
 
 /// A part of one head's stage of shape (Tq, Tk).
@@ -25,23 +25,23 @@ struct Rectangle {
     std::int64_t b = 0, h = 0, first_row = 0, rows = 0, first_key = 0, keys = 0;
 };
 
-/// Multi-head attention in compute shaders (assets/shaders), float32. Holds nothing of size Tq x Tk on the
-/// device beyond one slab of each such stage that is wanted. Buffers are kept from run to run.
+/// Multi-head attention in compute shaders (assets/shaders), float32. Of each wanted stage of shape (Tq, Tk),
+/// the device holds only one slab at a time. Buffers are kept from run to run.
 class VulkanEngine : public engine::Engine {
 public:
-    /// number: among vulkan_devices(). Throws Error(machine) when it cannot be used.
+    /// number: index in vulkan_devices(). Throws Error(machine) when the device cannot be used.
     explicit VulkanEngine(std::size_t number, const VulkanOptions& options = {});
     ~VulkanEngine() override;
 
     std::string name() const override;
     using engine::Engine::run;
-    /// Throws Error(machine) besides: before anything is allocated when the problem needs more memory than
-    /// the device has; and when the device fails, after which the engine is of no more use.
+    /// Also throws Error(machine): before it allocates anything, when the problem needs more memory than the
+    /// device has; and when the device fails, after which the engine must not be used again.
     Trace run(const Problem& problem, StageSet wanted, Progress& progress) override;
 
-    /// Scores, scaled or masked scores or weights of a part of one head of the last problem that ran with a
-    /// stage from `scores` on, recomputed from its queries, keys and row statistics. Shape (rows, keys).
-    /// Throws Error(internal) when there is no such run or the part does not lie in it.
+    /// Computes scores, scaled scores, masked scores or weights of a part of one head again, from the
+    /// queries, keys and row statistics of the last run that computed `scores` or a later stage. Shape (rows,
+    /// keys). Throws Error(internal) when there was no such run or the part lies outside the stage.
     Tensor rectangle(TensorId stage, const Rectangle& part);
 
 private:

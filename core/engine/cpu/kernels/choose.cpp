@@ -14,14 +14,14 @@ struct Choice {
     bool usable;
 };
 
-/// The fastest first.
+/// All kernels of this program, the fastest first.
 auto choices() {
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    // And avx2.cpp for x86-64-v3.
+    // avx2.cpp is compiled for x86-64-v3.
     const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                       __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-    // avx512.cpp is compiled for x86-64-v4, which is all of these.
+    // avx512.cpp is compiled for x86-64-v4, which includes all of these.
     const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                         __builtin_cpu_supports("avx512vl");

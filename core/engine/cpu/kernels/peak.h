@@ -1,12 +1,12 @@
 #pragma once
 
-// Compiled once for each instruction set, after its Vec: everything has internal linkage.
+// Compiled once for each instruction set, after that set's Vec: everything has internal linkage.
 
 #include "core/engine/cpu/kernels/product.h"
 
 namespace {
 
-/// Enough independent sums to keep the multipliers busy.
+/// Uses enough independent sums to keep the multipliers busy.
 inline double multiply_adds(std::int64_t rounds) {
     constexpr int chains = 12;
     Vec sums[chains];
@@ -20,7 +20,7 @@ inline double multiply_adds(std::int64_t rounds) {
     float total = 0;
     for (const Vec& sum : sums)
         total += sum_of(sum);
-    // The sums are used, so that the compiler keeps the loop.
+    // Using the sums makes the compiler keep the loop.
     return total > 0 ? 2.0 * chains * Vec::lanes * static_cast<double>(rounds) : 0.0;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Compiled once for each instruction set, after its Vec: everything has internal linkage.
+// Compiled once for each instruction set, after that set's Vec: everything has internal linkage.
 
 #include "core/engine/cpu/kernels/kernels.h"
 
@@ -9,7 +9,7 @@ namespace {
 using headscope::cpu::Product;
 
 constexpr int panel_vectors = 2;
-constexpr std::int64_t rows_ahead = 24; ///< of a panel, while it is read
+constexpr std::int64_t rows_ahead = 24; ///< distance of the prefetch, in rows of a panel
 constexpr std::int64_t panel_width = panel_vectors * Vec::lanes;
 
 inline float sum_of(Vec v) {
@@ -21,14 +21,14 @@ inline float sum_of(Vec v) {
     return lanes[0];
 }
 
-/// How many of `cols` columns are left at the panel's vector n.
+/// The number of columns from the panel's vector n on.
 inline std::int64_t left(std::int64_t cols, int n) {
     const std::int64_t rest = cols - static_cast<std::int64_t>(n) * Vec::lanes;
     return rest > 0 ? rest : 0;
 }
 
-/// R rows times one panel, of which the first `cols` columns count; Whole: all. Rows are reached from every
-/// third one, which leaves registers for the sums.
+/// Multiplies R rows by the first `cols` columns of one panel; Whole: by all columns. Row addresses are
+/// derived from every third row's, which leaves registers for the sums.
 template<int R, bool Whole>
 inline Vec multiply_rows(const Product& p, std::int64_t cols, const float* A, const float* B, float* C,
                          const float* bias) {
@@ -48,7 +48,8 @@ inline Vec multiply_rows(const Product& p, std::int64_t cols, const float* A, co
         Vec b[panel_vectors];
         for (int n = 0; n < panel_vectors; ++n) {
             b[n] = Vec::load(B + n * Vec::lanes);
-            // Few rows leave little time to wait for a large matrix. Past its end this only asks in vain.
+            // With few rows, the loop would wait for a large matrix. A prefetch past the end of the matrix is
+            // harmless.
             __builtin_prefetch(B + rows_ahead * B_stride + n * Vec::lanes);
         }
 #pragma GCC unroll 12
@@ -58,7 +59,7 @@ inline Vec multiply_rows(const Product& p, std::int64_t cols, const float* A, co
                 sums[r][n] = multiply_add(a, b[n], sums[r][n]);
         }
     }
-    // 0 times a number that is not finite is NaN, and stays.
+    // 0 times a number that is not finite gives NaN, and NaN stays in the sum.
     Vec check = Vec::zero();
     for (int n = 0; n < panel_vectors; ++n) {
         const Vec add = bias != nullptr && p.last ? load(bias, n) : Vec::zero();

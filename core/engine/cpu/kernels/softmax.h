@@ -1,13 +1,14 @@
 #pragma once
 
-// Compiled once for each instruction set, after its Vec: everything has internal linkage.
+// Compiled once for each instruction set, after that set's Vec: everything has internal linkage.
 
 #include "core/engine/cpu/kernels/product.h"
 
 namespace {
 
-/// exp(x) for x <= 0, exactly 0 where the result is below the normal range. Relative error under 2e-7: 2^n
-/// times a minimax polynomial of degree 6 of the rest, |rest| <= ln(2) / 2.
+/// exp(x) for x <= 0, exactly 0 where the result is below the normal range. Relative error under 2e-7. With x
+/// = n ln(2) + rest and |rest| <= ln(2) / 2, the result is 2^n times a minimax polynomial of degree 6 in the
+/// rest.
 inline Vec exponential(Vec x) {
     constexpr float lowest = -87.33654F; // ln of the smallest normal number
     constexpr float log2_e = 1.44269504F, ln2_high = 0.693359375F, ln2_low = -2.12194440e-4F;
@@ -72,7 +73,7 @@ inline void scale_row(float* row, std::int64_t count, float factor, float* out, 
     const Vec times = Vec::all(factor);
     const auto step = static_cast<std::int64_t>(Vec::lanes);
     std::int64_t j = 0;
-    // Stores past the caches need whole lines.
+    // Stores past the caches must fill whole cache lines.
     const auto aligned = reinterpret_cast<std::uintptr_t>(out) % sizeof(Vec) == 0;
     if (out == nullptr)
         for (; j + step <= count; j += step)

@@ -16,8 +16,7 @@ struct Vec {
     void store(float* p) const { _mm512_storeu_ps(p, v); }
     void store_past_caches(float* p) const { _mm512_stream_ps(p, v); }
 
-    /// The first `count` numbers, at least 0 of them; `rest` in the lanes beyond, whose memory is not
-    /// touched.
+    /// Loads the first `count` numbers, at least 0. The lanes beyond hold `rest`; their memory is not read.
     static Vec load_some(const float* p, std::int64_t count, float rest) {
         return {_mm512_mask_loadu_ps(_mm512_set1_ps(rest), first(count), p)};
     }

@@ -5,8 +5,8 @@
 
 namespace {
 
-/// Four numbers, in the compiler's own vectors: what every processor has. Everything here has internal
-/// linkage: each instruction set compiles its own.
+/// Four numbers, in the compiler's own vector type, which every processor can run. Everything here has
+/// internal linkage: each instruction set compiles its own.
 struct Vec {
     typedef float Floats __attribute__((vector_size(16)));
     typedef std::int32_t Ints __attribute__((vector_size(16)));
@@ -23,8 +23,7 @@ struct Vec {
     void store(float* p) const { std::memcpy(p, &v, sizeof v); }
     void store_past_caches(float* p) const { store(p); }
 
-    /// The first `count` numbers, at least 0 of them; `rest` in the lanes beyond, whose memory is not
-    /// touched.
+    /// Loads the first `count` numbers, at least 0. The lanes beyond hold `rest`; their memory is not read.
     static Vec load_some(const float* p, std::int64_t count, float rest) {
         Vec out = all(rest);
         for (int lane = 0; lane < lanes && lane < count; ++lane)
