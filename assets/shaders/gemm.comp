@@ -1,12 +1,12 @@
 #version 450
-// Y = X W + b for a stack of matrices, tile by tile through shared memory. A workgroup computes a square tile of
-// Y whose side is each * side; each invocation owns each x each numbers of it.
+// Y = X W + b for a stack of matrices, tile by tile through shared memory. A workgroup computes a square tile
+// of Y with side each * side; each invocation computes each x each numbers of the tile.
 layout(local_size_x_id = 0) in; // side * side
 layout(constant_id = 1) const uint side = 8;
-// Off: every number is read where it lies, and no invocation waits for another. That suits software, whose shared
-// memory is memory like any other.
+// false: every number is read from its buffer, and no invocation waits for another. This suits software
+// devices, whose shared memory is ordinary memory.
 layout(constant_id = 2) const bool share = true;
-layout(constant_id = 3) const uint each = 4; // numbers of an invocation, down and across
+layout(constant_id = 3) const uint each = 4; // side of the square of numbers of an invocation
 const uint tile = each * side;
 const uint depth_tile = 16;
 
@@ -14,19 +14,19 @@ layout(std430, binding = 0) readonly buffer XBuffer { float X[]; };
 layout(std430, binding = 1) readonly buffer WBuffer { float W[]; };
 layout(std430, binding = 2) readonly buffer BiasBuffer { float bias[]; };
 layout(std430, binding = 3) buffer YBuffer { float Y[]; };
-// The smallest number of a part of Y that leaves float32's range, for each kind of fault.
+// For each kind of fault, the smallest number of a part of Y that leaves float32's range.
 layout(std430, binding = 4) buffer FaultBuffer { uint fault[]; };
 
 const uint with_bias = 1, accumulate = 2;
 layout(push_constant) uniform Push {
     uint rows, cols, depth, flags;
-    uint x_at, x_step, x_stride; // first number; from one matrix of the stack, and from one row, to the next
+    uint x_at, x_step, x_stride; // first number; step to the next matrix of the stack; step to the next row
     uint w_at, w_step, w_stride;
     uint b_at;
     uint y_at, y_step, y_stride;
-    uint y_width, y_block_step; // columns of Y lie in blocks of this width, that far apart
-    uint fault_slot, row_at, row_step; // number of the first row, and from matrix to matrix
-    uint part_rows, part_blocks, block_at; // a part is this many rows of one block of columns
+    uint y_width, y_block_step; // width of the blocks of columns of Y, and the distance between blocks
+    uint fault_slot, row_at, row_step; // row_at: number of the first row; row_step: from matrix to matrix
+    uint part_rows, part_blocks, block_at; // a part is `part_rows` rows of one block of columns
 } p;
 
 const uint shared_depth = share ? depth_tile : 1;

@@ -1,14 +1,14 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// Any rectangle of scores, scaled or masked scores or weights, from Q, K and the statistics of the rows: the
-// weights are written once, and can be looked at where they were never stored. A workgroup computes a square
-// tile whose side is each * side; each invocation owns each x each numbers of it.
+// Computes any rectangle of scores, scaled scores, masked scores or weights from Q, K and the statistics of
+// the rows: weights are written once, and can be shown even if they were never stored. A workgroup computes a
+// square tile with side each * side; each invocation computes each x each numbers of the tile.
 #include "attention.glsl"
 
 layout(local_size_x_id = 0) in; // side * side
 layout(constant_id = 1) const uint side = 8;
 layout(constant_id = 2) const bool share = true; // as in gemm.comp
-layout(constant_id = 3) const uint each = 4; // numbers of an invocation, down and across
+layout(constant_id = 3) const uint each = 4; // side of the square of numbers of an invocation
 const uint tile = each * side;
 const uint depth_tile = 4; // vec4
 
@@ -26,7 +26,7 @@ void main() {
     const uint me = gl_LocalInvocationID.x, threads = side * side;
     const uint row0 = gl_WorkGroupID.y * tile, key0 = gl_WorkGroupID.x * tile;
     const uint head = gl_WorkGroupID.z % heads, b = gl_WorkGroupID.z / heads;
-    const uint my_row = me / side, my_key = me % side; // and every `side`-th one after it
+    const uint my_row = me / side, my_key = me % side; // the invocation's first row and key; its others follow at distance `side`
     const uint q0 = q_base(b, head), k0 = k_base(b, head);
     float sum[each][each];
     for (uint r = 0; r < each; ++r)

@@ -1,6 +1,6 @@
 #version 450
-// Rotary position embedding (Su et al. 2021) in place, in the order of rotate_half: an invocation turns the pair
-// (c, c + dk/2) of one row of one head.
+// Rotary position embedding (Su et al. 2021) in place, in the order of rotate_half: an invocation rotates the
+// pair (c, c + dk/2) of one row of one head.
 layout(local_size_x_id = 0) in;
 
 layout(std430, binding = 0) buffer YBuffer { float Y[]; };
@@ -9,8 +9,8 @@ layout(std430, binding = 2) readonly buffer SinBuffer { float sines[]; };
 layout(std430, binding = 3) buffer FaultBuffer { uint fault[]; };
 
 layout(push_constant) uniform Push {
-    uint rows;              // of all heads of one batch entry together
-    uint T, width, y_stride; // rows of one head, dk, and dk as it is stored
+    uint rows;              // number of rows of all heads of one batch entry
+    uint T, width, y_stride; // rows of one head, dk, and the stored width of a row
     uint y_at, table_at, fault_slot;
 } p;
 
