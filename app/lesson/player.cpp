@@ -14,7 +14,7 @@ namespace headscope::app {
 
 namespace {
 
-/// Sets the problem and the view; the problem only where it is another one.
+/// Sets the problem, if it differs from the present one, and the view.
 std::vector<Action> show(const lesson::StepScene& scene, const Document& now, const std::string& label,
                          std::optional<project::Recipe>* given) {
     const project::Recipe recipe = lesson::recipe_of(scene);
@@ -29,7 +29,7 @@ std::vector<Action> show(const lesson::StepScene& scene, const Document& now, co
     return actions;
 }
 
-/// Captions of the toolbar's controls that stand otherwise in two problems.
+/// Captions of the toolbar's controls whose values differ between two problems.
 std::set<std::string> controls_moved(const project::Recipe& before, const project::Recipe& after) {
     std::set<std::string> moved;
     const auto look = [&](const char* caption, bool same) {
@@ -68,7 +68,8 @@ void close(CourseState& course) {
     course.given.reset();
 }
 
-/// Looks whether every cell of a table holds the engine's number. Says whether it newly does.
+/// Marks a table as done when every cell holds the engine's number. Returns whether the table was not done
+/// before.
 bool watch_table(CourseState& course, const lesson::FillTable& table, const Shown& shown) {
     const auto typed = course.typed.find(table.id);
     if (typed == course.typed.end() || course.of_open().done.contains(table.id))
@@ -82,7 +83,7 @@ bool watch_table(CourseState& course, const lesson::FillTable& table, const Show
             }))
             return false;
     } catch (const Error&) {
-        return false; // the learner's own problem may lack these cells
+        return false; // the learner's own problem may not have these cells
     }
     course.progress[course.open->id].done.insert(table.id);
     return true;
@@ -119,7 +120,7 @@ std::vector<Action> play(CourseState& course, const LessonAction& action, const 
                                                      : turn_to(course, course.page, now);
                    },
                    [&](const AnswerQuestion& a) {
-                       if (course.open != nullptr) // the first answer counts
+                       if (course.open != nullptr) // only the first answer counts
                            course.progress[course.open->id].answers.try_emplace(a.question, a.choice);
                        return std::vector<Action>{};
                    },
@@ -159,7 +160,7 @@ bool watch_gates(CourseState& course, const Shown& shown, const ViewState& view)
                 met = true;
             }
         } catch (const Error&) {
-            // The learner's own problem may lack what the gate speaks of: it stays closed.
+            // The learner's own problem may lack something in the gate's condition: the gate stays closed.
         }
     }
     return met;

@@ -8,14 +8,14 @@
 
 namespace headscope::app {
 
-/// Does what the learner asked of the course and returns what the program has to do for it: commands that set
-/// the problem, then changes of the view. Throws Error(input) when a scene's problem cannot be built.
+/// Does what the learner asked of the course. Returns the program's part: commands that set the problem, then
+/// changes of the view. Throws Error(input) when a scene's problem cannot be built.
 std::vector<Action> play(CourseState& course, const LessonAction& action, const Document& now);
 
-/// Looks whether gates of the open step have come true. Says whether one newly did.
+/// Marks the gates of the open step that have become true. Returns whether any is newly marked.
 bool watch_gates(CourseState& course, const Shown& shown, const ViewState& view);
 
-/// The view changes that show a scene of a problem.
+/// The changes of the view that show a scene of a problem.
 std::vector<Action> view_of(const lesson::StepScene& scene, const Problem& problem);
 
 } // namespace headscope::app

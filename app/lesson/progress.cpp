@@ -28,7 +28,7 @@ std::map<std::string, LessonProgress> read_progress(const std::filesystem::path&
             all[id] = std::move(progress);
         }
     } catch (const std::exception&) {
-        return {}; // a damaged file costs the ticks, nothing else
+        return {}; // a damaged file costs only the ticks in the list of lessons
     }
     return all;
 }

@@ -8,16 +8,16 @@
 
 namespace headscope::app {
 
-/// course.json in the state folder; empty when that is.
+/// course.json in the state folder; empty when `state_folder` is empty.
 std::filesystem::path course_progress_path(const std::filesystem::path& state_folder);
 
-/// What was kept; empty where the file is missing or damaged.
+/// The saved progress; empty when the file is missing or damaged.
 std::map<std::string, LessonProgress> read_progress(const std::filesystem::path& path);
 
-/// Replaces the file in one step. Says whether it could.
+/// Replaces the file in one step. Returns whether that succeeded.
 bool write_progress(const std::filesystem::path& path, const std::map<std::string, LessonProgress>& progress);
 
-/// Fills in the lessons that can be played and says of each other file why not.
+/// Fills in the lessons that can be played, and for each other file the reason why not.
 void load_lessons(CourseState& course, const std::vector<std::string>& folders, const std::string& language);
 
 } // namespace headscope::app

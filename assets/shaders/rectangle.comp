@@ -26,7 +26,7 @@ void main() {
     const uint me = gl_LocalInvocationID.x, threads = side * side;
     const uint row0 = gl_WorkGroupID.y * tile, key0 = gl_WorkGroupID.x * tile;
     const uint head = gl_WorkGroupID.z % heads, b = gl_WorkGroupID.z / heads;
-    const uint my_row = me / side, my_key = me % side; // the invocation's first row and key; its others follow at distance `side`
+    const uint my_row = me / side, my_key = me % side; // the others follow at distance `side`
     const uint q0 = q_base(b, head), k0 = k_base(b, head);
     float sum[each][each];
     for (uint r = 0; r < each; ++r)

@@ -9,31 +9,31 @@ namespace headscope::app {
 
 /// One choice of a segmented switch.
 struct Segment {
-    std::string label; ///< on screen, and the hotspot's label
+    std::string label; ///< text on screen; also the hotspot's label
     Action action;
     bool on = false;
     std::string tip;
 };
 
-/// A segmented switch, 28 high. Width it takes.
+/// The width of a segmented switch, which is 28 high.
 float segmented_width(const DrawContext& context, const std::vector<Segment>& segments);
 void draw_segmented(Picture& picture, const DrawContext& context, float x, float y,
                     const std::vector<Segment>& segments);
 
-/// A push button, 34 high; `primary` is filled with ink.
+/// A push button, 34 high. A primary button is filled with ink.
 void draw_button(Picture& picture, const DrawContext& context, const figure::Rect& area,
                  const std::string& label, const Action& action, bool primary, const std::string& tip = {});
 
-/// A small button of plain text, as wide as its text plus padding; returns its width.
+/// A small button of plain text, as wide as the text plus padding. Returns that width.
 float draw_text_button(Picture& picture, const DrawContext& context, float x, float y,
                        const std::string& label, bool on, const Action& action, const std::string& tip = {});
 
-/// One line of text; shorthand for adding a TextItem. Returns its width.
+/// Adds one line of text. Returns its width.
 float draw_text(Picture& picture, const DrawContext& context, float x, float baseline,
                 const std::string& text, figure::Font font, float size, figure::Color color,
                 figure::Align align = figure::Align::left);
 
-/// Words broken into lines of at most `width`; returns the baseline that the next line would have.
+/// Breaks text into lines of at most `width`. Returns the baseline of the next line.
 float draw_paragraph(Picture& picture, const DrawContext& context, float x, float baseline, float width,
                      const std::string& text, figure::Font font, float size, float line_height,
                      figure::Color color);
@@ -41,11 +41,11 @@ float draw_paragraph(Picture& picture, const DrawContext& context, float x, floa
 /// A horizontal hairline.
 void draw_hairline(Picture& picture, const DrawContext& context, float x, float y, float width);
 
-/// An arrow of 2 pixels with its head at (x + length, y), and a caption above.
+/// An arrow 2 pixels thick, with its head at (x + length, y) and a caption above.
 void draw_arrow(Picture& picture, const DrawContext& context, float x, float y, float length,
                 const std::string& caption = {});
 
-/// Heading of a page: title (22) and formula (13.5), at the top left of the canvas.
+/// The heading of a page: title (22) and formula (13.5), at the top left of the canvas.
 void draw_page_head(Picture& picture, const DrawContext& context, const std::string& title,
                     const std::string& formula);
 

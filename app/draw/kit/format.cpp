@@ -19,7 +19,7 @@ std::string plain(double magnitude, int decimals) {
     return buffer.data();
 }
 
-/// The digits of a magnitude: fixed point, or with an exponent where that would be too long to read.
+/// The digits of a magnitude: fixed point, or with an exponent for 1e7 and more.
 std::string digits_of(double magnitude, int decimals) {
     if (magnitude < 1e7)
         return plain(magnitude, decimals);
@@ -36,8 +36,8 @@ std::string with_unit(double value, const char* unit) {
     return plain(value, value < 9.95 ? 1 : 0) + " " + unit;
 }
 
-/// The value as printed, in units of the last printed digit: a whole number. From the digits themselves,
-/// since multiplying and rounding does not agree with printf on ties such as 1.125.
+/// The printed value in units of its last digit, a whole number. Computed from the printed digits, because
+/// multiplying and rounding disagrees with printf on ties such as 1.125.
 double printed_units(double value, int decimals) {
     return std::round(as_printed(value, decimals) * std::pow(10.0, decimals));
 }
@@ -123,7 +123,7 @@ int columns(std::string_view utf8) {
 std::string beyond_fonts(std::string_view utf8) {
     std::string out;
     for (std::size_t i = 0; i + 3 < utf8.size(); ++i) {
-        // Only characters beyond U+FFFF take four bytes, the first of them 0xF0 to 0xF4.
+        // Only characters beyond U+FFFF have four bytes; the first byte is 0xF0 to 0xF4.
         if ((static_cast<unsigned char>(utf8[i]) & 0xF8U) != 0xF0U)
             continue;
         unsigned code = static_cast<unsigned char>(utf8[i]) & 7U;

@@ -5,13 +5,13 @@
 
 namespace headscope::app {
 
-/// A formula as drawn: its scene stands on the baseline y = 0, its left end at x = 0.
+/// A formula as drawn: the baseline of its scene is y = 0, its left end x = 0.
 struct FormulaBox {
     figure::Scene scene;
     float width = 0, ascent = 0, descent = 0; ///< descent is positive
 };
 
-/// Sets a formula at a text size, in logical pixels.
+/// Lays out a formula at a text size in logical pixels.
 FormulaBox set_formula(const lesson::Formula& formula, const DrawContext& context, float size,
                        figure::Color color);
 

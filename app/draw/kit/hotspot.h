@@ -8,38 +8,40 @@
 
 namespace headscope::app {
 
-/// A place that does something when it is clicked.
+/// An area that does something when clicked.
 struct Hotspot {
     figure::Rect area;
-    std::string label; ///< unique in its picture; also how tests and the keyboard find it
+    std::string label; ///< unique in its picture; tests and the keyboard find the hotspot by it
     Action action;
     std::string tip; ///< shown on hover; may be empty
 };
 
-/// A place that is dragged along its track to choose a number.
+/// A knob on a track; dragging it chooses a number.
 struct Slider {
     figure::Rect track;
     std::string label; ///< unique in its picture
     float low = 0, high = 1;
     float value = 0;
-    float rest = 0; ///< where a double click puts it
+    float rest = 0; ///< value after a double click
     std::function<Action(float)> action;
     std::string tip;
-    float grain = 0.01F; ///< values are whole multiples of it; by default what two decimals can tell apart
+    float grain = 0.01F; ///< values are multiples of this; the default fits two decimals
 };
 
-/// A place where a number or a text is typed.
+/// A field for typing a number or a text.
 struct TextField {
     figure::Rect area;
     std::string label; ///< unique in its picture
-    std::string text;  ///< what it holds while nothing is typed
-    /// What Enter or leaving asks for. Throws Error(input) with the sentence that is shown under the field.
+    std::string text;  ///< text of the field before the user types
+    /// The action of Enter and of leaving the field. Throws Error(input); its sentence is shown under the
+    /// field.
     std::function<Action(const std::string&)> action;
-    std::function<Action(const std::string&)> leave = {}; ///< for leaving, where that is something else
+    std::function<Action(const std::string&)> leave =
+        {}; ///< action of leaving the field, where it differs from Enter
     std::string tip = {};
 };
 
-/// A place that explains itself on hover.
+/// An area that shows an explanation on hover.
 struct Tip {
     figure::Rect area;
     std::string text;

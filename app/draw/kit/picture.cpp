@@ -7,7 +7,8 @@ namespace headscope::app {
 
 namespace {
 
-/// The largest number of a row along the tensor's last axis, within the columns of the head in focus.
+/// The cell with the largest number (of scores and weights) or magnitude (of other tensors) in a row along
+/// the last axis. Where heads are joined, only the columns of the head in focus count.
 CellAddress largest_of_row(const Shown& shown, const ViewState& view, TensorId id, std::int64_t row) {
     const TensorInfo& info = tensor_info(id);
     const Dims& dims = shown.dims();
@@ -122,7 +123,8 @@ std::optional<CellAddress> spoken_of(const Shown& shown, const ViewState& view) 
     const bool over_keys = tensor_info(id).axes[1] == Axis::Tk;
     const std::int64_t rows = over_keys ? shown.dims().Tk : shown.dims().Tq;
     const std::int64_t row = view.row >= 0 ? std::min(view.row, rows - 1)
-                             // The last token of a text is the one that has read it all.
+                             // With a board, the last row: only the last token of a text has read the whole
+                             // text.
                              : shown.document->has_board() ? rows - 1
                                                            : std::min<std::int64_t>(2, rows - 1);
     return largest_of_row(shown, view, id, row);

@@ -21,10 +21,10 @@ class PixelCache {
 public:
     explicit PixelCache(std::size_t byte_budget = std::size_t{64} << 20U) : budget_(byte_budget) {}
 
-    /// The pixels that were made for the key, or those that `make` makes now.
+    /// The pixels kept for the key, else the pixels that `make` returns.
     Pixels find(std::uint64_t key, const std::function<std::vector<figure::Color>()>& make);
-    /// Pixels made from numbers that `owner` holds, and a name for what they show. Where the key was made for
-    /// an owner that is gone or another one, they are made anew.
+    /// Pixels made from numbers of `owner`, and a name that depends on the pixels alone. They are made again
+    /// when the key's owner is gone or differs from `owner`.
     struct Named {
         Pixels pixels;
         std::uint64_t name = 0;
@@ -50,7 +50,7 @@ private:
         Pixels pixels;
         std::uint64_t used = 0;
         std::weak_ptr<const void> owner = {};
-        std::uint64_t name = 0; ///< see Named; 0 where nobody asked for one
+        std::uint64_t name = 0; ///< see Named; 0: not computed
     };
     struct Found {
         std::weak_ptr<const void> owner;
@@ -65,10 +65,10 @@ private:
     std::unordered_map<std::uint64_t, Found> found_;
 };
 
-/// FNV-1a over whole pixels: a name for what they show.
+/// FNV-1a over whole pixels: equal pixels have equal names.
 std::uint64_t name_of(const std::vector<figure::Color>& pixels);
 
-/// One key of several numbers; never 0, which GridItem takes for none.
+/// One key from several numbers; never 0, which means "no key" in GridItem.
 std::uint64_t key_of(std::initializer_list<std::uint64_t> parts);
 
 } // namespace headscope::app

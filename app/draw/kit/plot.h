@@ -8,12 +8,12 @@
 
 namespace headscope::app {
 
-/// One axis of a plot; with `log` both ends are above 0.
+/// One axis of a plot; on a logarithmic axis both ends are above 0.
 struct PlotAxis {
     double low = 0, high = 1;
     bool log = false;
     std::vector<std::pair<double, std::string>> ticks = {};
-    /// 0 at the low end, 1 at the high one; values outside are clamped.
+    /// 0 at the low end, 1 at the high end; values outside are clamped.
     double place(double value) const;
 };
 
@@ -22,13 +22,13 @@ struct PlotLine {
     figure::Color colour = 0;
 };
 
-/// A vertical line with words beside it.
+/// A vertical line with a label.
 struct PlotMark {
     double x = 0;
     std::string words = {};
     figure::Color colour = 0;
 };
-/// A point on a line: where the knobs stand.
+/// A point on a line, at the present values of the knobs.
 struct PlotDot {
     double x = 0, y = 0;
     figure::Color colour = 0;
@@ -39,16 +39,16 @@ struct Plot {
     std::vector<PlotLine> lines = {};
     std::vector<PlotMark> marks = {};
     std::vector<PlotDot> dots = {};
-    std::string x_says = {}; ///< what runs along the bottom, with its unit
+    std::string x_says = {}; ///< quantity along the bottom, with its unit
 };
 
-/// Draws it into `area`, labels included.
+/// Draws the plot into `area`, labels included.
 void draw_plot(Picture& picture, const DrawContext& context, const Plot& plot, const figure::Rect& area);
 
-/// Colours for the lines of a plot that are no heads: the first is ink.
+/// Colours for lines that do not belong to heads; the first is ink.
 figure::Color plot_colour(const Theme& theme, std::size_t line);
 
-/// Powers of ten between two numbers, at most `most` of them, as ticks.
+/// At most `most` powers of ten between two numbers, as ticks.
 std::vector<std::pair<double, std::string>> decade_ticks(double low, double high, int most,
                                                          const std::function<std::string(double)>& text);
 

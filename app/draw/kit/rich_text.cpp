@@ -26,7 +26,7 @@ figure::Font font_of(const lesson::Span& span) {
     return figure::Font::ui;
 }
 
-/// A piece of a line that is never broken.
+/// A part of a line that is never broken.
 struct Word {
     std::string text;
     const lesson::Span* span = nullptr;
@@ -44,7 +44,7 @@ std::vector<Word> words_of(const lesson::Spans& spans, const lesson::LessonState
                 ++begin;
                 continue;
             }
-            // Code and values keep their spaces: an address is one word.
+            // Code and values keep their spaces: an address stays in one word.
             const bool whole = span.value || span.style == lesson::SpanStyle::code;
             const std::size_t end = whole ? text.size() : std::min(text.find(' ', begin), text.size());
             words.push_back({text.substr(begin, end - begin), &span, space});
@@ -82,7 +82,7 @@ std::string spoken(const lesson::Span& span, const lesson::LessonState& state) {
     try {
         return lesson::print_value(*span.value, state);
     } catch (const Error&) {
-        // After the learner's own sentence a word of the lesson may be gone.
+        // The learner's own sentence may lack a word of the lesson.
         return "–";
     }
 }
@@ -97,7 +97,7 @@ float draw_spans(Picture& picture, const DrawContext& context, float x, float ba
         const Word& word = words[i];
         const figure::Font font = font_of(*word.span);
         const float size = size_in(font, style.size);
-        // Punctuation that hangs on a word goes with it to the next line.
+        // Punctuation directly after a word goes with that word to the next line.
         float glued = context.measure(word.text, font, size);
         for (std::size_t next = i + 1; next < words.size() && !words[next].space_before; ++next) {
             const figure::Font other = font_of(*words[next].span);

@@ -6,12 +6,12 @@
 
 namespace headscope::app {
 
-/// The text, or as much of its beginning and end as fits a width, with "…" between.
+/// The text; if it is too wide, its beginning and end with "…" in between.
 std::string fitted(const DrawContext& context, const std::string& text, figure::Font font, float size,
                    float width);
 
 /// A side panel that is filled from the top: sections under hairlines, rows of text and numbers. Nothing on
-/// it is wider than the panel; texts that do not fit lose their middle and tell all on hover.
+/// the sheet is wider than the panel: a text that does not fit loses its middle and is shown whole on hover.
 class Sheet {
 public:
     explicit Sheet(const DrawContext& context);
@@ -22,30 +22,30 @@ public:
 
     const DrawContext& context;
     Picture picture;
-    float left, right; ///< edges of what is written
+    float left, right; ///< edges of the content
     float y = 0;       ///< top of the next row
 
     float width() const { return right - left; }
-    /// Baseline of a row that begins at `y`.
+    /// The baseline of a row that begins at `y`.
     float baseline(float size = text_size) const { return figure::baseline_for(y + row_height / 2, size); }
 
-    /// A hairline, the name at the left and a formula at the right, or below where there is no room.
+    /// A hairline, the name at the left, and a formula at the right, or below if the row is too narrow.
     void section(const std::string& name, const std::string& formula = {});
-    /// Words over the whole width, wrapped.
+    /// A text over the whole width, wrapped.
     void paragraph(const std::string& text, figure::Color color);
-    /// A row with words at the left and a result on the numbers' edge.
+    /// A row with words at the left and a result aligned at the right.
     void row(const std::string& words, const std::string& result, bool strong = false);
-    /// A row with a name in a narrow column, a number or address beside it, and words after that.
+    /// A row with a name in a narrow column, then a number or address, then words.
     void place(const std::string& name, const std::string& value, const std::string& words = {});
-    /// A line of arithmetic with its result in bold on the numbers' edge.
+    /// A line of arithmetic with its result in bold, aligned at the right.
     void arithmetic(const std::string& expression, const std::string& result);
-    /// The short rule above a total, over the last `length` pixels of the row.
+    /// The short rule above a total, under the last `length` pixels of the row.
     void rule(float length);
-    /// One text of at most `most` pixels; hovering tells all of it when it was cut. Returns its width.
+    /// One text, at most `most` pixels wide; hovering a shortened text shows it whole. Returns the width.
     float put(float x, const std::string& text, float most, figure::Font font, float size,
               figure::Color color, figure::Align align = figure::Align::left);
 
-    /// The picture with its size set.
+    /// The picture, with its size set.
     Picture finish();
 };
 

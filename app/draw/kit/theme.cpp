@@ -36,7 +36,7 @@ Vec3 times(const std::array<Vec3, 3>& m, const Vec3& v) {
     return out;
 }
 
-// The matrices of Oklab: linear sRGB to cone responses, their cube roots to Lab, and both ways back.
+// The matrices of Oklab: from linear sRGB to cone responses, from their cube roots to Lab, and the inverses.
 constexpr std::array<Vec3, 3> lms_from_rgb{{{0.4122214708F, 0.5363325363F, 0.0514459929F},
                                             {0.2119034982F, 0.6806995451F, 0.1073969566F},
                                             {0.0883024619F, 0.2817188376F, 0.6299787005F}}};

@@ -8,7 +8,7 @@
 
 namespace headscope::app {
 
-/// A colour map as 256 colours, from the map's lower to its upper end.
+/// A colour map as 256 colours, from the lower end to the upper end.
 using Ramp = std::array<figure::Color, 256>;
 
 /// The colour of t in [0, 1]; values outside are clamped.
@@ -18,8 +18,8 @@ figure::Color ramp_color(const Ramp& ramp, float t);
 /// processing").
 Ramp make_ramp(std::span<const figure::Color> stops);
 
-/// Near-black or white, whichever the rule of assets/theme/tokens.json takes on `cell`: white if that gives a
-/// WCAG 2 contrast of 4.5, else near-black.
+/// The text colour on `cell`, by the rule of assets/theme/tokens.json: white if that gives a WCAG 2 contrast
+/// of at least 4.5, else near-black.
 figure::Color text_on(figure::Color cell);
 
 /// WCAG 2 contrast ratio of two opaque colours, 1 to 21.
@@ -27,11 +27,11 @@ float contrast(figure::Color a, figure::Color b);
 
 struct HeadColours {
     figure::Color colour = 0; ///< bars, arcs, bold marks
-    figure::Color tint = 0;   ///< behind the numbers of matrices that the head owns
-    Ramp ramp{};              ///< its heatmaps
+    figure::Color tint = 0;   ///< background of numbers in matrices that the head owns
+    Ramp ramp{};              ///< for the head's heatmaps
 };
 
-inline constexpr int coloured_heads = 8; ///< with more heads than this, none has a colour of its own
+inline constexpr int coloured_heads = 8; ///< with more heads than this, no head has a colour of its own
 
 /// One of the two themes, read from assets/theme/tokens.json.
 struct Theme {
@@ -39,16 +39,16 @@ struct Theme {
     figure::Color canvas = 0, panel = 0, raise = 0, line = 0, line2 = 0, ink = 0, text = 0, muted = 0,
                   highlight = 0, good = 0, bad = 0, good_back = 0, bad_back = 0, cell = 0;
     std::array<HeadColours, coloured_heads> heads;
-    HeadColours no_head; ///< for heads beyond the coloured ones: the neutral ramp
+    HeadColours no_head; ///< for all heads when there are more than coloured_heads: the neutral ramp
     Ramp neutral{}, diverging{}, viridis{}, cividis{}, magma{};
 
-    /// Colours of head h among H.
+    /// The colours of head h of H.
     const HeadColours& head(std::int64_t h, std::int64_t H) const;
-    /// The ramp that head h's heatmap is drawn with.
+    /// The ramp of head h's heatmap.
     const Ramp& heat(std::int64_t h, std::int64_t H, ColourMap map) const;
 };
 
-/// Made once, then kept for the life of the program. Throws Error(internal) when the asset is damaged.
+/// A theme, made once and kept for the life of the program. Throws Error(internal) when the asset is damaged.
 const Theme& theme(bool dark);
 
 } // namespace headscope::app

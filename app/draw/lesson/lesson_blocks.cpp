@@ -66,8 +66,8 @@ private:
         y_ += 6;
     }
 
-    /// As wide as their text where there is room, never narrower than their longest word; the rest is dealt
-    /// out by how much text is waiting for it.
+    /// Each column is as wide as its text if all fit, and never narrower than its longest word. Remaining
+    /// room is shared in proportion to the text that does not fit yet.
     std::vector<float> column_widths(const lesson::TableBlock& table, std::size_t columns, float room,
                                      float size) const {
         std::vector<float> least(columns, 0.0F), whole(columns, 0.0F);
@@ -148,7 +148,7 @@ private:
         try {
             const lesson::Formula formula = lesson::parse_formula(block.tex);
             FormulaBox box = set_formula(formula, context_, 16, context_.theme.ink);
-            if (box.width > width_) // too wide for the panel: as small as it has to be, and still readable
+            if (box.width > width_) // shrinks a formula that is too wide for the panel to the width it has
                 box = set_formula(formula, context_, std::max(16 * width_ / box.width, 11.0F),
                                   context_.theme.ink);
             y_ += 6;
@@ -159,7 +159,7 @@ private:
         }
     }
 
-    /// A bordered box with a name; returns the picture of its inside to be put in after its frame.
+    /// A bordered box with a name. `inside` draws the content, which is added after the frame.
     template<class Inside>
     void boxed(const std::string& name, figure::Color stroke, const Inside& fill) {
         const float top = y_;
@@ -182,7 +182,7 @@ private:
         boxed(name, context_.theme.line, [&](BlockColumn& column) { column.all(callout.blocks); });
     }
 
-    /// What was drawn since `top` is still to be done.
+    /// Marks the area drawn since `top` as the page's open task, unless an earlier task is marked.
     void point_at_task(float top) {
         if (picture_.pointed.w == 0)
             picture_.pointed = {x_, top, width_, y_ - top};
@@ -215,7 +215,7 @@ private:
             point_at_task(top);
     }
 
-    /// A field for each cell, with a bar under it that says whether what it holds is right.
+    /// A field for each cell, with a bar below that shows whether the typed number is right.
     void cells(const lesson::FillTable& table) {
         lesson::CellRange range;
         std::vector<float> values;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr float bars = 30.0F, blur_plot_height = 88.0F, axis_word_size = 11.0F;
 
-/// One head's row of weights as bars over the words; the word it reads by itself is ink in the axis below.
+/// One head's row of weights as bars over the words.
 void draw_head_row(PanelColumn& column, const lesson::BlurFigure& figure,
                    const lesson::BlurFigure::Head& head, float pitch) {
     const Theme& theme = column.context.theme;
@@ -32,7 +32,7 @@ void draw_head_row(PanelColumn& column, const lesson::BlurFigure& figure,
                                            number(static_cast<double>(head.weights[j]), 3) + " on " +
                                            figure.words[j]});
     }
-    // The largest weight by its number, beside its bar.
+    // Prints the largest weight beside its bar.
     const auto top = std::ranges::max_element(head.weights);
     const float bar = column.x + pitch * static_cast<float>(top - head.weights.begin());
     const std::string text = number(static_cast<double>(*top), 2);
@@ -44,7 +44,7 @@ void draw_head_row(PanelColumn& column, const lesson::BlurFigure& figure,
     column.y = floor + 6;
 }
 
-/// The words under the bars, turned; those that some head reads by itself are strong.
+/// The rotated words under the bars; a word that has the largest weight in some head is strong.
 void draw_words(PanelColumn& column, const lesson::BlurFigure& figure, float pitch) {
     const Theme& theme = column.context.theme;
     float longest = 0;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr float plot_height = 124.0F, row_height = 18.0F;
 
-/// Lengths along the bottom: the longest, and each a sixteenth of the one before.
+/// The axis of lengths, with ticks at the longest text and at every sixteenth of the tick before.
 PlotAxis length_axis() {
     PlotAxis axis{.low = 1, .high = static_cast<double>(lesson::longest_text), .log = true};
     for (std::int64_t T = lesson::longest_text; T >= 1; T /= 16)
@@ -21,12 +21,12 @@ PlotAxis length_axis() {
     return axis;
 }
 
-/// What fits a column: the count, or billions of it.
+/// The count, or the count in billions if it is too long for a column.
 std::string count_text(std::int64_t count) {
     return count < 1'000'000'000 ? grouped(count) : number(static_cast<double>(count) * 1e-9, 1) + " billion";
 }
 
-/// A row of a table of three columns; the first may have the colour of a line of the plot.
+/// A row of a table with three columns; the first column may have the colour of a line of the plot.
 class SizeTable {
 public:
     explicit SizeTable(PanelColumn& column) : column_(column), last_(column.right()), middle_(last_ - 80) {}

@@ -15,7 +15,7 @@ namespace {
 
 constexpr float knob_inset = 10.0F, knob_height = 27.0F, knob_field_width = 72.0F;
 
-/// Where a value stands among the stops, counted in stops: between two of them by its logarithm.
+/// The place of a value among the stops, in units of stops; logarithmic between two stops.
 float place_of(const lesson::Knob& knob, double value) {
     if (knob.stops.empty())
         return static_cast<float>(value);

@@ -25,7 +25,7 @@ void draw_code(PanelColumn& column, const std::vector<std::string>& lines) {
     column.y = area.bottom() + 6;
 }
 
-/// Exact for zero and for numbers that can be read; else how small it is.
+/// "0" for zero, a readable number as digits, and a smaller number in scientific notation.
 std::string loop_difference(double difference) {
     if (difference == 0 || difference >= 0.001)
         return number(difference, difference == 0 ? 0 : 3);

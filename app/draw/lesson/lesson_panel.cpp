@@ -8,7 +8,7 @@ namespace headscope::app {
 
 namespace {
 
-/// "You are away": what is on screen is not what the page speaks of.
+/// Says that the problem on screen is not the lesson's own.
 float draw_away(Picture& picture, const DrawContext& context, float y) {
     const Theme& theme = context.theme;
     const float width = context.width - 2 * course_pad;
@@ -45,7 +45,7 @@ float draw_step(Picture& picture, const DrawContext& context, const CourseState&
     return draw_blocks(picture, context, course, step.blocks, course_pad, y, width);
 }
 
-/// What the lesson holds, before its first step.
+/// Lists the lesson's content before its first step.
 float draw_opening(Picture& picture, const DrawContext& context, const CourseState& course, float y) {
     const Theme& theme = context.theme;
     const lesson::Lesson& lesson = *course.open;

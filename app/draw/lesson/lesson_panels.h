@@ -5,27 +5,27 @@
 
 namespace headscope::app {
 
-/// A panel of a lesson in its frame, at (x, y) and `width` wide. Returns where the next block may begin.
+/// Draws a panel of a lesson in its frame, at (x, y), `width` wide. Returns the top of the next block.
 float draw_lesson_panel(Picture& picture, const DrawContext& context, const CourseState& course,
                         const lesson::LessonPanel& panel, float x, float y, float width);
 
-/// Where the parts of a panel are drawn, from the top down.
+/// The place where the parts of a panel are drawn, from the top down.
 struct PanelColumn {
     Picture& picture;
     const DrawContext& context;
-    float x, y, width; ///< y: where the next part begins
+    float x, y, width; ///< y: top of the next part
 
     float right() const { return x + width; }
-    /// One line of text in the column, small; moves on.
+    /// One line of small text in the column; moves `y` on.
     void line(const std::string& text, figure::Color colour, figure::Font font = figure::Font::ui);
-    /// Words over the whole width, wrapped.
+    /// A text over the whole width, wrapped.
     void words(const std::string& text, figure::Color colour);
 };
 
-/// A row for each knob: its name, a slider, and a field with the number.
+/// A row for each knob: the name, a slider, and a field with the number.
 void draw_knobs(PanelColumn& column, const lesson::LessonPanel& panel, const lesson::Knobs& set);
 
-// What each kind shows, below its knobs.
+// The content of each kind of panel, below its knobs.
 
 void draw_cost(PanelColumn& column, const lesson::CostFigure& figure);
 void draw_cache(PanelColumn& column, const lesson::LessonPanel& panel, const lesson::CacheFigure& figure);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr float choice_pad = 42.0F;
 
-/// A ring, with a tick or a cross once answered.
+/// A ring; once answered, with a tick or a cross.
 void draw_mark(Picture& picture, const DrawContext& context, figure::Point at, bool answered, bool right,
                bool chosen) {
     const Theme& theme = context.theme;

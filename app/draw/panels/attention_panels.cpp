@@ -16,7 +16,7 @@ struct Placed {
     const analysis::HeadFacts* facts = nullptr;
 };
 
-/// Every head of the set's own that has been read. The board keeps what is pointed at.
+/// Every head that has been read, without means. `facts` points into the board.
 std::vector<Placed> heads_read(const DrawContext& context) {
     std::vector<Placed> out;
     const AttentionInfo& info = context.board->info();

@@ -4,19 +4,19 @@
 
 namespace headscope::app {
 
-// What a marked baseline adds to the side panels.
+// What the side panels show when a baseline is marked.
 
-/// In the Edit tab: marking A, and letting go of it.
+/// In the Edit tab: buttons that mark A and drop A.
 void add_baseline_buttons(Sheet& sheet);
-/// In the history: the dashed line over the state that is A.
+/// In the history: the dashed line above the state that is A.
 void mark_baseline_line(Sheet& sheet, const figure::Rect& area);
 
-/// In the inspector: the cell in A and in B, what it touches, and how much each head changed. Nothing without
-/// a baseline that fits.
+/// In the inspector: the cell in A and in B, the cells it changes, and how much each head changed. Adds
+/// nothing without a baseline that fits.
 void add_change_sections(Sheet& sheet, const CellAddress& cell);
 
-/// How much head h changed, as the page shown tells it (Frobenius norm of B − A), and the largest of all
-/// heads; nothing without a baseline that fits.
+/// The change of head h, as the page shows it (Frobenius norm of B − A), and the largest change of all heads;
+/// nullopt without a baseline that fits.
 struct HeadChange {
     double norm = 0, largest = 0;
 };

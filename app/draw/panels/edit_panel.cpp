@@ -15,8 +15,7 @@ constexpr float highest_gain = 2.0F;
 constexpr float lowest_temperature = 0.25F, highest_temperature = 4.0F;
 constexpr float history_row = 34.0F;
 
-/// A name, a field with the value, and under them a track with its knob and a tick where the value rests by
-/// itself.
+/// A name, a field with the value, and below them a track with its knob and a tick at the default value.
 void draw_slider(Sheet& sheet, Slider slider, const std::string& name, figure::Color colour, bool struck) {
     const Theme& theme = sheet.context.theme;
     figure::Scene& scene = sheet.picture.scene;
@@ -89,7 +88,7 @@ void draw_gains(Sheet& sheet) {
     }
 }
 
-/// What can be done with whole heads: the one in focus and a second one.
+/// Tools for whole heads: the head in focus and a second one.
 void draw_head_tools(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const ViewState& view = context.view;
@@ -140,7 +139,8 @@ void draw_head_tools(Sheet& sheet) {
     sheet.y += 38;
 }
 
-/// A checkpoint is read at its attention weights, where no number can be edited.
+/// Links to a checkpoint's weights. A checkpoint opens at its attention weights, where no number can be
+/// edited.
 void draw_ways_to_weights(Sheet& sheet) {
     sheet.y += 6;
     float x = sheet.left;
@@ -153,7 +153,7 @@ void draw_ways_to_weights(Sheet& sheet) {
     sheet.y += 28;
 }
 
-/// The seed of presets that draw numbers.
+/// The seed, for presets with random numbers.
 void draw_seed(Sheet& sheet) {
     const project::Recipe& recipe = sheet.context.shown.document->recipe;
     if (recipe.base != nullptr || (recipe.preset != "random" && recipe.preset != "eight-experts"))
@@ -184,7 +184,7 @@ void draw_temperature(Sheet& sheet) {
                 "All heads", sheet.context.theme.muted, false);
 }
 
-/// The newest steps, as many as fit above the buttons; a click goes there.
+/// The newest steps, as many as fit above the buttons; a click returns to that step.
 void draw_history(Sheet& sheet, float end) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
@@ -225,7 +225,7 @@ void draw_history(Sheet& sheet, float end) {
     }
 }
 
-/// Undo or redo; without anything to undo it is only an outline.
+/// Undo or redo; drawn as an outline alone when there is nothing to undo or redo.
 void draw_step(Picture& picture, const DrawContext& context, const figure::Rect& area,
                const std::string& label, std::int64_t by, bool possible, const std::string& keys) {
     if (possible) {

@@ -7,11 +7,11 @@ namespace headscope::app {
 
 inline constexpr float engine_panel_width = 420;
 
-/// The list that the engine badge opens: what there is to choose from, why the CPU stands in where it does,
-/// and the comparison of engines. Its height is that of the scene.
+/// The list that the engine badge opens: the devices, why the CPU replaces a chosen device, and the
+/// comparison of engines. As high as its scene.
 Picture draw_engine_panel(const EngineState& engines, const DrawContext& context);
 
-/// As the badge names a device: "CPU", "Vulkan 0".
+/// A device's name on the badge: "CPU", "Vulkan 0".
 std::string engine_title(const std::string& device);
 
 } // namespace headscope::app

@@ -22,7 +22,7 @@ void draw_progress(Picture& picture, const DrawContext& context, int stage, floa
                              .radius = 2});
 }
 
-/// A bordered card; returns where it ends.
+/// Draws a bordered card. Returns its lower edge.
 float draw_try_it(Picture& picture, const DrawContext& context, const std::string& text, float top) {
     constexpr float inside = 16.0F;
     const float width = context.width - 2 * guide_pad;
@@ -40,7 +40,7 @@ float draw_try_it(Picture& picture, const DrawContext& context, const std::strin
     return top + height;
 }
 
-/// Where weights stand alone, the guide's own text would speak of other numbers than those on screen.
+/// A text for documents of weights alone; the usual texts would name numbers that are not on screen.
 GuideText text_of_reading(const Document& document, std::int64_t h) {
     const AttentionInfo& info = document.shown_weights()->info();
     if (info.is_mean(document.layer(), h))

@@ -9,7 +9,7 @@
 
 namespace headscope::app {
 
-/// The row and the head that the text speaks of, and the numbers around them.
+/// The row and the head that a guide text describes, and access to their numbers.
 struct Speaker {
     const Shown& shown;
     const Problem& problem;
@@ -23,7 +23,7 @@ struct Speaker {
     std::string query() const { return say_query(problem, i); }
     std::string key(std::int64_t j) const { return say_key(problem, j); }
     double at(TensorId id, const Index& index) const { return static_cast<double>(shown.value({id, index})); }
-    /// Row i of one of the stages scores to weights in the head in focus.
+    /// Row i of one of the stages `scores` to `weights`, in the head in focus.
     std::vector<double> row(TensorId id) const { return row_of(id, h); }
     std::vector<double> row_of(TensorId id, std::int64_t head) const {
         std::vector<double> out;
@@ -32,7 +32,7 @@ struct Speaker {
         return out;
     }
     bool nothing_read(std::int64_t head) const { return fully_masked(*shown.trace, b, head, i); }
-    /// The column of the output row with the largest number.
+    /// The column of output row i with the largest absolute value.
     std::int64_t output_column() const {
         std::int64_t best = 0;
         for (std::int64_t d = 1; d < dims.D; ++d)
@@ -42,7 +42,7 @@ struct Speaker {
     }
 };
 
-// Words for numbers, shared by the texts of the guide.
+// Number texts shared by all texts of the guide.
 namespace guide {
 
 inline std::string n(std::int64_t i) {
@@ -62,7 +62,7 @@ inline std::int64_t place_of_largest(const std::vector<double>& row) {
     return std::ranges::max_element(row) - row.begin();
 }
 
-/// How many numbers of a row are equal to its largest.
+/// The number of entries of a row that equal its maximum.
 inline std::int64_t ties(const std::vector<double>& row) {
     return std::ranges::count(row, *std::ranges::max_element(row));
 }

@@ -18,14 +18,14 @@ std::string percent(float probability) {
     return p >= 9.95 ? number(p, 0) + " %" : p >= 0.095 ? number(p, 1) + " %" : p > 0 ? "< 0.1 %" : "0 %";
 }
 
-/// The tokens of the prompt in lines; a click looks at one.
+/// The tokens of the prompt in lines; a click selects a token.
 void write_tokens(Sheet& sheet, const std::vector<std::string>& tokens, std::int64_t position) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
     constexpr float size = 12.5F, pad = 5, gap = 3, height = 22;
     constexpr std::int64_t most = 160;
     const auto T = static_cast<std::int64_t>(tokens.size());
-    // Of a long text, the part around the chosen token.
+    // Shows only the part of a long text around the chosen token.
     const std::int64_t first =
         std::clamp<std::int64_t>(position - most / 2, 0, std::max<std::int64_t>(T - most, 0));
     const std::int64_t last = std::min(T, first + most);
@@ -56,7 +56,7 @@ void write_tokens(Sheet& sheet, const std::vector<std::string>& tokens, std::int
                         theme.muted);
 }
 
-/// A token with its probability as a bar; where the edits moved it, a tick where it was.
+/// A token with its probability as a bar, and a tick at the probability before the edits.
 void write_odds(Sheet& sheet, const TokenOdds& odds, float end, bool edited) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
@@ -137,7 +137,7 @@ void write_change(Sheet& sheet, const ModelState& model, const Predictions& foun
         sheet.paragraph(model.recomputed, theme.muted);
 }
 
-/// Which layers are edited, where any is, and the way back.
+/// Lists the edited layers, if any, with a button that drops the edits.
 void write_edited_layers(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const Document& document = *context.shown.document;
@@ -153,7 +153,7 @@ void write_edited_layers(Sheet& sheet) {
     sheet.y += 44;
 }
 
-/// What can be done to the open head.
+/// Controls for the open head.
 void write_head(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const Document& document = *context.shown.document;

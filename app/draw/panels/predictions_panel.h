@@ -5,8 +5,8 @@
 
 namespace headscope::app {
 
-/// The left panel's Predict tab: the tokens, what the model says at one of them, and what the edits changed
-/// about it. context.shown is a layer of the model's checkpoint.
+/// The left panel's Predict tab: the tokens, the model's predictions at one of them, and what the edits
+/// changed. context.shown is a layer of the model's checkpoint.
 Picture draw_predictions(const DrawContext& context, const ModelState& model);
 
 } // namespace headscope::app

@@ -24,7 +24,7 @@ void button(Sheet& sheet, int column, const std::string& label, const Action& ac
     draw_button(sheet.picture, sheet.context, slot(sheet, column, columns), label, action, on, tip);
 }
 
-/// A name and a field at its right; the typed text becomes an operation.
+/// A name with a field at its right; `action` turns the typed text into an operation.
 void field(Sheet& sheet, const std::string& name, const std::string& label, const std::string& text,
            const std::function<OperationChoice(const std::string&)>& choice) {
     constexpr float field_width = 130.0F;
@@ -67,7 +67,7 @@ void deviation_and_seed(Sheet& sheet, const OperationChoice& now, bool deviation
     });
 }
 
-/// The fields of the operation that was opened, and the button that does it.
+/// The fields of the open operation, and the button that applies it.
 void draw_open_operation(Sheet& sheet, const Block& block) {
     const OperationChoice now = sheet.context.view.operation;
     const bool weight = tensor_info(block.tensor).rank() == 2;
@@ -150,7 +150,7 @@ void draw_tools(Sheet& sheet, const Block& block) {
     draw_open_operation(sheet, block);
 }
 
-/// The numbers around the selected cell, where the canvas shows the matrix in cells too small to grab.
+/// The numbers around the selected cell, for a matrix whose cells on the canvas are too small to grab.
 void draw_neighbourhood(Sheet& sheet, const CellAddress& cell) {
     const DrawContext& context = sheet.context;
     const Block all = matrix_of(cell, context.dims());
@@ -199,7 +199,7 @@ Picture with_selection_tools(const Picture& inspector, const DrawContext& contex
         return inspector;
     Sheet sheet(context);
     constexpr std::int64_t readable =
-        24; ///< rows or columns from which on the canvas may be too small to grab
+        24; ///< with more rows or columns, cells on the canvas may be too small to grab
     const Block all = matrix_of(*cell, context.dims());
     if (std::max(all.rows, all.cols) > readable)
         draw_neighbourhood(sheet, *cell);
