@@ -28,7 +28,8 @@ float word_width(const DrawContext& context, bool keys) {
     return widest + 16;
 }
 
-/// A track that is filled from the left (a difference: from its middle) by one weight, and the number.
+/// Draws one weight as a bar in a track, with its number. A difference fills the track from its middle, any
+/// other weight from the left.
 void draw_track(Picture& picture, const Reading& reading, std::int64_t i, std::int64_t j, float x,
                 float center) {
     const DrawContext& context = reading.context();
@@ -58,7 +59,7 @@ void draw_track(Picture& picture, const Reading& reading, std::int64_t i, std::i
               bold ? theme.ink : theme.text, figure::Align::right);
 }
 
-/// Where the tokens of one column stand.
+/// The places of the tokens of one column.
 struct TokenColumn {
     float top = 0, pitch = 0;
     float center(std::int64_t n) const { return top + pitch * (static_cast<float>(n) + 0.5F); }

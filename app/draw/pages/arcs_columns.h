@@ -4,14 +4,14 @@
 
 namespace headscope::app {
 
-/// Above the figure of one head: its name.
+/// Height of the title above a head's figure.
 constexpr float arcs_title_height = 34.0F;
 
-/// The least width of a figure of two token columns.
+/// The smallest width of a figure with two token columns.
 float columns_width(const DrawContext& context);
 
-/// Queries in a column at the left, keys in one at the right, lines between, and right of each key how much
-/// the row that is spoken of reads it. Returns the y below.
+/// Draws queries in a column at the left, keys in a column at the right, lines between them, and right of
+/// each key its weight in the row in focus. Returns the lower edge.
 float draw_arc_columns(Picture& picture, const Reading& reading, const figure::Rect& area, float end);
 
 } // namespace headscope::app

@@ -14,16 +14,16 @@ namespace {
 
 constexpr float arcs_top = 96.0F;
 constexpr float word_height = 26.0F;
-constexpr float vessel_height = 38.0F; ///< and the number below
+constexpr float vessel_height = 38.0F; ///< includes the number below
 constexpr float arcs_foot = 84.0F;     ///< legend below the figures
 constexpr float figure_gap = 16.0F;
 constexpr float least_figure = 150.0F;
 constexpr std::int64_t most_figures = 4;
 
-/// The sentence on one line: where each token stands.
+/// The sentence on one line, with the place of each token.
 struct SentenceLine {
     std::vector<float> centers, widths;
-    float size = 0; ///< of the words; 0: the sentence does not fit
+    float size = 0; ///< size of the words; 0: the sentence does not fit
     float begin = 0, end = 0;
 };
 
@@ -43,7 +43,7 @@ SentenceLine line_of(const DrawContext& context, float left, float room) {
         const auto gaps = static_cast<float>(problem.dims.Tk - 1);
         if (natural + 4 * gaps > room)
             continue;
-        // Spare room widens the chips a little, then the gaps.
+        // Spare room first widens the chips, by at most 24, then the gaps.
         const auto count = static_cast<float>(problem.dims.Tk);
         const float wider = std::clamp((room - natural - 12 * gaps) / count, 0.0F, 24.0F);
         for (float& width : line.widths)
@@ -63,8 +63,8 @@ SentenceLine line_of(const DrawContext& context, float left, float room) {
     return {};
 }
 
-/// The longest arc that any row that is spoken of may have, in pixels; it does not depend on the row, so that
-/// arcs keep their place.
+/// The longest arc that may be drawn with any row in focus, in pixels. It does not depend on the row in
+/// focus, so that arcs keep their place.
 float longest_arc(const Reading& reading, const SentenceLine& line) {
     const Dims& dims = reading.context().dims();
     const float least = link_thresholds(dims).spoken;
@@ -77,7 +77,7 @@ float longest_arc(const Reading& reading, const SentenceLine& line) {
     return longest;
 }
 
-/// How high arcs are: the longest fills the room.
+/// The height of arcs: the longest arc fills the room.
 struct Rise {
     float base = 0, room = 0, longest = 0;
 };
@@ -92,7 +92,7 @@ figure::CurveItem arc(const SentenceLine& line, const Link& link, const Rise& ri
                 .control_to = {from + 26, base - up},
                 .to = {from + 6, base}};
     }
-    // It arrives on the query's side of the key, so that two words that read each other have two arcs.
+    // The arc ends on the query's side of the key, so that two words that attend to each other have two arcs.
     const float side = link.i > link.j ? 1.0F : -1.0F;
     const float to = line.centers[static_cast<std::size_t>(link.j)] + side * 9;
     const float share = std::min(std::abs(to - from) / rise.longest, 1.0F);
@@ -103,7 +103,7 @@ figure::CurveItem arc(const SentenceLine& line, const Link& link, const Rise& ri
             .to = {to, base}};
 }
 
-/// Returns the y below.
+/// Returns the lower edge.
 float draw_line_figure(Picture& picture, const Reading& reading, const SentenceLine& line,
                        const figure::Rect& area, float end) {
     const DrawContext& context = reading.context();

@@ -15,7 +15,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float board_top = 118.0F; ///< of the first row
+constexpr float board_top = 118.0F; ///< top of the first row
 constexpr float board_pad = 24.0F;
 constexpr float layer_label_width = 34.0F; ///< "L11"
 constexpr float map_gap = 8.0F;            ///< between maps
@@ -23,9 +23,9 @@ constexpr float letter_height = 16.0F;
 constexpr float smallest_board_map = 14.0F, largest_map = 112.0F;
 constexpr float legend_foot = 70.0F, log_words_foot = 18.0F, marks_foot = 26.0F;
 constexpr float lettered_from = 18.0F;
-constexpr float before_means = 10.0F; ///< beside the gap, between the set's own heads and their means
+constexpr float before_means = 10.0F; ///< extra room between the set's own heads and their means
 
-/// Where the maps of a board stand.
+/// The places of a board's maps.
 struct Grid {
     std::int64_t L = 0, H = 0, own_L = 0, own_H = 0;
     float left = 0, map_w = 0, map_h = 0;
@@ -41,13 +41,13 @@ struct Grid {
     float bottom() const { return map(L - 1, 0).y + pitch_y(); }
 };
 
-/// The legend, and the line for marks of edits where there can be any.
+/// The height of the legend, and of the line for marks if the document can have edits.
 float foot_of(const DrawContext& context) {
     return legend_foot + (context.log_colours() ? log_words_foot : 0.0F) +
            (context.shown.document->is_checkpoint() ? marks_foot : 0.0F);
 }
 
-/// What was changed in a layer; null where nothing was.
+/// The edits of a layer; null when there are none.
 const LayerMarks* layer_marks(const DrawContext& context, std::int64_t l) {
     const CheckpointLayer* const open = context.shown.document->checkpoint();
     if (open == nullptr)
@@ -56,7 +56,7 @@ const LayerMarks* layer_marks(const DrawContext& context, std::int64_t l) {
     return found == open->part->marks.end() ? nullptr : &found->second;
 }
 
-/// What was changed in a head that may be a mean; null where nothing was.
+/// The edits of a head, which may be a mean; null when there are none.
 const HeadEdits* head_edits(const DrawContext& context, std::int64_t l, std::int64_t h) {
     const LayerMarks* const marks = layer_marks(context, l);
     if (marks == nullptr || static_cast<std::size_t>(h) >= marks->heads.size())
@@ -65,8 +65,8 @@ const HeadEdits* head_edits(const DrawContext& context, std::int64_t l, std::int
     return edits.any() ? &edits : nullptr;
 }
 
-/// As large as the width allows, and smaller where that brings all rows on screen; whole pixels per weight
-/// where a map has room for that.
+/// Maps are as large as the width allows, or smaller if all rows then fit on screen. A map with room for it
+/// has whole pixels per weight.
 Grid grid_of(const DrawContext& context) {
     const AttentionInfo& info = context.board->info();
     Grid grid{.L = info.L,
@@ -99,7 +99,7 @@ std::int64_t row_at(const Grid& grid, float y) {
                                     0, grid.L - 1);
 }
 
-/// The pixels of one map: the largest weight that lies under each.
+/// Paints one map. Each pixel shows the largest weight below it.
 void paint_map(std::vector<figure::Color>& pixels, std::int64_t stride, std::int64_t left,
                const analysis::HeadMap& map, std::int64_t rows, std::int64_t cols, const Ramp& ramp,
                float high, bool log, figure::Color nothing) {
@@ -115,7 +115,7 @@ void paint_map(std::vector<figure::Color>& pixels, std::int64_t stride, std::int
         }
 }
 
-/// One row of maps with the gaps between them as one picture, which is one texture.
+/// One row of maps with the gaps between them, as one picture and one texture.
 figure::GridItem row_picture(const DrawContext& context, const Grid& grid, const BoardRow& row,
                              std::int64_t l) {
     const figure::Rect first = grid.map(l, 0);
@@ -232,7 +232,7 @@ void draw_layer_name(Picture& picture, const DrawContext& context, const Grid& g
                             name + ": b_O is edited, which is of all its heads"});
 }
 
-/// A layer that has not been read, or could not be.
+/// Draws a layer that has not been read yet, or could not be read.
 void draw_missing_row(Picture& picture, const DrawContext& context, const Grid& grid, std::int64_t l,
                       const std::string& error) {
     for (std::int64_t h = 0; h < grid.H; ++h)

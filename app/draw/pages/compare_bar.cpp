@@ -14,7 +14,7 @@ std::string cells_text(std::int64_t count) {
     return grouped(count) + (count == 1 ? " cell" : " cells");
 }
 
-/// What the switch shows now, in one sentence.
+/// The present state of the switch, in one sentence.
 std::string sentence_of(const DrawContext& context) {
     const Comparison& compare = *context.compare;
     if (!compare.obstacle().empty())

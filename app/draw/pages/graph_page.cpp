@@ -15,13 +15,13 @@ namespace {
 
 constexpr float graph_top = 96.0F;
 constexpr float graph_foot = 84.0F;     ///< legend below the graph
-constexpr float node_pitch = 15.0F;     ///< of the closest labels
-constexpr std::int64_t most_level = 14; ///< with more tokens on the circle, labels are turned outwards
+constexpr float node_pitch = 15.0F;     ///< distance between the closest labels
+constexpr std::int64_t most_level = 14; ///< with more tokens on the circle, labels are rotated outwards
 constexpr float loop_size = 22.0F;
 constexpr float node_label_size = 13.5F;
-constexpr float label_height = 38.0F; ///< of a word with its number
+constexpr float label_height = 38.0F; ///< height of a word with its number
 
-/// Where the nodes of the graph stand and how far their labels are away.
+/// The places of the graph's nodes, and the distance of their labels.
 struct Ring {
     figure::Point center;
     float radius = 0, node = 0, label_gap = 0;
@@ -46,7 +46,7 @@ figure::Point toward(figure::Point from, figure::Point to, float distance) {
     return {from.x + dx / length * distance, from.y + dy / length * distance};
 }
 
-/// With the room that a chip takes.
+/// The width of the widest word's chip.
 float widest_word(const DrawContext& context, bool keys, float size) {
     const Problem& problem = context.shown.problem();
     const std::int64_t count = keys ? problem.dims.Tk : problem.dims.Tq;
@@ -59,7 +59,7 @@ float widest_word(const DrawContext& context, bool keys, float size) {
     return widest + 14;
 }
 
-/// A line from node to node, bent to its left, so that two that read each other have two lines.
+/// A line from node to node, bent to its left, so that two words that attend to each other have two lines.
 figure::CurveItem bent(figure::Point from, figure::Point to, float node, float bend) {
     const float dx = to.x - from.x, dy = to.y - from.y;
     const figure::Point by{dy * bend, -dx * bend};
@@ -82,8 +82,8 @@ figure::CurveItem loop(const Ring& ring, std::int64_t n) {
             .to = out(spread, ring.node + 2)};
 }
 
-/// A node is filled by how much the row that is spoken of reads it; its own query has an ink ring. Not
-/// `hovered`: its loop is hovered instead.
+/// Draws a node in the colour of its weight in the row in focus. The query of that row has a ring of ink.
+/// Without `hovered`, the node is not hoverable because its loop is.
 void draw_node(Picture& picture, const Reading& reading, std::int64_t row, std::int64_t j,
                figure::Point center, float radius, bool ring, bool hovered, float end) {
     const DrawContext& context = reading.context();
@@ -101,12 +101,12 @@ void draw_node(Picture& picture, const Reading& reading, std::int64_t row, std::
         picture.scene.add(
             figure::LineItem{{center.x - d, center.y + d}, {center.x + d, center.y - d}, theme.line2, 1});
     }
-    // So much larger that its outline does not cover the node.
+    // Larger than the node, so that the outline does not cover it.
     if (hovered)
         reading.add_cell(picture, row, j, around(center, 2 * radius + 6, 2 * radius + 6), end);
 }
 
-/// The word, and below it how much the row that is spoken of reads it where there is room for that.
+/// The word, and below it, where there is room, its weight in the row in focus.
 void draw_ring_label(Picture& picture, const Reading& reading, const Ring& ring, std::int64_t row,
                      std::int64_t n, WordState state) {
     const DrawContext& context = reading.context();
@@ -130,7 +130,7 @@ void draw_ring_label(Picture& picture, const Reading& reading, const Ring& ring,
     const float degrees = ring.angle(n) * 180 / std::numbers::pi_v<float>;
     const bool flipped = std::cos(ring.angle(n)) < -1e-3F;
     const float turn = flipped ? degrees + 180 : degrees;
-    // The baseline runs beside the ray, so that the letters' middle stands on it.
+    // Moves the baseline beside the ray, so that the middle of the letters is on the ray.
     const figure::Point at = ring.at(n, distance);
     const float down = 0.364F * 12, radians = turn * std::numbers::pi_v<float> / 180;
     picture.scene.add(
@@ -148,7 +148,7 @@ void draw_ring_label(Picture& picture, const Reading& reading, const Ring& ring,
         picture.tips.push_back({spot, problem.query_label(n)});
 }
 
-/// Returns the y below.
+/// Returns the lower edge.
 float draw_ring(Picture& picture, const Reading& reading, const figure::Rect& area, float end) {
     const DrawContext& context = reading.context();
     const SpokenPlace spoken = spoken_place(context);
@@ -183,14 +183,14 @@ float draw_ring(Picture& picture, const Reading& reading, const figure::Rect& ar
     return ring.center.y + ring.radius + outside;
 }
 
-/// One row of tokens of a graph between two sentences.
+/// One row of tokens in a graph between two sentences.
 struct TokenRow {
     float left = 0, pitch = 0, y = 0;
     float right(std::int64_t count) const { return left + pitch * static_cast<float>(count); }
     figure::Point at(std::int64_t n) const { return {left + pitch * (static_cast<float>(n) + 0.5F), y}; }
 };
 
-/// Queries above, keys below: for cross-attention. Returns the y below.
+/// For cross-attention: queries above, keys below. Returns the lower edge.
 float draw_rows(Picture& picture, const Reading& reading, const figure::Rect& area, float end) {
     const DrawContext& context = reading.context();
     const Dims& dims = context.dims();
@@ -253,7 +253,7 @@ Picture draw_graph_page(const DrawContext& context) {
     draw_page_head(picture, context, weights_title(context), weights_formula(context));
     draw_weights_switches(picture, context);
     float y = graph_top;
-    const bool buttons = !context.shown.document->has_board(); // the board is there for that
+    const bool buttons = !context.shown.document->has_board(); // the board picks heads
     if (buttons && context.view.heads_view == HeadsView::each && context.dims().H > 1)
         y = draw_head_buttons(picture, context, canvas_pad, y, width) + 8;
     draw_figure_title(picture, reading, canvas_pad, y, width);

@@ -9,7 +9,7 @@ namespace headscope::app {
 
 namespace {
 
-// Beyond so many tokens a figure has no room for a line or a word each that could be read.
+// With more tokens than this, lines or words would be too small to read.
 constexpr std::int64_t most_in_arcs = 128, most_in_text = 160, most_in_graph = 64;
 
 std::string too_many(const DrawContext& context, const char* figure, std::int64_t most) {

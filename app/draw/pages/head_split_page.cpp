@@ -15,12 +15,12 @@ namespace {
 
 constexpr float half_top = 118.0F, half_arrow_room = 116.0F, dial_height = 178.0F;
 
-/// Queries, keys or values of one head: columns of the joined matrix, and the block that they become.
+/// Queries, keys or values of one head: columns of the joined matrix, and the head's own block.
 struct Half {
     TensorId before, after;
-    std::int64_t head;  ///< of `after`
-    std::int64_t owner; ///< the query head whose colour it has
-    std::int64_t width; ///< numbers of a head
+    std::int64_t head;  ///< head index in `after`
+    std::int64_t owner; ///< the query head whose colour the block has
+    std::int64_t width; ///< numbers in one head
 };
 
 MatrixSpec spec_of(const DrawContext& context, const Half& half, bool after) {
@@ -35,7 +35,7 @@ MatrixSpec spec_of(const DrawContext& context, const Half& half, bool after) {
             .owner = [owner = half.owner](std::int64_t, std::int64_t) { return owner; }};
 }
 
-/// Before and after side by side; returns the y below.
+/// Draws before and after side by side. Returns the lower edge.
 float draw_half(Picture& picture, const DrawContext& context, const Half& half, float left, float y,
                 float cell_w, float cell_h) {
     const Theme& theme = context.theme;
@@ -64,7 +64,7 @@ float draw_half(Picture& picture, const DrawContext& context, const Half& half, 
     return y + height;
 }
 
-/// One pair of numbers of a token as an arrow, before and after.
+/// Draws one pair of numbers of a token as an arrow, before and after the rotation.
 void draw_dial(Picture& picture, const DrawContext& context, const CellAddress& cell, float x, float y,
                float radius, double largest) {
     const Theme& theme = context.theme;
@@ -103,7 +103,7 @@ void draw_dial(Picture& picture, const DrawContext& context, const CellAddress& 
                                 number(static_cast<double>(shown.value(other)), 3)});
 }
 
-/// The first pairs of the queries of the token that is spoken of.
+/// The first pairs of the queries, for the token in focus.
 void draw_dials(Picture& picture, const DrawContext& context, const Half& half, float left, float y,
                 float width) {
     const Dims& dims = context.dims();

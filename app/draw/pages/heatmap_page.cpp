@@ -19,20 +19,19 @@ namespace headscope::app {
 namespace {
 
 constexpr float largest_cell = 78.0F;
-constexpr float board_below =
-    22.0F; ///< cells smaller than this: all heads become a board beside one open head
+constexpr float board_below = 22.0F; ///< with smaller cells, the heads become a board beside one open head
 constexpr float maps_top = 96.0F;
 constexpr float legend_height = 58.0F;
 constexpr float sum_width = 50.0F;
 constexpr float widest_gap = 84.0F;
-constexpr float least_maps_height = 260.0F; ///< with less, the page scrolls
+constexpr float least_maps_height = 260.0F; ///< with less room, the page scrolls
 
-/// What the maps of this page show.
+/// The content of the page's maps.
 struct Subject {
     TensorId tensor;
     const TensorInfo& info;
     bool weights;
-    float low = 0, high = 1; ///< over all heads
+    float low = 0, high = 1; ///< range over all heads
 };
 
 struct ValueRange {
@@ -87,14 +86,14 @@ struct Plan {
     float gap = 32;
     float head_height = 0;
     bool captions = true;
-    float legend_room = std::numeric_limits<float>::infinity(); ///< that every map's legend has
+    float legend_room = std::numeric_limits<float>::infinity(); ///< room for the legend of every map
 };
 
 float header_height(const DrawContext& context, float cell, bool captions) {
     return 30.0F + (captions ? 24.0F : 0.0F) + column_label_height(context, cell, true);
 }
 
-/// As many maps side by side as give the largest cells.
+/// Chooses the number of maps side by side that gives the largest cells.
 Plan plan_maps(const DrawContext& context, std::int64_t maps, float width, float height, float label_width,
                bool sums) {
     const Dims& dims = context.dims();
@@ -122,7 +121,7 @@ Plan plan_maps(const DrawContext& context, std::int64_t maps, float width, float
     return best;
 }
 
-/// Weights are 0 where attention is not allowed, but not every weight near 0 is forbidden.
+/// Hatches forbidden cells, which cannot be told by their weight: a weight near 0 may be allowed.
 void hatch_forbidden(MatrixSpec& spec, const DrawContext& context, const Subject& subject, HeadsView kind,
                      std::int64_t h) {
     // Scores know no mask yet; what is painted has to be seen.
@@ -176,7 +175,7 @@ void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGri
         const AttentionSetPtr& given = context.shown.document->shown_weights();
         const bool off = given != nullptr && !empty &&
                          std::abs(sum - 1.0) > static_cast<double>(given->info().sum_tolerance);
-        // What the user hid leaves rows empty by itself.
+        // Filters of the user can leave a row empty; such a row gets no warning.
         const bool flagged = off || (empty && (given == nullptr || !given->info().renormalised));
         const float size = 12.5F;
         draw_text(picture, context, x, figure::baseline_for(row.y + row.h / 2, size),
@@ -204,7 +203,7 @@ bool any_hatched(const MatrixSpec& spec) {
     return false;
 }
 
-/// One map with everything that stands around it. (x, y) is the top left corner of the whole.
+/// Draws one map with its title, labels, sums and legend. (x, y) is the top left corner of all of them.
 void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& given, const MapText& text,
               float x, float y, const Plan& plan, float label_width, std::int64_t head, bool sums) {
     const Theme& theme = context.theme;
@@ -247,7 +246,7 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
                         spec.tensor != TensorId::scores && spec.tensor != TensorId::scaled;
     const Ramp& ramp = spec.fill == CellFill::diverging ? theme.diverging : *spec.ramp;
     const bool log = spec.fill == CellFill::heat && spec.log;
-    // As far as the next map's legend, or the edge.
+    // The legend may reach the next map's legend, or the edge.
     const float beside = label_width + width + (sums ? sum_width : 0.0F) + plan.gap,
                 edge = std::min(context.width - spec.x, plan.legend_room),
                 room = (plan.per_row > 1 ? std::min(beside, edge) : edge) - 12;
@@ -272,14 +271,14 @@ MapText head_text(const DrawContext& context, const Subject& subject, std::int64
     return text;
 }
 
-/// Maps of all heads side by side, all large enough to read.
+/// The maps of all heads side by side, all readable.
 void draw_each(Picture& picture, const DrawContext& context, const Subject& subject, Plan plan, float y,
                float label_width) {
     const Dims& dims = context.dims();
     const bool sums = subject.weights && !context.difference();
     const float map_width = label_width + plan.cell * static_cast<float>(dims.Tk) + (sums ? sum_width : 0.0F);
     const float map_height = plan.head_height + plan.cell * static_cast<float>(dims.Tq) + legend_height;
-    // All legends are alike: they have the room that the last of a line has up to the edge.
+    // All legends get the room of the last legend in a line, so that they look alike.
     plan.legend_room = context.width - canvas_pad - label_width -
                        static_cast<float>(plan.per_row - 1) * (map_width + plan.gap);
     for (std::int64_t h = 0; h < dims.H; ++h) {
@@ -292,7 +291,7 @@ void draw_each(Picture& picture, const DrawContext& context, const Subject& subj
     }
 }
 
-/// All heads as small maps, and the head in focus large beside them.
+/// All heads as small maps, with the head in focus large beside them.
 void draw_board(Picture& picture, const DrawContext& context, const Subject& subject, float y, float height,
                 float label_width) {
     const Dims& dims = context.dims();
@@ -302,7 +301,7 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
         2, static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(dims.H) / 2.0))));
     const float pitch = board_width / static_cast<float>(columns_count);
     const auto longest = static_cast<float>(std::max(dims.Tq, dims.Tk));
-    // All of them in sight, as long as each is a map that can be told from the others.
+    // Fits all maps on the page, unless they become too small to tell apart.
     constexpr float above = 30, between = 26, smallest_map = 44;
     const float lines = std::ceil(static_cast<float>(dims.H) / static_cast<float>(columns_count));
     const auto known_marks = edits_by_head(context);
@@ -335,7 +334,7 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
         picture.hotspots.push_back(
             {frame, "head " + std::to_string(h), ViewChange(PickHead{h}),
              "Open head " + std::to_string(h) + (edits.any() ? "\n" + edits_text(edits) : "")});
-        // The small maps open a head; hovering a number is for the large one.
+        // A click on a small map opens its head; only the large map shows numbers on hover.
         picture.grids.back().outlined = false;
         picture.scene.height = std::max(picture.scene.height, grid.area.bottom() + 24);
     }
@@ -354,11 +353,11 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
     picture.scene.height = std::max(picture.scene.height, area.bottom() + legend_height);
 }
 
-/// The head in focus alone, as large as fits.
+/// The head in focus alone, as large as possible.
 void draw_open(Picture& picture, const DrawContext& context, const Subject& subject, float y, float height,
                float label_width) {
     const std::int64_t h = context.view.head;
-    const bool sums = subject.weights && !context.difference(); // of differences they would say nothing
+    const bool sums = subject.weights && !context.difference(); // sums of differences say nothing
     Plan plan = plan_maps(context, 1, context.width - 2 * canvas_pad, height, label_width, sums);
     plan.cell = std::max(plan.cell, 2.0F);
     draw_map(picture, context, map_spec(context, subject, h, plan.cell), head_text(context, subject, h),
@@ -378,7 +377,7 @@ float symmetric_limit(const DrawContext& context, const MatrixSpec& spec) {
     return std::ceil(largest * 10.0F) / 10.0F;
 }
 
-/// One map made of several heads: their difference or their mean.
+/// One map from several heads: their difference or their mean.
 void draw_combined(Picture& picture, const DrawContext& context, const Subject& subject, float y,
                    float height, float label_width) {
     const Dims& dims = context.dims();
@@ -440,7 +439,7 @@ Picture draw_heatmap_page(const DrawContext& context) {
     Picture picture;
     const Dims& dims = context.dims();
     const Subject subject = subject_of(context);
-    const bool one_head = context.shown.document->has_board(); // beside the board of all of them
+    const bool one_head = context.shown.document->has_board(); // the board shows all heads already
     const bool named = one_head && subject.weights;
     picture.scene.width = context.width;
     picture.scene.height = context.height;

@@ -15,24 +15,24 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float map_top = 150.0F; ///< below the column labels
-constexpr float map_foot = 88.0F; ///< the legend, and below it the buttons
+constexpr float map_top = 150.0F; ///< top of the map, below the column labels
+constexpr float map_foot = 88.0F; ///< room for the legend, and for the buttons below it
 constexpr float map_label_width = 76.0F;
-constexpr std::int64_t most_cells_whole = 64; ///< larger maps are drawn from a picture that is kept
+constexpr std::int64_t most_cells_whole = 64; ///< larger maps are drawn from a picture in the cache
 
-/// Which cells are seen, and where. `pitch` pixels from one cell to the next, below 1 for pooled maps.
+/// The visible cells, and their area. `pitch`: pixels from one cell to the next, below 1 for pooled maps.
 struct Window {
     analysis::MatrixPart part;
     figure::Rect area;
     float pitch_x = 1, pitch_y = 1;
 };
 
-/// How many cells of an axis the zoom asks for, at the least.
+/// The smallest number of cells of an axis that the zoom asks for.
 std::int64_t cells_wanted(float zoom, std::int64_t cells) {
     return std::clamp<std::int64_t>(std::lround(static_cast<float>(cells) / zoom), 1, cells);
 }
 
-/// As many cells as have room, and where they begin.
+/// Fits as many cells as possible on an axis, and sets the first one.
 void fill_axis(float middle, float room, float pitch, std::int64_t cells, std::int64_t& begin,
                std::int64_t& count) {
     const auto fitting = static_cast<std::int64_t>(room / pitch);
@@ -53,8 +53,8 @@ Window window_of(const DrawContext& context) {
                 height = std::max(context.height - map_top - map_foot, 120.0F);
     float pitch = std::min(width / static_cast<float>(part.cols), height / static_cast<float>(part.rows));
     if (pitch >= 1)
-        pitch = std::min(std::floor(pitch), 78.0F); // whole pixels, so that all cells are of one size
-    // Cells are square and the canvas is not: the longer side shows more of the map.
+        pitch = std::min(std::floor(pitch), 78.0F); // whole pixels, so that all cells have one size
+    // Cells are square but the canvas is not: the longer side shows more of the map.
     fill_axis(map.y, height, pitch, dims.Tq, part.row, part.rows);
     fill_axis(map.x, width, pitch, dims.Tk, part.col, part.cols);
     const auto rows = static_cast<float>(part.rows), cols = static_cast<float>(part.cols);
@@ -66,7 +66,7 @@ Window window_of(const DrawContext& context) {
     return out;
 }
 
-/// The numbers of a part, row-major. `at` is the tensor's own where one head or the mean is shown.
+/// The numbers of a part, row-major.
 std::vector<float> numbers_of(const Reading& reading, const analysis::MatrixPart& part) {
     std::vector<float> out;
     out.reserve(static_cast<std::size_t>(part.rows * part.cols));
@@ -76,7 +76,7 @@ std::vector<float> numbers_of(const Reading& reading, const analysis::MatrixPart
     return out;
 }
 
-/// For a difference, what is kept is the larger by size of the largest and the smallest number.
+/// The largest number under each pixel; for a difference, the number with the largest magnitude.
 std::vector<float> pooled(const Reading& reading, const analysis::MatrixPart& part, std::int64_t rows,
                           std::int64_t cols) {
     const std::vector<float> numbers = numbers_of(reading, part);
@@ -91,10 +91,11 @@ std::vector<float> pooled(const Reading& reading, const analysis::MatrixPart& pa
     return out;
 }
 
-/// Whether all cells under a pixel were not read: then it is hatched.
+/// Whether all cells under a pixel are masked; such a pixel is hatched.
 bool all_masked(const Reading& reading, const analysis::MatrixPart& part, const analysis::CellRun& down,
                 const analysis::CellRun& across) {
-    // Later keys of a causal head fill whole blocks: the corner that is read first tells.
+    // In a causal head the later keys are masked. Two corners suffice: the earliest key in the last and the
+    // first row.
     return reading.masked(part.row + down.end - 1, part.col + across.begin) &&
            reading.masked(part.row + down.begin, part.col + across.begin);
 }
@@ -130,7 +131,7 @@ std::uint64_t key_for(const DrawContext& context, const Window& window, float en
                    bits(part.cols), bits(window.area.w), bits(window.area.h), bits(end * 1e6F)});
 }
 
-/// The value that has the last colour. A difference is centred on 0 either way.
+/// The value of the ramp's last colour. A difference is always centred on 0.
 float end_of_scale(const DrawContext& context, const Reading& reading) {
     if (reading.kind() == HeadsView::each && !context.view.same_scale)
         if (const analysis::HeadFacts* facts = facts_of(context, reading.head()))
@@ -138,7 +139,7 @@ float end_of_scale(const DrawContext& context, const Reading& reading) {
     return 1;
 }
 
-/// A label per line that has room, the spoken one always, in bold.
+/// Draws the labels that have room, and always the label in focus, in bold.
 void draw_axis(Picture& picture, const DrawContext& context, const Window& window, bool keys,
                std::int64_t spoken) {
     const Problem& problem = context.shown.problem();

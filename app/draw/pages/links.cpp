@@ -20,18 +20,18 @@ figure::Rect square_at(figure::Point center, float side) {
     return {center.x - side / 2, center.y - side / 2, side, side};
 }
 
-/// A line from a word to itself is hovered as a whole.
+/// The hover area of a line from a word to itself, which covers the whole loop.
 figure::Rect box_of(const figure::CurveItem& loop) {
     const figure::Point top = on_curve(loop, 0.5F), left = on_curve(loop, 0.25F),
                         right = on_curve(loop, 0.75F);
     const auto [x0, x1] = std::minmax({loop.from.x, loop.to.x, top.x, left.x, right.x});
     const auto [y0, y1] = std::minmax({loop.from.y, loop.to.y, top.y, left.y, right.y});
-    // So much larger that its outline does not cover the line.
+    // Larger than the loop, so that the outline does not cover the line.
     constexpr float room = 4;
     return {x0 - room, y0 - room, x1 - x0 + 2 * room, y1 - y0 + 2 * room};
 }
 
-/// A place on the curve that no other line's place covers, as near to its middle as there is one.
+/// A place on the curve, near its middle, that covers no place in `taken`; else the middle.
 figure::Rect free_place(const figure::CurveItem& curve, const std::vector<figure::Rect>& taken) {
     for (const float t : {0.5F, 0.42F, 0.58F, 0.34F, 0.66F, 0.26F, 0.74F, 0.18F, 0.82F}) {
         const figure::Rect place = square_at(on_curve(curve, t), handle_side);
@@ -111,10 +111,10 @@ void draw_links(Picture& picture, const Reading& reading, const std::vector<Link
     const auto cell = spoken_of(context.shown, context.view);
     for (std::size_t n = 0; n < links.size(); ++n) {
         const Link& link = links[n];
-        // A mean or a difference is no cell of the trace: its line is found by row and key.
+        // A mean or a difference has no cell in the trace: its line is found by row and key.
         const bool loop = link.i == link.j && loops;
         const float chord = std::hypot(curves[n].to.x - curves[n].from.x, curves[n].to.y - curves[n].from.y);
-        // The number of a short line would cover its words.
+        // On a short line, the number would cover the words.
         const bool here = !loop && chord > shortest_numbered && link.i == spoken.row &&
                           link.j == spoken.key &&
                           (reading.kind() != HeadsView::each || reading.address(link.i, link.j) == cell);

@@ -17,7 +17,7 @@ std::int64_t rows_done(const DrawContext& context) {
     return context.view.row >= 0 ? context.view.row + 1 : -1;
 }
 
-/// A tensor's rows and columns as drawn: batch entry and head fixed.
+/// Rows and columns of a tensor as drawn; batch entry and head are fixed.
 MatrixSpec spec_of(const DrawContext& context, TensorId id, std::int64_t head = 0) {
     const TensorInfo& info = tensor_info(id);
     const Shape shape = info.shape(context.dims());
@@ -42,13 +42,13 @@ std::string head_name(const char* tensor, std::int64_t head) {
     return std::string(tensor) + "[" + std::to_string(head) + "]";
 }
 
-/// " of L5 H1" where the head is one of many layers.
+/// " of L5 H1" for a head of a model with several layers.
 std::string of_head(const DrawContext& context) {
     const Document& document = *context.shown.document;
     return document.has_board() ? " of " + open_head_name(document, context.view.head) : "";
 }
 
-/// A switch that picks the head in focus.
+/// A switch for the head in focus.
 void draw_head_switch(Picture& picture, const DrawContext& context) {
     const std::int64_t H = context.dims().H;
     if (H < 2 || context.shown.document->has_board())
@@ -73,7 +73,7 @@ void draw_head_switch(Picture& picture, const DrawContext& context) {
     draw_segmented(picture, context, context.width - canvas_pad - width, 28, segments);
 }
 
-/// The scale of colours, where cells are too small for numbers.
+/// Draws the colour scale if cells are too small for numbers.
 float draw_small_cell_legend(Picture& picture, const DrawContext& context, const MatrixGrid& grid, float y) {
     if (!grid.heatmap)
         return y;
@@ -85,7 +85,8 @@ float draw_small_cell_legend(Picture& picture, const DrawContext& context, const
     return y + 56;
 }
 
-/// In B − A, which head moved the output is worth scrolling for; otherwise the sum takes what room is left.
+/// The height that B − A scrolls for, to show which head moved the output. Otherwise the sum takes the room
+/// left.
 float changes_height(const DrawContext& context) {
     return context.difference()
                ? 130.0F + 24.0F * static_cast<float>(std::min<std::int64_t>(context.dims().Tq, 16))
@@ -97,7 +98,7 @@ void finish(Picture& picture, const DrawContext& context, const figure::Rect& ar
     picture.scene.height = std::max(context.height, bottom + 8);
 }
 
-/// T where queries and keys are the same tokens.
+/// "T" if queries and keys are the same tokens.
 std::string rows_axis(const DrawContext& context) {
     return context.shown.problem().cross() ? "Tq" : "T";
 }
@@ -185,7 +186,7 @@ Picture draw_head_out_page(const DrawContext& context) {
     product.right_token_rows = true;
     product.left_head_cols = product.right_head_cols = product.result_head_cols = -1;
     product.bar_head = h;
-    // The heads' bars belong above the token labels of the weights; there the name carries the head instead.
+    // A bar above the weights would cover their token labels, so the name carries the head there.
     product.left_head_cols = 0;
     const ProductLayout layout = draw_product(
         picture, context, product,
@@ -229,7 +230,7 @@ Picture draw_contributions_page(const DrawContext& context) {
     product.bar_head = h;
     const float room = context.height - product_top;
     const float wanted = product_height(context, product, 30);
-    // Beside a board the pagers of a wide layer take lines of their own.
+    // In a narrow canvas beside a board, the pagers of a wide layer take lines of their own.
     const float share = context.width < 620 ? 0.85F : 0.55F;
     const float product_room = std::min(wanted, std::max(room * share, 220.0F));
     const ProductLayout layout = draw_product(
@@ -276,7 +277,7 @@ Picture draw_output_page(const DrawContext& context) {
     product.right_row_heads = dims.dv;
     product.bias = TensorId::b_O;
 
-    // With room for it, the product starts beside the title, as its right factor stands far to the right.
+    // The product starts beside the title if it has room, because its right factor is far to the right.
     const float start = 34;
     const float room = context.height - start;
     const float with_sum = product_height(context, product, 0) +
@@ -287,7 +288,7 @@ Picture draw_output_page(const DrawContext& context) {
     const ProductLayout layout = draw_product(
         picture, context, product,
         {canvas_pad, start, context.width - 2 * canvas_pad, std::max(room - sum_room - 40, 200.0F)});
-    // Left of W_O there is room for what it does, above the concat it reads.
+    // The explanation goes left of W_O, above the concat, if it has room.
     const float text_room = layout.right.area.x - canvas_pad - 130;
     const float text_end = layout.left.area.y - 50;
     float y = 112;

@@ -99,7 +99,7 @@ std::string Reading::role() const {
     const auto& roles = context_->shown.document->head_roles();
     switch (kind_) {
     case HeadsView::each:
-        // Until the newest trace is there, a picture may have fewer heads than the one that is picked.
+        // While a newer trace is computed, the picture may have fewer heads than the head picked.
         return static_cast<std::size_t>(head_) < roles.size() ? roles[static_cast<std::size_t>(head_)] : "";
     case HeadsView::difference:
         return "weight in the one minus weight in the other";
@@ -229,7 +229,7 @@ std::vector<Link> links_of(const Reading& reading, std::int64_t spoken_row) {
             continue;
         for (std::int64_t j = 0; j < context.dims().Tk; ++j) {
             const float value = reading.at(i, j);
-            // 1/Tk in float may fall short of the threshold that it is compared with.
+            // The float 1/Tk may be slightly below its own threshold.
             const auto reaches = [&](float threshold) { return std::abs(value) >= threshold - 1e-6F; };
             if (!reaches(strong ? least.spoken : least.others))
                 continue;

@@ -7,38 +7,41 @@
 
 namespace headscope::app {
 
-/// The weights that one figure shows, for one batch entry: those of one head, the difference of two heads, or
-/// the mean over all. Keeps a reference to the context.
+/// The weights of one figure, for one batch entry: those of one head, the difference of two heads, or the
+/// mean over all heads. Keeps a reference to the context.
 class Reading {
 public:
-    /// `head` is the head itself, or the one that view.other is subtracted from; a mean needs none.
+    /// `head`: the head itself, or in a difference the head from which view.other is subtracted. A mean
+    /// ignores it.
     Reading(const DrawContext& context, HeadsView kind, std::int64_t head);
 
     HeadsView kind() const { return kind_; }
     std::int64_t head() const { return head_; }
-    /// How much query i reads key j: 0 to 1; -1 to 1 in a difference.
+    /// The weight of key j in row i: 0 to 1; in a difference -1 to 1.
     float at(std::int64_t i, std::int64_t j) const;
-    /// Query i may not read key j: in this head, in both that are compared, in any.
+    /// Whether query i may not read key j: in this head, in both heads of a difference, in any head of a
+    /// mean.
     bool masked(std::int64_t i, std::int64_t j) const;
-    /// Query i may read no key at all.
+    /// Whether query i may read no key at all.
     bool reads_nothing(std::int64_t i) const;
-    /// The key that query i reads most (in a difference: where the heads differ most); 0 where it reads none.
+    /// The key with the largest weight in row i (in a difference: the largest magnitude); 0 if the row reads
+    /// nothing.
     std::int64_t largest(std::int64_t i) const;
-    /// The cell that hovering speaks of: of weights_mean in a mean, else of the weights of head().
+    /// The cell that hovering selects: of weights_mean in a mean, else of the weights of head().
     CellAddress address(std::int64_t i, std::int64_t j) const;
 
     std::string title() const; ///< "Head 0", "Head 0 − head 1", "Mean over 4 heads"
-    std::string role() const;  ///< what the head was built to do, or what the figure shows; may be empty
-    /// As numbers are written everywhere on the page: two decimals, differences signed.
+    std::string role() const;  ///< the head's purpose, or the content of the figure; may be empty
+    /// The text of a number on the page: two decimals, differences with a sign.
     std::string text(float value) const;
     figure::Color line_color(float value) const;
-    /// `end`: the value that has the last colour of the ramp.
+    /// `end`: the value of the ramp's last colour.
     figure::Color cell_color(float value, float end) const;
     const Ramp& ramp() const;
-    /// Colours follow the logarithm of a weight; never in a difference.
+    /// Whether colours follow the logarithm of a weight; never in a difference.
     bool log_colours() const;
 
-    /// Makes `area` of the picture stand for one weight, so that it can be hovered and is outlined.
+    /// Makes `area` of the picture the place of one weight, for hovering and outlines.
     void add_cell(Picture& picture, std::int64_t i, std::int64_t j, const figure::Rect& area,
                   float end) const;
 
@@ -50,38 +53,38 @@ private:
     std::int64_t batch_, head_, other_;
 };
 
-/// What the pages of weights show: every head, or one difference, or one mean.
+/// The readings of a page of weights: every head, one difference, or one mean.
 std::vector<Reading> readings_of(const DrawContext& context);
-/// The one in focus: view.head's, or the difference, or the mean.
+/// The reading in focus: view.head's, the difference, or the mean.
 Reading reading_in_focus(const DrawContext& context);
 
-/// The query row that is spoken of, and the key if the cell that is spoken of has one (else -1).
+/// The query row in focus, and the key if the cell in focus has one (else -1). See spoken_of().
 struct SpokenPlace {
     std::int64_t row = 0, key = -1;
 };
 SpokenPlace spoken_place(const DrawContext& context);
 
-/// The largest weight among the readings, over all rows, rounded up to a tenth: where widths and colours end.
-/// It does not depend on the row, so that rows compare.
+/// The largest weight among the readings, over all rows, rounded up to a tenth: the end of width and colour
+/// scales. The same for every row, so that rows compare.
 float scale_end(const DrawContext& context, const std::vector<Reading>& readings);
 
-/// One weight that is drawn as a line from its query to its key.
+/// One weight, drawn as a line from its query to its key.
 struct Link {
     std::int64_t i = 0, j = 0;
     float value = 0;
-    bool strong = false; ///< of the query row that is spoken of
+    bool strong = false; ///< in the query row in focus
 };
 
-/// From which weight on lines are drawn, so that a long sentence can be read. No row that reads anything is
-/// without a line, as its largest weight is at least 1/Tk.
+/// The smallest weights with a line, so that a long sentence stays readable. Every row that reads a key has a
+/// line, because its largest weight is at least 1/Tk.
 struct LinkThresholds {
-    float spoken = 0.10F; ///< in the row that is spoken of
-    float others = 0.10F; ///< in other rows
+    float spoken = 0.10F; ///< for the row in focus
+    float others = 0.10F; ///< for other rows
 };
 LinkThresholds link_thresholds(const Dims& dims);
 
-/// The lines of a figure, none for masked keys (their weights are 0) nor for rows that are still to come
-/// while rows are stepped through. Those that are there whichever row is spoken of come first.
+/// The lines of a figure, without masked keys (their weights are 0) and without rows that have not been
+/// stepped through yet. Lines that do not depend on the row in focus come first.
 std::vector<Link> links_of(const Reading& reading, std::int64_t spoken_row);
 
 } // namespace headscope::app

@@ -11,7 +11,7 @@ struct Switch {
     AttentionChange change;
 };
 
-/// A box that is ticked or not, what it does, and its key.
+/// A check box with its name and its key.
 void draw_switch(Sheet& sheet, const Switch& one) {
     const Theme& theme = sheet.context.theme;
     constexpr float box = 15, height = 28;

@@ -12,7 +12,7 @@ namespace headscope::app {
 namespace {
 
 constexpr float split_top = 104.0F;
-constexpr float name_room = 36.0F; ///< above each matrix: name and bar
+constexpr float name_room = 36.0F; ///< room for name and bar above each matrix
 constexpr float split_arrow_room = 110.0F;
 
 float ease(float t) {
@@ -23,9 +23,9 @@ float ease(float t) {
 struct Slices {
     TensorId joined, blocks;
     std::string name, detail;
-    std::int64_t heads, width; ///< blocks and columns of each
+    std::int64_t heads, width; ///< number of blocks, and columns of each
     std::int64_t shared;       ///< query heads that share a block
-    bool keys;                 ///< rows are key tokens
+    bool keys;                 ///< whether the rows are key tokens
 };
 
 MatrixSpec joined_spec(const DrawContext& context, const Slices& s) {
@@ -59,7 +59,7 @@ MatrixSpec at(MatrixSpec spec, float x, float y, float cell_w, float cell_h) {
 }
 
 struct Cells {
-    float w = 0, h = 0, gap = 0; ///< gap: between blocks when apart
+    float w = 0, h = 0, gap = 0; ///< gap: distance between blocks that are apart
 };
 
 Cells fit(const Slices& widest, float rows, float lines, float room_w, float room_h, float labels) {
@@ -73,7 +73,7 @@ Cells fit(const Slices& widest, float rows, float lines, float room_w, float roo
     return cells;
 }
 
-/// `gap`: to the next block, whose name begins where this one ends.
+/// `gap`: distance to the next block, whose name begins at its left edge.
 void draw_block_name(Picture& picture, const DrawContext& context, const Slices& s, std::int64_t g, float x,
                      float y, float width, float gap) {
     const Theme& theme = context.theme;
@@ -92,11 +92,11 @@ void draw_block_name(Picture& picture, const DrawContext& context, const Slices&
                   theme.head(first, context.dims().H).colour, figure::Align::right);
 }
 
-/// The blocks, `apart` of the way from joined to apart. (x, y): where the joined matrix's cells would start.
+/// Draws the blocks, slid apart by the share `apart`. (x, y): top left corner of the joined matrix.
 void draw_blocks(Picture& picture, const DrawContext& context, const Slices& s, float x, float y,
                  const Cells& cells, float apart, bool labels) {
     const float width = cells.w * static_cast<float>(s.width);
-    // The same number looks the same in every place: the blocks print as many decimals as the joined matrix.
+    // The blocks print the decimals of the joined matrix, so that a number looks the same in both places.
     const int decimals = decimals_shown(context, at(joined_spec(context, s), x, y, cells.w, cells.h));
     for (std::int64_t g = 0; g < s.heads; ++g) {
         const float block_x = std::round(x + static_cast<float>(g) * (width + cells.gap * apart));
@@ -114,7 +114,7 @@ void draw_blocks(Picture& picture, const DrawContext& context, const Slices& s, 
     }
 }
 
-/// From each query head down to its part of the key head that it shares with its group, as far as its name.
+/// Draws a line from each query head down to the name of the key head that its group shares.
 void draw_sharing(Picture& picture, const DrawContext& context, const Slices& queries, const Slices& keys,
                   float x, float from_y, float to_y, const Cells& cells, float apart) {
     const float width = cells.w * static_cast<float>(queries.width), pitch = width + cells.gap * apart,
@@ -164,7 +164,7 @@ float small_cell_legend(Picture& picture, const DrawContext& context, float x, f
     return y + 40;
 }
 
-/// A page with a switch at its top right.
+/// Adds a switch at the top right of a page.
 Picture with_segments(Picture page, const DrawContext& context, const std::vector<Segment>& segments) {
     draw_segmented(page, context, context.width - canvas_pad - segmented_width(context, segments), 28,
                    segments);
@@ -281,7 +281,7 @@ Picture draw_concat_page(const DrawContext& context) {
               figure::Font::ui, 12.5F, context.theme.muted);
     y += 30 + name_room + 16;
 
-    // The same columns, sliding from where the heads stand apart to one matrix.
+    // The columns slide from separate heads to one matrix.
     const float apart = 1.0F - ease(context.view.joined);
     const float width = cells.w * static_cast<float>(s.width);
     MatrixSpec spec = joined_spec(context, s);

@@ -15,7 +15,7 @@ namespace {
 constexpr float list_top = 108.0F, list_line = 26.0F;
 constexpr std::size_t most_listed = 20;
 
-/// The keys that one query reads most.
+/// The keys with the largest weights in one row.
 std::vector<analysis::PlacedWeight> of_row(const Reading& reading, std::int64_t i) {
     std::vector<analysis::PlacedWeight> all;
     for (std::int64_t j = 0; j < reading.context().dims().Tk; ++j)
@@ -36,7 +36,7 @@ std::string word(const Problem& problem, bool key, std::int64_t n) {
     return label == number ? number : shortened(label, 12) + " " + number;
 }
 
-/// Rows of query, key, bar and number. Each can be hovered. Returns the y below.
+/// Rows of query, key, bar and number, each hoverable. Returns the lower edge.
 float draw_list(Picture& picture, const Reading& reading, const std::vector<analysis::PlacedWeight>& list,
                 const std::string& title, const figure::Rect& area) {
     const DrawContext& context = reading.context();

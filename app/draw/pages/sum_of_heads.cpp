@@ -11,8 +11,9 @@ namespace headscope::app {
 namespace {
 
 constexpr float sign_gap = 36.0F;
-constexpr float readable_cell = 36.0F;             ///< wide enough for one decimal
-constexpr std::int64_t most_readable_columns = 32; ///< with more, no window shows all numbers
+constexpr float readable_cell = 36.0F; ///< wide enough for one decimal
+constexpr std::int64_t most_readable_columns =
+    32; ///< with more columns, no window is wide enough for all numbers
 
 float figure_limit(const DrawContext& context, std::int64_t batch) {
     return std::max(largest_magnitude(context, TensorId::contributions, batch),
@@ -28,7 +29,7 @@ MatrixSpec sized(MatrixSpec spec, float x, float y, float cell_w, float cell_h, 
     return spec;
 }
 
-/// "‖Δ‖ 1.46" at the right end above the cells of a head.
+/// "‖Δ‖ 1.46", right-aligned above the cells of a head.
 void draw_change_norm(Picture& picture, const DrawContext& context, const MatrixGrid& grid, std::int64_t head,
                       float baseline, float taken) {
     const analysis::TensorDifference* change =
@@ -63,7 +64,7 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const figu
 
     const float labels = row_label_width(context, false);
     const std::int64_t pieces = change ? dims.H : dims.H + 1;
-    // As few lines as still give cells that show something.
+    // Uses as few lines as possible with cells at least 3 pixels wide.
     std::int64_t per_line = pieces;
     float cell_w = 0;
     for (; per_line >= 1; --per_line) {
@@ -128,7 +129,7 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const figu
             draw_head_bar(picture, context, piece, x, y - 8, width - 1);
         if (piece % per_line == 0)
             draw_row_labels(picture, context, grid, false);
-        // At the beginning of a line the row labels stand where the sign would.
+        // At the beginning of a line, row labels take the place of the sign.
         const bool begins = piece % per_line == 0;
         if (piece > 0)
             draw_text(picture, context, begins ? x - 14 : x - sign_gap / 2,

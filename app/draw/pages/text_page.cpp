@@ -19,15 +19,15 @@ constexpr float number_height = 20.0F;
 constexpr float word_gap = 3.0F;
 constexpr float line_gap = 8.0F;
 constexpr float block_gap = 20.0F;
-constexpr float text_foot = 52.0F; ///< the legend
+constexpr float text_foot = 52.0F; ///< height of the legend
 
-/// How large words are set.
+/// The sizes of words.
 struct Type {
     float size = 14.5F;
-    float height = 28.0F; ///< of the colour behind a word
+    float height = 28.0F; ///< height of the colour behind a word
 };
 
-/// Words set like text: where each stands, and the height of all lines.
+/// Words in running lines: the place of each, and the lower edge of all lines.
 struct Flow {
     std::vector<figure::Rect> places;
     float bottom = 0;
@@ -56,7 +56,7 @@ Flow flow_words(const DrawContext& context, bool keys, const Type& type, float l
     return flow;
 }
 
-/// The largest type in which the sentence stays on one line and all heads stay on the page.
+/// The largest sizes with which the sentence fits on one line and all heads fit on the page.
 Type type_for(const DrawContext& context, float width, std::size_t blocks) {
     for (const Type type : {Type{22, 42}, Type{17, 34}}) {
         const float block = type.height + number_height + block_gap;
@@ -99,7 +99,7 @@ void draw_read_word(Picture& picture, const Reading& reading, std::int64_t i, st
               bold ? context.theme.ink : context.theme.muted, figure::Align::center);
 }
 
-/// Shortens words from the right until they fit; the rest is told on hover.
+/// Shortens a text from the right until it fits; the whole text is shown on hover.
 std::string fitted(const DrawContext& context, std::string text, float size, float room) {
     for (int most = columns(text) - 1; most > 3 && context.measure(text, figure::Font::ui, size) > room;
          --most)
@@ -119,7 +119,7 @@ void draw_block_label(Picture& picture, const Reading& reading, const Type& type
     const float x = canvas_pad + 14, room = text_label_width - 22;
     draw_text(picture, context, x, y + bar.h / 2 - 3, reading.title(), figure::Font::ui_semibold, 13.5F,
               theme.ink);
-    // The legend says what a difference or a mean is.
+    // The legend explains a difference or a mean.
     const std::string full = one ? reading.role() : "";
     const std::string role = fitted(context, full, 12.5F, room);
     if (!role.empty())
@@ -128,7 +128,7 @@ void draw_block_label(Picture& picture, const Reading& reading, const Type& type
         picture.tips.push_back({{canvas_pad, y, text_label_width - 8, bar.h}, full});
 }
 
-/// Returns the y below.
+/// Returns the lower edge.
 float draw_block(Picture& picture, const Reading& reading, const Type& type, std::int64_t row, float y,
                  float width, float end) {
     const DrawContext& context = reading.context();

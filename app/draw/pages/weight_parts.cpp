@@ -44,7 +44,7 @@ void draw_word(Picture& picture, const DrawContext& context, const figure::Rect&
         picture.tips.push_back({area, full});
 }
 
-/// One piece of a legend: a sample and its words.
+/// One entry of a legend: a sample and its text.
 struct LegendEntry {
     float sample_width = 0;
     std::function<void(float x, float center_y)> sample;
@@ -89,10 +89,10 @@ struct Filled {
     figure::Color color = 0;
 };
 
-/// Full at a weight, or at a difference, of 1.
+/// Fills the area from the bottom; a weight or a difference of 1 fills all of it.
 Filled fill_vessel(Picture& picture, const Reading& reading, float value, const figure::Rect& area) {
     const float size = std::min(std::abs(value), 1.0F);
-    // The palest colours would not be seen against the empty part.
+    // The palest colours would look like the empty part.
     const float height = std::max(size * area.h, 2.0F);
     const bool difference = reading.kind() == HeadsView::difference;
     const Filled filled{area.bottom() - height, difference
@@ -126,7 +126,7 @@ std::string weights_formula(const DrawContext& context) {
     case HeadsView::mean:
         return std::string(tensor_info(TensorId::weights_mean).formula);
     case HeadsView::difference:
-        // The heads to choose from take the whole line when there are many.
+        // With many heads, the buttons for them take the whole line.
         return context.dims().H > 8 ? ""
                                     : "weights[" + std::to_string(context.view.head) + "] − weights[" +
                                           std::to_string(context.view.other) + "]";

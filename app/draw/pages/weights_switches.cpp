@@ -15,8 +15,8 @@ Segment heads_segment(const ViewState& view, const std::string& label, HeadsView
     return {label, ViewChange(ShowHeads{as}), view.heads_view == as, tip};
 }
 
-/// Returns their left edge. Right-aligned, from the right: one or several scales, which colours, and painting
-/// the mask.
+/// Draws the buttons for colour scale, colour map and mask painting, from right to left. Returns their left
+/// edge.
 float draw_colour_buttons(Picture& picture, const DrawContext& context) {
     const ViewState& view = context.view;
     float right = context.width - canvas_pad;
@@ -52,7 +52,7 @@ float draw_colour_buttons(Picture& picture, const DrawContext& context) {
 } // namespace
 
 float draw_weights_switches(Picture& picture, const DrawContext& context) {
-    float beside = context.width; // the formula
+    float beside = context.width; // left edge of the switches beside the formula
     if (context.shown.document->has_board() && context.view.group == StageGroup::weights) {
         draw_head_switches(picture, context);
         return beside;
@@ -85,7 +85,7 @@ float draw_weights_switches(Picture& picture, const DrawContext& context) {
             heads.push_back(heads_segment(view, "Mean", HeadsView::mean, "The average over all heads"));
         else if (view.heads_view == HeadsView::mean)
             heads.push_back(heads_segment(view, "Mean", HeadsView::mean, "The average over all heads"));
-        // Where both switches do not fit beside the title, the heads' one goes below.
+        // If both switches do not fit beside the title, the heads' switch goes below.
         if (right - segmented_width(context, heads) < title_end) {
             right = context.width - canvas_pad;
             heads_y = 62;

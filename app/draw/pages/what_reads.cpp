@@ -11,13 +11,13 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float head_height = 56.0F; ///< hairline, heading and the space to the first row
+constexpr float head_height = 56.0F; ///< hairline, heading and the space above the first row
 constexpr float chip_height = 36.0F;
 constexpr float closest_chip_rows = 46.0F, widest_chip_rows = 82.0F;
 constexpr float chip_label_width = 134.0F;
 constexpr float widest_chip = 178.0F;
 
-/// The head in focus first, then the others in order; before them what the page compares or averages.
+/// The page's difference or mean, if any, then the head in focus, then the other heads in order.
 std::vector<Reading> rows_of(const DrawContext& context) {
     std::vector<Reading> rows;
     if (context.view.heads_view != HeadsView::each)
@@ -32,12 +32,12 @@ std::vector<Reading> rows_of(const DrawContext& context) {
     return rows;
 }
 
-/// With heads shown complete, their own order reads better than the one by which they were chosen.
+/// When all heads are shown, orders them by number instead of by focus.
 void in_order_of_heads(std::vector<Reading>& rows, std::size_t first) {
     std::ranges::sort(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.end(), {}, &Reading::head);
 }
 
-/// Room that the chip of a key needs.
+/// The width that the chip of a key needs.
 float least_chip(const DrawContext& context, std::int64_t j) {
     const std::string word = shortened(context.shown.problem().key_label(j), longest_word);
     const bool difference = context.view.heads_view == HeadsView::difference;
@@ -45,7 +45,7 @@ float least_chip(const DrawContext& context, std::int64_t j) {
            context.measure(difference ? "+0.00" : "0.00", figure::Font::mono_semibold, 12);
 }
 
-/// The keys from the one that is read most to the least; masked ones last.
+/// The keys by weight, largest first; masked keys last.
 std::vector<std::int64_t> by_weight(const Reading& reading, std::int64_t row) {
     std::vector<std::int64_t> keys(static_cast<std::size_t>(reading.context().dims().Tk));
     std::iota(keys.begin(), keys.end(), 0);
@@ -55,7 +55,7 @@ std::vector<std::int64_t> by_weight(const Reading& reading, std::int64_t row) {
     return keys;
 }
 
-/// How many keys fit in every row when each row shows those that it reads most; at least one.
+/// How many keys fit in every row when each row shows its largest weights; at least one.
 std::size_t keys_that_fit(const DrawContext& context, const std::vector<Reading>& rows, std::int64_t row,
                           float room, float gap) {
     auto fit = static_cast<std::size_t>(context.dims().Tk);
@@ -73,7 +73,7 @@ std::size_t keys_that_fit(const DrawContext& context, const std::vector<Reading>
     return std::max<std::size_t>(fit, 1);
 }
 
-/// One chip per key, in the order of the sentence; all equally wide where the words allow it.
+/// One chip per key, in the order of the sentence; of equal width if the words allow it.
 void draw_chips(Picture& picture, const Reading& reading, std::int64_t row, std::size_t count,
                 const figure::Rect& area, float gap) {
     const DrawContext& context = reading.context();

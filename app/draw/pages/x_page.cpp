@@ -16,7 +16,8 @@ struct Source {
     bool keys;
 };
 
-/// "sat: token 2, x = (0.00, 1.00, ...)", at most 8 numbers of it; of a long text, which has many tips, none.
+/// "sat: token 2, x = (0.00, 1.00, ...)", with at most 8 numbers. A long text has many tips, so its tips have
+/// no numbers.
 std::string token_tip(const DrawContext& context, const Source& source, std::int64_t row, std::int64_t cols) {
     constexpr std::int64_t most = 8, longest_text = 64;
     const Problem& problem = context.shown.problem();
@@ -33,7 +34,7 @@ std::string token_tip(const DrawContext& context, const Source& source, std::int
     return tip + (cols > most ? ", …)" : ")");
 }
 
-/// X (or X_kv) with its tokens at the left and the meaning of its columns above. Returns where it ends.
+/// X (or X_kv) with its tokens at the left and the meaning of its columns above. Returns the lower edge.
 float draw_source(Picture& picture, const DrawContext& context, const Source& source, float y, float height) {
     const Theme& theme = context.theme;
     const Shape shape = context.shown.tensor(source.tensor)->shape();
