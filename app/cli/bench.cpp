@@ -36,7 +36,7 @@ std::string sentence_of(int words) {
     return sentence;
 }
 
-/// Times what the program itself does for a frame, without GL's part.
+/// Times the program's own work for each frame, without GL.
 class TimedUi : public app::Ui {
 public:
     explicit TimedUi(app::Program& program) : program_(program) {}
@@ -72,7 +72,7 @@ BenchRow frame_work(const std::string& name, const project::Recipe& recipe, cons
     return timed_row("frame's own work, " + name, spread_of(ui.frames), wanted);
 }
 
-/// Runs in a process of its own: opens the window, lets it stand idle, prints what it measured as JSON.
+/// Runs in a process of its own: opens the window, leaves it idle, and prints its measurements as JSON.
 void measure_window() {
     constexpr std::chrono::milliseconds settling(500), idle(3000);
     app::Program program({.recipe = {}, .device = "auto", .wake = app::wake_window});
@@ -128,7 +128,7 @@ void add_window_rows(std::vector<BenchRow>& rows) {
         last = nlohmann::json::parse(run_self("bench --in-window"), nullptr, false);
         if (!last.is_object())
             throw Error(ErrorKind::machine,
-                        "the window could not be opened for measuring; see what headscope itself says");
+                        "the window could not be opened; start headscope to see the reason");
         starts.push_back(last.at("first_frame_ms").get<double>() / 1000);
     }
     rows.push_back(timed_row("program start to first frame", spread_of(starts), "under 400 ms"));
@@ -157,7 +157,7 @@ void print(const std::vector<BenchRow>& rows, bool json) {
                   << row.detail << '\n';
 }
 
-/// What a user feels.
+/// Adds the rows for delays that a user notices.
 void add_felt_rows(std::vector<BenchRow>& rows) {
     project::Recipe many;
     many.preset = "eight-experts";
@@ -185,16 +185,16 @@ void add_bench(CLI::App& program) {
         *program.add_subcommand("bench", "measure this machine: engine, frames, start, memory");
     const auto options = std::make_shared<Options>();
     CLI::Option* const quick = command.add_flag(
-        "--quick", options->quick, "only what a user feels: edits, frames, start, idling, memory");
+        "--quick", options->quick, "only what a user notices: edits, frames, start, idling, memory");
     command
         .add_flag("--engine", options->engine,
                   "only the standard sizes, against this machine's limit; on every device unless --device "
                   "names one")
         ->excludes(quick);
     add_device_option(command, options->device);
-    command.add_flag("--long", options->long_text, "32,768 tokens as well; takes a minute");
-    command.add_flag("--json", options->json, "for other programs");
-    command.add_flag("--attention", options->attention, "only the board of heads, of attention in memory");
+    command.add_flag("--long", options->long_text, "also measure 32,768 tokens; takes a minute");
+    command.add_flag("--json", options->json, "print JSON");
+    command.add_flag("--attention", options->attention, "only the board of heads, with attention in memory");
     command.add_option("--model", options->model,
                        "only a checkpoint's forward pass: the folder of the checkpoint");
     command.add_flag("--in-window", options->in_window)->group("");

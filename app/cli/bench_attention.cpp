@@ -16,7 +16,7 @@ namespace headscope::cli {
 
 namespace {
 
-/// Causal attention of 12 layers and 12 heads that is in memory already, as after a model's forward pass.
+/// Causal attention of 12 layers and 12 heads in memory, as after a model's forward pass.
 class MadeAttention final : public AttentionSet {
 public:
     explicit MadeAttention(std::int64_t T) {
@@ -62,7 +62,7 @@ private:
     std::uint64_t state_ = 1;
 };
 
-/// Notes what the program itself does for a frame, and acts before each.
+/// Times the program's own work for each frame, and calls an action before each frame.
 class ActingUi final : public app::Ui {
 public:
     ActingUi(app::Program& program, std::function<void(int)> act) : program_(program), act_(std::move(act)) {}
@@ -99,12 +99,14 @@ double resident_megabytes() {
 }
 
 struct Measured {
-    double opened = 0;           ///< seconds from the set to maps, layer and a drawn frame
-    double frame = 0;            ///< seconds a frame with software GL, nothing changing
-    double own = 0;              ///< the program's part of it
-    double hover = 0, click = 0; ///< own work of the slowest frame of 20, the mouse on another weight or head
-    double reading = 0;          ///< the same, the weights read in another way each frame
-    double resident = 0;         ///< megabytes, weights included
+    double opened = 0; ///< seconds from opening the set to its maps, its layer and a drawn frame
+    double frame = 0;  ///< seconds for a frame with software GL while nothing changes
+    double own = 0;    ///< the program's own part of `frame`
+    double hover = 0,
+           click =
+               0; ///< own work of the slowest of 20 frames, with the mouse on another weight or head in each
+    double reading = 0;  ///< the same, with another filter of the weights in each frame
+    double resident = 0; ///< megabytes, weights included
 };
 
 Measured measure(std::int64_t T) {
@@ -118,19 +120,19 @@ Measured measure(std::int64_t T) {
         const auto start = BenchClock::now();
         app::render_offscreen(ui, width, height, 1, {.frames = count, .mouse = {}});
         const double seconds = since(start);
-        // The first ones bake fonts and find the layout.
+        // The first frames bake fonts and settle the layout.
         const auto settling = std::min<std::size_t>(3, ui.frames.size() - 1);
         ui.frames.erase(ui.frames.begin(), ui.frames.begin() + static_cast<std::ptrdiff_t>(settling));
         return std::pair(seconds, std::move(ui.frames));
     };
     const auto nothing = [](int) {};
-    run(1, nothing); // the very first also loads GL
+    run(1, nothing); // the very first run also loads GL
     const double blank = run(1, nothing).first;
     const auto start = BenchClock::now();
     program.open_attention(set);
     program.settle();
     const double first = run(1, nothing).first;
-    out.opened = std::max(since(start) - blank, 0.0); // GL's own start is not the board's
+    out.opened = std::max(since(start) - blank, 0.0); // without GL's own start
     const auto [seconds, own] = run(frames, nothing);
     out.frame = (seconds - first) / (frames - 1);
     out.own = at_share(own, 0.5);

@@ -6,7 +6,7 @@ namespace headscope::cli {
 
 using BenchClock = std::chrono::steady_clock;
 
-/// Seconds.
+/// The seconds since `start`.
 inline double since(BenchClock::time_point start) {
     return std::chrono::duration<double>(BenchClock::now() - start).count();
 }

@@ -30,7 +30,7 @@ std::shared_ptr<const Problem> large_problem() {
     return std::make_shared<const Problem>(std::move(problem));
 }
 
-/// What this thread has computed so far; the engine's threads, which run meanwhile, do not count.
+/// The processor time of this thread alone, without the engine's threads.
 double processor_seconds() {
     timespec time{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

@@ -9,7 +9,7 @@ namespace headscope::cli {
 
 namespace {
 
-/// What the window's worker does with every step of a drag, the copy of the edited tensor included.
+/// Times the worker's task for one step of a drag, including the copy of the edited tensor.
 BenchRow edit_row(const std::string& name, Problem problem, TensorId edited, const std::string& wanted) {
     const std::unique_ptr<engine::Engine> engine = engine::make_engine("auto");
     Progress progress;

@@ -25,7 +25,7 @@ constexpr LayerSize sizes[] = {{1, 4, 8, 2},      {1, 10, 512, 8},    {1, 128, 7
                                {1, 512, 768, 12}, {1, 1024, 768, 12}, {1, 2048, 1024, 16}};
 constexpr double megabyte = 1024.0 * 1024.0;
 
-/// Inputs, weights W and attention weights, each once.
+/// Bytes of the inputs, the weights W and the attention weights, each counted once.
 double least_bytes(const Dims& d) {
     const std::int64_t numbers = 2 * d.B * d.Tq * d.D + 4 * d.D * d.D + d.B * d.H * d.Tq * d.Tk;
     return static_cast<double>(numbers) * sizeof(float);
@@ -70,7 +70,7 @@ BenchRow engine_row(const LayerSize& size, const std::string& device, engine::En
     return row;
 }
 
-/// Each row does what the one before it does, and more.
+/// Each row does the work of the row before, and more.
 void add_stage_rows(std::vector<BenchRow>& rows, const std::string& device, engine::Engine& engine) {
     using enum TensorId;
     const LayerSize size{1, 512, 768, 12};
@@ -107,7 +107,7 @@ void add_engine_rows(std::vector<BenchRow>& rows, const std::string& id) {
     for (const engine::Device& device : all) {
         const std::unique_ptr<engine::Engine> engine = engine::make_engine(device.id);
         for (const LayerSize& size : sizes) {
-            // A software device may take minutes.
+            // Skips slow devices: a software device may take minutes.
             constexpr double patience = 1;
             if (device.id != "cpu" && seconds_of_one(*engine, bench_problem(size.B, size.T, size.D, size.H),
                                                      weights_and_output()) > patience)

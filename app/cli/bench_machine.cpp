@@ -15,7 +15,7 @@ namespace headscope::cli {
 
 namespace {
 
-/// The best of some repeats of a task that every thread does at the same time.
+/// The best of several repeats of a task that all threads run at the same time.
 template<class Task>
 double best_seconds(int threads, const Task& task) {
     double best = 1e9;

@@ -4,19 +4,19 @@
 
 namespace headscope::cli {
 
-/// What this machine can do at most, measured with all its threads: the limit that figures are compared with.
+/// The highest speed of this machine, measured with all its threads: the limit for other measurements.
 struct MachineLimit {
     int threads = 1;
     double flops = 0; ///< multiply-adds of the widest kernels, counted as two, per second
-    double bytes = 0; ///< read and written by a[i] = b[i] + s c[i] past the caches, per second
+    double bytes = 0; ///< bytes per second read and written by a[i] = b[i] + s c[i], past the caches
 
-    /// The least seconds that so much work takes.
+    /// The shortest time for this much work, in seconds.
     double seconds(double work_flops, double work_bytes) const;
 };
 MachineLimit measure_machine();
 
-/// Peak memory of this process since the last reset_peak_memory, and what it holds now, in bytes; 0 where the
-/// system does not tell.
+/// Peak memory of this process since the last reset_peak_memory, and its present memory, in bytes; 0 if the
+/// system does not report it.
 std::int64_t peak_memory();
 std::int64_t resident_memory();
 void reset_peak_memory();

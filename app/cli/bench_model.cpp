@@ -51,7 +51,7 @@ void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder) {
     const double first = since(start);
     const std::string at = "T " + std::to_string(T);
     rows.push_back(timed_row("first forward, weights read, " + at, {first, first, first}, ""));
-    // As a user makes them: each takes over from the one before, all of whose tokens differ.
+    // Like a user's runs: each starts from the run before, and all its tokens differ.
     checkpoint::ModelInputs other = inputs;
     std::ranges::reverse(other.ids);
     bool turn = false;

@@ -8,39 +8,38 @@
 
 namespace headscope::cli {
 
-/// Seconds.
+/// Quartiles of measured times, in seconds.
 struct Spread {
     double median = 0, lower = 0, upper = 0; ///< quartiles
 };
 Spread spread_of(std::vector<double> values);
 
-/// Of one call: 31 samples that each last at least 2 ms, after a warm-up.
+/// Times one call: 31 samples of at least 2 ms each, after a warm-up.
 Spread time_of(const std::function<void()>& call);
 
-/// One line of the table, and the same for other programs.
+/// One line of the table, as text and as JSON.
 struct BenchRow {
     std::string name, value, detail;
     std::string json; ///< an object
 };
 
-/// wanted: the figure to reach, for people; may be empty.
+/// wanted: the target, as text; may be empty.
 BenchRow timed_row(const std::string& name, const Spread& time, const std::string& wanted);
 
-/// Self-attention of (B, T, D, H) with dk = dv = D / H, without biases, of numbers that keep the scores
-/// small.
+/// Self-attention of (B, T, D, H) with dk = dv = D / H and no biases; its numbers keep the scores small.
 Problem bench_problem(std::int64_t B, std::int64_t T, std::int64_t D, std::int64_t H);
 
-/// One number changed until every stage and what the head panel says of it are there.
+/// Times the edit of one number, until every stage and the head panel's metrics are computed.
 void add_edit_rows(std::vector<BenchRow>& rows);
 
-/// The standard sizes on a device, or on every one for "auto", against this machine's own limit, and one of
-/// them stage by stage.
+/// Times the standard sizes on a device, or on every device for "auto", against this machine's own limit, and
+/// one of the sizes stage by stage.
 void add_engine_rows(std::vector<BenchRow>& rows, const std::string& device);
 
-/// 32,768 tokens with nothing of size T x T kept.
+/// Times 32,768 tokens; no tensor of size T x T is kept.
 void add_long_row(std::vector<BenchRow>& rows);
 
-/// A checkpoint: opened, run at T 128 and T 1024, run again after an edit.
+/// Times a checkpoint: opening it, a run at T 128 and T 1024, and a run after an edit.
 void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder);
 
 } // namespace headscope::cli

@@ -32,13 +32,13 @@ int exit_code(ErrorKind kind) {
     return internal_fault;
 }
 
-/// One line, whatever bytes the names of files and tensors hold.
+/// Prints the sentence as one line of valid text, whatever bytes the names of files and tensors have.
 int report(const std::string& sentence, int code) {
     std::cerr << "headscope: " << text::plain_text(sentence) << '\n';
     return code;
 }
 
-/// Returns what a call without a sub-command does.
+/// Adds all options and sub-commands. Returns the action of a call without a sub-command.
 std::function<int()> describe(CLI::App& program) {
     program.set_version_flag("--version", "headscope " HEADSCOPE_VERSION);
     program.require_subcommand(0, 1);
@@ -57,7 +57,7 @@ std::function<int()> describe(CLI::App& program) {
     return add_window(program);
 }
 
-/// The sub-command that was being read, for pointing at its help.
+/// The command whose help an error message names.
 std::string command_of(const CLI::App& program) {
     const auto used = program.get_subcommands();
     return used.empty() ? "headscope" : "headscope " + used.front()->get_name();

@@ -28,15 +28,15 @@ std::string tensor_names() {
     return names + "x_kv, W_Q, W_K, W_V, W_O, b_Q, b_K, b_V or b_O";
 }
 
-/// The tensor that --tensor names; nothing for a script. What the options and the name of the file say must
-/// go together.
+/// The tensor that --tensor names; nullopt for a script. Throws Error(usage) when the options and the name of
+/// the file do not fit together.
 std::optional<exporting::TensorPart> wanted_tensor(const ExportOptions& options) {
     const bool script_name = options.out == "-" || !exporting::trace_format_of_path(options.out);
     if (!options.tensor) {
         if (!script_name)
-            throw Error(ErrorKind::usage, "without --tensor, export writes a Python script, and " +
-                                              options.out +
-                                              " is no name for one; name a .py file, or add --tensor NAME");
+            throw Error(ErrorKind::usage,
+                        "without --tensor, export writes a Python script, and " + options.out +
+                            " is not a script's name; name a .py file, or add --tensor NAME");
         return std::nullopt;
     }
     if (script_name || exporting::trace_format_of_path(options.out) == exporting::TraceFormat::json)

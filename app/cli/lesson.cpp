@@ -56,7 +56,7 @@ void list(const LessonOptions& options) {
                "; mend what is listed above");
 }
 
-/// Parses and plays; ends with an Error when anything is wrong.
+/// Parses and plays a lesson; throws Error when the lesson has a fault.
 lesson::LessonTally play(const lesson::ParsedLesson& parsed, const std::string& path) {
     lesson::LessonTally tally;
     std::vector<lesson::LessonFault> faults = parsed.faults;
@@ -111,8 +111,8 @@ void add_lesson(CLI::App& program) {
     const auto options = std::make_shared<LessonOptions>();
     CLI::App* lesson = program.add_subcommand("lesson", "list, check or play lessons without a window");
     lesson->require_subcommand(1);
-    CLI::App* listing = lesson->add_subcommand("list", "the lessons there are");
-    CLI::App* checking = lesson->add_subcommand("check", "say what is wrong with a lesson file, by line");
+    CLI::App* listing = lesson->add_subcommand("list", "list all lessons");
+    CLI::App* checking = lesson->add_subcommand("check", "list the faults of a lesson file, by line");
     CLI::App* playing = lesson->add_subcommand(
         "play", "run a lesson to its end and check every target, gate and quoted number");
     for (CLI::App* command : {listing, playing}) {

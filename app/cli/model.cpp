@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// The files of the folder that a tokenizer is read from.
+/// The files of the folder that a tokenizer may be read from.
 std::vector<std::string> tokenizer_files(const std::string& folder) {
     std::vector<std::string> found;
     for (const char* name : {"tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt",

@@ -88,7 +88,7 @@ void add_model_check(CLI::App& model) {
     command
         .add_option("--reference", options->reference,
                     "a .safetensors file with input_ids, optional attention_mask and token_type_ids, and "
-                    "attentions.0 ..., hidden_states.0 ..., logits where it has them, or expect.attentions, "
+                    "attentions.0 ..., hidden_states.0 ..., logits if it has them, or expect.attentions, "
                     "expect.hidden_states, expect.logits")
         ->required();
     command.add_flag("--json", options->json, "print JSON");

@@ -6,7 +6,7 @@ class App;
 
 namespace headscope::cli {
 
-// Each adds one command of `headscope model`.
+// Each function adds one command of `headscope model`.
 
 void add_model_check(CLI::App& model);
 void add_model_list(CLI::App& model);

@@ -29,7 +29,7 @@ checkpoint::ModelInputs inputs_of_text(const std::string& folder, const std::str
     return inputs;
 }
 
-/// Labels are a convenience where ids were given: a folder whose tokenizer cannot be read leaves them out.
+/// Adds token labels, or none if the folder's tokenizer cannot be read: a run with ids does not need labels.
 void add_labels(checkpoint::ModelInputs& inputs, const std::string& folder) {
     try {
         const std::unique_ptr<text::Tokenizer> tokenizer = text::load_tokenizer(folder);

@@ -21,19 +21,19 @@ GainChange parse_model_gain(const std::string& text, const checkpoint::Architect
                             std::int64_t layer);
 
 /// The options of `trace` and `export` that run a checkpoint instead of one problem. Lives as long as the App
-/// that it was added to.
+/// that has the options.
 class ModelOptions {
 public:
-    /// After ProblemOptions, which some of these exclude. `layer` says what --layer does.
+    /// Call after ProblemOptions::add_to, because some of these options exclude those. `layer`: help text of
+    /// --layer.
     void add_to(CLI::App& command, const std::string& layer);
     bool given() const { return folder_.has_value(); }
-    /// Runs the model and writes the file. `wanted.stages` are kept of each layer. gains: as given to --gain;
-    /// temperature: of every layer.
-    /// Throws Error(usage) when the options contradict each other, Error(input) when what they name is at
-    /// fault.
+    /// Runs the model and writes the file, with the stages `wanted.stages` of each layer. gains: the values
+    /// of --gain; temperature: for every layer. Throws Error(usage) when the options contradict each other,
+    /// Error(input) when their values are at fault.
     void run(const exporting::TraceExport& wanted, const std::vector<std::string>& gains, float temperature,
              const std::string& device, const std::string& out) const;
-    /// The attention of one layer (--layer, or 0), its problem kept. Throws likewise.
+    /// Computes the attention of one layer (--layer, or 0) and keeps its problem. Throws like run().
     checkpoint::LayerRun run_layer(StageSet stages, const std::vector<std::string>& gains, float temperature,
                                    const std::string& device) const;
     /// Every layer's attention, or that of --layer, and what it was computed for.
@@ -49,7 +49,7 @@ public:
 
 private:
     void check_usage(const std::vector<std::string>& gains) const;
-    /// The patch, and the gains on top.
+    /// The edits of --patch, with the gains on top.
     checkpoint::ModelEdits read_edits(const checkpoint::Model& model,
                                       const std::vector<std::string>& gains) const;
     checkpoint::ForwardResult forward(const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,

@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* default_preset = "first-lesson";
 
-/// The whole text as a number, or nothing.
+/// Parses the whole text as a number; nullopt for any other text.
 template<class Number>
 std::optional<Number> parse_number(std::string_view text) {
     Number number{};
@@ -30,7 +30,7 @@ std::optional<Number> parse_number(std::string_view text) {
                                                                                : std::nullopt;
 }
 
-/// auto, cpu, vulkan or vulkan:N; whether this machine has it is for make_engine to say.
+/// Accepts auto, cpu, vulkan or vulkan:N. make_engine checks whether this machine has the device.
 std::string check_device(const std::string& id) {
     constexpr std::string_view numbered = "vulkan:";
     const bool known = id == "auto" || id == "cpu" || id == "vulkan" ||
@@ -38,7 +38,7 @@ std::string check_device(const std::string& id) {
     return known ? "" : "unknown device " + id + ", use auto, cpu, vulkan or vulkan:N";
 }
 
-/// The words of a file or pipe end with a line end that is not part of the sentence.
+/// Reads the sentence. A file or pipe ends with a line end that is not part of the sentence.
 std::string read_sentence(const std::string& sentence) {
     if (sentence != "-")
         return sentence;
@@ -71,7 +71,7 @@ void ProblemOptions::add_to(CLI::App& command, bool needed) {
         ->group(tensors);
     command
         .add_option("--project", project_path_,
-                    "a .headscope file; everything in it counts, and --gain and --temperature on top")
+                    "a .headscope file; --gain and --temperature are applied on top")
         ->group("A project");
     command
         .add_option("--heads", H_,
@@ -127,7 +127,7 @@ void ProblemOptions::check_usage() const {
         if (sentence_ || kv_sentence_ || preset_ || seed_ || case_path_ || weights_path_)
             fail_usage("--project and another problem were given; give one of them");
         if (H_ || Hkv_ || mask_)
-            fail_usage("--heads, --kv-heads and --mask stand in the project already; leave them out");
+            fail_usage("the project sets --heads, --kv-heads and --mask already; leave them out");
     } else if (case_path_) {
         if (sentence_)
             fail_usage("a sentence and --case were given; give one of them");

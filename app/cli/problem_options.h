@@ -14,7 +14,7 @@ class Option;
 
 namespace headscope::cli {
 
-/// What --gain asks for: "h=g", or "l.h=g" in a checkpoint.
+/// The value of --gain: "h=g", or "l.h=g" in a checkpoint.
 struct GainChange {
     std::optional<std::int64_t> layer;
     std::int64_t head = 0;
@@ -23,24 +23,24 @@ struct GainChange {
 /// Throws Error(usage) for text of another form.
 GainChange parse_gain(const std::string& text);
 
-/// The options that say where a problem comes from and what to change in it, the same for every sub-command
-/// that runs one. Lives as long as the App that it was added to.
+/// The options that name a problem and change it, the same for every sub-command that runs a problem. Lives
+/// as long as the App that has the options.
 class ProblemOptions {
 public:
-    /// With `needed` off, a call that names no problem gets the first lesson.
+    /// If `needed` is false, a call that names no problem gets the first lesson.
     void add_to(CLI::App& command, bool needed = true);
-    /// The document that was asked for, its problem validated. Throws Error(usage) when the options
-    /// contradict each other, Error(input) when what they name is at fault.
+    /// Builds the document, with a validated problem. Throws Error(usage) when the options contradict each
+    /// other, Error(input) when their values are at fault.
     app::DocumentPtr read() const;
-    /// For make_engine.
+    /// The device for make_engine.
     const std::string& device() const { return device_; }
-    /// As given to --temperature, else 1.
+    /// The value of --temperature, else 1.
     float temperature() const { return temperature_.value_or(1.0F); }
-    /// As they were given to --gain.
+    /// The values of --gain.
     const std::vector<std::string>& gains() const { return gains_; }
 
 private:
-    /// What is wrong without a look at any file.
+    /// Checks everything that needs no file.
     void check_usage() const;
     project::Recipe from_sentence() const;
     project::Recipe from_case() const;
@@ -57,10 +57,11 @@ private:
     bool needed_ = true;
 };
 
-/// The options by which ProblemOptions names a problem do not go with `other`.
+/// Makes `other` exclude the options that name a problem.
 void exclude_problem(CLI::App& command, CLI::Option& other);
 
-/// --device, for a command that runs an engine: auto, cpu, vulkan or vulkan:N; HEADSCOPE_DEVICE says it too.
+/// Adds --device, for a command that runs an engine: auto, cpu, vulkan or vulkan:N. The environment variable
+/// HEADSCOPE_DEVICE sets it too.
 void add_device_option(CLI::App& command, std::string& device);
 
 /// The names of all presets, for help texts: "first-lesson, cat-sleeps, ...".

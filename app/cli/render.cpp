@@ -50,7 +50,7 @@ PictureSize parse_size(const RenderOptions& options) {
     return {width, height};
 }
 
-/// Where on the strip a stage is seen, and how.
+/// Sets the stop of the strip and the view for a stage.
 void show_stage(app::ViewState& view, const std::string& name) {
     const auto id = find_stage(name);
     if (!id) {
@@ -91,8 +91,8 @@ app::ViewState view_of(const RenderOptions& options, const Dims& dims) {
     return view;
 }
 
-/// Reads the weights so. What would change nothing is refused, so that no picture is taken for what it is
-/// not.
+/// Sets the filters of the weights. Refuses a filter that would change nothing, so that nobody mistakes the
+/// picture for a filtered one.
 void read_weights(app::Program& program, const RenderOptions& options) {
     const analysis::ReadingOptions &wanted = options.reading,
                                    possible = program.state().view.attention.possible;
@@ -118,7 +118,7 @@ void check_layer(const RenderOptions& options, const AttentionInfo& info) {
                    ": there is no such layer; layers are numbered 0 to " + std::to_string(info.L - 1));
 }
 
-/// Weights of a file instead of the problem's own.
+/// Shows the weights of a file instead of the problem's own.
 void show_attention(app::Program& program, const RenderOptions& options) {
     program.open_attention(format::open_attention_file(*options.attention));
     read_weights(program, options);
@@ -132,9 +132,9 @@ void show_attention(app::Program& program, const RenderOptions& options) {
     program.act(app::ViewChange(app::AttentionChange(app::OpenHead{options.layer, options.head})));
 }
 
-/// A page of a lesson in the left panel, with what it shows.
+/// Shows a page of a lesson in the left panel, with the page's problem and view.
 void show_lesson(app::Program& program, const RenderOptions& options) {
-    program.state().view.less_motion = true; // a picture shows where things come to rest
+    program.state().view.less_motion = true; // a picture shows the end of every animation
     program.act(app::LessonAction(app::OpenLesson{*options.lesson}));
     if (!program.state().error.empty())
         fail_input(program.state().error);
@@ -156,9 +156,9 @@ void show_lesson(app::Program& program, const RenderOptions& options) {
     view.joined = view.joined_target;
 }
 
-/// As by hand: the patch opened, then the gains turned layer by layer.
+/// Opens the patch, then sets the gains layer by layer, with the commands that a user would send.
 void edit_model(app::Program& program, const RenderOptions& options) {
-    program.state().view.less_motion = true; // what an edit changes does not flash in a picture
+    program.state().view.less_motion = true; // without the flash of an edit
     const auto settle = [&program] {
         program.settle();
         if (!program.state().error.empty())
@@ -179,7 +179,7 @@ void edit_model(app::Program& program, const RenderOptions& options) {
     }
 }
 
-/// A layer of a checkpoint instead of a problem.
+/// Shows a layer of a checkpoint instead of a problem.
 void show_model(app::Program& program, const RenderOptions& options) {
     Progress progress;
     program.open_checkpoint(app::open_model(*options.model, options.text.value_or(""), 0, progress));
@@ -191,7 +191,7 @@ void show_model(app::Program& program, const RenderOptions& options) {
     const app::AttentionView attention = program.state().view.attention;
     const app::LeftTab tab = program.state().view.tab;
     Dims dims = program.state().document->problem.dims;
-    dims.H = info.H; // with the means
+    dims.H = info.H; // includes means
     app::ViewState& view = program.state().view;
     view = view_of(options, dims);
     view.tab = options.reading == analysis::ReadingOptions{} ? tab : app::LeftTab::heads;
@@ -273,8 +273,8 @@ void add_render(CLI::App& program) {
     const auto options = std::make_shared<RenderOptions>();
     options->problem.add_to(command, false);
     command.add_option("--stage", options->stage,
-                       "the stage to draw, by its name in trace (default: weights)");
-    command.add_flag("--window", options->window, "the whole program as it would look (PNG only)");
+                       "the stage to draw, by the name that trace uses (default: weights)");
+    command.add_flag("--window", options->window, "draw the whole window of the program (PNG only)");
     command.add_option("--size", options->size,
                        "WIDTHxHEIGHT in logical pixels (default 960x848; 1600x1000 with --window)");
     command.add_option("--theme", options->theme, "light or dark")->check(CLI::IsMember({"light", "dark"}));
@@ -288,28 +288,30 @@ void add_render(CLI::App& program) {
     model->excludes(command.get_option("--temperature"));
     command
         .add_option("--text", options->text,
-                    "with --model: the prompt; ids such as 12 7 30 where the folder has no tokenizer")
+                    "with --model: the prompt; ids such as 12 7 30 if the folder has no tokenizer")
         ->needs(model);
     command
-        .add_option("--patch", options->patch, "with --model: lay the edits of this file over the checkpoint")
+        .add_option("--patch", options->patch, "with --model: apply the edits of this file to the checkpoint")
         ->needs(model);
     command.add_option("--layer", options->layer,
                        "with --attention or --model: the layer of the open head (default 0)");
     command.add_flag("--hide-first-token", options->reading.hide_first_token,
-                     "with --attention or --model: weights to key 0 taken out, rows renormalised");
+                     "with --attention or --model: leave out the weights on key 0 and renormalise the rows");
     command.add_flag(
         "--hide-special-tokens", options->reading.hide_special_tokens,
-        "with --attention or --model: rows and columns of [CLS], <s> and their like taken out, rows "
-        "renormalised");
-    command.add_flag("--merge-words", options->reading.merge_words,
-                     "with --attention or --model: weights to pieces of a word summed, from them averaged");
-    command.add_flag("--means", options->reading.means,
-                     "with --attention or --model: averages as one more head (--head H) and one more layer "
-                     "(--layer L)");
+        "with --attention or --model: leave out the rows and columns of [CLS], <s> and similar tokens, and "
+        "renormalise the rows");
+    command.add_flag(
+        "--merge-words", options->reading.merge_words,
+        "with --attention or --model: sum the weights on the pieces of a word, average those from them");
+    command.add_flag(
+        "--means", options->reading.means,
+        "with --attention or --model: add the means as one more head (--head H) and one more layer "
+        "(--layer L)");
     command.add_flag("--log-colours", options->log_colours,
                      "with --attention or --model: colours by the logarithm of a weight");
     command.add_option("--lesson", options->lesson,
-                       "with --window: a lesson by its id, with the problem and view of its page");
+                       "with --window: show the lesson with this id, with the problem and view of its page");
     command.add_option("--step", options->step, "with --lesson: a step, from 1 (default: its opening)");
     command.add_option("--question", options->question, "with --lesson: a question of the quiz, from 1");
     command.add_option("--lessons", options->lessons, "a folder with more lessons");

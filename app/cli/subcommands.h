@@ -8,8 +8,8 @@ class App;
 
 namespace headscope::cli {
 
-// Each adds one sub-command, which runs while the arguments are parsed and throws Error when it cannot do
-// what was asked. A new one is a file beside these and a line in cli.cpp.
+// Each function adds one sub-command. The sub-command runs while the arguments are parsed, and throws Error
+// when it fails. A new sub-command is a file in this folder and a line in cli.cpp.
 
 void add_trace(CLI::App& program);
 void add_export(CLI::App& program);
@@ -21,7 +21,8 @@ void add_tokenize(CLI::App& program);
 void add_lesson(CLI::App& program);
 void add_heads(CLI::App& program);
 
-/// The options of the window itself, for a call without a sub-command. Returns what opens it.
+/// Adds the options of the window, for a call without a sub-command. Returns the function that opens the
+/// window.
 std::function<int()> add_window(CLI::App& program);
 
 } // namespace headscope::cli

@@ -20,7 +20,7 @@ struct TokenizeOptions {
     bool json = false;
 };
 
-/// One JSON string per line; a blank last line counts for nothing.
+/// Reads one JSON string per line; ignores an empty last line.
 std::vector<std::string> read_texts(const std::string& path) {
     const std::string content = read_file(path);
     std::vector<std::string> texts;
@@ -49,7 +49,7 @@ std::string as_json(const text::Encoding& encoding) {
     return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-/// One line for each token: id, spelling, characters of the text.
+/// One line for each token: id, spelling, range of characters in the text.
 std::string as_text(const text::Encoding& encoding) {
     constexpr std::size_t id_width = 7;
     std::string out;

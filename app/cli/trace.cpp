@@ -27,7 +27,7 @@ std::string stage_names() {
     return names;
 }
 
-/// A comma list of stage names.
+/// Parses a comma-separated list of stage names.
 StageSet parse_stages(const std::string& list) {
     StageSet stages;
     for (std::size_t begin = 0; begin <= list.size();) {
@@ -42,7 +42,8 @@ StageSet parse_stages(const std::string& list) {
     return stages;
 }
 
-/// What --format says, else the suffix; a pipe gets text.
+/// The format of --format, else of the file's suffix. Standard output gets JSON, or safetensors for a
+/// checkpoint.
 exporting::TraceFormat choose_format(const TraceOptions& options) {
     if (options.format)
         return *exporting::find_trace_format(*options.format);

@@ -6,7 +6,7 @@
 
 namespace headscope::cli {
 
-/// Options that cannot go together or lack something: exit code 2.
+/// For options that exclude each other, or lack another: exit code 2.
 [[noreturn]] inline void fail_usage(const std::string& sentence) {
     throw Error(ErrorKind::usage, sentence);
 }

@@ -40,7 +40,7 @@ std::string read_if_there(const std::filesystem::path& path) {
     try {
         return read_file(path.string());
     } catch (const Error&) {
-        return {}; // a view that cannot be remembered is no reason not to start
+        return {}; // the window opens even if the preferences cannot be read
     }
 }
 
@@ -51,7 +51,7 @@ void remember(const std::filesystem::path& path, const app::ViewState& view) {
         std::filesystem::create_directories(path.parent_path());
         write_file_atomically(path.string(), app::preferences_json(view));
     } catch (const std::exception&) {
-        // A full disk or a read-only home loses the panel widths, nothing the user made.
+        // A full disk or a read-only home loses only the panel widths, not the user's work.
     }
 }
 
@@ -141,7 +141,8 @@ std::function<int()> add_window(CLI::App& program) {
                        "the sentence that the window opens with; for a checkpoint, its prompt");
     program.add_option("--kv-sentence", options->kv_sentence,
                        "cross-attention: a second sentence, from which keys and values come");
-    program.add_option("--preset", options->preset, "embeddings and weights for it: " + preset_names());
+    program.add_option("--preset", options->preset,
+                       "embeddings and weights for the sentence: " + preset_names());
     program.add_option(
         "--report", options->report,
         "keep FILE up to date with what is on screen, as JSON, for programs that drive the window");
