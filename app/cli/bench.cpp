@@ -158,7 +158,7 @@ void print(const std::vector<BenchRow>& rows, bool json) {
 }
 
 /// Adds the rows for delays that a user notices.
-void add_felt_rows(std::vector<BenchRow>& rows) {
+void add_latency_rows(std::vector<BenchRow>& rows) {
     project::Recipe many;
     many.preset = "eight-experts";
     many.sentence = sentence_of(64);
@@ -209,7 +209,7 @@ void add_bench(CLI::App& program) {
             return print(rows, options->json);
         }
         if (!options->engine)
-            add_felt_rows(rows);
+            add_latency_rows(rows);
         if (!options->quick)
             add_engine_rows(rows, options->device);
         if (options->long_text)

@@ -17,9 +17,9 @@ namespace headscope::cli {
 namespace {
 
 /// Causal attention of 12 layers and 12 heads in memory, as after a model's forward pass.
-class MadeAttention final : public AttentionSet {
+class SyntheticAttention final : public AttentionSet {
 public:
-    explicit MadeAttention(std::int64_t T) {
+    explicit SyntheticAttention(std::int64_t T) {
         info_.L = info_.H = 12;
         info_.Tq = info_.Tk = T;
         info_.title = "T " + std::to_string(T);
@@ -112,7 +112,7 @@ struct Measured {
 Measured measure(std::int64_t T) {
     constexpr int width = 1600, height = 1000, frames = 120;
     Measured out;
-    const auto set = std::make_shared<const MadeAttention>(T);
+    const auto set = std::make_shared<const SyntheticAttention>(T);
     app::Program program({.recipe = {}, .device = "auto", .wake = {}});
     program.settle();
     const auto run = [&](int count, const std::function<void(int)>& act) {

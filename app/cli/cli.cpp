@@ -39,7 +39,7 @@ int report(const std::string& sentence, int code) {
 }
 
 /// Adds all options and sub-commands. Returns the action of a call without a sub-command.
-std::function<int()> describe(CLI::App& program) {
+std::function<int()> add_commands(CLI::App& program) {
     program.set_version_flag("--version", "headscope " HEADSCOPE_VERSION);
     program.require_subcommand(0, 1);
     program.footer(
@@ -79,7 +79,7 @@ int parse_and_run(CLI::App& program, const std::function<int()>& open_window, in
 int run_command_line(int argc, char** argv) {
     try {
         CLI::App program("See, step through and edit multi-head attention", "headscope");
-        const std::function<int()> open_window = describe(program);
+        const std::function<int()> open_window = add_commands(program);
         return parse_and_run(program, open_window, argc, argv);
     } catch (const Error& fault) {
         return report(fault.what(), exit_code(fault.kind()));

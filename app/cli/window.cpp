@@ -33,7 +33,7 @@ std::filesystem::path preferences_path() {
     return folder.empty() ? folder : folder / "view.json";
 }
 
-std::string read_if_there(const std::filesystem::path& path) {
+std::string read_file_if_exists(const std::filesystem::path& path) {
     std::error_code none;
     if (path.empty() || !std::filesystem::is_regular_file(path, none))
         return {};
@@ -44,7 +44,7 @@ std::string read_if_there(const std::filesystem::path& path) {
     }
 }
 
-void remember(const std::filesystem::path& path, const app::ViewState& view) {
+void write_preferences(const std::filesystem::path& path, const app::ViewState& view) {
     if (path.empty())
         return;
     try {
@@ -124,7 +124,7 @@ int open_window(const Options& options) {
             }
         };
     const int code = app::run_window(program, window);
-    remember(preferences, program.state().view);
+    write_preferences(preferences, program.state().view);
     return code;
 }
 

@@ -20,7 +20,6 @@ struct AttentionTensors {
 /// weights, ...); else tensors whose names differ in one number alone, such as layers.0.weights (written by
 /// `headscope trace --model`) or attentions.0. Throws Error(input) that lists the tensors when no rule
 /// applies, and for layers of different shapes. `file` must outlive the result.
-/// some out, and for layers of different shapes. `file` must outlive what is returned.
 AttentionTensors find_attention_tensors(const Safetensors& file);
 
 } // namespace headscope::format

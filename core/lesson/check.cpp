@@ -45,9 +45,10 @@ int decimals_of(std::string_view quoted) {
     return point == std::string_view::npos ? 0 : static_cast<int>(quoted.size() - point - 1);
 }
 
-class Play {
+class LessonCheck {
 public:
-    Play(const Lesson& lesson, engine::Engine& engine, std::vector<LessonFault>& faults, LessonTally& tally)
+    LessonCheck(const Lesson& lesson, engine::Engine& engine, std::vector<LessonFault>& faults,
+                LessonTally& tally)
         : lesson_(lesson), engine_(engine), faults_(faults), tally_(tally) {}
 
     void all() {
@@ -92,7 +93,7 @@ private:
 
     void check_scene(const StepScene& scene, const Stage& stage) {
         const int line = scene.line > 0 ? scene.line : line_;
-        const auto look = [&](const Target& target, bool one) {
+        const auto check_target = [&](const Target& target, bool one) {
             ++tally_.targets;
             guarded(line, [&] {
                 const CellRange cells = resolve(target, stage.problem);
@@ -104,7 +105,7 @@ private:
             });
         };
         if (scene.select)
-            look(*scene.select, true);
+            check_target(*scene.select, true);
         for (const Target& target : scene.point)
             look(target, false);
         if (scene.row && scene.row->kind != TargetIndex::Kind::all) {
@@ -118,7 +119,7 @@ private:
                                              std::to_string(stage.problem.dims.H - 1)});
     }
 
-    void look(const LiveValue& value, const LessonState& state) {
+    void check(const LiveValue& value, const LessonState& state) {
         ++(value.quoted.empty() ? tally_.values : tally_.quoted);
         guarded(value.line, [&] {
             if (value.quoted.empty()) {
@@ -138,10 +139,10 @@ private:
         });
     }
 
-    void look(const Spans& spans, const LessonState& state) {
+    void check(const Spans& spans, const LessonState& state) {
         for (const Span& span : spans)
             if (span.value)
-                look(*span.value, state);
+                check(*span.value, state);
             else
                 tally_.words += count_words(span.text);
     }
@@ -155,29 +156,29 @@ private:
         return count;
     }
 
-    void look(const std::vector<LessonBlock>& blocks, const StepScene& scene, const Stage& stage) {
+    void check(const std::vector<LessonBlock>& blocks, const StepScene& scene, const Stage& stage) {
         const LessonState state = stage.state();
         for (const LessonBlock& block : blocks)
             std::visit(
-                Overloaded{[&](const Paragraph& b) { look(b.spans, state); },
-                           [&](const Heading& b) { look(b.spans, state); },
+                Overloaded{[&](const Paragraph& b) { check(b.spans, state); },
+                           [&](const Heading& b) { check(b.spans, state); },
                            [&](const ListBlock& b) {
                                for (const Spans& item : b.items)
-                                   look(item, state);
+                                   check(item, state);
                            },
                            [&](const TableBlock& b) {
                                for (const Spans& cell : b.header)
-                                   look(cell, state);
+                                   check(cell, state);
                                for (const auto& row : b.rows)
                                    for (const Spans& cell : row)
-                                       look(cell, state);
+                                       check(cell, state);
                            },
                            [](const CodeBlock&) {},
                            [&](const FormulaBlock& b) {
                                ++tally_.formulas;
                                guarded(b.line, [&] { parse_formula(b.tex); });
                            },
-                           [&](const Gate& gate) { guarded(gate.line, [&] { look(gate, scene, state); }); },
+                           [&](const Gate& gate) { guarded(gate.line, [&] { check(gate, scene, state); }); },
                            [&](const FillTable& table) {
                                ++tally_.tables;
                                guarded(table.line, [&] {
@@ -185,7 +186,7 @@ private:
                                });
                            },
                            [&](const LessonPanel& panel) {
-                               guarded(panel.line, [&] { look(panel, stage.problem); });
+                               guarded(panel.line, [&] { check(panel, stage.problem); });
                            },
                            [&](const ShowMe& show) {
                                guarded(show.line, [&] {
@@ -193,12 +194,12 @@ private:
                                    check_scene(shown, run(shown));
                                });
                            },
-                           [&](const Callout& callout) { look(callout.blocks, scene, stage); }},
+                           [&](const Callout& callout) { check(callout.blocks, scene, stage); }},
                 block);
     }
 
     /// Computes the panel as the lesson sets it, then with each knob at its lowest and highest value.
-    void look(const LessonPanel& panel, const Problem& problem) {
+    void check(const LessonPanel& panel, const Problem& problem) {
         ++tally_.panels;
         const std::vector<Knob> knobs = knobs_of(panel, {});
         for (const Knob& knob : knobs)
@@ -209,7 +210,7 @@ private:
                 compute_panel(panel, {{knob.name, end}}, problem, engine_);
     }
 
-    void look(const Gate& gate, const StepScene& scene, const LessonState& before) {
+    void check(const Gate& gate, const StepScene& scene, const LessonState& before) {
         ++tally_.gates;
         tally_.words += count_words(gate.task);
         if (gate.condition.truth(with_view(before, scene)))
@@ -244,7 +245,7 @@ private:
         const Stage stage = run(scene);
         check_scene(scene, stage);
         const int before = tally_.words;
-        look(step.blocks, scene, stage);
+        check(step.blocks, scene, stage);
         if (tally_.words - before < fewest_words)
             faults_.push_back({step.line, "the step \"" + step.title + "\" has no text"});
     }
@@ -255,10 +256,10 @@ private:
         check_scene(scene, stage);
         const LessonState state = stage.state();
         const int words = tally_.words; // the words of a quiz do not count as prose
-        look(question.text, state);
+        check(question.text, state);
         for (const QuizChoice& choice : question.choices) {
-            look(choice.text, state);
-            look(choice.why, state);
+            check(choice.text, state);
+            check(choice.why, state);
         }
         tally_.words = words;
     }
@@ -275,7 +276,7 @@ private:
 std::vector<LessonFault> check_lesson(const Lesson& lesson, engine::Engine& engine, LessonTally* tally) {
     std::vector<LessonFault> faults;
     LessonTally own;
-    Play(lesson, engine, faults, tally == nullptr ? own : *tally).all();
+    LessonCheck(lesson, engine, faults, tally == nullptr ? own : *tally).all();
     std::ranges::stable_sort(faults, {}, &LessonFault::line);
     return faults;
 }

@@ -91,7 +91,7 @@ struct Callout {
 struct QuizChoice {
     Spans text;
     bool right = false;
-    Spans why; ///< in terms of what is on the canvas
+    Spans why; ///< refers to something on the canvas
 };
 struct Question {
     Spans text;

@@ -44,7 +44,8 @@ void add_folder(const std::string& folder, std::vector<FoundLesson>& all) {
 }
 
 /// Whether to list a lesson: no other translation of it fits `language` better.
-bool chosen(const FoundLesson& one, const std::vector<FoundLesson>& all, const std::string& language) {
+bool best_translation(const FoundLesson& one, const std::vector<FoundLesson>& all,
+                      const std::string& language) {
     const Lesson& lesson = one.parsed.lesson;
     if (lesson.language == language || lesson.id.empty())
         return true;
@@ -68,7 +69,7 @@ std::vector<FoundLesson> find_lessons(const std::vector<std::string>& folders, c
         add_folder(folder, all);
     std::vector<FoundLesson> shown;
     std::ranges::copy_if(all, std::back_inserter(shown),
-                         [&](const FoundLesson& one) { return chosen(one, all, language); });
+                         [&](const FoundLesson& one) { return best_translation(one, all, language); });
     std::ranges::stable_sort(shown, {}, [](const FoundLesson& one) {
         const Lesson& lesson = one.parsed.lesson;
         return std::tuple(lesson.number == 0, lesson.number, lesson.title);

@@ -31,9 +31,9 @@ std::vector<double> divisors(std::int64_t number, std::int64_t most) {
     return all;
 }
 
-class Board {
+class KnobList {
 public:
-    explicit Board(const Knobs& set) : set_(set) {}
+    explicit KnobList(const Knobs& set) : set_(set) {}
 
     /// Adds a knob that takes every whole number from its first to its last stop; returns its value.
     std::int64_t whole(const std::string& name, const std::string& says, std::int64_t rest,
@@ -85,31 +85,31 @@ std::vector<double> lengths() {
 } // namespace
 
 std::vector<Knob> knobs_of(const LessonPanel& panel, const Knobs& set) {
-    Board board(set);
+    KnobList list(set);
     std::visit(
         Overloaded{
             [&](const CostPanel& p) {
-                board.whole("T", "tokens", p.T, lengths());
-                const std::int64_t D = board.whole("D", "width of x", p.D, powers_of_two(16, widest, true));
-                const std::int64_t H = board.stop("H", "heads; H divides D", p.H, divisors(D, most_heads));
-                board.stop("Hkv", "key/value heads; Hkv divides H", p.Hkv == 0 ? H : p.Hkv,
-                           divisors(H, most_heads));
+                list.whole("T", "tokens", p.T, lengths());
+                const std::int64_t D = list.whole("D", "width of x", p.D, powers_of_two(16, widest, true));
+                const std::int64_t H = list.stop("H", "heads; H divides D", p.H, divisors(D, most_heads));
+                list.stop("Hkv", "key/value heads; Hkv divides H", p.Hkv == 0 ? H : p.Hkv,
+                          divisors(H, most_heads));
             },
             [&](const CachePanel& p) {
-                board.whole("T", "tokens kept", p.T, lengths());
-                board.whole("layers", "layers of the model", p.layers, powers_of_two(1, most_layers, true));
+                list.whole("T", "tokens kept", p.T, lengths());
+                list.whole("layers", "layers of the model", p.layers, powers_of_two(1, most_layers, true));
                 const std::int64_t H =
-                    board.whole("H", "query heads", p.H, powers_of_two(1, most_heads, true));
-                board.stop("Hkv", "key/value heads; Hkv divides H", p.Hkv, divisors(H, most_heads));
-                board.whole("dk", "width of a head", p.dk, powers_of_two(16, 256, true));
-                board.stop("bytes", "bytes per number", p.bytes, {1, 2, 4});
+                    list.whole("H", "query heads", p.H, powers_of_two(1, most_heads, true));
+                list.stop("Hkv", "key/value heads; Hkv divides H", p.Hkv, divisors(H, most_heads));
+                list.whole("dk", "width of a head", p.dk, powers_of_two(16, 256, true));
+                list.stop("bytes", "bytes per number", p.bytes, {1, 2, 4});
             },
             [&](const BlurPanel&) {
-                board.share("merged", "how much of the others' questions each head asks, too");
+                list.share("merged", "how much of the others' questions each head asks, too");
             },
             [](const LoopPanel&) {}},
         panel.kind);
-    return std::move(board.all);
+    return std::move(list.all);
 }
 
 void check_knob(const LessonPanel& panel, const Knobs& set, const std::string& name, double value) {

@@ -95,7 +95,7 @@ std::optional<WordEntry> by_shape(const std::string& word) {
 }
 
 /// Whether the word is a single code point that is neither letter, mark, number nor emoji.
-bool sole_mark(std::string_view word) {
+bool single_mark(std::string_view word) {
     utf8proc_int32_t c = 0;
     const auto length = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(word.data()),
                                          static_cast<utf8proc_ssize_t>(word.size()), &c);
@@ -188,7 +188,7 @@ WordEntry look_up(std::string_view given) {
         return row->second;
     if (all_digits(word))
         return {WordClass::numeral, -1, 2};
-    if (sole_mark(word))
+    if (single_mark(word))
         return {WordClass::punctuation, -1, 0};
     if (auto entry = inflected(word))
         return *entry;

@@ -69,7 +69,7 @@ bool is_special_token(std::string_view token) {
 std::vector<TokenRun> words_of_pieces(const std::vector<std::string>& pieces) {
     const bool begins_marked = std::ranges::any_of(
         pieces, [](const std::string& piece) { return !is_special_token(piece) && has_mark(piece); });
-    // "Ã©" is a letter only where the tokens are written in byte-level letters.
+    // "Ã©" is a letter only if the tokens are in byte-level letters.
     const bool letters = std::ranges::any_of(
         pieces, [](const std::string& piece) { return piece.starts_with(word_marks.front()); });
     const auto alone = [&](std::string_view piece) {

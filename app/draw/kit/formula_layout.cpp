@@ -6,8 +6,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float ascent_of = 0.76F,
-                descent_of = 0.22F; // as parts of the text size, equal for every line of letters
+constexpr float ascent_of = 0.76F, descent_of = 0.22F; // parts of the text size, equal for every line
 constexpr float smallest_script = 10.0F;
 
 class Setter {

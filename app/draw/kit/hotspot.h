@@ -36,8 +36,7 @@ struct TextField {
     /// The action of Enter and of leaving the field. Throws Error(input); its sentence is shown under the
     /// field.
     std::function<Action(const std::string&)> action;
-    std::function<Action(const std::string&)> leave =
-        {}; ///< action of leaving the field, where it differs from Enter
+    std::function<Action(const std::string&)> leave = {}; ///< for leaving, if it differs from `action`
     std::string tip = {};
 };
 

@@ -47,8 +47,7 @@ struct Picture {
     std::vector<Slider> sliders;
     std::vector<Tip> tips;
     std::vector<TextField> fields;
-    figure::Rect pointed{}; ///< encloses everything in this picture that a lesson points at; empty when there
-                            ///< is nothing
+    figure::Rect pointed{}; ///< encloses everything that a lesson points at here; may be empty
     float wanted_width = 0; ///< the width at which every number would be printed; 0: they are all printed
 
     /// Appends another picture, moved by (dx, dy).
