@@ -172,7 +172,7 @@ ModelOptions::Layers ModelOptions::run_layers(StageSet stages, const std::vector
                                               float temperature, const std::string& device) const {
     check_usage(gains);
     const checkpoint::Model model = checkpoint::Model::open(*folder_);
-    Layers run{.inputs = read_inputs(model.config()), .layers = {}};
+    Layers run{.inputs = read_inputs(model.architecture()), .layers = {}};
     checkpoint::ForwardOptions options;
     options.stages = stages;
     options.layer = layer_;

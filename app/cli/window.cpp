@@ -105,7 +105,7 @@ int open_window(const Options& options) {
     const std::filesystem::path preferences = preferences_path();
     program.state().view.group = StageGroup::x; // a walk begins at its beginning
     program.state().view.less_motion = app::desktop_wants_less_motion(user_folder(UserFolder::config));
-    app::read_preferences(read_if_there(preferences), program.state().view);
+    app::read_preferences(read_file_if_exists(preferences), program.state().view);
     if (options.path)
         program.open_path(std::filesystem::absolute(*options.path).lexically_normal().string(),
                           options.sentence.value_or(""));

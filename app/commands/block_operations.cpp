@@ -139,29 +139,29 @@ void check_inside(const Block& block, const Tensor& tensor) {
 }
 
 TensorPtr operated(const Tensor& tensor, const Block& block, const BlockOperation& operation) {
-    using Place = std::int64_t;
+    using Offset = std::int64_t;
     return std::visit(
         Overloaded{
             [&](const SetTo& o) {
                 check_finite(o.value, "the number to set");
-                return changed(tensor, block, [&](float, Place, Place) { return o.value; });
+                return changed(tensor, block, [&](float, Offset, Offset) { return o.value; });
             },
             [&](const ScaleBy& o) {
                 check_finite(o.factor, "the factor");
-                return changed(tensor, block, [&](float v, Place, Place) { return v * o.factor; });
+                return changed(tensor, block, [&](float v, Offset, Offset) { return v * o.factor; });
             },
-            [&](const Zero&) { return changed(tensor, block, [](float, Place, Place) { return 0.0F; }); },
+            [&](const Zero&) { return changed(tensor, block, [](float, Offset, Offset) { return 0.0F; }); },
             [&](const AddNoise& o) {
                 check_deviation(o.deviation);
                 text::RandomNumbers numbers(o.seed);
-                return changed(tensor, block, [&](float v, Place, Place) {
+                return changed(tensor, block, [&](float v, Offset, Offset) {
                     return v + static_cast<float>(static_cast<double>(o.deviation) * numbers.normal());
                 });
             },
             [&](const Randomise& o) { return randomised(tensor, block, o); },
             [&](const MakeIdentity&) {
                 return changed(tensor, block,
-                               [](float, Place row, Place col) { return row == col ? 1.0F : 0.0F; });
+                               [](float, Offset row, Offset col) { return row == col ? 1.0F : 0.0F; });
             }},
         operation);
 }

@@ -11,7 +11,7 @@ namespace headscope::app {
 
 namespace {
 
-void follow_drag(CellDrag& drag, const AppState& state, float scale, const Sink& send) {
+void follow_drag(CellDrag& drag, AppState& state, float scale, const Sink& send) {
     const ImGuiIO& io = ImGui::GetIO();
     constexpr float threshold = 3; // a click that trembles is no drag
     const float way = io.MousePos.x / scale - drag.start_x;
@@ -40,7 +40,7 @@ bool Gestures::begin_frame(ViewState& view, double now) const {
     return over;
 }
 
-void Gestures::wheel(const AppState& state, const Sink& send, double now) {
+void Gestures::wheel(AppState& state, const Sink& send, double now) {
     if (handle_wheel(state, send))
         wheel_turned_ = now;
 }

@@ -13,7 +13,7 @@ public:
     /// turned.
     bool begin_frame(ViewState& view, double now) const;
     /// The wheel over the selected number.
-    void wheel(const AppState& state, const Sink& send, double now);
+    void wheel(AppState& state, const Sink& send, double now);
     /// Moves the number that is dragged. True when it is let go.
     static bool drag_number(AppState& state, float scale, const Sink& send);
 

@@ -107,7 +107,7 @@ private:
         if (scene.select)
             check_target(*scene.select, true);
         for (const Target& target : scene.point)
-            look(target, false);
+            check_target(target, false);
         if (scene.row && scene.row->kind != TargetIndex::Kind::all) {
             ++tally_.targets;
             guarded(line, [&] { query_row(*scene.row, stage.problem); });

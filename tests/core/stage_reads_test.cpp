@@ -1,5 +1,5 @@
 #include "core/engine/cpu/reference.h"
-#include "core/trace/rotary_reads.h"
+#include "core/trace/stage.h"
 #include "tests/catch.h"
 #include "tests/conformance/generate.h"
 
@@ -52,8 +52,7 @@ private:
 };
 
 std::vector<ReadSpan> spans_of(const Problem& problem, TensorId stage, const Index& at) {
-    return problem.rotary ? cells_read_rotary(stage, problem.dims, at, problem.cross())
-                          : cells_read(stage, problem.dims, at, problem.cross());
+    return cells_read(stage, problem.dims, at, problem.parts());
 }
 
 /// For each cell of each stage the numbers of the user that the index map leads to.

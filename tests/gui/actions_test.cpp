@@ -92,9 +92,15 @@ std::vector<std::pair<std::string, std::string>> walk(const std::string& path, b
                 for (const Action& action : row.send(now))
                     desk.program.act(action);
             desk.settle();
-            const std::string after = seen(desk);
+            std::string after = seen(desk);
+            // Dear ImGui's own Tab puts the caret into a text field besides, where the last click left its
+            // focus.
+            if (chord.key == Key::tab)
+                after.erase(after.find(" number "), std::string_view(" number 0").size());
             out.emplace_back(row.id + ", " + chord_text(chord), (after == before ? "nothing: " : "") + after);
-            // Whatever was opened is closed again.
+            // Whatever was opened is closed again, and playback stands still: its steps come with the clock.
+            if (desk.view().playing)
+                desk.act(ViewChange(TogglePlay{}));
             if (desk.program.state().files.chooser)
                 desk.act(FileCommand(CloseChooser{}));
             for (int times = 0; times < 2; ++times)

@@ -33,12 +33,12 @@ void draw_mark(Picture& picture, const DrawContext& context, figure::Point at, b
 }
 
 float draw_choice(Picture& picture, const DrawContext& context, const CourseState& course, int q, int c,
-                  std::optional<int> answer, float y) {
+                  const int* answer, float y) {
     const Theme& theme = context.theme;
     const lesson::QuizChoice& choice =
         course.open->quiz[static_cast<std::size_t>(q)].choices[static_cast<std::size_t>(c)];
     const lesson::LessonState state = lesson_state(context.shown, context.view, course);
-    const bool answered = answer.has_value(), chosen = answer == c;
+    const bool answered = answer != nullptr, chosen = answered && *answer == c;
     const float x = course_pad, width = context.width - 2 * course_pad;
     const std::string verdict = !answered                 ? ""
                                 : chosen && !choice.right ? "your answer"
@@ -89,8 +89,7 @@ float draw_question(Picture& picture, const DrawContext& context, const CourseSt
     const lesson::Question& question = *course.question();
     const LessonProgress progress = course.of_open();
     const auto found = progress.answers.find(q);
-    const std::optional<int> answer =
-        found == progress.answers.end() ? std::nullopt : std::optional(found->second);
+    const int* const answer = found == progress.answers.end() ? nullptr : &found->second;
     draw_text(picture, context, course_pad, y + 18,
               "Quiz, question " + std::to_string(q + 1) + " of " + std::to_string(course.questions()),
               figure::Font::ui, 12.5F, theme.muted);

@@ -12,10 +12,12 @@ std::vector<TensorName> tensors_of(std::initializer_list<ModuleName> modules) {
     for (const ModuleName& module : modules) {
         const std::string name(module.name);
         rows.push_back({module.weight, name + ".weight", module.layout, module.in, module.out});
-        // A bias has one number for each output; that of a norm as many as its weight.
+        // A bias has one number for each output. The outputs of a table are its rows, those of a norm the
+        // numbers of its weight.
+        const bool one_per_row = module.layout == Layout::vector || module.layout == Layout::table;
         if (module.bias)
             rows.push_back({*module.bias, name + ".bias", Layout::vector,
-                            module.layout == Layout::vector ? module.in : module.out, Extent::none});
+                            one_per_row ? module.in : module.out, Extent::none});
     }
     return rows;
 }
