@@ -126,6 +126,29 @@ TEST_CASE("what the machine lacks exits with 3") {
               .code == 0);
 }
 
+TEST_CASE("HEADSCOPE_DEVICE names the device as --device does") {
+    const std::map<std::string, std::string> no_driver{{"VK_ICD_FILENAMES", "/nonexistent"},
+                                                       {"VK_DRIVER_FILES", "/nonexistent"}};
+    const auto with = [&](const std::string& device) {
+        auto environment = no_driver;
+        environment["HEADSCOPE_DEVICE"] = device;
+        return run_program({"trace", "a cat", "-o", "-"}, "", environment);
+    };
+    check_failure(with("vulkan"), 3, "no Vulkan driver");
+    check_failure(with("vulkan:0"), 3, "no Vulkan driver");
+    check_failure(with("abacus"), 2, "abacus");
+    for (const char* device : {"auto", "cpu"}) {
+        const ProgramRun run = with(device);
+        INFO(device << ": " << run.err);
+        REQUIRE(run.code == 0);
+        CHECK(json::parse(run.out).at("device") == "cpu");
+    }
+    const json listed = json::parse(run_program({"devices", "--json"}, "", no_driver).out);
+    if (listed.at("devices").size() > 1)
+        FAIL_CHECK("a driver is found although none is named");
+    CHECK(listed.at("auto") == "cpu");
+}
+
 TEST_CASE("output is written whole or not at all") {
     const TemporaryFolder folder;
     const auto arguments = case_arguments("s3_causal_bias", "8");
@@ -234,9 +257,19 @@ TEST_CASE("devices lists what there is, and what auto takes") {
     CHECK(text.code == 0);
     CHECK_THAT(text.out, Contains("cpu") && Contains("auto takes "));
     const json parsed = json::parse(run_program({"devices", "--json"}).out);
-    CHECK(parsed["devices"].size() >= 1);
+    REQUIRE(parsed["devices"].size() >= 1);
     CHECK(parsed["devices"][0]["id"] == "cpu");
-    CHECK_FALSE(parsed["reason"].get<std::string>().empty());
+    // The first graphics processor that can be used, else the CPU, with the reason for it.
+    std::string taken = "cpu";
+    for (const json& device : parsed["devices"])
+        if (taken == "cpu" && device["graphics_processor"] == true && device["usable"] == true)
+            taken = device["id"];
+    CHECK(parsed["auto"] == taken);
+    const std::string reason = taken != "cpu"                 ? "2 GFLOP or more"
+                               : parsed["devices"].size() > 1 ? "software"
+                                                              : "no graphics processor";
+    CHECK_THAT(parsed["reason"].get<std::string>(), Contains(reason));
+    CHECK_THAT(text.out, Contains("auto takes " + taken + ": "));
 }
 
 TEST_CASE("a machine without a Vulkan driver or loader says so and has its CPU") {

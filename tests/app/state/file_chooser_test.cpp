@@ -121,7 +121,9 @@ TEST_CASE("a name is given to save under", "[files]") {
         for (const char* name : {"", ".", "..", "a/b"}) {
             save.type_new_folder(name);
             save.make_new_folder();
-            CHECK_FALSE(save.error().empty());
+            CHECK(save.error() == (*name == 0 ? std::string("Type a name for the new folder.")
+                                              : "A folder cannot be called \"" + std::string(name) +
+                                                    "\"; choose a name without \"/\"."));
             CHECK(save.new_folder());
         }
         save.type_new_folder("old.png");

@@ -74,8 +74,14 @@ TEST_CASE("a rectangle outside, or of a trace that lacks what it takes, is refus
           }) ==
           "rows 2 to 3 and columns 0 to 0 of head 0 in batch entry 0 are asked for; the weights have (B, H, "
           "Tq, Tk) = (1, 2, 3, 3)");
-    CHECK_FALSE(input_error([&] { cpu::weights_tile(problem, trace, {0, 2, 0, 0, 1, 1}); }).empty());
-    CHECK_FALSE(input_error([&] { cpu::weights_tile(problem, trace, {0, 0, 0, 0, 0, 1}); }).empty());
+    CHECK_THAT(input_error([&] {
+                   cpu::weights_tile(problem, trace, {0, 2, 0, 0, 1, 1});
+               }),
+               Catch::Contains("of head 2 in batch entry 0"));
+    CHECK_THAT(input_error([&] {
+                   cpu::weights_tile(problem, trace, {0, 0, 0, 0, 0, 1});
+               }),
+               Catch::Contains("rows 0 to -1"));
     CHECK_THAT(input_error([&] {
                    cpu::weights_tile(problem, cpu::CpuEngine(1).run(problem), {0, 0, 0, 0, 1, 1});
                }),
