@@ -23,7 +23,7 @@ struct LessonState {
     bool edited = false;                 ///< whether any number differs from the step's own problem
 };
 
-/// The value of an expression: a number or a text. without keys).
+/// The value of an expression: a number or a text.
 using LessonValue = std::variant<double, std::string>;
 
 /// An expression of a lesson over the live state:

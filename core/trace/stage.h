@@ -58,7 +58,7 @@ struct TensorInfo {
     /// Read in its place where a problem has none.
     std::optional<TensorId> instead = {};
     /// The cells that one cell reads; see cells_read.
-    CellsRead cells = nullptr; ///< which cells one cell reads; see cells_read
+    CellsRead cells = nullptr;
 
     int rank() const;
     Shape shape(const Dims& dims) const;
