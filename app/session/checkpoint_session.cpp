@@ -260,8 +260,8 @@ void CheckpointSession::check(const FileCommand& command) const {
     if (reads_otherwise() &&
         (std::holds_alternative<ExportScript>(command) || std::holds_alternative<CopyScript>(command)))
         fail_input(
-            "The weights are read otherwise than the model gives them, which no script computes: switch "
-            "that off in Heads, then export it.");
+            "The weights on screen are filtered, which no script computes: switch the filters off in Heads, "
+            "then export the script.");
 }
 
 std::function<void(const std::string& path)> CheckpointSession::writer() const {

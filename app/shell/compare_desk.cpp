@@ -43,8 +43,8 @@ void CompareDesk::mark(bool unedited) {
     if (state_.shown.trace == nullptr)
         return;
     if (reads_checkpoint(state_))
-        fail_input("weights that are read otherwise than the model gives them are not compared: mark A at "
-                   "another stage, or read them as they are (Heads)");
+        fail_input("filtered weights are not compared: mark A at another stage, or switch the filters off in "
+                   "Heads");
     const History& history = workspace_.history();
     if (!unedited || as_built(state_.document->recipe)) {
         const bool newest = state_.shown.document == state_.document;

@@ -139,7 +139,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
             CHECK(desk.shown().document->shows_weights());
         }
         desk.act(FileCommand(CopyScript{}));
-        CHECK(desk.program.state().error.find("read otherwise") != std::string::npos);
+        CHECK(desk.program.state().error.find("filtered") != std::string::npos);
     }
     SECTION("every other stage is the model's own, and the weights come back read") {
         for (const int key : {GLFW_KEY_RIGHT, GLFW_KEY_HOME, GLFW_KEY_END}) {
@@ -169,7 +169,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
     SECTION("every panel stays, and says what is true of it") {
         REQUIRE(desk.click("Guide"));
         desk.settle();
-        CHECK(screen_shows("Weights, read otherwise"));
+        CHECK(screen_shows("Filtered weights"));
         CHECK(screen_shows("What is on screen is not"));
         REQUIRE(desk.click("Tensors"));
         desk.settle();
@@ -185,7 +185,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
         CHECK(screen_shows("Gain per head of L0"));
         CHECK_FALSE(screen_shows("Temperature")); // the model's
         CHECK_FALSE(screen_shows("Mark as A"));
-        CHECK(screen_shows("Weights read otherwise"));
+        CHECK(screen_shows("Filtered weights are not compared"));
         REQUIRE(desk.click("switch head 2"));
         desk.settle();
         CHECK(run_of(desk).edits().at(0).gains[2] == 0);
@@ -222,7 +222,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
         REQUIRE(desk.program.state().compare.marked());
         desk.act(ViewChange(GoTo{StageGroup::weights}));
         CHECK(desk.program.state().compare.marked());
-        CHECK(screen_shows("read otherwise are not compared"));
+        CHECK(screen_shows("Filtered weights are not compared"));
         desk.act(MarkBaseline{});
         CHECK(desk.program.state().error.find("are not compared") != std::string::npos);
         desk.act(ViewChange(GoTo{StageGroup::scores}));

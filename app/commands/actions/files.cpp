@@ -32,8 +32,8 @@ std::string needs_changes(const Situation& now) {
 std::string needs_script(const Situation& now) {
     if (now.weights_file)
         return needs_problem(now);
-    return now.weights_read ? "The weights are read otherwise than the model gives them; read them as they "
-                              "are for a script"
+    return now.weights_read ? "The weights on screen are filtered; switch the filters off in Heads for a "
+                              "script"
                             : needs_numbers(now);
 }
 

@@ -35,7 +35,7 @@ void Comparison::forget() {
     if (!marked() || now_.document == nullptr)
         return;
     obstacle_ = now_.document->shows_weights()
-                    ? "Weights that are read otherwise are not compared; the other stages are."
+                    ? "Filtered weights are not compared; the other stages are."
                     : analysis::why_not_comparable(baseline_.problem(), now_.problem());
 }
 

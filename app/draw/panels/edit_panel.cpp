@@ -257,7 +257,7 @@ Picture draw_edit(const DrawContext& context) {
         add_baseline_buttons(sheet);
     } else {
         sheet.section("Compare", "B − A");
-        sheet.paragraph("Weights read otherwise are not compared; the other stages are.", context.theme.text);
+        sheet.paragraph("Filtered weights are not compared; the other stages are.", context.theme.text);
     }
     const float foot = std::max(context.height - 56, sheet.y + 180);
     draw_history(sheet, foot - 52);

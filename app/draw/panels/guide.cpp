@@ -50,13 +50,13 @@ GuideText text_of_reading(const Document& document, std::int64_t h) {
                            "head for itself, so nothing comes before a mean or after it.",
                            "Open a head on the board, and the guide tells of its stages again."},
             .try_it = "Press D: the mean is subtracted from a head, or a head from it."};
-    return {
-        .heading = "Weights, read otherwise",
-        .paragraphs = {"What is on screen is not what the model computes with: " + info.reading + ".",
-                       "The guide tells of the model’s own numbers. It comes back when that is switched off "
-                       "in Heads, and stays at every other stage: those are as the model computes them."},
-        .try_it = "Ablate a head of an earlier layer in Edit and watch these weights follow, still read "
-                  "this way."};
+    return {.heading = "Filtered weights",
+            .paragraphs =
+                {"What is on screen is not what the model computes with: " + info.reading + ".",
+                 "The guide tells of the model’s own numbers. It comes back when the filters are switched "
+                 "off in Heads, and stays at every other stage: those are as the model computes them."},
+            .try_it = "Ablate a head of an earlier layer in Edit and watch these weights follow, still read "
+                      "this way."};
 }
 
 } // namespace

@@ -152,10 +152,10 @@ Picture draw_tensors(const DrawContext& context) {
     sheet.y += 14;
     heading(sheet, "Stages");
     if (context.shown.trace == nullptr)
-        sheet.paragraph(
-            "Not listed while the weights are on screen read otherwise than the model gives them: "
-            "go to another stage, or switch that off in Heads.",
-            context.theme.text);
+        sheet.paragraph("Not listed while filtered weights are on screen: go to another stage, or switch the "
+                        "filters off in "
+                        "Heads.",
+                        context.theme.text);
     for (const TensorInfo& stage : stage_table())
         if (stage.id != TensorId::x)
             draw_tensor(sheet, stage.id);
