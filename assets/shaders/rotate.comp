@@ -9,9 +9,10 @@ layout(std430, binding = 2) readonly buffer SinBuffer { float sines[]; };
 layout(std430, binding = 3) buffer FaultBuffer { uint fault[]; };
 
 layout(push_constant) uniform Push {
-    uint rows;              // number of rows of all heads of one batch entry
+    uint rows;               // of all heads of one batch entry
     uint T, width, y_stride; // rows of one head, dk, and the stored width of a row
-    uint y_at, table_at, fault_slot;
+    uint y_at, cos_at, sin_at, fault_slot;
+    float unused;
 } p;
 
 bool finite(float v) { return (floatBitsToUint(v) & 0x7f800000u) != 0x7f800000u; }
@@ -22,10 +23,10 @@ void main() {
     if (row >= p.rows)
         return;
     const uint first = p.y_at + row * p.y_stride + c, second = first + half_width;
-    const uint table = p.table_at + row % p.T * p.width + c;
+    const uint place = row % p.T * p.width + c, cosine = p.cos_at + place, sine = p.sin_at + place;
     const float a = Y[first], b = Y[second];
-    const float turned_a = a * cosines[table] - b * sines[table];
-    const float turned_b = b * cosines[table + half_width] + a * sines[table + half_width];
+    const float turned_a = a * cosines[cosine] - b * sines[sine];
+    const float turned_b = b * cosines[cosine + half_width] + a * sines[sine + half_width];
     Y[first] = turned_a;
     Y[second] = turned_b;
     if (!finite(turned_a) || !finite(turned_b))

@@ -50,9 +50,9 @@ Problem merged_heads(const Problem& problem, std::span<const std::int64_t> heads
         if (h < 0 || h >= d.H)
             fail_input("there is no head " + std::to_string(h) + " to merge; heads are numbered 0 to " +
                        std::to_string(d.H - 1));
-    if (problem.rotary)
-        fail_input("heads with a rotary position embedding cannot be merged: it turns pairs inside each; "
-                   "choose a problem without one");
+    if (!heads_are_columns(problem.parts()))
+        fail_input(formula_of(TensorId::q_heads, problem.parts()) +
+                   " works inside each head, so heads cannot be merged; choose a problem without it");
     std::vector<std::int64_t> kv_heads;
     for (const std::int64_t h : heads)
         kv_heads.push_back(d.kv_head(h));

@@ -11,8 +11,8 @@ namespace headscope::analysis {
 /// the others', divided by the root of the width that they come from, dk (1 + (n - 1) share). With share 0
 /// the weights are those of the problem; with 1 all n heads have the same, those of one head that owns all
 /// their columns. The values stay those of each head; gains and the biases of V and the output are left out.
-/// Throws Error(input) when there is no such head, for fewer than two, with a rotary embedding, and for masks
-/// that differ from head to head.
+/// Throws Error(input) when there is no such head, for fewer than two, where q_heads or k_heads are not
+/// columns of q and k unchanged, and for masks that differ from head to head.
 Problem merged_heads(const Problem& problem, std::span<const std::int64_t> heads, float share);
 
 } // namespace headscope::analysis

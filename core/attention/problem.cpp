@@ -22,11 +22,11 @@ bool fits(const Shape& shape, const TensorInfo& info, const Dims& dims) {
 }
 
 /// "W_Q has shape (8, 6); it should have (D, H·dk) = (8, 8)".
-void check_shape(const Field& field, const TensorPtr& tensor, const Dims& dims) {
+void check_shape(const Field& field, const TensorPtr& tensor, const Dims& dims, const ProblemParts& parts) {
     const TensorInfo& info = tensor_info(*field.row);
     const std::string name(field.words);
     if (tensor == nullptr) {
-        if (field.needed)
+        if (field.needed || (info.when != nullptr && parts.*info.when))
             fail_input(name + " is missing; give a tensor of shape " + info.shape(dims).text());
         return;
     }
@@ -153,6 +153,14 @@ const Tensor* Problem::input(TensorId id) const {
     return slot == nullptr ? nullptr : slot->get();
 }
 
+TensorPtr input_tensor(const Problem& problem, TensorId id) {
+    if (problem.rotary && id == TensorId::rotary_cos)
+        return problem.rotary->cos;
+    if (problem.rotary && id == TensorId::rotary_sin)
+        return problem.rotary->sin;
+    return problem.input_ptr(id);
+}
+
 bool is_editable(TensorId id) {
     Problem none;
     return none.input_slot(id) != nullptr;
@@ -191,10 +199,11 @@ Dims infer_dims(const TensorPtr& x, const TensorPtr& x_kv, const Weights& weight
 void validate(const Problem& problem) {
     const Dims& d = problem.dims;
     check_dims(d);
-    visit_fields(
-        Overloaded{[&](const Field& field, const TensorPtr& tensor) { check_shape(field, tensor, d); },
-                   [](const Field&, const auto&) {}},
-        problem);
+    visit_fields(Overloaded{[&](const Field& field, const TensorPtr& tensor) {
+                                check_shape(field, tensor, d, problem.parts());
+                            },
+                            [](const Field&, const auto&) {}},
+                 problem);
     if (!problem.cross() && (d.Tq != d.Tk || d.D != d.Dkv))
         fail_input("X_kv is missing, and X has " + Shape({d.Tq, d.D}).text() +
                    " where keys and values should have (Tk, Dkv) = " + Shape({d.Tk, d.Dkv}).text() +

@@ -98,6 +98,9 @@ void visit_fields(const Visit& visit, Problems&... p) {
 /// Whether a problem holds that tensor for the user to edit: x, x_kv, W_*, b_*.
 bool is_editable(TensorId id);
 
+/// The numbers of an input, those of the rotary tables among them; null where the problem holds no tensor.
+TensorPtr input_tensor(const Problem& problem, TensorId id);
+
 /// Reads the sizes off the tensors: dk = W_Q columns / H, dv = W_V columns / Hkv. Hkv absent: H.
 /// Throws Error(input) naming the tensor when a size is missing, zero or does not divide.
 Dims infer_dims(const TensorPtr& x, const TensorPtr& x_kv, const Weights& weights, std::int64_t H,

@@ -6,8 +6,8 @@ namespace headscope {
 
 /// The same weights dealt to H heads: W_Q, W_K, W_V and W_O stay as they are, dk and dv become H·dk / H and
 /// H·dv / H of the new H, and as many query heads share a key/value head as before. Gains are forgotten.
-/// Throws Error(input) when H does not divide those widths or is no whole number of such groups, and when the
-/// problem has a rotary embedding.
+/// Throws Error(input) when H does not divide those widths or is no whole number of such groups, and where
+/// q_heads or k_heads are not columns of q and k unchanged.
 Problem with_heads(const Problem& problem, std::int64_t H);
 
 /// Fewer key/value heads: the K and V columns (and biases) of each group of heads are averaged, as Ainslie et

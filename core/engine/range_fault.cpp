@@ -11,9 +11,9 @@ void fail_projection(TensorId stage, std::int64_t b, std::int64_t i, std::int64_
                std::string(tensor_info(info.inputs[1]).name) + " smaller");
 }
 
-void fail_rotation(TensorId stage) {
+void fail_head_rows(TensorId stage) {
     fail_input("a number of " + std::string(tensor_info(stage).name) +
-               " leaves float32's range when it is rotated; make X, W_Q or W_K smaller");
+               " leaves float32's range; make X, W_Q or W_K smaller");
 }
 
 void fail_row(const std::string& what, const Dims& dims, std::int64_t b, std::int64_t h, std::int64_t i,

@@ -12,8 +12,8 @@ namespace headscope::engine {
 
 /// Of column c of token i of batch entry b in q, k, v or output.
 [[noreturn]] void fail_projection(TensorId stage, std::int64_t b, std::int64_t i, std::int64_t c);
-/// Of q_heads or k_heads.
-[[noreturn]] void fail_rotation(TensorId stage);
+/// Of a stage that is made head by head from q or k.
+[[noreturn]] void fail_head_rows(TensorId stage);
 /// Of query i of head h. `what`: "score of key 3", "output"; remedy: "make X, W_Q or W_K smaller".
 [[noreturn]] void fail_row(const std::string& what, const Dims& dims, std::int64_t b, std::int64_t h,
                            std::int64_t i, const std::string& remedy);

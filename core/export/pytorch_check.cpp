@@ -70,6 +70,15 @@ constexpr const char* tolerance_reason = R"(
 # weights are known less well, in any program. On top, 1e-5 of the largest magnitude is granted.
 )";
 
+constexpr const char* stretch_text = R"(
+
+def stretch(columns, heads):
+    rows = columns.norm(dim=-1, keepdim=True).clamp_min(1e-30)
+    return heads.transpose(1, 2).norm(dim=-1, keepdim=True) / rows
+
+
+)";
+
 } // namespace
 
 std::string script_module(const Problem& problem) {
@@ -95,10 +104,18 @@ std::string script_comparison(const Problem& problem, const Trace& trace, bool w
     const Weights& w = problem.weights;
     const std::string from = source_name(problem);
     std::string out = tolerance_reason;
+    if (!heads_are_columns(problem.parts()))
+        out += stretch_text;
     out += "u = 2.0**-24\n"
            "q_terms = (" +
            magnitude("x", "Q", w.b_Q) + ").reshape(B, Tq, H, dk)\nk_terms = (" + magnitude(from, "K", w.b_K) +
-           ").reshape(B, Tk, Hkv, dk)\nv_terms = " + magnitude(from, "V", w.b_V) + R"(
+           ").reshape(B, Tk, Hkv, dk)\nv_terms = " + magnitude(from, "V", w.b_V) + "\n" +
+           (heads_are_columns(problem.parts())
+                ? ""
+                : "# What is done to the rows of a head stretches their errors as it stretches the rows.\n"
+                  "q_terms = q_terms * stretch(q.reshape(B, Tq, H, dk), q_heads)\n"
+                  "k_terms = k_terms * stretch(k.reshape(B, Tk, Hkv, dk), k_heads)\n") +
+           R"(
 
 
 def longest(rows):

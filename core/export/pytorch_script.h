@@ -29,8 +29,8 @@ constexpr StageSet script_stages() {
 }
 
 /// Whether torch.nn.MultiheadAttention can express the problem: dk = dv = D / H, Hkv = H, gains and
-/// temperature 1, no rotary embedding, and not every query row closed by the mask in some head (the module
-/// has NaN in such rows).
+/// temperature 1, heads that are columns of q and k, and not every query row closed by the mask in some head
+/// (the module has NaN in such rows).
 bool fits_torch_module(const Problem& problem, const Trace& trace);
 
 /// With all numbers inside. `title` says in the script what the problem is; any text.

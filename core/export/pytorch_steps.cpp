@@ -20,18 +20,25 @@ std::string projection(const std::string& from, const std::string& letter, const
     return from + " @ W_" + letter + (bias != nullptr ? " + b_" + letter : "");
 }
 
-std::string rotation_text() {
-    return R"(
+/// What the lines of rotated stages call.
+constexpr const char* rotation_text = R"(
 # Rotary position embedding (Su et al. 2021, "RoFormer"): queries and keys are turned by their positions, literal c of
 # a head together with literal c + dk/2.
-def rotate_half(t):
+def turned(t):
     first, second = t.chunk(2, dim=-1)
-    return torch.cat([-second, first], dim=-1)
+    return t * cos.unsqueeze(1) + torch.cat([-second, first], dim=-1) * sin.unsqueeze(1)
 
 
-q_heads = q_heads * cos.unsqueeze(1) + rotate_half(q_heads) * sin.unsqueeze(1)
-k_heads = k_heads * cos.unsqueeze(1) + rotate_half(k_heads) * sin.unsqueeze(1)
 )";
+
+/// The rows of each head of queries, keys and values.
+std::string heads_text(const ProblemParts& parts) {
+    std::string out = parts.rotary ? rotation_text : "\n";
+    out += "# A head of its own for each run of columns.\n";
+    for (const TensorInfo& stage : stage_table())
+        if (!stage.verb.empty() && has_tensor(stage.id, parts))
+            out += pytorch_of(stage.id, parts) + "\n";
+    return out;
 }
 
 std::string sharing_text(const Dims& dims) {
@@ -88,6 +95,14 @@ std::string script_sizes(const Problem& problem) {
     add("dv", d.dv, "width of one value head");
     if (problem.temperature != 1.0F)
         out += "temperature = " + literal(problem.temperature) + "  # the scaled scores are divided by it\n";
+    visit_fields(Overloaded{[&](const Field& field, float number) {
+                                const TensorInfo& row = tensor_info(*field.row);
+                                if (row.when != nullptr && has_tensor(row.id, problem.parts()))
+                                    out += std::string(field.name) + " = " + literal(number) + "  # " +
+                                           std::string(row.title) + "\n";
+                            },
+                            [](const Field&, const auto&) {}},
+                 problem);
     if (any_gain(problem)) {
         out += "gains = torch.tensor([";
         for (const float gain : problem.gains)
@@ -148,18 +163,10 @@ std::string script_stage_steps(const Problem& problem) {
     const std::string k_each = each_head(problem, "k"), v_each = each_head(problem, "v");
     std::string out =
         "\n# softmax(Q K^T / sqrt(dk)) V in every head, then W_O. First queries, keys and values "
-        "of all heads side by side,\nq = " +
+        "of all heads side by side.\nq = " +
         projection("x", "Q", w.b_Q) + "\nk = " + projection(from, "K", w.b_K) +
-        "\nv = " + projection(from, "V", w.b_V) + R"(
-
-# then a head of its own for each run of columns.
-q_heads = q.reshape(B, Tq, H, dk).transpose(1, 2)
-k_heads = k.reshape(B, Tk, Hkv, dk).transpose(1, 2)
-v_heads = v.reshape(B, Tk, Hkv, dv).transpose(1, 2)
-)";
-    if (problem.rotary)
-        out += rotation_text();
-    out += sharing_text(problem.dims);
+        "\nv = " + projection(from, "V", w.b_V) + "\n" + heads_text(problem.parts()) +
+        sharing_text(problem.dims);
     out += "\nscores = q_heads @ " + k_each + ".transpose(-2, -1)\nscaled = scores / " +
            score_scale(problem) + "\n" + masked_text(problem) +
            "weights_mean = weights.mean(dim=1)\nhead_out = weights @ " + v_each + "\n";

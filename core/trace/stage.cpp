@@ -52,10 +52,61 @@ std::vector<ReadSpan> cells_read(TensorId stage, const Dims& dims, const Index& 
     const TensorInfo& row = tensor_info(stage, parts);
     std::vector<ReadSpan> spans;
     if (row.cells != nullptr)
-        spans = row.cells(row, dims, at);
+        spans = row.cells(row, dims, at, parts);
     for (ReadSpan& span : spans)
         span.source = source_of(span.source, parts);
     return spans;
+}
+
+namespace {
+
+/// `text` with `in_place` where a row's first input is cut into heads by the row itself, and `by_head` where
+/// the input has heads already. Both name the input "$".
+std::string with_source(std::string_view text, const TensorInfo& row, const ProblemParts& parts,
+                        std::string_view in_place, std::string_view by_head) {
+    const TensorInfo& source = tensor_info(source_of(row.inputs[0], parts));
+    const auto replaced = [](std::string from, std::string_view with) {
+        for (auto at = from.find('$'); at != std::string::npos; at = from.find('$', at + with.size()))
+            from.replace(at, 1, with);
+        return from;
+    };
+    return replaced(std::string(text),
+                    replaced(std::string(source.axes == row.axes ? by_head : in_place), source.name));
+}
+
+} // namespace
+
+std::string formula_of(TensorId stage, const ProblemParts& parts) {
+    const TensorInfo& row = tensor_info(stage, parts);
+    if (row.verb.empty())
+        return std::string(row.formula);
+    return with_source(row.formula, row, parts,
+                       row.axes[3] == Axis::dk ? "$[:, h·dk : (h+1)·dk]" : "$[:, h·dv : (h+1)·dv]", "$[h]");
+}
+
+std::string pytorch_of(TensorId stage, const ProblemParts& parts) {
+    const TensorInfo& row = tensor_info(stage, parts);
+    std::string cut = "$.reshape(B";
+    for (const std::size_t axis : {2U, 1U, 3U})
+        cut += ", " + axis_name(row.axes[axis]);
+    return with_source(row.pytorch, row, parts, cut + ").transpose(1, 2)", "$");
+}
+
+std::vector<TensorId> steps_to(TensorId heads, const ProblemParts& parts) {
+    std::vector<TensorId> steps{heads};
+    while (!tensor_info(steps.back(), parts).verb.empty())
+        steps.push_back(source_of(tensor_info(steps.back(), parts).inputs[0], parts));
+    std::ranges::reverse(steps);
+    return steps;
+}
+
+bool heads_are_columns(const ProblemParts& parts) {
+    const auto moved = [&](TensorId heads) {
+        const TensorInfo& row = tensor_info(heads, parts);
+        return row.operation == Operation::split &&
+               tensor_info(source_of(row.inputs[0], parts)).operation == Operation::projection;
+    };
+    return moved(TensorId::q_heads) && moved(TensorId::k_heads);
 }
 
 HeadAxis head_axis(const TensorInfo& info, const Dims& dims) {

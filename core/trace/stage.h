@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -38,8 +39,9 @@ private:
 };
 
 struct TensorInfo;
-/// How a row finds the cells that its cell `at` reads, in the names of its own inputs.
-using CellsRead = std::vector<ReadSpan> (*)(const TensorInfo& row, const Dims& dims, const Index& at);
+/// How a row finds the cells that its cell `at` reads. Spans may name an input that stands for another.
+using CellsRead = std::vector<ReadSpan> (*)(const TensorInfo& row, const Dims& dims, const Index& at,
+                                            const ProblemParts& parts);
 
 /// One row of the stage table.
 struct TensorInfo {
@@ -51,7 +53,7 @@ struct TensorInfo {
     std::array<Axis, 4> axes; ///< outermost first, padded with Axis::none
     Operation operation;
     TensorList inputs;
-    std::string_view formula; ///< in row-vector convention
+    std::string_view formula; ///< in row-vector convention; $ as in `pytorch`, see formula_of
     Scale scale = Scale::values;
     bool stage = true;          ///< a trace holds it
     ProblemPart when = nullptr; ///< null: every problem has it; else those with that part
@@ -59,6 +61,11 @@ struct TensorInfo {
     std::optional<TensorId> instead = {};
     /// The cells that one cell reads; see cells_read.
     CellsRead cells = nullptr;
+    /// Of a stage that makes each head's rows, one by one, from those of its first input: what is done to a
+    /// row, in a word.
+    std::string_view verb = {};
+    /// Of such a stage: lines of PyTorch that make it. $ stands for its first input, head by head.
+    std::string_view pytorch = {};
 
     int rank() const;
     Shape shape(const Dims& dims) const;
@@ -101,6 +108,15 @@ TensorId source_of(TensorId input, const ProblemParts& parts);
 /// length, left factor first. The mask is addressed as (b, h, i, j). Inputs read nothing.
 std::vector<ReadSpan> cells_read(TensorId stage, const Dims& dims, const Index& at,
                                  const ProblemParts& parts);
+
+/// The formula of a stage as it is computed in a problem with these parts.
+std::string formula_of(TensorId stage, const ProblemParts& parts);
+/// Its lines of PyTorch; empty for a stage that is not made row by row.
+std::string pytorch_of(TensorId stage, const ProblemParts& parts);
+/// From a projection to the rows of its heads: {q, q_heads} where nothing stands between.
+std::vector<TensorId> steps_to(TensorId heads, const ProblemParts& parts);
+/// Whether q_heads and k_heads hold the numbers of q and k unchanged.
+bool heads_are_columns(const ProblemParts& parts);
 
 /// The number of a query or key head that a rotary position embedding turns together with number c: half a
 /// head away.

@@ -24,56 +24,64 @@ std::int64_t width_of(TensorId input, std::size_t axis, const Dims& dims) {
 
 // How the rows find the cells that one of theirs reads.
 
-Spans projection_cells(const Row& row, const Dims& dims, const Index& at) {
+Spans projection_cells(const Row& row, const Dims& dims, const Index& at, const ProblemParts&) {
     const std::int64_t width = width_of(row.inputs[1], 0, dims);
     return {{row.inputs[0], {at[0], at[1], 0, 0}, 2, width},
             {row.inputs[1], {0, at[2], 0, 0}, 0, width},
             {row.inputs[2], {at[2], 0, 0, 0}, 0, 1}};
 }
 
-Spans split_cells(const Row& row, const Dims& dims, const Index& at) {
-    const std::int64_t width = extent(row.axes[3], dims);
-    return {{row.inputs[0], {at[0], at[2], at[1] * width + at[3], 0}, 2, 1}};
+/// `count` numbers from `at` on of a head's row in the first input, whether that has heads or only columns.
+ReadSpan head_cells(const Row& row, const Dims& dims, const Index& at, const ProblemParts& parts,
+                    std::int64_t count) {
+    const TensorId source = source_of(row.inputs[0], parts);
+    if (tensor_info(source).axes == row.axes)
+        return {source, at, 3, count};
+    return {source, {at[0], at[2], at[1] * extent(row.axes[3], dims) + at[3], 0}, 2, count};
 }
 
-Spans rotation_cells(const Row& row, const Dims& dims, const Index& at) {
+Spans split_cells(const Row& row, const Dims& dims, const Index& at, const ProblemParts& parts) {
+    return {head_cells(row, dims, at, parts, 1)};
+}
+
+Spans rotation_cells(const Row& row, const Dims& dims, const Index& at, const ProblemParts& parts) {
     Index partner = at;
     partner[3] = rotary_partner(at[3], dims.dk);
-    return {split_cells(row, dims, at)[0], split_cells(row, dims, partner)[0]};
+    return {head_cells(row, dims, at, parts, 1), head_cells(row, dims, partner, parts, 1)};
 }
 
-Spans dot_product_cells(const Row& row, const Dims& dims, const Index& at) {
+Spans dot_product_cells(const Row& row, const Dims& dims, const Index& at, const ProblemParts&) {
     return {{row.inputs[0], {at[0], at[1], at[2], 0}, 3, dims.dk},
             {row.inputs[1], {at[0], dims.kv_head(at[1]), at[3], 0}, 3, dims.dk}};
 }
 
-Spans scale_cells(const Row& row, const Dims&, const Index& at) {
+Spans scale_cells(const Row& row, const Dims&, const Index& at, const ProblemParts&) {
     return {{row.inputs[0], at, 3, 1}};
 }
 
-Spans mask_cells(const Row& row, const Dims&, const Index& at) {
+Spans mask_cells(const Row& row, const Dims&, const Index& at, const ProblemParts&) {
     return {{row.inputs[0], at, 3, 1}, {row.inputs[1], at, 3, 1}};
 }
 
-Spans softmax_cells(const Row& row, const Dims& dims, const Index& at) {
+Spans softmax_cells(const Row& row, const Dims& dims, const Index& at, const ProblemParts&) {
     return {{row.inputs[0], {at[0], at[1], at[2], 0}, 3, dims.Tk}};
 }
 
-Spans mean_cells(const Row& row, const Dims& dims, const Index& at) {
+Spans mean_cells(const Row& row, const Dims& dims, const Index& at, const ProblemParts&) {
     return {{row.inputs[0], {at[0], 0, at[1], at[2]}, 1, dims.H}};
 }
 
-Spans value_sum_cells(const Row& row, const Dims& dims, const Index& at) {
+Spans value_sum_cells(const Row& row, const Dims& dims, const Index& at, const ProblemParts&) {
     return {{row.inputs[0], {at[0], at[1], at[2], 0}, 3, dims.Tk},
             {row.inputs[1], {at[0], dims.kv_head(at[1]), 0, at[3]}, 2, dims.Tk}};
 }
 
-Spans join_cells(const Row& row, const Dims& dims, const Index& at) {
+Spans join_cells(const Row& row, const Dims& dims, const Index& at, const ProblemParts&) {
     return {{row.inputs[0], {at[0], at[2] / dims.dv, at[1], at[2] % dims.dv}, 3, 1},
             {row.inputs[1], {at[2] / dims.dv, 0, 0, 0}, 0, 1}};
 }
 
-Spans head_projection_cells(const Row& row, const Dims& dims, const Index& at) {
+Spans head_projection_cells(const Row& row, const Dims& dims, const Index& at, const ProblemParts&) {
     return {{row.inputs[0], {at[0], at[1], at[2], 0}, 3, dims.dv},
             {row.inputs[1], {at[1] * dims.dv, at[3], 0, 0}, 0, dims.dv},
             {row.inputs[2], {at[1], 0, 0, 0}, 0, 1}};
@@ -95,6 +103,12 @@ constexpr Row stage(TensorId id, std::string_view name, std::string_view title, 
             .cells = cells};
 }
 
+constexpr Row by_head(Row row, std::string_view verb, std::string_view pytorch) {
+    row.verb = verb;
+    row.pytorch = pytorch;
+    return row;
+}
+
 // In the order in which they are computed.
 constexpr std::array<Row, stage_count> stages{{
     stage(x, "x", "Token vectors", "X", G::x, axes(A::B, A::Tq, A::D), Op::given, nullptr, {},
@@ -105,12 +119,15 @@ constexpr std::array<Row, stage_count> stages{{
           {x_kv, W_K, b_K}, "K = X W_K + b_K"),
     stage(v, "v", "Values", "V", G::qkv, axes(A::B, A::Tk, A::Hkv_dv), Op::projection, projection_cells,
           {x_kv, W_V, b_V}, "V = X W_V + b_V"),
-    stage(q_heads, "q_heads", "Queries by head", "Q_h", G::split, axes(A::B, A::H, A::Tq, A::dk), Op::split,
-          split_cells, {q}, "q_heads[h] = q[:, h·dk : (h+1)·dk]"),
-    stage(k_heads, "k_heads", "Keys by head", "K_h", G::split, axes(A::B, A::Hkv, A::Tk, A::dk), Op::split,
-          split_cells, {k}, "k_heads[h] = k[:, h·dk : (h+1)·dk]"),
-    stage(v_heads, "v_heads", "Values by head", "V_h", G::split, axes(A::B, A::Hkv, A::Tk, A::dv), Op::split,
-          split_cells, {v}, "v_heads[h] = v[:, h·dv : (h+1)·dv]"),
+    by_head(stage(q_heads, "q_heads", "Queries by head", "Q_h", G::split, axes(A::B, A::H, A::Tq, A::dk),
+                  Op::split, split_cells, {q}, "q_heads[h] = $"),
+            "move", "q_heads = $"),
+    by_head(stage(k_heads, "k_heads", "Keys by head", "K_h", G::split, axes(A::B, A::Hkv, A::Tk, A::dk),
+                  Op::split, split_cells, {k}, "k_heads[h] = $"),
+            "move", "k_heads = $"),
+    by_head(stage(v_heads, "v_heads", "Values by head", "V_h", G::split, axes(A::B, A::Hkv, A::Tk, A::dv),
+                  Op::split, split_cells, {v}, "v_heads[h] = $"),
+            "move", "v_heads = $"),
     stage(scores, "scores", "Scores", "S", G::scores, axes(A::B, A::H, A::Tq, A::Tk), Op::dot_product,
           dot_product_cells, {q_heads, k_heads}, "scores[h] = q_heads[h] · k_heads[h]ᵀ", Scale::scores),
     stage(scaled, "scaled", "Scaled scores", "S / √dk", G::scaled, axes(A::B, A::H, A::Tq, A::Tk), Op::scale,
@@ -177,13 +194,13 @@ constexpr std::array<Row, tensor_count - stage_count> inputs{{
 }};
 
 /// The row of a stage in problems with a rotary position embedding.
-constexpr Row rotated(Row row, std::string_view formula) {
+constexpr Row rotated(Row row, std::string_view formula, std::string_view pytorch) {
     row.operation = Op::rotation;
     row.inputs = {row.inputs[0], rotary_cos, rotary_sin};
     row.formula = formula;
     row.when = &ProblemParts::rotary;
     row.cells = rotation_cells;
-    return row;
+    return by_head(row, "turn", pytorch);
 }
 
 constexpr const Row* find_row(TensorId id) {
@@ -198,8 +215,8 @@ constexpr const Row* find_row(TensorId id) {
 
 /// Rows that stand for a stage in problems with the part that `when` names.
 constexpr std::array variants{
-    rotated(*find_row(q_heads), "q_heads[h] = q[:, h·dk : (h+1)·dk], turned by position"),
-    rotated(*find_row(k_heads), "k_heads[h] = k[:, h·dk : (h+1)·dk], turned by position"),
+    rotated(*find_row(q_heads), "q_heads[h] = $, turned by position", "q_heads = turned($)"),
+    rotated(*find_row(k_heads), "k_heads[h] = $, turned by position", "k_heads = turned($)"),
 };
 
 constexpr auto rows = [] {

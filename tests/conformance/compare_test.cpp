@@ -1,9 +1,9 @@
 #include "tests/conformance/compare.h"
 
-#include "core/engine/cpu/reference.h"
 #include "tests/catch.h"
 #include "tests/conformance/cases.h"
 #include "tests/conformance/mask_by_definition.h"
+#include "tests/conformance/reference.h"
 
 #include <cmath>
 #include <limits>
@@ -97,7 +97,7 @@ TEST_CASE("a spoiled trace breaks what holds for every trace", "[conformance]") 
     const std::vector<ConformanceCase> cases = generated_cases();
     const ConformanceCase& one = masked_case(cases);
     INFO(one.name << " " << one.parameters);
-    const Trace trace = cpu::reference_trace(one.problem);
+    const Trace trace = reference_trace(one.problem);
     REQUIRE(broken_invariant(trace).empty());
     REQUIRE(broken_mask(one.problem, trace).empty());
     const float first = trace.stage(TensorId::masked)->data()[0];

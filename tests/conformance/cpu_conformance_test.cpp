@@ -1,7 +1,7 @@
 #include "core/engine/cpu/cpu_engine.h"
-#include "core/engine/cpu/reference.h"
 #include "tests/catch.h"
 #include "tests/conformance/cases.h"
+#include "tests/conformance/reference.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +19,7 @@ void check_none(const std::vector<std::string>& lines) {
 std::vector<ConformanceCase> generated_with_answers() {
     auto cases = generated_cases();
     for (ConformanceCase& one : cases)
-        one.expected = cpu::reference_trace(one.problem);
+        one.expected = reference_trace(one.problem);
     return cases;
 }
 
@@ -41,7 +41,7 @@ TEST_CASE("the golden cases are all there, with what PyTorch says of them") {
 }
 
 TEST_CASE("the reference meets the golden cases") {
-    check_none(failures(golden_cases(), cpu::reference_trace));
+    check_none(failures(golden_cases(), reference_trace));
 }
 
 TEST_CASE("the CPU engine meets the golden cases") {
@@ -79,7 +79,7 @@ TEST_CASE("generated cases reach the features they are meant for") {
     }));
     CHECK(some([](const ConformanceCase& c) { return c.problem.mask.size() > 2; }));
     CHECK(some([](const ConformanceCase& c) {
-        const Trace trace = cpu::reference_trace(c.problem);
+        const Trace trace = reference_trace(c.problem);
         return std::ranges::any_of(trace.stage(TensorId::scaled)->values(),
                                    [](float v) { return std::abs(v) > 1e28F; });
     }));

@@ -1,7 +1,7 @@
-#include "core/engine/cpu/reference.h"
 #include "core/trace/stage.h"
 #include "tests/catch.h"
 #include "tests/conformance/generate.h"
+#include "tests/conformance/reference.h"
 
 #include <cmath>
 #include <map>
@@ -120,13 +120,13 @@ bool only_shifts_rows(const Problem& problem, TensorId leaf, TensorId stage) {
 
 void check_map(const Problem& problem) {
     validate(problem);
-    const Trace before = cpu::reference_trace(problem);
+    const Trace before = reference_trace(problem);
     const Leaves leaves(problem);
     const auto reached = reached_by_map(problem, leaves, before);
     std::map<std::pair<TensorId, TensorId>, int> missed, invented;
     std::map<TensorId, int> seen;
     leaves.each([&](TensorId leaf, std::int64_t offset, std::size_t place) {
-        const Trace after = cpu::reference_trace(changed(problem, leaf, offset));
+        const Trace after = reference_trace(changed(problem, leaf, offset));
         for (const auto& [stage, sets] : reached) {
             if (only_shifts_rows(problem, leaf, stage))
                 continue;

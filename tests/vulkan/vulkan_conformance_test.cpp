@@ -1,6 +1,6 @@
-#include "core/engine/cpu/reference.h"
 #include "tests/catch.h"
 #include "tests/conformance/cases.h"
+#include "tests/conformance/reference.h"
 #include "tests/vulkan/support.h"
 
 using namespace headscope;
@@ -15,7 +15,7 @@ void check_none(const std::vector<std::string>& lines) {
 
 std::vector<ConformanceCase> with_answers(std::vector<ConformanceCase> cases) {
     for (ConformanceCase& one : cases)
-        one.expected = cpu::reference_trace(one.problem);
+        one.expected = reference_trace(one.problem);
     return cases;
 }
 

@@ -1,9 +1,9 @@
 #include "core/base/error.h"
 #include "core/engine/cpu/cpu_engine.h"
-#include "core/engine/cpu/reference.h"
 #include "tests/catch.h"
 #include "tests/conformance/compare.h"
 #include "tests/conformance/generate.h"
+#include "tests/conformance/reference.h"
 #include "tests/support.h"
 #include "tests/vulkan/support.h"
 
@@ -53,14 +53,14 @@ TEST_CASE("widths from 1 to 256 and rotations agree with the reference") {
         Dims dims{.B = 1, .Tq = 9, .Tk = 9, .D = 12, .Dkv = 12, .H = 2, .Hkv = 1, .dk = dk, .dv = dk};
         const Problem problem = problem_of(dims, static_cast<std::uint64_t>(dk), {CausalMask{}});
         INFO("dk = " << dk);
-        CHECK(difference(engine.run(problem), cpu::reference_trace(problem)) == "");
+        CHECK(difference(engine.run(problem), reference_trace(problem)) == "");
     }
     for (const std::int64_t entries : {1, 2}) {
         Dims dims = odd;
         dims.dk = 6;
         Problem problem = problem_of(dims, 11, {CausalMask{}});
         problem.rotary = rotary_of(dims, entries);
-        CHECK(difference(engine.run(problem), cpu::reference_trace(problem)) == "");
+        CHECK(difference(engine.run(problem), reference_trace(problem)) == "");
     }
     for (const std::string& message : validated.messages)
         FAIL_CHECK(message);
@@ -84,7 +84,7 @@ TEST_CASE("any set of stages has the numbers of a run with all of them") {
 TEST_CASE("a rectangle recomputed from queries, keys and statistics is the part of the stage") {
     vulkan::VulkanEngine engine(0);
     const Problem problem = problem_of(odd, 4, {CausalMask{}});
-    const Trace all = cpu::reference_trace(problem);
+    const Trace all = reference_trace(problem);
     Progress progress;
     CHECK(error_kind([&] { engine.rectangle(TensorId::weights, {.rows = 1, .keys = 1}); }) ==
           ErrorKind::internal);
@@ -129,7 +129,7 @@ TEST_CASE("numbers that leave float32's range are refused in the CPU's words") {
     invalid.temperature = 0;
     check_same_sentence(invalid, engine);
     // It computes on as if nothing had been.
-    CHECK(difference(engine.run(base), cpu::reference_trace(base)) == "");
+    CHECK(difference(engine.run(base), reference_trace(base)) == "");
 }
 
 TEST_CASE("a run can be cancelled, and the next one is whole") {
@@ -141,5 +141,5 @@ TEST_CASE("a run can be cancelled, and the next one is whole") {
     Progress watched;
     const Trace trace = engine.run(problem, StageSet::all(), watched);
     CHECK(watched.fraction() == 1.0F);
-    CHECK(difference(trace, cpu::reference_trace(problem)) == "");
+    CHECK(difference(trace, reference_trace(problem)) == "");
 }

@@ -5,10 +5,8 @@
 #include "app/draw/matrix/comparison.h"
 #include "app/draw/pages/attention_pages.h"
 #include "app/draw/panels/compare_panels.h"
-#include "core/base/in_order.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace headscope::app {
@@ -26,52 +24,6 @@ bool all_read(const Shown& shown, const CellAddress& cell) {
 bool compares_heads(TensorId id) {
     const TensorInfo& info = tensor_info(id);
     return info.stage && info.axes == tensor_info(TensorId::scores).axes;
-}
-
-int add_output(Sheet& sheet, const CellAddress& cell) {
-    const int decimals = add_shares(sheet, cell);
-    return std::max(decimals, add_output_terms(sheet, cell));
-}
-
-/// How a stage of each operation is explained.
-struct Explanation {
-    Operation operation;
-    bool after_input; ///< below the explanation of the same cell of its first input
-    /// `fewest`: the decimals of the explanation above it.
-    int (*write)(Sheet& sheet, const CellAddress& cell, int fewest);
-};
-constexpr std::array<Explanation, operation_count> explanations{{
-    {Operation::given, false, [](Sheet& s, const CellAddress& c, int) { return add_given(s, c); }},
-    {Operation::projection, false,
-     [](Sheet& s, const CellAddress& c, int) { return add_projection(s, c, "Term by term"); }},
-    {Operation::split, false, [](Sheet& s, const CellAddress& c, int) { return add_split(s, c); }},
-    {Operation::rotation, false, [](Sheet& s, const CellAddress& c, int) { return add_split(s, c); }},
-    {Operation::dot_product, false,
-     [](Sheet& s, const CellAddress& c, int) { return add_dot_product(s, c.at); }},
-    {Operation::scale, true,
-     [](Sheet& s, const CellAddress& c, int fewest) { return add_scale(s, c.at, fewest); }},
-    {Operation::mask, true,
-     [](Sheet& s, const CellAddress& c, int fewest) { return add_mask(s, c.at, fewest); }},
-    {Operation::softmax, true,
-     [](Sheet& s, const CellAddress& c, int fewest) { return add_softmax(s, c.at, fewest); }},
-    {Operation::mean, false, [](Sheet& s, const CellAddress& c, int) { return add_mean(s, c); }},
-    {Operation::value_sum, false, [](Sheet& s, const CellAddress& c, int) { return add_value_sum(s, c); }},
-    {Operation::join, false, [](Sheet& s, const CellAddress& c, int) { return add_joined(s, c); }},
-    {Operation::head_projection, false,
-     [](Sheet& s, const CellAddress& c, int) { return add_contribution(s, c); }},
-    {Operation::output_projection, false,
-     [](Sheet& s, const CellAddress& c, int) { return add_output(s, c); }},
-}};
-static_assert(in_order(explanations, &Explanation::operation),
-              "every operation is explained, in the order of Operation");
-
-int add_sections(Sheet& sheet, const CellAddress& cell) {
-    const ProblemParts parts = sheet.context.shown.problem().parts();
-    const TensorInfo& row = tensor_info(cell.tensor, parts);
-    const Explanation& explanation = explanations[static_cast<std::size_t>(row.operation)];
-    const int fewest =
-        explanation.after_input ? add_sections(sheet, {source_of(row.inputs[0], parts), cell.at}) : 0;
-    return explanation.write(sheet, cell, fewest);
 }
 
 /// Address, value and what the value is.
@@ -118,7 +70,7 @@ Picture draw_inspector(const DrawContext& context) {
     Sheet body(context);
     int decimals = 2;
     if (all_read(context.shown, *cell)) {
-        decimals = add_sections(body, *cell);
+        decimals = explain(body, *cell);
         if (context.view.heads_view == HeadsView::difference && compares_heads(cell->tensor))
             add_comparison(body, *cell);
     } else {

@@ -30,11 +30,10 @@ int add_mean(Sheet& sheet, const CellAddress& cell);
 /// A cell of scores to weights beside the same cell of the head it is compared with.
 void add_comparison(Sheet& sheet, const CellAddress& cell);
 
-/// Where a number that is moved comes from and goes to: q_heads, k_heads and v_heads, turned or not; concat.
-int add_split(Sheet& sheet, const CellAddress& cell);
-int add_joined(Sheet& sheet, const CellAddress& cell);
-/// What an input is, whose it is and who reads it.
-int add_given(Sheet& sheet, const CellAddress& cell);
+/// All sections of a cell, by the operation that makes it.
+int explain(Sheet& sheet, const CellAddress& cell);
+/// What a cell is, in a few words that follow its value.
+std::string caption_of(const Shown& shown, const CellAddress& cell);
 
 /// The numbers of a run of cells.
 std::vector<double> numbers_of(const Shown& shown, const ReadSpan& span);

@@ -7,6 +7,9 @@
 
 namespace headscope::app {
 
+/// The token of query i or key j, shortened at 10 letters, or "token 2" where the problem has no words.
+std::string plain_query(const Problem& problem, std::int64_t i);
+std::string plain_key(const Problem& problem, std::int64_t j);
 /// Tokens in running text: “sat”, shortened at 10 letters, or "token 2" where the problem has no words.
 std::string say_query(const Problem& problem, std::int64_t i);
 std::string say_key(const Problem& problem, std::int64_t j);
@@ -17,9 +20,6 @@ std::string name_of(TensorId id);
 /// "head 2"; with shared key/value heads, "key/value head 1" for the index of one.
 std::string say_head(std::int64_t h);
 std::string say_kv_head(const Dims& dims, std::int64_t g);
-
-/// What a cell is, in a few words that follow its value.
-std::string caption_of(const Shown& shown, const CellAddress& cell);
 
 /// The head that a column of a matrix belongs to, for colours: -1 where none or several do.
 std::int64_t owner_of(const Shown& shown, const CellAddress& cell);

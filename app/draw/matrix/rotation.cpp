@@ -5,10 +5,6 @@
 
 namespace headscope::app {
 
-bool is_turned(const Problem& problem, TensorId stage) {
-    return tensor_info(stage, problem.parts()).operation == Operation::rotation;
-}
-
 Turn turn_of(const Shown& shown, const CellAddress& cell) {
     const Problem& problem = shown.problem();
     const Dims& dims = problem.dims;

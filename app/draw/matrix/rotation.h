@@ -16,9 +16,6 @@ struct Turn {
 /// `cell`: of q_heads or k_heads of a problem with rotary tables.
 Turn turn_of(const Shown& shown, const CellAddress& cell);
 
-/// Whether numbers of that stage are turned in this problem.
-bool is_turned(const Problem& problem, TensorId stage);
-
 /// The split of the head in focus alone: its columns of q, k and v, and what becomes of them. With a rotary
 /// position embedding, queries and keys before and after, and pairs of one token as arrows.
 Picture draw_head_split_page(const DrawContext& context);

@@ -8,56 +8,102 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
+#include <ranges>
 
 namespace headscope::app {
 
 namespace {
 
-constexpr float half_top = 118.0F, half_arrow_room = 116.0F, dial_height = 178.0F;
+constexpr float half_top = 118.0F, half_arrow_room = 116.0F, dial_height = 178.0F, factor_height = 22.0F;
 
-/// Queries, keys or values of one head: columns of the joined matrix, and the head's own block.
+/// Queries, keys or values of one head: columns of the joined matrix, and what is made of them.
 struct Half {
-    TensorId before, after;
-    std::int64_t head;  ///< head index in `after`
-    std::int64_t owner; ///< the query head whose colour the block has
-    std::int64_t width; ///< numbers in one head
+    std::vector<TensorId> steps; ///< steps_to
+    std::int64_t head;           ///< head index in the steps after the first
+    std::int64_t owner;          ///< the query head whose colour the blocks have
+    std::int64_t width;          ///< numbers in one head
 };
 
-MatrixSpec spec_of(const DrawContext& context, const Half& half, bool after) {
+/// The step whose largest number fills a bar: splitting and turning keep the lengths of rows.
+TensorId measure_of(const DrawContext& context, const Half& half, std::size_t step) {
+    const auto keeps = [&](TensorId id) {
+        const Operation made_by = tensor_info(id, context.shown.problem().parts()).operation;
+        return made_by == Operation::split || made_by == Operation::rotation;
+    };
+    while (step > 0 && keeps(half.steps[step]))
+        --step;
+    return half.steps[step];
+}
+
+MatrixSpec spec_of(const DrawContext& context, const Half& half, std::size_t step) {
     const std::int64_t b = context.view.batch, first = half.head * half.width;
-    return {.tensor = after ? half.after : half.before,
+    const bool after = step > 0;
+    return {.tensor = half.steps[step],
             .origin = after ? Index{b, half.head, 0, 0} : Index{b, 0, first, 0},
             .row_axis = after ? 2 : 1,
             .col_axis = after ? 3 : 2,
             .rows = context.dims().Tq,
             .cols = half.width,
-            .high = largest_magnitude(context, half.before, b),
+            .high = largest_magnitude(context, measure_of(context, half, step), b),
             .owner = [owner = half.owner](std::int64_t, std::int64_t) { return owner; }};
 }
 
-/// Draws before and after side by side. Returns the lower edge.
+/// A weight that a step multiplies every row by, as a row above the step's matrix.
+void draw_factor(Picture& picture, const DrawContext& context, TensorId factor, const MatrixGrid& grid,
+                 float cell_w) {
+    MatrixSpec spec{.tensor = factor,
+                    .row_axis = 1,
+                    .col_axis = 0,
+                    .rows = 1,
+                    .cols = context.shown.tensor(factor)->count(),
+                    .x = grid.area.x,
+                    .y = grid.area.y - 12 - factor_height,
+                    .cell_w = cell_w,
+                    .cell_h = factor_height,
+                    .high = largest_magnitude(context, factor, 0)};
+    draw_matrix(picture, context, spec);
+    draw_text(picture, context, spec.x, spec.y - 8, "× " + std::string(tensor_info(factor).name),
+              figure::Font::mono, 12.5F, context.theme.muted);
+}
+
+/// The weight that the rows of a step are multiplied by, if there is one.
+std::optional<TensorId> factor_of(const DrawContext& context, TensorId step) {
+    for (const TensorId input : tensor_info(step, context.shown.problem().parts()).reads().subspan(1))
+        if (is_editable(input) && tensor_info(input).rank() == 1 && context.shown.tensor(input) != nullptr)
+            return input;
+    return std::nullopt;
+}
+
+/// Draws the steps side by side. Returns the lower edge.
 float draw_half(Picture& picture, const DrawContext& context, const Half& half, float left, float y,
                 float cell_w, float cell_h) {
     const Theme& theme = context.theme;
+    const ProblemParts parts = context.shown.problem().parts();
     const float width = cell_w * static_cast<float>(half.width),
                 height = cell_h * static_cast<float>(context.dims().Tq);
     float x = left;
-    for (const bool after : {false, true}) {
-        MatrixSpec spec = spec_of(context, half, after);
+    for (std::size_t step = 0; step < half.steps.size(); ++step) {
+        MatrixSpec spec = spec_of(context, half, step);
         spec.x = x;
         spec.y = y;
         spec.cell_w = cell_w;
         spec.cell_h = cell_h;
         const MatrixGrid grid = draw_matrix(picture, context, spec);
         const std::string name(tensor_info(spec.tensor).name);
-        const std::string text = after ? name + "[" + std::to_string(half.head) + "]"
-                                       : name + "[:, " + std::to_string(half.head * half.width) + ":" +
-                                             std::to_string((half.head + 1) * half.width) + "]";
-        draw_text(picture, context, x, y - 12, text, figure::Font::mono, 13, theme.ink);
-        if (!after) {
-            draw_row_labels(picture, context, grid, half.after != TensorId::q_heads);
+        const std::string text = step > 0 ? name + "[" + std::to_string(half.head) + "]"
+                                          : name + "[:, " + std::to_string(half.head * half.width) + ":" +
+                                                std::to_string((half.head + 1) * half.width) + "]";
+        const auto factor = step > 0 ? factor_of(context, spec.tensor) : std::nullopt;
+        draw_text(picture, context, x, y - 12 - (factor ? factor_height + 22 : 0), text, figure::Font::mono,
+                  13, theme.ink);
+        if (factor)
+            draw_factor(picture, context, *factor, grid, cell_w);
+        if (step == 0)
+            draw_row_labels(picture, context, grid, tensor_info(spec.tensor).axes[1] == Axis::Tk);
+        if (step + 1 < half.steps.size()) {
             draw_arrow(picture, context, x + width + 18, y + height / 2, half_arrow_room - 40,
-                       is_turned(context.shown.problem(), half.after) ? "turn" : "move");
+                       std::string(tensor_info(half.steps[step + 1], parts).verb));
             x += width + half_arrow_room;
         }
     }
@@ -110,11 +156,9 @@ void draw_dials(Picture& picture, const DrawContext& context, const Half& half, 
     const Theme& theme = context.theme;
     const auto spoken = spoken_of(context.shown, context.view);
     std::int64_t row = dims.Tq - 1;
-    if (spoken && (spoken->tensor == TensorId::q || spoken->tensor == TensorId::k))
-        row = spoken->at[1];
-    else if (spoken && is_turned(context.shown.problem(), spoken->tensor))
-        row = spoken->at[2];
-    const bool keys = half.after == TensorId::k_heads;
+    if (spoken && std::ranges::find(half.steps, spoken->tensor) != half.steps.end())
+        row = spoken->at[spoken->tensor == half.steps.front() ? 1 : 2];
+    const bool keys = half.steps.back() == TensorId::k_heads;
     const std::int64_t pairs = dims.dk / 2;
     constexpr float radius = 42, gap = 22;
     const auto fits = static_cast<std::int64_t>((width + gap) / (2 * radius + gap));
@@ -124,7 +168,7 @@ void draw_dials(Picture& picture, const DrawContext& context, const Half& half, 
                   shortened(query_word(context.shown.problem(), row), 16) + ", position " +
                   std::to_string(row),
               figure::Font::ui_semibold, 15, theme.ink);
-    CellAddress cell{half.after, {context.view.batch, half.head, row, 0}};
+    CellAddress cell{half.steps.back(), {context.view.batch, half.head, row, 0}};
     double largest = 1e-6;
     std::vector<std::int64_t> places;
     for (std::int64_t n = 0; n < count; ++n)
@@ -156,24 +200,31 @@ Picture draw_head_split_page(const DrawContext& context) {
     const bool rotary = context.shown.problem().rotary.has_value();
     const std::string name = context.shown.document->has_board() ? open_head_name(*context.shown.document, h)
                                                                  : "head " + std::to_string(h);
+    const ProblemParts parts = context.shown.problem().parts();
     draw_page_head(picture, context, (rotary ? "Rotation: " : "Split: ") + name,
                    rotary ? "pair (a, b) → (a·cos − b·sin, b·cos + a·sin)"
-                          : "q_heads[h] = q[:, h·dk : (h+1)·dk]");
-    std::vector<Half> halves{{TensorId::q, TensorId::q_heads, h, h, dims.dk},
-                             {TensorId::k, TensorId::k_heads, g, h, dims.dk}};
+                          : formula_of(TensorId::q_heads, parts));
+    std::vector<Half> halves{{steps_to(TensorId::q_heads, parts), h, h, dims.dk},
+                             {steps_to(TensorId::k_heads, parts), g, h, dims.dk}};
     if (!rotary)
-        halves.push_back({TensorId::v, TensorId::v_heads, g, h, dims.dv});
+        halves.push_back({steps_to(TensorId::v_heads, parts), g, h, dims.dv});
+    const auto factors = [&](const Half& half) {
+        return std::ranges::any_of(half.steps | std::views::drop(1),
+                                   [&](TensorId step) { return factor_of(context, step).has_value(); });
+    };
+    const float above = std::ranges::any_of(halves, factors) ? factor_height + 22 : 0;
     const auto count = static_cast<float>(halves.size());
+    const auto most = static_cast<float>(halves.front().steps.size());
     const float left = canvas_pad + row_label_width(context, false);
     const auto widest = static_cast<float>(std::max(dims.dk, dims.dv));
-    const float room_w = context.width - left - canvas_pad - half_arrow_room;
-    const float cell_w = std::clamp(std::floor(room_w / (2 * widest)), 2.0F, 40.0F);
+    const float room_w = context.width - left - canvas_pad - (most - 1) * half_arrow_room;
+    const float cell_w = std::clamp(std::floor(room_w / (most * widest)), 2.0F, 40.0F);
     const float room_h =
-        (context.height - half_top - (rotary ? dial_height + 20 : 0) - 44 * count - 20) / count;
+        (context.height - half_top - (rotary ? dial_height + 20 : 0) - (44 + above) * count - 20) / count;
     const float cell_h = std::clamp(std::floor(room_h / static_cast<float>(dims.Tq)), 2.0F, 28.0F);
     float y = half_top + 10;
     for (const Half& half : halves)
-        y = draw_half(picture, context, half, left, y, cell_w, cell_h) + 44;
+        y = draw_half(picture, context, half, left, y + above, cell_w, cell_h) + 44;
     y -= 44;
     if (picture.grids.back().heatmap) {
         const float limit = picture.grids.back().high;
@@ -183,12 +234,14 @@ Picture draw_head_split_page(const DrawContext& context) {
     }
     if (rotary) {
         const auto spoken = spoken_of(context.shown, context.view);
-        const bool of_keys = spoken && (spoken->tensor == TensorId::k || spoken->tensor == TensorId::k_heads);
+        const bool of_keys =
+            spoken && std::ranges::find(halves[1].steps, spoken->tensor) != halves[1].steps.end();
         draw_dials(picture, context, halves[of_keys ? 1 : 0], canvas_pad, y + 16,
                    context.width - 2 * canvas_pad);
         y += dial_height + 16;
     }
-    picture.scene.width = std::max(context.width, left + 2 * cell_w * widest + half_arrow_room + canvas_pad);
+    picture.scene.width =
+        std::max(context.width, left + most * cell_w * widest + (most - 1) * half_arrow_room + canvas_pad);
     picture.scene.height = std::max(context.height, y + 20);
     return picture;
 }

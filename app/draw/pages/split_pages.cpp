@@ -177,15 +177,15 @@ Picture draw_split_page(const DrawContext& context) {
     Picture picture;
     const Dims& dims = context.dims();
     const std::int64_t shared = dims.H / dims.Hkv;
+    const ProblemParts parts = context.shown.problem().parts();
+    const bool columns = heads_are_columns(parts), rotary = parts.rotary;
     draw_page_head(picture, context, "Split into heads",
-                   context.shown.problem().rotary
-                       ? "q_heads[h] = q[:, h·dk : (h+1)·dk], turned by position; k likewise, v not turned"
-                   : shared == 1
-                       ? "q_heads[h] = q[:, h·dk : (h+1)·dk], the same for k and v"
-                       : "q_heads[h] = q[:, h·dk : (h+1)·dk]; k and v have " + std::to_string(dims.Hkv) +
-                             (dims.Hkv == 1 ? " head for all" : " heads, each shared"));
-    const bool rotary = context.shown.problem().rotary.has_value();
-    const bool one_head_page = rotary || context.shown.document->has_board();
+                   formula_of(TensorId::q_heads, parts) +
+                       (!columns      ? "; k likewise, v only split"
+                        : shared == 1 ? ", the same for k and v"
+                                      : "; k and v have " + std::to_string(dims.Hkv) +
+                                            (dims.Hkv == 1 ? " head for all" : " heads, each shared")));
+    const bool one_head_page = !columns || context.shown.document->has_board();
     const bool turning = one_head_page && context.view.one_head;
     const bool apart_on = context.view.apart_target > 0.5F;
     std::vector<Segment> segments{
@@ -230,11 +230,10 @@ Picture draw_split_page(const DrawContext& context) {
     y = small_cell_legend(picture, context, left, y + 8,
                           largest_magnitude(context, TensorId::q, context.view.batch));
     draw_text(picture, context, left, y + 14,
-              rotary
-                  ? "Queries and keys are turned by their position as they are split (see Rotation); values "
-                    "only move."
-                  : "Nothing is recomputed: each cell keeps its row, its value and its colour. Only the "
-                    "gaps are new.",
+              !columns ? std::string("Queries and keys change as they are split (see ") +
+                             (rotary ? "Rotation" : "One head") + "); values only move."
+                       : "Nothing is recomputed: each cell keeps its row, its value and its colour. Only the "
+                         "gaps are new.",
               figure::Font::ui, 13, context.theme.muted);
     picture.scene.width = std::max(context.width, right + blocks_width(widest, cells, 1) + canvas_pad);
     picture.scene.height = std::max(context.height, y + 26);

@@ -50,8 +50,6 @@ private:
 
     bool wants(TensorId id) const { return wanted_.has(id); }
     bool wants_rows() const;
-    /// Whether the scores read q_heads and k_heads as such; else they read them in place, in q and k.
-    bool reads_heads() const { return parts_.rotary; }
     bool is_kept(TensorId id, std::int64_t head) const { return wants(id) && dirty_.has(id, head); }
     Tensor& make(TensorId id);
     std::shared_ptr<Tensor>& own(TensorId id) { return tensors_[static_cast<std::size_t>(id)]; }
@@ -67,8 +65,9 @@ private:
     /// The panels of W where the machine keeps them; packs what it keeps from now on.
     const float* kept_panels(const TensorPtr& W);
     [[noreturn]] void fail_projection(const Columns& columns, std::int64_t row, std::int64_t rows) const;
-    void split(TensorId joined, TensorId heads);
-    void rotate(TensorId heads);
+    /// A stage that makes each head's rows from those of its first input. Throws Error(input) for numbers
+    /// out of range.
+    void make_head_rows(const TensorInfo& row);
     Block queries(std::int64_t b, std::int64_t h, std::int64_t first, std::int64_t rows) const;
     Block keys(std::int64_t b, std::int64_t g) const;
     float* packed_keys(std::int64_t b, std::int64_t g) const {
@@ -97,6 +96,8 @@ private:
     const Problem& problem_;
     const Dims& d_;
     ProblemParts parts_ = problem_.parts();
+    bool reads_heads_ =
+        !heads_are_columns(parts_); ///< scores read q_heads and k_heads; else q and k in place
     StageSet wanted_;
     DirtySet dirty_;
     StageSet stages_ = dirty_.stages();

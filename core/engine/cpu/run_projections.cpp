@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 namespace headscope::cpu {
 
@@ -83,67 +84,32 @@ void CpuRun::fail_projection(const Columns& columns, std::int64_t row, std::int6
 
 void CpuRun::project_heads() {
     using enum TensorId;
+    const bool rows = wants_rows();
+    StageSet needed = wanted_;
+    if (rows)
+        needed = needed.with(q).with(k).with(v);
+    if (rows && reads_heads_)
+        needed = needed.with(q_heads).with(k_heads);
+    for (const TensorInfo& stage : stage_table() | std::views::reverse)
+        if (!stage.verb.empty() && needed.has(stage.id))
+            needed = needed.with(source_of(stage.inputs[0], parts_));
     std::vector<Columns> all;
     all.reserve(3);
-    const bool rows = wants_rows();
-    if (rows || wants(q) || wants(q_heads))
-        add_columns(all, q);
-    if (rows || wants(k) || wants(k_heads))
-        add_columns(all, k);
-    if (rows || wants(v) || wants(v_heads))
-        add_columns(all, v);
+    for (const TensorId id : {q, k, v})
+        if (needed.has(id))
+            add_columns(all, id);
     if (!all.empty())
         project(all);
-    split(q, q_heads);
-    split(k, k_heads);
-    split(v, v_heads);
-    rotate(q_heads);
-    rotate(k_heads);
+    for (const TensorInfo& stage : stage_table())
+        if (!stage.verb.empty() && needed.has(stage.id) && stages_.has(stage.id))
+            make_head_rows(tensor_info(stage.id, parts_));
     if (rows)
         pack_keys_and_values();
 }
 
-/// Head by head copies of what the engine itself reads in place.
-void CpuRun::split(TensorId joined, TensorId heads) {
-    if (!stages_.has(heads) ||
-        (!wants(heads) && !(reads_heads() && heads != TensorId::v_heads && wants_rows())))
-        return;
-    const Tensor& from = made(joined);
-    Tensor& to = make(heads);
-    const std::int64_t count = to.shape()[1], T = to.shape()[2], width = to.shape()[3];
-    for (std::int64_t b = 0; b < d_.B; ++b)
-        for (std::int64_t h = 0; h < count; ++h)
-            for (std::int64_t i = 0; dirty_.has(heads, h) && i < T; ++i)
-                std::copy_n(from.data() + from.offset(b, i, h * width), width,
-                            to.data() + to.offset(b, h, i, 0));
-}
-
-/// Turns the numbers of each query or key by its position, in place.
-void CpuRun::rotate(TensorId heads) {
-    if (!problem_.rotary || own(heads) == nullptr)
-        return;
-    Tensor& Y = *own(heads);
-    const Tensor &cos = *problem_.rotary->cos, &sin = *problem_.rotary->sin;
-    const std::int64_t count = Y.shape()[1], T = Y.shape()[2], half = d_.dk / 2;
-    for (std::int64_t b = 0; b < d_.B; ++b)
-        for (std::int64_t h = 0; h < count; ++h)
-            for (std::int64_t i = 0; dirty_.has(heads, h) && i < T; ++i) {
-                const std::int64_t table = cos.offset(cos.shape()[0] == 1 ? 0 : b, i, 0);
-                const float *const c = cos.data() + table, *const s = sin.data() + table;
-                float* const y = Y.data() + Y.offset(b, h, i, 0);
-                for (std::int64_t n = 0; n < half; ++n) {
-                    const float first = y[n], second = y[n + half];
-                    y[n] = first * c[n] - second * s[n];
-                    y[n + half] = second * c[n + half] + first * s[n + half];
-                }
-            }
-    if (!std::ranges::all_of(Y.values(), [](float y) { return std::isfinite(y); }))
-        engine::fail_rotation(heads);
-}
-
 /// (rows, dk): where they lie in q, or in a copy of their own.
 Block CpuRun::queries(std::int64_t b, std::int64_t h, std::int64_t first, std::int64_t rows) const {
-    if (reads_heads()) {
+    if (reads_heads_) {
         const Tensor& Q = made(TensorId::q_heads);
         return {Q.data() + Q.offset(b, h, first, 0), d_.dk, rows, d_.dk};
     }
@@ -153,7 +119,7 @@ Block CpuRun::queries(std::int64_t b, std::int64_t h, std::int64_t first, std::i
 
 /// (Tk, dk) of a key/value head.
 Block CpuRun::keys(std::int64_t b, std::int64_t g) const {
-    if (reads_heads()) {
+    if (reads_heads_) {
         const Tensor& K = made(TensorId::k_heads);
         return {K.data() + K.offset(b, g, 0, 0), d_.dk, d_.Tk, d_.dk};
     }

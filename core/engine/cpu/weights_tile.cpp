@@ -23,10 +23,10 @@ void check(const Problem& problem, const Trace& trace, const WeightsTile& tile) 
             " and columns " + std::to_string(tile.col) + " to " + std::to_string(tile.col + tile.cols - 1) +
             " of head " + std::to_string(tile.h) + " in batch entry " + std::to_string(tile.b) +
             " are asked for; the weights have (B, H, Tq, Tk) = " + Shape({d.B, d.H, d.Tq, d.Tk}).text());
-    const bool rotary = problem.rotary.has_value();
-    if (trace.softmax == nullptr || trace.stage(rotary ? TensorId::q_heads : TensorId::q) == nullptr ||
-        trace.stage(rotary ? TensorId::k_heads : TensorId::k) == nullptr)
-        fail_input(std::string("the trace keeps no ") + (rotary ? "q_heads, k_heads" : "q, k") +
+    const bool columns = heads_are_columns(problem.parts());
+    if (trace.softmax == nullptr || trace.stage(columns ? TensorId::q : TensorId::q_heads) == nullptr ||
+        trace.stage(columns ? TensorId::k : TensorId::k_heads) == nullptr)
+        fail_input(std::string("the trace keeps no ") + (columns ? "q, k" : "q_heads, k_heads") +
                    " and sums of the softmax; run it with them and without weights");
 }
 
@@ -34,7 +34,7 @@ void check(const Problem& problem, const Trace& trace, const WeightsTile& tile) 
 Block rows_of(const Problem& problem, const Trace& trace, bool keys, std::int64_t b, std::int64_t head,
               std::int64_t first, std::int64_t count) {
     const std::int64_t dk = trace.dims.dk;
-    if (problem.rotary) {
+    if (!heads_are_columns(problem.parts())) {
         const Tensor& split = *trace.stage(keys ? TensorId::k_heads : TensorId::q_heads);
         return {split.data() + split.offset(b, head, first, 0), dk, count, dk};
     }

@@ -2,6 +2,7 @@
 
 #include "core/engine/vulkan/gpu.h"
 #include "core/tensor/tensor.h"
+#include "core/trace/tensor_id.h"
 
 #include <array>
 #include <cstdint>
@@ -11,41 +12,21 @@
 
 namespace headscope::vulkan {
 
-/// Every buffer that a run may need. Queries, keys and values are stored head by head, (B, heads, T, width),
-/// with each width padded with zeros to a multiple of 4.
-enum class Slot {
-    nothing, ///< bound where a kernel reads no buffer
-    x,
-    x_kv,
-    W_Q,
-    W_K,
-    W_V,
-    W_O,
-    b_Q,
-    b_K,
-    b_V,
-    b_O,
-    cosines,
-    sines,
-    gains,
+/// Every buffer that a run may need: one for each tensor, which has the tensor's number, and some beside
+/// them. Queries, keys and values are stored head by head, (B, heads, T, width), with each width padded with
+/// zeros to a multiple of 4.
+enum class Slot : std::uint8_t {
+    nothing = tensor_count, ///< bound where a kernel reads no buffer
     allowed,
     add,
-    q,
-    k,
-    v,
-    head_out,
-    concat,
-    output,
     statistics,
     faults,
-    scores,
-    scaled,
-    masked,
-    weights,
-    contributions,
     rectangle
 };
-inline constexpr std::size_t slot_count = 30;
+inline constexpr std::size_t slot_count = tensor_count + 6;
+constexpr Slot slot_of(TensorId tensor) {
+    return static_cast<Slot>(tensor);
+}
 
 /// One buffer for each slot, kept from run to run and allocated again when a run needs a larger one.
 class Arena {

@@ -11,12 +11,7 @@ namespace {
 
 constexpr std::uint32_t register_quads = 32; ///< vec4 of a query that an invocation holds in registers
 constexpr std::uint32_t out_quads_at_once = 16;
-constexpr std::uint32_t push_bytes = 128; ///< the limit that every device grants
 constexpr std::uint32_t most_bindings = 10;
-
-std::uint32_t groups_of(std::uint64_t count, std::uint32_t each) {
-    return static_cast<std::uint32_t>((count + each - 1) / each);
-}
 
 /// Same layout as in assets/shaders/gemm.comp.
 struct ProductPush {
@@ -27,16 +22,6 @@ struct ProductPush {
     std::uint32_t y_at, y_step, y_stride, y_width, y_block;
     std::uint32_t fault, row_at, row_step, part_rows, part_blocks, block_at;
 };
-
-/// Same layout as in assets/shaders/rotate.comp.
-struct RotatePush {
-    std::uint32_t rows, T, width, stride, y_at, table_at, fault;
-};
-
-template<class Record>
-std::span<const std::byte> bytes_of(const Record& record) {
-    return std::as_bytes(std::span(&record, 1));
-}
 
 std::uint64_t x_span(const Product& p) {
     return (p.stack - 1) * p.x_step + (p.rows - 1) * p.x_stride + p.depth;
@@ -66,7 +51,6 @@ struct Kernels::Push {
 
 Kernels::Kernels(Gpu& gpu, Arena& arena, bool share)
     : gpu_(gpu), arena_(arena), share_(share || !gpu.info().software ? 1 : 0) {
-    static_assert(sizeof(Push) <= push_bytes && sizeof(ProductPush) <= push_bytes);
     const GpuInfo& info = gpu.info();
     // Large tiles do not help software devices: their shared memory is ordinary memory.
     side_ = !info.software && info.invocations >= 256 && info.shared_bytes >= (24U << 10) ? 16 : 8;
@@ -80,24 +64,12 @@ Kernels::Kernels(Gpu& gpu, Arena& arena, bool share)
                         " buffers; Headscope needs 64, 12288 and 10; let the CPU do it (--device cpu)");
 }
 
-const GpuKernel& Kernels::kernel(Shader shader, const Constants& constants) {
+const GpuKernel& Kernels::kernel(std::string_view shader, std::uint32_t bindings,
+                                 const Constants& constants) {
     const auto key = std::pair(shader, constants);
     if (const auto found = compiled_.find(key); found != compiled_.end())
         return found->second;
-    const auto bindings = [&]() -> std::uint32_t {
-        switch (shader) {
-        case Shader::gemm:
-            return 5;
-        case Shader::rotate:
-            return 4;
-        case Shader::attend:
-            return most_bindings;
-        case Shader::rectangle:
-            break;
-        }
-        return 7;
-    };
-    return compiled_.emplace(key, gpu_.make_kernel(shader_code(shader), bindings(), push_bytes, constants))
+    return compiled_.emplace(key, gpu_.make_kernel(shader_code(shader), bindings, push_bytes, constants))
         .first->second;
 }
 
@@ -176,37 +148,8 @@ void Kernels::multiply_at_once(const Product& p) {
                                    arena_.window(p.y, p.y_at, y_span(p), width, push.y_at),
                                    arena_.window(Slot::faults, 0, fault_count, width, none)};
     const std::uint32_t tile = each_ * side_;
-    gpu_.dispatch(kernel(Shader::gemm, {side_ * side_, side_, share_, each_}), bindings, bytes_of(push),
+    gpu_.dispatch(kernel("gemm", 5, {side_ * side_, side_, share_, each_}), bindings, bytes_of(push),
                   {groups_of(p.cols, tile), groups_of(p.rows, tile), narrow(p.stack)});
-}
-
-void Kernels::rotate(Slot slot, const Dims& d, std::int64_t heads, std::int64_t T, std::int64_t table_entries,
-                     Fault fault) {
-    const std::int64_t width = padded(d.dk);
-    constexpr std::uint32_t threads = 64;
-    for (std::int64_t b = 0; b < d.B; ++b)
-        for (std::int64_t h = 0; h < heads;) {
-            // Takes as many heads as fit in one binding and in one row of workgroups.
-            std::int64_t count = heads - h;
-            while (count > 1 && (!arena_.fits(u64(count * T * width) * sizeof(float)) ||
-                                 groups_of(u64(count * T * d.dk / 2), threads) > gpu_.info().groups[0]))
-                count /= 2;
-            RotatePush push{};
-            push.rows = u32(count * T), push.T = u32(T);
-            push.width = u32(d.dk), push.stride = u32(width);
-            push.fault = static_cast<std::uint32_t>(fault);
-            const std::uint64_t table = u64(table_entries == 1 ? 0 : b * T * d.dk), cells = u64(T * d.dk);
-            std::uint32_t none = 0;
-            const GpuBinding bindings[] = {
-                arena_.window(slot, u64((b * heads + h) * T * width), u64(count * T * width), sizeof(float),
-                              push.y_at),
-                arena_.window(Slot::cosines, table, cells, sizeof(float), push.table_at),
-                arena_.window(Slot::sines, table, cells, sizeof(float), push.table_at),
-                arena_.window(Slot::faults, 0, fault_count, sizeof(float), none)};
-            gpu_.dispatch(kernel(Shader::rotate, {threads}), bindings, bytes_of(push),
-                          {groups_of(u64(count * T * d.dk / 2), threads), 1, 1});
-            h += count;
-        }
 }
 
 namespace {
@@ -276,8 +219,8 @@ std::vector<GpuBinding> Kernels::common(const Scoring& scoring, const Slab& s, P
     };
     std::uint32_t none = 0;
     const Place nothing{0, 4};
-    return {seen(Slot::q, rows_of(s, d, width), 16, push.q_at),
-            seen(Slot::k, keys_of(s, d, width), 16, push.k_at),
+    return {seen(slot_of(TensorId::q), rows_of(s, d, width), 16, push.q_at),
+            seen(slot_of(TensorId::k), keys_of(s, d, width), 16, push.k_at),
             scoring.has_allowed ? seen(Slot::allowed, mask_of(s, d, scoring.allowed), 1, push.allowed_at)
                                 : seen(Slot::nothing, nothing, 4, none),
             scoring.has_add ? seen(Slot::add, mask_of(s, d, scoring.add), 4, push.add_at)
@@ -299,10 +242,10 @@ void Kernels::attend(const Scoring& scoring, const Slab& s) {
         bindings.push_back(arena_.window(slot, place.first, place.count, bytes, shift));
     };
     std::uint32_t none = 0;
-    add(Slot::v, keys_of(s, d, v_width), 16, push.extra[v_at]);
-    add(Slot::head_out, rows_of(s, d, d.dv), 4, push.extra[out_at]);
-    add(Slot::concat, concat_of(s, d), 4, push.extra[concat_at]);
-    add(Slot::gains, {0, u64(d.H)}, 4, none);
+    add(slot_of(TensorId::v), keys_of(s, d, v_width), 16, push.extra[v_at]);
+    add(slot_of(TensorId::head_out), rows_of(s, d, d.dv), 4, push.extra[out_at]);
+    add(slot_of(TensorId::concat), concat_of(s, d), 4, push.extra[concat_at]);
+    add(slot_of(TensorId::gain), {0, u64(d.H)}, 4, none);
 
     const bool share = share_ == 1 && push.quads <= register_quads;
     const std::uint32_t q_quads = share ? push.quads : 0;
@@ -311,7 +254,8 @@ void Kernels::attend(const Scoring& scoring, const Slab& s) {
     // Uses half of the shared memory, so that two workgroups fit on one processor.
     const std::uint32_t room = info.shared_bytes / 2 / (16 * (q_quads + out_quads));
     const std::uint32_t key_tile = share ? std::min(32U, room / 4 * 4) : 0;
-    const GpuKernel& made = kernel(Shader::attend, {threads_, q_quads, out_quads, key_tile, threads_});
+    const GpuKernel& made =
+        kernel("attend", most_bindings, {threads_, q_quads, out_quads, key_tile, threads_});
     for (push.extra[v_from] = 0; push.extra[v_from] < push.extra[v_quads]; push.extra[v_from] += out_quads)
         gpu_.dispatch(made, bindings, bytes_of(push),
                       {groups_of(u64(s.rows), threads_), u32(s.heads), u32(s.entries)});
@@ -328,7 +272,7 @@ void Kernels::rectangle(const Scoring& scoring, const Slab& s, std::uint32_t kin
     bindings.push_back(
         arena_.window(to, 0, u64(s.entries * s.heads * s.rows * keys), sizeof(float), push.extra[4]));
     const std::uint32_t tile = each_ * side_;
-    gpu_.dispatch(kernel(Shader::rectangle, {side_ * side_, side_, share_, each_}), bindings, bytes_of(push),
+    gpu_.dispatch(kernel("rectangle", 7, {side_ * side_, side_, share_, each_}), bindings, bytes_of(push),
                   {groups_of(u64(keys), tile), groups_of(u64(s.rows), tile), u32(s.entries * s.heads)});
 }
 

@@ -1,9 +1,10 @@
 #pragma once
 
-#include "core/attention/mask.h"
+#include "core/attention/problem.h"
 #include "core/engine/vulkan/arena.h"
 #include "core/engine/vulkan/shaders.h"
 #include "core/tensor/dims.h"
+#include "core/trace/stage.h"
 
 #include <map>
 #include <utility>
@@ -22,10 +23,10 @@ enum class Fault : std::uint32_t {
     v,
     output,
     contributions,
-    rotated_q,
-    rotated_k
+    head_rows ///< the first of those that each tensor has as a stage made head by head
 };
-inline constexpr std::uint32_t fault_count = 16, no_fault = 0xFFFFFFFFU;
+inline constexpr std::uint32_t fault_count = static_cast<std::uint32_t>(Fault::head_rows) + tensor_count,
+                               no_fault = 0xFFFFFFFFU;
 
 /// Y = X W + b for a stack of matrices; offsets, steps and strides count numbers. The columns of Y are stored
 /// in blocks of width y_width; y_block is the distance between blocks.
@@ -76,9 +77,9 @@ public:
     Kernels(Gpu& gpu, Arena& arena, bool share);
 
     void multiply(const Product& product);
-    /// Rotates every row of slot q or k by its position. table_entries: 1 or B.
-    void rotate(Slot slot, const Dims& dims, std::int64_t heads, std::int64_t T, std::int64_t table_entries,
-                Fault fault);
+    /// Makes the rows of `stage` from those of the stage that it reads, in the slot of q, k or v where both
+    /// lie.
+    void make_head_rows(const Problem& problem, const TensorInfo& stage, Slot slot);
     /// Whether one dispatch can compute the slab.
     bool fits(const Scoring& scoring, const Slab& slab) const;
     /// Computes head_out, concat and the statistics of a slab's rows.
@@ -91,7 +92,7 @@ public:
 private:
     struct Push;
     using Constants = std::vector<std::uint32_t>;
-    const GpuKernel& kernel(Shader shader, const Constants& constants);
+    const GpuKernel& kernel(std::string_view shader, std::uint32_t bindings, const Constants& constants);
     void multiply_at_once(const Product& product);
     /// Fills the part of `push` that attend and rectangle share; returns bindings 0 to 5.
     std::vector<GpuBinding> common(const Scoring& scoring, const Slab& slab, Push& push) const;
@@ -102,7 +103,8 @@ private:
     std::uint32_t side_;    ///< side of the square of invocations that computes a matrix tile
     std::uint32_t each_;    ///< side of the square of numbers that each invocation computes
     std::uint32_t threads_; ///< query rows in a workgroup of `attend`
-    std::map<std::pair<Shader, Constants>, GpuKernel> compiled_;
+    std::map<std::pair<std::string_view, Constants>, GpuKernel>
+        compiled_; ///< names last as long as the program
 };
 
 } // namespace headscope::vulkan

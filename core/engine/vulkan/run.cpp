@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 namespace headscope::vulkan {
 
@@ -25,16 +26,19 @@ struct Square {
     std::uint32_t kind;
 };
 /// The stages of shape (Tq, Tk), with their numbers in rectangle.comp.
-constexpr std::array squares{Square{scores, Slot::scores, 0}, Square{scaled, Slot::scaled, 1},
-                             Square{masked, Slot::masked, 2}, Square{weights, Slot::weights, 3}};
-
-constexpr std::array inputs{std::pair{x, Slot::x},     std::pair{x_kv, Slot::x_kv}, std::pair{W_Q, Slot::W_Q},
-                            std::pair{W_K, Slot::W_K}, std::pair{W_V, Slot::W_V},   std::pair{W_O, Slot::W_O},
-                            std::pair{b_Q, Slot::b_Q}, std::pair{b_K, Slot::b_K},   std::pair{b_V, Slot::b_V},
-                            std::pair{b_O, Slot::b_O}};
+constexpr std::array squares{Square{scores, slot_of(scores), 0}, Square{scaled, slot_of(scaled), 1},
+                             Square{masked, slot_of(masked), 2}, Square{weights, slot_of(weights), 3}};
 
 std::uint64_t float_bytes(std::int64_t count) {
     return u64(count) * sizeof(float);
+}
+
+/// Calls take(id, tensor) for every tensor of the problem.
+template<class Take>
+void for_inputs(const Problem& problem, const Take& take) {
+    for (int id = 0; id < tensor_count; ++id)
+        if (const TensorPtr tensor = input_tensor(problem, static_cast<TensorId>(id)))
+            take(static_cast<TensorId>(id), tensor);
 }
 
 Scoring scoring_of(const Problem& problem, const MaskRows& mask) {
@@ -113,24 +117,20 @@ void VulkanRun::reserve() {
     std::vector<Arena::Want> wants_bytes{{Slot::nothing, 64},
                                          {Slot::faults, fault_count * sizeof(std::uint32_t)}};
     const auto want = [&](Slot slot, std::uint64_t bytes) { wants_bytes.push_back({slot, bytes}); };
-    for (const auto& [id, slot] : inputs)
-        if (const Tensor* tensor = problem_.input(id))
-            want(slot, float_bytes(tensor->count()));
-    if (problem_.rotary) {
-        want(Slot::cosines, float_bytes(problem_.rotary->cos->count()));
-        want(Slot::sines, float_bytes(problem_.rotary->sin->count()));
-    }
-    want(Slot::q, float_bytes(d_.B * d_.H * d_.Tq * padded(d_.dk)));
-    want(Slot::k, float_bytes(d_.B * d_.Hkv * d_.Tk * padded(d_.dk)));
-    want(Slot::v, float_bytes(d_.B * d_.Hkv * d_.Tk * padded(d_.dv)));
+    for_inputs(problem_, [&](TensorId id, const TensorPtr& tensor) {
+        want(slot_of(id), float_bytes(tensor->count()));
+    });
+    want(slot_of(q), float_bytes(d_.B * d_.H * d_.Tq * padded(d_.dk)));
+    want(slot_of(k), float_bytes(d_.B * d_.Hkv * d_.Tk * padded(d_.dk)));
+    want(slot_of(v), float_bytes(d_.B * d_.Hkv * d_.Tk * padded(d_.dv)));
     if (attends_) {
         const std::int64_t rows = d_.B * d_.H * d_.Tq;
-        want(Slot::gains, float_bytes(d_.H));
+        want(slot_of(gain), float_bytes(d_.H));
         want(Slot::statistics, float_bytes(2 * rows));
-        want(Slot::head_out, float_bytes(rows * d_.dv));
-        want(Slot::concat, float_bytes(rows * d_.dv));
+        want(slot_of(head_out), float_bytes(rows * d_.dv));
+        want(slot_of(concat), float_bytes(rows * d_.dv));
         if (wants(output))
-            want(Slot::output, float_bytes(d_.B * d_.Tq * d_.D));
+            want(slot_of(output), float_bytes(d_.B * d_.Tq * d_.D));
         const MaskRows::Stored stored = mask_.stored();
         if (scoring_.has_allowed)
             want(Slot::allowed, (stored.allowed.size() + 3) / 4 * 4);
@@ -146,24 +146,18 @@ void VulkanRun::reserve() {
             if (wants(square.stage) || (square.stage == weights && wants(weights_mean)))
                 want(square.slot, largest(d_.Tk));
         if (wants(contributions))
-            want(Slot::contributions, largest(d_.D));
+            want(slot_of(contributions), largest(d_.D));
     }
     arena_.reserve(wants_bytes);
 }
 
 void VulkanRun::upload() {
-    for (const auto& [id, slot] : inputs)
-        if (const TensorPtr tensor = problem_.input_ptr(id))
-            arena_.upload(slot, tensor);
-    if (problem_.rotary) {
-        arena_.upload(Slot::cosines, problem_.rotary->cos);
-        arena_.upload(Slot::sines, problem_.rotary->sin);
-    }
+    for_inputs(problem_, [&](TensorId id, const TensorPtr& tensor) { arena_.upload(slot_of(id), tensor); });
     if (attends_) {
         std::vector<float> gains;
         for (std::int64_t h = 0; h < d_.H; ++h)
             gains.push_back(problem_.gain(h));
-        arena_.upload(Slot::gains, std::as_bytes(std::span(gains)));
+        arena_.upload(slot_of(gain), std::as_bytes(std::span(gains)));
         const MaskRows::Stored stored = mask_.stored();
         if (scoring_.has_allowed)
             arena_.upload(Slot::allowed, std::as_bytes(stored.allowed));
@@ -175,19 +169,21 @@ void VulkanRun::upload() {
 }
 
 /// Multiplies tokens by W, head by head.
-void VulkanRun::project(TensorId stage, Slot W, Slot bias, Slot to) {
+void VulkanRun::project(TensorId stage) {
+    const TensorInfo& row = tensor_info(stage);
+    const Slot to = slot_of(stage);
     const bool query = stage == q;
     const std::int64_t T = query ? d_.Tq : d_.Tk, D = query ? d_.D : d_.Dkv;
     const std::int64_t heads = query ? d_.H : d_.Hkv, width = stage == v ? d_.dv : d_.dk;
     if (padded(width) != width)
         arena_.fill(to, 0);
-    const bool biased = problem_.input(tensor_info(stage).inputs[2]) != nullptr;
-    kernels_.multiply({.x = !query && problem_.cross() ? Slot::x_kv : Slot::x,
+    const bool biased = problem_.input(row.inputs[2]) != nullptr;
+    kernels_.multiply({.x = slot_of(source_of(row.inputs[0], problem_.parts())),
                        .x_step = u64(T * D),
                        .x_stride = u64(D),
-                       .W = W,
+                       .W = slot_of(row.inputs[1]),
                        .w_stride = u64(heads * width),
-                       .bias = biased ? bias : Slot::nothing,
+                       .bias = biased ? slot_of(row.inputs[2]) : Slot::nothing,
                        .y = to,
                        .y_step = u64(heads * T * padded(width)),
                        .y_stride = u64(padded(width)),
@@ -256,7 +252,7 @@ void VulkanRun::add_to_mean(const Slab& s) {
         from = make(weights).data() + make(weights).offset(s.b, s.h, s.row, 0);
     else {
         kept.resize(u64(s.entries * s.heads * cells));
-        download(Slot::weights, 0, std::span(kept));
+        download(slot_of(weights), 0, std::span(kept));
         from = kept.data();
     }
     for (std::int64_t b = 0; b < s.entries; ++b)
@@ -273,15 +269,15 @@ void VulkanRun::attend(const Slab& s) {
             kernels_.rectangle(scoring_, s, square.kind, 0, d_.Tk, square.slot);
     if (wants(contributions))
         for (std::int64_t b = 0; b < s.entries; ++b)
-            kernels_.multiply({.x = Slot::concat,
+            kernels_.multiply({.x = slot_of(concat),
                                .x_at = u64((((s.b + b) * d_.Tq + s.row) * d_.H + s.h) * d_.dv),
                                .x_step = u64(d_.dv),
                                .x_stride = u64(d_.H * d_.dv),
-                               .W = Slot::W_O,
+                               .W = slot_of(W_O),
                                .w_at = u64(s.h * d_.dv * d_.D),
                                .w_step = u64(d_.dv * d_.D),
                                .w_stride = u64(d_.D),
-                               .y = Slot::contributions,
+                               .y = slot_of(contributions),
                                .y_at = u64(b * s.heads * s.rows * d_.D),
                                .y_step = u64(s.rows * d_.D),
                                .y_stride = u64(d_.D),
@@ -300,17 +296,17 @@ void VulkanRun::attend(const Slab& s) {
     if (wants(weights_mean))
         add_to_mean(s);
     if (wants(contributions))
-        keep(Slot::contributions, contributions, s, d_.D);
+        keep(slot_of(contributions), contributions, s, d_.D);
 }
 
 void VulkanRun::project_output() {
-    kernels_.multiply({.x = Slot::concat,
+    kernels_.multiply({.x = slot_of(concat),
                        .x_step = u64(d_.Tq * d_.H * d_.dv),
                        .x_stride = u64(d_.H * d_.dv),
-                       .W = Slot::W_O,
+                       .W = slot_of(W_O),
                        .w_stride = u64(d_.D),
-                       .bias = problem_.weights.b_O != nullptr ? Slot::b_O : Slot::nothing,
-                       .y = Slot::output,
+                       .bias = problem_.weights.b_O != nullptr ? slot_of(b_O) : Slot::nothing,
+                       .y = slot_of(output),
                        .y_step = u64(d_.Tq * d_.D),
                        .y_stride = u64(d_.D),
                        .y_width = u64(d_.D),
@@ -322,7 +318,7 @@ void VulkanRun::project_output() {
                        .row_step = u64(d_.Tq),
                        .part_rows = u64(fault_rows)});
     check_projections();
-    download(Slot::output, 0, make(output).values());
+    download(slot_of(output), 0, make(output).values());
 }
 
 std::vector<std::uint32_t> VulkanRun::faults() {
@@ -347,9 +343,10 @@ void VulkanRun::check_projections() {
             const std::int64_t row = part / heads * fault_rows;
             engine::fail_projection(stage, row / T, row % T, part % heads * width);
         }
-    for (const auto& [fault, stage] : {std::pair{Fault::rotated_q, q_heads}, {Fault::rotated_k, k_heads}})
-        if (row_of(fault) != no_fault)
-            engine::fail_rotation(stage);
+    for (const TensorInfo& stage : stage_table())
+        if (found[static_cast<std::size_t>(Fault::head_rows) + static_cast<std::size_t>(stage.id)] !=
+            no_fault)
+            engine::fail_head_rows(stage.id);
 }
 
 void VulkanRun::fail_score(std::uint32_t kind, std::int64_t number) {
@@ -394,33 +391,40 @@ void VulkanRun::list_masked_rows() {
             trace_.fully_masked.push_back({row / d_.Tq / d_.H, row / d_.Tq % d_.H, row % d_.Tq});
 }
 
+/// Queries, keys and values, and what is done to them head by head in the same place.
+void VulkanRun::make_heads() {
+    const ProblemParts parts = problem_.parts();
+    StageSet needed = wanted_;
+    if (attends_)
+        needed = needed.with(q_heads).with(k_heads).with(v_heads);
+    for (const TensorInfo& stage : stage_table() | std::views::reverse)
+        if (!stage.verb.empty() && needed.has(stage.id))
+            needed = needed.with(source_of(stage.inputs[0], parts));
+    for (const TensorId stage : {q, k, v})
+        if (needed.has(stage))
+            project(stage);
+    check_projections();
+    for (const TensorId heads : {q_heads, k_heads, v_heads}) {
+        const std::vector<TensorId> steps = steps_to(heads, parts);
+        const Slot slot = slot_of(steps.front());
+        keep_joined(slot, steps.front(), heads);
+        for (const TensorId stage : steps | std::views::drop(1)) {
+            if (!needed.has(stage))
+                continue;
+            kernels_.make_head_rows(problem_, tensor_info(stage, parts), slot);
+            check_projections();
+            keep_heads(slot, stage);
+        }
+    }
+}
+
 Trace VulkanRun::compute() {
     progress_.check();
     if (attends_)
         plan({.entries = d_.B, .heads = d_.H, .rows = d_.Tq});
     reserve();
     upload();
-    if (attends_ || wants_any({q, q_heads}))
-        project(q, Slot::W_Q, Slot::b_Q, Slot::q);
-    if (attends_ || wants_any({k, k_heads}))
-        project(k, Slot::W_K, Slot::b_K, Slot::k);
-    if (attends_ || wants_any({v, v_heads}))
-        project(v, Slot::W_V, Slot::b_V, Slot::v);
-    check_projections();
-    keep_joined(Slot::q, q, q_heads);
-    keep_joined(Slot::k, k, k_heads);
-    keep_joined(Slot::v, v, v_heads);
-    if (problem_.rotary) {
-        const std::int64_t entries = problem_.rotary->cos->shape()[0];
-        if (attends_ || wants(q_heads))
-            kernels_.rotate(Slot::q, d_, d_.H, d_.Tq, entries, Fault::rotated_q);
-        if (attends_ || wants(k_heads))
-            kernels_.rotate(Slot::k, d_, d_.Hkv, d_.Tk, entries, Fault::rotated_k);
-        check_projections();
-    }
-    keep_heads(Slot::q, q_heads);
-    keep_heads(Slot::k, k_heads);
-    keep_heads(Slot::v, v_heads);
+    make_heads();
     if (attends_) {
         if (wants(weights_mean))
             std::ranges::fill(make(weights_mean).values(), 0.0F);
@@ -433,9 +437,9 @@ Trace VulkanRun::compute() {
             for (float& value : make(weights_mean).values())
                 value /= static_cast<float>(d_.H);
         if (wants(head_out))
-            download(Slot::head_out, 0, make(head_out).values());
+            download(slot_of(head_out), 0, make(head_out).values());
         if (wants(concat))
-            download(Slot::concat, 0, make(concat).values());
+            download(slot_of(concat), 0, make(concat).values());
         if (wants(output))
             project_output();
         list_masked_rows();

@@ -32,7 +32,8 @@ private:
     void plan(const Slab& slab);
     void reserve();
     void upload();
-    void project(TensorId stage, Slot W, Slot bias, Slot to);
+    void project(TensorId stage);
+    void make_heads();
     template<class Take>
     void for_stored_rows(Slot slot, const Shape& heads, const Take& take);
     void keep_heads(Slot slot, TensorId stage);

@@ -1,36 +1,28 @@
 #include "core/engine/vulkan/shaders.h"
 
+#include "core/base/error.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
 namespace headscope::vulkan {
 
 namespace {
 
-constexpr std::uint32_t gemm_code[] =
-#include "shaders/gemm.inc"
-    ;
-constexpr std::uint32_t rotate_code[] =
-#include "shaders/rotate.inc"
-    ;
-constexpr std::uint32_t attend_code[] =
-#include "shaders/attend.inc"
-    ;
-constexpr std::uint32_t rectangle_code[] =
-#include "shaders/rectangle.inc"
-    ;
+struct Shader {
+    std::string_view name;
+    std::span<const std::uint32_t> code;
+};
+#include "shaders/all.inc"
 
 } // namespace
 
-std::span<const std::uint32_t> shader_code(Shader shader) {
-    switch (shader) {
-    case Shader::gemm:
-        return gemm_code;
-    case Shader::rotate:
-        return rotate_code;
-    case Shader::attend:
-        return attend_code;
-    case Shader::rectangle:
-        break;
-    }
-    return rectangle_code;
+std::span<const std::uint32_t> shader_code(std::string_view name) {
+    const auto found = std::ranges::find(shaders, name, &Shader::name);
+    if (found == shaders.end())
+        throw Error(ErrorKind::internal, "there is no compute kernel " + std::string(name));
+    return found->code;
 }
 
 } // namespace headscope::vulkan

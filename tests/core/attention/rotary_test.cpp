@@ -1,8 +1,8 @@
 #include "core/attention/regroup.h"
 #include "core/engine/cpu/cpu_engine.h"
-#include "core/engine/cpu/reference.h"
 #include "tests/catch.h"
 #include "tests/conformance/compare.h"
+#include "tests/conformance/reference.h"
 #include "tests/support.h"
 
 #include <cmath>
@@ -72,7 +72,7 @@ TEST_CASE("a quarter turn moves each number to its partner half a head away") {
                             make_tensor({1, 2, 4}, std::vector<float>{0, 1, 0, 1, 1, 1, 1, 1})};
     const std::vector<float> turned{1, -4, 3, 2, -7, -8, 5, 6};
     cpu::CpuEngine engine(1);
-    for (const Trace& trace : {engine.engine::Engine::run(problem), cpu::reference_trace(problem)}) {
+    for (const Trace& trace : {engine.engine::Engine::run(problem), reference_trace(problem)}) {
         const auto values = [&](TensorId id) {
             const auto span = trace.stage(id)->values();
             return std::vector<float>(span.begin(), span.end());
@@ -89,7 +89,7 @@ TEST_CASE("the CPU engine meets the reference with rotary tables, shared and per
     cpu::CpuEngine engine(2);
     for (const std::int64_t tables : {1, 2}) {
         const Problem problem = grouped_problem(tables);
-        const Trace expected = cpu::reference_trace(problem);
+        const Trace expected = reference_trace(problem);
         CHECK(difference(engine.engine::Engine::run(problem), expected) == "");
         // Stages that are not asked for don't change the ones that are.
         Progress progress;

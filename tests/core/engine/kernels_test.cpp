@@ -1,10 +1,10 @@
 #include "core/engine/cpu/cpu_engine.h"
 #include "core/engine/cpu/kernels/kernels.h"
-#include "core/engine/cpu/reference.h"
 #include "tests/catch.h"
 #include "tests/conformance/cases.h"
 #include "tests/conformance/compare.h"
 #include "tests/conformance/generate.h"
+#include "tests/conformance/reference.h"
 
 #include <algorithm>
 #include <cmath>
@@ -37,7 +37,7 @@ TEST_CASE("every processor has kernels, the fastest are taken, and no others are
 TEST_CASE("the kernels of every instruction set meet the golden and the generated cases") {
     auto cases = generated_cases();
     for (ConformanceCase& one : cases)
-        one.expected = cpu::reference_trace(one.problem);
+        one.expected = reference_trace(one.problem);
     for (ConformanceCase& one : golden_cases())
         cases.push_back(std::move(one));
     for (const cpu::Kernels* kernels : all_kernels()) {

@@ -1,9 +1,9 @@
 #include "core/checkpoint/run/forward.h"
 
 #include "core/engine/cpu/cpu_engine.h"
-#include "core/engine/cpu/reference.h"
 #include "tests/catch.h"
 #include "tests/conformance/compare.h"
+#include "tests/conformance/reference.h"
 #include "tests/core/checkpoint/run/model_case.h"
 #include "tests/support.h"
 #include "tests/test_data.h"
@@ -82,7 +82,7 @@ TEST_CASE("a kept problem recomputes the layer's attention, all stages") {
         REQUIRE(result.layers.size() == 1);
         REQUIRE(result.layers[0].layer == 1);
         REQUIRE(result.layers[0].problem.has_value());
-        CHECK(difference(result.layers[0].trace, cpu::reference_trace(*result.layers[0].problem)) == "");
+        CHECK(difference(result.layers[0].trace, reference_trace(*result.layers[0].problem)) == "");
         CHECK(broken_invariant(result.layers[0].trace) == "");
     }
 }

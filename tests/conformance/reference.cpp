@@ -1,11 +1,11 @@
-#include "core/engine/cpu/reference.h"
+#include "tests/conformance/reference.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
-namespace headscope::cpu {
+namespace headscope {
 
 namespace {
 
@@ -182,4 +182,4 @@ Trace reference_trace(const Problem& problem) {
     return trace;
 }
 
-} // namespace headscope::cpu
+} // namespace headscope

@@ -1,0 +1,407 @@
+#include "app/draw/inspector/inspector_sections.h"
+
+#include "app/draw/kit/format.h"
+#include "app/draw/matrix/rotation.h"
+#include "core/base/in_order.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace headscope::app {
+
+namespace {
+
+std::string n(std::int64_t i) {
+    return std::to_string(i);
+}
+
+/// "owns columns 4 to 7".
+std::string owns(const char* what, std::int64_t first, std::int64_t count) {
+    return count == 1 ? "owns " + std::string(what) + " " + n(first)
+                      : "owns " + std::string(what) + "s " + n(first) + " to " + n(first + count - 1);
+}
+
+void add_shape(Sheet& sheet, TensorId from, TensorId to) {
+    const Dims& dims = sheet.context.dims();
+    sheet.section("Shape");
+    const auto line = [&](TensorId id) {
+        const TensorInfo& info = tensor_info(id);
+        sheet.place(std::string(info.name), info.shape(dims).text());
+    };
+    line(from);
+    line(to);
+}
+
+/// The query heads that read a key/value head: "query heads 0 to 3 share it".
+std::string sharers(const Dims& dims, std::int64_t g) {
+    const std::int64_t each = dims.H / dims.Hkv;
+    return each == 1 ? "" : "heads " + n(g * each) + " to " + n((g + 1) * each - 1) + " share it";
+}
+
+/// The rotation by position that makes a number of q_heads or k_heads.
+int add_turn(Sheet& sheet, const CellAddress& cell) {
+    const Shown& shown = sheet.context.shown;
+    const Turn turn = turn_of(shown, cell);
+    const auto own = static_cast<double>(shown.value(turn.own)),
+               partner = static_cast<double>(shown.value(turn.partner)), cos = static_cast<double>(turn.cos),
+               sin = static_cast<double>(turn.sign * turn.sin);
+    const std::string name = name_of(turn.own.tensor);
+    sheet.section("Turned by position", name + "·cos " + (turn.sign < 0 ? "−" : "+") + " partner·sin");
+    sheet.place("position", n(cell.at[2]));
+    sheet.place("pair", n(turn.pair) + ", " + n(turn.pair + shown.dims().dk / 2),
+                "angle " + number(turn.angle, 1) + "°");
+    return draw_terms(
+        sheet,
+        {.columns = {"column", name, "factor", "product"},
+         .groups = {{.terms = {{.label = n(turn.own.at[2]), .factors = {{own, cos}}, .value = own * cos},
+                               {.label = n(turn.partner.at[2]),
+                                .factors = {{partner, sin}},
+                                .value = partner * sin}},
+                     .name = {}}},
+         .others = {},
+         .name = address_text(shown, cell),
+         .total = static_cast<double>(shown.value(cell))});
+}
+
+struct Reader {
+    std::string address, who;
+};
+
+/// Which cells of the stages read a cell of x or x_kv.
+std::vector<Reader> readers_of_token(const Shown& shown, const CellAddress& cell) {
+    const Problem& problem = shown.problem();
+    if (cell.tensor == TensorId::x_kv) {
+        const std::string word = shortened(key_word(problem, cell.at[1]), 10);
+        return {{"k[" + word + ", :]", "every column"}, {"v[" + word + ", :]", "every column"}};
+    }
+    const std::string word = shortened(query_word(problem, cell.at[1]), 10);
+    std::vector<Reader> out{{"q[" + word + ", :]", "every column"}};
+    if (!problem.cross()) {
+        out.push_back({"k[" + word + ", :]", "every column"});
+        out.push_back({"v[" + word + ", :]", "every column"});
+    }
+    return out;
+}
+
+void add_token_places(Sheet& sheet, const CellAddress& cell) {
+    const Shown& shown = sheet.context.shown;
+    const Dims& dims = shown.dims();
+    const bool keys = cell.tensor == TensorId::x_kv;
+    const auto& names = shown.document->feature_names();
+    const auto d = static_cast<std::size_t>(cell.at[2]);
+    sheet.place("row", n(cell.at[1]),
+                keys ? say_key(shown.problem(), cell.at[1]) : say_query(shown.problem(), cell.at[1]));
+    sheet.place("column", n(cell.at[2]), "of " + n(keys ? dims.Dkv : dims.D));
+    if (d < names.size() && !names[d].empty())
+        sheet.place("feature", names[d]);
+    sheet.place("head", "none", "every head reads it");
+}
+
+void add_input_places(Sheet& sheet, const CellAddress& cell) {
+    const Dims& dims = sheet.context.dims();
+    const TensorInfo& info = tensor_info(cell.tensor);
+    const Shape shape = info.shape(dims);
+    const int last = shape.rank() - 1;
+    if (last == 1)
+        sheet.place("row", n(cell.at[0]), "of " + n(shape[0]));
+    sheet.place("column", n(cell.at[static_cast<std::size_t>(last)]), "of " + n(shape[last]));
+    const HeadAxis heads = head_axis(info, dims);
+    if (heads.axis < 0)
+        return sheet.place("head", "none", "shared by all heads");
+    const bool shared = heads.kv && dims.Hkv != dims.H;
+    const std::int64_t h = cell.at[static_cast<std::size_t>(heads.axis)] / heads.width;
+    sheet.place(shared ? "kv head" : "head", n(h),
+                owns(heads.axis == last ? "column" : "row", h * heads.width, heads.width));
+    if (shared)
+        sheet.place("", sharers(dims, h));
+}
+
+/// The cells of the stages that read a cell of a weight or bias.
+std::vector<Reader> readers_of_input(const Dims& dims, const CellAddress& cell) {
+    const std::string column = n(cell.at[tensor_info(cell.tensor).rank() == 1 ? 0 : 1]);
+    std::vector<Reader> readers;
+    for (const TensorInfo& stage : stage_table()) {
+        if (std::ranges::find(stage.reads(), cell.tensor) == stage.reads().end())
+            continue;
+        if (stage.operation == Operation::head_projection)
+            readers.push_back(
+                {std::string(stage.name) + "[" + n(cell.at[0] / dims.dv) + "][:, " + column + "]", ""});
+        else
+            readers.push_back({std::string(stage.name) + "[:, " + column + "]", "every token"});
+    }
+    return readers;
+}
+
+CellAddress source_cell(const Sheet& sheet, const CellAddress& cell) {
+    const ReadSpan from = reads_of(sheet.context.shown, cell)[0];
+    return {from.source, from.first};
+}
+
+/// How the cell that a number is made from came about.
+int add_source(Sheet& sheet, const CellAddress& source) {
+    if (tensor_info(source.tensor).operation == Operation::projection)
+        return add_projection(sheet, source, "Comes from");
+    const Shown& shown = sheet.context.shown;
+    sheet.section("Comes from", formula_of(source.tensor, shown.problem().parts()));
+    sheet.arithmetic(address_text(shown, source), number(static_cast<double>(shown.value(source)), 2));
+    return 2;
+}
+
+/// Where a row of a head goes to. `note`: the last line.
+void add_head_places(Sheet& sheet, const CellAddress& source, const CellAddress& cell,
+                     const std::string& note) {
+    const Dims& dims = sheet.context.dims();
+    const TensorInfo& info = tensor_info(cell.tensor);
+    const HeadAxis owner = head_axis(info, dims);
+    const std::int64_t width = extent(info.axes[3], dims), heads = extent(info.axes[1], dims),
+                       column = cell.at[1] * width;
+    const bool shared = owner.kv && dims.Hkv != dims.H;
+    sheet.section("Goes to");
+    if (tensor_info(source.tensor).rank() == 3)
+        sheet.place("column", n(source.at[2]), "of " + n(heads * width) + " in " + name_of(source.tensor));
+    sheet.place(shared ? "kv head" : "head", n(cell.at[1]), owns("column", column, width));
+    if (shared)
+        sheet.place("", sharers(dims, cell.at[1]));
+    sheet.place("place", n(cell.at[3]),
+                "of " + n(width) + " in " + name_of(cell.tensor) + "[" + n(cell.at[1]) + "]");
+    add_shape(sheet, source.tensor, cell.tensor);
+    sheet.paragraph(note, sheet.context.theme.muted);
+}
+
+int add_split(Sheet& sheet, const CellAddress& cell) {
+    const CellAddress source = source_cell(sheet, cell);
+    const int decimals = add_source(sheet, source);
+    add_head_places(
+        sheet, source, cell,
+        "numbers moved: " + grouped(tensor_info(cell.tensor).shape(sheet.context.dims()).count()) +
+            ", changed: 0");
+    return decimals;
+}
+
+int add_rotation(Sheet& sheet, const CellAddress& cell) {
+    const CellAddress source = source_cell(sheet, cell);
+    const int turn = add_turn(sheet, cell);
+    const int decimals = std::max(turn, add_source(sheet, source));
+    add_head_places(sheet, source, cell,
+                    "Every number of the head is turned with its partner, half a head away.");
+    return decimals;
+}
+
+int add_joined(Sheet& sheet, const CellAddress& cell) {
+    const CellAddress source = source_cell(sheet, cell);
+    const Shown& shown = sheet.context.shown;
+    const Dims& dims = shown.dims();
+    const std::int64_t h = source.at[1];
+    const auto from = static_cast<double>(shown.value(source)), to = static_cast<double>(shown.value(cell));
+    const auto gain = static_cast<double>(shown.problem().gain(h));
+    sheet.section("Comes from", gain == 1.0 ? "the same number" : "× gain of " + say_head(h));
+    int decimals = 2;
+    if (gain == 1.0) {
+        sheet.arithmetic(address_text(shown, source), number(from, decimals));
+    } else {
+        const SumFormat format =
+            step_format({from, gain}, to, [](const std::vector<double>& v) { return v[0] * v[1]; });
+        decimals = format.decimals;
+        sheet.row(address_text(shown, source), number(from, decimals));
+        sheet.arithmetic(number(from, decimals) + " × " + number(gain, decimals),
+                         about(format.approximate) + number(to, decimals));
+        if (gain == 0.0)
+            sheet.paragraph("The gain of this head is 0: it is switched off.", sheet.context.theme.text);
+    }
+    if (fully_masked(*shown.trace, cell.at[0], h, cell.at[1]))
+        sheet.paragraph("The head may read no key here, so its output is 0.", sheet.context.theme.text);
+    sheet.section("Goes to");
+    sheet.place("place", n(source.at[3]), "of " + n(dims.dv) + " in head_out[" + n(h) + "]");
+    sheet.place("head", n(h), owns("column", h * dims.dv, dims.dv));
+    sheet.place("column", n(cell.at[2]), "of " + n(dims.H * dims.dv) + " in concat");
+    add_shape(sheet, TensorId::head_out, TensorId::concat);
+    return decimals;
+}
+
+int add_given(Sheet& sheet, const CellAddress& cell) {
+    const Shown& shown = sheet.context.shown;
+    const TensorInfo& info = tensor_info(cell.tensor);
+    const bool token = cell.tensor == TensorId::x || cell.tensor == TensorId::x_kv;
+    sheet.section(std::string(info.title), info.shape(shown.dims()).text());
+    if (token)
+        add_token_places(sheet, cell);
+    else
+        add_input_places(sheet, cell);
+    sheet.section("Read by");
+    for (const Reader& reader :
+         token ? readers_of_token(shown, cell) : readers_of_input(shown.dims(), cell)) {
+        const float taken = sheet.put(sheet.left, reader.address, sheet.width(), figure::Font::mono,
+                                      Sheet::text_size, sheet.context.theme.ink);
+        if (!reader.who.empty() && sheet.width() - taken > 40)
+            sheet.put(sheet.right, reader.who, sheet.width() - taken - 12, figure::Font::ui, Sheet::text_size,
+                      sheet.context.theme.muted, figure::Align::right);
+        sheet.y += Sheet::row_height;
+    }
+    return 2;
+}
+
+int add_output(Sheet& sheet, const CellAddress& cell) {
+    const int decimals = add_shares(sheet, cell);
+    return std::max(decimals, add_output_terms(sheet, cell));
+}
+
+std::string query_at(const Shown& shown, const CellAddress& cell, std::size_t axis) {
+    return plain_query(shown.problem(), cell.at[axis]);
+}
+
+std::string key_at(const Shown& shown, const CellAddress& cell, std::size_t axis) {
+    return plain_key(shown.problem(), cell.at[axis]);
+}
+
+/// The token whose row the cell lies in.
+std::string token_at(const Shown& shown, const CellAddress& cell) {
+    const TensorInfo& info = tensor_info(cell.tensor);
+    for (std::size_t axis = 0; axis < info.axes.size(); ++axis)
+        if (info.axes[axis] == Axis::Tk || info.axes[axis] == Axis::Tq)
+            return info.axes[axis] == Axis::Tk ? key_at(shown, cell, axis) : query_at(shown, cell, axis);
+    return "";
+}
+
+std::string say_given(const Shown& shown, const CellAddress& cell) {
+    const TensorInfo& info = tensor_info(cell.tensor);
+    const auto& names = shown.document->feature_names();
+    const auto feature = static_cast<std::size_t>(cell.at[2]);
+    if (cell.tensor == TensorId::x && feature < names.size() && !names[feature].empty())
+        return "“" + shortened(names[feature], 20) + "” of " + token_at(shown, cell);
+    if (cell.tensor == TensorId::x || cell.tensor == TensorId::x_kv)
+        return "number " + n(cell.at[2]) + " of " + token_at(shown, cell);
+    for (const TensorInfo& stage : stage_table()) {
+        const bool output = stage.operation == Operation::output_projection;
+        if (std::ranges::find(stage.reads(), cell.tensor) == stage.reads().end() ||
+            (stage.operation != Operation::projection && !output))
+            continue;
+        const std::string to = output ? "the output" : std::string(stage.name);
+        return info.rank() == 1
+                   ? "added to column " + n(cell.at[0]) + " of " + to
+                   : "from column " + n(cell.at[0]) + " of " + (output ? "concat" : "the tokens") +
+                         " to column " + n(cell.at[1]) + " of " + to;
+    }
+    return "";
+}
+
+std::string say_projection(const Shown& shown, const CellAddress& cell) {
+    return std::string(cell.tensor == TensorId::q   ? "query"
+                       : cell.tensor == TensorId::k ? "key"
+                                                    : "value") +
+           " feature " + n(cell.at[2]) + " of " + token_at(shown, cell);
+}
+
+std::string say_split(const Shown& shown, const CellAddress& cell) {
+    const ReadSpan from = reads_of(shown, cell)[0];
+    const int column = tensor_info(from.source).rank() - 1;
+    return "the same cell as " + name_of(from.source) + "[" + token_at(shown, cell) + ", " +
+           n(from.first[static_cast<std::size_t>(column)]) + "]";
+}
+
+std::string say_rotation(const Shown& shown, const CellAddress& cell) {
+    return "number " + n(cell.at[3]) + " of " + token_at(shown, cell) + ", turned by its position";
+}
+
+std::string say_score(const Shown& shown, const CellAddress& cell) {
+    return "how well " + key_at(shown, cell, 3) + " fits the query of " + query_at(shown, cell, 2) + " in " +
+           say_head(cell.at[1]);
+}
+
+std::string say_mask(const Shown& shown, const CellAddress& cell) {
+    return (std::isinf(shown.value(cell)) ? "forbidden: " : "allowed: ") + query_at(shown, cell, 2) +
+           (std::isinf(shown.value(cell)) ? " may not read " : " may read ") + key_at(shown, cell, 3);
+}
+
+std::string say_weight(const Shown& shown, const CellAddress& cell) {
+    return "of all that " + query_at(shown, cell, 2) + " reads in " + say_head(cell.at[1]);
+}
+
+std::string say_mean(const Shown& shown, const CellAddress& cell) {
+    const std::int64_t H = shown.dims().H;
+    return "of all that " + query_at(shown, cell, 1) + " reads, averaged over " +
+           (H == 1 ? "1 head" : n(H) + " heads");
+}
+
+std::string say_value_sum(const Shown& shown, const CellAddress& cell) {
+    return "value feature " + n(cell.at[3]) + " as " + query_at(shown, cell, 2) + " reads it in " +
+           say_head(cell.at[1]);
+}
+
+std::string say_joined(const Shown& shown, const CellAddress& cell) {
+    const std::int64_t dv = shown.dims().dv, h = cell.at[2] / dv;
+    const float gain = shown.problem().gain(h);
+    return "number " + n(cell.at[2] % dv) + " of " + say_head(h) + " for " + query_at(shown, cell, 1) +
+           (gain == 1.0F ? "" : ", times the gain " + number(gain, 2));
+}
+
+std::string say_contribution(const Shown& shown, const CellAddress& cell) {
+    return "what " + say_head(cell.at[1]) + " adds to output[" + query_at(shown, cell, 2) + ", " +
+           n(cell.at[3]) + "]";
+}
+
+std::string say_output(const Shown& shown, const CellAddress& cell) {
+    return "number " + n(cell.at[2]) + " of " + query_at(shown, cell, 1) + ", after attention";
+}
+
+using Write = int (*)(Sheet& sheet, const CellAddress& cell, int fewest);
+using Caption = std::string (*)(const Shown& shown, const CellAddress& cell);
+
+/// How a stage of each operation is explained.
+struct Explanation {
+    Operation operation;
+    bool after_input; ///< below the explanation of the same cell of its first input
+    Write write;      ///< `fewest`: the decimals of the explanation above it
+    Caption caption;
+};
+constexpr std::array<Explanation, operation_count> explanations{{
+    {Operation::given, false, [](Sheet& s, const CellAddress& c, int) { return add_given(s, c); }, say_given},
+    {Operation::projection, false,
+     [](Sheet& s, const CellAddress& c, int) { return add_projection(s, c, "Term by term"); },
+     say_projection},
+    {Operation::split, false, [](Sheet& s, const CellAddress& c, int) { return add_split(s, c); }, say_split},
+    {Operation::rotation, false, [](Sheet& s, const CellAddress& c, int) { return add_rotation(s, c); },
+     say_rotation},
+    {Operation::dot_product, false,
+     [](Sheet& s, const CellAddress& c, int) { return add_dot_product(s, c.at); }, say_score},
+    {Operation::scale, true,
+     [](Sheet& s, const CellAddress& c, int fewest) { return add_scale(s, c.at, fewest); },
+     [](const Shown&, const CellAddress&) { return std::string("the same score, scaled by √dk"); }},
+    {Operation::mask, true,
+     [](Sheet& s, const CellAddress& c, int fewest) { return add_mask(s, c.at, fewest); }, say_mask},
+    {Operation::softmax, true,
+     [](Sheet& s, const CellAddress& c, int fewest) { return add_softmax(s, c.at, fewest); }, say_weight},
+    {Operation::mean, false, [](Sheet& s, const CellAddress& c, int) { return add_mean(s, c); }, say_mean},
+    {Operation::value_sum, false, [](Sheet& s, const CellAddress& c, int) { return add_value_sum(s, c); },
+     say_value_sum},
+    {Operation::join, false, [](Sheet& s, const CellAddress& c, int) { return add_joined(s, c); },
+     say_joined},
+    {Operation::head_projection, false,
+     [](Sheet& s, const CellAddress& c, int) { return add_contribution(s, c); }, say_contribution},
+    {Operation::output_projection, false,
+     [](Sheet& s, const CellAddress& c, int) { return add_output(s, c); }, say_output},
+}};
+static_assert(in_order(explanations, &Explanation::operation),
+              "every operation is explained, in the order of Operation");
+
+const Explanation& explanation_of(const Shown& shown, TensorId tensor) {
+    return explanations[static_cast<std::size_t>(tensor_info(tensor, shown.problem().parts()).operation)];
+}
+
+} // namespace
+
+int explain(Sheet& sheet, const CellAddress& cell) {
+    const ProblemParts parts = sheet.context.shown.problem().parts();
+    const Explanation& explanation = explanation_of(sheet.context.shown, cell.tensor);
+    const int fewest =
+        explanation.after_input
+            ? explain(sheet, {source_of(tensor_info(cell.tensor, parts).inputs[0], parts), cell.at})
+            : 0;
+    return explanation.write(sheet, cell, fewest);
+}
+
+std::string caption_of(const Shown& shown, const CellAddress& cell) {
+    return explanation_of(shown, cell.tensor).caption(shown, cell);
+}
+
+} // namespace headscope::app

@@ -1,0 +1,80 @@
+#include "core/engine/vulkan/kernels.h"
+#include "core/engine/vulkan/unsigned.h"
+
+#include <algorithm>
+#include <array>
+
+namespace headscope::vulkan {
+
+namespace {
+
+/// What every kernel that makes rows of heads is told, in this order.
+struct RowsPush {
+    std::uint32_t rows;             ///< of all heads of the dispatch
+    std::uint32_t T, width, stride; ///< rows of one head, numbers of a row, and the stored width of a row
+    std::uint32_t y_at, table_at[2], fault;
+    float number; ///< a parameter of the problem
+};
+
+/// The kernel of an operation. Bindings: the rows, two tables of numbers for each column, or for each
+/// position and column, and the faults.
+struct Step {
+    Operation operation;
+    std::string_view shader;
+    bool pairs; ///< an invocation for each pair of numbers; else one for each row
+    float (*number)(const Problem& problem);
+};
+constexpr std::array steps{
+    Step{Operation::rotation, "rotate", true, [](const Problem&) { return 0.0F; }},
+};
+constexpr std::uint32_t threads = 64;
+
+} // namespace
+
+void Kernels::make_head_rows(const Problem& problem, const TensorInfo& stage, Slot slot) {
+    const auto step = std::ranges::find(steps, stage.operation, &Step::operation);
+    if (step == steps.end())
+        return; // the numbers stay
+    const Dims& d = problem.dims;
+    const Shape shape = stage.shape(d);
+    const std::int64_t heads = shape[1], T = shape[2], width = shape[3], stride = padded(width);
+    const std::int64_t invocations = T * (step->pairs ? width / 2 : 1);
+    for (std::int64_t b = 0; b < d.B; ++b)
+        for (std::int64_t h = 0; h < heads;) {
+            // Takes as many heads as fit in one binding and in one row of workgroups.
+            std::int64_t count = heads - h;
+            while (count > 1 && (!arena_.fits(u64(count * T * stride) * sizeof(float)) ||
+                                 groups_of(u64(count * invocations), threads) > gpu_.info().groups[0]))
+                count /= 2;
+            RowsPush push{.rows = u32(count * T),
+                          .T = u32(T),
+                          .width = u32(width),
+                          .stride = u32(stride),
+                          .y_at = 0,
+                          .table_at = {},
+                          .fault = static_cast<std::uint32_t>(Fault::head_rows) +
+                                   static_cast<std::uint32_t>(stage.id),
+                          .number = step->number(problem)};
+            std::uint32_t none = 0;
+            std::vector<GpuBinding> bindings{arena_.window(
+                slot, u64((b * heads + h) * T * stride), u64(count * T * stride), sizeof(float), push.y_at)};
+            for (const std::size_t table : {0U, 1U}) {
+                const TensorPtr numbers = input_tensor(problem, stage.inputs[table + 1]);
+                if (numbers == nullptr) {
+                    bindings.push_back(arena_.window(Slot::nothing, 0, 1, sizeof(float), none));
+                    continue;
+                }
+                const bool by_entry = numbers->shape().rank() == 3 && numbers->shape()[0] > 1;
+                const std::int64_t cells = numbers->count() / (by_entry ? d.B : 1);
+                bindings.push_back(arena_.window(slot_of(stage.inputs[table + 1]),
+                                                 u64(by_entry ? b * cells : 0), u64(cells), sizeof(float),
+                                                 push.table_at[table]));
+            }
+            bindings.push_back(arena_.window(Slot::faults, 0, fault_count, sizeof(float), none));
+            gpu_.dispatch(kernel(step->shader, 4, {threads}), bindings, bytes_of(push),
+                          {groups_of(u64(count * invocations), threads), 1, 1});
+            h += count;
+        }
+}
+
+} // namespace headscope::vulkan
