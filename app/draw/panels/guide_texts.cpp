@@ -76,6 +76,10 @@ GuideText say_split(const Speaker& s) {
                                  " of Q are dealt out in order: " + span("column", 0, dims.dk) +
                                  " to head 0, " + span("column", dims.dk, dims.dk) + " to head 1" +
                                  (dims.H > 2 ? ", and so on for " + count(dims.H, "head") + "." : "."));
+    const ProblemParts parts = s.problem.parts();
+    for (const TensorId step : steps_to(TensorId::q_heads, parts))
+        if (step != TensorId::q && step != TensorId::q_heads)
+            out.paragraphs.push_back("On the way: " + formula_of(step, parts) + ".");
     if (s.problem.rotary) {
         const Turn turn = turn_of(s.shown, {TensorId::q_heads, {s.b, head, s.i, 0}});
         out.paragraphs.push_back("Then every pair of numbers half a head apart is turned by its token’s "
@@ -85,6 +89,10 @@ GuideText say_split(const Speaker& s) {
                                  "°. Two tokens at a fixed distance then always differ by the same angle. "
                                  "Values are not turned.");
         out.try_it = "Press Rotation. Which pairs turn fast, which hardly at all?";
+        return out;
+    }
+    if (!heads_are_columns(parts)) {
+        out.try_it = "Press One head. Which numbers grow on the way, and which shrink?";
         return out;
     }
     out.paragraphs.push_back("No number changes on the way: q_heads[" + n(head) + "] of " + s.query() +
