@@ -1,6 +1,7 @@
 #include "core/project/case_file.h"
 
 #include "core/base/error.h"
+#include "core/base/overloaded.h"
 
 #include <algorithm>
 #include <array>
@@ -115,22 +116,14 @@ Problem load_case(const CaseSource& source) {
     problem.x = read_tokens(file, "X");
     if (file.has("X_kv"))
         problem.x_kv = read_tokens(file, "X_kv");
-    Weights& w = problem.weights;
-    struct Slot {
-        const char* name;
-        TensorPtr* tensor;
-        bool needed;
-    };
-    for (const Slot& slot : std::array<Slot, 8>{{{"W_Q", &w.W_Q, true},
-                                                 {"W_K", &w.W_K, true},
-                                                 {"W_V", &w.W_V, true},
-                                                 {"W_O", &w.W_O, true},
-                                                 {"b_Q", &w.b_Q, false},
-                                                 {"b_K", &w.b_K, false},
-                                                 {"b_V", &w.b_V, false},
-                                                 {"b_O", &w.b_O, false}}})
-        *slot.tensor = read_weights(file, weights_file, slot.name, slot.needed);
-    problem.dims = infer_dims(problem.x, problem.x_kv, w, source.H, source.Hkv);
+    visit_fields(Overloaded{[&](const Field& field, TensorPtr& tensor) {
+                                if (tensor == nullptr && field.row != TensorId::x_kv)
+                                    tensor = read_weights(file, weights_file,
+                                                          std::string(field.words).c_str(), field.needed);
+                            },
+                            [](const Field&, auto&) {}},
+                 problem);
+    problem.dims = infer_dims(problem.x, problem.x_kv, problem.weights, source.H, source.Hkv);
     problem.mask = source.mask;
     add_file_masks(file, problem.mask);
     validate(problem);

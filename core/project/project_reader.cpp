@@ -56,8 +56,8 @@ std::vector<std::string> read_texts(const checkpoint::ConfigReader& object, cons
 }
 
 /// 1 where there is none.
-float read_positive(const checkpoint::ConfigReader& object, const char* key) {
-    const auto number = static_cast<float>(object.positive(key, 1.0));
+float read_positive(const checkpoint::ConfigReader& object, const char* key, float usual) {
+    const auto number = static_cast<float>(object.positive(key, static_cast<double>(usual)));
     if (!std::isfinite(number) || number <= 0)
         object.refuse(key, "a number above 0 that float32 can hold");
     return number;
@@ -202,25 +202,27 @@ Problem Reader::problem(const checkpoint::ConfigReader& object, const std::strin
         return value == tensors->end() ? nullptr : finite_tensor(*value, std::string(name) + " of " + owner);
     };
     const auto key = [](const Field& field) { return std::string(field.name); };
-    visit_fields(
-        Overloaded{
-            [](const Field&, const Dims&) {}, // read above
-            [&](const Field& field, TensorPtr& tensor) { tensor = read(field.name); },
-            [&](const Field&, std::optional<Rotary>& rotary) {
-                Rotary tables{read(tensor_info(TensorId::rotary_cos).name),
-                              read(tensor_info(TensorId::rotary_sin).name)};
-                if (tables.cos != nullptr || tables.sin != nullptr)
-                    rotary = std::move(tables);
-            },
-            [&](const Field& field, Mask& rules) { rules = mask(object, key(field).c_str(), owner, true); },
-            [&](const Field& field, std::vector<float>& numbers) {
-                numbers = read_numbers(object, key(field).c_str());
-            },
-            [&](const Field& field, float& number) { number = read_positive(object, key(field).c_str()); },
-            [&](const Field& field, std::vector<std::string>& texts) {
-                texts = read_texts(object, key(field).c_str());
-            }},
-        problem);
+    visit_fields(Overloaded{[](const Field&, const Dims&) {}, // read above
+                            [&](const Field& field, TensorPtr& tensor) { tensor = read(field.name); },
+                            [&](const Field&, std::optional<Rotary>& rotary) {
+                                Rotary tables{read(tensor_info(TensorId::rotary_cos).name),
+                                              read(tensor_info(TensorId::rotary_sin).name)};
+                                if (tables.cos != nullptr || tables.sin != nullptr)
+                                    rotary = std::move(tables);
+                            },
+                            [&](const Field& field, Mask& rules) {
+                                rules = mask(object, key(field).c_str(), owner, true);
+                            },
+                            [&](const Field& field, std::vector<float>& numbers) {
+                                numbers = read_numbers(object, key(field).c_str());
+                            },
+                            [&](const Field& field, float& number) {
+                                number = read_positive(object, key(field).c_str(), number);
+                            },
+                            [&](const Field& field, std::vector<std::string>& texts) {
+                                texts = read_texts(object, key(field).c_str());
+                            }},
+                 problem);
     for (const auto& [name, value] : tensors->items())
         if (!known.contains(name))
             fail_input(file_.source() + ": " + owner + " names a tensor for " + name +
@@ -289,7 +291,7 @@ Recipe Reader::recipe(const checkpoint::ConfigReader& object) {
             recipe.base = std::make_shared<const Problem>(std::move(*read));
     recipe.edits = inputs(object, "edits", "the edit of");
     recipe.gains = read_numbers(object, "gains");
-    recipe.temperature = read_positive(object, "temperature");
+    recipe.temperature = read_positive(object, "temperature", 1.0F);
     recipe.extra_mask = mask(object, "extra_mask", "the recipe", false);
     recipe.painted_mask = mask(object, "painted_mask", "the painted mask", false);
     return recipe;

@@ -67,27 +67,32 @@ ordered_json problem_json(const Problem& problem, const std::string& prefix, Ten
         if (tensor != nullptr)
             out["tensors"][std::string(name)] = tensors.put_finite(prefix + std::string(name), tensor);
     };
-    visit_fields(
-        Overloaded{[&](const Field& field, const Dims& d) {
-                       out[std::string(field.name)] = {{"B", d.B},     {"Tq", d.Tq},   {"Tk", d.Tk},
-                                                       {"D", d.D},     {"Dkv", d.Dkv}, {"H", d.H},
-                                                       {"Hkv", d.Hkv}, {"dk", d.dk},   {"dv", d.dv}};
-                   },
-                   [&](const Field& field, const TensorPtr& tensor) { put(field.name, tensor); },
-                   [&](const Field&, const std::optional<Rotary>& rotary) {
-                       if (!rotary)
-                           return;
-                       put(tensor_info(TensorId::rotary_cos).name, rotary->cos);
-                       put(tensor_info(TensorId::rotary_sin).name, rotary->sin);
-                   },
-                   [&](const Field& field, const Mask& mask) {
-                       out[std::string(field.name)] = mask_json(mask, prefix, tensors);
-                   },
-                   [&](const Field& field, const std::vector<float>& numbers) {
-                       out[std::string(field.name)] = finite_numbers(numbers, field.words);
-                   },
-                   [&](const Field& field, const auto& value) { out[std::string(field.name)] = value; }},
-        problem);
+    visit_fields(Overloaded{[&](const Field& field, const Dims& d) {
+                                out[std::string(field.name)] = {{"B", d.B},     {"Tq", d.Tq},   {"Tk", d.Tk},
+                                                                {"D", d.D},     {"Dkv", d.Dkv}, {"H", d.H},
+                                                                {"Hkv", d.Hkv}, {"dk", d.dk},   {"dv", d.dv}};
+                            },
+                            [&](const Field& field, const TensorPtr& tensor) { put(field.name, tensor); },
+                            [&](const Field&, const std::optional<Rotary>& rotary) {
+                                if (!rotary)
+                                    return;
+                                put(tensor_info(TensorId::rotary_cos).name, rotary->cos);
+                                put(tensor_info(TensorId::rotary_sin).name, rotary->sin);
+                            },
+                            [&](const Field& field, const Mask& mask) {
+                                out[std::string(field.name)] = mask_json(mask, prefix, tensors);
+                            },
+                            [&](const Field& field, const std::vector<float>& numbers) {
+                                out[std::string(field.name)] = finite_numbers(numbers, field.words);
+                            },
+                            [&](const Field& field, float number) {
+                                if (has_tensor(*field.row, problem.parts()))
+                                    out[std::string(field.name)] = number;
+                            },
+                            [&](const Field& field, const std::vector<std::string>& texts) {
+                                out[std::string(field.name)] = texts;
+                            }},
+                 problem);
     return out;
 }
 

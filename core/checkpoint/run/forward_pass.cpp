@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/checkpoint/model/layers.h"
+#include "core/checkpoint/model/model_edits.h"
 #include "core/checkpoint/model/rope.h"
 
 #include <algorithm>
@@ -91,14 +92,9 @@ Problem ForwardPass::problem_of(std::int64_t l, const WeightSet& weights, Tensor
                     .dk = architecture_.dk,
                     .dv = architecture_.dk};
     problem.x = std::move(x);
-    problem.weights = {.W_Q = weights[WeightId::W_Q],
-                       .W_K = weights[WeightId::W_K],
-                       .W_V = weights[WeightId::W_V],
-                       .W_O = weights[WeightId::W_O],
-                       .b_Q = weights[WeightId::b_Q],
-                       .b_K = weights[WeightId::b_K],
-                       .b_V = weights[WeightId::b_V],
-                       .b_O = weights[WeightId::b_O]};
+    for (const TensorInfo& input : input_table())
+        if (const std::optional<WeightId> weight = weight_of(input.id))
+            *problem.input_slot(input.id) = weights[*weight];
     problem.mask = mask_of(l);
     problem.temperature = static_cast<float>(architecture_.temperature(l));
     if (inputs_.B == 1)
