@@ -24,6 +24,9 @@ struct Weights {
     TensorPtr b_K; ///< (Hkv dk)
     TensorPtr b_V; ///< (Hkv dv)
     TensorPtr b_O; ///< (D)
+    /// (dk): weights of an RMSNorm (Zhang and Sennrich 2019) over each row of a query and key head, before
+    /// the rotation (Henry et al. 2020, "Query-Key Normalization"). Both or none.
+    TensorPtr q_norm{}, k_norm{};
 };
 
 /// Rotary position embedding (Su et al. 2021, "RoFormer"), in the order of Hugging Face's rotate_half: number
@@ -43,15 +46,21 @@ struct Problem {
     Weights weights;
     Mask mask;
     std::vector<float> gains;           ///< one per head, multiplying head_out before concat; empty: all 1
+    float norm_eps = 1e-6F;             ///< added to the mean square by q_norm and k_norm; > 0
     float temperature = 1.0F;           ///< the scaled scores are divided by it; > 0
     std::vector<std::string> tokens;    ///< Tq labels, or empty
     std::vector<std::string> kv_tokens; ///< Tk labels when x_kv is given, or empty
     std::optional<Rotary> rotary{};     ///< turns q_heads and k_heads by their positions
 
     bool cross() const { return x_kv != nullptr; }
-    ProblemParts parts() const { return {.cross = cross(), .rotary = rotary.has_value()}; }
+    ProblemParts parts() const {
+        return {.cross = cross(),
+                .rotary = rotary.has_value(),
+                .qk_norm = weights.q_norm != nullptr || weights.k_norm != nullptr};
+    }
     float gain(std::int64_t h) const { return gains.empty() ? 1.0F : gains[static_cast<std::size_t>(h)]; }
-    /// The tensor a user owns by its name: x, x_kv, W_*, b_*; null for stages, mask, gain and absent biases.
+    /// The tensor a user owns by its name: x, x_kv, W_*, b_*, q_norm, k_norm; null for stages, mask, gain and
+    /// absent biases.
     const Tensor* input(TensorId id) const;
     TensorPtr input_ptr(TensorId id) const;
     /// Where that tensor is held, whether or not there is one; null for stages, mask and gain.
@@ -87,6 +96,9 @@ void visit_fields(const Visit& visit, Problems&... p) {
     visit(Field{"b_K", "b_K", b_K}, p.weights.b_K...);
     visit(Field{"b_V", "b_V", b_V}, p.weights.b_V...);
     visit(Field{"b_O", "b_O", b_O}, p.weights.b_O...);
+    visit(Field{"q_norm", "q_norm", q_norm}, p.weights.q_norm...);
+    visit(Field{"k_norm", "k_norm", k_norm}, p.weights.k_norm...);
+    visit(Field{"norm_eps", "ε of the norms on queries and keys", norm_eps}, p.norm_eps...);
     visit(Field{"rotary", "rotary table"}, p.rotary...);
     visit(Field{"mask", "mask", mask}, p.mask...);
     visit(Field{"gains", "gains", gain, false, Axis::H}, p.gains...);
@@ -95,7 +107,7 @@ void visit_fields(const Visit& visit, Problems&... p) {
     visit(Field{"kv_tokens", "key tokens", {}, false, Axis::Tk}, p.kv_tokens...);
 }
 
-/// Whether a problem holds that tensor for the user to edit: x, x_kv, W_*, b_*.
+/// Whether a problem holds that tensor for the user to edit: x, x_kv, W_*, b_*, q_norm, k_norm.
 bool is_editable(TensorId id);
 
 /// The numbers of an input, those of the rotary tables among them; null where the problem holds no tensor.

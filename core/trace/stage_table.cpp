@@ -44,6 +44,12 @@ Spans split_cells(const Row& row, const Dims& dims, const Index& at, const Probl
     return {head_cells(row, dims, at, parts, 1)};
 }
 
+/// A number, and with it the head's whole row, whose mean square it is divided by.
+Spans head_norm_cells(const Row& row, const Dims& dims, const Index& at, const ProblemParts& parts) {
+    return {head_cells(row, dims, {at[0], at[1], at[2], 0}, parts, extent(row.axes[3], dims)),
+            {row.inputs[1], {at[3], 0, 0, 0}, 0, 1}};
+}
+
 Spans rotation_cells(const Row& row, const Dims& dims, const Index& at, const ProblemParts& parts) {
     Index partner = at;
     partner[3] = rotary_partner(at[3], dims.dk);
@@ -109,6 +115,13 @@ constexpr Row by_head(Row row, std::string_view verb, std::string_view pytorch) 
     return row;
 }
 
+/// A row that only problems with this part have; the others read `instead`.
+constexpr Row given_with(Row row, ProblemPart when, std::optional<TensorId> instead = {}) {
+    row.when = when;
+    row.instead = instead;
+    return row;
+}
+
 // In the order in which they are computed.
 constexpr std::array<Row, stage_count> stages{{
     stage(x, "x", "Token vectors", "X", G::x, axes(A::B, A::Tq, A::D), Op::given, nullptr, {},
@@ -119,11 +132,25 @@ constexpr std::array<Row, stage_count> stages{{
           {x_kv, W_K, b_K}, "K = X W_K + b_K"),
     stage(v, "v", "Values", "V", G::qkv, axes(A::B, A::Tk, A::Hkv_dv), Op::projection, projection_cells,
           {x_kv, W_V, b_V}, "V = X W_V + b_V"),
+    given_with(by_head(stage(q_normed, "q_normed", "Normed queries", "Q_n", G::split,
+                             axes(A::B, A::H, A::Tq, A::dk), Op::head_norm, head_norm_cells,
+                             {q, q_norm, norm_eps}, "q_normed[h] = $ / √(mean of its squares + ε) · q_norm"),
+                       "norm",
+                       "q_normed = $\nq_normed = q_normed * torch.rsqrt(q_normed.square().mean(dim=-1, "
+                       "keepdim=True) + norm_eps) * q_norm"),
+               &ProblemParts::qk_norm, q),
+    given_with(by_head(stage(k_normed, "k_normed", "Normed keys", "K_n", G::split,
+                             axes(A::B, A::Hkv, A::Tk, A::dk), Op::head_norm, head_norm_cells,
+                             {k, k_norm, norm_eps}, "k_normed[h] = $ / √(mean of its squares + ε) · k_norm"),
+                       "norm",
+                       "k_normed = $\nk_normed = k_normed * torch.rsqrt(k_normed.square().mean(dim=-1, "
+                       "keepdim=True) + norm_eps) * k_norm"),
+               &ProblemParts::qk_norm, k),
     by_head(stage(q_heads, "q_heads", "Queries by head", "Q_h", G::split, axes(A::B, A::H, A::Tq, A::dk),
-                  Op::split, split_cells, {q}, "q_heads[h] = $"),
+                  Op::split, split_cells, {q_normed}, "q_heads[h] = $"),
             "move", "q_heads = $"),
     by_head(stage(k_heads, "k_heads", "Keys by head", "K_h", G::split, axes(A::B, A::Hkv, A::Tk, A::dk),
-                  Op::split, split_cells, {k}, "k_heads[h] = $"),
+                  Op::split, split_cells, {k_normed}, "k_heads[h] = $"),
             "move", "k_heads = $"),
     by_head(stage(v_heads, "v_heads", "Values by head", "V_h", G::split, axes(A::B, A::Hkv, A::Tk, A::dv),
                   Op::split, split_cells, {v}, "v_heads[h] = $"),
@@ -165,12 +192,6 @@ constexpr Row given(TensorId id, std::string_view name, std::string_view title, 
             .stage = false};
 }
 
-constexpr Row given_with(Row row, ProblemPart when, std::optional<TensorId> instead = {}) {
-    row.when = when;
-    row.instead = instead;
-    return row;
-}
-
 constexpr std::array<Row, tensor_count - stage_count> inputs{{
     given_with(given(x_kv, "x_kv", "Key and value source", "X_kv", G::qkv, axes(A::B, A::Tk, A::Dkv)),
                &ProblemParts::cross, x),
@@ -191,6 +212,12 @@ constexpr std::array<Row, tensor_count - stage_count> inputs{{
     given_with(
         given(rotary_sin, "rotary.sin", "Sines of the rotation", "sin", G::split, axes(A::B, A::Tq, A::dk)),
         &ProblemParts::rotary),
+    given_with(given(q_norm, "q_norm", "Query norm weights", "q_norm", G::split, axes(A::dk)),
+               &ProblemParts::qk_norm),
+    given_with(given(k_norm, "k_norm", "Key norm weights", "k_norm", G::split, axes(A::dk)),
+               &ProblemParts::qk_norm),
+    given_with(given(norm_eps, "norm_eps", "Added to the mean square by the norms", "ε", G::split, axes()),
+               &ProblemParts::qk_norm),
 }};
 
 /// The row of a stage in problems with a rotary position embedding.

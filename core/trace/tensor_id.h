@@ -10,6 +10,8 @@ enum class TensorId : std::uint8_t {
     q,
     k,
     v,
+    q_normed,
+    k_normed,
     q_heads,
     k_heads,
     v_heads,
@@ -35,9 +37,12 @@ enum class TensorId : std::uint8_t {
     gain,
     temperature,
     rotary_cos,
-    rotary_sin
+    rotary_sin,
+    q_norm,
+    k_norm,
+    norm_eps
 };
-inline constexpr int stage_count = 16, tensor_count = 30;
+inline constexpr int stage_count = 18, tensor_count = 35;
 
 /// The stops of the stage strip, from left to right. Stages that are understood together share one.
 enum class StageGroup : std::uint8_t {
@@ -74,6 +79,7 @@ enum class Operation : std::uint8_t {
     given,             ///< decided by the user, or by the positions of the tokens
     projection,        ///< a row of one tensor times a column of another, plus a bias
     split,             ///< the same number, in the head that owns its column
+    head_norm,         ///< as split, then RMSNorm of the head's row
     rotation,          ///< as split, then turned with its partner by the position
     dot_product,       ///< q_i . k_j
     scale,             ///< divided by sqrt(dk) and the temperature
@@ -85,7 +91,7 @@ enum class Operation : std::uint8_t {
     head_projection,   ///< one head's numbers times its rows of W_O
     output_projection, ///< a projection that is also the sum of the heads' contributions
 };
-inline constexpr int operation_count = 13;
+inline constexpr int operation_count = 14;
 
 /// How numbers are coloured.
 enum class Scale : std::uint8_t {
@@ -96,8 +102,9 @@ enum class Scale : std::uint8_t {
 
 /// What a problem has beyond what every problem has.
 struct ProblemParts {
-    bool cross = false;  ///< keys and values have a source of their own
-    bool rotary = false; ///< a rotary position embedding
+    bool cross = false;   ///< keys and values have a source of their own
+    bool rotary = false;  ///< a rotary position embedding
+    bool qk_norm = false; ///< a norm on the rows of q and k in each head
     bool operator==(const ProblemParts&) const = default;
 };
 using ProblemPart = bool ProblemParts::*;

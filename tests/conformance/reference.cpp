@@ -70,6 +70,23 @@ Doubles split(const Doubles& Y, Index64 B, Index64 heads, Index64 T, Index64 wid
     return out;
 }
 
+/// RMSNorm of every row, times a weight.
+Doubles normed(const Doubles& heads, const Tensor& weight, float eps, Index64 B, Index64 count, Index64 T) {
+    const Index64 dk = weight.count();
+    Doubles out({B, count, T, dk});
+    for (Index64 b = 0; b < B; ++b)
+        for (Index64 h = 0; h < count; ++h)
+            for (Index64 i = 0; i < T; ++i) {
+                double squares = 0;
+                for (Index64 c = 0; c < dk; ++c)
+                    squares += heads(b, h, i, c) * heads(b, h, i, c);
+                const double root = std::sqrt(squares / static_cast<double>(dk) + static_cast<double>(eps));
+                for (Index64 c = 0; c < dk; ++c)
+                    out(b, h, i, c) = heads(b, h, i, c) / root * static_cast<double>(weight.at(c));
+            }
+    return out;
+}
+
 /// Number c of a head and its partner, half a head away, are turned by the angle of the position.
 Doubles rotated(const Doubles& heads, const Rotary& rotary, Index64 B, Index64 count, Index64 T, Index64 dk) {
     Doubles out({B, count, T, dk});
@@ -103,6 +120,12 @@ Trace reference_trace(const Problem& problem) {
     const Doubles V = project(source, *w.W_V, w.b_V.get());
     Doubles Qh = split(Q, d.B, d.H, d.Tq, d.dk);
     Doubles Kh = split(K, d.B, d.Hkv, d.Tk, d.dk);
+    if (w.q_norm != nullptr) {
+        Qh = normed(Qh, *w.q_norm, problem.norm_eps, d.B, d.H, d.Tq);
+        Kh = normed(Kh, *w.k_norm, problem.norm_eps, d.B, d.Hkv, d.Tk);
+        trace.slot(q_normed) = Qh.rounded();
+        trace.slot(k_normed) = Kh.rounded();
+    }
     if (problem.rotary) {
         Qh = rotated(Qh, *problem.rotary, d.B, d.H, d.Tq, d.dk);
         Kh = rotated(Kh, *problem.rotary, d.B, d.Hkv, d.Tk, d.dk);

@@ -112,10 +112,11 @@ Problem changed(Problem problem, TensorId id, std::int64_t offset) {
     return problem;
 }
 
-/// One number added to every score of a row leaves its softmax as it is: without a rotation a bias of the
-/// keys does just that.
+/// One number added to every score of a row leaves its softmax as it is: without a rotation or norm a bias of
+/// the keys does just that.
 bool only_shifts_rows(const Problem& problem, TensorId leaf, TensorId stage) {
-    return leaf == TensorId::b_K && !problem.rotary && stage >= TensorId::weights;
+    return leaf == TensorId::b_K && !problem.rotary && problem.weights.k_norm == nullptr &&
+           stage >= TensorId::weights;
 }
 
 void check_map(const Problem& problem) {
@@ -194,6 +195,15 @@ TEST_CASE("a cell changes exactly with the numbers it reads, with turned positio
     }
     problem.rotary = Rotary{std::make_shared<const Tensor>(std::move(cosines)),
                             std::make_shared<const Tensor>(std::move(sines))};
+    check_map(problem);
+}
+
+TEST_CASE("a cell changes exactly with the numbers it reads, with normed queries and keys",
+          "[stage][reads]") {
+    Problem problem = small_problem(self, 9);
+    Numbers numbers(10);
+    problem.weights.q_norm = numbers.tensor({self.dk}, 1);
+    problem.weights.k_norm = numbers.tensor({self.dk}, 1);
     check_map(problem);
 }
 

@@ -61,6 +61,12 @@ TEST_CASE("widths from 1 to 256 and rotations agree with the reference") {
         Problem problem = problem_of(dims, 11, {CausalMask{}});
         problem.rotary = rotary_of(dims, entries);
         CHECK(difference(engine.run(problem), reference_trace(problem)) == "");
+        Numbers numbers(12);
+        problem.weights.q_norm = numbers.tensor({dims.dk}, 1);
+        problem.weights.k_norm = numbers.tensor({dims.dk}, 1);
+        CHECK(difference(engine.run(problem), reference_trace(problem)) == "");
+        problem.rotary.reset();
+        CHECK(difference(engine.run(problem), reference_trace(problem)) == "");
     }
     for (const std::string& message : validated.messages)
         FAIL_CHECK(message);

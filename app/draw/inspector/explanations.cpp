@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <sstream>
 
 namespace headscope::app {
 
@@ -179,6 +180,40 @@ int add_split(Sheet& sheet, const CellAddress& cell) {
     return decimals;
 }
 
+/// RMSNorm of a head's row: the mean of the squares, its root, the number over that root, times the weight.
+int add_head_norm(Sheet& sheet, const CellAddress& cell) {
+    const Shown& shown = sheet.context.shown;
+    const auto reads = reads_of(shown, cell);
+    CellAddress own{reads[0].source, reads[0].first};
+    own.at[static_cast<std::size_t>(reads[0].axis)] += cell.at[3];
+    const auto row = numbers_of(shown, reads[0]);
+    double squares = 0;
+    for (const double y : row)
+        squares += y * y;
+    const double mean = squares / static_cast<double>(row.size()),
+                 eps = static_cast<double>(shown.problem().norm_eps), root = std::sqrt(mean + eps),
+                 from = static_cast<double>(shown.value(own)),
+                 weight = static_cast<double>(shown.value({reads[1].source, reads[1].first})),
+                 to = static_cast<double>(shown.value(cell));
+    sheet.section("Root mean square", "√(mean of squares + ε)");
+    sheet.row("mean of " + n(static_cast<std::int64_t>(row.size())) + " squares", number(mean, 4));
+    std::ostringstream small;
+    small << eps;
+    sheet.row("+ ε", small.str());
+    sheet.arithmetic("√" + number(mean, 4), about(true) + number(root, 4));
+    sheet.section("Normed", name_of(own.tensor) + " ÷ root · " + name_of(reads[1].source));
+    const SumFormat format = step_format({from, root, weight}, to,
+                                         [](const std::vector<double>& v) { return v[0] / v[1] * v[2]; });
+    sheet.row(address_text(shown, own), number(from, format.decimals));
+    sheet.row(name_of(reads[1].source) + "[" + n(cell.at[3]) + "]", number(weight, format.decimals));
+    sheet.arithmetic(number(from, format.decimals) + " ÷ " + number(root, format.decimals) + " × " +
+                         number(weight, format.decimals),
+                     about(format.approximate) + number(to, format.decimals));
+    const int decimals = std::max(format.decimals, add_source(sheet, own));
+    add_head_places(sheet, own, cell, "Every row of a head gets the same length, up to the weights.");
+    return decimals;
+}
+
 int add_rotation(Sheet& sheet, const CellAddress& cell) {
     const CellAddress source = source_cell(sheet, cell);
     const int turn = add_turn(sheet, cell);
@@ -273,8 +308,10 @@ std::string say_given(const Shown& shown, const CellAddress& cell) {
         return "number " + n(cell.at[2]) + " of " + token_at(shown, cell);
     for (const TensorInfo& stage : stage_table()) {
         const bool output = stage.operation == Operation::output_projection;
-        if (std::ranges::find(stage.reads(), cell.tensor) == stage.reads().end() ||
-            (stage.operation != Operation::projection && !output))
+        const bool reads = std::ranges::find(stage.reads(), cell.tensor) != stage.reads().end();
+        if (reads && stage.operation == Operation::head_norm)
+            return "multiplies number " + n(cell.at[0]) + " of every row of " + std::string(stage.name);
+        if (!reads || (stage.operation != Operation::projection && !output))
             continue;
         const std::string to = output ? "the output" : std::string(stage.name);
         return info.rank() == 1
@@ -297,6 +334,10 @@ std::string say_split(const Shown& shown, const CellAddress& cell) {
     const int column = tensor_info(from.source).rank() - 1;
     return "the same cell as " + name_of(from.source) + "[" + token_at(shown, cell) + ", " +
            n(from.first[static_cast<std::size_t>(column)]) + "]";
+}
+
+std::string say_head_norm(const Shown& shown, const CellAddress& cell) {
+    return "number " + n(cell.at[3]) + " of " + token_at(shown, cell) + ", over its row’s root mean square";
 }
 
 std::string say_rotation(const Shown& shown, const CellAddress& cell) {
@@ -360,6 +401,8 @@ constexpr std::array<Explanation, operation_count> explanations{{
      [](Sheet& s, const CellAddress& c, int) { return add_projection(s, c, "Term by term"); },
      say_projection},
     {Operation::split, false, [](Sheet& s, const CellAddress& c, int) { return add_split(s, c); }, say_split},
+    {Operation::head_norm, false, [](Sheet& s, const CellAddress& c, int) { return add_head_norm(s, c); },
+     say_head_norm},
     {Operation::rotation, false, [](Sheet& s, const CellAddress& c, int) { return add_rotation(s, c); },
      say_rotation},
     {Operation::dot_product, false,

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 namespace headscope::cpu {
 
@@ -22,6 +24,19 @@ void move(const HeadRow& row) {
     std::copy_n(row.from, row.width, row.to);
 }
 
+/// RMSNorm. The mean square is summed in double and has to fit into float32, as it has to on other devices.
+void norm(const HeadRow& row) {
+    const Tensor& weight = *row.problem.input(row.stage.inputs[1]);
+    const double squares = std::transform_reduce(row.from, row.from + row.width, 0.0, std::plus<>(),
+                                                 [](float y) { return static_cast<double>(y) * y; });
+    const auto mean = static_cast<float>(squares / static_cast<double>(row.width));
+    const double scale =
+        1.0 / std::sqrt(squares / static_cast<double>(row.width) + static_cast<double>(row.problem.norm_eps));
+    std::transform(row.from, row.from + row.width, weight.data(), row.to, [&](float y, float w) {
+        return std::isfinite(mean) ? static_cast<float>(y * scale) * w : mean;
+    });
+}
+
 /// Turns the pairs of numbers by the position.
 void turn(const HeadRow& row) {
     const Tensor &cos = *row.problem.rotary->cos, &sin = *row.problem.rotary->sin;
@@ -38,7 +53,8 @@ struct Step {
     Operation operation;
     void (*apply)(const HeadRow& row);
 };
-constexpr std::array steps{Step{Operation::split, move}, Step{Operation::rotation, turn}};
+constexpr std::array steps{Step{Operation::split, move}, Step{Operation::head_norm, norm},
+                           Step{Operation::rotation, turn}};
 
 } // namespace
 

@@ -25,6 +25,7 @@ struct Step {
     float (*number)(const Problem& problem);
 };
 constexpr std::array steps{
+    Step{Operation::head_norm, "norm_rows", false, [](const Problem& problem) { return problem.norm_eps; }},
     Step{Operation::rotation, "rotate", true, [](const Problem&) { return 0.0F; }},
 };
 constexpr std::uint32_t threads = 64;

@@ -101,6 +101,20 @@ class Checker:
         again = self.check(*source, "--mask", json.dumps(case["mask"]), module=case["H"] == case["H_kv"])
         assert torch.allclose(again["output"], got["output"], rtol=1e-6, atol=1e-6), f"{name}: --mask"
 
+    def check_norms(self):
+        """Queries and keys that are normed in each head: a row over its root mean square, times a weight."""
+        source = self.problem(H=4, Hkv=2, dk=6, dv=3)
+        tensors = read_safetensors(source[1])
+        tensors.update({"q_norm": torch.randn(6), "k_norm": torch.randn(6)})
+        write_safetensors(source[1], tensors)
+        got = self.check(*source, module=False)
+        for letter, heads in (("q", 4), ("k", 2)):
+            rows = got[letter].reshape(2, 4, heads, 6).transpose(1, 2)
+            want = torch.nn.functional.normalize(rows, dim=-1) * math.sqrt(6) * tensors[letter + "_norm"]
+            worst = (got[letter + "_normed"] - want).abs().max().item()
+            assert worst < 1e-4, f"{letter}_normed differs by {worst}"
+            assert torch.equal(got[letter + "_normed"], got[letter + "_heads"])
+
     def problem(self, B=2, Tq=4, Tk=4, D=12, H=3, Hkv=3, dk=4, dv=4, Dkv=None, biases="QKVO", **masks):
         """A random problem as a case file, and the options that name it."""
         torch.manual_seed(B + 10 * Tq + 100 * D + 1000 * H + dv)
@@ -246,6 +260,7 @@ def main(program, data):
         for case in json.loads((pathlib.Path(data) / "mha" / "manifest.json").read_text())["cases"]:
             checker.check_case(case)
         checker.check_shapes()
+        checker.check_norms()
         checker.check_masks()
         checker.check_presets()
         checker.check_models()

@@ -32,7 +32,7 @@ void set_cell(Problem& problem, TensorId id, std::int64_t offset, float value) {
 void edit(Problem& problem, Numbers& numbers) {
     using enum TensorId;
     const Dims& d = problem.dims;
-    const auto kind = numbers.whole(0, 13);
+    const auto kind = numbers.whole(0, 14);
     constexpr std::array cells{x, x_kv, W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O};
     if (kind < 10) {
         const TensorId id = cells[static_cast<std::size_t>(kind)];
@@ -48,6 +48,10 @@ void edit(Problem& problem, Numbers& numbers) {
         for (std::int64_t rule = numbers.whole(0, 2); rule > 0; --rule)
             problem.mask.push_back(
                 generate_rule(static_cast<int>(numbers.whole(0, rule_kinds - 1)), d, numbers));
+    } else if (kind == 13) {
+        const bool has = numbers.chance(70);
+        problem.weights.q_norm = has ? numbers.tensor({d.dk}, 1) : nullptr;
+        problem.weights.k_norm = has ? numbers.tensor({d.dk}, 1) : nullptr;
     } else if (!problem.cross() && d.dk % 2 == 0) {
         problem.rotary = numbers.chance(30)
                              ? std::nullopt

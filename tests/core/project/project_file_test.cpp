@@ -56,6 +56,11 @@ std::shared_ptr<const Problem> any_base() {
         d, {.biases = any_of<bool>({false, true}), .gains = any_of<bool>({false, true})}, numbers, true);
     for (const int kind : *rc::gen::container<std::vector<int>>(2, rc::gen::inRange(0, rule_kinds)))
         problem.mask.push_back(generate_rule(kind, d, numbers));
+    if (any_of<bool>({false, true})) {
+        problem.weights.q_norm = any_tensor({d.dk});
+        problem.weights.k_norm = any_tensor({d.dk});
+        problem.norm_eps = any_of<float>({1e-6F, 0.25F});
+    }
     for (std::int64_t t = 0; t < d.Tq && any_of<bool>({false, true}); ++t)
         problem.tokens = std::vector<std::string>(static_cast<std::size_t>(d.Tq), "größe \"\\\n");
     return std::make_shared<const Problem>(std::move(problem));
