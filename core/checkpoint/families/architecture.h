@@ -48,7 +48,12 @@ enum class Residual : std::uint8_t {
     parallel_one_norm ///< x + attention(norm1 x) + MLP(norm1 x)
 };
 
-enum class QkNorm : std::uint8_t { none, per_head, whole_width };
+enum class QkNorm : std::uint8_t {
+    none,
+    per_head,       ///< RMSNorm over dk
+    per_head_layer, ///< LayerNorm over dk
+    whole_width     ///< across the heads
+};
 
 /// What the rows of the position table count.
 enum class PositionCount : std::uint8_t {

@@ -41,6 +41,8 @@ std::int64_t extent_of(Extent extent, const Architecture& a) {
         return 1;
     case Extent::D:
         return a.D;
+    case Extent::dk:
+        return a.dk;
     case Extent::H_dk:
         return a.H * a.dk;
     case Extent::Hkv_dk:

@@ -36,6 +36,8 @@ enum class WeightId : std::uint8_t {
     b_K,
     b_V,
     b_O,
+    q_norm, ///< of every query head
+    k_norm,
     norm1_weight, ///< the attention's norm
     norm1_bias,
     norm2_weight, ///< the MLP's
@@ -48,7 +50,7 @@ enum class WeightId : std::uint8_t {
     mlp_out,
     mlp_out_bias
 };
-inline constexpr int weight_count = 34;
+inline constexpr int weight_count = 36;
 static_assert(static_cast<int>(WeightId::mlp_out_bias) + 1 == weight_count);
 inline bool is_per_layer(WeightId weight) {
     return weight >= WeightId::W_QKV;
@@ -80,6 +82,7 @@ enum class Layout : std::uint8_t {
 enum class Extent : std::uint8_t {
     none,
     D,
+    dk,
     H_dk,
     Hkv_dk,
     QKV, ///< (H + 2 Hkv) dk

@@ -21,7 +21,7 @@ Architecture read_phi(const ConfigReader& reader) {
     read_grouped_heads(reader, 0, a);
     a.residual = Residual::parallel_one_norm;
     if (reader.flag("qk_layernorm", false))
-        a.qk_norm = QkNorm::per_head;
+        a.qk_norm = QkNorm::per_head_layer;
     read_rope(reader, {.usual_part = 0.5}, a);
     a.names = {.body = tensors_of({
                    {"embed_tokens", table, E::vocab, E::D, word_table},

@@ -249,7 +249,7 @@ WeightSet Model::read_layer(std::int64_t l) const {
     cut_qkv(set, b_QKV, {b_Q, b_K, b_V}, architecture_);
     cut_gate(set, architecture_);
     const std::vector<std::int64_t> order = rotary_order(architecture_);
-    for (const WeightId id : {W_Q, W_K, b_Q, b_K})
+    for (const WeightId id : {W_Q, W_K, b_Q, b_K, q_norm, k_norm})
         reorder_heads(set[id], order);
     return set;
 }

@@ -11,7 +11,7 @@ namespace headscope::checkpoint {
 
 /// What a user changed in the attention of one layer.
 struct LayerEdits {
-    /// W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O that were changed, whole, in our layout and of the model's
+    /// W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O, q_norm, k_norm that were changed, whole, in our layout and of the model's
     /// shape.
     std::map<TensorId, TensorPtr> tensors;
     std::vector<float> gains; ///< one per head; empty: all 1
@@ -31,7 +31,7 @@ const LayerEdits* edits_of(const ModelEdits& edits, std::int64_t l);
 /// The first layer in which they differ, or `layers`. Gains that are all 1 are no gains.
 std::int64_t first_difference(const ModelEdits& a, const ModelEdits& b, std::int64_t layers);
 
-/// The model's name of a weight that can be edited, W_Q to b_O; nothing for other tensors.
+/// The model's name of a weight that can be edited, W_Q to k_norm; nothing for other tensors.
 std::optional<WeightId> weight_of(TensorId id);
 
 } // namespace headscope::checkpoint

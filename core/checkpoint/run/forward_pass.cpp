@@ -95,6 +95,7 @@ Problem ForwardPass::problem_of(std::int64_t l, const WeightSet& weights, Tensor
     for (const TensorInfo& input : input_table())
         if (const std::optional<WeightId> weight = weight_of(input.id))
             *problem.input_slot(input.id) = weights[*weight];
+    problem.norm_eps = static_cast<float>(architecture_.norm_eps);
     problem.mask = mask_of(l);
     problem.temperature = static_cast<float>(architecture_.temperature(l));
     if (inputs_.B == 1)

@@ -226,7 +226,7 @@ TEST_CASE("what an architecture can say and is not computed is refused by name")
                    a.windows.at(1) = 3;
                }),
                Contains("both sides"));
-    CHECK_THAT(refused([](Architecture& a) { a.qk_norm = QkNorm::per_head; }), Contains("norms on queries"));
+    CHECK_THAT(refused([](Architecture& a) { a.qk_norm = QkNorm::whole_width; }), Contains("norms on queries"));
     CHECK_THAT(refused([](Architecture& a) { a.qkv_limit = 8; }), Contains("limits"));
     CHECK_THAT(refused([](Architecture& a) { a.score_cap = 50; }), Contains("cap on the scores"));
     CHECK_THAT(refused([](Architecture& a) { a.sink = true; }), Contains("a sink"));
