@@ -99,9 +99,9 @@ Architecture read_sizes(const ConfigReader& reader, const char* family, const Si
     a.D = reader.size(keys.D, defaults.D);
     a.H = a.Hkv = reader.size(keys.H, defaults.H);
     const auto head_dim = keys.head_dim == nullptr ? std::nullopt : reader.integer(keys.head_dim, 1);
-    if (!head_dim && a.D % a.H != 0)
+    if (!head_dim && defaults.head_dim == 0 && a.D % a.H != 0)
         reader.refuse(keys.D, "a multiple of " + std::string(keys.H) + " = " + std::to_string(a.H));
-    a.dk = head_dim.value_or(a.D / a.H);
+    a.dk = head_dim.value_or(defaults.head_dim > 0 ? defaults.head_dim : a.D / a.H);
     a.d_ff = reader.size(keys.d_ff, defaults.d_ff > 0 ? defaults.d_ff : 4 * a.D);
     a.vocab = reader.size("vocab_size", defaults.vocab);
     a.max_positions = reader.size(keys.max_positions, defaults.max_positions);
@@ -181,6 +181,14 @@ void read_windows(const ConfigReader& reader, std::optional<std::int64_t> usual,
         if (listed ? (*listed)[at] : slides(l))
             a.windows[at] = given ? given : usual;
     }
+}
+
+void read_qwen_windows(const ConfigReader& reader, Architecture& a) {
+    if (!reader.flag("use_sliding_window", false))
+        return;
+    const std::int64_t first = reader.integer("max_window_layers", 0).value_or(28);
+    read_windows(
+        reader, 4096, [first](std::int64_t l) { return l >= first; }, a);
 }
 
 Architecture read_bert_like(const ConfigReader& reader, const char* family, const SizeDefaults& defaults) {

@@ -31,6 +31,7 @@ struct SizeDefaults {
     std::int64_t layers = 12, D = 768, H = 12;
     std::int64_t d_ff = 0; ///< 0: 4 D
     std::int64_t vocab = 0, max_positions = 0;
+    std::int64_t head_dim = 0; ///< 0: D / H
     double norm_eps = 1e-5;
     const char* activation = "gelu";
     bool tied = true;
@@ -72,6 +73,9 @@ NameMap llama_names(const LlamaBiases& biases);
 /// those `slides` names. A missing sliding_window means `usual`, null means that no layer has one.
 void read_windows(const ConfigReader& reader, std::optional<std::int64_t> usual,
                   const std::function<bool(std::int64_t l)>& slides, Architecture& architecture);
+
+/// As Qwen's: use_sliding_window switches windows on, for layers from max_window_layers on.
+void read_qwen_windows(const ConfigReader& reader, Architecture& architecture);
 
 /// The encoder of BERT and RoBERTa, which have the same keys and names; without prefixes and head.
 Architecture read_bert_like(const ConfigReader& reader, const char* family, const SizeDefaults& defaults);

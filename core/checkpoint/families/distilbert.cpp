@@ -1,5 +1,4 @@
 #include "core/checkpoint/families/common.h"
-#include "core/checkpoint/families/families.h"
 
 namespace headscope::checkpoint {
 

@@ -8,30 +8,24 @@
 
 namespace headscope::checkpoint {
 
+// Every family by its model_type NAME. Architecture read_NAME(const ConfigReader&) stands in the family's own
+// file.
+#define HEADSCOPE_FAMILIES(row)                                                                              \
+    row(gpt2) row(bert) row(distilbert) row(roberta) row(llama) row(mistral) row(qwen2) row(smollm3)         \
+        row(phi3) row(opt) row(gpt_neo) row(gpt_neox) row(phi) row(gptj) row(falcon)
+
+#define HEADSCOPE_DECLARE(name) Architecture read_##name(const ConfigReader& reader);
+HEADSCOPE_FAMILIES(HEADSCOPE_DECLARE)
+
 namespace {
 
 struct Family {
-    std::string_view name; ///< model_type
+    std::string_view name;
     Architecture (*read)(const ConfigReader& reader);
 };
 
-constexpr std::array families = std::to_array<Family>({
-    {"gpt2", read_gpt2},
-    {"bert", read_bert},
-    {"distilbert", read_distilbert},
-    {"roberta", read_roberta},
-    {"llama", read_llama},
-    {"mistral", read_mistral},
-    {"qwen2", read_qwen2},
-    {"smollm3", read_smollm3},
-    {"phi3", read_phi3},
-    {"opt", read_opt},
-    {"gpt_neo", read_gpt_neo},
-    {"gpt_neox", read_gpt_neox},
-    {"phi", read_phi},
-    {"gptj", read_gptj},
-    {"falcon", read_falcon},
-});
+#define HEADSCOPE_ROW(name) Family{#name, read_##name},
+constexpr std::array families{HEADSCOPE_FAMILIES(HEADSCOPE_ROW)};
 
 } // namespace
 

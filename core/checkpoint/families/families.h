@@ -18,21 +18,4 @@ Architecture read_architecture(std::string_view text, const std::string& source)
 /// For messages: "gpt2, bert, ...".
 std::string family_names();
 
-// One function per family, each in a file of its own; families.cpp lists them by model_type.
-Architecture read_gpt2(const ConfigReader& reader);
-Architecture read_bert(const ConfigReader& reader);
-Architecture read_distilbert(const ConfigReader& reader);
-Architecture read_roberta(const ConfigReader& reader);
-Architecture read_llama(const ConfigReader& reader);
-Architecture read_mistral(const ConfigReader& reader);
-Architecture read_qwen2(const ConfigReader& reader);
-Architecture read_smollm3(const ConfigReader& reader);
-Architecture read_phi3(const ConfigReader& reader);
-Architecture read_opt(const ConfigReader& reader);
-Architecture read_gpt_neo(const ConfigReader& reader);
-Architecture read_gpt_neox(const ConfigReader& reader);
-Architecture read_phi(const ConfigReader& reader);
-Architecture read_gptj(const ConfigReader& reader);
-Architecture read_falcon(const ConfigReader& reader);
-
 } // namespace headscope::checkpoint

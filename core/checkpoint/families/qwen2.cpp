@@ -1,5 +1,4 @@
 #include "core/checkpoint/families/common.h"
-#include "core/checkpoint/families/families.h"
 
 namespace headscope::checkpoint {
 
@@ -17,11 +16,7 @@ Architecture read_qwen2(const ConfigReader& reader) {
                                                    .tied = false},
                                       .Hkv = 32},
                                      {.qkv = true});
-    if (reader.flag("use_sliding_window", false)) {
-        const std::int64_t first = reader.integer("max_window_layers", 0).value_or(28);
-        read_windows(
-            reader, 4096, [first](std::int64_t l) { return l >= first; }, a);
-    }
+    read_qwen_windows(reader, a);
     return a;
 }
 
