@@ -11,8 +11,8 @@ namespace headscope::checkpoint {
 // Every family by its model_type NAME. Architecture read_NAME(const ConfigReader&) stands in the family's own
 // file.
 #define HEADSCOPE_FAMILIES(row)                                                                              \
-    row(gpt2) row(bert) row(distilbert) row(roberta) row(llama) row(mistral) row(qwen2) row(smollm3)         \
-        row(phi3) row(opt) row(gpt_neo) row(gpt_neox) row(phi) row(gptj) row(falcon)
+    row(gpt2) row(bert) row(distilbert) row(roberta) row(llama) row(mistral) row(qwen2) row(qwen3)           \
+        row(smollm3) row(phi3) row(opt) row(gpt_neo) row(gpt_neox) row(phi) row(gptj) row(falcon)
 
 #define HEADSCOPE_DECLARE(name) Architecture read_##name(const ConfigReader& reader);
 HEADSCOPE_FAMILIES(HEADSCOPE_DECLARE)

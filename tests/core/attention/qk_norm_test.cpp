@@ -74,7 +74,8 @@ TEST_CASE("a norm on the queries alone, of another width, or with an epsilon of 
 
 TEST_CASE("queries whose mean square leaves float32's range are named") {
     Problem problem = normed_problem(4);
-    auto large = std::make_shared<Tensor>(*problem.weights.W_Q);
+    const Tensor& W_Q = *problem.weights.W_Q;
+    auto large = std::make_shared<Tensor>(W_Q.shape(), W_Q.values());
     for (float& value : large->values())
         value *= 1e25F;
     problem.weights.W_Q = large;
