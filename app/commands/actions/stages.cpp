@@ -44,6 +44,7 @@ std::vector<ActionInfo> stage_actions() {
         {"stage before", "Stage before", "One stop of the strip to the left", {{Key::left}}, has_stages, look(StepStage{-1}), unless_number, "", {}, true},
         {"next row", "Next row", "Steps to the next query row of the stage; after the last row, the whole stage", {{Key::down}}, has_stages, look(StepRow{1}), unless_number, "next row, row before", {}, true},
         {"row before", "Row before", "Steps to the query row before; before the first row, the whole stage", {{Key::up}}, has_stages, look(StepRow{-1}), unless_number, "", {}, true},
+        {"whole stage", "Whole stage", "Leaves the row that is stepped to and shows all rows of the stage", {{letter('R')}}, has_stages, [](const Situation& now) { return Actions{ViewChange(GoTo{now.view.group})}; }, unless_number},
         {"first stage", "First stage", "Back to the token vectors X", {{Key::home}}, has_stages, look(GoTo{StageGroup::x}), {}, "first stage, output"},
         {"last stage", "Last stage", "On to the output of the layer", {{Key::end}}, has_stages, look(GoTo{StageGroup::output}), {}, ""},
         {"play", "Play and pause", "Steps through rows and stages by itself, or stops", {{Key::space}}, has_stages, look(TogglePlay{})},
