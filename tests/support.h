@@ -1,9 +1,13 @@
 #pragma once
 
 #include "core/base/error.h"
+#include "core/trace/stage.h"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace headscope {
 
@@ -29,6 +33,14 @@ std::optional<ErrorKind> error_kind(const Call& call) {
         return error.kind();
     }
     return std::nullopt;
+}
+
+/// The rows of the stages that a problem with these parts has.
+inline std::vector<TensorInfo> stages_of(const ProblemParts& parts = {}) {
+    std::vector<TensorInfo> rows;
+    std::ranges::copy_if(stage_table(), std::back_inserter(rows),
+                         [&](const TensorInfo& row) { return has_tensor(row.id, parts); });
+    return rows;
 }
 
 } // namespace headscope

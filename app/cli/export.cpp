@@ -23,9 +23,11 @@ struct ExportOptions {
 
 std::string tensor_names() {
     std::string names;
-    for (const TensorInfo& info : stage_table())
-        names += std::string(info.name) + ", ";
-    return names + "x_kv, W_Q, W_K, W_V, W_O, b_Q, b_K, b_V or b_O";
+    for (const auto& table : {stage_table(), input_table()})
+        for (const TensorInfo& info : table)
+            if (info.stage || is_editable(info.id))
+                names += (names.empty() ? "" : ", ") + std::string(info.name);
+    return names;
 }
 
 /// The tensor that --tensor names; nullopt for a script. Throws Error(usage) when the options and the name of

@@ -88,7 +88,8 @@ std::string bitwise_difference(const Trace& got, const Trace& expected) {
 
 std::string broken_invariant(const Trace& trace) {
     for (const TensorInfo& info : stage_table())
-        if (std::ranges::any_of(trace.stage(info.id)->values(), [](float v) { return std::isnan(v); }))
+        if (trace.stage(info.id) != nullptr &&
+            std::ranges::any_of(trace.stage(info.id)->values(), [](float v) { return std::isnan(v); }))
             return std::string(info.name) + " holds NaN";
     const Tensor& weights = *trace.stage(TensorId::weights);
     const Tensor& masked = *trace.stage(TensorId::masked);

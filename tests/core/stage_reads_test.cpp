@@ -2,6 +2,7 @@
 #include "tests/catch.h"
 #include "tests/conformance/generate.h"
 #include "tests/conformance/reference.h"
+#include "tests/support.h"
 
 #include <cmath>
 #include <map>
@@ -62,7 +63,7 @@ std::map<TensorId, std::vector<Set>> reached_by_map(const Problem& problem, cons
     const auto minus_infinity = [&](const Index& at) {
         return std::isinf(trace.stage(TensorId::masked)->at(at[0], at[1], at[2], at[3]));
     };
-    for (const TensorInfo& info : stage_table()) {
+    for (const TensorInfo& info : stages_of(problem.parts())) {
         if (info.id == TensorId::x)
             continue;
         const Shape shape = info.shape(problem.dims);
@@ -147,7 +148,7 @@ void check_map(const Problem& problem) {
         if (count > 0)
             FAIL_CHECK(count << " times a cell of " << tensor_info(pair.first).name << " says that it reads "
                              << tensor_info(pair.second).name << ", and does not change with it");
-    CHECK(reached.size() == stage_count - 1);
+    CHECK(reached.size() == stages_of(problem.parts()).size() - 1);
     for (const auto& [stage, sets] : reached)
         CHECK(seen[stage] >= static_cast<int>(sets.size()) / 2);
 }

@@ -1,6 +1,7 @@
 #include "core/text/preset.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
+#include "tests/support.h"
 
 #include <GLFW/glfw3.h>
 
@@ -35,7 +36,7 @@ void check_canvas(Desk& desk, const Trace& trace) {
 }
 
 void check_same(const Trace& a, const Trace& b) {
-    for (const TensorInfo& info : stage_table()) {
+    for (const TensorInfo& info : stages_of()) {
         INFO(info.name);
         REQUIRE(a.stage(info.id)->shape() == b.stage(info.id)->shape());
         CHECK(std::ranges::equal(a.stage(info.id)->values(), b.stage(info.id)->values()));

@@ -76,13 +76,13 @@ TEST_CASE("any set of stages has the numbers of a run with all of them") {
     vulkan::VulkanEngine engine(0);
     const Problem problem = problem_of(odd, 3, {CausalMask{}});
     const Trace all = engine.run(problem);
-    for (const TensorInfo& info : stage_table()) {
+    for (const TensorInfo& info : stages_of()) {
         Progress progress;
         const Trace one = engine.run(problem, StageSet().with(info.id), progress);
         INFO(info.name);
         REQUIRE(one.stage(info.id) != nullptr);
         CHECK(difference(one.stage(info.id), *all.stage(info.id), {0, 0}) == "");
-        for (const TensorInfo& other : stage_table())
+        for (const TensorInfo& other : stages_of())
             CHECK((one.stage(other.id) != nullptr) == (other.id == info.id));
     }
 }

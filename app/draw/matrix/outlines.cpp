@@ -53,6 +53,8 @@ std::optional<CellAddress> same_number(const CellAddress& cell, const Problem& p
         const TensorInfo& row = tensor_info(stage.id, parts);
         if (row.reads().empty() || source_of(row.inputs[0], parts) != cell.tensor)
             continue;
+        if (row.operation == Operation::split && tensor_info(cell.tensor).axes == row.axes)
+            return CellAddress{row.id, at};
         if (row.operation == Operation::split) {
             const std::int64_t width = extent(row.axes[3], problem.dims);
             return CellAddress{row.id, {at[0], at[2] / width, at[1], at[2] % width}};

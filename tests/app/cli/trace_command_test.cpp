@@ -3,6 +3,7 @@
 #include "core/trace/stage.h"
 #include "tests/app/cli/run_program.h"
 #include "tests/catch.h"
+#include "tests/support.h"
 #include "tests/temporary_folder.h"
 #include "tests/test_data.h"
 
@@ -175,7 +176,7 @@ TEST_CASE("output is written whole or not at all") {
     CHECK(folder.entries() == 1);
 
     CHECK(run_program(arguments + std::vector<std::string>{"-o", path}).code == 0);
-    CHECK(format::Safetensors::open(path).entries().size() == stage_count);
+    CHECK(format::Safetensors::open(path).entries().size() == stages_of().size());
     CHECK(folder.entries() == 1);
 }
 

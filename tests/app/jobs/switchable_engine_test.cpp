@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/engine/cpu/cpu_engine.h"
 #include "tests/catch.h"
+#include "tests/support.h"
 
 #include <chrono>
 #include <thread>
@@ -147,7 +148,7 @@ TEST_CASE("devices are looked for, and engines compared, in the background") {
     REQUIRE(desk.state().comparison);
     CHECK(desk.state().comparison->error.empty());
     CHECK(desk.state().comparison->second == "vulkan:0");
-    CHECK(desk.state().comparison->stages.size() == stage_count);
+    CHECK(desk.state().comparison->stages.size() == stages_of().size());
     EngineDesk failing("vulkan:1", maker(0), two_devices);
     failing.act({EngineAction::Kind::compare}, first_lesson_document());
     wait_for(failing);

@@ -66,6 +66,8 @@ public:
         trace_.dims = d_;
         trace_.device = "test";
         for (int id = 0; id < stage_count; ++id) {
+            if (!has_tensor(static_cast<TensorId>(id), problem.parts()))
+                continue;
             stages_[static_cast<std::size_t>(id)] =
                 std::make_shared<Tensor>(tensor_info(static_cast<TensorId>(id)).shape(d_), 0.0F);
             trace_.stages[static_cast<std::size_t>(id)] = stages_[static_cast<std::size_t>(id)];

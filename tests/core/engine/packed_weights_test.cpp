@@ -2,6 +2,7 @@
 #include "core/engine/cpu/packed_weights.h"
 #include "tests/catch.h"
 #include "tests/conformance/generate.h"
+#include "tests/support.h"
 
 #include <cstring>
 #include <vector>
@@ -88,7 +89,7 @@ TEST_CASE("runs with kept weights give the bits of a first run, also after edits
             Progress progress;
             const Trace some = engine.rerun(problem, before, last, progress);
             const Trace fresh = cpu::CpuEngine(1).run(problem);
-            for (const TensorInfo& info : stage_table()) {
+            for (const TensorInfo& info : stages_of()) {
                 INFO(info.name << ", D " << dims.D << ", step " << step);
                 CHECK(same_bits(*fresh.stage(info.id), *again.stage(info.id)));
                 CHECK(same_bits(*fresh.stage(info.id), *some.stage(info.id)));

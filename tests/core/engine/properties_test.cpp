@@ -3,6 +3,7 @@
 #include "tests/catch.h"
 #include "tests/conformance/compare.h"
 #include "tests/conformance/generate.h"
+#include "tests/support.h"
 
 #include <algorithm>
 #include <cmath>
@@ -132,7 +133,7 @@ TEST_CASE("laws of multi-head attention: keys, batches and heads") {
             entry.x_kv = slice(problem.x_kv, b, 1);
             entry.mask = mask_of_entry(problem, b);
             const Trace alone = run(entry);
-            for (const TensorInfo& info : stage_table())
+            for (const TensorInfo& info : stages_of())
                 RC_ASSERT(difference(alone.stage(info.id),
                                      *slice(whole.stages[static_cast<std::size_t>(info.id)], b, 1)) == "");
         }
@@ -230,12 +231,12 @@ TEST_CASE("a run's numbers depend neither on the stages wanted nor on the thread
         const Problem problem = any_problem();
         const Trace all = run(problem);
         StageSet wanted;
-        for (const TensorInfo& info : stage_table())
+        for (const TensorInfo& info : stages_of())
             if (*rc::gen::arbitrary<bool>())
                 wanted = wanted.with(info.id);
         Progress progress;
         Trace some = cpu::CpuEngine(1).run(problem, wanted, progress);
-        for (const TensorInfo& info : stage_table())
+        for (const TensorInfo& info : stages_of())
             RC_ASSERT((some.stage(info.id) != nullptr) == wanted.has(info.id));
         if (some.fully_masked.empty())
             some.fully_masked = all.fully_masked; // counted only when a stage from scores on is wanted

@@ -4,6 +4,7 @@
 #include "core/format/npy.h"
 #include "core/format/safetensors.h"
 #include "tests/catch.h"
+#include "tests/support.h"
 #include "tests/temporary_folder.h"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ Trace masked_trace() {
     Trace trace;
     trace.dims = traced_dims;
     trace.device = "cpu";
-    for (const TensorInfo& info : stage_table()) {
+    for (const TensorInfo& info : stages_of()) {
         auto tensor = std::make_shared<Tensor>(info.shape(traced_dims));
         std::iota(tensor->values().begin(), tensor->values().end(), 0.0F);
         trace.slot(info.id) = tensor;
@@ -62,8 +63,8 @@ TEST_CASE("formats are told by name and by suffix") {
 TEST_CASE("safetensors hold every stage by its name and shape, and the metadata") {
     const auto bytes = trace_bytes(quoted_problem(), masked_trace(), {});
     const format::Safetensors file = format::Safetensors::from_bytes(bytes, "file");
-    CHECK(file.entries().size() == stage_count);
-    for (const TensorInfo& info : stage_table()) {
+    CHECK(file.entries().size() == stages_of().size());
+    for (const TensorInfo& info : stages_of()) {
         INFO(info.name);
         REQUIRE(file.has(info.name));
         const TensorPtr tensor = file.tensor(info.name);
