@@ -1,7 +1,7 @@
 # Puts every file below a folder into the program, to be read back through core/base/assets.h.
 function(embed_assets target folder)
   file(GLOB_RECURSE names CONFIGURE_DEPENDS RELATIVE ${folder} ${folder}/*)
-  list(FILTER names EXCLUDE REGEX "\\.(cmake|png|comp|glsl)$")
+  list(FILTER names EXCLUDE REGEX "\\.(cmake|png|comp|glsl|py)$")
   set(generated ${CMAKE_BINARY_DIR}/generated/assets.cpp)
   set(inputs)
   foreach(name IN LISTS names)

@@ -1,20 +1,25 @@
-# Called at build time: writes OUTPUT, a source file that holds the bytes of every file of NAMES below FOLDER.
-set(arrays "")
+# Called at build time: writes OUTPUT, a source file that holds the bytes of every file of NAMES below FOLDER. The
+# assembler takes them as they are, so that a model of megabytes costs the compiler nothing.
+set(bytes "")
+set(declarations "")
 set(rows "")
 set(index 0)
 foreach(name IN LISTS NAMES)
-  file(READ ${FOLDER}/${name} hex HEX)
-  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
-  string(APPEND arrays "const unsigned char asset_${index}[] = {${bytes}0x00};\n")
-  string(APPEND rows "    {\"${name}\", {reinterpret_cast<const char*>(asset_${index}), sizeof asset_${index} - 1}},\n")
+  set(label headscope_asset_${index})
+  string(APPEND bytes ".balign 16\\n${label}:\\n.incbin \\\"${FOLDER}/${name}\\\"\\n${label}_end:\\n")
+  string(APPEND declarations "extern const char asset_${index}[] asm(\"${label}\"), end_${index}[] asm(\"${label}_end\");\n")
+  string(APPEND rows "        {\"${name}\", {asset_${index}, end_${index}}},\n")
   math(EXPR index "${index} + 1")
 endforeach()
 file(WRITE ${OUTPUT} "#include \"core/base/assets.h\"
+asm(\".section .rodata\\n${bytes}.byte 0\\n.previous\\n\");
 namespace headscope::detail {
-namespace {
-${arrays}const EmbeddedAsset rows[] = {
-${rows}};
+extern \"C\" {
+${declarations}}
+std::span<const EmbeddedAsset> embedded_assets() {
+    static const EmbeddedAsset rows[] = {
+${rows}    };
+    return rows;
 }
-std::span<const EmbeddedAsset> embedded_assets() { return rows; }
 }
 ")

@@ -10,6 +10,7 @@
 #include "app/shell/program.h"
 #include "app/shell/window.h"
 #include "core/base/error.h"
+#include "core/checkpoint/files/packaged_models.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -195,8 +196,10 @@ void add_bench(CLI::App& program) {
     command.add_flag("--long", options->long_text, "also measure 32,768 tokens; takes a minute");
     command.add_flag("--json", options->json, "print JSON");
     command.add_flag("--attention", options->attention, "only the board of heads, with attention in memory");
-    command.add_option("--model", options->model,
-                       "only a checkpoint's forward pass: the folder of the checkpoint");
+    command
+        .add_option("--model", options->model,
+                    "only a checkpoint's forward pass: the folder of the checkpoint, or pocket")
+        ->transform(checkpoint::model_folder);
     command.add_flag("--in-window", options->in_window)->group("");
     command.callback([options] {
         if (options->in_window)

@@ -2,6 +2,7 @@
 #include "app/cli/model_commands.h"
 #include "app/cli/subcommands.h"
 #include "core/base/file.h"
+#include "core/checkpoint/files/packaged_models.h"
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -108,7 +109,9 @@ void add_model(CLI::App& program) {
         bool json = false;
     };
     const auto options = std::make_shared<Options>();
-    info.add_option("DIR", options->folder, "a Hugging Face checkpoint folder")->required();
+    info.add_option("DIR", options->folder, "a Hugging Face checkpoint folder, or pocket")
+        ->transform(checkpoint::model_folder)
+        ->required();
     info.add_flag("--json", options->json, "print JSON");
     info.callback([options] {
         const ordered_json found = describe(checkpoint::Model::open(options->folder));

@@ -2,6 +2,7 @@
 #include "app/cli/problem_options.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/run/reference_check.h"
 #include "core/engine/engine.h"
 
@@ -84,7 +85,9 @@ void add_model_check(CLI::App& model) {
     CLI::App& command = *model.add_subcommand(
         "check", "compare with attentions, hidden states and logits from Python; exits 1 when they differ");
     const auto options = std::make_shared<ModelCheckOptions>();
-    command.add_option("DIR", options->folder, "a Hugging Face checkpoint folder")->required();
+    command.add_option("DIR", options->folder, "a Hugging Face checkpoint folder, or pocket")
+        ->transform(checkpoint::model_folder)
+        ->required();
     command
         .add_option("--reference", options->reference,
                     "a .safetensors file with input_ids, optional attention_mask and token_type_ids, and "

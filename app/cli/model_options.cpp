@@ -4,6 +4,7 @@
 
 #include "app/cli/problem_options.h"
 #include "core/base/error.h"
+#include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/model/patch_file.h"
 #include "core/engine/engine.h"
 #include "core/export/model_export.h"
@@ -46,8 +47,11 @@ void ModelOptions::add_to(CLI::App& command, const std::string& layer) {
     const std::string group = "A checkpoint";
     CLI::Option* const model =
         command
-            .add_option("--model", folder_,
-                        "a Hugging Face checkpoint folder (config.json, model.safetensors)")
+            .add_option(
+                "--model", folder_,
+                "a Hugging Face checkpoint folder (config.json, model.safetensors), or pocket, the model "
+                "that comes with the program")
+            ->transform(checkpoint::model_folder)
             ->group(group);
     CLI::Option* const ids = command.add_option("--ids", ids_, "token ids: 1,2,3")
                                  ->delimiter(',')

@@ -6,6 +6,7 @@
 #include "app/shell/program.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/checkpoint/files/packaged_models.h"
 #include "core/engine/engine.h"
 #include "core/format/attention_file.h"
 #include "core/lesson/library.h"
@@ -282,7 +283,9 @@ void add_render(CLI::App& program) {
     command.add_option("--attention", options->attention,
                        "with --window: show attention weights of this .npy or .safetensors file");
     CLI::Option* const model =
-        command.add_option("--model", options->model, "with --window: show this checkpoint folder")
+        command
+            .add_option("--model", options->model, "with --window: show this checkpoint folder, or pocket")
+            ->transform(checkpoint::model_folder)
             ->excludes("--attention");
     exclude_problem(command, *model);
     model->excludes(command.get_option("--temperature"));

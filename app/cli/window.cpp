@@ -10,6 +10,7 @@
 #include "core/base/file.h"
 #include "core/base/random_access_file.h"
 #include "core/base/user_folders.h"
+#include "core/checkpoint/files/packaged_models.h"
 #include "core/lesson/library.h"
 #include "core/text/preset.h"
 
@@ -132,11 +133,15 @@ int open_window(const Options& options) {
 
 std::function<int()> add_window(CLI::App& program) {
     const auto options = std::make_shared<Options>();
-    program.add_option(
-        "PATH", options->path,
-        "what the window opens with: a project (.headscope), a lesson (.md), a problem (.safetensors with X, "
-        "W_Q, "
-        "W_K, W_V, W_O), attention weights (.npy, .safetensors), or the folder of a Hugging Face checkpoint");
+    program
+        .add_option("PATH", options->path,
+                    "what the window opens with: a project (.headscope), a lesson (.md), a problem "
+                    "(.safetensors with X, "
+                    "W_Q, "
+                    "W_K, W_V, W_O), attention weights (.npy, .safetensors), the folder of a Hugging Face "
+                    "checkpoint, or "
+                    "pocket, the trained model that comes with the program")
+        ->transform(checkpoint::model_folder);
     program.add_option("--sentence", options->sentence,
                        "the sentence that the window opens with; for a checkpoint, its prompt");
     program.add_option("--kv-sentence", options->kv_sentence,

@@ -4,6 +4,7 @@
 #include "app/shell/exports.h"
 #include "app/views/given_weights.h"
 #include "core/checkpoint/files/local_models.h"
+#include "core/checkpoint/files/packaged_models.h"
 
 #include <algorithm>
 
@@ -62,6 +63,8 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
     case PathPurpose::open:
         options.title = "Open a project, a problem, attention weights or a checkpoint";
         options.suffixes = {project_suffix, ".npy", ".safetensors"};
+        for (const std::string& name : checkpoint::packaged_models())
+            options.models.push_back({name, name, ""});
         for (const checkpoint::LocalModel& model :
              checkpoint::local_models(checkpoint::local_models_folder()))
             options.models.push_back({model.name, model.path, model.problem});

@@ -5,6 +5,7 @@
 #include "app/state/recent_files.h"
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
+#include "core/checkpoint/files/packaged_models.h"
 
 #include <imgui.h>
 
@@ -110,6 +111,32 @@ void Files::answer(UnsavedAnswer answer) {
         go(*step);
 }
 
+void Files::go_to(const Open& open) {
+    std::string path;
+    try {
+        path = checkpoint::model_folder(open.path);
+    } catch (const Error& fault) {
+        return failed(fault.what());
+    }
+    switch (kind_of_path(path)) {
+    case PathKind::project:
+        return load_project(path);
+    case PathKind::problem:
+        return load_problem(path);
+    case PathKind::tensors:
+        return load_attention(path);
+    case PathKind::patch:
+        return load_edits(path, false);
+    case PathKind::checkpoint:
+        return load_checkpoint(path, open.prompt);
+    case PathKind::lesson:
+        return show_lesson(path);
+    case PathKind::folder:
+    case PathKind::unknown:
+        return cannot_open(path);
+    }
+}
+
 void Files::go(const Step& step) {
     std::visit(Overloaded{[&](const NewProject&) {
                               files_.chooser.reset();
@@ -123,25 +150,7 @@ void Files::go(const Step& step) {
                               if (autosave_)
                                   autosave_->forget();
                           },
-                          [&](const Open& open) {
-                              switch (kind_of_path(open.path)) {
-                              case PathKind::project:
-                                  return load_project(open.path);
-                              case PathKind::problem:
-                                  return load_problem(open.path);
-                              case PathKind::tensors:
-                                  return load_attention(open.path);
-                              case PathKind::patch:
-                                  return load_edits(open.path, false);
-                              case PathKind::checkpoint:
-                                  return load_checkpoint(open.path, open.prompt);
-                              case PathKind::lesson:
-                                  return show_lesson(open.path);
-                              case PathKind::folder:
-                              case PathKind::unknown:
-                                  return cannot_open(open.path);
-                              }
-                          },
+                          [&](const Open& open) { go_to(open); },
                           [&](const Recover& what) { recover(what.recovery); }},
                step);
 }

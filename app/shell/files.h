@@ -69,6 +69,7 @@ private:
     // Every one of them ends in go() or nothing.
     void guard(Step step);
     void go(const Step& step);
+    void go_to(const Open& open);
     void answer(UnsavedAnswer answer);
 
     void load_project(const std::string& path);

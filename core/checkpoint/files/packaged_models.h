@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace headscope::checkpoint {
+
+/// The names of the models that come with the program, "pocket".
+std::vector<std::string> packaged_models();
+
+/// The folder of a checkpoint by what a user calls it: of a packaged model by its name, else the text itself.
+/// The files of a packaged model are written into the user's cache folder when they are not there yet, whole
+/// or not at all; without a home, below the system's temporary folder. Throws Error(input) naming the folder
+/// that cannot be written.
+std::string model_folder(const std::string& named);
+
+} // namespace headscope::checkpoint
