@@ -196,7 +196,7 @@ Dims infer_dims(const TensorPtr& x, const TensorPtr& x_kv, const Weights& weight
     return d;
 }
 
-void validate(const Problem& problem) {
+void validate(const Problem& problem, std::int64_t before) {
     const Dims& d = problem.dims;
     check_dims(d);
     visit_fields(Overloaded{[&](const Field& field, const TensorPtr& tensor) {
@@ -204,7 +204,7 @@ void validate(const Problem& problem) {
                             },
                             [](const Field&, const auto&) {}},
                  problem);
-    if (!problem.cross() && (d.Tq != d.Tk || d.D != d.Dkv))
+    if (!problem.cross() && (before + d.Tq != d.Tk || d.D != d.Dkv))
         fail_input("X_kv is missing, and X has " + Shape({d.Tq, d.D}).text() +
                    " where keys and values should have (Tk, Dkv) = " + Shape({d.Tk, d.Dkv}).text() +
                    "; give X_kv, or make them equal");

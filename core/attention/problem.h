@@ -120,7 +120,8 @@ Dims infer_dims(const TensorPtr& x, const TensorPtr& x_kv, const Weights& weight
 
 /// Throws Error(input) with one sentence that names the first tensor at fault, what it has and what it should
 /// have: shapes against dims, H divisible by Hkv, empty inputs, NaN or infinity in x, weights or biases,
-/// gains, temperature, token counts, masks, rotary tables.
-void validate(const Problem& problem);
+/// gains, temperature, token counts, masks, rotary tables. In self-attention Tk is Tq and the tokens that
+/// were read `before`.
+void validate(const Problem& problem, std::int64_t before = 0);
 
 } // namespace headscope

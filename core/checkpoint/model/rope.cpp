@@ -103,15 +103,15 @@ std::vector<std::int64_t> rotary_order(const Architecture& architecture) {
     return order;
 }
 
-Rotary rotary_tables(const Architecture& architecture, const Rope& rope, std::int64_t T) {
+Rotary rotary_tables(const Architecture& architecture, const Rope& rope, std::int64_t T, std::int64_t first) {
     const std::vector<float> frequencies = rotary_frequencies(architecture, rope, T);
     const auto magnitude = static_cast<float>(rope.scaling.attention_factor);
     const std::int64_t half = architecture.dk / 2;
-    auto cos = std::make_shared<Tensor>(Shape{1, T, architecture.dk}, 1.0F);
-    auto sin = std::make_shared<Tensor>(Shape{1, T, architecture.dk}, 0.0F);
-    for (std::int64_t i = 0; i < T; ++i)
+    auto cos = std::make_shared<Tensor>(Shape{1, T - first, architecture.dk}, 1.0F);
+    auto sin = std::make_shared<Tensor>(Shape{1, T - first, architecture.dk}, 0.0F);
+    for (std::int64_t i = 0; i < T - first; ++i)
         for (std::int64_t c = 0; c < std::ssize(frequencies); ++c) {
-            const float angle = static_cast<float>(i) * frequencies[static_cast<std::size_t>(c)];
+            const float angle = static_cast<float>(first + i) * frequencies[static_cast<std::size_t>(c)];
             cos->at(0, i, c) = cos->at(0, i, c + half) = std::cos(angle) * magnitude;
             sin->at(0, i, c) = sin->at(0, i, c + half) = std::sin(angle) * magnitude;
         }

@@ -15,9 +15,10 @@ std::vector<float> rotary_frequencies(const Architecture& architecture, const Ro
 /// the same in any order. Empty: the file's own order.
 std::vector<std::int64_t> rotary_order(const Architecture& architecture);
 
-/// Tables for positions 0 .. T-1, (1, T, dk), for heads in rotary_order. Numbers that do not turn have cosine
-/// 1 and sine 0. Computed in float32 like Hugging Face's, whose models were trained and are run with it: at
-/// late positions the exact angles differ visibly.
-Rotary rotary_tables(const Architecture& architecture, const Rope& rope, std::int64_t T);
+/// Tables for positions first .. T-1 of a text of T tokens, (1, T - first, dk), for heads in rotary_order.
+/// Numbers that do not turn have cosine 1 and sine 0. Computed in float32 like Hugging Face's, whose models
+/// were trained and are run with it: at late positions the exact angles differ visibly.
+Rotary rotary_tables(const Architecture& architecture, const Rope& rope, std::int64_t T,
+                     std::int64_t first = 0);
 
 } // namespace headscope::checkpoint

@@ -18,12 +18,12 @@ bool finite(const Tensor& x) {
 
 } // namespace
 
-ForwardPass::ForwardPass(const Model& model, const ModelInputs& inputs)
-    : model_(model), architecture_(model.architecture()), inputs_(inputs) {
+ForwardPass::ForwardPass(const Model& model, const ModelInputs& inputs, std::int64_t first)
+    : model_(model), architecture_(model.architecture()), inputs_(inputs), first_(first) {
     check_inputs(inputs, architecture_);
     model.require_runnable();
     for (const Rope& rope : architecture_.ropes)
-        rotary_.push_back(rotary_tables(architecture_, rope, inputs.T));
+        rotary_.push_back(rotary_tables(architecture_, rope, inputs.T, first));
 }
 
 TensorPtr ForwardPass::normed(cpu::CpuDense& cpu, const Tensor& x, const TensorPtr& weight,
@@ -41,18 +41,21 @@ TensorPtr ForwardPass::norm2(cpu::CpuDense& cpu, const TensorPtr& x, const Weigh
     return stands ? normed(cpu, *x, weights[WeightId::norm2_weight], weights[WeightId::norm2_bias]) : x;
 }
 
-void ForwardPass::add_rows(Tensor& x, WeightId table, const std::vector<std::int64_t>& rows) const {
+/// of_tokens: the table's row for each of all T tokens of each text.
+void ForwardPass::add_rows(Tensor& x, WeightId table, const std::vector<std::int64_t>& of_tokens) const {
     const TensorPtr numbers = model_.weight(table);
     const std::int64_t D = architecture_.D;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        float* const to = x.data() + static_cast<std::int64_t>(i) * D;
-        std::transform(to, to + D, numbers->data() + rows[i] * D, to, std::plus<>());
+    for (std::int64_t n = 0; n < inputs_.B * rows(); ++n) {
+        const std::int64_t token = n / rows() * inputs_.T + first_ + n % rows();
+        float* const to = x.data() + n * D;
+        std::transform(to, to + D, numbers->data() + of_tokens[static_cast<std::size_t>(token)] * D, to,
+                       std::plus<>());
     }
 }
 
 TensorPtr ForwardPass::embed(cpu::CpuDense& cpu) const {
     using enum WeightId;
-    auto x = std::make_shared<Tensor>(Shape{inputs_.B, inputs_.T, architecture_.D}, 0.0F);
+    auto x = std::make_shared<Tensor>(Shape{inputs_.B, rows(), architecture_.D}, 0.0F);
     add_rows(*x, word_table, inputs_.ids);
     if (architecture_.position_rows > 0)
         add_rows(*x, position_table, learned_positions(inputs_, architecture_));
@@ -83,7 +86,7 @@ Mask ForwardPass::mask_of(std::int64_t l) const {
 Problem ForwardPass::problem_of(std::int64_t l, const WeightSet& weights, TensorPtr x) const {
     Problem problem;
     problem.dims = {.B = inputs_.B,
-                    .Tq = inputs_.T,
+                    .Tq = rows(),
                     .Tk = inputs_.T,
                     .D = architecture_.D,
                     .Dkv = architecture_.D,
@@ -98,7 +101,7 @@ Problem ForwardPass::problem_of(std::int64_t l, const WeightSet& weights, Tensor
     problem.norm_eps = static_cast<float>(architecture_.norm_eps);
     problem.mask = mask_of(l);
     problem.temperature = static_cast<float>(architecture_.temperature(l));
-    if (inputs_.B == 1)
+    if (inputs_.B == 1 && first_ == 0)
         problem.tokens = inputs_.tokens;
     if (const auto rope = architecture_.layer_rope[static_cast<std::size_t>(l)])
         problem.rotary = rotary_[*rope];

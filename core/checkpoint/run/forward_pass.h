@@ -13,16 +13,18 @@
 
 namespace headscope::checkpoint {
 
-/// The steps of a forward pass over one batch, for run_model and ModelRun. Neither the model nor the inputs
-/// may go before it. Any thread may use it, with a CpuDense of its own.
+/// The steps of a forward pass over one batch, for run_model, ModelRun and Generator. Neither the model nor
+/// the inputs may go before it. Any thread may use it, with a CpuDense of its own.
 class ForwardPass {
 public:
     /// The attention of layer l: what it does with the problem is the caller's, who returns `output`, (B, T,
     /// D).
     using Attend = std::function<TensorPtr(std::int64_t l, Problem problem)>;
 
-    /// Throws Error(input) for a model that lacks weights and for inputs that do not fit it.
-    ForwardPass(const Model& model, const ModelInputs& inputs);
+    /// Tokens `first` and up of each text, in [0, T): where T is said below, T - first tokens are meant. The
+    /// attention of a problem reads all T, so that keys and values of the others are the caller's. Throws
+    /// Error(input) for a model that lacks weights and for inputs that do not fit it.
+    ForwardPass(const Model& model, const ModelInputs& inputs, std::int64_t first = 0);
 
     /// The embedding output, (B, T, D).
     TensorPtr embed(cpu::CpuDense& cpu) const;
@@ -38,7 +40,8 @@ public:
     Problem problem(cpu::CpuDense& cpu, std::int64_t l, const TensorPtr& hidden) const;
 
 private:
-    void add_rows(Tensor& x, WeightId table, const std::vector<std::int64_t>& rows) const;
+    std::int64_t rows() const { return inputs_.T - first_; }
+    void add_rows(Tensor& x, WeightId table, const std::vector<std::int64_t>& of_tokens) const;
     Mask mask_of(std::int64_t l) const;
     Problem problem_of(std::int64_t l, const WeightSet& weights, TensorPtr x) const;
     TensorPtr layer(cpu::CpuDense& cpu, std::int64_t l, const TensorPtr& x, const Attend& attend,
@@ -52,6 +55,7 @@ private:
     const Model& model_;
     const Architecture& architecture_;
     const ModelInputs& inputs_;
+    const std::int64_t first_;
     std::vector<Rotary> rotary_; ///< for each of architecture_.ropes
 };
 

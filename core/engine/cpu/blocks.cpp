@@ -28,19 +28,27 @@ void pack_panels(const Kernels& kernels, const Block& block, float* out) {
     kernels.pack(block.data, block.stride, block.rows, block.cols, out);
 }
 
-void pack_transposed_panels(const Kernels& kernels, const Block& block, float* out) {
+void pack_transposed_panels(const Kernels& kernels, const Block& block, float* out, std::int64_t first) {
     const std::int64_t width = kernels.panel;
-    for (std::int64_t first = 0; first < block.rows; first += width) {
-        const std::int64_t count = std::min(width, block.rows - first);
-        float* const panel = out + first * block.cols;
+    for (std::int64_t done = 0, count = 0; done < block.rows; done += count) {
+        const std::int64_t at = (first + done) % width;
+        count = std::min(width - at, block.rows - done);
+        float* const panel = out + (first + done - at) * block.cols + at;
         for (std::int64_t k = 0; k < block.cols; ++k) {
-            const float* const column = block.data + first * block.stride + k;
+            const float* const column = block.data + done * block.stride + k;
             float* const row = panel + k * width;
             for (std::int64_t c = 0; c < count; ++c)
                 row[c] = column[c * block.stride];
-            std::fill(row + count, row + width, 0.0F);
+            std::fill(row + count, row + width - at, 0.0F);
         }
     }
+}
+
+void pack_rows(const Kernels& kernels, const Block& block, float* out, std::int64_t first,
+               std::int64_t capacity) {
+    for (std::int64_t col = 0; col < block.cols; col += kernels.panel)
+        kernels.pack(block.data + col, block.stride, block.rows, std::min(kernels.panel, block.cols - col),
+                     out + col * capacity + first * kernels.panel);
 }
 
 std::int64_t pack_space(const Kernels& kernels) {

@@ -24,8 +24,18 @@ std::int64_t whole_panels(const Kernels& kernels, std::int64_t cols);
 /// whole_panels(cols) rows numbers.
 void pack_panels(const Kernels& kernels, const Block& block, float* out);
 
-/// The same for the transpose of `block`: its rows become columns.
-void pack_transposed_panels(const Kernels& kernels, const Block& block, float* out);
+/// The same for the transpose of `block`: its rows become the columns from `first` on. What the last panel
+/// has beyond them is 0.
+void pack_transposed_panels(const Kernels& kernels, const Block& block, float* out, std::int64_t first = 0);
+
+/// Rows `first` and up of panels that have room for `capacity` rows.
+void pack_rows(const Kernels& kernels, const Block& block, float* out, std::int64_t first,
+               std::int64_t capacity);
+
+/// A product of few rows waits for the memory: it takes as long as one of so many.
+constexpr std::int64_t rows_of_work(std::int64_t rows) {
+    return rows < 8 ? 8 : rows;
+}
 
 /// So many numbers of scratch memory does multiply_block need.
 std::int64_t pack_space(const Kernels& kernels);

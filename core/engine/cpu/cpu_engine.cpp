@@ -56,6 +56,12 @@ Trace CpuEngine::rerun(const Problem& problem, const Problem& before, const Trac
                   start);
 }
 
+Trace CpuEngine::extend(const Problem& problem, KeyValueCache& cache, StageSet wanted, Progress& progress) {
+    const auto start = std::chrono::steady_clock::now();
+    validate(problem, cache.rows());
+    return finish(CpuRun(problem, cache, wanted, progress, *machine_).compute(), start);
+}
+
 Trace CpuEngine::finish(Trace trace, std::chrono::steady_clock::time_point start) {
     machine_->store->age();
     trace.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

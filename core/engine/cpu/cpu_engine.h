@@ -8,6 +8,7 @@
 namespace headscope::cpu {
 
 struct Kernels;
+class KeyValueCache;
 
 /// Threads, scratch memory and the memory of results, as the engine and CpuDense share it.
 struct CpuMachine;
@@ -31,6 +32,11 @@ public:
     Trace run(const Problem& problem, StageSet wanted, Progress& progress) override;
     Trace rerun(const Problem& problem, const Problem& before, const Trace& previous,
                 Progress& progress) override;
+    /// The tokens that follow those in `cache`: problem.x has them alone, dims.Tk counts all. Appends their
+    /// keys and values to `cache`, which earlier calls with the same weights filled. The numbers are the rows
+    /// that one run over all tokens would have, bit for bit; of k, v, k_heads and v_heads the trace has the
+    /// new rows alone. Throws like run, and leaves `cache` as it was.
+    Trace extend(const Problem& problem, KeyValueCache& cache, StageSet wanted, Progress& progress);
 
 private:
     Trace finish(Trace trace, std::chrono::steady_clock::time_point start);

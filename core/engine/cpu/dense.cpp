@@ -68,12 +68,23 @@ std::shared_ptr<Tensor> CpuDense::multiply_by_rows(const Tensor& x, const Tensor
     const Block X = block_of(x);
     const std::int64_t columns = table.shape()[0], depth = X.cols;
     const auto y = make(widened(x, columns));
+    const std::int64_t tasks = (columns + table_rows - 1) / table_rows;
+    const std::int64_t flops = 2 * rows_of_work(X.rows) * depth * columns;
+    if (X.rows == 1) {
+        machine_->for_tasks(cancel, tasks, flops, [&](std::int64_t task, int) {
+            const std::int64_t first = task * table_rows, count = std::min(table_rows, columns - first);
+            float* const out = y->data() + first;
+            kernels.row_products(table.data() + first * depth, count, depth, X.data, out);
+            if (b != nullptr)
+                std::transform(out, out + count, b->data() + first, out, std::plus<>());
+        });
+        return y;
+    }
     const auto packed = make(Shape{whole_panels(kernels, X.rows) * depth});
     pack_transposed_panels(kernels, X, packed->data());
-    const std::int64_t tasks = (columns + table_rows - 1) / table_rows;
     const std::int64_t space = table_rows * packed_columns;
     float* const scratch = machine_->scratch_for(space);
-    machine_->for_tasks(cancel, tasks, 2 * X.rows * depth * columns, [&](std::int64_t task, int worker) {
+    machine_->for_tasks(cancel, tasks, flops, [&](std::int64_t task, int worker) {
         const std::int64_t first = task * table_rows, count = std::min(table_rows, columns - first);
         float* const results = scratch + worker * space;
         for (std::int64_t row = 0; row < X.rows; row += packed_columns) {

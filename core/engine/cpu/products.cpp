@@ -15,7 +15,7 @@ constexpr std::int64_t fewest_parts_per_thread = 4;
 std::int64_t flops_of(std::span<const WideProduct> products) {
     std::int64_t flops = 0;
     for (const WideProduct& p : products)
-        flops += 2 * p.A.rows * p.A.cols * p.B.cols;
+        flops += 2 * rows_of_work(p.A.rows) * p.A.cols * p.B.cols;
     return flops;
 }
 

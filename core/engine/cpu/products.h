@@ -24,7 +24,7 @@ struct ProductPart {
     std::int64_t row, rows;
 };
 
-/// The work in FLOP, additions of the bias left out.
+/// The work in FLOP, with the rows of rows_of_work and without additions of the bias.
 std::int64_t flops_of(std::span<const WideProduct> products);
 
 /// Parts of about equal work, several for each thread: blocks of columns, in tiles of rows where there are

@@ -18,10 +18,21 @@ CpuRun::CpuRun(const Problem& problem, DirtySet dirty, const Trace& previous, Pr
     previous_ = &previous;
 }
 
+CpuRun::CpuRun(const Problem& problem, KeyValueCache& cache, StageSet wanted, Progress& progress,
+               CpuMachine& machine)
+    : CpuRun(problem, wanted, progress, machine) {
+    cache_ = &cache;
+    first_key_ = cache.rows();
+}
+
 Tensor& CpuRun::make(TensorId id) {
     auto& slot = own(id);
     if (slot == nullptr) {
-        slot = machine_.tensor_for(id, tensor_info(id).shape(d_));
+        const TensorInfo& info = tensor_info(id);
+        Dims dims = d_;
+        if (std::ranges::find(info.axes, Axis::Tq) == info.axes.end())
+            dims.Tk -= first_key_;
+        slot = machine_.tensor_for(id, info.shape(dims));
         const bool whole = std::ranges::all_of(dirty_.heads, [id](StageSet head) { return head.has(id); });
         if (previous_ != nullptr && !whole && !dirty_.whole.has(id))
             std::ranges::copy(previous_->stage(id)->values(), slot->data());
@@ -102,6 +113,8 @@ Trace CpuRun::compute() {
         std::ranges::fill(dirty_.heads, wanted_);
     }
     trace.computed = std::move(dirty_);
+    if (cache_ != nullptr)
+        cache_->rows_ = d_.Tk;
     return trace;
 }
 

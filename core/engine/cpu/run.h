@@ -3,6 +3,7 @@
 #include "core/attention/problem.h"
 #include "core/base/progress.h"
 #include "core/engine/cpu/blocks.h"
+#include "core/engine/cpu/key_value_cache.h"
 #include "core/engine/cpu/machine.h"
 #include "core/engine/cpu/products.h"
 #include "core/trace/trace.h"
@@ -24,6 +25,10 @@ public:
     CpuRun(const Problem& problem, StageSet wanted, Progress& progress, CpuMachine& machine);
     /// All stages; what is not dirty is taken from `previous`, which holds them all.
     CpuRun(const Problem& problem, DirtySet dirty, const Trace& previous, Progress& progress,
+           CpuMachine& machine);
+    /// The last Tq of Tk tokens, of which `cache` holds the others and gets these. The tensors of keys and
+    /// values alone - k, v, k_heads, v_heads - have the rows of the Tq tokens.
+    CpuRun(const Problem& problem, KeyValueCache& cache, StageSet wanted, Progress& progress,
            CpuMachine& machine);
 
     Trace compute();
@@ -70,12 +75,6 @@ private:
     void make_head_rows(const TensorInfo& row);
     Block queries(std::int64_t b, std::int64_t h, std::int64_t first, std::int64_t rows) const;
     Block keys(std::int64_t b, std::int64_t g) const;
-    float* packed_keys(std::int64_t b, std::int64_t g) const {
-        return keys_ + (b * d_.Hkv + g) * d_.dk * key_stride_;
-    }
-    float* packed_values(std::int64_t b, std::int64_t g) const {
-        return values_ + (b * d_.Hkv + g) * d_.Tk * whole_panels(kernels_, d_.dv);
-    }
     Block values(std::int64_t b, std::int64_t g) const;
     void pack_keys_and_values();
 
@@ -95,6 +94,8 @@ private:
 
     const Problem& problem_;
     const Dims& d_;
+    KeyValueCache* cache_ = nullptr;
+    std::int64_t first_key_ = 0; ///< the first that this run projects; the cache holds those before it
     ProblemParts parts_ = problem_.parts();
     bool reads_heads_ =
         !heads_are_columns(parts_); ///< scores read q_heads and k_heads; else q and k in place
@@ -107,11 +108,9 @@ private:
     const Kernels& kernels_ = machine_.kernels;
     MaskRows mask_;
     float factor_;            ///< of the scores: 1 / (sqrt(dk) temperature)
-    std::int64_t key_stride_; ///< Tk, in whole panels
+    std::int64_t key_stride_; ///< of rows of scores: Tk, in whole panels
     std::array<std::shared_ptr<Tensor>, tensor_count> tensors_;
-    std::shared_ptr<Tensor> packed_;  ///< keys, then values
-    float* keys_ = nullptr;           ///< (B, Hkv, dk, key_stride_): panels of keys, transposed
-    float* values_ = nullptr;         ///< (B, Hkv, Tk, dv in whole panels): panels of values
+    PackedRows packed_;               ///< of all Tk tokens
     std::shared_ptr<Tensor> softmax_; ///< Trace::softmax while it is made
 };
 

@@ -64,7 +64,7 @@ void CpuRun::score(const Tile& tile, Scratch& scratch) {
         std::copy_n(Q.data + r * Q.stride, d_.dk, scratch.queries + r * d_.dk);
     Product product{.A = scratch.queries,
                     .A_stride = d_.dk,
-                    .B = packed_keys(tile.b, d_.kv_head(tile.h)) + begin * d_.dk,
+                    .B = packed_.keys(tile.b * d_.Hkv + d_.kv_head(tile.h)) + begin * d_.dk,
                     .B_stride = kernels_.panel,
                     .panel_stride = kernels_.panel * d_.dk,
                     .C = scratch.scores + begin,
@@ -144,12 +144,12 @@ void CpuRun::sum_values(const Tile& tile, Scratch& scratch) {
                     .A_stride = key_stride_,
                     .B = nullptr,
                     .B_stride = kernels_.panel,
-                    .panel_stride = kernels_.panel * d_.Tk,
+                    .panel_stride = kernels_.panel * packed_.capacity,
                     .C = scratch.out,
                     .C_stride = d_.dv,
                     .rows = tile.rows,
                     .cols = d_.dv};
-    const float* const V = packed_values(tile.b, d_.kv_head(tile.h));
+    const float* const V = packed_.values(tile.b * d_.Hkv + d_.kv_head(tile.h));
     bool finite = true;
     for (std::int64_t j = tile.begin; j < tile.end; j += keys_in_cache) {
         product.A = scratch.scores + j;
@@ -247,8 +247,8 @@ void CpuRun::attend_all(Trace& trace) {
     const auto count = static_cast<std::int64_t>(heads.size());
     const std::int64_t rows = tile_rows(kernels_, d_.Tq, key_stride_), tiles = (d_.Tq + rows - 1) / rows;
     const std::int64_t tasks = d_.B * count * tiles;
-    const std::int64_t flops =
-        2 * d_.B * count * d_.Tq * (d_.Tk * (d_.dk + d_.dv) + (wants(contributions) ? d_.dv * d_.D : 0));
+    const std::int64_t flops = 2 * d_.B * count * rows_of_work(d_.Tq) *
+                               (d_.Tk * (d_.dk + d_.dv) + (wants(contributions) ? d_.dv * d_.D : 0));
     const auto rounded = [](std::int64_t numbers) { return (numbers + 15) / 16 * 16; };
     const std::int64_t score_space = rows * key_stride_, query_space = rounded(rows * d_.dk),
                        out_space = rounded(rows * d_.dv);
@@ -303,10 +303,11 @@ void CpuRun::fail_scores(const Tile& tile, const float* rows) const {
             if (std::isfinite(rows[r * key_stride_ + j]))
                 continue;
             const Block Q = queries(tile.b, tile.h, tile.first + r, 1);
-            const Block K = keys(tile.b, d_.kv_head(tile.h));
+            const float* const K = packed_.keys(tile.b * d_.Hkv + d_.kv_head(tile.h)) +
+                                   j / kernels_.panel * kernels_.panel * d_.dk + j % kernels_.panel;
             float score = 0;
             for (std::int64_t c = 0; c < d_.dk; ++c)
-                score = std::fma(Q.data[c], K.data[j * K.stride + c], score);
+                score = std::fma(Q.data[c], K[c * kernels_.panel], score);
             const bool by_temperature = std::isfinite(score);
             engine::fail_row("score of key " + std::to_string(j), d_, tile.b, tile.h, tile.first + r,
                              by_temperature ? "raise the temperature, or make X, W_Q or W_K smaller"

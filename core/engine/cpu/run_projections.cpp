@@ -117,42 +117,44 @@ Block CpuRun::queries(std::int64_t b, std::int64_t h, std::int64_t first, std::i
     return {Q.data() + Q.offset(b, first, h * d_.dk), d_.H * d_.dk, rows, d_.dk};
 }
 
-/// (Tk, dk) of a key/value head.
+/// (Tk - first_key_, dk) of a key/value head.
 Block CpuRun::keys(std::int64_t b, std::int64_t g) const {
     if (reads_heads_) {
         const Tensor& K = made(TensorId::k_heads);
-        return {K.data() + K.offset(b, g, 0, 0), d_.dk, d_.Tk, d_.dk};
+        return {K.data() + K.offset(b, g, 0, 0), d_.dk, d_.Tk - first_key_, d_.dk};
     }
     const Tensor& K = made(TensorId::k);
-    return {K.data() + K.offset(b, 0, g * d_.dk), d_.Hkv * d_.dk, d_.Tk, d_.dk};
+    return {K.data() + K.offset(b, 0, g * d_.dk), d_.Hkv * d_.dk, d_.Tk - first_key_, d_.dk};
 }
 
-/// (Tk, dv) of a key/value head.
+/// (Tk - first_key_, dv) of a key/value head.
 Block CpuRun::values(std::int64_t b, std::int64_t g) const {
     const Tensor& V = made(TensorId::v);
-    return {V.data() + V.offset(b, 0, g * d_.dv), d_.Hkv * d_.dv, d_.Tk, d_.dv};
+    return {V.data() + V.offset(b, 0, g * d_.dv), d_.Hkv * d_.dv, d_.Tk - first_key_, d_.dv};
 }
 
-/// Keys and values of the heads that read them, laid out for the kernels.
+/// Keys and values of the heads that read them, laid out for the kernels, behind those of the cache.
 void CpuRun::pack_keys_and_values() {
     using enum TensorId;
-    const std::int64_t keys_count = d_.B * d_.Hkv * d_.dk * key_stride_;
-    const std::int64_t values_count = d_.B * d_.Hkv * d_.Tk * whole_panels(kernels_, d_.dv);
-    packed_ = machine_.packed_for(keys_count + values_count);
-    keys_ = packed_->data();
-    values_ = keys_ + keys_count;
+    if (cache_ != nullptr) {
+        packed_ = cache_->room_for(d_, kernels_);
+    } else {
+        packed_ = packed_rows(d_, kernels_, d_.Tk);
+        packed_.memory = machine_.packed_for(packed_.count());
+    }
     const auto is_read = [this](TensorId by, std::int64_t g) {
         for (std::int64_t h = 0; h < d_.H; ++h)
             if (d_.kv_head(h) == g && dirty_.has(by, h))
                 return true;
         return false;
     };
-    for_tasks(2 * d_.B * d_.Hkv, 16 * (keys_count + values_count), [&](std::int64_t task, int) {
-        const std::int64_t b = task / 2 / d_.Hkv, g = task / 2 % d_.Hkv;
+    const std::int64_t numbers = packed_.heads * (d_.Tk - first_key_) * (packed_.dk + packed_.dv);
+    for_tasks(2 * packed_.heads, 16 * numbers, [&](std::int64_t task, int) {
+        const std::int64_t n = task / 2, b = n / d_.Hkv, g = n % d_.Hkv;
         if (task % 2 == 0 && is_read(scores, g))
-            pack_transposed_panels(kernels_, keys(b, g), packed_keys(b, g));
+            pack_transposed_panels(kernels_, keys(b, g), packed_.keys(n), first_key_);
         if (task % 2 == 1 && is_read(head_out, g))
-            pack_panels(kernels_, values(b, g), packed_values(b, g));
+            pack_rows(kernels_, values(b, g), packed_.values(n), first_key_, packed_.capacity);
     });
 }
 

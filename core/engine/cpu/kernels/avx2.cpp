@@ -4,6 +4,7 @@
 
 #include "core/engine/cpu/kernels/activation.h"
 #include "core/engine/cpu/kernels/peak.h"
+#include "core/engine/cpu/kernels/row_products.h"
 
 namespace headscope::cpu {
 
@@ -12,6 +13,7 @@ const Kernels kernels_avx2{"AVX2",
                            panel_width,
                            multiply<6>,
                            pack,
+                           row_products,
                            largest,
                            exponentials,
                            scale_row,

@@ -4,13 +4,23 @@
 
 #include "core/engine/cpu/kernels/activation.h"
 #include "core/engine/cpu/kernels/peak.h"
+#include "core/engine/cpu/kernels/row_products.h"
 
 namespace headscope::cpu {
 
-const Kernels kernels_avx512{
-    "AVX-512",         12,           panel_width, multiply<12>,      pack,
-    largest,           exponentials, scale_row,   activate<gelu_of>, activate<gelu_tanh_of>,
-    activate<silu_of>, multiply_adds};
+const Kernels kernels_avx512{"AVX-512",
+                             12,
+                             panel_width,
+                             multiply<12>,
+                             pack,
+                             row_products,
+                             largest,
+                             exponentials,
+                             scale_row,
+                             activate<gelu_of>,
+                             activate<gelu_tanh_of>,
+                             activate<silu_of>,
+                             multiply_adds};
 
 } // namespace headscope::cpu
 

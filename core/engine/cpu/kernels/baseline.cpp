@@ -2,6 +2,7 @@
 
 #include "core/engine/cpu/kernels/activation.h"
 #include "core/engine/cpu/kernels/peak.h"
+#include "core/engine/cpu/kernels/row_products.h"
 
 namespace headscope::cpu {
 
@@ -10,6 +11,7 @@ const Kernels kernels_baseline{"baseline",
                                panel_width,
                                multiply<4>,
                                pack,
+                               row_products,
                                largest,
                                exponentials,
                                scale_row,

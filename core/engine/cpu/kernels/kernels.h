@@ -32,6 +32,10 @@ struct Kernels {
     /// Copies rows of `cols` columns into panels. The rows of a panel follow each other; panels are panel *
     /// rows numbers apart, and the last panel is padded with 0.
     void (*pack)(const float* from, std::int64_t stride, std::int64_t rows, std::int64_t cols, float* to);
+    /// out[r] = the sum of table[r, k] x[k] over k, table (rows, depth): the same chain as in `multiply`, for
+    /// one row of it whose B lies transposed.
+    void (*row_products)(const float* table, std::int64_t rows, std::int64_t depth, const float* x,
+                         float* out);
     /// The largest of `count` numbers; minus infinity for an empty row.
     float (*largest)(const float* row, std::int64_t count);
     /// row[j] = exp(row[j] - largest), exactly 0 below the normal range and at minus infinity; returns the
