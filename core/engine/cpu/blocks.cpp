@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace headscope::cpu {
 
@@ -57,6 +58,12 @@ std::int64_t pack_space(const Kernels& kernels) {
 
 bool multiply_block(const Kernels& kernels, const Block& A, const Block& B, const float* bias, float* C,
                     std::int64_t C_stride, float* scratch) {
+    if (A.rows == 1) {
+        kernels.multiply_row(A.data, B.data, B.stride, B.rows, B.cols, C);
+        if (bias != nullptr)
+            std::transform(C, C + B.cols, bias, C, std::plus<>());
+        return std::all_of(C, C + B.cols, [](float c) { return std::isfinite(c); });
+    }
     bool finite = true;
     const auto multiply = [&](std::int64_t k, std::int64_t depth, std::int64_t col, std::int64_t cols,
                               const float* panels, std::int64_t B_stride, std::int64_t panel_stride) {

@@ -74,7 +74,7 @@ std::shared_ptr<Tensor> CpuDense::multiply_by_rows(const Tensor& x, const Tensor
         machine_->for_tasks(cancel, tasks, flops, [&](std::int64_t task, int) {
             const std::int64_t first = task * table_rows, count = std::min(table_rows, columns - first);
             float* const out = y->data() + first;
-            kernels.row_products(table.data() + first * depth, count, depth, X.data, out);
+            kernels.multiply_row_transposed(X.data, table.data() + first * depth, depth, count, out);
             if (b != nullptr)
                 std::transform(out, out + count, b->data() + first, out, std::plus<>());
         });

@@ -9,6 +9,13 @@ namespace {
 constexpr std::int64_t many_rows = 24;          ///< from here on a product is shared in wide columns
 constexpr std::int64_t wide = 128, narrow = 64; ///< columns of one part
 constexpr std::int64_t fewest_parts_per_thread = 4;
+constexpr std::int64_t parts_of_a_row = 2; ///< for each thread: long rows of B are read faster
+
+/// Columns of one part of a product of one row.
+std::int64_t row_width(std::int64_t cols, int threads) {
+    const std::int64_t parts = parts_of_a_row * threads * narrow;
+    return (cols + parts - 1) / parts * narrow;
+}
 
 } // namespace
 
@@ -27,7 +34,10 @@ void divide_products(std::span<const WideProduct> products, int threads, std::ve
     parts.clear();
     for (std::size_t n = 0; n < products.size(); ++n) {
         const std::int64_t rows = products[n].A.rows, cols = products[n].B.cols;
-        const std::int64_t width = !share ? cols : rows >= many_rows ? wide : narrow;
+        const std::int64_t width = !share              ? cols
+                                   : rows >= many_rows ? wide
+                                   : rows > 1          ? narrow
+                                                       : row_width(cols, threads);
         const std::int64_t blocks = (cols + width - 1) / width;
         const std::int64_t wanted = share ? fewest_parts_per_thread * threads * rows * cols / cells : 1;
         const std::int64_t tiles =

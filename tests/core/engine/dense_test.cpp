@@ -51,8 +51,9 @@ TEST_CASE("products around attention meet their definition, whatever the sizes")
     };
     cpu::CpuDense cpu(2), alone(1);
     const Progress progress;
-    for (const Size& s : {Size{1, 1, 3, 1}, Size{2, 5, 17, 50}, Size{1, 40, 33, 97}, Size{1, 300, 24, 130},
-                          Size{1, 3, 2050, 49}, Size{3, 90, 70, 200}}) {
+    for (const Size& s :
+         {Size{1, 1, 3, 1}, Size{2, 5, 17, 50}, Size{1, 40, 33, 97}, Size{1, 300, 24, 130},
+          Size{1, 3, 2050, 49}, Size{3, 90, 70, 200}, Size{1, 1, 70, 211}, Size{1, 1, 1030, 800}}) {
         INFO(s.B << " " << s.T << " " << s.depth << " " << s.columns);
         const Tensor x = random({s.B, s.T, s.depth}, 1), W = random({s.depth, s.columns}, 2),
                      b = random({s.columns}, 3), table = transposed(W);

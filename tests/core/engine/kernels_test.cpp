@@ -97,6 +97,41 @@ TEST_CASE("products of all small sizes, with edges, in parts of the depth, with 
     }
 }
 
+TEST_CASE("one row times a matrix, or times its transpose, has the bits of a product", "[processor]") {
+    Numbers numbers(4);
+    constexpr std::int64_t most = 70;
+    const TensorPtr x = numbers.tensor({1, most}, 1), B = numbers.tensor({most, most}, 1);
+    for (const cpu::Kernels* kernels : all_kernels()) {
+        INFO(kernels->name);
+        int different = 0;
+        for (const std::int64_t depth : {1, 3, 8, 15, 16, 17, 33, 70})
+            for (std::int64_t cols = 1; cols <= most; ++cols) {
+                std::vector<float> panels(static_cast<std::size_t>(96 * depth)), transposed, C(most, 7.0F),
+                    row(C), of_transposed(C);
+                kernels->pack(B->data(), most, depth, cols, panels.data());
+                kernels->multiply({.A = x->data(),
+                                   .A_stride = most,
+                                   .B = panels.data(),
+                                   .B_stride = kernels->panel,
+                                   .panel_stride = kernels->panel * depth,
+                                   .C = C.data(),
+                                   .C_stride = most,
+                                   .rows = 1,
+                                   .depth = depth,
+                                   .cols = cols});
+                for (std::int64_t c = 0; c < cols; ++c)
+                    for (std::int64_t k = 0; k < depth; ++k)
+                        transposed.push_back(B->at(k, c));
+                kernels->multiply_row(x->data(), B->data(), most, depth, cols, row.data());
+                kernels->multiply_row_transposed(x->data(), transposed.data(), depth, cols,
+                                                 of_transposed.data());
+                different += row == C ? 0 : 1;
+                different += of_transposed == C ? 0 : 1;
+            }
+        CHECK(different == 0);
+    }
+}
+
 TEST_CASE("a product says when a number of it is not finite", "[processor]") {
     for (const cpu::Kernels* kernels : all_kernels()) {
         INFO(kernels->name);

@@ -4,7 +4,7 @@
 
 #include "core/engine/cpu/kernels/activation.h"
 #include "core/engine/cpu/kernels/peak.h"
-#include "core/engine/cpu/kernels/row_products.h"
+#include "core/engine/cpu/kernels/row.h"
 
 namespace headscope::cpu {
 
@@ -13,7 +13,8 @@ const Kernels kernels_avx2{"AVX2",
                            panel_width,
                            multiply<6>,
                            pack,
-                           row_products,
+                           multiply_row,
+                           multiply_row_transposed,
                            largest,
                            exponentials,
                            scale_row,

@@ -2,7 +2,7 @@
 
 #include "core/engine/cpu/kernels/activation.h"
 #include "core/engine/cpu/kernels/peak.h"
-#include "core/engine/cpu/kernels/row_products.h"
+#include "core/engine/cpu/kernels/row.h"
 
 namespace headscope::cpu {
 
@@ -11,7 +11,8 @@ const Kernels kernels_baseline{"baseline",
                                panel_width,
                                multiply<4>,
                                pack,
-                               row_products,
+                               multiply_row,
+                               multiply_row_transposed,
                                largest,
                                exponentials,
                                scale_row,

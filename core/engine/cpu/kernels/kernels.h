@@ -32,10 +32,13 @@ struct Kernels {
     /// Copies rows of `cols` columns into panels. The rows of a panel follow each other; panels are panel *
     /// rows numbers apart, and the last panel is padded with 0.
     void (*pack)(const float* from, std::int64_t stride, std::int64_t rows, std::int64_t cols, float* to);
-    /// out[r] = the sum of table[r, k] x[k] over k, table (rows, depth): the same chain as in `multiply`, for
-    /// one row of it whose B lies transposed.
-    void (*row_products)(const float* table, std::int64_t rows, std::int64_t depth, const float* x,
-                         float* out);
+    /// One row, x (depth), times B or its transpose: the same chains as in `multiply`, without factor and
+    /// bias, as fast as the memory gives B. Row k of B begins at B + k stride and has `cols` numbers; the
+    /// rows of the transpose, `cols` of them, follow each other.
+    void (*multiply_row)(const float* x, const float* B, std::int64_t stride, std::int64_t depth,
+                         std::int64_t cols, float* out);
+    void (*multiply_row_transposed)(const float* x, const float* B, std::int64_t depth, std::int64_t cols,
+                                    float* out);
     /// The largest of `count` numbers; minus infinity for an empty row.
     float (*largest)(const float* row, std::int64_t count);
     /// row[j] = exp(row[j] - largest), exactly 0 below the normal range and at minus infinity; returns the
