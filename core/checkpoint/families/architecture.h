@@ -123,6 +123,7 @@ struct Architecture {
     bool tied = false;                             ///< the head multiplies by the word table
     double logit_cap = 0.0;                        ///< cap tanh(logit / cap); 0: none
     std::string mask_token;                        ///< stands for a hidden word; empty: none
+    std::vector<std::int64_t> end_tokens;          ///< ids that end a text; empty: none is known
 
     /// What the scaled scores of layer l are divided by on top of sqrt(dk).
     double temperature(std::int64_t l) const;

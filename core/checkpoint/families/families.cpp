@@ -43,6 +43,7 @@ Architecture read_architecture(std::string_view text, const std::string& source)
     if (family == families.end())
         reader.refuse("model_type", "one of " + family_names());
     Architecture architecture = family->read(reader);
+    architecture.end_tokens = reader.one_or_more("eos_token_id", -1);
     require_supported(architecture, source);
     return architecture;
 }

@@ -78,6 +78,14 @@ std::vector<std::int64_t> ConfigReader::integers(const char* key, std::int64_t l
     return numbers;
 }
 
+std::vector<std::int64_t> ConfigReader::one_or_more(const char* key, std::int64_t least) const {
+    const json* value = find(key);
+    if (value != nullptr && value->is_array())
+        return integers(key, least);
+    const std::optional<std::int64_t> number = integer(key, least);
+    return number ? std::vector{*number} : std::vector<std::int64_t>();
+}
+
 double ConfigReader::positive(const char* key, double fallback) const {
     const json* value = find(key);
     if (value == nullptr)

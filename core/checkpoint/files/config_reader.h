@@ -30,6 +30,8 @@ public:
     std::vector<double> positives(const char* key, std::int64_t count) const;
     /// A list of numbers like integer's; empty when it is not given.
     std::vector<std::int64_t> integers(const char* key, std::int64_t least) const;
+    /// The same, of one number or a list of them.
+    std::vector<std::int64_t> one_or_more(const char* key, std::int64_t least) const;
     bool flag(const char* key, bool fallback) const;
     std::string text(const char* key, const std::string& fallback) const;
     /// The object under a key; nothing when it is not given.

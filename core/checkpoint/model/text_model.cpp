@@ -1,24 +1,51 @@
 #include "core/checkpoint/model/text_model.h"
 
 #include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/checkpoint/files/config_reader.h"
 #include "core/checkpoint/files/local_models.h"
 #include "core/text/tokenizer/token_labels.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utf8proc.h>
 
 namespace headscope::checkpoint {
 
 namespace {
 
-std::int64_t find_mask(const text::Tokenizer& tokenizer, std::string_view token) {
+std::int64_t find_special(const text::Tokenizer& tokenizer, std::string_view token) {
     if (token.empty())
         return -1;
     const text::Encoding encoding = tokenizer.encode(token);
     const auto at = std::ranges::find_if(encoding.ids,
                                          [&](text::TokenId id) { return tokenizer.token_text(id) == token; });
     return at == encoding.ids.end() ? -1 : *at;
+}
+
+/// The object in a file of the folder; empty where there is none.
+nlohmann::json read_settings(const std::string& folder, const char* name) {
+    const std::string path = folder + "/" + name;
+    return std::filesystem::exists(path) ? parse_json(read_file(path), path) : nlohmann::json::object();
+}
+
+std::vector<std::int64_t> find_end_ids(const Model& model, const text::Tokenizer* tokenizer) {
+    const nlohmann::json generation = read_settings(model.folder(), "generation_config.json");
+    const ConfigReader reader(generation, model.folder() + "/generation_config.json");
+    if (const auto ids = reader.one_or_more("eos_token_id", -1); !ids.empty())
+        return ids;
+    if (!model.architecture().end_tokens.empty() || tokenizer == nullptr)
+        return model.architecture().end_tokens;
+    const nlohmann::json settings = read_settings(model.folder(), "tokenizer_config.json");
+    nlohmann::json token = settings.is_object() ? settings.value("eos_token", nlohmann::json()) : settings;
+    if (token.is_object())
+        token = token.value("content", nlohmann::json());
+    const std::int64_t id = token.is_string() ? find_special(*tokenizer, token.get<std::string>()) : -1;
+    return id < 0 ? std::vector<std::int64_t>() : std::vector{id};
 }
 
 std::vector<std::int64_t> parse_ids(const std::string& text) {
@@ -53,10 +80,11 @@ TextModelPtr open_text_model(const std::string& folder) {
     opened->model->require_runnable();
     try {
         opened->tokenizer = text::load_tokenizer(folder);
-        opened->mask_id = find_mask(*opened->tokenizer, opened->model->architecture().mask_token);
+        opened->mask_id = find_special(*opened->tokenizer, opened->model->architecture().mask_token);
     } catch (const Error& fault) {
         opened->no_tokenizer = fault.what();
     }
+    opened->end_ids = find_end_ids(*opened->model, opened->tokenizer.get());
     return opened;
 }
 
@@ -77,6 +105,28 @@ ModelInputs prompt_inputs(const TextModel& model, const std::string& prompt) {
     inputs.T = static_cast<std::int64_t>(inputs.ids.size());
     check_inputs(inputs, model.model->architecture());
     return inputs;
+}
+
+void require_all_read(const TextModel& model, const std::string& prompt) {
+    if (model.tokenizer == nullptr)
+        return;
+    const text::Encoding encoding = model.tokenizer->encode(prompt);
+    std::int32_t at = 0;
+    for (std::size_t byte = 0, size = 0; byte < prompt.size(); byte += size, ++at) {
+        utf8proc_int32_t character = 0;
+        size = static_cast<std::size_t>(
+            utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(prompt.data() + byte),
+                             static_cast<utf8proc_ssize_t>(prompt.size() - byte), &character));
+        const bool read = std::ranges::any_of(
+            encoding.offsets, [at](const text::TextSpan& span) { return span.begin <= at && at < span.end; });
+        // Marks may belong to the character before them; what comes after symbols is invisible.
+        const utf8proc_category_t kind = utf8proc_category(character);
+        const bool letter = kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_LO;
+        const bool sign = kind >= UTF8PROC_CATEGORY_ND && kind <= UTF8PROC_CATEGORY_SO;
+        if (!read && (letter || sign))
+            fail_input("the vocabulary has no token for \"" + prompt.substr(byte, size) + "\", character " +
+                       std::to_string(at + 1) + " of the prompt; leave it out or write it otherwise");
+    }
 }
 
 std::string first_prompt(const TextModel& model) {

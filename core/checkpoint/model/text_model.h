@@ -17,6 +17,9 @@ struct TextModel {
     std::shared_ptr<const text::Tokenizer> tokenizer; ///< null: prompts are ids
     std::string no_tokenizer;                         ///< why there is none, in one sentence
     std::int64_t mask_id = -1; ///< of the token that stands for a hidden word; -1: there is none
+    std::vector<std::int64_t>
+        end_ids; ///< of tokens that end a text: those that generation_config.json names, else
+                 ///< config.json, else tokenizer_config.json; empty: none is known
 
     /// Trained to guess hidden words from both sides; else the next word from those before it.
     bool masked() const;
@@ -31,6 +34,10 @@ TextModelPtr open_text_model(const std::string& folder);
 /// The tokens of a prompt, with labels: a text, or ids between blanks and commas where there is no tokenizer.
 /// Throws Error(input) with a sentence about the prompt.
 ModelInputs prompt_inputs(const TextModel& model, const std::string& prompt);
+
+/// Throws Error(input) naming the first character of the prompt, blanks aside, that no token stands for: the
+/// vocabulary has none for it, and none for what is unknown.
+void require_all_read(const TextModel& model, const std::string& prompt);
 
 /// A prompt to begin with: one that fits the model.
 std::string first_prompt(const TextModel& model);

@@ -1,0 +1,182 @@
+#include "core/checkpoint/run/generator.h"
+
+#include "core/base/error.h"
+#include "core/checkpoint/model/rope.h"
+#include "core/checkpoint/run/forward_pass.h"
+#include "core/engine/cpu/cpu_engine.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace headscope::checkpoint {
+
+namespace {
+
+void check_prompt(const Model& model, const ModelInputs& prompt) {
+    const Architecture& architecture = model.architecture();
+    if (!architecture.causal)
+        fail_input(
+            model.folder() + ": a " + architecture.family +
+            " model reads each text as a whole and does not go on with it; open a model that predicts the "
+            "next token, such as gpt2 or llama");
+    if (!model.has_head())
+        fail_input(model.folder() +
+                   ": the checkpoint has no language-model head, so that it predicts no token; get the "
+                   "one that was saved for causal language modelling");
+    model.require_runnable();
+    check_inputs(prompt, architecture);
+    if (prompt.B != 1)
+        fail_input("there are " + std::to_string(prompt.B) + " texts in the batch; give one");
+    if (std::ranges::find(prompt.attention_mask, 0) != prompt.attention_mask.end())
+        fail_input("the prompt has padding; leave it out");
+    if (prompt.T > architecture.longest_text())
+        fail_input("the prompt has " + std::to_string(prompt.T) +
+                   " tokens, and the model has positions for " + std::to_string(architecture.longest_text()) +
+                   "; give a shorter one");
+}
+
+/// Whether the tokens of a text of `before` tokens turn by other angles once it has `after` tokens.
+bool angles_change(const Architecture& architecture, std::int64_t before, std::int64_t after) {
+    return std::ranges::any_of(architecture.ropes, [&](const Rope& rope) {
+        return rotary_frequencies(architecture, rope, before) !=
+               rotary_frequencies(architecture, rope, after);
+    });
+}
+
+} // namespace
+
+struct Generator::Threads {
+    std::shared_ptr<cpu::CpuMachine> machine = cpu::make_cpu_machine();
+    cpu::CpuEngine engine{machine};
+    cpu::CpuDense cpu{machine};
+};
+
+Generator::Generator(std::shared_ptr<const Model> model, const ModelInputs& prompt, ModelEdits edits)
+    : model_(std::move(model)), edits_(std::move(edits)), threads_(std::make_shared<Threads>()),
+      caches_(static_cast<std::size_t>(model_->architecture().layers)) {
+    check_prompt(*model_, prompt);
+    check_edits(*model_, edits_);
+    text_.T = prompt.T;
+    text_.ids = prompt.ids;
+}
+
+void Generator::append(std::int64_t id) {
+    const Architecture& architecture = model_->architecture();
+    if (full())
+        fail_input("the text has " + std::to_string(length()) +
+                   " tokens, and the model has positions for no more; take some back");
+    if (id < 0 || id >= architecture.vocab)
+        fail_input("the token is " + std::to_string(id) + "; it should be from 0 to " +
+                   std::to_string(architecture.vocab - 1));
+    text_.ids.push_back(id);
+    ++text_.T;
+    logits_ = weights_ = nullptr;
+}
+
+void Generator::take_back(std::int64_t count) {
+    if (count < 0 || count >= length())
+        fail_input(std::to_string(count) + " tokens are to be taken back of a text of " +
+                   std::to_string(length()) + "; one has to be left");
+    if (count == 0)
+        return;
+    text_.T -= count;
+    text_.ids.resize(static_cast<std::size_t>(text_.T));
+    logits_ = weights_ = nullptr;
+    cached_ = std::min(cached_, length());
+}
+
+Distribution Generator::next(const SamplingSettings& settings, std::size_t listed, Progress& progress) {
+    check_settings(settings);
+    return sample(logits(progress), settings, length(), listed);
+}
+
+std::span<const float> Generator::logits(Progress& progress) {
+    if (logits_ == nullptr)
+        run(keep_weights_, progress);
+    return logits_->values();
+}
+
+TensorPtr Generator::last_weights(Progress& progress) {
+    if (weights_ == nullptr)
+        run(true, progress);
+    return weights_;
+}
+
+/// The last token is run again where its logits are not there any more, and all are where their angles
+/// changed.
+void Generator::drop_stale() {
+    if (cached_ > 0 && angles_change(model_->architecture(), run_length_, length()))
+        cached_ = 0;
+    cached_ = std::min(cached_, length() - 1);
+}
+
+/// Where its weights are wanted the last token is run alone: those of all tokens would take far more memory.
+void Generator::run(bool weights, Progress& progress) {
+    drop_stale();
+    if (weights && cached_ < length() - 1) {
+        run_tokens(length() - 1, false, progress);
+        drop_stale();
+    }
+    run_tokens(length(), weights, progress);
+}
+
+/// Runs the tokens from cached_ to `end`.
+void Generator::run_tokens(std::int64_t end, bool weights, Progress& progress) {
+    const Architecture& architecture = model_->architecture();
+    ModelInputs text = text_;
+    text.T = end;
+    text.ids.resize(static_cast<std::size_t>(end));
+    for (cpu::KeyValueCache& cache : caches_)
+        cache.truncate(cached_);
+    const ForwardPass pass(*model_, text, cached_);
+    const auto kept =
+        weights ? std::make_shared<Tensor>(Shape{architecture.layers, architecture.H, end}) : nullptr;
+    const StageSet output = StageSet().with(TensorId::output);
+    std::vector<TensorPtr> hidden{pass.embed(threads_->cpu)};
+    pass.run_layers(
+        threads_->cpu, hidden,
+        [&](std::int64_t l, const Problem& problem) {
+            Trace trace = threads_->engine.extend(
+                with_edits(problem, edits_of(edits_, l)), caches_[static_cast<std::size_t>(l)],
+                weights ? output.with(TensorId::weights) : output, progress);
+            for (std::int64_t h = 0; weights && h < architecture.H; ++h) {
+                const Tensor& all = *trace.stage(TensorId::weights);
+                std::copy_n(all.data() + all.offset(0, h, problem.dims.Tq - 1, 0), end,
+                            kept->data() + kept->offset(l, h, 0));
+            }
+            return trace.slot(TensorId::output);
+        },
+        progress);
+    if (end == length()) {
+        const auto D = static_cast<std::size_t>(architecture.D);
+        const std::span<const float> last = hidden.back()->values().last(D);
+        logits_ = pass.logits(threads_->cpu, Tensor(Shape{1, 1, architecture.D}, last), progress);
+        weights_ = kept;
+        if (!logits_->all_finite()) {
+            logits_ = nullptr;
+            fail_input("the logits after token " + std::to_string(end - 1) +
+                       " leave float32's range; check the weights and gains");
+        }
+    }
+    cached_ = run_length_ = end;
+}
+
+void Generator::read_cache(std::int64_t l, std::int64_t g, std::int64_t i, std::span<float> key,
+                           std::span<float> value) const {
+    caches_[static_cast<std::size_t>(l)].read(0, g, i, key, value);
+}
+
+std::int64_t Generator::cache_bytes() const {
+    const Architecture& a = model_->architecture();
+    return 2 * a.layers * a.Hkv * a.dk * cached_ * static_cast<std::int64_t>(sizeof(float));
+}
+
+std::int64_t Generator::read_bytes() const {
+    const Architecture& a = model_->architecture();
+    std::int64_t rows = 0;
+    for (const auto& window : a.windows)
+        rows += window ? std::min(*window, cached_) : cached_;
+    return 2 * a.Hkv * a.dk * rows * static_cast<std::int64_t>(sizeof(float));
+}
+
+} // namespace headscope::checkpoint
