@@ -48,6 +48,7 @@ std::function<int()> add_commands(CLI::App& program) {
     add_trace(program);
     add_export(program);
     add_heads(program);
+    add_generate(program);
     add_devices(program);
     add_render(program);
     add_bench(program);

@@ -1,0 +1,229 @@
+#include "app/cli/subcommands.h"
+#include "app/cli/usage.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/checkpoint/model/text_model.h"
+#include "core/checkpoint/run/generator.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace headscope::cli {
+
+namespace {
+
+using checkpoint::Candidate;
+using checkpoint::Distribution;
+using Json = nlohmann::ordered_json;
+
+struct GenerateOptions {
+    std::string model;
+    std::optional<std::string> text;
+    std::optional<std::vector<std::int64_t>> ids;
+    std::int64_t tokens = 0, top = 0;
+    checkpoint::SamplingSettings sampling;
+    bool json = false;
+};
+
+Progress& interrupted() {
+    static Progress progress;
+    return progress;
+}
+
+/// The first Ctrl C ends the text, the second the program.
+void stop_at_interrupt() {
+    interrupted();
+    std::signal(SIGINT, [](int) {
+        interrupted().cancel();
+        std::signal(SIGINT, SIG_DFL);
+    });
+}
+
+checkpoint::ModelInputs prompt_of(const checkpoint::TextModel& model, const GenerateOptions& options) {
+    if (options.text) {
+        checkpoint::require_all_read(model, *options.text);
+        return checkpoint::prompt_inputs(model, *options.text);
+    }
+    checkpoint::ModelInputs inputs;
+    inputs.ids = *options.ids;
+    inputs.T = std::ssize(inputs.ids);
+    return inputs;
+}
+
+std::string text_of(const checkpoint::TextModel& model, const std::vector<std::int64_t>& ids) {
+    if (model.tokenizer != nullptr)
+        return model.tokenizer->decode(std::vector<text::TokenId>(ids.begin(), ids.end()), true);
+    std::string text;
+    for (const std::int64_t id : ids)
+        text += (text.empty() ? "" : ",") + std::to_string(id);
+    return text;
+}
+
+/// In the vocabulary's spelling; without a tokenizer "#" and its id.
+std::string token_of(const checkpoint::TextModel& model, std::int64_t id) {
+    const std::string spelled(
+        model.tokenizer == nullptr ? "" : model.tokenizer->token_text(static_cast<text::TokenId>(id)));
+    return spelled.empty() ? "#" + std::to_string(id) : spelled;
+}
+
+/// Prints a text while it grows. The end of a text may be a part of a character, which waits for the rest.
+class GrowingText {
+public:
+    void show(std::string text, bool whole) {
+        constexpr std::string_view broken = "\xEF\xBF\xBD";
+        while (!whole && text.ends_with(broken))
+            text.resize(text.size() - broken.size());
+        if (!text.starts_with(shown_)) {
+            if (!whole)
+                return;
+            std::cout << '\n';
+            shown_.clear();
+        }
+        std::cout << std::string_view(text).substr(shown_.size()) << (whole ? "\n" : "") << std::flush;
+        shown_ = std::move(text);
+    }
+
+private:
+    std::string shown_;
+};
+
+Json as_json(const checkpoint::TextModel& model, const Distribution& next, std::size_t n) {
+    const Candidate& one = next.candidates[n];
+    return {{"id", one.id},
+            {"token", token_of(model, one.id)},
+            {"logit", one.logit},
+            {"model_probability", one.probability},
+            {"probability", next.share(n)}};
+}
+
+/// What was generated so far, in the lists of the JSON output.
+struct Steps {
+    Json ids = Json::array(), tokens = Json::array(), probabilities = Json::array(),
+         model_probabilities = Json::array(), draws = Json::array(), alternatives = Json::array();
+
+    void add(const checkpoint::TextModel& model, const Distribution& next, std::int64_t top) {
+        const Candidate& taken = next.candidates[next.taken];
+        ids.push_back(taken.id);
+        tokens.push_back(token_of(model, taken.id));
+        probabilities.push_back(next.share(next.taken));
+        model_probabilities.push_back(taken.probability);
+        draws.push_back(next.draw ? Json(*next.draw) : Json());
+        Json& step = alternatives.emplace_back(Json::array());
+        for (std::size_t n = 0; n < next.candidates.size() && std::cmp_less(n, top); ++n)
+            step.push_back(as_json(model, next, n));
+    }
+};
+
+/// Goes on with the text; returns why it ended. A step that is interrupted leaves the ones before it.
+std::string generate(checkpoint::Generator& generator, const checkpoint::TextModel& model,
+                     const GenerateOptions& options, Steps& steps, const std::function<void()>& grown) {
+    try {
+        for (std::int64_t n = 0; n < options.tokens; ++n) {
+            if (generator.full())
+                return "positions";
+            const Distribution next =
+                generator.next(options.sampling, static_cast<std::size_t>(options.top), interrupted());
+            const std::int64_t id = next.candidates[next.taken].id;
+            steps.add(model, next, options.top);
+            generator.append(id);
+            grown();
+            if (std::ranges::find(model.end_ids, id) != model.end_ids.end())
+                return "end of text";
+        }
+    } catch (const Error& fault) {
+        if (fault.kind() != ErrorKind::cancelled)
+            throw;
+        return "interrupted";
+    }
+    return "tokens";
+}
+
+void run_generate(const GenerateOptions& options) {
+    if (options.text.has_value() == options.ids.has_value())
+        fail_usage("generate needs a prompt; add --text S or --ids 1,2,3");
+    if (options.tokens < 1)
+        fail_input("--tokens is " + std::to_string(options.tokens) + "; it should be at least 1");
+    if (options.top < 0)
+        fail_input("--top is " + std::to_string(options.top) + "; it should be at least 0");
+    checkpoint::check_settings(options.sampling);
+    const checkpoint::TextModelPtr model = checkpoint::open_text_model(options.model);
+    const checkpoint::ModelInputs prompt = prompt_of(*model, options);
+    checkpoint::Generator generator(model->model, prompt);
+    stop_at_interrupt();
+    Steps steps;
+    GrowingText shown;
+    const auto show = [&](bool whole) {
+        if (!options.json)
+            shown.show(text_of(*model, generator.ids()), whole);
+    };
+    show(false);
+    const std::string stopped = generate(generator, *model, options, steps, [&] { show(false); });
+    show(true);
+    if (options.json) {
+        Json prompt_tokens = Json::array();
+        for (const std::int64_t id : prompt.ids)
+            prompt_tokens.push_back(token_of(*model, id));
+        Json all{{"text", text_of(*model, generator.ids())},
+                 {"prompt_ids", prompt.ids},
+                 {"prompt_tokens", prompt_tokens},
+                 {"ids", steps.ids},
+                 {"tokens", steps.tokens},
+                 {"probabilities", steps.probabilities},
+                 {"model_probabilities", steps.model_probabilities},
+                 {"draws", steps.draws},
+                 {"stopped", stopped},
+                 {"cache_bytes", generator.cache_bytes()}};
+        if (options.top > 0)
+            all["alternatives"] = steps.alternatives;
+        write_file_atomically("-", all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+    }
+    if (stopped == "interrupted")
+        fail_input("stopped after " + std::to_string(steps.ids.size()) + " of " +
+                   std::to_string(options.tokens) + " tokens, which are printed");
+    if (stopped == "positions" && !options.json)
+        std::cerr << "headscope: stopped after " << steps.ids.size() << " of " << options.tokens
+                  << " tokens: the model has positions for " << generator.length() << '\n';
+}
+
+} // namespace
+
+void add_generate(CLI::App& program) {
+    CLI::App& command = *program.add_subcommand("generate", "go on with a text, token by token");
+    const auto options = std::make_shared<GenerateOptions>();
+    command
+        .add_option("--model", options->model,
+                    "a Hugging Face checkpoint folder of a model that predicts the next token")
+        ->required();
+    CLI::Option* const ids = command.add_option("--ids", options->ids, "the prompt as token ids: 1,2,3")
+                                 ->delimiter(',')
+                                 ->allow_extra_args(false);
+    command.add_option("--text", options->text, "the prompt; ids between commas where there is no tokenizer")
+        ->excludes(ids);
+    command.add_option("--tokens", options->tokens, "how many tokens to add, at most")->required();
+    const std::string group = "How each token is taken";
+    command
+        .add_option("--temperature", options->sampling.temperature,
+                    "divides the logits; 0 takes the likeliest token (default: 0)")
+        ->group(group);
+    command
+        .add_option("--top-k", options->sampling.top_k, "draw among the K likeliest tokens (default: all)")
+        ->group(group);
+    command
+        .add_option("--top-p", options->sampling.top_p,
+                    "draw among the likeliest tokens that together reach P of the probability (default: all)")
+        ->group(group);
+    command.add_option("--seed", options->sampling.seed, "of the draws (default: 0)")->group(group);
+    command.add_option("--top", options->top, "list the N likeliest tokens of each step in the JSON");
+    command.add_flag("--json", options->json, "print JSON: ids, tokens, probabilities and more");
+    command.footer("The order is: temperature, top-k, top-p, draw. The text ends early at the model's "
+                   "end-of-text token\n"
+                   "and when the model has no more positions. Ctrl C stops it and prints what there is.");
+    command.callback([options] { run_generate(*options); });
+}
+
+} // namespace headscope::cli
