@@ -5,8 +5,10 @@
 #include "core/engine/cpu/kernels/kernels.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <fstream>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -64,6 +66,19 @@ MachineLimit measure_machine() {
         for (std::size_t i = first; i < first + share; ++i)
             a[i] = b[i] + 0.5F * c[i];
     });
+    std::vector<float> sums(static_cast<std::size_t>(limit.threads));
+    const double reading = best_seconds(limit.threads, [&](int thread) {
+        constexpr std::size_t chains = 64; // independent sums, which no addition waits for
+        const std::size_t first = share * static_cast<std::size_t>(thread);
+        std::array<float, chains> of_chain{};
+        for (std::size_t i = first; i + chains <= first + share; i += chains)
+            for (std::size_t n = 0; n < chains; ++n)
+                of_chain[n] += b[i + n];
+        sums[static_cast<std::size_t>(thread)] = std::accumulate(of_chain.begin(), of_chain.end(), 0.0F);
+    });
+    // Looking at the sums makes the compiler keep the loop.
+    if (std::ranges::all_of(sums, [](float sum) { return sum > 0; }))
+        limit.reads = sizeof(float) * static_cast<double>(share) * limit.threads / reading;
     limit.bytes = 3.0 * sizeof(float) * static_cast<double>(share) * limit.threads / triad;
     return limit;
 }

@@ -9,6 +9,7 @@ struct MachineLimit {
     int threads = 1;
     double flops = 0; ///< multiply-adds of the widest kernels, counted as two, per second
     double bytes = 0; ///< bytes per second read and written by a[i] = b[i] + s c[i], past the caches
+    double reads = 0; ///< bytes per second that all threads read together, past the caches
 
     /// The shortest time for this much work, in seconds.
     double seconds(double work_flops, double work_bytes) const;

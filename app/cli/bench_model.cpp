@@ -2,6 +2,7 @@
 #include "app/cli/bench_machine.h"
 #include "app/cli/bench_rows.h"
 #include "app/draw/kit/format.h"
+#include "core/checkpoint/run/generator.h"
 #include "core/checkpoint/run/model_run.h"
 
 #include <algorithm>
@@ -28,6 +29,37 @@ double mega(std::int64_t bytes) {
 BenchRow megabyte_row(const std::string& name, double megabytes, const std::string& detail) {
     return {name, app::number(megabytes, 0) + " MB", detail,
             nlohmann::json{{"name", name}, {"megabytes", megabytes}}.dump()};
+}
+
+/// Bytes of the weights that a step reads: layers and output table.
+double step_bytes(const checkpoint::Model& model) {
+    std::int64_t numbers = model.weight(checkpoint::WeightId::output_table)->count();
+    for (std::int64_t l = 0; l < model.architecture().layers; ++l)
+        for (const TensorPtr& weight : model.layer(l).tensors)
+            numbers += weight == nullptr ? 0 : weight->count();
+    return static_cast<double>(numbers) * sizeof(float);
+}
+
+/// Steps of the generation after a text of T tokens, against the time that reading the weights takes.
+BenchRow generation_row(const checkpoint::ModelPtr& model, std::int64_t T) {
+    constexpr std::int64_t steps = 16;
+    checkpoint::Generator generator(model, made_inputs(model->architecture(), T - steps));
+    Progress progress;
+    const Spread step = time_of([&] {
+        if (generator.length() == T)
+            generator.take_back(steps);
+        const checkpoint::Distribution next = generator.next({}, 1, progress);
+        generator.append(next.candidates[next.taken].id);
+    });
+    const double limit = step_bytes(*model) / measure_machine().reads;
+    const std::string name = "a token more, greedy, T " + std::to_string(T);
+    BenchRow row = timed_row(name, step, "");
+    row.detail += app::number(1 / step.median, 0) + " tokens/s, " +
+                  app::number(100 * limit / step.median, 0) + " % of the memory limit";
+    auto json = nlohmann::json::parse(row.json);
+    json["limit_seconds"] = limit;
+    row.json = json.dump();
+    return row;
 }
 
 } // namespace
@@ -70,6 +102,8 @@ void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder) {
         run = checkpoint::ModelRun::compute(model, inputs, edits, plain, {}, progress);
         run->logits_at(T - 1, progress);
     });
+    if (model->architecture().causal && model->has_head() && T > 16)
+        rows.push_back(generation_row(model, T));
     rows.push_back(timed_row("a head of layer " + std::to_string(middle) + " taken away, " + at, edit, ""));
     if (model->architecture().max_positions < most)
         return;

@@ -39,7 +39,7 @@ void add_engine_rows(std::vector<BenchRow>& rows, const std::string& device);
 /// Times 32,768 tokens; no tensor of size T x T is kept.
 void add_long_row(std::vector<BenchRow>& rows);
 
-/// Times a checkpoint: opening it, a run at T 128 and T 1024, and a run after an edit.
+/// Times a checkpoint: opening it, a run at T 128 and T 1024, a run after an edit, and a step of generation.
 void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder);
 
 } // namespace headscope::cli
