@@ -20,22 +20,27 @@ struct TraceOptions {
     std::string out;
 };
 
-std::string stage_names() {
+std::string stage_names(bool model) {
     std::string names;
-    for (const TensorInfo& info : stage_table())
-        names += (names.empty() ? "" : ", ") + std::string(info.name);
+    for (const auto& table : {stage_table(), block_table()})
+        for (const TensorInfo& info : table)
+            if (info.stage || model)
+                names += (names.empty() ? "" : ", ") + std::string(info.name);
     return names;
 }
 
-/// Parses a comma-separated list of stage names.
-StageSet parse_stages(const std::string& list) {
+/// Parses a comma-separated list of stage names; those around the attention are a checkpoint's.
+StageSet parse_stages(const std::string& list, bool model) {
     StageSet stages;
     for (std::size_t begin = 0; begin <= list.size();) {
         const std::size_t end = std::min(list.find(',', begin), list.size());
         const std::string name = CLI::detail::trim_copy(list.substr(begin, end - begin));
-        const auto stage = find_stage(name);
+        const auto block = find_block_stage(name), stage = block ? block : find_stage(name);
+        if (block && !model)
+            fail_input("the stage \"" + name +
+                       "\" lies around the attention of a checkpoint's layer; add --model");
         if (!stage)
-            fail_input("there is no stage \"" + name + "\"; the stages are " + stage_names());
+            fail_input("there is no stage \"" + name + "\"; the stages are " + stage_names(model));
         stages = stages.with(*stage);
         begin = end + 1;
     }
@@ -55,7 +60,7 @@ exporting::TraceFormat choose_format(const TraceOptions& options) {
 void run_trace(const TraceOptions& options) {
     exporting::TraceExport wanted{.format = choose_format(options), .head = options.head};
     if (options.stages)
-        wanted.stages = parse_stages(*options.stages);
+        wanted.stages = parse_stages(*options.stages, options.model.given());
     if (options.model.given()) {
         if (!options.stages)
             wanted.stages = StageSet().with(TensorId::weights);
@@ -78,7 +83,7 @@ void add_trace(CLI::App& program) {
     options->problem.add_to(command);
     options->model.add_to(command, "keep the stages of one layer (default: all layers)");
     command.add_option("--stages", options->stages,
-                       "a comma list (default: all; weights of a checkpoint) of " + stage_names());
+                       "a comma list (default: all; weights of a checkpoint) of " + stage_names(true));
     command.add_option("--head", options->head, "keep one head of the stages that have a head axis");
     command
         .add_option("--format", options->format,

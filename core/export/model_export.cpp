@@ -36,6 +36,11 @@ std::vector<SelectedStage> tensors_of(const checkpoint::ForwardResult& result, c
             stage.title = "layers." + std::to_string(run.layer) + "." + std::string(stage.info->name);
             tensors.push_back(std::move(stage));
         }
+    for (const checkpoint::BlockRun& run : result.blocks)
+        tensors.push_back({.info = nullptr,
+                           .tensor = run.tensor,
+                           .title = (run.layer < 0 ? "" : "layers." + std::to_string(run.layer) + ".") +
+                                    std::string(tensor_info(run.id).name)});
     for (std::size_t l = 0; l < result.hidden.size(); ++l)
         tensors.push_back(
             {.info = nullptr, .tensor = result.hidden[l], .title = "hidden." + std::to_string(l)});
@@ -97,8 +102,8 @@ std::string safetensors_of_pass(const ordered_json& metadata, const checkpoint::
 /// What a folder of such a pass holds, so that it may be replaced.
 bool is_file_of_pass(const std::string& name) {
     return name == "trace.json" ||
-           (name.ends_with(".npy") &&
-            (name.starts_with("layers.") || name.starts_with("hidden.") || name == "logits.npy"));
+           (name.ends_with(".npy") && (name.starts_with("layers.") || name.starts_with("hidden.") ||
+                                       find_block_stage(std::string_view(name).substr(0, name.size() - 4))));
 }
 
 } // namespace

@@ -32,6 +32,10 @@ std::int64_t extent(Axis axis, const Dims& dims) {
         return dims.Hkv * dims.dv;
     case Axis::H_dv:
         return dims.H * dims.dv;
+    case Axis::d_ff:
+        return dims.d_ff;
+    case Axis::vocab:
+        return dims.vocab;
     }
     return 0;
 }
@@ -66,6 +70,10 @@ std::string axis_name(Axis axis) {
         return "Hkv·dv";
     case Axis::H_dv:
         return "H·dv";
+    case Axis::d_ff:
+        return "d_ff";
+    case Axis::vocab:
+        return "vocab";
     }
     return "";
 }

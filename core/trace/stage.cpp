@@ -37,6 +37,17 @@ std::optional<TensorId> find_tensor(std::string_view name) {
     return row == input_table().end() ? find_stage(name) : std::optional(row->id);
 }
 
+std::optional<TensorId> find_block_stage(std::string_view name) {
+    const auto row = std::ranges::find(block_table(), name, &TensorInfo::name);
+    return row == block_table().end() ? std::nullopt : std::optional(row->id);
+}
+
+bool is_in_layer(TensorId id) {
+    using enum TensorId;
+    constexpr std::array once{embedding, position, final_norm, logits, probabilities};
+    return find_block_stage(tensor_info(id).name) && std::ranges::find(once, id) == once.end();
+}
+
 bool has_tensor(TensorId id, const ProblemParts& parts) {
     const ProblemPart when = tensor_info(id).when;
     return when == nullptr || parts.*when;
@@ -132,6 +143,8 @@ HeadAxis head_axis(const TensorInfo& info, const Dims& dims) {
         case Axis::Dkv:
         case Axis::dk:
         case Axis::dv:
+        case Axis::d_ff:
+        case Axis::vocab:
             break;
         }
     return {};

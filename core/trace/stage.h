@@ -91,6 +91,10 @@ const TensorInfo& tensor_info(TensorId id, const ProblemParts& parts);
 const GroupInfo& group_info(StageGroup group);
 /// The stages, each after those that it reads.
 std::span<const TensorInfo> stage_table();
+/// What a checkpoint computes around the attention of its layers, in the order of a serial layer with norms
+/// before: from the embedding to the probabilities. Those up to `position` and from `final_norm` on exist
+/// once.
+std::span<const TensorInfo> block_table();
 /// What is not computed.
 std::span<const TensorInfo> input_table();
 bool is_stage(TensorId id);
@@ -98,6 +102,10 @@ bool is_stage(TensorId id);
 std::optional<TensorId> find_tensor(std::string_view name);
 /// By its name among the stages alone.
 std::optional<TensorId> find_stage(std::string_view name);
+/// By its name in block_table().
+std::optional<TensorId> find_block_stage(std::string_view name);
+/// Whether block_table() has it once for each layer.
+bool is_in_layer(TensorId id);
 
 /// Whether a problem with these parts has the tensor.
 bool has_tensor(TensorId id, const ProblemParts& parts);

@@ -177,6 +177,48 @@ constexpr std::array<Row, stage_count> stages{{
           Op::output_projection, projection_cells, {concat, W_O, b_O}, "output = concat · W_O + b_O"),
 }};
 
+/// A row of what a checkpoint computes around its attention.
+constexpr Row around(TensorId id, std::string_view name, std::string_view title, std::array<Axis, 4> axes,
+                     std::string_view formula) {
+    return {.id = id,
+            .name = name,
+            .title = title,
+            .symbol = name,
+            .group = G::x,
+            .axes = axes,
+            .operation = Op::around,
+            .inputs = {},
+            .formula = formula,
+            .stage = false};
+}
+
+constexpr std::array<Axis, 4> rows_of_D = axes(A::B, A::Tq, A::D);
+constexpr std::array<Axis, 4> rows_of_mlp = axes(A::B, A::Tq, A::d_ff);
+constexpr std::array<Axis, 4> rows_of_vocab = axes(A::B, A::Tq, A::vocab);
+constexpr std::array<Row, block_count> blocks{{
+    around(embedding, "embedding", "Token embedding", rows_of_D,
+           "the rows of the tokens, and of their types"),
+    around(position, "position", "Position embedding", rows_of_D,
+           "the rows of the positions, where they are learned"),
+    around(resid_in, "resid_in", "Residual stream into the layer", rows_of_D, "what the layer before gave"),
+    around(norm1, "norm1", "Norm of the attention", rows_of_D,
+           "norm(resid_in); where norms stand after the sum, norm(resid_mid)"),
+    around(attn_out, "attn_out", "Attention’s output", rows_of_D, "what attention adds"),
+    around(resid_mid, "resid_mid", "Residual stream after attention", rows_of_D, "resid_in + attn_out"),
+    around(norm2, "norm2", "Norm of the MLP", rows_of_D,
+           "norm(resid_mid); where norms stand after the sum, norm(resid_out)"),
+    around(mlp_pre, "mlp_pre", "MLP, in", rows_of_mlp, "norm2 · W_in + b_in"),
+    around(mlp_gate, "mlp_gate", "MLP, gate", rows_of_mlp, "norm2 · W_gate + b_gate"),
+    around(mlp_act, "mlp_act", "MLP, after the activation", rows_of_mlp,
+           "activation(mlp_pre); with a gate activation(mlp_gate) × mlp_pre"),
+    around(mlp_out, "mlp_out", "MLP’s output", rows_of_D, "mlp_act · W_out + b_out"),
+    around(resid_out, "resid_out", "Residual stream out of the layer", rows_of_D,
+           "resid_mid + mlp_out; in parallel layers resid_in + attn_out + mlp_out"),
+    around(final_norm, "final_norm", "Final norm", rows_of_D, "norm(resid_out of the last layer)"),
+    around(logits, "logits", "Logits", rows_of_vocab, "final_norm · W_U"),
+    around(probabilities, "probabilities", "Probabilities", rows_of_vocab, "softmax(logits)"),
+}};
+
 /// A row of the table for what is not computed; `group` says where it is read first.
 constexpr Row given(TensorId id, std::string_view name, std::string_view title, std::string_view symbol,
                     StageGroup group, std::array<Axis, 4> axes) {
@@ -192,7 +234,7 @@ constexpr Row given(TensorId id, std::string_view name, std::string_view title, 
             .stage = false};
 }
 
-constexpr std::array<Row, tensor_count - stage_count> inputs{{
+constexpr std::array<Row, tensor_count - stage_count - block_count> inputs{{
     given_with(given(x_kv, "x_kv", "Key and value source", "X_kv", G::qkv, axes(A::B, A::Tk, A::Dkv)),
                &ProblemParts::cross, x),
     given(W_Q, "W_Q", "Query weights", "W_Q", G::qkv, axes(A::D, A::H_dk)),
@@ -235,6 +277,9 @@ constexpr const Row* find_row(TensorId id) {
         if (row.id == id)
             return &row;
     for (const Row& row : inputs)
+        if (row.id == id)
+            return &row;
+    for (const Row& row : blocks)
         if (row.id == id)
             return &row;
     return nullptr;
@@ -330,6 +375,10 @@ const GroupInfo& group_info(StageGroup group) {
 
 std::span<const TensorInfo> stage_table() {
     return stages;
+}
+
+std::span<const TensorInfo> block_table() {
+    return blocks;
 }
 
 std::span<const TensorInfo> input_table() {

@@ -40,9 +40,24 @@ enum class TensorId : std::uint8_t {
     rotary_sin,
     q_norm,
     k_norm,
-    norm_eps
+    norm_eps,
+    embedding,
+    position,
+    resid_in,
+    norm1,
+    attn_out,
+    resid_mid,
+    norm2,
+    mlp_pre,
+    mlp_gate,
+    mlp_act,
+    mlp_out,
+    resid_out,
+    final_norm,
+    logits,
+    probabilities
 };
-inline constexpr int stage_count = 18, tensor_count = 35;
+inline constexpr int stage_count = 18, block_count = 15, tensor_count = 50;
 
 /// The stops of the stage strip, from left to right. Stages that are understood together share one.
 enum class StageGroup : std::uint8_t {
@@ -90,8 +105,9 @@ enum class Operation : std::uint8_t {
     join,              ///< the same number times the head's gain, beside those of the other heads
     head_projection,   ///< one head's numbers times its rows of W_O
     output_projection, ///< a projection that is also the sum of the heads' contributions
+    around,            ///< made by a checkpoint around its attention
 };
-inline constexpr int operation_count = 14;
+inline constexpr int operation_count = 15;
 
 /// How numbers are coloured.
 enum class Scale : std::uint8_t {

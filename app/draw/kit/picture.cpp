@@ -166,6 +166,8 @@ std::string address_text(const Shown& shown, const CellAddress& cell) {
         case Axis::Dkv:
         case Axis::dk:
         case Axis::dv:
+        case Axis::d_ff:
+        case Axis::vocab:
         case Axis::H_dk:
         case Axis::Hkv_dk:
         case Axis::Hkv_dv:

@@ -102,16 +102,19 @@ MutableTensor sum(cpu::CpuDense& cpu, const Tensor& x, const Tensor& y) {
 }
 
 MutableTensor mlp(cpu::CpuDense& cpu, const Tensor& x, const WeightSet& layer, Activation activation,
-                  const Progress& cancel) {
+                  const Note& note, const Progress& cancel) {
     MutableTensor inside =
         cpu.multiply(x, *layer[WeightId::mlp_in], layer[WeightId::mlp_in_bias].get(), cancel);
+    note(TensorId::mlp_pre, *inside);
     if (const TensorPtr& gate = layer[WeightId::mlp_gate]) {
         MutableTensor opened = cpu.multiply(x, *gate, layer[WeightId::mlp_gate_bias].get(), cancel);
+        note(TensorId::mlp_gate, *opened);
         activate(cpu, *opened, activation, cancel);
         Numbers(inside->data(), inside->count()) *= ConstNumbers(opened->data(), opened->count());
     } else {
         activate(cpu, *inside, activation, cancel);
     }
+    note(TensorId::mlp_act, *inside);
     return cpu.multiply(*inside, *layer[WeightId::mlp_out], layer[WeightId::mlp_out_bias].get(), cancel);
 }
 

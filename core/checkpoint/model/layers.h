@@ -5,7 +5,9 @@
 #include "core/checkpoint/model/model.h"
 #include "core/engine/cpu/dense.h"
 #include "core/tensor/tensor.h"
+#include "core/trace/tensor_id.h"
 
+#include <functional>
 #include <memory>
 
 namespace headscope::checkpoint {
@@ -24,9 +26,12 @@ void activate(cpu::CpuDense& cpu, Tensor& x, Activation activation, const Progre
 /// x + y, of one shape.
 MutableTensor sum(cpu::CpuDense& cpu, const Tensor& x, const Tensor& y);
 
+/// Gets what is computed on the way: mlp_pre, mlp_gate, mlp_act. A tensor may change afterwards.
+using Note = std::function<void(TensorId id, const Tensor& tensor)>;
+
 /// The MLP of a layer: activation(x W_in + b) W_out + b, or with a gate
 /// (activation(x W_gate + b) * (x W_in + b)) W_out + b.
 MutableTensor mlp(cpu::CpuDense& cpu, const Tensor& x, const WeightSet& layer, Activation activation,
-                  const Progress& cancel);
+                  const Note& note, const Progress& cancel);
 
 } // namespace headscope::checkpoint

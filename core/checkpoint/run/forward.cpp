@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/checkpoint/run/forward_pass.h"
 
+#include <Eigen/Core>
 #include <utility>
 
 namespace headscope::checkpoint {
@@ -15,15 +16,33 @@ void check_options(const ForwardOptions& options, const Architecture& architectu
                    std::to_string(architecture.layers - 1));
 }
 
+/// Over the vocabulary.
+TensorPtr softmax(const Tensor& logits) {
+    using Rows = Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    const std::int64_t vocab = logits.shape().back(0);
+    auto out = std::make_shared<Tensor>(logits.shape());
+    const Eigen::Map<const Rows> from(logits.data(), logits.count() / vocab, vocab);
+    Eigen::Map<Rows> to(out->data(), from.rows(), vocab);
+    for (Eigen::Index row = 0; row < from.rows(); ++row) {
+        const Eigen::ArrayXd powers = (from.row(row) - from.row(row).maxCoeff()).cast<double>().exp();
+        to.row(row) = (powers / powers.sum()).cast<float>().transpose();
+    }
+    return out;
+}
+
 } // namespace
 
 ForwardResult run_model(const Model& model, const ModelInputs& inputs, const ForwardOptions& options,
                         const RunAttention& attention, Progress& progress) {
     check_options(options, model.architecture());
-    const ForwardPass pass(model, inputs);
+    ForwardPass pass(model, inputs);
     check_edits(model, options.edits);
     cpu::CpuDense cpu;
     ForwardResult result;
+    pass.watch([&](std::int64_t l, TensorId id, const Tensor& tensor) {
+        if (options.stages.has(id) && (l < 0 || !options.layer || *options.layer == l))
+            result.blocks.push_back({l, id, std::make_shared<const Tensor>(tensor.shape(), tensor.values())});
+    });
     const auto attend = [&](std::int64_t l, Problem problem) {
         problem = with_edits(std::move(problem), edits_of(options.edits, l));
         problem.temperature *= options.temperature;
@@ -46,6 +65,8 @@ ForwardResult run_model(const Model& model, const ModelInputs& inputs, const For
     pass.run_layers(cpu, result.hidden, attend, progress);
     if (options.logits)
         result.logits = pass.logits(cpu, *result.hidden.back(), progress);
+    if (options.stages.has(TensorId::probabilities) && result.logits != nullptr)
+        result.blocks.push_back({-1, TensorId::probabilities, softmax(*result.logits)});
     progress.report(1.0F);
     return result;
 }

@@ -14,7 +14,7 @@
 namespace headscope::checkpoint {
 
 struct ForwardOptions {
-    StageSet stages{};                   ///< to keep of each layer's attention
+    StageSet stages{};                   ///< to keep of each layer's attention, and of block_table()
     std::optional<std::int64_t> layer{}; ///< keep those of this layer alone; in [0, layers)
     bool keep_problems = false;          ///< keep each kept layer's attention as a problem, weights included
     bool logits = true;
@@ -30,8 +30,16 @@ struct LayerRun {
                                     ///< the norms stand before
 };
 
+/// A stage of block_table().
+struct BlockRun {
+    std::int64_t layer = -1; ///< -1: of the whole model
+    TensorId id{};
+    TensorPtr tensor;
+};
+
 struct ForwardResult {
     std::vector<LayerRun> layers; ///< those kept, in order
+    std::vector<BlockRun> blocks; ///< those kept, as they were made
     /// (B, T, D) each: [0] the embedding output (after its norm), [l] the output of layer l; the last one is
     /// after the final norm, as in Hugging Face's hidden_states.
     std::vector<TensorPtr> hidden;

@@ -57,14 +57,19 @@ TensorPtr ForwardPass::embed(cpu::CpuDense& cpu) const {
     using enum WeightId;
     auto x = std::make_shared<Tensor>(Shape{inputs_.B, rows(), architecture_.D}, 0.0F);
     add_rows(*x, word_table, inputs_.ids);
-    if (architecture_.position_rows > 0)
-        add_rows(*x, position_table, learned_positions(inputs_, architecture_));
     if (architecture_.token_types > 0)
         add_rows(*x, token_type_table,
                  inputs_.token_types.empty() ? std::vector<std::int64_t>(inputs_.ids.size(), 0)
                                              : inputs_.token_types);
     else if (architecture_.word_token_types && !inputs_.token_types.empty())
         add_rows(*x, word_table, inputs_.token_types);
+    watch_(-1, TensorId::embedding, *x);
+    if (architecture_.position_rows > 0) {
+        Tensor positions(x->shape(), 0.0F);
+        add_rows(positions, position_table, learned_positions(inputs_, architecture_));
+        watch_(-1, TensorId::position, positions);
+        std::ranges::transform(x->values(), positions.values(), x->data(), std::plus<>());
+    }
     if (architecture_.embedding_norm)
         return normed(cpu, *x, model_.weight(embedding_norm_weight), model_.weight(embedding_norm_bias));
     return x;
@@ -125,18 +130,31 @@ TensorPtr ForwardPass::layer(cpu::CpuDense& cpu, std::int64_t l, const TensorPtr
             fail_input("layer " + std::to_string(l) + ": " + fault.what());
         }
     };
+    const auto seen = [&](TensorId id, TensorPtr tensor) {
+        watch_(l, id, *tensor);
+        return tensor;
+    };
     const NormPlaces& norms = architecture_.norms;
-    const auto mlp_of = [&](const Tensor& in) { return mlp(cpu, in, w, architecture_.activation, cancel); };
+    const auto first_norm = [&](const TensorPtr& in, bool stands) {
+        return stands ? seen(TensorId::norm1, norm1(cpu, in, w, true)) : in;
+    };
+    const auto second_norm = [&](const TensorPtr& in, bool stands) {
+        return stands ? seen(TensorId::norm2, norm2(cpu, in, w, true)) : in;
+    };
+    const auto mlp_of = [&](const Tensor& in) {
+        const Note note = [&](TensorId id, const Tensor& tensor) { watch_(l, id, tensor); };
+        return seen(TensorId::mlp_out, mlp(cpu, in, w, architecture_.activation, note, cancel));
+    };
+    const TensorPtr in = first_norm(seen(TensorId::resid_in, x), norms.before);
+    const TensorPtr attended = seen(TensorId::attn_out, attention(in));
     if (architecture_.residual != Residual::serial) {
-        const TensorPtr first = norm1(cpu, x, w, norms.before);
-        const TensorPtr middle = sum(cpu, *x, *attention(first));
         const bool shared = architecture_.residual == Residual::parallel_one_norm;
-        return sum(cpu, *middle, *mlp_of(shared ? *first : *norm2(cpu, x, w, norms.before)));
+        const TensorPtr inside = shared ? in : second_norm(x, norms.before);
+        return seen(TensorId::resid_out, sum(cpu, *sum(cpu, *x, *attended), *mlp_of(*inside)));
     }
-    const TensorPtr middle =
-        norm1(cpu, sum(cpu, *x, *attention(norm1(cpu, x, w, norms.before))), w, norms.after_sum);
-    const TensorPtr inside = norm2(cpu, middle, w, norms.before);
-    return norm2(cpu, sum(cpu, *middle, *mlp_of(*inside)), w, norms.after_sum);
+    const TensorPtr middle = first_norm(seen(TensorId::resid_mid, sum(cpu, *x, *attended)), norms.after_sum);
+    const TensorPtr inside = second_norm(middle, norms.before);
+    return second_norm(seen(TensorId::resid_out, sum(cpu, *middle, *mlp_of(*inside))), norms.after_sum);
 }
 
 void ForwardPass::run_layers(cpu::CpuDense& cpu, std::vector<TensorPtr>& hidden, const Attend& attend,
@@ -152,9 +170,11 @@ void ForwardPass::run_layers(cpu::CpuDense& cpu, std::vector<TensorPtr>& hidden,
     }
     progress.set_part(0.0F, 1.0F);
     progress.report(static_cast<float>(architecture_.layers) / steps);
-    if (architecture_.final_norm)
-        hidden.back() = normed(cpu, *hidden.back(), model_.weight(WeightId::final_norm_weight),
-                               model_.weight(WeightId::final_norm_bias));
+    if (!architecture_.final_norm)
+        return;
+    hidden.back() = normed(cpu, *hidden.back(), model_.weight(WeightId::final_norm_weight),
+                           model_.weight(WeightId::final_norm_bias));
+    watch_(-1, TensorId::final_norm, *hidden.back());
 }
 
 TensorPtr ForwardPass::logits(cpu::CpuDense& cpu, const Tensor& x, const Progress& cancel) const {

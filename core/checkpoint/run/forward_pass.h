@@ -26,6 +26,11 @@ public:
     /// Error(input) for a model that lacks weights and for inputs that do not fit it.
     ForwardPass(const Model& model, const ModelInputs& inputs, std::int64_t first = 0);
 
+    /// What is computed around the attention, as it is made: stages of block_table(). Those that exist once
+    /// have layer -1. A tensor may change afterwards.
+    using Watch = std::function<void(std::int64_t layer, TensorId id, const Tensor& tensor)>;
+    void watch(Watch watch) { watch_ = std::move(watch); }
+
     /// The embedding output, (B, T, D).
     TensorPtr embed(cpu::CpuDense& cpu) const;
     /// Layers hidden.size() - 1 and up, from the last of `hidden`, (B, T, D): appends what each gives, the
@@ -56,6 +61,7 @@ private:
     const Architecture& architecture_;
     const ModelInputs& inputs_;
     const std::int64_t first_;
+    Watch watch_ = [](std::int64_t, TensorId, const Tensor&) {};
     std::vector<Rotary> rotary_; ///< for each of architecture_.ropes
 };
 

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""check_blocks.py PROGRAM DATA: what `trace --model` writes of the whole layer.
+
+Each stage around the attention is computed again with PyTorch from the checkpoint's own weights and the stage before it,
+for a serial, a gated, a parallel and a post-norm model. Exits with 77 where torch is not installed.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+try:
+    import torch
+    from torch.nn import functional as F
+except ImportError:
+    print("skipped: PyTorch is not installed (Debian: python3-torch)")
+    sys.exit(SKIPPED)
+from tensor_files import read_safetensors
+
+IDS = "1,5,9,5,7,3"
+
+
+def trace(program, model, stages, out):
+    done = subprocess.run([program, "trace", "--model", str(model), "--ids", IDS, "--stages", stages, "-o", str(out)],
+                          capture_output=True)  # fmt: skip
+    assert done.returncode == 0, done.stderr.decode()
+    return read_safetensors(out)
+
+
+def close(name, got, want):
+    worst = (got - want).abs().max().item()
+    assert worst < 2e-5 * max(1.0, want.abs().max().item()), f"{name} differs by {worst}"
+
+
+class Layer:
+    """Weights of one layer by the names of the file."""
+
+    def __init__(self, weights, prefix):
+        self.weights, self.prefix = weights, prefix
+
+    def __getitem__(self, name):
+        return self.weights.get(self.prefix + name)
+
+
+def rms(x, weight, eps):
+    return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + eps) * weight
+
+
+def check_llama(data, program, folder):
+    model = data / "models" / "llama_tiny_untied"
+    config, weights = json.loads((model / "config.json").read_text()), read_safetensors(model / "model.safetensors")
+    names = "embedding,resid_in,norm1,x,attn_out,output,resid_mid,norm2,mlp_pre,mlp_gate,mlp_act,mlp_out,resid_out,final_norm,probabilities"
+    got, eps, L = trace(program, model, names, folder / "t.safetensors"), config["rms_norm_eps"], config["num_hidden_layers"]
+    ids = torch.tensor([int(i) for i in IDS.split(",")])
+    close("embedding", got["embedding"][0], weights["model.embed_tokens.weight"].float()[ids])
+    assert "position" not in got
+    for l in range(L):
+        layer, at = Layer(weights, f"model.layers.{l}."), lambda name: got[f"layers.{l}.{name}"]
+        close("resid_in", at("resid_in"), got[f"hidden.{l}"])
+        close("norm1", at("norm1"), rms(at("resid_in"), layer["input_layernorm.weight"].float(), eps))
+        assert torch.equal(at("norm1"), at("x")) and torch.equal(at("attn_out"), at("output"))
+        close("resid_mid", at("resid_mid"), at("resid_in") + at("attn_out"))
+        close("norm2", at("norm2"), rms(at("resid_mid"), layer["post_attention_layernorm.weight"].float(), eps))
+        close("mlp_pre", at("mlp_pre"), at("norm2") @ layer["mlp.up_proj.weight"].float().T)
+        close("mlp_gate", at("mlp_gate"), at("norm2") @ layer["mlp.gate_proj.weight"].float().T)
+        close("mlp_act", at("mlp_act"), F.silu(at("mlp_gate")) * at("mlp_pre"))
+        close("mlp_out", at("mlp_out"), at("mlp_act") @ layer["mlp.down_proj.weight"].float().T)
+        close("resid_out", at("resid_out"), at("resid_mid") + at("mlp_out"))
+    close("final_norm", got["final_norm"], rms(at("resid_out"), weights["model.norm.weight"].float(), eps))
+    close("final_norm", got["final_norm"], got[f"hidden.{L}"])
+    close("probabilities", got["probabilities"], got["logits"].softmax(-1))
+
+
+def check_gpt2(data, program, folder):
+    model = data / "models" / "gpt2_tiny"
+    weights = read_safetensors(model / "model.safetensors")
+    prefix = "transformer." if "transformer.wte.weight" in weights else ""
+    got = trace(program, model, "embedding,position,resid_in,norm2,mlp_pre,mlp_act,mlp_out,resid_mid,resid_out",
+                folder / "g.safetensors")  # fmt: skip
+    close("position", got["position"][0], weights[prefix + "wpe.weight"].float()[: len(IDS.split(","))])
+    close("resid_in", got["layers.0.resid_in"], got["embedding"] + got["position"])
+    layer, at = Layer(weights, prefix + "h.1."), lambda name: got[f"layers.1.{name}"]
+    width = at("norm2").shape[-1:]
+    close("norm2", at("norm2"), F.layer_norm(at("resid_mid"), width, layer["ln_2.weight"], layer["ln_2.bias"]))
+    close("mlp_pre", at("mlp_pre"), at("norm2") @ layer["mlp.c_fc.weight"] + layer["mlp.c_fc.bias"])
+    x = at("mlp_pre")
+    close("mlp_act", at("mlp_act"), 0.5 * x * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3))))
+    close("mlp_out", at("mlp_out"), at("mlp_act") @ layer["mlp.c_proj.weight"] + layer["mlp.c_proj.bias"])
+    assert "layers.1.mlp_gate" not in got
+
+
+def check_sums(data, program, folder):
+    """Of a parallel layer, which has no sum in its middle, and of one whose norms stand after the sums."""
+    names = "resid_in,norm1,attn_out,resid_mid,norm2,mlp_out,resid_out"
+    got = trace(program, data / "models" / "gpt_neox_tiny", names, folder / "n.safetensors")
+    at = lambda name: got[f"layers.0.{name}"]
+    close("parallel", at("resid_out"), at("resid_in") + at("attn_out") + at("mlp_out"))
+    assert "layers.0.resid_mid" not in got
+    got = trace(program, data / "models" / "bert_tiny", names, folder / "b.safetensors")
+    close("resid_mid", at("resid_mid"), at("resid_in") + at("attn_out"))
+    close("resid_out", at("resid_out"), at("norm1") + at("mlp_out"))
+    close("norm2", at("norm2"), got["hidden.1"])
+
+
+def main(program, data):
+    with tempfile.TemporaryDirectory() as folder:
+        for check in (check_llama, check_gpt2, check_sums):
+            check(pathlib.Path(data), program, pathlib.Path(folder))
+    done = subprocess.run([program, "trace", "a b", "--stages", "resid_in", "-o", "-"], capture_output=True)
+    assert done.returncode == 1 and b"--model" in done.stderr, done
+    print("the whole layer agrees")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
