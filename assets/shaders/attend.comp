@@ -77,7 +77,7 @@ void main() {
                 const uint key = tile + j + i;
                 if (key >= p.Tk)
                     break;
-                const float scaled = s[i] / p.scale;
+                const float scaled = scaled_score(s[i]);
                 const float score = masked_score(scaled, b, head, safe_row, key, range);
                 if (is_minus_infinity(score))
                     continue;

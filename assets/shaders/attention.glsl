@@ -19,7 +19,8 @@ layout(push_constant) uniform Push {
     int before, after; // how far a row may read before and after its own place among the keys
     float scale;
     uint flags;
-    uint extra[8]; // named by each kernel
+    float cap;     // 0: none
+    uint extra[7]; // named by each kernel
 } p;
 
 const uint fault_score = 0, fault_scaled = 1, fault_masked = 2, fault_value = 3;
@@ -50,6 +51,11 @@ uint group_of(uint head) { return (p.first_head + head) / p.heads_per_group - p.
 uint q_base(uint b, uint head) { return p.q_at + (b * p.H + head) * p.Tq * p.quads; }
 uint k_base(uint b, uint head) {
     return p.k_at + (b * (p.H / p.heads_per_group) + group_of(head)) * p.Tk * p.quads;
+}
+
+float scaled_score(float score) {
+    const float scaled = score / p.scale;
+    return p.cap == 0.0 ? scaled : p.cap * tanh(scaled / p.cap);
 }
 
 // The masked score: minus infinity for a key that may not be read.

@@ -71,7 +71,7 @@ void main() {
             const uint column = key0 + my_key + c * side;
             if (column >= keys)
                 break;
-            const float score = sum[r][c], scaled = score / p.scale;
+            const float score = sum[r][c], scaled = scaled_score(score);
             if (!finite(score))
                 atomicMin(fault[fault_score], row_number(b, head, row));
             else if (!finite(scaled))

@@ -223,8 +223,8 @@ void validate(const Problem& problem, std::int64_t before) {
                                fail_input("the gain of head " + std::to_string(h) +
                                           " is not a finite number; give one");
                    },
-                   [](const Field& field, float number) {
-                       if (!std::isfinite(number) || number <= 0)
+                   [&](const Field& field, float number) {
+                       if (has_tensor(*field.row, problem.parts()) && (!std::isfinite(number) || number <= 0))
                            fail_input("the " + std::string(field.words) + " is " + std::to_string(number) +
                                       "; it should be above 0");
                    },

@@ -47,6 +47,7 @@ struct Problem {
     Mask mask;
     std::vector<float> gains;           ///< one per head, multiplying head_out before concat; empty: all 1
     float norm_eps = 1e-6F;             ///< added to the mean square by q_norm and k_norm; > 0
+    float score_cap = 0.0F;             ///< scaled becomes cap tanh(scaled / cap); 0: it stays
     float temperature = 1.0F;           ///< the scaled scores are divided by it; > 0
     std::vector<std::string> tokens;    ///< Tq labels, or empty
     std::vector<std::string> kv_tokens; ///< Tk labels when x_kv is given, or empty
@@ -56,7 +57,8 @@ struct Problem {
     ProblemParts parts() const {
         return {.cross = cross(),
                 .rotary = rotary.has_value(),
-                .qk_norm = weights.q_norm != nullptr || weights.k_norm != nullptr};
+                .qk_norm = weights.q_norm != nullptr || weights.k_norm != nullptr,
+                .soft_cap = score_cap != 0.0F};
     }
     float gain(std::int64_t h) const { return gains.empty() ? 1.0F : gains[static_cast<std::size_t>(h)]; }
     /// The tensor a user owns by its name: x, x_kv, W_*, b_*, q_norm, k_norm; null for stages, mask, gain and
@@ -99,6 +101,7 @@ void visit_fields(const Visit& visit, Problems&... p) {
     visit(Field{"q_norm", "q_norm", q_norm}, p.weights.q_norm...);
     visit(Field{"k_norm", "k_norm", k_norm}, p.weights.k_norm...);
     visit(Field{"norm_eps", "ε of the norms on queries and keys", norm_eps}, p.norm_eps...);
+    visit(Field{"score_cap", "soft cap", score_cap}, p.score_cap...);
     visit(Field{"rotary", "rotary table"}, p.rotary...);
     visit(Field{"mask", "mask", mask}, p.mask...);
     visit(Field{"gains", "gains", gain, false, Axis::H}, p.gains...);

@@ -168,8 +168,9 @@ std::string script_stage_steps(const Problem& problem) {
         "\nv = " + projection(from, "V", w.b_V) + "\n" + heads_text(problem.parts()) +
         sharing_text(problem.dims);
     out += "\nscores = q_heads @ " + k_each + ".transpose(-2, -1)\nscaled = scores / " +
-           score_scale(problem) + "\n" + masked_text(problem) +
-           "weights_mean = weights.mean(dim=1)\nhead_out = weights @ " + v_each + "\n";
+           score_scale(problem) + "\n" +
+           (problem.parts().soft_cap ? "scaled = score_cap * torch.tanh(scaled / score_cap)\n" : "") +
+           masked_text(problem) + "weights_mean = weights.mean(dim=1)\nhead_out = weights @ " + v_each + "\n";
     std::string summed = "head_out";
     if (any_gain(problem)) {
         summed = "gained";

@@ -203,7 +203,9 @@ constexpr std::array<Row, block_count> blocks{{
     around(resid_in, "resid_in", "Residual stream into the layer", rows_of_D, "what the layer before gave"),
     around(norm1, "norm1", "Norm of the attention", rows_of_D,
            "norm(resid_in); where norms stand after the sum, norm(resid_mid)"),
-    around(attn_out, "attn_out", "Attention’s output", rows_of_D, "what attention adds"),
+    around(attn_raw, "attn_raw", "Attention’s output before its norm", rows_of_D, "output"),
+    around(attn_out, "attn_out", "Attention’s output", rows_of_D,
+           "output; where a norm stands behind the branch, norm(attn_raw)"),
     around(resid_mid, "resid_mid", "Residual stream after attention", rows_of_D, "resid_in + attn_out"),
     around(norm2, "norm2", "Norm of the MLP", rows_of_D,
            "norm(resid_mid); where norms stand after the sum, norm(resid_out)"),
@@ -211,7 +213,9 @@ constexpr std::array<Row, block_count> blocks{{
     around(mlp_gate, "mlp_gate", "MLP, gate", rows_of_mlp, "norm2 · W_gate + b_gate"),
     around(mlp_act, "mlp_act", "MLP, after the activation", rows_of_mlp,
            "activation(mlp_pre); with a gate activation(mlp_gate) × mlp_pre"),
-    around(mlp_out, "mlp_out", "MLP’s output", rows_of_D, "mlp_act · W_out + b_out"),
+    around(mlp_raw, "mlp_raw", "MLP’s output before its norm", rows_of_D, "mlp_act · W_out + b_out"),
+    around(mlp_out, "mlp_out", "MLP’s output", rows_of_D,
+           "mlp_act · W_out + b_out; where a norm stands behind the branch, norm(mlp_raw)"),
     around(resid_out, "resid_out", "Residual stream out of the layer", rows_of_D,
            "resid_mid + mlp_out; in parallel layers resid_in + attn_out + mlp_out"),
     around(final_norm, "final_norm", "Final norm", rows_of_D, "norm(resid_out of the last layer)"),
@@ -258,6 +262,8 @@ constexpr std::array<Row, tensor_count - stage_count - block_count> inputs{{
                &ProblemParts::qk_norm),
     given_with(given(k_norm, "k_norm", "Key norm weights", "k_norm", G::split, axes(A::dk)),
                &ProblemParts::qk_norm),
+    given_with(given(score_cap, "score_cap", "Soft cap of the scaled scores", "c", G::scaled, axes()),
+               &ProblemParts::soft_cap),
     given_with(given(norm_eps, "norm_eps", "Added to the mean square by the norms", "ε", G::split, axes()),
                &ProblemParts::qk_norm),
 }};
@@ -285,10 +291,20 @@ constexpr const Row* find_row(TensorId id) {
     return nullptr;
 }
 
+/// The row of the scaled scores in problems with a soft cap.
+constexpr Row capped(Row row) {
+    row.operation = Op::soft_cap;
+    row.inputs = {row.inputs[0], row.inputs[1], score_cap};
+    row.formula = "scaled = c · tanh(scores ÷ √dk ÷ c)";
+    row.when = &ProblemParts::soft_cap;
+    return row;
+}
+
 /// Rows that stand for a stage in problems with the part that `when` names.
 constexpr std::array variants{
     rotated(*find_row(q_heads), "q_heads[h] = $, turned by position", "q_heads = turned($)"),
     rotated(*find_row(k_heads), "k_heads[h] = $, turned by position", "k_heads = turned($)"),
+    capped(*find_row(scaled)),
 };
 
 constexpr auto rows = [] {

@@ -41,23 +41,26 @@ enum class TensorId : std::uint8_t {
     q_norm,
     k_norm,
     norm_eps,
+    score_cap,
     embedding,
     position,
     resid_in,
     norm1,
+    attn_raw,
     attn_out,
     resid_mid,
     norm2,
     mlp_pre,
     mlp_gate,
     mlp_act,
+    mlp_raw,
     mlp_out,
     resid_out,
     final_norm,
     logits,
     probabilities
 };
-inline constexpr int stage_count = 18, block_count = 15, tensor_count = 50;
+inline constexpr int stage_count = 18, block_count = 17, tensor_count = 53;
 
 /// The stops of the stage strip, from left to right. Stages that are understood together share one.
 enum class StageGroup : std::uint8_t {
@@ -98,6 +101,7 @@ enum class Operation : std::uint8_t {
     rotation,          ///< as split, then turned with its partner by the position
     dot_product,       ///< q_i . k_j
     scale,             ///< divided by sqrt(dk) and the temperature
+    soft_cap,          ///< as scale, then cap tanh(score / cap)
     mask,              ///< minus infinity where attention is not allowed, plus an additive mask
     softmax,           ///< exp(s - max) / sum over a row
     mean,              ///< the average over heads
@@ -107,7 +111,7 @@ enum class Operation : std::uint8_t {
     output_projection, ///< a projection that is also the sum of the heads' contributions
     around,            ///< made by a checkpoint around its attention
 };
-inline constexpr int operation_count = 15;
+inline constexpr int operation_count = 16;
 
 /// How numbers are coloured.
 enum class Scale : std::uint8_t {
@@ -118,9 +122,10 @@ enum class Scale : std::uint8_t {
 
 /// What a problem has beyond what every problem has.
 struct ProblemParts {
-    bool cross = false;   ///< keys and values have a source of their own
-    bool rotary = false;  ///< a rotary position embedding
-    bool qk_norm = false; ///< a norm on the rows of q and k in each head
+    bool cross = false;    ///< keys and values have a source of their own
+    bool rotary = false;   ///< a rotary position embedding
+    bool qk_norm = false;  ///< a norm on the rows of q and k in each head
+    bool soft_cap = false; ///< a bound that the scaled scores approach
     bool operator==(const ProblemParts&) const = default;
 };
 using ProblemPart = bool ProblemParts::*;

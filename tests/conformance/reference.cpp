@@ -151,10 +151,11 @@ Trace reference_trace(const Problem& problem) {
                     for (Index64 c = 0; c < d.dk; ++c)
                         dot += Qh(b, h, i, c) * Kh(b, g, j, c);
                     S(b, h, i, j) = dot;
-                    scaled_scores(b, h, i, j) = dot / scale;
+                    const auto cap = static_cast<double>(problem.score_cap);
+                    const double capped = cap == 0.0 ? dot / scale : cap * std::tanh(dot / scale / cap);
+                    scaled_scores(b, h, i, j) = capped;
                     const double added = row.add == nullptr ? 0.0 : static_cast<double>(row.add[j]);
-                    S_masked(b, h, i, j) =
-                        mask_rows.allows(b, h, i, j) ? dot / scale + added : minus_infinity;
+                    S_masked(b, h, i, j) = mask_rows.allows(b, h, i, j) ? capped + added : minus_infinity;
                     largest = std::max(largest, S_masked(b, h, i, j));
                 }
                 const bool nothing_allowed = largest == minus_infinity;

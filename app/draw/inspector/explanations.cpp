@@ -410,6 +410,11 @@ constexpr std::array<Explanation, operation_count> explanations{{
     {Operation::scale, true,
      [](Sheet& s, const CellAddress& c, int fewest) { return add_scale(s, c.at, fewest); },
      [](const Shown&, const CellAddress&) { return std::string("the same score, scaled by √dk"); }},
+    {Operation::soft_cap, true,
+     [](Sheet& s, const CellAddress& c, int fewest) { return add_scale(s, c.at, fewest); },
+     [](const Shown&, const CellAddress&) {
+         return std::string("the same score, scaled by √dk and kept below a cap");
+     }},
     {Operation::mask, true,
      [](Sheet& s, const CellAddress& c, int fewest) { return add_mask(s, c.at, fewest); }, say_mask},
     {Operation::softmax, true,

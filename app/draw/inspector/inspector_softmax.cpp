@@ -157,13 +157,20 @@ int add_scale(Sheet& sheet, const Index& at, int fewest) {
     const auto to = static_cast<double>(shown.value({TensorId::scaled, at}));
     const double root = std::sqrt(static_cast<double>(shown.dims().dk));
     const auto temperature = static_cast<double>(problem.temperature);
+    const auto cap = static_cast<double>(problem.score_cap);
+    const double scaled = cap == 0 ? to : from / root / temperature;
     sheet.section("Scale", tempered ? "÷ √dk ÷ temperature" : "÷ √dk");
     const SumFormat format = step_format(
-        {from}, to, [&](const std::vector<double>& n) { return n[0] / root / temperature; }, fewest);
+        {from}, scaled, [&](const std::vector<double>& n) { return n[0] / root / temperature; }, fewest);
     sheet.arithmetic(number(from, format.decimals) + " ÷ √" + std::to_string(shown.dims().dk) +
                          (tempered ? " ÷ " + number(temperature, 2) : ""),
-                     about(format.approximate) + number(to, format.decimals));
-    return format.decimals;
+                     about(format.approximate) + number(scaled, format.decimals));
+    if (cap == 0)
+        return format.decimals;
+    sheet.section("Soft cap", "c · tanh(score ÷ c)");
+    const std::string c = number(cap, 1);
+    sheet.arithmetic(c + " × tanh(" + number(scaled, 3) + " ÷ " + c + ")", about(true) + number(to, 3));
+    return 3;
 }
 
 int add_mask(Sheet& sheet, const Index& at, int fewest) {

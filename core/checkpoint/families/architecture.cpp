@@ -21,21 +21,13 @@ std::int64_t Architecture::longest_text() const {
 void require_supported(const Architecture& a, const std::string& source) {
     const std::array faults = std::to_array<std::pair<bool, const char*>>({
         {a.experts > 0, "a mixture of experts"},
-        {a.embedding_scale != 1.0, "word embeddings that are multiplied by a number"},
-        {a.norm == NormKind::rms_plus_one, "norms that multiply by 1 + weight"},
+        {a.norms.after_branch && a.residual != Residual::serial, "norms on the outputs of parallel branches"},
         {!a.norm_weights, "norms without weights"},
-        {a.norms.after_branch, "norms on the outputs of attention and MLP"},
-        {!a.norms.first, "no norm before the attention of layer 0"},
-        {!a.causal && std::ranges::any_of(a.windows, [](const auto& window) { return window.has_value(); }),
-         "windows that reach to both sides"},
         {a.qk_norm != QkNorm::none && a.qk_norm != QkNorm::per_head,
          "norms on queries and keys that are not RMSNorms of each head"},
         {a.qkv_limit != 0.0, "limits on queries, keys and values"},
-        {a.score_cap != 0.0, "a soft cap on the scores"},
         {a.sink, "a sink in the softmax"},
-        {a.alibi, "ALiBi positions"},
         {a.gate == GatePacking::interleaved, "gates stored between the other numbers of the MLP"},
-        {a.logit_cap != 0.0, "a soft cap on the logits"},
     });
     for (const auto& [present, what] : faults)
         if (present)

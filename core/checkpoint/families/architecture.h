@@ -31,7 +31,7 @@ enum class Activation : std::uint8_t {
 enum class NormKind : std::uint8_t {
     layer,       ///< (x - mean) / sqrt(variance + eps) * weight + bias
     rms,         ///< x / sqrt(mean square + eps) * weight
-    rms_plus_one ///< x / sqrt(mean square + eps) * (1 + weight)
+    rms_plus_one ///< x / sqrt(mean square + eps) * (1 + weight); Model adds the 1
 };
 
 /// Where the two norms of a layer stand: norm1 belongs to the attention, norm2 to the MLP.
@@ -46,6 +46,13 @@ enum class Residual : std::uint8_t {
     serial,           ///< x + attention, then + MLP of that sum
     parallel,         ///< x + attention(norm1 x) + MLP(norm2 x)
     parallel_one_norm ///< x + attention(norm1 x) + MLP(norm1 x)
+};
+
+/// Press et al. 2022, "Train Short, Test Long": a slope per head times the key's place among the real tokens.
+enum class Alibi : std::uint8_t {
+    none,
+    after_scale,          ///< added to the scaled scores
+    before_scale_bfloat16 ///< rounded to bfloat16 and added to the scores
 };
 
 enum class QkNorm : std::uint8_t {
@@ -109,9 +116,9 @@ struct Architecture {
     bool divide_by_layer = false;      ///< scores are divided by the number of the layer, counted from 1
     double score_cap = 0.0;            ///< cap tanh(score / cap); 0: none
     bool sink = false;                 ///< a learned number per head takes part in the softmax
-    bool alibi = false;                ///< a slope per head times the key's position is added to the scores
-    std::int64_t rotary_width = 0;     ///< leading numbers of a query or key head that turn: 0, or even
-                                       ///< and at most dk, which is even then
+    Alibi alibi = Alibi::none;
+    std::int64_t rotary_width = 0; ///< leading numbers of a query or key head that turn: 0, or even
+                                   ///< and at most dk, which is even then
     RotaryPairs rotary_pairs = RotaryPairs::halves;
     std::vector<Rope> ropes;
     std::vector<std::optional<std::size_t>> layer_rope; ///< per layer: which of `ropes`, if any

@@ -37,15 +37,6 @@ std::string activation_names() {
     return names;
 }
 
-Activation read_activation(const ConfigReader& reader, const char* key, const char* usual) {
-    const std::string name = reader.text(key, usual);
-    const auto row =
-        std::ranges::find(activations, name, [](const auto& known) { return std::string(known.first); });
-    if (row == activations.end())
-        reader.refuse(key, "one of " + activation_names());
-    return row->second;
-}
-
 /// Decoders of these families, and layers that read another text, are other models.
 void refuse_decoders(const ConfigReader& reader) {
     if (reader.flag("is_decoder", false))
@@ -75,6 +66,15 @@ std::optional<std::vector<bool>> read_layer_types(const ConfigReader& reader, st
 }
 
 } // namespace
+
+Activation read_activation(const ConfigReader& reader, const char* key, const char* usual) {
+    const std::string name = reader.text(key, usual);
+    const auto row =
+        std::ranges::find(activations, name, [](const auto& known) { return std::string(known.first); });
+    if (row == activations.end())
+        reader.refuse(key, "one of " + activation_names());
+    return row->second;
+}
 
 Architecture read_sizes(const ConfigReader& reader, const char* family, const SizeKeys& own_keys,
                         const SizeDefaults& defaults) {
@@ -136,8 +136,10 @@ void set_learned_positions(Architecture& a) {
 }
 
 Architecture read_llama_like(const ConfigReader& reader, const LlamaLike& family, const LlamaBiases& biases) {
-    Architecture a = read_sizes(reader, family.family, {.norm_eps = "rms_norm_eps", .head_dim = "head_dim"},
-                                family.defaults);
+    Architecture a =
+        read_sizes(reader, family.family,
+                   {.norm_eps = "rms_norm_eps", .activation = family.activation, .head_dim = "head_dim"},
+                   family.defaults);
     set_pre_norm_decoder(a);
     a.norm = NormKind::rms;
     read_grouped_heads(reader, family.Hkv, a);
@@ -171,10 +173,10 @@ NameMap llama_names(const LlamaBiases& biases) {
 }
 
 void read_windows(const ConfigReader& reader, std::optional<std::int64_t> usual,
-                  const std::function<bool(std::int64_t l)>& slides, Architecture& a) {
-    if (reader.says_null("sliding_window"))
+                  const std::function<bool(std::int64_t l)>& slides, Architecture& a, const char* key) {
+    if (reader.says_null(key))
         return;
-    const std::optional<std::int64_t> given = reader.integer("sliding_window", 1);
+    const std::optional<std::int64_t> given = reader.integer(key, 1);
     const std::optional<std::vector<bool>> listed = read_layer_types(reader, a.layers);
     for (std::int64_t l = 0; l < a.layers; ++l) {
         const auto at = static_cast<std::size_t>(l);

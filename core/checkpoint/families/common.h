@@ -59,6 +59,7 @@ struct LlamaLike {
     SizeDefaults defaults;
     std::int64_t Hkv = 0; ///< where num_key_value_heads is missing; 0: H
     RopeKeys rope{.whole = true};
+    const char* activation = "hidden_act";
 };
 struct LlamaBiases {
     bool qkv = false, out = false, mlp = false;
@@ -69,10 +70,14 @@ Architecture read_llama_like(const ConfigReader& reader, const LlamaLike& family
                              const LlamaBiases& biases = {});
 NameMap llama_names(const LlamaBiases& biases);
 
-/// Gives the window sliding_window to the layers that slide: those layer_types names, or where it is missing
-/// those `slides` names. A missing sliding_window means `usual`, null means that no layer has one.
+/// The activation that a key names, or the usual one where it is missing.
+Activation read_activation(const ConfigReader& reader, const char* key, const char* usual);
+
+/// Gives a window to the layers that slide: those layer_types names, or where it is missing those `slides`
+/// names. A missing key means `usual`, null means that no layer has one.
 void read_windows(const ConfigReader& reader, std::optional<std::int64_t> usual,
-                  const std::function<bool(std::int64_t l)>& slides, Architecture& architecture);
+                  const std::function<bool(std::int64_t l)>& slides, Architecture& architecture,
+                  const char* key = "sliding_window");
 
 /// As Qwen's: use_sliding_window switches windows on, for layers from max_window_layers on.
 void read_qwen_windows(const ConfigReader& reader, Architecture& architecture);

@@ -15,7 +15,8 @@ Architecture read_falcon(const ConfigReader& reader) {
                                  .activation = "activation"},
                                 {.layers = 32, .D = 4544, .H = 71, .vocab = 65024, .max_positions = 2048});
     set_pre_norm_decoder(a);
-    a.alibi = reader.flag("alibi", false);
+    if (reader.flag("alibi", false))
+        a.alibi = Alibi::before_scale_bfloat16;
     read_rope(reader, {.whole = true}, a);
     // Three generations: many key heads with two norms, one key head, and as many as query heads.
     const bool newest = reader.flag("new_decoder_architecture", false);

@@ -35,6 +35,11 @@ bool is_needed(const TensorName& row, const Architecture& architecture) {
     return row.weight != WeightId::output_table || !architecture.tied;
 }
 
+bool is_in_layer(const TensorName& row, const Architecture& architecture, std::int64_t l) {
+    const bool first_norm = row.weight == WeightId::norm1_weight || row.weight == WeightId::norm1_bias;
+    return !first_norm || architecture.norms.first || l > 0;
+}
+
 std::int64_t extent_of(Extent extent, const Architecture& a) {
     switch (extent) {
     case Extent::none:

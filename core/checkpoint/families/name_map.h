@@ -42,6 +42,8 @@ enum class WeightId : std::uint8_t {
     norm1_bias,
     norm2_weight, ///< the MLP's
     norm2_bias,
+    norm1_after_weight, ///< of the branch's output
+    norm2_after_weight,
     mlp_gate_in, ///< mlp_gate and mlp_in in one tensor
     mlp_gate,    ///< what the activation works on, where there are two
     mlp_gate_bias,
@@ -50,7 +52,7 @@ enum class WeightId : std::uint8_t {
     mlp_out,
     mlp_out_bias
 };
-inline constexpr int weight_count = 36;
+inline constexpr int weight_count = 38;
 static_assert(static_cast<int>(WeightId::mlp_out_bias) + 1 == weight_count);
 inline bool is_per_layer(WeightId weight) {
     return weight >= WeightId::W_QKV;
@@ -127,6 +129,8 @@ struct NameMap {
 const TensorName* find_row(const std::vector<TensorName>& rows, WeightId weight);
 /// Whether this model has the tensor at all: a tied head has no table of its own.
 bool is_needed(const TensorName& row, const Architecture& architecture);
+/// Whether layer l has it.
+bool is_in_layer(const TensorName& row, const Architecture& architecture, std::int64_t l);
 std::int64_t extent_of(Extent extent, const Architecture& architecture);
 /// The extents in the file, outermost first.
 std::vector<std::int64_t> file_extents(const TensorName& row, const Architecture& architecture);

@@ -126,4 +126,23 @@ void read_rope(const ConfigReader& reader, const RopeKeys& keys, Architecture& a
     architecture.layer_rope.assign(static_cast<std::size_t>(architecture.layers), 0);
 }
 
+void read_rope_kinds(const ConfigReader& reader, const RopeKindKeys& keys, Architecture& architecture) {
+    read_rope(reader, {.theta = keys.full, .usual_theta = keys.usual_full, .whole = true}, architecture);
+    Rope full = architecture.ropes.front(), sliding;
+    sliding.theta = reader.positive(keys.sliding, keys.usual_sliding);
+    if (const auto kinds = reader.object("rope_parameters")) {
+        const auto read = [&](const char* kind, Rope& rope) {
+            if (const auto settings = kinds->object(kind)) {
+                rope.theta = settings->positive("rope_theta", rope.theta);
+                rope.scaling = read_scaling(reader, *settings, architecture, rope.theta);
+            }
+        };
+        read("full_attention", full);
+        read("sliding_attention", sliding);
+    }
+    architecture.ropes = {full, sliding};
+    for (std::size_t l = 0; l < architecture.windows.size(); ++l)
+        architecture.layer_rope[l] = architecture.windows[l] ? 1 : 0;
+}
+
 } // namespace headscope::checkpoint

@@ -19,4 +19,17 @@ struct RopeKeys {
 /// Throws Error(input) naming the key.
 void read_rope(const ConfigReader& reader, const RopeKeys& keys, Architecture& architecture);
 
+/// How a family spells the bases of its full layers and of its layers with a window.
+struct RopeKindKeys {
+    const char* full;
+    double usual_full;
+    const char* sliding;
+    double usual_sliding = 10000.0;
+};
+
+/// Turns whole heads, those of layers with a window by a base of their own and without scaling. Newer files
+/// have an object for each kind in rope_parameters. dk, max_positions and windows are read already. Throws
+/// Error(input) naming the key.
+void read_rope_kinds(const ConfigReader& reader, const RopeKindKeys& keys, Architecture& architecture);
+
 } // namespace headscope::checkpoint

@@ -109,6 +109,15 @@ void reorder_heads(TensorPtr& tensor, const std::vector<std::int64_t>& order) {
     tensor = gathered(*tensor, columns);
 }
 
+/// Whether a norm multiplies by it.
+bool is_norm(WeightId weight) {
+    using enum WeightId;
+    constexpr std::array norms{
+        norm1_weight, norm2_weight, norm1_after_weight, norm2_after_weight, final_norm_weight,
+        q_norm,       k_norm};
+    return std::ranges::find(norms, weight) != norms.end();
+}
+
 /// Of a head that is not tied, and what a file may call the word table of one that is.
 std::string output_table_name(const NameMap& map) {
     const TensorName* const row = find_row(map.head, WeightId::output_table);
@@ -158,6 +167,8 @@ void Model::match_rows(const std::vector<TensorName>& rows, std::string_view pre
         const std::int64_t times = is_per_layer(row.weight) ? architecture_.layers : 1;
         const std::vector<std::int64_t> wanted = file_extents(row, architecture_);
         for (std::int64_t l = 0; l < times; ++l) {
+            if (!is_in_layer(row, architecture_, l))
+                continue;
             const std::string name = name_in_files(row, prefix, l);
             known.insert(name);
             const format::SafetensorsEntry* entry = files_.find(name);
@@ -221,6 +232,12 @@ std::string Model::name_in_files(const TensorName& row, std::string_view prefix,
 
 TensorPtr Model::load(const TensorName& row, std::string_view prefix, std::int64_t l) const {
     TensorPtr tensor = files_.tensor(name_in_files(row, prefix, l));
+    if (architecture_.norm == NormKind::rms_plus_one && is_norm(row.weight)) {
+        auto plus_one = std::make_shared<Tensor>(tensor->shape(), tensor->values());
+        for (float& weight : plus_one->values())
+            weight += 1.0F;
+        return plus_one;
+    }
     return row.layout == Layout::linear ? transposed(*tensor) : tensor;
 }
 
@@ -242,7 +259,7 @@ WeightSet Model::layer(std::int64_t l) const {
 WeightSet Model::read_layer(std::int64_t l) const {
     WeightSet set;
     for (const TensorName& row : architecture_.names.body)
-        if (is_per_layer(row.weight))
+        if (is_per_layer(row.weight) && is_in_layer(row, architecture_, l))
             set[row.weight] = load(row, prefix_, l);
     using enum WeightId;
     cut_qkv(set, W_QKV, {W_Q, W_K, W_V}, architecture_);

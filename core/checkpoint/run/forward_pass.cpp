@@ -6,11 +6,53 @@
 #include "core/checkpoint/model/rope.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace headscope::checkpoint {
 
 namespace {
+
+/// The slopes of Press et al. 2022: a geometric sequence for a power of two of heads, and for others every
+/// second number of the next sequence behind it.
+std::vector<float> alibi_slopes(std::int64_t H) {
+    const auto power = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(H)));
+    std::vector<float> slopes;
+    for (std::int64_t h = 0; h < H; ++h) {
+        const double step = h < power ? 8.0 / static_cast<double>(power) : 4.0 / static_cast<double>(power);
+        const auto factor = static_cast<double>(h < power ? h + 1 : 2 * (h - power) + 1);
+        slopes.push_back(static_cast<float>(std::exp2(-step * factor)));
+    }
+    return slopes;
+}
+
+/// The nearest bfloat16, ties to even.
+float as_bfloat16(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    return std::bit_cast<float>((bits + 0x7FFFU + ((bits >> 16U) & 1U)) & 0xFFFF0000U);
+}
+
+/// (B, H, 1, T), added to the scaled scores.
+TensorPtr alibi(const Architecture& architecture, const ModelInputs& inputs) {
+    const std::vector<float> slopes = alibi_slopes(architecture.H);
+    auto added = std::make_shared<Tensor>(Shape{inputs.B, architecture.H, 1, inputs.T});
+    for (std::int64_t b = 0; b < inputs.B; ++b)
+        for (std::int64_t h = 0; h < architecture.H; ++h) {
+            std::int64_t place = -1;
+            for (std::int64_t j = 0; j < inputs.T; ++j) {
+                const bool real = inputs.attention_mask.empty() ||
+                                  inputs.attention_mask[static_cast<std::size_t>(b * inputs.T + j)] != 0;
+                place += real ? 1 : 0;
+                const float term =
+                    real ? slopes[static_cast<std::size_t>(h)] * static_cast<float>(place) : 0.0F;
+                added->at(b, h, 0, j) =
+                    architecture.alibi == Alibi::after_scale
+                        ? term
+                        : as_bfloat16(term) / std::sqrt(static_cast<float>(architecture.dk));
+            }
+        }
+    return added;
+}
 
 bool finite(const Tensor& x) {
     return std::ranges::all_of(x.values(), [](float v) { return std::isfinite(v); });
@@ -57,6 +99,9 @@ TensorPtr ForwardPass::embed(cpu::CpuDense& cpu) const {
     using enum WeightId;
     auto x = std::make_shared<Tensor>(Shape{inputs_.B, rows(), architecture_.D}, 0.0F);
     add_rows(*x, word_table, inputs_.ids);
+    if (architecture_.embedding_scale != 1.0)
+        for (float& number : x->values())
+            number *= static_cast<float>(architecture_.embedding_scale);
     if (architecture_.token_types > 0)
         add_rows(*x, token_type_table,
                  inputs_.token_types.empty() ? std::vector<std::int64_t>(inputs_.ids.size(), 0)
@@ -78,10 +123,14 @@ TensorPtr ForwardPass::embed(cpu::CpuDense& cpu) const {
 Mask ForwardPass::mask_of(std::int64_t l) const {
     Mask mask;
     const auto& window = architecture_.windows[static_cast<std::size_t>(l)];
-    if (window)
+    if (window && architecture_.causal)
         mask.emplace_back(SlidingWindowCausalMask{*window});
+    else if (window)
+        mask.emplace_back(SlidingWindowSymmetricMask{*window});
     else if (architecture_.causal)
         mask.emplace_back(CausalMask{});
+    if (architecture_.alibi != Alibi::none)
+        mask.emplace_back(AdditiveMask{alibi(architecture_, inputs_)});
     if (std::ranges::find(inputs_.attention_mask, 0) != inputs_.attention_mask.end())
         mask.emplace_back(KeyPaddingMask{
             std::make_shared<const BoolTensor>(BoolTensor{{inputs_.B, inputs_.T}, inputs_.attention_mask})});
@@ -104,6 +153,7 @@ Problem ForwardPass::problem_of(std::int64_t l, const WeightSet& weights, Tensor
         if (const std::optional<WeightId> weight = weight_of(input.id))
             *problem.input_slot(input.id) = weights[*weight];
     problem.norm_eps = static_cast<float>(architecture_.norm_eps);
+    problem.score_cap = static_cast<float>(architecture_.score_cap);
     problem.mask = mask_of(l);
     problem.temperature = static_cast<float>(architecture_.temperature(l));
     if (inputs_.B == 1 && first_ == 0)
@@ -115,7 +165,8 @@ Problem ForwardPass::problem_of(std::int64_t l, const WeightSet& weights, Tensor
 
 Problem ForwardPass::problem(cpu::CpuDense& cpu, std::int64_t l, const TensorPtr& hidden) const {
     const WeightSet w = model_.layer(l);
-    return problem_of(l, w, norm1(cpu, hidden, w, architecture_.norms.before));
+    return problem_of(
+        l, w, norm1(cpu, hidden, w, architecture_.norms.before && (architecture_.norms.first || l > 0)));
 }
 
 TensorPtr ForwardPass::layer(cpu::CpuDense& cpu, std::int64_t l, const TensorPtr& x, const Attend& attend,
@@ -141,12 +192,17 @@ TensorPtr ForwardPass::layer(cpu::CpuDense& cpu, std::int64_t l, const TensorPtr
     const auto second_norm = [&](const TensorPtr& in, bool stands) {
         return stands ? seen(TensorId::norm2, norm2(cpu, in, w, true)) : in;
     };
+    const auto branch = [&](TensorId raw, TensorId out, WeightId after, const TensorPtr& from) {
+        return seen(out, norms.after_branch ? normed(cpu, *seen(raw, from), w[after], nullptr) : from);
+    };
     const auto mlp_of = [&](const Tensor& in) {
         const Note note = [&](TensorId id, const Tensor& tensor) { watch_(l, id, tensor); };
-        return seen(TensorId::mlp_out, mlp(cpu, in, w, architecture_.activation, note, cancel));
+        return branch(TensorId::mlp_raw, TensorId::mlp_out, WeightId::norm2_after_weight,
+                      mlp(cpu, in, w, architecture_.activation, note, cancel));
     };
-    const TensorPtr in = first_norm(seen(TensorId::resid_in, x), norms.before);
-    const TensorPtr attended = seen(TensorId::attn_out, attention(in));
+    const TensorPtr in = first_norm(seen(TensorId::resid_in, x), norms.before && (norms.first || l > 0));
+    const TensorPtr attended =
+        branch(TensorId::attn_raw, TensorId::attn_out, WeightId::norm1_after_weight, attention(in));
     if (architecture_.residual != Residual::serial) {
         const bool shared = architecture_.residual == Residual::parallel_one_norm;
         const TensorPtr inside = shared ? in : second_norm(x, norms.before);
@@ -183,13 +239,20 @@ TensorPtr ForwardPass::logits(cpu::CpuDense& cpu, const Tensor& x, const Progres
         return nullptr;
     const TensorPtr table = model_.weight(output_table), bias = model_.weight(output_bias);
     const TensorPtr dense = model_.weight(head_dense);
+    const auto capped = [&](const MutableTensor& out) {
+        const auto cap = static_cast<float>(architecture_.logit_cap);
+        if (cap != 0.0F)
+            std::ranges::transform(out->values(), out->data(),
+                                   [cap](float logit) { return cap * std::tanh(logit / cap); });
+        return out;
+    };
     if (dense == nullptr)
-        return cpu.multiply_by_rows(x, *table, bias.get(), cancel);
+        return capped(cpu.multiply_by_rows(x, *table, bias.get(), cancel));
     const MutableTensor inside = cpu.multiply(x, *dense, model_.weight(head_dense_bias).get(), cancel);
     activate(cpu, *inside, architecture_.head_activation, cancel);
     const TensorPtr ready =
         normed(cpu, *inside, model_.weight(head_norm_weight), model_.weight(head_norm_bias));
-    return cpu.multiply_by_rows(*ready, *table, bias.get(), cancel);
+    return capped(cpu.multiply_by_rows(*ready, *table, bias.get(), cancel));
 }
 
 } // namespace headscope::checkpoint

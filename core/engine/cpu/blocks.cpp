@@ -124,4 +124,9 @@ bool multiply_packed(const Kernels& kernels, const Block& A, const float* panels
     return finite;
 }
 
+void cap_scores(std::span<float> scores, float cap) {
+    std::ranges::transform(scores, scores.begin(),
+                           [cap](float score) { return cap * std::tanh(score / cap); });
+}
+
 } // namespace headscope::cpu

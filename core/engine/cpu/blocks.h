@@ -5,6 +5,7 @@
 #include "core/tensor/dims.h"
 
 #include <cstdint>
+#include <span>
 
 namespace headscope::cpu {
 
@@ -48,5 +49,8 @@ bool multiply_block(const Kernels& kernels, const Block& A, const Block& B, cons
 /// first + cols are wanted.
 bool multiply_packed(const Kernels& kernels, const Block& A, const float* panels, std::int64_t first,
                      std::int64_t cols, const float* bias, float* C, std::int64_t C_stride);
+
+/// cap tanh(score / cap), in place.
+void cap_scores(std::span<float> scores, float cap);
 
 } // namespace headscope::cpu

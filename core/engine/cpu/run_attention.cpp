@@ -211,6 +211,9 @@ void CpuRun::attend(const Tile& tile, Scratch& scratch) {
             if (!finite)
                 fail_scores(tile, s);
         }
+        if (parts_.soft_cap)
+            for (std::int64_t r = 0; r < tile.rows; ++r)
+                cap_scores({s + r * key_stride_, static_cast<std::size_t>(d_.Tk)}, problem_.score_cap);
         keep(scaled, tile, s, key_stride_);
     }
     if (is_dirty(masked)) {

@@ -64,6 +64,8 @@ Tensor weights_tile(const Problem& problem, const Trace& trace, const WeightsTil
                       .depth = d.dk,
                       .cols = tile.cols,
                       .factor = score_factor(d, problem.temperature)});
+    if (problem.score_cap != 0.0F)
+        cap_scores(weights.values(), problem.score_cap);
     const MaskRows masks(problem.mask, d);
     const std::int64_t end = tile.col + tile.cols;
     for (std::int64_t r = 0; r < tile.rows; ++r) {

@@ -46,7 +46,8 @@ struct Kernels::Push {
     std::int32_t before, after;
     float scale;
     std::uint32_t flags;
-    std::uint32_t extra[8];
+    float cap;
+    std::uint32_t extra[7];
 };
 
 Kernels::Kernels(Gpu& gpu, Arena& arena, bool share)
@@ -210,6 +211,7 @@ std::vector<GpuBinding> Kernels::common(const Scoring& scoring, const Slab& s, P
     push.before = static_cast<std::int32_t>(std::min(scoring.before, far));
     push.after = static_cast<std::int32_t>(std::min(scoring.after, far));
     push.scale = scoring.scale;
+    push.cap = scoring.cap;
     push.flags = (scoring.has_allowed ? 1U : 0U) | (scoring.has_add ? 2U : 0U);
     push.allowed_b = u32(scoring.allowed.b), push.allowed_h = u32(scoring.allowed.h);
     push.allowed_i = u32(scoring.allowed.i);

@@ -55,6 +55,7 @@ struct Scoring {
     bool has_allowed = false, has_add = false;
     MaskRows::Strides allowed, add;
     float scale = 1; ///< sqrt(dk) times the temperature
+    float cap = 0;   ///< Problem::score_cap
 };
 
 /// Rows of heads of batch entries. A slab with more than one head has all rows; a slab with more than one

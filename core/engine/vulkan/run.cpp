@@ -50,7 +50,8 @@ Scoring scoring_of(const Problem& problem, const MaskRows& mask) {
             .has_add = !stored.add.empty(),
             .allowed = stored.allowed_strides,
             .add = stored.add_strides,
-            .scale = std::sqrt(static_cast<float>(problem.dims.dk)) * problem.temperature};
+            .scale = std::sqrt(static_cast<float>(problem.dims.dk)) * problem.temperature,
+            .cap = problem.score_cap};
 }
 
 } // namespace

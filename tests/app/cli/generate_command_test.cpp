@@ -34,7 +34,7 @@ json generated(const std::string& folder, Words more) {
     return json::parse(run.out);
 }
 
-void check_failure(const ProgramRun& run, int code, const std::string& part) {
+void check_refused(const ProgramRun& run, int code, const std::string& part) {
     INFO(run.err);
     CHECK(run.code == code);
     CHECK(run.out.empty());
@@ -114,8 +114,8 @@ TEST_CASE("generate goes on with the words of a tokenizer") {
     CHECK_THAT(run.at("text").get<std::string>(), Catch::StartsWith("ABBA"));
     const ProgramRun plain = generate(folder.file(""), prompt);
     CHECK(plain.out == run.at("text").get<std::string>() + "\n");
-    check_failure(generate(folder.file(""), {"--text", "ABxA", "--tokens", "3"}), 1, "no token for \"x\"");
-    check_failure(generate(folder.file(""), {"--text", "", "--tokens", "3"}), 1, "no token");
+    check_refused(generate(folder.file(""), {"--text", "ABxA", "--tokens", "3"}), 1, "no token for \"x\"");
+    check_refused(generate(folder.file(""), {"--text", "", "--tokens", "3"}), 1, "no token");
 }
 
 TEST_CASE("a text ends at the token that ends one, and where positions end") {
@@ -148,12 +148,12 @@ TEST_CASE("calls of generate that cannot be done are named") {
     const auto fails = [](const std::string& model, const Words& more, int code, const std::string& part) {
         Words words = more;
         words.insert(words.end(), {"--tokens", "3"});
-        check_failure(generate(golden(model), words), code, part);
+        check_refused(generate(golden(model), words), code, part);
     };
     fails("gpt2_tiny", {}, 2, "--text S or --ids");
     fails("gpt2_tiny", {"--ids", "1", "--text", "2"}, 2, "--ids");
-    check_failure(generate(golden("gpt2_tiny"), {"--ids", "1"}), 2, "--tokens");
-    check_failure(generate(golden("gpt2_tiny"), {"--ids", "1", "--tokens", "0"}), 1, "--tokens is 0");
+    check_refused(generate(golden("gpt2_tiny"), {"--ids", "1"}), 2, "--tokens");
+    check_refused(generate(golden("gpt2_tiny"), {"--ids", "1", "--tokens", "0"}), 1, "--tokens is 0");
     fails("gpt2_tiny", {"--ids", "1,200"}, 1, "is 200");
     fails("gpt2_tiny", {"--ids", "1", "--temperature", "-1"}, 1, "temperature");
     fails("gpt2_tiny", {"--ids", "1", "--top-k", "0"}, 1, "top-k is 0");

@@ -21,12 +21,12 @@ namespace {
 using Ids = std::vector<std::int64_t>;
 using ModelPtr = std::shared_ptr<const Model>;
 
-ModelPtr open_model(const std::string& folder) {
+ModelPtr model_in(const std::string& folder) {
     return std::make_shared<const Model>(Model::open(folder));
 }
 
 ModelPtr golden_model(const std::string& name) {
-    return open_model(test_data("/models/") + name);
+    return model_in(test_data("/models/") + name);
 }
 
 std::vector<std::string> causal_models() {
@@ -232,7 +232,7 @@ TEST_CASE("angles that change with the length of the text are computed again for
         {"type", "longrope"}, {"short_factor", {1.0, 1.0, 1.0, 1.0}}, {"long_factor", {2.0, 3.0, 4.0, 5.0}}};
     write_file_atomically(folder.file("config.json"), config.dump());
     write_file_atomically(folder.file("model.safetensors"), read_file(from + "model.safetensors"));
-    const ModelPtr model = open_model(folder.file(""));
+    const ModelPtr model = model_in(folder.file(""));
     Generator generator(model, text_of({5, 7, 11}));
     for (int n = 0; n < 6; ++n) {
         go_on(generator, 1);
