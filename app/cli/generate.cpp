@@ -2,6 +2,7 @@
 #include "app/cli/usage.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/model/text_model.h"
 #include "core/checkpoint/run/generator.h"
 
@@ -197,7 +198,8 @@ void add_generate(CLI::App& program) {
     const auto options = std::make_shared<GenerateOptions>();
     command
         .add_option("--model", options->model,
-                    "a Hugging Face checkpoint folder of a model that predicts the next token")
+                    "a Hugging Face checkpoint folder of a model that predicts the next token, or pocket")
+        ->transform(checkpoint::model_folder)
         ->required();
     CLI::Option* const ids = command.add_option("--ids", options->ids, "the prompt as token ids: 1,2,3")
                                  ->delimiter(',')
