@@ -68,7 +68,7 @@ void go_on(Generator& generator, int count) {
 } // namespace
 
 TEST_CASE("every causal golden model goes on with a text as runs of the whole text do") {
-    REQUIRE(causal_models().size() == 13);
+    REQUIRE(causal_models().size() >= 14);
     for (const std::string& name : causal_models()) {
         INFO(name);
         const ModelPtr model = golden_model(name);
