@@ -1,3 +1,5 @@
+#include "app/cli/model_options.h"
+#include "app/cli/problem_options.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/usage.h"
 #include "core/base/error.h"
@@ -28,6 +30,8 @@ struct GenerateOptions {
     std::optional<std::vector<std::int64_t>> ids;
     std::int64_t tokens = 0, top = 0;
     checkpoint::SamplingSettings sampling;
+    std::vector<std::string> gains;
+    std::optional<std::string> patch;
     bool json = false;
 };
 
@@ -154,7 +158,11 @@ void run_generate(const GenerateOptions& options) {
     checkpoint::check_settings(options.sampling);
     const checkpoint::TextModelPtr model = checkpoint::open_text_model(options.model);
     const checkpoint::ModelInputs prompt = prompt_of(*model, options);
-    checkpoint::Generator generator(model->model, prompt);
+    for (const std::string& gain : options.gains)
+        if (!parse_gain(gain).layer)
+            fail_usage("--gain " + gain + " names no layer; write l.h=g");
+    checkpoint::Generator generator(model->model, prompt,
+                                    read_model_edits(*model->model, options.patch, options.gains, 0));
     stop_at_interrupt();
     Steps steps;
     GrowingText shown;
@@ -207,6 +215,9 @@ void add_generate(CLI::App& program) {
     command.add_option("--text", options->text, "the prompt; ids between commas where there is no tokenizer")
         ->excludes(ids);
     command.add_option("--tokens", options->tokens, "how many tokens to add, at most")->required();
+    command.add_option("--gain", options->gains, "scale a head: 3.2=0 switches off head 2 of layer 3")
+        ->allow_extra_args(false);
+    command.add_option("--patch", options->patch, "apply the edits of this file to the checkpoint");
     const std::string group = "How each token is taken";
     command
         .add_option("--temperature", options->sampling.temperature,

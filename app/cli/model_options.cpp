@@ -113,11 +113,16 @@ checkpoint::ForwardResult ModelOptions::forward(const checkpoint::Model& model,
 
 checkpoint::ModelEdits ModelOptions::read_edits(const checkpoint::Model& model,
                                                 const std::vector<std::string>& gains) const {
+    return read_model_edits(model, patch_path_, gains, layer_.value_or(0));
+}
+
+checkpoint::ModelEdits read_model_edits(const checkpoint::Model& model,
+                                        const std::optional<std::string>& patch,
+                                        const std::vector<std::string>& gains, std::int64_t layer) {
     const checkpoint::Architecture& architecture = model.architecture();
-    checkpoint::ModelEdits edits =
-        patch_path_ ? checkpoint::load_patch(model, *patch_path_) : checkpoint::ModelEdits();
+    checkpoint::ModelEdits edits = patch ? checkpoint::load_patch(model, *patch) : checkpoint::ModelEdits();
     for (const std::string& text : gains) {
-        const GainChange gain = parse_model_gain(text, architecture, layer_.value_or(0));
+        const GainChange gain = parse_model_gain(text, architecture, layer);
         std::vector<float>& of_layer = edits[*gain.layer].gains;
         of_layer.resize(static_cast<std::size_t>(architecture.H), 1.0F);
         of_layer[static_cast<std::size_t>(gain.head)] = gain.factor;

@@ -62,4 +62,10 @@ private:
     std::optional<std::int64_t> layer_;
 };
 
+/// What a patch file and gains such as "3.2=0" change; a gain without a layer is of `layer`. Throws
+/// Error(input) naming the gain or the file that does not fit the model.
+checkpoint::ModelEdits read_model_edits(const checkpoint::Model& model,
+                                        const std::optional<std::string>& patch,
+                                        const std::vector<std::string>& gains, std::int64_t layer);
+
 } // namespace headscope::cli

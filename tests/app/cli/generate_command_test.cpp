@@ -144,6 +144,19 @@ TEST_CASE("a text ends at the token that ends one, and where positions end") {
     CHECK_THAT(plain.err, Contains("2 of 5 tokens") && Contains("64"));
 }
 
+TEST_CASE("a head that is switched off changes what is written next") {
+    const Words prompt{"--ids", "1,5,9,5", "--tokens", "4"};
+    Words without = prompt, same = prompt;
+    without.insert(without.end(), {"--gain", "0.1=0", "--gain", "1.2=0"});
+    same.insert(same.end(), {"--gain", "0.1=1"});
+    const std::string folder = golden("gpt2_tiny");
+    CHECK(generated(folder, prompt).at("probabilities") == generated(folder, same).at("probabilities"));
+    CHECK(generated(folder, prompt).at("probabilities") != generated(folder, without).at("probabilities"));
+    check_refused(generate(folder, {"--ids", "1", "--tokens", "3", "--gain", "1=0"}), 2, "names no layer");
+    check_refused(generate(folder, {"--ids", "1", "--tokens", "3", "--gain", "9.1=0"}), 1,
+                  "no head 1 in layer 9");
+}
+
 TEST_CASE("calls of generate that cannot be done are named") {
     const auto fails = [](const std::string& model, const Words& more, int code, const std::string& part) {
         Words words = more;
