@@ -103,6 +103,7 @@ struct Architecture {
     double norm_eps = 0.0;    ///< above 0
     NormPlaces norms;
     bool final_norm = false;
+    bool final_norm_in_head = false; ///< the last hidden state is the one before it
     Residual residual = Residual::serial;
 
     // Attention.

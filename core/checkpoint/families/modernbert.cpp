@@ -19,7 +19,7 @@ Architecture read_modernbert(const ConfigReader& reader) {
                     .max_positions = 8192,
                     .activation = "gelu"});
     a.norms = {.before = true, .first = false};
-    a.embedding_norm = a.final_norm = true;
+    a.embedding_norm = a.final_norm = a.final_norm_in_head = true;
     a.qkv = QkvPacking::side_by_side;
     a.gate = GatePacking::gate_first;
     a.mask_token = "[MASK]";

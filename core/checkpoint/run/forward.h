@@ -41,7 +41,7 @@ struct ForwardResult {
     std::vector<LayerRun> layers; ///< those kept, in order
     std::vector<BlockRun> blocks; ///< those kept, as they were made
     /// (B, T, D) each: [0] the embedding output (after its norm), [l] the output of layer l; the last one is
-    /// after the final norm, as in Hugging Face's hidden_states.
+    /// after the final norm, but where that belongs to the head, as in Hugging Face's hidden_states.
     std::vector<TensorPtr> hidden;
     TensorPtr logits; ///< (B, T, vocab), null when not asked for or when the checkpoint has no head
 };

@@ -228,15 +228,23 @@ void ForwardPass::run_layers(cpu::CpuDense& cpu, std::vector<TensorPtr>& hidden,
     progress.report(static_cast<float>(architecture_.layers) / steps);
     if (!architecture_.final_norm)
         return;
-    hidden.back() = normed(cpu, *hidden.back(), model_.weight(WeightId::final_norm_weight),
-                           model_.weight(WeightId::final_norm_bias));
-    watch_(-1, TensorId::final_norm, *hidden.back());
+    const TensorPtr ended = final_normed(cpu, *hidden.back());
+    watch_(-1, TensorId::final_norm, *ended);
+    if (!architecture_.final_norm_in_head)
+        hidden.back() = ended;
 }
 
-TensorPtr ForwardPass::logits(cpu::CpuDense& cpu, const Tensor& x, const Progress& cancel) const {
+TensorPtr ForwardPass::final_normed(cpu::CpuDense& cpu, const Tensor& x) const {
+    return normed(cpu, x, model_.weight(WeightId::final_norm_weight),
+                  model_.weight(WeightId::final_norm_bias));
+}
+
+TensorPtr ForwardPass::logits(cpu::CpuDense& cpu, const Tensor& hidden, const Progress& cancel) const {
     using enum WeightId;
     if (!model_.has_head())
         return nullptr;
+    const TensorPtr ended = architecture_.final_norm_in_head ? final_normed(cpu, hidden) : nullptr;
+    const Tensor& x = ended == nullptr ? hidden : *ended;
     const TensorPtr table = model_.weight(output_table), bias = model_.weight(output_bias);
     const TensorPtr dense = model_.weight(head_dense);
     const auto capped = [&](const MutableTensor& out) {

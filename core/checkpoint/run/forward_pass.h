@@ -39,7 +39,7 @@ public:
     void run_layers(cpu::CpuDense& cpu, std::vector<TensorPtr>& hidden, const Attend& attend,
                     Progress& progress) const;
     /// (B, T, vocab) from the last hidden state; null when the checkpoint has no head.
-    TensorPtr logits(cpu::CpuDense& cpu, const Tensor& x, const Progress& cancel) const;
+    TensorPtr logits(cpu::CpuDense& cpu, const Tensor& hidden, const Progress& cancel) const;
     /// Layer l's attention as the checkpoint has it, over the hidden state before the layer. Its x is what
     /// the projections read: the hidden state after norm1 where the norms stand before.
     Problem problem(cpu::CpuDense& cpu, std::int64_t l, const TensorPtr& hidden) const;
@@ -53,6 +53,7 @@ private:
                     const Progress& cancel) const;
     TensorPtr normed(cpu::CpuDense& cpu, const Tensor& x, const TensorPtr& weight,
                      const TensorPtr& bias) const;
+    TensorPtr final_normed(cpu::CpuDense& cpu, const Tensor& x) const;
     /// x after norm1 or norm2 of its layer where that stands in this place, else x.
     TensorPtr norm1(cpu::CpuDense& cpu, const TensorPtr& x, const WeightSet& weights, bool stands) const;
     TensorPtr norm2(cpu::CpuDense& cpu, const TensorPtr& x, const WeightSet& weights, bool stands) const;
