@@ -48,6 +48,7 @@ int add_turn(Sheet& sheet, const CellAddress& cell) {
                partner = static_cast<double>(shown.value(turn.partner)), cos = static_cast<double>(turn.cos),
                sin = static_cast<double>(turn.sign * turn.sin);
     const std::string name = name_of(turn.own.tensor);
+    const auto last = static_cast<std::size_t>(tensor_info(turn.own.tensor).rank() - 1);
     sheet.section("Turned by position", name + "·cos " + (turn.sign < 0 ? "−" : "+") + " partner·sin");
     sheet.place("position", n(cell.at[2]));
     sheet.place("pair", n(turn.pair) + ", " + n(turn.pair + shown.dims().dk / 2),
@@ -55,8 +56,8 @@ int add_turn(Sheet& sheet, const CellAddress& cell) {
     return draw_terms(
         sheet,
         {.columns = {"column", name, "factor", "product"},
-         .groups = {{.terms = {{.label = n(turn.own.at[2]), .factors = {{own, cos}}, .value = own * cos},
-                               {.label = n(turn.partner.at[2]),
+         .groups = {{.terms = {{.label = n(turn.own.at[last]), .factors = {{own, cos}}, .value = own * cos},
+                               {.label = n(turn.partner.at[last]),
                                 .factors = {{partner, sin}},
                                 .value = partner * sin}},
                      .name = {}}},
@@ -144,7 +145,7 @@ int add_source(Sheet& sheet, const CellAddress& source) {
     if (tensor_info(source.tensor).operation == Operation::projection)
         return add_projection(sheet, source, "Comes from");
     const Shown& shown = sheet.context.shown;
-    sheet.section("Comes from", formula_of(source.tensor, shown.problem().parts()));
+    sheet.section("Comes from");
     sheet.arithmetic(address_text(shown, source), number(static_cast<double>(shown.value(source)), 2));
     return 2;
 }

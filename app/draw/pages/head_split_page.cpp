@@ -95,7 +95,7 @@ float draw_half(Picture& picture, const DrawContext& context, const Half& half, 
                                           : name + "[:, " + std::to_string(half.head * half.width) + ":" +
                                                 std::to_string((half.head + 1) * half.width) + "]";
         const auto factor = step > 0 ? factor_of(context, spec.tensor) : std::nullopt;
-        draw_text(picture, context, x, y - 12 - (factor ? factor_height + 22 : 0), text, figure::Font::mono,
+        draw_text(picture, context, x, y - 12 - (factor ? factor_height + 28 : 0), text, figure::Font::mono,
                   13, theme.ink);
         if (factor)
             draw_factor(picture, context, *factor, grid, cell_w);
@@ -212,7 +212,7 @@ Picture draw_head_split_page(const DrawContext& context) {
         return std::ranges::any_of(half.steps | std::views::drop(1),
                                    [&](TensorId step) { return factor_of(context, step).has_value(); });
     };
-    const float above = std::ranges::any_of(halves, factors) ? factor_height + 22 : 0;
+    const float above = std::ranges::any_of(halves, factors) ? factor_height + 28 : 0;
     const auto count = static_cast<float>(halves.size());
     const auto most = static_cast<float>(halves.front().steps.size());
     const float left = canvas_pad + row_label_width(context, false);
