@@ -150,7 +150,6 @@ void show_lesson(app::Program& program, const RenderOptions& options) {
         page("--step", *options.step, course.steps(), 0);
     if (options.question)
         page("--question", *options.question, course.questions(), course.steps());
-    program.act(app::ViewChange(app::ShowTab{app::LeftTab::course}));
     program.act(app::ViewChange(app::SetDark{options.theme == "dark"}));
     app::ViewState& view = program.state().view;
     view.apart = view.apart_target;
@@ -217,8 +216,11 @@ std::string render_window(const RenderOptions& options, const app::DocumentPtr& 
         show_attention(program, options);
     else if (options.model)
         show_model(program, options);
-    else
+    else {
         program.state().view = view_of(options, document->problem.dims);
+        if (!options.stage)
+            program.begin();
+    }
     program.settle();
     if (!program.state().error.empty())
         fail_input(program.state().error);
@@ -274,7 +276,8 @@ void add_render(CLI::App& program) {
     const auto options = std::make_shared<RenderOptions>();
     options->problem.add_to(command, false);
     command.add_option("--stage", options->stage,
-                       "the stage to draw, by the name that trace uses (default: weights)");
+                       "the stage to draw, by the name that trace uses (default: weights; with --window, as "
+                       "the program opens)");
     command.add_flag("--window", options->window, "draw the whole window of the program (PNG only)");
     command.add_option("--size", options->size,
                        "WIDTHxHEIGHT in logical pixels (default 960x848; 1600x1000 with --window)");

@@ -110,10 +110,10 @@ int open_window(const Options& options) {
     if (options.path)
         program.open_path(std::filesystem::absolute(*options.path).lexically_normal().string(),
                           options.sentence.value_or(""));
-    if (options.lesson) {
+    if (options.lesson)
         program.act(app::LessonAction(app::OpenLesson{*options.lesson}));
-        program.act(app::ViewChange(app::ShowTab{app::LeftTab::course}));
-    }
+    if (!options.path && !options.lesson && !options.sentence && !options.kv_sentence && !options.preset)
+        program.begin();
     app::WindowOptions window;
     window.on_drop = [&](const std::vector<std::string>& paths) { program.open_path(paths.front()); };
     std::string reported;

@@ -67,7 +67,7 @@ void keep_to_attention(ViewState& view, const AttentionInfo& info) {
     view.head = std::clamp<std::int64_t>(view.head, 0, info.H - 1);
     if (view.selected && view.selected->tensor == TensorId::weights)
         view.selected->at[1] = view.head;
-    if (view.tab != LeftTab::heads && view.tab != LeftTab::tensors)
+    if (view.tab != LeftTab::heads && view.tab != LeftTab::tensors && view.tab != LeftTab::start)
         view.tab = LeftTab::heads;
 }
 

@@ -61,6 +61,9 @@ constexpr Chord ctrl_shift(char capital) {
 constexpr Chord shift(Key key) {
     return {key, false, true};
 }
+constexpr Chord alt(Key key) {
+    return {key, false, false, true};
+}
 constexpr Chord alt(char capital) {
     return {letter(capital), false, false, true};
 }

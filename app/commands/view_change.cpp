@@ -151,6 +151,7 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                               view.tab = c.tab;
                               view.left_open = true;
                           },
+                          [&](const OpenWithStart& c) { view.start_page = c.start_page; },
                           [&](const ShowHelp& c) { view.help_open = c.open; },
                           [&](const BeginDrag& c) { view.drag = c.drag; },
                           [&](const SetCompare& c) { view.compare = c.what; },

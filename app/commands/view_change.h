@@ -87,6 +87,10 @@ struct OpenInspector {
 struct ShowTab {
     LeftTab tab;
 };
+/// Whether the program opens with the Start page.
+struct OpenWithStart {
+    bool start_page;
+};
 struct ShowHelp {
     bool open;
 };
@@ -118,11 +122,12 @@ struct PointAt {
 };
 
 /// Everything the user can do to the view.
-using ViewChange = std::variant<GoTo, StepStage, StepRow, TogglePlay, SetSpeed, PickHead, CompareWith,
-                                ShowWeightsAs, ShowHeads, ShowProjection, SetApart, ShowOneHead, SetJoined,
-                                Select, SetColourMap, SetSameScale, ShowNumbers, ShowBatch, SetDark, SetZoom,
-                                OpenLeft, OpenInspector, ShowTab, ShowHelp, BeginDrag, SelectTo, PaintMode,
-                                BeginStroke, ChooseOperation, SetCompare, SetFlash, AttentionChange, PointAt>;
+using ViewChange =
+    std::variant<GoTo, StepStage, StepRow, TogglePlay, SetSpeed, PickHead, CompareWith, ShowWeightsAs,
+                 ShowHeads, ShowProjection, SetApart, ShowOneHead, SetJoined, Select, SetColourMap,
+                 SetSameScale, ShowNumbers, ShowBatch, SetDark, SetZoom, OpenLeft, OpenInspector, ShowTab,
+                 OpenWithStart, ShowHelp, BeginDrag, SelectTo, PaintMode, BeginStroke, ChooseOperation,
+                 SetCompare, SetFlash, AttentionChange, PointAt>;
 
 /// Changes the view; indices that the problem does not have are clamped.
 void apply(ViewState& view, const ViewChange& change, const Dims& dims);

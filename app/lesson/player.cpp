@@ -68,6 +68,12 @@ void close(CourseState& course) {
     course.given.reset();
 }
 
+/// Wherever a lesson or the list of lessons was asked for, the tab of the course shows it.
+std::vector<Action> in_its_tab(std::vector<Action> actions) {
+    actions.emplace_back(ViewChange(ShowTab{LeftTab::course}));
+    return actions;
+}
+
 /// Marks a table as done when every cell holds the engine's number. Returns whether the table was not done
 /// before.
 bool watch_table(CourseState& course, const lesson::FillTable& table, const Shown& shown) {
@@ -96,11 +102,11 @@ std::vector<Action> play(CourseState& course, const LessonAction& action, const 
         Overloaded{[&](const OpenLesson& a) {
                        open(course, a.id);
                        const int page = course.of_open().page;
-                       return turn_to(course, page + 1 >= course.pages() ? 0 : page, now);
+                       return in_its_tab(turn_to(course, page + 1 >= course.pages() ? 0 : page, now));
                    },
                    [&](const CloseLesson&) {
                        close(course);
-                       return std::vector<Action>{ViewChange(PointAt{})};
+                       return in_its_tab({ViewChange(PointAt{})});
                    },
                    [&](const TurnPage& a) {
                        return course.open == nullptr ? std::vector<Action>{}

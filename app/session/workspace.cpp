@@ -149,11 +149,16 @@ void Workspace::show(DocumentPtr document, bool saved) {
     state_.document = std::move(document);
     fill_sentences(state_);
     state_.view.selected.reset();
+    if (state_.view.tab == LeftTab::start)
+        state_.view.tab = LeftTab::guide;
     document_changed();
 }
 
 void Workspace::show_fresh() {
+    const bool start = state_.view.tab == LeftTab::start;
     show(make_document(with_sentence({}), state_.document->revision + 1), true);
+    if (start)
+        state_.view.tab = LeftTab::start; // where the next thing to open is chosen
 }
 
 void Workspace::open(const AttentionSetPtr& set) {

@@ -36,6 +36,7 @@ std::string file_name(const std::string& path) {
 Files::Files(AppState& state, Workspace& workspace, Setup setup)
     : state_(state), files_(state.files), workspace_(workspace), setup_(std::move(setup)),
       keeper_(setup_.wake), job_(setup_.wake) {
+    files_.packaged = checkpoint::packaged_models();
     if (setup_.state_folder.empty())
         return;
     files_.recent = read_recent_files(recent_list());

@@ -78,9 +78,21 @@ void Program::change_view(const ViewChange& change) {
     workspace_.change_view(change);
 }
 
+void Program::begin() {
+    if (state_.view.start_page) {
+        state_.view.tab = LeftTab::start;
+        state_.view.group = StageGroup::weights; // the stage that says most at first sight
+        return;
+    }
+    std::error_code none;
+    const auto latest = std::ranges::find_if(
+        state_.files.recent, [&](const std::string& path) { return std::filesystem::exists(path, none); });
+    if (latest != state_.files.recent.end())
+        open_path(*latest);
+}
+
 void Program::open_lesson(const std::string& path) {
     run_lesson(OpenLesson{course_.add_lesson(path)});
-    change_view(ShowTab{LeftTab::course});
 }
 
 void Program::run_lesson(const LessonAction& action) {

@@ -41,6 +41,9 @@ public:
     void open_path(const std::string& path, const std::string& prompt = {}) {
         files_.open_path(path, prompt);
     }
+    /// What a window opens with when nothing was asked for: the Start page; where the user switched that off,
+    /// the latest file that is still there.
+    void begin();
     /// Blocks until the newest document's trace is there. For pictures and tests.
     void settle();
     const AppState& state() const { return state_; }

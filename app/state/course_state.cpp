@@ -2,7 +2,13 @@
 
 #include "core/project/same_bits.h"
 
+#include <algorithm>
+
 namespace headscope::app {
+
+int page_count(const lesson::Lesson& lesson) {
+    return static_cast<int>(lesson.steps.size() + lesson.quiz.size()) + 2;
+}
 
 lesson::StepScene CourseState::scene() const {
     if (open == nullptr)
@@ -12,6 +18,28 @@ lesson::StepScene CourseState::scene() const {
     if (const lesson::Question* now = question())
         return lesson::laid_over(open->scene, now->scene);
     return open->scene;
+}
+
+LessonProgress CourseState::progress_of(const lesson::Lesson& lesson) const {
+    const auto found = progress.find(lesson.id);
+    return found == progress.end() ? LessonProgress{} : found->second;
+}
+
+float CourseState::part_opened(const lesson::Lesson& lesson) const {
+    const int pages = page_count(lesson);
+    return static_cast<float>(std::min(progress_of(lesson).furthest + 1, pages)) / static_cast<float>(pages);
+}
+
+std::shared_ptr<const lesson::Lesson> CourseState::next() const {
+    if (open != nullptr && part_opened(*open) < 1)
+        return open;
+    const auto first = [&](const auto& wanted) {
+        const auto found =
+            std::ranges::find_if(lessons, [&](const auto& lesson) { return wanted(part_opened(*lesson)); });
+        return found == lessons.end() ? nullptr : *found;
+    };
+    const auto left = first([](float part) { return part > 0 && part < 1; });
+    return left != nullptr ? left : first([](float part) { return part == 0; });
 }
 
 std::string gate_name(const lesson::Gate& gate) {

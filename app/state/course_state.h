@@ -31,7 +31,10 @@ struct PanelState {
     std::shared_ptr<const lesson::PanelFigure> computed = {}; ///< the figure that `shows` is a copy of
 };
 
-/// The course as the window has it. Pages of a lesson: its opening, its steps, its questions, the summary.
+/// Pages of a lesson: its opening, its steps, its questions, the summary.
+int page_count(const lesson::Lesson& lesson);
+
+/// The course as the window has it.
 struct CourseState {
     std::vector<std::shared_ptr<const lesson::Lesson>> lessons; ///< those that can be played
     std::vector<std::string> broken;                            ///< a sentence for each file that cannot
@@ -49,7 +52,7 @@ struct CourseState {
 
     int steps() const { return open == nullptr ? 0 : static_cast<int>(open->steps.size()); }
     int questions() const { return open == nullptr ? 0 : static_cast<int>(open->quiz.size()); }
-    int pages() const { return 2 + steps() + questions(); }
+    int pages() const { return open == nullptr ? 2 : page_count(*open); }
     /// Which step or question the page is, from 0; out of range when it is none.
     int step_index() const { return page - 1; }
     int question_index() const { return page - 1 - steps(); }
@@ -63,10 +66,15 @@ struct CourseState {
     }
     /// What the page shows; the lesson's own scene on the opening and the summary.
     lesson::StepScene scene() const;
-    LessonProgress of_open() const {
-        const auto found = open == nullptr ? progress.end() : progress.find(open->id);
-        return found == progress.end() ? LessonProgress{} : found->second;
-    }
+    LessonProgress progress_of(const lesson::Lesson& lesson) const;
+    LessonProgress of_open() const { return open == nullptr ? LessonProgress{} : progress_of(*open); }
+    /// How much of a lesson was opened: 0 when it was not begun, 1 at its last page.
+    float part_opened(const lesson::Lesson& lesson) const;
+    /// Whether any lesson was.
+    bool begun() const { return open != nullptr || !progress.empty(); }
+    /// The lesson to go on with: the open one, else the first that was left half-way, else the first that was
+    /// not begun. Null when all were read to the end.
+    std::shared_ptr<const lesson::Lesson> next() const;
 };
 
 /// Under which name a gate that was met is remembered.

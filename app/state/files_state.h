@@ -66,7 +66,8 @@ struct FilesState {
     bool unsaved = false;
     SaveState save_state = SaveState::untouched;
     std::string save_error;
-    std::vector<std::string> recent; ///< paths, newest first
+    std::vector<std::string> recent;   ///< paths, newest first
+    std::vector<std::string> packaged; ///< names of the models that come with the program
 
     std::optional<OpenChooser> chooser;
     std::optional<UnsavedQuestion> question;

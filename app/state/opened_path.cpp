@@ -31,6 +31,15 @@ PathKind kind_of_content(const std::string& path) {
 
 } // namespace
 
+PathKind kind_of_ending(const std::string& path) {
+    const std::string ending = std::filesystem::path(path).extension().string();
+    if (ending == ".md")
+        return PathKind::lesson;
+    if (ending == ".headscope")
+        return PathKind::project;
+    return ending == ".safetensors" || ending == ".npy" ? PathKind::tensors : PathKind::unknown;
+}
+
 PathKind kind_of_path(const std::string& path) {
     std::error_code fault;
     if (std::filesystem::is_directory(path, fault))
@@ -38,12 +47,7 @@ PathKind kind_of_path(const std::string& path) {
     try {
         return kind_of_content(path);
     } catch (const Error&) {
-        const std::string ending = std::filesystem::path(path).extension().string();
-        if (ending == ".md")
-            return PathKind::lesson;
-        if (ending == ".headscope")
-            return PathKind::project;
-        return ending == ".safetensors" || ending == ".npy" ? PathKind::tensors : PathKind::unknown;
+        return kind_of_ending(path);
     }
 }
 

@@ -17,6 +17,9 @@ enum class PathKind : std::uint8_t {
     unknown     ///< also when it cannot be read
 };
 
+/// By the ending of its name alone; `unknown` for folders too.
+PathKind kind_of_ending(const std::string& path);
+
 /// Where a path goes that is dropped on the window, chosen to be opened, given on the command line or opened
 /// again. Told by the content, and by the ending where the content cannot be read: a damaged project is still
 /// a project, so that opening it says what is wrong. Reads a file's header alone.

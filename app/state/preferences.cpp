@@ -33,7 +33,8 @@ std::string preferences_json(const ViewState& view) {
                         {"numbers", view.numbers},
                         {"same_scale", view.same_scale},
                         {"colour_map", static_cast<int>(view.colour_map)},
-                        {"speed", view.speed}};
+                        {"speed", view.speed},
+                        {"start_page", view.start_page}};
     if (view.left_open)
         json["left_open"] = *view.left_open;
     if (view.inspector_open)
@@ -53,6 +54,7 @@ void read_preferences(const std::string& text, ViewState& view) {
     read_float(json, "inspector_width", 280, 420, view.inspector_width);
     read_bool(json, "numbers", view.numbers);
     read_bool(json, "same_scale", view.same_scale);
+    read_bool(json, "start_page", view.start_page);
     read_float(json, "speed", 0.25F, 8, view.speed);
     float map = static_cast<float>(view.colour_map);
     read_float(json, "colour_map", 0, 4, map);

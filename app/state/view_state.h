@@ -19,7 +19,7 @@ struct CellAddress {
 
 enum class WeightsView : std::uint8_t { heatmap, arcs, text, graph };
 enum class HeadsView : std::uint8_t { each, difference, mean };
-enum class LeftTab : std::uint8_t { course, guide, tensors, heads, edit, predictions };
+enum class LeftTab : std::uint8_t { start, course, guide, tensors, heads, edit, predictions };
 enum class ColourMap : std::uint8_t { head, neutral, viridis, cividis, magma };
 enum class Projection : std::uint8_t { q, k, v };
 /// What is on screen when there is a baseline A: the document as it is (B), A itself, or B − A.
@@ -108,6 +108,7 @@ struct ViewState {
     std::optional<bool> inspector_open; ///< likewise
     float left_width = 312, inspector_width = 328;
     LeftTab tab = LeftTab::guide;
+    bool start_page = true; ///< the Start page is what the program opens with
     bool help_open = false;
     AttentionView attention;
 

@@ -44,6 +44,7 @@ std::vector<MenuRow> menu_rows(const AppState& state) {
     for (const char* id : {"picture", "save numbers", "copy stage", "copy script", "save script"})
         add(id);
     rows.push_back({{}, {}, std::nullopt, {}, {}});
+    add("start page");
     add("quit");
     return rows;
 }

@@ -3,6 +3,7 @@
 #include "app/draw/lesson/lesson_panel.h"
 #include "app/draw/pages/pages.h"
 #include "app/draw/panels/predictions_panel.h"
+#include "app/draw/panels/start_panel.h"
 #include "app/state/block.h"
 #include "app/views/given_weights.h"
 #include "app/views/scrolled.h"
@@ -161,17 +162,23 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
     picture.scene.add(figure::LineItem{
         {area.x, area.y + strip_height}, {area.right(), area.y + strip_height}, theme.line, 1});
     float x = area.x + panel_pad;
-    const std::pair<const char*, LeftTab> tabs[] = {
-        {"Predict", LeftTab::predictions}, {"Course", LeftTab::course}, {"Guide", LeftTab::guide},
-        {"Tensors", LeftTab::tensors},     {"Heads", LeftTab::heads},   {"Edit", LeftTab::edit}};
+    const bool newcomer = !state.course.begun();
+    const std::pair<const char*, LeftTab> tabs[] = {{"Predict", LeftTab::predictions},
+                                                    newcomer ? std::pair{"Start", LeftTab::start}
+                                                             : std::pair{"Course", LeftTab::course},
+                                                    {"Guide", LeftTab::guide},
+                                                    {"Tensors", LeftTab::tensors},
+                                                    {"Heads", LeftTab::heads},
+                                                    {"Edit", LeftTab::edit}};
     const bool model = state.document->is_checkpoint(), given = !model && given_weights(state) != nullptr;
     for (const auto& [name, tab] : tabs) {
-        if (tab == (model ? LeftTab::course : LeftTab::predictions))
+        if (model ? tab == LeftTab::course || tab == LeftTab::start : tab == LeftTab::predictions)
             continue; // lessons have problems of their own, and only a model predicts
         if (given && tab != LeftTab::heads && tab != LeftTab::tensors)
             continue; // weights alone have nothing to explain step by step nor to edit
         const char* label = given && tab == LeftTab::tensors ? "Source" : name;
-        const bool on = state.view.tab == tab;
+        // A newcomer's list of lessons lies behind the Start page.
+        const bool on = state.view.tab == tab || (tab == LeftTab::start && state.view.tab == LeftTab::course);
         const float width = tools.measure(label, figure::Font::ui_semibold, 13);
         picture.scene.add(figure::TextItem{{x, figure::baseline_for(area.y + strip_height / 2 - 1, 13)},
                                            label,
@@ -299,6 +306,16 @@ void view_canvas_notices(const AppState& state, const figure::Rect& whole, const
     ImGui::EndChild();
 }
 
+namespace {
+
+/// What stands below a page and does not scroll with it.
+void show_foot(const Picture& picture, const figure::Rect& page, const ViewTools& tools) {
+    const ImVec2 origin = ImGui::GetWindowPos();
+    Picture foot;
+    foot.append(picture, page.x, page.bottom());
+    show_picture(foot, origin.x, origin.y, tools, nullptr);
+}
+
 /// Over the foot of the text: that a task waits below it. True when it is clicked.
 bool view_task_below(const figure::Rect& text, const ViewTools& tools) {
     constexpr float height = 40;
@@ -360,18 +377,25 @@ void view_course(const AppState& state, const figure::Rect& area, const ViewTool
     constexpr float task_begins = 60; // its name and its first line
     if (page.pointed.w > 0 && page.pointed.y + task_begins > text.bottom())
         asked.SetBool(to_task, view_task_below(text, tools));
-    const ImVec2 origin = ImGui::GetWindowPos();
-    Picture buttons;
-    buttons.append(draw_course_foot(context_of(state, tools, area.w, course_foot), state.course), area.x,
-                   text.bottom());
-    show_picture(buttons, origin.x, origin.y, tools, nullptr);
+    show_foot(draw_course_foot(context_of(state, tools, area.w, course_foot), state.course), text, tools);
 }
+
+void view_start(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
+    const figure::Rect page{area.x, area.y, area.w, area.h - start_foot};
+    scrolled("start", page, tools, nullptr, nullptr, [&](float width, float height) {
+        return draw_start(context_of(state, tools, width, height), state.course, state.files);
+    });
+    show_foot(draw_start_foot(context_of(state, tools, area.w, start_foot)), page, tools);
+}
+
+} // namespace
 
 void view_left_panel(const AppState& state, const figure::Rect& area, bool open, const ViewTools& tools) {
     draw_panel_back(area, tools, true);
     if (!open) {
         view_rail(area,
-                  state.document->is_checkpoint()    ? "Predict"
+                  state.view.tab == LeftTab::start   ? "Start"
+                  : state.document->is_checkpoint()  ? "Predict"
                   : !state.document->shows_weights() ? "Guide"
                                                      : "Heads",
                   true, ViewChange(OpenLeft{true}), tools);
@@ -381,17 +405,18 @@ void view_left_panel(const AppState& state, const figure::Rect& area, bool open,
     if (state.shown.trace == nullptr)
         return;
     const figure::Rect inner{area.x, area.y + header, area.w - 1, area.h - header};
-    if (state.view.tab == LeftTab::course) {
-        view_course(state, inner, tools);
-        return;
-    }
+    if (state.view.tab == LeftTab::start)
+        return view_start(state, inner, tools);
+    if (state.view.tab == LeftTab::course)
+        return view_course(state, inner, tools);
     // A region of its own for each tab, so that each keeps its scroll position.
-    const char* ids[] = {"course", "guide", "tensors", "heads", "edit", "predictions"};
+    const char* ids[] = {"start", "course", "guide", "tensors", "heads", "edit", "predictions"};
     scrolled(ids[static_cast<std::size_t>(state.view.tab)], inner, tools, nullptr, nullptr,
              [&](float width, float height) {
                  const DrawContext context = context_of(state, tools, width, height);
                  const Shown layer = layer_behind(state);
                  switch (state.view.tab) {
+                 case LeftTab::start:
                  case LeftTab::course:
                      break; // above
                  case LeftTab::guide:

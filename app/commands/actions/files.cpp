@@ -59,7 +59,8 @@ std::vector<ActionInfo> file_actions() {
         {"copy stage", "Copy this stage as TSV", "For a spreadsheet; " + chord_text(ctrl('C')) + " copies the one matrix under the mouse", {ctrl_shift('T')}, anywhere, file(CopyStage{}), needs_numbers, "copy this stage as TSV, copy as PyTorch", field},
         {"copy script", "Copy as PyTorch", script, {ctrl_shift('C')}, anywhere, file(CopyScript{}), needs_script, "", field},
         {"save script", "Save PyTorch script…", script, {}, anywhere, file(ExportScript{}), needs_script},
-        {"file menu", "File menu", "New, open, save and export", {alt('F')}, anywhere, just(WindowAction(OpenFileMenu{})), {}, "the File menu", field},
+        {"start page", "Start page", "Three ways to begin: a sentence of your own, the course, a trained model", {alt(Key::home)}, anywhere, look(ShowTab{LeftTab::start}), {}, "the Start page, the File menu", field},
+        {"file menu", "File menu", "New, open, save and export", {alt('F')}, anywhere, just(WindowAction(OpenFileMenu{})), {}, "", field},
         {"quit", "Quit", "Closes the window; unsaved work is asked about first", {ctrl('Q')}, anywhere, file(QuitProgram{}), {}, nullptr, field},
         // clang-format on
     };

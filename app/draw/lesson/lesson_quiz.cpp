@@ -158,11 +158,7 @@ float draw_contents(Picture& picture, const DrawContext& context, const CourseSt
             figure::Font::ui, 13.5F, 20, theme.muted) -
         6;
     for (const auto& lesson : course.lessons) {
-        const auto found = course.progress.find(lesson->id);
-        const LessonProgress progress = found == course.progress.end() ? LessonProgress{} : found->second;
-        const int pages = static_cast<int>(lesson->steps.size() + lesson->quiz.size()) + 2;
-        const float done =
-            static_cast<float>(std::min(progress.furthest + 1, pages)) / static_cast<float>(pages);
+        const float done = course.part_opened(*lesson);
         const float top = y;
         const std::string title =
             (lesson->number > 0 ? std::to_string(lesson->number) + ". " : "") + lesson->title;
@@ -183,7 +179,7 @@ float draw_contents(Picture& picture, const DrawContext& context, const CourseSt
             picture.scene.add(figure::RectItem{
                 .area = {track.x, track.y, track.w * done, 3}, .fill = theme.ink, .radius = 1.5F});
         picture.hotspots.push_back({area, "lesson " + lesson->id, LessonAction(OpenLesson{lesson->id}),
-                                    progress.furthest < 0 ? "Begin" : "Go on where you were"});
+                                    done == 0 ? "Begin" : "Go on where you were"});
         y = area.bottom() + 8;
     }
     for (const std::string& sentence : course.broken)

@@ -1,0 +1,271 @@
+#include "app/draw/panels/start_panel.h"
+
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/kit/sheet.h"
+#include "app/state/opened_path.h"
+#include "core/text/plain_text.h"
+#include "core/text/preset.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+
+namespace headscope::app {
+
+namespace {
+
+constexpr float start_pad = 24, inset = 14, card_gap = 12, text_line = 18, text_size = 12.5F;
+constexpr float button_high = 34, recent_high = 32;
+constexpr std::size_t most_recent_rows = 6;
+
+/// Fills a card from y = area.y down. Returns where its content ends.
+using Fill = std::function<float(Picture& card, const figure::Rect& area)>;
+
+/// A framed part of the page under a heading. Returns the top of the next one.
+float draw_card(Picture& picture, const DrawContext& context, float y, const std::string& title,
+                const Fill& fill) {
+    const float width = context.width - 2 * start_pad;
+    Picture content;
+    draw_text(content, context, start_pad + inset, y + 25, title, figure::Font::ui_semibold, 14.5F,
+              context.theme.ink);
+    const float end = fill(content, {start_pad + inset, y + 34, width - 2 * inset, 0}) + inset;
+    picture.scene.add(figure::RectItem{.area = {start_pad, y, width, end - y},
+                                       .fill = context.theme.raise,
+                                       .stroke = context.theme.line,
+                                       .radius = 6});
+    picture.append(content, 0, 0);
+    return end + card_gap;
+}
+
+/// Wrapped small text. Returns the top of what comes below it.
+float draw_note(Picture& card, const DrawContext& context, const figure::Rect& area, float y,
+                const std::string& text) {
+    return draw_paragraph(card, context, area.x, y + 13, area.w, text, figure::Font::ui, text_size, text_line,
+                          context.theme.text) -
+           5;
+}
+
+struct StartButton {
+    std::string label;
+    Action action;
+    std::string tip;
+    bool primary = false;
+};
+
+/// A row of equally wide buttons. Returns its lower edge.
+float draw_buttons(Picture& card, const DrawContext& context, const figure::Rect& area, float y,
+                   const std::vector<StartButton>& buttons) {
+    constexpr float between = 8;
+    const float width = (area.w - between) / 2;
+    for (float x = area.x; const StartButton& button : buttons) {
+        draw_button(card, context, {x, y, width, button_high}, button.label, button.action, button.primary,
+                    button.tip);
+        x += width + between;
+    }
+    return y + button_high;
+}
+
+float draw_welcome(Picture& picture, const DrawContext& context, float y) {
+    const Theme& theme = context.theme;
+    const Document& document = *context.shown.document;
+    draw_text(picture, context, start_pad, y + 24, "Watch attention happen", figure::Font::ui_semibold, 20,
+              theme.ink);
+    const std::string text =
+        document.is_experiment() && !document.recipe.sentence.empty()
+            ? "A small model reads “" + shortened(document.recipe.sentence, 40) +
+                  "”. Every number is worked out here, and you can change it. Point at a cell to see how it "
+                  "came about; → and ← walk from stage to stage."
+            : "Three ways to begin. What is open stays open until you have chosen.";
+    return draw_paragraph(picture, context, start_pad, y + 50, context.width - 2 * start_pad, text,
+                          figure::Font::ui, 13.5F, 20, theme.text) -
+           4;
+}
+
+float draw_sentence_card(Picture& card, const DrawContext& context, const figure::Rect& area) {
+    const Document& document = *context.shown.document;
+    const text::PresetInfo* const preset = text::find_preset(document.recipe.preset);
+    const bool has_field =
+        document.is_checkpoint() || (document.is_experiment() && document.recipe.base == nullptr &&
+                                     (preset == nullptr || !preset->fixed_sentence));
+    const float y = draw_note(card, context, area, area.y,
+                              "Into the field at the top. The numbers follow with every word.");
+    const StartButton type{"Type a sentence", WindowAction(TypeSentence{}),
+                           "Puts the keyboard into the field at the top (/)"};
+    const StartButton anew{"New sentence", FileCommand(NewProject{}),
+                           "Back to the sentence that the program began with, which you can type over"};
+    return draw_buttons(card, context, area, y + 4, {has_field ? type : anew});
+}
+
+/// One bar for each lesson: full when it was read to its end, half when it was begun.
+void draw_lesson_marks(Picture& card, const DrawContext& context, const CourseState& course,
+                       const figure::Rect& area) {
+    constexpr float between = 4;
+    const auto count = static_cast<float>(course.lessons.size());
+    const float width = (area.w - between * (count - 1)) / count;
+    for (float x = area.x; const auto& lesson : course.lessons) {
+        const float part = course.part_opened(*lesson);
+        const figure::Rect bar{x, area.y, width, 4};
+        card.scene.add(figure::RectItem{.area = bar, .fill = context.theme.line2, .radius = 2});
+        if (part > 0)
+            card.scene.add(figure::RectItem{.area = {x, area.y, part < 1 ? width / 2 : width, 4},
+                                            .fill = context.theme.ink,
+                                            .radius = 2});
+        card.tips.push_back({{x - between / 2, area.y - 6, width + between, 16}, lesson->title});
+        x += width + between;
+    }
+}
+
+std::string go_on_label(const CourseState& course, const lesson::Lesson& next) {
+    if (course.part_opened(next) == 0)
+        return next.number > 0 ? "Start lesson " + std::to_string(next.number) : "Start";
+    const int page = course.progress_of(next).page, steps = static_cast<int>(next.steps.size());
+    return page < 1 ? "Go on" : page > steps ? "Go on, quiz" : "Go on, step " + std::to_string(page);
+}
+
+float draw_course_card(Picture& card, const DrawContext& context, const CourseState& course,
+                       const figure::Rect& area) {
+    const Theme& theme = context.theme;
+    const auto read = std::ranges::count_if(
+        course.lessons, [&](const auto& lesson) { return course.part_opened(*lesson) == 1; });
+    float y = draw_note(card, context, area, area.y,
+                        std::to_string(course.lessons.size()) + " lessons on the live engine" +
+                            (read > 0 ? ", " + std::to_string(read) + " done" : ""));
+    draw_lesson_marks(card, context, course, {area.x, y + 6, area.w, 0});
+    y += 20;
+    if (!context.shown.document->is_experiment()) {
+        y = draw_note(card, context, area, y, "Lessons have problems of their own.");
+        return draw_buttons(
+            card, context, area, y + 4,
+            {{"To the course", FileCommand(NewProject{}), "Closes what is open; the lessons then begin here", true}});
+    }
+    StartButton all{"All lessons", LessonAction(CloseLesson{}), "The list of lessons"};
+    const auto next = course.next();
+    if (next == nullptr) {
+        all.primary = true;
+        return draw_buttons(card, context, area, y, {all});
+    }
+    const float baseline = y + 13;
+    const std::string minutes = std::to_string(next->minutes) + " min",
+                      title = (next->number > 0 ? std::to_string(next->number) + "  " : "") + next->title;
+    const float right = draw_text(card, context, area.right(), baseline, minutes, figure::Font::ui, text_size,
+                                  theme.muted, figure::Align::right);
+    const float room = area.w - right - 10;
+    draw_text(card, context, area.x, baseline, fitted(context, title, figure::Font::ui_medium, 13, room),
+              figure::Font::ui_medium, 13, theme.ink);
+    card.tips.push_back({{area.x, y, room, text_line}, title + ". " + next->summary});
+    return draw_buttons(
+        card, context, area, y + 24,
+        {{go_on_label(course, *next), LessonAction(OpenLesson{next->id}), next->title, true}, all});
+}
+
+float draw_model_card(Picture& card, const DrawContext& context, const FilesState& files,
+                      const figure::Rect& area) {
+    const bool packaged = !files.packaged.empty();
+    const std::string name = packaged ? files.packaged.front() : "";
+    const float y =
+        draw_note(card, context, area, area.y,
+                  packaged ? name + " comes with the program: a small language model, to be looked "
+                                    "into head by head."
+                           : "The folder of a checkpoint from Hugging Face, with config.json and "
+                             "model.safetensors.");
+    std::vector<StartButton> buttons;
+    if (packaged)
+        buttons.push_back(
+            {"Open " + name, FileCommand(OpenPath{name}), "All its heads, and what it predicts"});
+    buttons.push_back({"Other file…", FileCommand(ChooseProject{}),
+                       "The folder of a checkpoint, attention weights, a project or a problem (Ctrl O)"});
+    return draw_buttons(card, context, area, y + 4, buttons);
+}
+
+std::string kind_of_recent(const std::string& path) {
+    switch (kind_of_ending(path)) {
+    case PathKind::project:
+        return "project";
+    case PathKind::lesson:
+        return "lesson";
+    case PathKind::problem:
+    case PathKind::tensors:
+    case PathKind::patch:
+        return "numbers";
+    case PathKind::checkpoint:
+    case PathKind::folder:
+    case PathKind::unknown:
+        return "model"; // of a file that was opened, only a folder has no such ending
+    }
+    return {};
+}
+
+float draw_recent(Picture& picture, const DrawContext& context, const std::vector<std::string>& recent,
+                  float y) {
+    const Theme& theme = context.theme;
+    const float width = context.width - 2 * start_pad, right = start_pad + width;
+    draw_text(picture, context, start_pad, y + 19, "Recent", figure::Font::ui_semibold, 13, theme.ink);
+    y += 28;
+    for (std::size_t i = 0; i < std::min(recent.size(), most_recent_rows); ++i, y += recent_high) {
+        draw_hairline(picture, context, start_pad, y, width);
+        const std::string name = text::plain_text(std::filesystem::path(recent[i]).filename().string());
+        const float baseline = figure::baseline_for(y + recent_high / 2, 13);
+        const float kind = draw_text(picture, context, right, baseline, kind_of_recent(recent[i]),
+                                     figure::Font::ui, text_size, theme.muted, figure::Align::right);
+        draw_text(picture, context, start_pad, baseline,
+                  fitted(context, name, figure::Font::ui_medium, 13, width - kind - 12),
+                  figure::Font::ui_medium, 13, theme.ink);
+        picture.hotspots.push_back({{start_pad, y, width, recent_high},
+                                    "recent " + std::to_string(i + 1),
+                                    FileCommand(OpenPath{recent[i]}),
+                                    text::plain_text(recent[i])});
+    }
+    return y;
+}
+
+} // namespace
+
+Picture draw_start(const DrawContext& context, const CourseState& course, const FilesState& files) {
+    Picture picture;
+    float y = draw_welcome(picture, context, 14);
+    y = draw_card(
+        picture, context, y, "Type your own sentence",
+        [&](Picture& card, const figure::Rect& area) { return draw_sentence_card(card, context, area); });
+    if (!course.lessons.empty())
+        y = draw_card(picture, context, y, "Take the course", [&](Picture& card, const figure::Rect& area) {
+            return draw_course_card(card, context, course, area);
+        });
+    y = draw_card(picture, context, y, "Open a trained model", [&](Picture& card, const figure::Rect& area) {
+        return draw_model_card(card, context, files, area);
+    });
+    if (!files.recent.empty())
+        y = draw_recent(picture, context, files.recent, y);
+    picture.scene.width = context.width;
+    picture.scene.height = y + 10;
+    return picture;
+}
+
+Picture draw_start_foot(const DrawContext& context) {
+    Picture picture;
+    const Theme& theme = context.theme;
+    const bool on = context.view.start_page;
+    const figure::Rect box{start_pad, 15, 16, 16};
+    draw_hairline(picture, context, 0, 0.5F, context.width);
+    picture.scene.add(figure::RectItem{.area = box,
+                                       .fill = on ? theme.ink : theme.raise,
+                                       .stroke = on ? theme.ink : theme.muted,
+                                       .radius = 4});
+    if (on) {
+        const figure::Point knee{box.x + 7, box.y + 11.5F};
+        picture.scene.add(figure::LineItem{{box.x + 4, box.y + 8}, knee, theme.canvas, 2});
+        picture.scene.add(figure::LineItem{knee, {box.x + 12.5F, box.y + 4.5F}, theme.canvas, 2});
+    }
+    const float width = draw_text(picture, context, box.right() + 8, figure::baseline_for(box.y + 8, 13),
+                                  "Show this page at start", figure::Font::ui, 13, theme.text);
+    picture.hotspots.push_back({{box.x - 6, box.y - 6, 16 + 8 + width + 12, 28},
+                                "show at start",
+                                ViewChange(OpenWithStart{!on}),
+                                on ? "Off: the program opens with your latest file instead"
+                                   : "On: the program opens with this page again"});
+    picture.scene.width = context.width;
+    picture.scene.height = start_foot;
+    return picture;
+}
+
+} // namespace headscope::app

@@ -1,0 +1,185 @@
+#include "tests/gui/support/files_desk.h"
+
+#include <algorithm>
+
+// The Start page in the window: each way in, and the way back.
+
+namespace headscope::test {
+
+using namespace headscope::app;
+namespace {
+
+struct Newcomer : FilesDesk {
+    explicit Newcomer(TemporaryFolder& folder, float width = 1600, float height = 1000)
+        : FilesDesk(folder, width, height) {
+        program.begin();
+        settle();
+    }
+    const CourseState& course() const { return program.state().course; }
+    LeftTab tab() const { return view().tab; }
+    void take(const std::string& label) {
+        INFO(label);
+        REQUIRE(click(label));
+        settle();
+        settle();
+    }
+    /// The Start page by its row in the File menu.
+    void back() {
+        choose("Start page");
+        settle();
+        CHECK(tab() == LeftTab::start);
+        CHECK(screen_shows("Watch attention happen"));
+    }
+};
+
+} // namespace
+
+TEST_CASE("a newcomer sees three ways in and nothing over the window", "[gui][start]") {
+    const bool large = GENERATE(true, false);
+    TemporaryFolder folder;
+    Newcomer desk(folder, large ? 1600 : 1280, large ? 1000 : 720);
+    CHECK(desk.tab() == LeftTab::start);
+    CHECK(desk.view().group == StageGroup::weights);
+    CHECK_FALSE(desk.files().dialog_open());
+    for (const char* words : {"Watch attention happen", "Type your own sentence", "Take the course",
+                              "Open a trained model", "Show this page at start", "Attention weights"})
+        CHECK(screen_shows(words));
+    CHECK_FALSE(screen_shows("Recent"));
+    CHECK_FALSE(screen_shows("Course"));
+    const auto reachable = [](const char* label) {
+        return std::ranges::any_of(
+            screen_items(), [&](const ScreenItem& one) { return one.label == label && one.reachable(); });
+    };
+    for (const char* label :
+         {"Type a sentence", "Start lesson 1", "All lessons", "Other file…", "show at start"})
+        CHECK(reachable(label));
+}
+
+TEST_CASE("a sentence is typed from the Start page, and the page stays", "[gui][start]") {
+    TemporaryFolder folder;
+    Newcomer desk(folder);
+    desk.take("Type a sentence");
+    CHECK(desk.program.state().typing);
+    desk.press(GLFW_KEY_A, GLFW_MOD_CONTROL);
+    desk.driver.type("The dog ran");
+    desk.settle();
+    CHECK(desk.recipe().sentence == "The dog ran");
+    CHECK(desk.tab() == LeftTab::start);
+    CHECK(screen_shows("The dog ran"));
+}
+
+TEST_CASE("a lesson begun from the Start page is gone on with from there", "[gui][start]") {
+    TemporaryFolder folder;
+    {
+        Newcomer desk(folder);
+        desk.take("All lessons");
+        CHECK(desk.tab() == LeftTab::course);
+        CHECK(screen_shows("The course"));
+        desk.take("Start"); // the tab still has this name
+        CHECK(desk.tab() == LeftTab::start);
+        desk.take("Start lesson 1");
+        CHECK(desk.tab() == LeftTab::course);
+        REQUIRE(desk.course().open != nullptr);
+        CHECK(desk.course().open->number == 1);
+        CHECK(screen_shows("Course"));
+        CHECK_FALSE(screen_shows("Start"));
+        desk.act(LessonAction(GoToPage{2}));
+        desk.back();
+        CHECK(screen_shows("Go on, step 2"));
+        desk.take("All lessons");
+        CHECK(desk.course().open == nullptr);
+        CHECK(desk.tab() == LeftTab::course);
+    }
+    Newcomer later(folder);
+    CHECK(later.tab() == LeftTab::start);
+    later.take("Go on, step 2");
+    CHECK(later.course().page == 2);
+    CHECK(later.tab() == LeftTab::course);
+}
+
+TEST_CASE("what is opened takes the place of the Start page, and has a way back", "[gui][start]") {
+    TemporaryFolder folder;
+    Newcomer desk(folder);
+    desk.take("Other file…");
+    CHECK(desk.files().chooser);
+    desk.act(FileCommand(CloseChooser{}));
+    CHECK(desk.tab() == LeftTab::start);
+    desk.save_as(folder.file("mine.headscope"));
+    desk.take("recent 1");
+    CHECK(desk.tab() == LeftTab::guide);
+
+    desk.open(test_data("/models/llama_tiny_tied"), "12,7,30,5");
+    desk.back();
+    CHECK(screen_shows("Predict"));
+    desk.take("To the course"); // lessons need a problem of their own
+    CHECK(desk.program.state().document->is_experiment());
+    CHECK(desk.tab() == LeftTab::start);
+    CHECK(screen_shows("Start lesson 1"));
+
+    desk.open(test_data("/attention/lh_f32.npy"));
+    CHECK(desk.tab() == LeftTab::heads);
+    desk.press(GLFW_KEY_HOME, GLFW_MOD_ALT);
+    CHECK(desk.tab() == LeftTab::start);
+    desk.take("New sentence");
+    CHECK(desk.tab() == LeftTab::start);
+    CHECK(desk.recipe().sentence == "The cat sat down");
+    desk.take("recent 2");
+    CHECK(desk.program.state().document->is_checkpoint());
+    CHECK(desk.tab() == LeftTab::predictions);
+    CHECK(desk.program.state().error.empty());
+}
+
+TEST_CASE("without the Start page the latest file that is left opens", "[gui][start]") {
+    TemporaryFolder folder;
+    {
+        Newcomer desk(folder);
+        desk.edit();
+        desk.save_as(folder.file("kept.headscope"));
+        desk.save_as(folder.file("gone.headscope"));
+        CHECK(desk.view().start_page);
+        desk.take("show at start");
+        CHECK_FALSE(desk.view().start_page);
+    }
+    std::filesystem::remove(folder.file("gone.headscope"));
+    FilesDesk later(folder);
+    later.program.state().view.start_page = false;
+    later.program.begin();
+    later.settle();
+    CHECK(later.files().path == folder.file("kept.headscope"));
+    CHECK(later.edited() == 3.25F);
+    CHECK(later.view().tab == LeftTab::guide);
+    CHECK(later.program.state().error.empty());
+}
+
+TEST_CASE("the ways in are walked through with Tab, one card after the other", "[gui][start]") {
+    TemporaryFolder folders[3];
+    const auto walk_back = [](Newcomer& desk, int controls) {
+        for (int i = 0; i < controls; ++i)
+            desk.driver.key(GLFW_KEY_TAB, GLFW_MOD_SHIFT);
+        desk.driver.key(GLFW_KEY_ENTER);
+        desk.settle();
+    };
+    int lesson = 0; // how far it stands from the window's last control
+    {
+        Newcomer desk(folders[0]);
+        const ViewState start = desk.view();
+        while (desk.course().open == nullptr && lesson < 40) {
+            desk.press(GLFW_KEY_ESCAPE);
+            desk.press(GLFW_KEY_ESCAPE);
+            desk.program.state().view = start;
+            walk_back(desk, ++lesson);
+        }
+        REQUIRE(desk.course().open != nullptr);
+    }
+    {
+        Newcomer before(folders[1]);
+        walk_back(before, lesson + 1);
+        CHECK(before.program.state().typing);
+    }
+    Newcomer after(folders[2]);
+    walk_back(after, lesson - 1);
+    CHECK(after.tab() == LeftTab::course);
+    CHECK(after.course().open == nullptr);
+}
+
+} // namespace headscope::test
