@@ -60,15 +60,6 @@ checkpoint::ModelInputs prompt_of(const checkpoint::TextModel& model, const Gene
     return inputs;
 }
 
-std::string text_of(const checkpoint::TextModel& model, const std::vector<std::int64_t>& ids) {
-    if (model.tokenizer != nullptr)
-        return model.tokenizer->decode(std::vector<text::TokenId>(ids.begin(), ids.end()), true);
-    std::string text;
-    for (const std::int64_t id : ids)
-        text += (text.empty() ? "" : ",") + std::to_string(id);
-    return text;
-}
-
 /// In the vocabulary's spelling; without a tokenizer "#" and its id.
 std::string token_of(const checkpoint::TextModel& model, std::int64_t id) {
     const std::string spelled(
@@ -168,7 +159,7 @@ void run_generate(const GenerateOptions& options) {
     GrowingText shown;
     const auto show = [&](bool whole) {
         if (!options.json)
-            shown.show(text_of(*model, generator.ids()), whole);
+            shown.show(checkpoint::text_of(*model, generator.ids(), ","), whole);
     };
     show(false);
     const std::string stopped = generate(generator, *model, options, steps, [&] { show(false); });
@@ -177,7 +168,7 @@ void run_generate(const GenerateOptions& options) {
         Json prompt_tokens = Json::array();
         for (const std::int64_t id : prompt.ids)
             prompt_tokens.push_back(token_of(*model, id));
-        Json all{{"text", text_of(*model, generator.ids())},
+        Json all{{"text", checkpoint::text_of(*model, generator.ids(), ",")},
                  {"prompt_ids", prompt.ids},
                  {"prompt_tokens", prompt_tokens},
                  {"ids", steps.ids},

@@ -22,6 +22,7 @@ std::vector<ActionInfo> whole_table() {
     add("View", view_actions());
     add("Weights", weight_actions());
     add("Numbers", number_actions());
+    add("Writing", writing_actions());
     add("Window", window_actions());
     add("Files", file_actions());
     return table;

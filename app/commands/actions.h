@@ -67,6 +67,7 @@ std::vector<ActionInfo> stage_actions();
 std::vector<ActionInfo> view_actions();
 std::vector<ActionInfo> weight_actions();
 std::vector<ActionInfo> number_actions();
+std::vector<ActionInfo> writing_actions();
 std::vector<ActionInfo> window_actions();
 std::vector<ActionInfo> file_actions();
 

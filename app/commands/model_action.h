@@ -1,6 +1,9 @@
 #pragma once
 
+#include "core/checkpoint/run/sampling.h"
+
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -14,7 +17,21 @@ struct TypePrompt {
 struct PredictAt {
     std::int64_t position;
 };
+/// Puts a token behind the text, once the text is run; empty: the one that the sampling takes.
+struct WriteToken {
+    std::optional<std::int64_t> id;
+};
+/// Writes token after token, or stops that.
+struct WriteOn {
+    bool on;
+};
+/// Takes the newest token away, if it was written and not typed.
+struct TakeBack {};
+/// How tokens are taken. Throws what check_settings throws.
+struct SetSampling {
+    checkpoint::SamplingSettings settings;
+};
 /// What the user can do to an open checkpoint beside editing it.
-using ModelAction = std::variant<TypePrompt, PredictAt>;
+using ModelAction = std::variant<TypePrompt, PredictAt, WriteToken, WriteOn, TakeBack, SetSampling>;
 
 } // namespace headscope::app

@@ -30,6 +30,8 @@ struct Situation {
     bool weights_read = false;   ///< a checkpoint's weights are filtered, merged or averaged
     bool edited = false;         ///< the document carries edits
     bool lesson = false;         ///< one is open
+    bool writes = false;         ///< the document is a checkpoint that predicts the next token
+    bool writing = false;        ///< it writes token after token
     const Dims* shown = nullptr; ///< sizes of what is on screen; null: nothing is computed yet
     std::int64_t own_heads = 0;  ///< of a layer on screen, without a mean
     Compare compare = Compare::now; ///< what is on screen

@@ -58,11 +58,12 @@ OpenedModel open_model(const std::string& folder, const std::string& prompt, std
     part->prompt = prompt.empty() ? checkpoint::first_prompt(*part->model) : prompt;
     part->inputs = std::make_shared<const checkpoint::ModelInputs>(
         checkpoint::prompt_inputs(*part->model, part->prompt));
-    OpenedModel opened{.part = part, .run = {}, .layer = layer, .base = {}, .predictions = {}};
+    OpenedModel opened{.part = part, .run = {}, .layer = layer, .base = {}, .predictions = {}, .next_logits = {}};
     opened.run =
         checkpoint::ModelRun::compute(part->model->model, *part->inputs, {}, nullptr, run_options, progress);
     opened.base = layer_of(*opened.run, layer);
     opened.predictions = predictions_at(*part->model, *opened.run, *opened.run, std::nullopt, progress);
+    opened.next_logits = next_logits(*part->model, *opened.run, progress);
     return opened;
 }
 
@@ -115,7 +116,7 @@ ModelDesk::Answer ModelDesk::compute(const Wish& wish, Progress& progress, const
     const std::int64_t L = model.model->architecture().layers;
     // The layer that is opened is seen at once, and follows the edits of earlier layers when they are done.
     if (same_inputs(last_, *part) && shared_layers(last_->edits(), part->edits, L) < L)
-        put({wish.part, part, wish.layer, layer_of(*last_, wish.layer), nullptr, nullptr, {}, {}});
+        put({wish.part, part, wish.layer, layer_of(*last_, wish.layer), nullptr, nullptr, {}, {}, {}});
     const auto run = [&](const checkpoint::ModelEdits& edits) {
         checkpoint::ModelRunPtr before = same_inputs(unedited_, *part) ? unedited_ : nullptr;
         if (same_inputs(last_, *part) && (before == nullptr || shared_layers(last_->edits(), edits, L) >
@@ -139,6 +140,7 @@ ModelDesk::Answer ModelDesk::compute(const Wish& wish, Progress& progress, const
             last_,
             unedited_,
             predictions_at(model, *last_, *unedited_, wish.position, progress),
+            next_logits(model, *last_, progress),
             {}};
 }
 

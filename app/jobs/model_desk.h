@@ -19,6 +19,7 @@ struct OpenedModel {
     std::int64_t layer = 0;
     std::shared_ptr<const Problem> base; ///< of the layer
     std::optional<Predictions> predictions;
+    TensorPtr next_logits; ///< as the function of that name gives them
 };
 
 /// Opens a checkpoint and runs a prompt through it; an empty one: first_prompt. Throws Error(input) for the
@@ -43,6 +44,7 @@ public:
         checkpoint::ModelRunPtr run;         ///< null: it is still being computed
         checkpoint::ModelRunPtr unedited;
         std::optional<Predictions> predictions; ///< of `run`, at the position of the wish
+        TensorPtr next_logits;                  ///< of `run`; null when it predicts no next token
         std::string error;                      ///< one sentence when it failed; then there is nothing else
     };
 

@@ -39,6 +39,9 @@ CheckpointSession::CheckpointSession(SessionHost& host, const OpenedModel& opene
     model.prompt = opened.part->prompt;
     model.run = model.unedited = opened.run;
     model.predictions = opened.predictions;
+    model.cannot_write = why_full(*opened.part);
+    next_logits_ = opened.next_logits;
+    sample_next();
     desk_.begin_with(opened.run);
     known_layers_[opened.layer] = {opened.part->inputs, opened.base};
 }
@@ -68,14 +71,14 @@ void CheckpointSession::follow() {
 void CheckpointSession::ask(std::int64_t layer) {
     const ModelPartPtr& part = state().document->part();
     ModelDesk::Wish wish{part, layer, state().model.position};
-    if (typed_prompt_ && wanted_.part->inputs == nullptr &&
-        !first_difference(wanted_.part->edits, part->edits)) {
-        wish.part = wanted_.part;
-    } else if (typed_prompt_) {
-        auto typed = std::make_shared<ModelPart>(*part);
-        typed->prompt = *typed_prompt_;
-        typed->inputs = nullptr;
-        wish.part = std::move(typed);
+    if (next_text_) {
+        if (next_text_->asked == nullptr || first_difference(next_text_->asked->edits, part->edits)) {
+            auto next = std::make_shared<ModelPart>(*next_text_->part);
+            next->edits = part->edits;
+            next->marks = part->marks;
+            next_text_->asked = std::move(next);
+        }
+        wish.part = next_text_->asked;
     }
     if (wish.part == wanted_.part && wish.layer == wanted_.layer && wish.position == wanted_.position)
         return;
@@ -84,25 +87,112 @@ void CheckpointSession::ask(std::int64_t layer) {
 }
 
 void CheckpointSession::act(const ModelAction& action) {
-    std::visit(Overloaded{[&](const TypePrompt& c) {
-                              state().model.prompt = c.prompt;
-                              typed_prompt_ = c.prompt;
-                              typed_gesture_ = host().gesture();
-                              wanted_ = {};
-                              wanted_.part = state().document->part();
-                          },
+    std::visit(Overloaded{[&](const TypePrompt& c) { type(c.prompt); },
                           [&](const PredictAt& c) {
                               state().model.position.reset();
                               if (c.position >= 0)
                                   state().model.position = c.position;
+                          },
+                          [&](const WriteToken& c) {
+                              if (c.id)
+                                  stop_writing();
+                              waiting_ = c;
+                          },
+                          [&](const WriteOn& c) {
+                              stop_writing();
+                              if (c.on && !state().model.cannot_write.empty())
+                                  fail_input(state().model.cannot_write);
+                              state().model.writing = c.on;
+                          },
+                          [&](const TakeBack&) { take_back(); },
+                          [&](const SetSampling& c) {
+                              checkpoint::check_settings(c.settings);
+                              state().model.sampling = c.settings;
+                              sample_next();
                           }},
                action);
+    write_waiting();
     follow();
+}
+
+void CheckpointSession::type(const std::string& prompt) {
+    stop_writing();
+    auto part = std::make_shared<ModelPart>(*state().document->part());
+    state().model.prompt = part->prompt = prompt;
+    part->inputs = nullptr;
+    part->written = 0;
+    next_text_ = {std::move(part), "type a prompt", prompt_change, host().gesture()};
+}
+
+void CheckpointSession::write(const ModelPartPtr& part, std::string label) {
+    state().model.prompt = part->prompt;
+    state().model.position.reset();
+    next_text_ = {part, std::move(label), {}, host().gesture()};
+}
+
+void CheckpointSession::write_waiting() {
+    const ModelState& model = state().model;
+    const ModelPartPtr& part = state().document->part();
+    if (!waiting_ || next_text_ || !model.next || model.run->inputs() != *part->inputs ||
+        first_difference(model.run->edits(), part->edits))
+        return;
+    const checkpoint::Distribution& next = *model.next;
+    const std::int64_t id = waiting_->id.value_or(next.candidates[next.taken].id);
+    waiting_.reset();
+    write(with_token(*part, id), "write “" + checkpoint::label_of(*part->model, id) + "”");
+}
+
+void CheckpointSession::go_on() {
+    try {
+        write_waiting();
+    } catch (const Error& fault) {
+        state().error = fault.what();
+    }
+    follow();
+}
+
+void CheckpointSession::stop_writing(std::string why) {
+    waiting_.reset();
+    next_token_at_ = 0;
+    state().model.writing = false;
+    state().model.stopped = std::move(why);
+}
+
+void CheckpointSession::take_back() {
+    stop_writing();
+    const ModelPart& part = *state().document->part();
+    if (!next_text_) {
+        write(without_token(part), "take a token back");
+    } else if (next_text_->part->written > part.written) { // the newest token is still to come
+        next_text_.reset();
+        state().model.prompt = part.prompt;
+    }
+}
+
+void CheckpointSession::sample_next() {
+    constexpr std::size_t listed = 64;
+    ModelState& model = state().model;
+    model.next.reset();
+    if (next_logits_ != nullptr)
+        model.next =
+            checkpoint::sample(next_logits_->values(), model.sampling, model.run->inputs().T, listed);
+}
+
+bool CheckpointSession::advance(double now) {
+    constexpr double seconds_between = 1.0 / 8;
+    if (state().model.writing && !waiting_ && now >= next_token_at_) {
+        next_token_at_ = now + seconds_between;
+        waiting_ = WriteToken{};
+        go_on();
+    }
+    return state().model.writing;
 }
 
 void CheckpointSession::take_results() {
     if (const auto answer = desk_.poll())
         use(*answer);
+    if (waiting_)
+        go_on();
     state().model.running = desk_.busy();
     state().model.fraction = desk_.fraction();
 }
@@ -120,41 +210,60 @@ void CheckpointSession::use(const ModelDesk::Answer& answer) {
         return;
     if (!answer.error.empty()) {
         state().model.error = answer.error;
-        typed_prompt_.reset();
+        stop_writing();
+        next_text_.reset();
         return;
     }
-    const bool typed = answer.asked->inputs == nullptr;
+    const bool other_text = next_text_ && answer.asked == next_text_->asked;
     std::optional<std::int64_t> changed_from; // where the board's weights differ from those before
     if (answer.run != nullptr) {
         ModelState& model = state().model;
         model.error.clear();
         const checkpoint::ModelRunPtr before = std::exchange(model.run, answer.run);
-        const bool same_text = before != nullptr && before->inputs() == answer.run->inputs() && !typed;
+        const bool same_text = before != nullptr && before->inputs() == answer.run->inputs() && !other_text;
         if (answer.run != before)
             model.recomputed = same_text ? recomputed_layers(*answer.run) : "";
         model.unedited = answer.unedited;
         model.predictions = answer.predictions;
+        model.cannot_write = why_full(*answer.part);
+        next_logits_ = answer.next_logits;
+        sample_next();
         if (same_text)
             changed_from =
                 first_difference(before->edits(), answer.run->edits()).value_or(answer.run->info().L);
     }
     const Document& now = *state().document;
-    if (typed) {
+    if (other_text) {
         if (answer.run == nullptr)
             return;
-        typed_prompt_.reset();
+        const NextText text = *std::exchange(next_text_, std::nullopt);
+        const bool longer = answer.part->written > now.part()->written;
         wanted_ = {answer.part, answer.layer, wanted_.position};
         known_layers_[answer.layer] = {answer.part->inputs, answer.base};
         state().view.selected.reset();
         host().push({model_document(answer.part, answer.layer, answer.base, now.revision + 1),
-                     "type a prompt",
+                     text.label,
                      {},
-                     prompt_change,
-                     typed_gesture_});
+                     text.change,
+                     text.gesture});
+        if (!text.change.same_as(prompt_change))
+            state().view.row = answer.part->written > 0 ? with_means(wanted()->problem.dims).Tq - 1 : -1;
+        if (longer)
+            came_written(answer.part->inputs->ids.back());
     } else if (answer.layer != now.layer() || !same_numbers(answer.base->x, now.unedited->x)) {
         show_layer(answer.layer, answer.base);
     }
     follow_look(changed_from);
+}
+
+void CheckpointSession::came_written(std::int64_t id) {
+    const checkpoint::TextModel& model = *state().document->part()->model;
+    if (!state().model.writing)
+        return;
+    if (std::ranges::find(model.end_ids, id) != model.end_ids.end())
+        stop_writing("Stopped: “" + checkpoint::label_of(model, id) + "” ends a text.");
+    else if (!state().model.cannot_write.empty())
+        stop_writing();
 }
 
 std::shared_ptr<const Problem> CheckpointSession::known_layer(const ModelPart& part,
@@ -189,7 +298,8 @@ std::string CheckpointSession::step_name(std::string name) const {
 DocumentPtr CheckpointSession::restored(const DocumentPtr& next) {
     if (!next->is_checkpoint())
         return next;
-    typed_prompt_.reset();
+    next_text_.reset();
+    stop_writing();
     state().model.prompt = next->part()->prompt;
     state().model.error.clear();
     const std::int64_t layer = first_difference(state().document->part()->edits, next->part()->edits)

@@ -33,6 +33,7 @@ public:
     void came_on_screen() override;
     void look_at(std::int64_t first, std::int64_t last) override { board_.look_at(first, last); }
     void act(const ModelAction& action) override;
+    bool advance(double now) override;
 
     std::string not_now() const override;
     std::string step_name(std::string name) const override;
@@ -50,7 +51,29 @@ private:
         std::weak_ptr<const Problem> base;
     };
 
+    /// A text that is to come in place of the document's.
+    struct NextText {
+        ModelPartPtr part; ///< edits aside
+        std::string label; ///< in the history
+        ChangeId change;
+        std::uint64_t gesture = 0;
+        ModelPartPtr asked{}; ///< the same with the document's edits, as the desk was asked; null: not yet
+    };
+
     void use(const ModelDesk::Answer& answer);
+    void type(const std::string& prompt);
+    /// Puts a text that was written on in place of the document's.
+    void write(const ModelPartPtr& part, std::string label);
+    /// Writes the token that waits, once the document's text is run with its edits.
+    void write_waiting();
+    /// The same, and asks for the run; what goes wrong becomes the state's error.
+    void go_on();
+    /// Ends the writing on where it has to end.
+    void came_written(std::int64_t id);
+    void stop_writing(std::string why = {});
+    void take_back();
+    /// What `sampling` makes of the logits.
+    void sample_next();
     void ask(std::int64_t layer);
     void show_layer(std::int64_t layer, const std::shared_ptr<const Problem>& base);
     /// The layer as it was last seen with the inputs of the part; null when that is not known.
@@ -63,9 +86,11 @@ private:
     Board board_;
     ModelLook look_; ///< ends before board_, which would wait for means that it works out
     ModelDesk desk_;
-    ModelDesk::Wish wanted_;                  ///< asked of it last
-    std::optional<std::string> typed_prompt_; ///< not answered yet
-    std::uint64_t typed_gesture_ = 0;
+    ModelDesk::Wish wanted_;            ///< asked of it last
+    std::optional<NextText> next_text_; ///< not answered yet
+    std::optional<WriteToken> waiting_; ///< for the run of the text
+    TensorPtr next_logits_;             ///< of the newest run
+    double next_token_at_ = 0;          ///< when writing on: seconds from program start
     std::map<std::int64_t, KnownLayer> known_layers_;
     WhenShown when_shown_;
 };

@@ -62,6 +62,8 @@ public:
     /// These layers of the board are on screen.
     virtual void look_at(std::int64_t /*first*/, std::int64_t /*last*/) {}
     virtual void act(const ModelAction&) {}
+    /// Goes on with what goes on by itself, up to `now` (seconds from program start). True while it does.
+    virtual bool advance(double /*now*/) { return false; }
 
     // What can be changed and undone.
     /// Why nothing can be changed now, one sentence; empty when it can.

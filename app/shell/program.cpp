@@ -155,6 +155,7 @@ void Program::frame(Surface& surface, double now) {
     last_frame_ = now;
     const StageGroup stage = state_.view.group;
     moving_ = advance(state_.view, now, since, workspace_.session().wanted()->problem.dims);
+    moving_ = workspace_.session().advance(now) || moving_;
     if (stage != state_.view.group)
         workspace_.session().follow(); // of a checkpoint's weights it may show another reading
     moving_ = compare_.fade_flash(since) || moving_;

@@ -1,5 +1,6 @@
 #include "app/state/model_state.h"
 
+#include "core/base/error.h"
 #include "core/checkpoint/run/predictions.h"
 
 #include <algorithm>
@@ -13,6 +14,24 @@ constexpr std::size_t most_listed = 10, most_moved = 8;
 std::string layers_text(std::int64_t first, std::int64_t last) {
     return first == last ? "layer " + std::to_string(first)
                          : "layers " + std::to_string(first) + " to " + std::to_string(last);
+}
+
+/// The part with other ids. The prompt is kept as it was typed, as far as the ids are the same.
+ModelPartPtr with_ids(const ModelPart& part, std::vector<std::int64_t> ids, std::int64_t written) {
+    const checkpoint::TextModel& model = *part.model;
+    auto next = std::make_shared<ModelPart>(part);
+    next->written = written;
+    const std::string was = checkpoint::text_of(model, part.inputs->ids, " "),
+                      now = checkpoint::text_of(model, ids, " ");
+    if (now.starts_with(was))
+        next->prompt += now.substr(was.size());
+    else if (was.starts_with(now) && part.prompt.ends_with(was.substr(now.size())))
+        next->prompt.resize(part.prompt.size() - (was.size() - now.size()));
+    else
+        next->prompt = now;
+    next->inputs =
+        std::make_shared<const checkpoint::ModelInputs>(checkpoint::token_inputs(model, std::move(ids)));
+    return next;
 }
 
 } // namespace
@@ -57,6 +76,35 @@ std::optional<Predictions> predictions_of(const checkpoint::TextModel& model, co
         if (moved.before != moved.after)
             out.moved.push_back({moved.id, checkpoint::label_of(model, moved.id), moved.before, moved.after});
     return out;
+}
+
+TensorPtr next_logits(const checkpoint::TextModel& model, const checkpoint::ModelRun& run,
+                      const Progress& cancel) {
+    return model.masked() ? nullptr : run.logits_at(run.inputs().T - 1, cancel);
+}
+
+ModelPartPtr with_token(const ModelPart& part, std::int64_t id) {
+    if (const std::string full = why_full(part); !full.empty())
+        fail_input(full);
+    std::vector<std::int64_t> ids = part.inputs->ids;
+    ids.push_back(id);
+    return with_ids(part, std::move(ids), part.written + 1);
+}
+
+ModelPartPtr without_token(const ModelPart& part) {
+    if (part.written == 0)
+        fail_input("No token was written: only those can be taken back.");
+    std::vector<std::int64_t> ids = part.inputs->ids;
+    ids.pop_back();
+    return with_ids(part, std::move(ids), part.written - 1);
+}
+
+std::string why_full(const ModelPart& part) {
+    const std::int64_t most = part.model->model->architecture().longest_text();
+    if (part.inputs->T < most)
+        return {};
+    return "The text has " + std::to_string(part.inputs->T) +
+           " tokens, and the model has positions for no more.";
 }
 
 std::string recomputed_layers(const checkpoint::ModelRun& run) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/state/model_document.h"
+#include "core/checkpoint/run/sampling.h"
 
 #include <optional>
 #include <string>
@@ -26,6 +27,10 @@ struct Predictions {
     double kl = 0;                    ///< KL(before || after) in nats
 };
 
+/// How tokens are taken until the user chooses otherwise.
+inline const checkpoint::SamplingSettings usual_sampling{
+    .temperature = 0.8, .top_k = 40, .top_p = 0.95, .seed = 1};
+
 /// The checkpoint of the document as the views show it: what was computed last, which may lag behind.
 struct ModelState {
     std::string prompt;          ///< as it stands in the field, valid or not
@@ -37,6 +42,14 @@ struct ModelState {
     std::optional<std::int64_t> position; ///< as chosen; empty: the first hidden word, else the last token
     std::optional<Predictions> predictions;
     std::string recomputed; ///< which layers the last run computed, one sentence
+
+    // Writing on.
+    checkpoint::SamplingSettings sampling = usual_sampling;
+    std::optional<checkpoint::Distribution> next; ///< after the text of `run`; empty: it predicts no next
+                                                  ///< token
+    std::string cannot_write;                     ///< why no token can follow, one sentence; empty: one can
+    bool writing = false;                         ///< token after token
+    std::string stopped;                          ///< why that ended by itself, one sentence
 };
 
 /// The position that is looked at: `chosen`, clamped, or the usual one.
@@ -48,6 +61,18 @@ std::int64_t position_of(const checkpoint::ModelRun& run, const checkpoint::Text
 std::optional<Predictions> predictions_of(const checkpoint::TextModel& model, const checkpoint::ModelRun& run,
                                           const checkpoint::ModelRun& unedited, std::int64_t position,
                                           const Progress& cancel);
+
+/// The logits of the token after the text of a run (1, 1, vocab); null when the model predicts no next token.
+/// As long as predictions_of, and throws likewise.
+TensorPtr next_logits(const checkpoint::TextModel& model, const checkpoint::ModelRun& run,
+                      const Progress& cancel);
+
+/// A text with a token more, or without its last one: of a part with inputs. Throws Error(input) when the
+/// model has no place for the token or no such token, and when no token was written.
+ModelPartPtr with_token(const ModelPart& part, std::int64_t id);
+ModelPartPtr without_token(const ModelPart& part);
+/// Why a text takes no further token, one sentence; empty when there is a position for one.
+std::string why_full(const ModelPart& part);
 
 /// "Layers 5 to 11 were recomputed, 0 to 4 taken over."
 std::string recomputed_layers(const checkpoint::ModelRun& run);

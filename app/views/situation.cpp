@@ -16,6 +16,8 @@ Situation situation(const AppState& state) {
             .weights_read = reads_checkpoint(state),
             .edited = document.is_checkpoint() && !document.part()->edits.empty(),
             .lesson = state.course.open != nullptr,
+            .writes = state.model.next.has_value(),
+            .writing = state.model.writing,
             .shown = state.shown.trace == nullptr ? nullptr : &state.shown.dims(),
             .own_heads = given == nullptr ? document.problem.dims.H : given->info().own_heads(),
             .compare = effective(state.compare, state.view.compare),

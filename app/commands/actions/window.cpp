@@ -12,8 +12,11 @@ std::function<Actions(const Situation&)> resize(float by) {
     };
 }
 
-/// Nearest first: the list of keys, else the selection. What was said is taken away too.
+/// Nearest first: the writing of tokens, the list of keys, else the selection. What was said is taken away
+/// too.
 Actions let_go(const Situation& now) {
+    if (now.writing)
+        return {ModelAction(WriteOn{false})};
     Actions out{WindowAction(WalkControls{0})};
     if (now.view.help_open)
         out.push_back(ViewChange(ShowHelp{false}));

@@ -76,6 +76,27 @@ float draw_text_button(Picture& picture, const DrawContext& context, float x, fl
     return width;
 }
 
+void draw_track(Picture& picture, const DrawContext& context, const figure::Rect& track, Slider slider,
+                figure::Color colour) {
+    const Theme& theme = context.theme;
+    figure::Scene& scene = picture.scene;
+    const auto place = [&](float value) {
+        return track.x + track.w * std::clamp((value - slider.low) / (slider.high - slider.low), 0.0F, 1.0F);
+    };
+    scene.add(figure::RectItem{.area = track, .fill = theme.line2, .radius = 2});
+    scene.add(figure::RectItem{
+        .area = {track.x, track.y, place(slider.value) - track.x, track.h}, .fill = colour, .radius = 2});
+    scene.add(figure::RectItem{.area = {place(slider.rest) - 0.5F, track.y - 4, 1, 12}, .fill = theme.muted});
+    const float knob = place(slider.value);
+    scene.add(figure::RectItem{.area = {knob - 8, track.y - 6, 16, 16},
+                               .fill = theme.raise,
+                               .stroke = theme.ink,
+                               .stroke_width = 2,
+                               .radius = 8});
+    slider.track = {track.x, track.y - 10, track.w, 24};
+    picture.sliders.push_back(std::move(slider));
+}
+
 float draw_text(Picture& picture, const DrawContext& context, float x, float baseline,
                 const std::string& text, figure::Font font, float size, figure::Color color,
                 figure::Align align) {

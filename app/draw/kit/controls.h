@@ -28,6 +28,11 @@ void draw_button(Picture& picture, const DrawContext& context, const figure::Rec
 float draw_text_button(Picture& picture, const DrawContext& context, float x, float y,
                        const std::string& label, bool on, const Action& action, const std::string& tip = {});
 
+/// The track of a slider with its knob and a tick at `rest`; dragging it works on `track`, 4 high, and what
+/// is just above and below.
+void draw_track(Picture& picture, const DrawContext& context, const figure::Rect& track, Slider slider,
+                figure::Color colour);
+
 /// Adds one line of text. Returns its width.
 float draw_text(Picture& picture, const DrawContext& context, float x, float baseline,
                 const std::string& text, figure::Font font, float size, figure::Color color,

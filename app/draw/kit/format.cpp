@@ -91,6 +91,11 @@ std::string bytes_text(std::int64_t bytes) {
     return value < 1e9 ? with_unit(value / 1e6, "MB") : with_unit(value / 1e9, "GB");
 }
 
+std::string percent_text(double probability) {
+    const double p = 100 * probability;
+    return p >= 9.95 ? number(p, 0) + " %" : p >= 0.095 ? number(p, 1) + " %" : p > 0 ? "< 0.1 %" : "0 %";
+}
+
 std::string time_text(double seconds) {
     if (seconds < 1e-3)
         return with_unit(seconds * 1e6, "µs");

@@ -18,6 +18,8 @@ std::string grouped(std::int64_t count);
 std::string flops_text(std::int64_t flops);
 /// Bytes in a suitable unit: "4.0 kB" (powers of 1000).
 std::string bytes_text(std::int64_t bytes);
+/// A probability: "23 %", "4.2 %", "< 0.1 %".
+std::string percent_text(double probability);
 /// A time in a suitable unit: "12 µs", "0.42 ms".
 std::string time_text(double seconds);
 

@@ -37,22 +37,8 @@ void draw_slider(Sheet& sheet, Slider slider, const std::string& name, figure::C
     if (slider.value != slider.rest)
         sheet.put(sheet.right - field_width - 8, "was " + number(slider.rest, 2), 70, figure::Font::mono, 12,
                   theme.muted, figure::Align::right);
-    const figure::Rect track{sheet.left, top + 34, sheet.width(), 4};
-    const auto place = [&](float value) {
-        return track.x + track.w * std::clamp((value - slider.low) / (slider.high - slider.low), 0.0F, 1.0F);
-    };
-    scene.add(figure::RectItem{.area = track, .fill = theme.line2, .radius = 2});
-    scene.add(figure::RectItem{
-        .area = {track.x, track.y, place(slider.value) - track.x, track.h}, .fill = colour, .radius = 2});
-    scene.add(figure::RectItem{.area = {place(slider.rest) - 0.5F, track.y - 4, 1, 12}, .fill = theme.muted});
-    const float knob = place(slider.value);
-    scene.add(figure::RectItem{.area = {knob - 8, track.y - 6, 16, 16},
-                               .fill = theme.raise,
-                               .stroke = theme.ink,
-                               .stroke_width = 2,
-                               .radius = 8});
-    slider.track = {track.x, track.y - 10, track.w, 24};
-    sheet.picture.sliders.push_back(std::move(slider));
+    draw_track(sheet.picture, sheet.context, {sheet.left, top + 34, sheet.width(), 4}, std::move(slider),
+               colour);
     sheet.y = top + 54;
 }
 

@@ -4,6 +4,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
+#include "app/draw/panels/writing_panel.h"
 
 #include <algorithm>
 
@@ -13,13 +14,9 @@ namespace {
 
 constexpr float row_step = 26.0F;
 
-std::string percent(float probability) {
-    const double p = 100 * static_cast<double>(probability);
-    return p >= 9.95 ? number(p, 0) + " %" : p >= 0.095 ? number(p, 1) + " %" : p > 0 ? "< 0.1 %" : "0 %";
-}
-
-/// The tokens of the prompt in lines; a click selects a token.
-void write_tokens(Sheet& sheet, const std::vector<std::string>& tokens, std::int64_t position) {
+/// The tokens of the text in lines, those from `written` on underlined; a click selects a token.
+void write_tokens(Sheet& sheet, const std::vector<std::string>& tokens, std::int64_t position,
+                  std::int64_t written) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
     constexpr float size = 12.5F, pad = 5, gap = 3, height = 22;
@@ -46,8 +43,14 @@ void write_tokens(Sheet& sheet, const std::vector<std::string>& tokens, std::int
                                                  .radius = 4});
         draw_text(sheet.picture, context, x + pad, figure::baseline_for(area.y + height / 2, size), text,
                   on ? figure::Font::ui_medium : figure::Font::ui, size, on ? theme.canvas : theme.ink);
-        sheet.picture.hotspots.push_back({area, "token " + std::to_string(i), ModelAction(PredictAt{i}),
-                                          "Token " + std::to_string(i) + ": " + token});
+        if (i >= written)
+            sheet.picture.scene.add(figure::LineItem{{x + pad, area.bottom() - 3.5F},
+                                                     {x + width - pad, area.bottom() - 3.5F},
+                                                     on ? theme.canvas : theme.muted,
+                                                     1});
+        sheet.picture.hotspots.push_back(
+            {area, "token " + std::to_string(i), ModelAction(PredictAt{i}),
+             "Token " + std::to_string(i) + ": " + token + (i >= written ? ", written by the model" : "")});
         x += width + gap;
     }
     sheet.y += height + 10;
@@ -72,8 +75,8 @@ void write_odds(Sheet& sheet, const TokenOdds& odds, float end, bool edited) {
         const float was = bar + length * std::clamp(odds.before / end, 0.0F, 1.0F);
         sheet.picture.scene.add(figure::RectItem{.area = {was - 1, center - 8, 2, 16}, .fill = theme.ink});
     }
-    sheet.put(sheet.right, percent(odds.after), value - 6, figure::Font::mono, 12.5F, theme.text,
-              figure::Align::right);
+    sheet.put(sheet.right, percent_text(static_cast<double>(odds.after)), value - 6, figure::Font::mono,
+              12.5F, theme.text, figure::Align::right);
     sheet.picture.tips.push_back(
         {{sheet.left, sheet.y, sheet.width(), row_step},
          odds.label + ", id " + std::to_string(odds.id) + ": " + number(static_cast<double>(odds.after), 5) +
@@ -88,12 +91,14 @@ void write_moved(Sheet& sheet, const TokenOdds& odds) {
     sheet.put(sheet.left, odds.label, sheet.width() - 176, figure::Font::ui_medium, 13, theme.ink);
     const bool up = odds.after > odds.before;
     const float x = sheet.right - 164;
-    draw_text(sheet.picture, context, x + 58, figure::baseline_for(center, 12.5F), percent(odds.before),
-              figure::Font::mono, 12.5F, theme.muted, figure::Align::right);
+    draw_text(sheet.picture, context, x + 58, figure::baseline_for(center, 12.5F),
+              percent_text(static_cast<double>(odds.before)), figure::Font::mono, 12.5F, theme.muted,
+              figure::Align::right);
     draw_text(sheet.picture, context, x + 76, figure::baseline_for(center, 12.5F), "→", figure::Font::ui,
               12.5F, theme.muted, figure::Align::center);
     draw_text(sheet.picture, context, sheet.right - 14, figure::baseline_for(center, 12.5F),
-              percent(odds.after), figure::Font::mono_semibold, 12.5F, theme.ink, figure::Align::right);
+              percent_text(static_cast<double>(odds.after)), figure::Font::mono_semibold, 12.5F, theme.ink,
+              figure::Align::right);
     draw_text(sheet.picture, context, sheet.right, figure::baseline_for(center, 12.5F), up ? "↑" : "↓",
               figure::Font::ui, 12.5F, theme.ink, figure::Align::right);
     sheet.y += row_step;
@@ -116,10 +121,10 @@ void write_predictions(Sheet& sheet, const Predictions& found, bool masked) {
         listed += static_cast<double>(odds.after);
     }
     sheet.put(sheet.left, "all others", 120, figure::Font::ui, 13, theme.muted);
-    sheet.put(sheet.right, percent(static_cast<float>(std::max(0.0, 1 - listed))), 60, figure::Font::mono,
-              12.5F, theme.muted, figure::Align::right);
+    sheet.put(sheet.right, percent_text(std::max(0.0, 1 - listed)), 60, figure::Font::mono, 12.5F,
+              theme.muted, figure::Align::right);
     sheet.y += row_step + 2;
-    sheet.paragraph("A full bar is " + percent(end) +
+    sheet.paragraph("A full bar is " + percent_text(static_cast<double>(end)) +
                         (found.edited ? "; a tick stands where the model without edits is." : "."),
                     theme.muted);
 }
@@ -189,9 +194,13 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
         return sheet.finish();
     const checkpoint::TextModel& text = *document.part()->model;
     sheet.y = 16;
+    const ModelPart& part = *document.part();
+    if (model.next)
+        write_steps(sheet, model, part.written > 0);
     if (!model.error.empty())
         sheet.paragraph("⚠ " + model.error, theme.bad);
-    write_tokens(sheet, model.run->inputs().tokens, position_of(*model.run, text, model.position));
+    const std::int64_t position = position_of(*model.run, text, model.position);
+    write_tokens(sheet, model.run->inputs().tokens, position, part.inputs->T - part.written);
     if (text.masked() && text.tokenizer != nullptr && text.mask_id >= 0 &&
         std::ranges::find(model.run->inputs().ids, text.mask_id) == model.run->inputs().ids.end())
         sheet.paragraph("Type " + checkpoint::label_of(text, text.mask_id) +
@@ -199,18 +208,25 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
                         theme.muted);
     if (text.tokenizer == nullptr)
         sheet.paragraph("This checkpoint has no tokenizer: tokens are their ids.", theme.muted);
-    if (model.running)
+    if (model.next) {
+        write_next_token(sheet, model, text);
+        write_head(sheet);
+    } else if (model.running) {
         sheet.paragraph("Computing … " + number(100 * static_cast<double>(model.fraction), 0) + " %",
                         theme.muted);
+    }
+    // What can follow the last token stands above, but for what the edits changed.
     if (model.predictions) {
-        write_predictions(sheet, *model.predictions, text.masked());
+        if (!model.next || model.predictions->edited || position + 1 < model.run->inputs().T)
+            write_predictions(sheet, *model.predictions, text.masked());
     } else {
         sheet.section(text.masked() ? "In this place" : "Next token");
         sheet.paragraph("This checkpoint has no language-model head, so it predicts nothing: attention alone "
                         "can be read.",
                         theme.text);
     }
-    write_head(sheet);
+    if (!model.next)
+        write_head(sheet);
     if (model.predictions && model.predictions->edited)
         write_change(sheet, model, *model.predictions);
     return sheet.finish();

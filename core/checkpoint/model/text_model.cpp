@@ -89,22 +89,42 @@ TextModelPtr open_text_model(const std::string& folder) {
 }
 
 ModelInputs prompt_inputs(const TextModel& model, const std::string& prompt) {
-    ModelInputs inputs;
+    std::vector<std::int64_t> ids;
     if (model.tokenizer == nullptr) {
-        inputs.ids = parse_ids(prompt);
-        for (const std::int64_t id : inputs.ids)
-            inputs.tokens.push_back("#" + std::to_string(id));
+        ids = parse_ids(prompt);
     } else {
         const text::Encoding encoding = model.tokenizer->encode(prompt);
-        inputs.ids.assign(encoding.ids.begin(), encoding.ids.end());
-        inputs.tokens = text::token_labels(*model.tokenizer, encoding.ids, text::BlankMark::hidden);
+        ids.assign(encoding.ids.begin(), encoding.ids.end());
     }
-    if (inputs.ids.empty())
+    if (ids.empty())
         fail_input(model.tokenizer == nullptr ? "There are no token ids; type some, such as 12 7 30."
                                               : "The prompt has no token; type a word.");
-    inputs.T = static_cast<std::int64_t>(inputs.ids.size());
+    return token_inputs(model, std::move(ids));
+}
+
+ModelInputs token_inputs(const TextModel& model, std::vector<std::int64_t> ids) {
+    ModelInputs inputs;
+    inputs.T = std::ssize(ids);
+    inputs.ids = std::move(ids);
     check_inputs(inputs, model.model->architecture());
+    if (model.tokenizer != nullptr) {
+        inputs.tokens = text::token_labels(*model.tokenizer,
+                                           std::vector<text::TokenId>(inputs.ids.begin(), inputs.ids.end()),
+                                           text::BlankMark::hidden);
+        return inputs;
+    }
+    for (const std::int64_t id : inputs.ids)
+        inputs.tokens.push_back(label_of(model, id));
     return inputs;
+}
+
+std::string text_of(const TextModel& model, const std::vector<std::int64_t>& ids, const char* between) {
+    if (model.tokenizer != nullptr)
+        return model.tokenizer->decode(std::vector<text::TokenId>(ids.begin(), ids.end()), true);
+    std::string text;
+    for (const std::int64_t id : ids)
+        text += (text.empty() ? "" : between) + std::to_string(id);
+    return text;
 }
 
 void require_all_read(const TextModel& model, const std::string& prompt) {

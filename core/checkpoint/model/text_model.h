@@ -35,6 +35,12 @@ TextModelPtr open_text_model(const std::string& folder);
 /// Throws Error(input) with a sentence about the prompt.
 ModelInputs prompt_inputs(const TextModel& model, const std::string& prompt);
 
+/// The same for tokens that are known, at least one. Throws what check_inputs throws.
+ModelInputs token_inputs(const TextModel& model, std::vector<std::int64_t> ids);
+
+/// The text of the tokens, without special tokens; where there is no tokenizer their ids, with `between`.
+std::string text_of(const TextModel& model, const std::vector<std::int64_t>& ids, const char* between);
+
 /// Throws Error(input) naming the first character of the prompt, blanks aside, that no token stands for: the
 /// vocabulary has none for it, and none for what is unknown.
 void require_all_read(const TextModel& model, const std::string& prompt);

@@ -1,0 +1,28 @@
+#include "app/commands/actions/rows.h"
+
+namespace headscope::app {
+
+namespace {
+
+bool writes(const Situation& now) {
+    return now.writes;
+}
+
+Actions flip_writing(const Situation& now) {
+    return {ModelAction(WriteOn{!now.writing})};
+}
+
+} // namespace
+
+std::vector<ActionInfo> writing_actions() {
+    constexpr Over field = Over::field;
+    return {
+        // clang-format off
+        {"write token", "Write a token", "Puts the drawn token behind the text and runs the model again", {ctrl(Key::enter)}, writes, just(ModelAction(WriteToken{})), {}, "write the next token, take the newest back", field, true},
+        {"take back", "Take a token back", "Takes the newest written token away", {ctrl(Key::backspace)}, writes, just(ModelAction(TakeBack{})), {}, "", {}, true},
+        {"write on", "Write on, and stop", "Writes token after token, at most 8 a second; Esc stops it too", {ctrl(Key::space)}, writes, flip_writing, {}, "write on, token by token; stop", field},
+        // clang-format on
+    };
+}
+
+} // namespace headscope::app

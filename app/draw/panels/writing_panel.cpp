@@ -1,0 +1,272 @@
+#include "app/draw/panels/writing_panel.h"
+
+#include "app/commands/actions.h"
+#include "app/draw/kit/format.h"
+#include "core/base/error.h"
+
+#include <algorithm>
+
+namespace headscope::app {
+
+namespace {
+
+using checkpoint::Candidate;
+using checkpoint::SamplingSettings;
+
+constexpr std::size_t most_candidates = 8;
+
+/// A button that is drawn as an outline alone, with the reason, while it cannot be pressed.
+void draw_step_button(Sheet& sheet, int column, const std::string& label, const Action& action, bool primary,
+                      const std::string& tip, const std::string& missing) {
+    constexpr float gap = 8;
+    const DrawContext& context = sheet.context;
+    const float width = (sheet.width() - 2 * gap) / 3;
+    const figure::Rect area{sheet.left + (width + gap) * static_cast<float>(column), sheet.y, width, 32};
+    if (missing.empty())
+        return draw_button(sheet.picture, context, area, label, action, primary, tip);
+    sheet.picture.scene.add(figure::RectItem{.area = area, .stroke = context.theme.line, .radius = 6});
+    draw_text(sheet.picture, context, area.x + area.w / 2, figure::baseline_for(area.y + area.h / 2, 13),
+              label, figure::Font::ui_medium, 13, context.theme.muted, figure::Align::center);
+    sheet.picture.tips.push_back({area, missing});
+}
+
+std::string tip_of(const Candidate& one, const std::string& label, const ModelState& model) {
+    std::string text = label + ", id " + std::to_string(one.id) + ": logit " +
+                       number(static_cast<double>(one.logit), 3) + ", probability " +
+                       number(one.probability, 5);
+    if (model.next->draw)
+        text += ", " + number(one.tempered, 5) + " at temperature " + number(model.sampling.temperature, 2) +
+                (one.kept > 0 ? ", " + number(one.kept, 5) + " among what is kept" : ", cut off");
+    return text + ". A click takes it";
+}
+
+/// A candidate: the bar is the probability with which it is taken, the tick the model's own.
+void write_candidate(Sheet& sheet, const ModelState& model, const Candidate& one, const std::string& label,
+                     double end, bool taken) {
+    constexpr float step = 24, name = 92, value = 62;
+    const Theme& theme = sheet.context.theme;
+    figure::Scene& scene = sheet.picture.scene;
+    const figure::Rect area{sheet.left - 8, sheet.y, sheet.width() + 16, step};
+    const float center = sheet.y + step / 2, bar = sheet.left + name, length = sheet.width() - name - value;
+    const auto along = [&](double p) { return length * static_cast<float>(std::clamp(p / end, 0.0, 1.0)); };
+    if (taken) {
+        scene.add(figure::RectItem{.area = area, .fill = theme.highlight});
+        scene.add(figure::RectItem{.area = {area.x, area.y, 3, area.h}, .fill = theme.ink});
+    }
+    const bool kept = one.kept > 0;
+    const float top = sheet.y;
+    sheet.y = center - Sheet::row_height / 2;
+    sheet.put(sheet.left, label, name - 8, taken ? figure::Font::ui_semibold : figure::Font::ui_medium, 13,
+              kept ? theme.ink : theme.muted);
+    scene.add(figure::RectItem{.area = {bar, center - 4, length, 8}, .fill = theme.line});
+    scene.add(figure::RectItem{.area = {bar, center - 4, along(one.kept), 8},
+                               .fill = taken ? theme.ink : theme.muted});
+    scene.add(figure::RectItem{.area = {bar + along(one.probability) - 1, center - 7, 2, 14},
+                               .fill = kept ? theme.ink : theme.muted});
+    sheet.put(sheet.right,
+              kept               ? percent_text(one.kept)
+              : model.next->draw ? "cut"
+                                 : "–",
+              value - 6, figure::Font::mono, 12.5F, kept ? theme.text : theme.muted, figure::Align::right);
+    sheet.y = top + step;
+    sheet.picture.hotspots.push_back({area, "take token " + std::to_string(one.id),
+                                      ModelAction(WriteToken{one.id}), tip_of(one, label, model)});
+}
+
+/// What is kept as lengths from 0 to 1, and the random number as a needle.
+void write_draw(Sheet& sheet, const checkpoint::Distribution& next, const checkpoint::TextModel& text) {
+    constexpr float height = 20, size = 11.5F;
+    const DrawContext& context = sheet.context;
+    const Theme& theme = context.theme;
+    figure::Scene& scene = sheet.picture.scene;
+    if (!next.draw)
+        return sheet.paragraph("Greedy: at temperature 0 the likeliest token is taken, and nothing is drawn.",
+                               theme.muted);
+    sheet.row("The draw", number(*next.draw, 4));
+    sheet.y += 6;
+    const figure::Rect strip{sheet.left, sheet.y, sheet.width(), height};
+    scene.add(figure::RectItem{.area = strip, .fill = theme.line});
+    double from = 0;
+    for (std::size_t n = 0; n < next.candidates.size() && next.candidates[n].kept > 0; ++n) {
+        const double to = from + next.candidates[n].kept;
+        const bool taken = n == next.taken;
+        const auto x = [&](double at) { return strip.x + strip.w * static_cast<float>(std::min(at, 1.0)); };
+        const figure::Rect part{x(from), strip.y, x(to) - x(from), height};
+        if (taken)
+            scene.add(figure::RectItem{.area = part, .fill = theme.ink});
+        scene.add(figure::LineItem{{part.right(), part.y}, {part.right(), part.bottom()}, theme.panel, 1});
+        const std::string label = checkpoint::label_of(text, next.candidates[n].id);
+        if (context.measure(label, figure::Font::ui, size) + 8 <= part.w)
+            draw_text(sheet.picture, context, part.x + part.w / 2,
+                      figure::baseline_for(part.y + height / 2, size), label, figure::Font::ui, size,
+                      taken ? theme.canvas : theme.text, figure::Align::center);
+        from = to;
+    }
+    const float needle = strip.x + strip.w * static_cast<float>(*next.draw);
+    scene.add(figure::LineItem{{needle - 4, strip.y - 7}, {needle, strip.y - 1}, theme.ink, 2});
+    scene.add(figure::LineItem{{needle + 4, strip.y - 7}, {needle, strip.y - 1}, theme.ink, 2});
+    scene.add(figure::LineItem{{needle, strip.y}, {needle, strip.bottom()}, theme.bad, 1.5F});
+    sheet.picture.tips.push_back(
+        {{strip.x, strip.y - 8, strip.w, strip.h + 8},
+         "What is kept, the likeliest first, as lengths from 0 to 1. The needle is the random number that "
+         "follows from the seed and the place in the text; it falls on the token that Step takes"});
+    sheet.y += height + 12;
+}
+
+/// A setting: its name, a slider where there is one, and a field.
+void write_setting(Sheet& sheet, TextField field, const std::optional<Slider>& slider) {
+    constexpr float step = 32, name = 92, value = 62;
+    field.area = {sheet.right - value, sheet.y, value, 26};
+    sheet.put(sheet.left, field.label, name - 8, figure::Font::ui, 13, sheet.context.theme.text);
+    if (slider)
+        draw_track(sheet.picture, sheet.context,
+                   {sheet.left + name, sheet.y + 11, sheet.width() - name - value - 16, 4}, *slider,
+                   sheet.context.theme.muted);
+    sheet.picture.fields.push_back(std::move(field));
+    sheet.y += step;
+}
+
+/// The decimal number that a float32 is written as.
+double decimal(float value) {
+    return std::stod(shortest_number(value));
+}
+
+std::int64_t whole(float value) {
+    return static_cast<std::int64_t>(value + 0.5F);
+}
+
+/// The setting that `change` makes of a typed text or of a slider's number.
+template<class Change>
+Action changed(SamplingSettings settings, const Change& change) {
+    change(settings);
+    checkpoint::check_settings(settings);
+    return ModelAction(SetSampling{settings});
+}
+
+void write_sampling(Sheet& sheet, const SamplingSettings& now) {
+    sheet.section("Sampling", "in this order");
+    const auto real = [&now](const std::string& label, float high, double value, double rest, auto set,
+                             const std::string& tip) {
+        const std::function<Action(float)> act = [now, set](float typed) {
+            return changed(now, [&](SamplingSettings& settings) { set(settings, decimal(typed)); });
+        };
+        const Slider slider{.track = {},
+                            .label = label + " slider",
+                            .low = 0,
+                            .high = high,
+                            .value = static_cast<float>(value),
+                            .rest = static_cast<float>(rest),
+                            .action = act,
+                            .tip = tip};
+        const TextField field{.area = {},
+                              .label = label,
+                              .text = shortest_number(static_cast<float>(value)),
+                              .action = [act](const std::string& typed) { return act(parse_number(typed)); },
+                              .tip = tip};
+        return std::pair(field, slider);
+    };
+    const auto [temperature, temperature_slider] = real(
+        "temperature", 2, now.temperature, usual_sampling.temperature,
+        [](SamplingSettings& settings, double typed) { settings.temperature = typed; },
+        "The logits are divided by it; 0 takes the likeliest token");
+    write_setting(sheet, temperature, temperature_slider);
+    constexpr float largest_k = 100;
+    const std::string k_tip = "Only the likeliest so many tokens are kept; 0 or “all” keeps all";
+    const auto set_k = [now](std::int64_t k) {
+        return changed(now, [k](SamplingSettings& settings) {
+            settings.top_k = k == 0 ? std::nullopt : std::optional(k);
+        });
+    };
+    write_setting(sheet,
+                  {.area = {},
+                   .label = "top-k",
+                   .text = now.top_k ? std::to_string(*now.top_k) : "all",
+                   .action =
+                       [set_k](const std::string& typed) {
+                           const float k = typed == "all" ? 0 : parse_number(typed);
+                           if (k != static_cast<float>(whole(k)))
+                               fail_input("top-k is " + typed + "; it should be a whole number");
+                           return set_k(whole(k));
+                       },
+                   .tip = k_tip},
+                  Slider{.track = {},
+                         .label = "top-k slider",
+                         .low = 1,
+                         .high = largest_k,
+                         .value = now.top_k ? static_cast<float>(*now.top_k) : largest_k,
+                         .rest = static_cast<float>(*usual_sampling.top_k),
+                         .action = [set_k](float k) { return set_k(whole(k)); },
+                         .tip = k_tip,
+                         .grain = 1});
+    const auto [top_p, top_p_slider] = real(
+        "top-p", 1, now.top_p.value_or(1), *usual_sampling.top_p,
+        [](SamplingSettings& settings, double typed) { settings.top_p = typed; },
+        "Of these only the likeliest that together reach it are kept; 1 keeps all");
+    Slider above_zero = top_p_slider;
+    above_zero.low = 0.01F;
+    write_setting(sheet, top_p, above_zero);
+    write_setting(sheet,
+                  {.area = {},
+                   .label = "seed",
+                   .text = std::to_string(now.seed),
+                   .action =
+                       [now](const std::string& typed) {
+                           return changed(
+                               now, [&](SamplingSettings& settings) { settings.seed = parse_seed(typed); });
+                       },
+                   .tip = "The draw depends on the seed and the token's place in the text alone"},
+                  std::nullopt);
+}
+
+} // namespace
+
+void write_steps(Sheet& sheet, const ModelState& model, bool written) {
+    const std::string full = model.cannot_write;
+    draw_step_button(sheet, 0, "Step", ModelAction(WriteToken{}), true,
+                     with_key("Puts the drawn token behind the text", "write token"), full);
+    draw_step_button(
+        sheet, 1, model.writing ? "Stop" : "Run", ModelAction(WriteOn{!model.writing}), false,
+        with_key(model.writing ? "Writes no further token" : "Writes token after token, at most 8 a second",
+                 "write on"),
+        model.writing ? "" : full);
+    draw_step_button(sheet, 2, "Take back", ModelAction(TakeBack{}), false,
+                     with_key("Takes the newest written token away", "take back"),
+                     written ? "" : "No token was written yet");
+    sheet.y += 44;
+}
+
+void write_next_token(Sheet& sheet, const ModelState& model, const checkpoint::TextModel& text) {
+    const DrawContext& context = sheet.context;
+    const Theme& theme = context.theme;
+    const checkpoint::Distribution& next = *model.next;
+    for (const std::string& sentence : {model.stopped, model.cannot_write})
+        if (!sentence.empty())
+            sheet.paragraph(sentence, theme.text);
+    sheet.section("Write on", model.running
+                                  ? "computing " + number(100 * static_cast<double>(model.fraction), 0) + " %"
+                                  : "one token at a time");
+    sheet.put(sheet.left, "Next token after “" + model.run->inputs().tokens.back() + "”", sheet.width() - 60,
+              figure::Font::ui, 13, theme.text);
+    sheet.put(sheet.right, "kept", 56, figure::Font::ui, 12.5F, theme.muted, figure::Align::right);
+    sheet.y += Sheet::row_height;
+    std::vector<std::size_t> listed;
+    for (std::size_t n = 0; n < std::min(most_candidates, next.candidates.size()); ++n)
+        listed.push_back(n);
+    if (next.taken >= listed.size())
+        listed.back() = next.taken;
+    double end = 0.01;
+    for (const std::size_t n : listed)
+        end = std::max({end, next.candidates[n].probability, next.candidates[n].kept});
+    for (const std::size_t n : listed)
+        write_candidate(sheet, model, next.candidates[n], checkpoint::label_of(text, next.candidates[n].id),
+                        end, n == next.taken);
+    sheet.y += 4;
+    sheet.paragraph(grouped(next.kept) + " of " + grouped(text.model->architecture().vocab) +
+                        " tokens kept. A full bar is " + percent_text(end) +
+                        "; ticks: the model's own, at temperature 1.",
+                    theme.muted);
+    write_draw(sheet, next, text);
+    write_sampling(sheet, model.sampling);
+}
+
+} // namespace headscope::app
