@@ -34,6 +34,7 @@ struct Place {
                 .weights_file = weights_file,
                 .weights_alone = weights_alone,
                 .lesson = lesson,
+                .writes = checkpoint,
                 .shown = &shown,
                 .own_heads = 9,
                 .spoken_of =

@@ -1,0 +1,279 @@
+#include "app/draw/panels/predictions_panel.h"
+#include "app/session/workspace.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/checkpoint/run/generator.h"
+#include "tests/app/support/fixture.h"
+#include "tests/catch.h"
+#include "tests/temporary_folder.h"
+#include "tests/test_data.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+
+namespace headscope::test {
+
+using namespace headscope::app;
+namespace {
+
+using Ids = std::vector<std::int64_t>;
+
+/// A checkpoint that is open, without a window.
+struct OpenCheckpoint {
+    SessionState state;
+    Workspace workspace{state, {}, {.device = "cpu", .wake = {}, .changed = [] {}, .drop_baseline = [] {}}};
+
+    explicit OpenCheckpoint(const std::string& folder, const std::string& prompt = "3 1 4 1 5") {
+        Progress progress;
+        workspace.open(open_model(folder, prompt, 0, progress));
+        settle();
+    }
+    void settle() {
+        workspace.settle();
+        workspace.take_results();
+    }
+    void act(const ModelAction& action) {
+        workspace.session().act(action);
+        settle();
+    }
+    /// Lets a second go by in frames, each with all that it asked for computed.
+    void second(double& now) {
+        for (int frame = 0; frame < 60; ++frame) {
+            now += 1.0 / 60;
+            workspace.session().advance(now);
+            settle();
+        }
+    }
+    const Ids& ids() const { return state.document->part()->inputs->ids; }
+    std::int64_t drawn() const { return state.model.next->candidates[state.model.next->taken].id; }
+};
+
+std::string folder_of(const std::string& name) {
+    return test_data("/models/") + name;
+}
+
+/// What the command line writes: with its cache, one token at a time.
+Ids generated(const ModelPart& part, const Ids& prompt, std::int64_t tokens,
+              const checkpoint::SamplingSettings& settings) {
+    checkpoint::Generator generator(part.model->model, checkpoint::token_inputs(*part.model, prompt),
+                                    part.edits);
+    Progress progress;
+    for (std::int64_t n = 0; n < tokens; ++n) {
+        const checkpoint::Distribution next = generator.next(settings, 1, progress);
+        generator.append(next.candidates[next.taken].id);
+    }
+    return generator.ids();
+}
+
+std::string ids_text(std::int64_t count) {
+    std::string text;
+    for (std::int64_t id = 0; id < count; ++id)
+        text += std::to_string(id) + " ";
+    return text;
+}
+
+void check_layout(const Picture& picture, float width) {
+    const figure::TextMeasure measure = approximate_measure();
+    std::vector<std::pair<figure::Rect, std::string>> boxes;
+    for (const figure::SceneItem& item : picture.scene.items)
+        if (const auto* text = std::get_if<figure::TextItem>(&item)) {
+            const float w = measure(text->text, text->font, text->size);
+            const float x = text->at.x - (text->align == figure::Align::right    ? w
+                                          : text->align == figure::Align::center ? w / 2
+                                                                                 : 0);
+            boxes.push_back({{x, text->at.y - 0.72F * text->size, w, 0.9F * text->size}, text->text});
+        }
+    for (const TextField& field : picture.fields)
+        boxes.push_back({field.area, "field " + field.label});
+    for (std::size_t a = 0; a < boxes.size(); ++a) {
+        const auto& [box, text] = boxes[a];
+        INFO(text);
+        CHECK((box.x >= 0 && box.right() <= width + 0.5F && box.bottom() <= picture.scene.height));
+        for (std::size_t b = a + 1; b < boxes.size(); ++b) {
+            const figure::Rect& other = boxes[b].first;
+            INFO(boxes[b].second);
+            CHECK((box.right() <= other.x + 0.5F || other.right() <= box.x + 0.5F ||
+                   box.bottom() <= other.y + 0.5F || other.bottom() <= box.y + 0.5F));
+        }
+    }
+}
+
+} // namespace
+
+TEST_CASE("Step writes the tokens that generate writes", "[writing]") {
+    const std::string name = GENERATE("gpt2_tiny", "llama_tiny_untied");
+    INFO(name);
+    OpenCheckpoint open(folder_of(name));
+    const Ids prompt = open.ids();
+    REQUIRE(open.state.model.next);
+    for (int step = 0; step < 4; ++step)
+        open.act(WriteToken{});
+    CHECK(open.ids() == generated(*open.state.document->part(), prompt, 4, usual_sampling));
+    CHECK(open.state.document->part()->written == 4);
+    CHECK(open.state.document->problem.dims.Tq == 9);
+    CHECK(open.state.model.run->inputs().ids == open.ids());
+    CHECK(open.state.view.row == 8);
+    CHECK(open.state.model.prompt.starts_with("3 1 4 1 5 "));
+    CHECK(open.state.model.prompt == open.state.document->recipe.sentence);
+
+    SECTION("with other settings too, and greedily") {
+        for (const double temperature : {0.0, 1.5}) {
+            const Ids before = open.ids();
+            const checkpoint::SamplingSettings settings{
+                .temperature = temperature, .top_k = 5, .top_p = {}, .seed = 7};
+            open.act(SetSampling{settings});
+            CHECK(open.state.model.next->draw.has_value() == (temperature > 0));
+            open.act(WriteToken{});
+            CHECK(open.ids() == generated(*open.state.document->part(), before, 1, settings));
+        }
+    }
+    SECTION("after an edit with the edited model") {
+        const Ids before = open.ids();
+        open.act(SetSampling{{.temperature = 1, .top_k = {}, .top_p = {}, .seed = 3}});
+        for (std::int64_t head = 0; head < 3; ++head)
+            open.workspace.run(SetGain{head, 0});
+        open.settle();
+        for (int step = 0; step < 3; ++step)
+            open.act(WriteToken{});
+        const ModelPart& part = *open.state.document->part();
+        REQUIRE(part.edits.size() == 1);
+        CHECK(open.ids() == generated(part, before, 3, open.state.model.sampling));
+    }
+    SECTION("Take back removes them one by one, and no more") {
+        for (std::size_t left = 8; left >= 5; --left) {
+            open.act(TakeBack{});
+            CHECK(open.ids().size() == left);
+        }
+        CHECK(open.state.model.prompt == "3 1 4 1 5");
+        CHECK(open.ids() == prompt);
+        CHECK(open.state.view.row == -1);
+        CHECK_THROWS_AS(open.act(TakeBack{}), Error);
+    }
+    SECTION("a candidate that was not drawn begins a branch, and undo leaves it") {
+        const Ids before = open.ids();
+        const checkpoint::Distribution& next = *open.state.model.next;
+        const std::int64_t other = next.candidates[next.taken == 0 ? 1 : 0].id;
+        open.act(WriteToken{other});
+        Ids wanted = before;
+        wanted.push_back(other);
+        CHECK(open.ids() == wanted);
+        open.workspace.move_in_history(-1);
+        open.settle();
+        CHECK(open.ids() == before);
+        CHECK(open.state.document->part()->written == 4);
+    }
+    SECTION("what is typed replaces all of it") {
+        open.act(TypePrompt{"9 9"});
+        CHECK(open.ids() == Ids{9, 9});
+        CHECK(open.state.document->part()->written == 0);
+    }
+}
+
+TEST_CASE("a step waits for the run that is under way", "[writing]") {
+    OpenCheckpoint open(folder_of("gpt2_tiny"));
+    const Ids prompt{7, 8, 9};
+    open.workspace.session().act(TypePrompt{"7 8 9"});
+    open.workspace.session().act(WriteToken{});
+    CHECK(open.state.document->part()->written == 0);
+    open.settle();
+    CHECK(open.ids() == generated(*open.state.document->part(), prompt, 1, usual_sampling));
+
+    open.workspace.session().act(WriteToken{});
+    open.workspace.session().act(TakeBack{}); // of the token that is still to come
+    open.settle();
+    CHECK(open.ids().size() == 4);
+    CHECK(open.state.model.prompt == open.state.document->part()->prompt);
+}
+
+TEST_CASE("a text is written until it is full, and says so", "[writing]") {
+    OpenCheckpoint open(folder_of("gpt2_tiny"), ids_text(62));
+    CHECK(open.state.model.cannot_write.empty());
+    double now = 0;
+    open.act(WriteOn{true});
+    open.second(now);
+    CHECK(open.ids().size() == 64);
+    CHECK_FALSE(open.state.model.writing);
+    CHECK(open.state.model.cannot_write ==
+          "The text has 64 tokens, and the model has positions for no more.");
+    CHECK_THROWS_AS(open.act(WriteToken{}), Error);
+    CHECK_THROWS_AS(open.act(WriteOn{true}), Error);
+    open.act(TakeBack{});
+    CHECK(open.state.model.cannot_write.empty());
+
+    open.workspace.session().act(WriteToken{});
+    open.workspace.session().act(WriteToken{}); // there is no place for it when it comes
+    open.settle();
+    CHECK(open.ids().size() == 64);
+    CHECK_FALSE(open.state.error.empty());
+}
+
+TEST_CASE("Run writes at most 8 tokens a second, until Stop or the end of the text", "[writing]") {
+    OpenCheckpoint open(folder_of("gpt2_tiny"));
+    double now = 0;
+    open.act(WriteOn{true});
+    open.second(now);
+    CHECK(open.state.model.writing);
+    CHECK((open.ids().size() > 5 + 6 && open.ids().size() <= 5 + 9));
+    open.act(WriteOn{false});
+    const Ids stopped = open.ids();
+    open.second(now);
+    CHECK(open.ids() == stopped);
+
+    TemporaryFolder folder;
+    const std::filesystem::path made = folder.file("checkpoint");
+    std::filesystem::copy(folder_of("gpt2_tiny"), made);
+    const std::int64_t last =
+        generated(*open.state.document->part(), {3, 1, 4, 1, 5}, 2, usual_sampling).back();
+    write_file_atomically((made / "generation_config.json").string(),
+                          "{\"eos_token_id\": " + std::to_string(last) + "}");
+    OpenCheckpoint ends(made.string());
+    ends.act(WriteOn{true});
+    ends.second(now);
+    CHECK_FALSE(ends.state.model.writing);
+    CHECK(ends.ids().size() <= 7);
+    CHECK(ends.ids().back() == last);
+    CHECK(ends.state.model.stopped == "Stopped: “#" + std::to_string(last) + "” ends a text.");
+}
+
+TEST_CASE("a masked model is not written on", "[writing]") {
+    OpenCheckpoint open(folder_of("bert_tiny"));
+    CHECK_FALSE(open.state.model.next);
+    open.act(WriteToken{});
+    CHECK(open.state.document->part()->written == 0);
+}
+
+TEST_CASE("the panel of the next token says all of it, and nothing overlaps", "[writing]") {
+    OpenCheckpoint open(folder_of("gpt2_tiny"));
+    const figure::TextMeasure measure = approximate_measure();
+    for (int step = 0; step < 2; ++step)
+        open.act(WriteToken{});
+    for (const double temperature : {0.8, 0.0, 2.0})
+        for (const float width : {280.0F, 312.0F, 480.0F}) {
+            open.act(SetSampling{{.temperature = temperature, .top_k = 6, .top_p = 0.9, .seed = 1}});
+            const Picture picture = draw_predictions(
+                {open.state.shown, open.state.view, theme(false), measure, width, 848}, open.state.model);
+            check_layout(picture, width);
+            const checkpoint::Distribution& next = *open.state.model.next;
+            const Action take = action_of(picture, "take token " + std::to_string(open.drawn()));
+            CHECK(std::get<WriteToken>(std::get<ModelAction>(take)).id == open.drawn());
+            const std::string text = all_text(picture);
+            CHECK(std::ranges::count(picture.hotspots, std::string("Step"), &Hotspot::label) == 1);
+            CHECK((text.find("cut") != std::string::npos) == (next.draw && next.kept < 8));
+            CHECK((text.find("Greedy") != std::string::npos) == !next.draw);
+            CHECK((text.find(std::to_string(next.kept) + " of 200 tokens kept.") != std::string::npos));
+        }
+    const Picture picture = draw_predictions(
+        {open.state.shown, open.state.view, theme(false), measure, 312, 848}, open.state.model);
+    const auto field = std::ranges::find(picture.fields, "top-k", &TextField::label);
+    REQUIRE(field != picture.fields.end());
+    const auto set = [&](const std::string& typed) {
+        return std::get<SetSampling>(std::get<ModelAction>(field->action(typed))).settings;
+    };
+    CHECK(set("3").top_k == 3);
+    CHECK_FALSE(set("all").top_k);
+    CHECK_THROWS_AS(set("2.5"), Error);
+    CHECK_THROWS_AS(set("-1"), Error);
+}
+
+} // namespace headscope::test

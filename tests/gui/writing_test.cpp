@@ -1,0 +1,55 @@
+#include "tests/catch.h"
+#include "tests/gui/support/desk.h"
+#include "tests/test_data.h"
+
+#include <GLFW/glfw3.h>
+
+namespace headscope::test {
+namespace {
+
+std::size_t tokens(const Desk& desk) {
+    return desk.program.state().document->part()->inputs->ids.size();
+}
+
+} // namespace
+
+TEST_CASE("a text is written on with buttons and keys", "[gui][writing]") {
+    Desk desk;
+    desk.open(test_data("/models/gpt2_tiny"), "3 1 4 1 5");
+    const ModelState& model = desk.program.state().model;
+    CHECK(screen_shows("Write on"));
+    CHECK(screen_shows("The draw"));
+    desk.press("Step");
+    REQUIRE(tokens(desk) == 6);
+    CHECK(desk.problem().dims.Tq == 6);
+    CHECK(desk.shown().dims().Tq == 6);
+    CHECK(screen_shows(model.run->inputs().tokens.back()));
+    CHECK(desk.view().row == 5);
+
+    desk.driver.key(GLFW_KEY_ENTER, GLFW_MOD_CONTROL);
+    desk.settle();
+    CHECK(tokens(desk) == 7);
+    desk.press("take token " + std::to_string(model.next->candidates[1].id));
+    CHECK(tokens(desk) == 8);
+    desk.driver.key(GLFW_KEY_BACKSPACE, GLFW_MOD_CONTROL);
+    desk.settle();
+    CHECK(tokens(desk) == 7);
+    desk.press("Take back");
+    CHECK(tokens(desk) == 6);
+
+    desk.driver.key(GLFW_KEY_SPACE, GLFW_MOD_CONTROL);
+    CHECK(desk.driver.wait_until([&] { return tokens(desk) >= 9; }));
+    CHECK(model.writing);
+    desk.driver.key(GLFW_KEY_ESCAPE);
+    desk.driver.wait(2);
+    CHECK_FALSE(model.writing);
+    desk.settle();
+    const std::size_t stopped = tokens(desk);
+    desk.driver.wait(40);
+    CHECK(tokens(desk) == stopped);
+    CHECK(model.prompt == desk.program.state().document->recipe.sentence);
+    CHECK(desk.program.state().error.empty());
+    end_recording();
+}
+
+} // namespace headscope::test
