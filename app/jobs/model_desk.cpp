@@ -58,7 +58,8 @@ OpenedModel open_model(const std::string& folder, const std::string& prompt, std
     part->prompt = prompt.empty() ? checkpoint::first_prompt(*part->model) : prompt;
     part->inputs = std::make_shared<const checkpoint::ModelInputs>(
         checkpoint::prompt_inputs(*part->model, part->prompt));
-    OpenedModel opened{.part = part, .run = {}, .layer = layer, .base = {}, .predictions = {}, .next_logits = {}};
+    OpenedModel opened{
+        .part = part, .run = {}, .layer = layer, .base = {}, .predictions = {}, .next_logits = {}};
     opened.run =
         checkpoint::ModelRun::compute(part->model->model, *part->inputs, {}, nullptr, run_options, progress);
     opened.base = layer_of(*opened.run, layer);

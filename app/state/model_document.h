@@ -18,9 +18,9 @@ struct ModelPart {
     checkpoint::TextModelPtr model;
     std::string prompt;                                    ///< as it was typed, and what was written
     std::shared_ptr<const checkpoint::ModelInputs> inputs; ///< its tokens
-    std::int64_t written = 0; ///< how many of them, the last, were taken from predictions and not typed
-    checkpoint::ModelEdits edits;                          ///< of all layers
-    std::map<std::int64_t, LayerMarks> marks;              ///< what they change, by layer
+    std::int64_t written = 0;     ///< how many of them, the last, were taken from predictions and not typed
+    checkpoint::ModelEdits edits; ///< of all layers
+    std::map<std::int64_t, LayerMarks> marks; ///< what they change, by layer
 };
 
 /// One layer of a checkpoint as a document: `base` is its attention without edits, with x as the layers

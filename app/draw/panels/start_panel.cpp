@@ -135,9 +135,9 @@ float draw_course_card(Picture& card, const DrawContext& context, const CourseSt
     y += 20;
     if (!context.shown.document->is_experiment()) {
         y = draw_note(card, context, area, y, "Lessons have problems of their own.");
-        return draw_buttons(
-            card, context, area, y + 4,
-            {{"To the course", FileCommand(NewProject{}), "Closes what is open; the lessons then begin here", true}});
+        return draw_buttons(card, context, area, y + 4,
+                            {{"To the course", FileCommand(NewProject{}),
+                              "Closes what is open; the lessons then begin here", true}});
     }
     StartButton all{"All lessons", LessonAction(CloseLesson{}), "The list of lessons"};
     const auto next = course.next();

@@ -35,7 +35,8 @@ Architecture read_gemma(const ConfigReader& reader, const char* family, std::int
     a.names.add({
         {"layers.{l}.post_attention_layernorm", Layout::vector, Extent::D, Extent::none, norm1_after_weight},
         {"layers.{l}.pre_feedforward_layernorm", Layout::vector, Extent::D, Extent::none, norm2_weight},
-        {"layers.{l}.post_feedforward_layernorm", Layout::vector, Extent::D, Extent::none, norm2_after_weight},
+        {"layers.{l}.post_feedforward_layernorm", Layout::vector, Extent::D, Extent::none,
+         norm2_after_weight},
     });
     return a;
 }

@@ -11,8 +11,8 @@ namespace headscope::checkpoint {
 
 /// What a user changed in the attention of one layer.
 struct LayerEdits {
-    /// W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O, q_norm, k_norm that were changed, whole, in our layout and of the model's
-    /// shape.
+    /// W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O, q_norm, k_norm that were changed, whole, in our layout and of
+    /// the model's shape.
     std::map<TensorId, TensorPtr> tensors;
     std::vector<float> gains; ///< one per head; empty: all 1
     bool empty() const { return tensors.empty() && gains.empty(); }
