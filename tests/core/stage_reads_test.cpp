@@ -208,6 +208,12 @@ TEST_CASE("a cell changes exactly with the numbers it reads, with normed queries
     check_map(problem);
 }
 
+TEST_CASE("a cell changes exactly with the numbers it reads, with a soft cap", "[stage][reads]") {
+    Problem problem = small_problem(self, 11);
+    problem.score_cap = 2;
+    check_map(problem);
+}
+
 TEST_CASE("a cell changes exactly with the numbers it reads, under a mask", "[stage][reads]") {
     // Every row keeps at least two keys: with one its weight is 1 whatever is changed.
     Dims dims = self;

@@ -43,6 +43,7 @@ void edit(Problem& problem, Numbers& numbers) {
         problem.gains[static_cast<std::size_t>(numbers.whole(0, d.H - 1))] = numbers.real();
     } else if (kind == 11) {
         problem.temperature = 1.5F + numbers.real();
+        problem.score_cap = numbers.chance(50) ? 0.0F : 1.5F + numbers.real();
     } else if (kind == 12) {
         problem.mask.clear();
         for (std::int64_t rule = numbers.whole(0, 2); rule > 0; --rule)
