@@ -6,6 +6,7 @@
 #include "core/checkpoint/model/patch_file.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace headscope::app {
@@ -173,7 +174,8 @@ void CheckpointSession::sample_next() {
     constexpr std::size_t listed = 64;
     ModelState& model = state().model;
     model.next.reset();
-    if (next_logits_ != nullptr)
+    const auto finite = [](float logit) { return std::isfinite(logit); };
+    if (next_logits_ != nullptr && std::ranges::all_of(next_logits_->values(), finite))
         model.next =
             checkpoint::sample(next_logits_->values(), model.sampling, model.run->inputs().T, listed);
 }
@@ -191,7 +193,7 @@ bool CheckpointSession::advance(double now) {
 void CheckpointSession::take_results() {
     if (const auto answer = desk_.poll())
         use(*answer);
-    if (waiting_)
+    if (waiting_ && !desk_.busy())
         go_on();
     state().model.running = desk_.busy();
     state().model.fraction = desk_.fraction();
