@@ -51,14 +51,14 @@ TEST_CASE("a newcomer sees three ways in and nothing over the window", "[gui][st
             screen_items(), [&](const ScreenItem& one) { return one.label == label && one.reachable(); });
     };
     for (const char* label :
-         {"Type a sentence", "Start lesson 1", "All lessons", "Other file…", "show at start"})
+         {"Start typing", "Start lesson 1", "All lessons", "Other file…", "show at start"})
         CHECK(reachable(label));
 }
 
 TEST_CASE("a sentence is typed from the Start page, and the page stays", "[gui][start]") {
     TemporaryFolder folder;
     Newcomer desk(folder);
-    desk.take("Type a sentence");
+    desk.take("Start typing");
     CHECK(desk.program.state().typing);
     desk.press(GLFW_KEY_A, GLFW_MOD_CONTROL);
     desk.driver.type("The dog ran");

@@ -90,7 +90,7 @@ float draw_sentence_card(Picture& card, const DrawContext& context, const figure
                                      (preset == nullptr || !preset->fixed_sentence));
     const float y = draw_note(card, context, area, area.y,
                               "Into the field at the top. The numbers follow with every word.");
-    const StartButton type{"Type a sentence", WindowAction(TypeSentence{}),
+    const StartButton type{"Start typing", WindowAction(TypeSentence{}),
                            "Puts the keyboard into the field at the top (/)"};
     const StartButton anew{"New sentence", FileCommand(NewProject{}),
                            "Back to the sentence that the program began with, which you can type over"};

@@ -81,10 +81,10 @@ TEST_CASE("the Start page offers three ways in, in this order for the Tab key", 
     Page page;
     page.files.packaged = {"pocket"};
     page.files.recent = {"/work/mine.headscope", "/models/gpt2"};
-    CHECK(page.labels() == std::vector<std::string>{"Type a sentence", "Start lesson 1", "All lessons",
+    CHECK(page.labels() == std::vector<std::string>{"Start typing", "Start lesson 1", "All lessons",
                                                     "Open pocket", "Other file…", "recent 1", "recent 2"});
     const Picture picture = page.draw();
-    CHECK_FALSE(sent<WindowAction, TypeSentence>(action_of(picture, "Type a sentence")).second);
+    CHECK_FALSE(sent<WindowAction, TypeSentence>(action_of(picture, "Start typing")).second);
     CHECK(sent<LessonAction, OpenLesson>(action_of(picture, "Start lesson 1")).id == "lesson-1");
     sent<LessonAction, CloseLesson>(action_of(picture, "All lessons"));
     CHECK(sent<FileCommand, OpenPath>(action_of(picture, "Open pocket")).path == "pocket");
@@ -100,10 +100,10 @@ TEST_CASE("what is not there has no row on the Start page", "[panels][start]") {
     Page page;
     const Picture picture = page.draw();
     CHECK(page.labels() ==
-          std::vector<std::string>{"Type a sentence", "Start lesson 1", "All lessons", "Other file…"});
+          std::vector<std::string>{"Start typing", "Start lesson 1", "All lessons", "Other file…"});
     CHECK_THAT(all_text(picture), !Catch::Contains("Recent") && !Catch::Contains("pocket"));
     page.course.lessons.clear();
-    CHECK(page.labels() == std::vector<std::string>{"Type a sentence", "Other file…"});
+    CHECK(page.labels() == std::vector<std::string>{"Start typing", "Other file…"});
     for (int i = 0; i < 9; ++i)
         page.files.recent.push_back("/some/" + std::to_string(i));
     CHECK(page.labels().back() == "recent 6");
