@@ -57,6 +57,8 @@ std::vector<std::string> read_texts(const checkpoint::ConfigReader& object, cons
 
 /// 1 where there is none.
 float read_positive(const checkpoint::ConfigReader& object, const char* key, float usual) {
+    if (!object.has(key))
+        return usual;
     const auto number = static_cast<float>(object.positive(key, static_cast<double>(usual)));
     if (!std::isfinite(number) || number <= 0)
         object.refuse(key, "a number above 0 that float32 can hold");

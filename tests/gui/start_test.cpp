@@ -10,8 +10,8 @@ using namespace headscope::app;
 namespace {
 
 struct Newcomer : FilesDesk {
-    explicit Newcomer(TemporaryFolder& folder, float width = 1600, float height = 1000)
-        : FilesDesk(folder, width, height) {
+    explicit Newcomer(TemporaryFolder& place, float width = 1600, float height = 1000)
+        : FilesDesk(place, width, height) {
         program.begin();
         settle();
     }

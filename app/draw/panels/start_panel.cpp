@@ -69,7 +69,7 @@ float draw_buttons(Picture& card, const DrawContext& context, const figure::Rect
 float draw_welcome(Picture& picture, const DrawContext& context, float y) {
     const Theme& theme = context.theme;
     const Document& document = *context.shown.document;
-    draw_text(picture, context, start_pad, y + 24, "Watch attention happen", figure::Font::ui_semibold, 20,
+    draw_text(picture, context, start_pad, y + 24, "Watch attention happen", figure::Font::ui_semibold, 19,
               theme.ink);
     const std::string text =
         document.is_experiment() && !document.recipe.sentence.empty()

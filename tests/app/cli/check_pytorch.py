@@ -206,7 +206,7 @@ class Checker:
                 given = read_safetensors(folder / "expected.safetensors")
                 family = json.loads((folder / "config.json").read_text())["model_type"]
                 # The module knows no rotation, no shared keys and values, and no other scale than 1 / sqrt(dk).
-                module = family in ("gpt2", "bert", "distilbert", "roberta", "opt")
+                module = family in ("gpt2", "bert", "distilbert", "roberta", "opt", "bloom")
                 got = self.check("--model", folder, "--inputs", folder / "expected.safetensors", *layer, module=module)
                 want = given["expect.attentions"][layer[1] if layer else 0]
                 real = given["attention_mask"].bool()

@@ -20,6 +20,8 @@ TensorPtr tensor_of(const Shape& shape, std::vector<float> values) {
 std::int64_t owner(TensorId id, const Index& at, const Dims& d) {
     using enum TensorId;
     switch (id) {
+    case q_normed:
+    case k_normed:
     case q_heads:
     case k_heads:
     case v_heads:

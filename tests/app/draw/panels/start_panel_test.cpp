@@ -1,4 +1,5 @@
 #include "app/draw/panels/start_panel.h"
+#include "core/text/preset.h"
 #include "tests/app/support/documents.h"
 #include "tests/app/support/fixture.h"
 #include "tests/catch.h"
@@ -145,6 +146,7 @@ TEST_CASE("the Start page speaks of the sentence that can be typed over", "[pane
     CHECK_THAT(all_text(page.draw()), Catch::Contains("The cat sat"));
     project::Recipe fixed;
     fixed.preset = "cat-sleeps";
+    fixed.sentence = text::find_preset(fixed.preset)->sentence;
     page.show(fixed);
     CHECK(page.labels().front() == "New sentence");
     sent<FileCommand, NewProject>(action_of(page.draw(), "New sentence"));
