@@ -1,0 +1,495 @@
+#!/usr/bin/env python3
+"""Measures pocket and prints the evidence as Markdown tables.
+
+    python3 assets/models/pocket/evaluate.py
+
+The weights are the float16 numbers of model.safetensors. Held-out stories come from seeds that training does not use.
+Names: A (T, T) are the weights of one head on one text, row i the query, column j the key, both from 0; T tokens.
+"""
+
+import argparse
+import random
+import re
+import tempfile
+from pathlib import Path
+
+import numpy
+import torch
+
+import model as pocket
+import stories
+import tokenizer as bpe
+import train
+import words
+
+HELD_OUT_SEED = 770077
+STORIES = 200
+PROBE_ROWS, PROBE_LENGTH = 8, 50
+SINK = 0.3
+FORMS = {"she": "she", "her": "she", "hers": "she", "he": "he", "him": "he", "his": "he"}
+
+
+def table(head, rows):
+    """Prints a Markdown table; numbers with three decimals."""
+    show = lambda cell: f"{cell:.3f}" if isinstance(cell, float) else str(cell)
+    print("| " + " | ".join(head) + " |")
+    print("|" + " --- |" * len(head))
+    for row in rows:
+        print("| " + " | ".join(map(show, row)) + " |")
+    print()
+
+
+def batches(texts, size=25):
+    """Lists of ids in groups of like length, each group as (indices, ids (B, T), lengths); the rest is filled with </s>."""
+    order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+    for start in range(0, len(order), size):
+        indices = order[start:start + size]
+        lengths = [len(texts[i]) for i in indices]
+        ids = torch.full((len(indices), max(lengths)), bpe.EOS)
+        for row, i in enumerate(indices):
+            ids[row, :lengths[row]] = torch.tensor(texts[i])
+        yield indices, ids, lengths
+
+
+def attention(model, texts):
+    """The weights of every text in order: a list of arrays (L, H, T, T)."""
+    found = [None] * len(texts)
+    for indices, ids, lengths in batches(texts):
+        kept = []
+        model(ids, kept=kept)
+        layers = torch.stack(kept, dim=1).numpy()
+        for row, (i, T) in enumerate(zip(indices, lengths)):
+            found[i] = layers[row, :, :, :T, :T].copy()
+    return found
+
+
+def log_probabilities(model, texts, gains=None):
+    """For every text in order: an array (T - 1, V), row i the log-probabilities of token i + 1."""
+    found = [None] * len(texts)
+    for indices, ids, lengths in batches(texts):
+        logs = model(ids, gains=gains).log_softmax(-1).numpy()
+        for row, (i, T) in enumerate(zip(indices, lengths)):
+            found[i] = logs[row, :T - 1].copy()
+    return found
+
+
+def without(model, *heads):
+    """Gains (L, H) that switch off the heads, each (layer, head)."""
+    gains = torch.ones(model.config["num_hidden_layers"], model.config["num_attention_heads"])
+    for layer, head in heads:
+        gains[layer, head] = 0.0
+    return gains
+
+
+def label(head):
+    return f"{head[0]}.{head[1]}"
+
+
+def all_heads(model):
+    return [(l, h) for l in range(model.config["num_hidden_layers"]) for h in range(model.config["num_attention_heads"])]
+
+
+class Trigram:
+    """An interpolated Kneser-Ney model of three tokens (discount 0.75), and the unigram model of the same text."""
+
+    discount = 0.75
+
+    def __init__(self, ids, learnt, V):
+        """ids and learnt (rows, T): only tokens that training learns from are counted."""
+        self.V = V
+        ids = ids.astype(numpy.int64)
+        ids[ids == bpe.BOS] = bpe.EOS
+        last = learnt[:, 2:].ravel()
+        a, b, c = (ids[:, k:ids.shape[1] - 2 + k].ravel()[last] for k in range(3))
+        self.unigram = numpy.bincount(c, minlength=V) + 1.0
+        self.unigram /= self.unigram.sum()
+        self.three = numpy.unique((a * V + b) * V + c, return_counts=True)
+        after = self.three[0] % (V * V)
+        self.two = numpy.unique(after, return_counts=True)
+        self.one = numpy.bincount(self.two[0] % V, minlength=V).astype(float)
+        self.contexts = [self.sums(*self.three), self.sums(*self.two)]
+
+    def sums(self, keys, counts):
+        """For each context (key without its last token): the sum of its counts and how many tokens follow it."""
+        contexts, start = numpy.unique(keys // self.V, return_index=True)
+        return contexts, numpy.add.reduceat(counts, start), numpy.diff(numpy.append(start, len(keys)))
+
+    @staticmethod
+    def look(keys, values, wanted):
+        """values at wanted keys, 0 where a key is missing."""
+        at = numpy.minimum(numpy.searchsorted(keys, wanted), len(keys) - 1)
+        return numpy.where(keys[at] == wanted, values[at], 0)
+
+    def level(self, counted, contexts, key, lower):
+        """One interpolation: discounted counts of key, the rest from the lower model."""
+        count = self.look(*counted, key)
+        total, kinds = (self.look(contexts[0], values, key // self.V) for values in contexts[1:])
+        safe = numpy.maximum(total, 1)
+        mixed = numpy.maximum(count - self.discount, 0) / safe + self.discount * kinds / safe * lower
+        return numpy.where(total > 0, mixed, lower)
+
+    def log(self, text):
+        """Natural logs of the probability of each token of a text after its first: an array (T - 1)."""
+        text = numpy.array(text, dtype=numpy.int64)
+        text[text == bpe.BOS] = bpe.EOS
+        c, b, a = text[1:], text[:-1], numpy.concatenate([[bpe.BOS], text[:-2]])
+        total = self.one.sum()
+        lower = (numpy.maximum(self.one[c] - self.discount, 0) + self.discount * (self.one > 0).sum() / self.V) / total
+        lower = self.level(self.two, self.contexts[1], b * self.V + c, lower)
+        return numpy.log(self.level(self.three, self.contexts[0], (a * self.V + b) * self.V + c, lower))
+
+
+def held_out(tokenizer, count, two_genders=False):
+    """Held-out stories as lists of ids that start with <s>, and for each the names by pronoun {she: id, he: id} or None."""
+    rng = random.Random(HELD_OUT_SEED + two_genders)
+    texts, people = [], []
+    while len(texts) < count:
+        text, pair = stories.story(rng, two_genders)
+        ids = [bpe.BOS] + tokenizer.encode(text)
+        if len(ids) <= 256:
+            texts.append(ids)
+            people.append({person["gender"]: person["name"] for person in pair} if two_genders else None)
+    return texts, people
+
+
+def name_positions(tokenizer, ids, name):
+    """Where a token of ids spells the name, with or without the blank before it."""
+    spelled = {tokenizer.ids.get("Ġ" + name), tokenizer.ids.get(name)}
+    return [i for i, token in enumerate(ids) if token in spelled]
+
+
+# Losses
+
+
+def story_losses(model, tokenizer, work):
+    """Prints the loss on held-out stories of pocket, of a trigram and of a unigram model."""
+    texts, _ = held_out(tokenizer, STORIES)
+    texts = [ids + [bpe.EOS] for ids in texts]
+    model_loss = mean_loss(log_probabilities(model, texts), texts)
+    corpora = [numpy.load(path) for path in sorted(work.glob("corpus-*.npz"))]
+    rows = [("pocket", model_loss, float(numpy.exp(model_loss)))]
+    if corpora:
+        width = min(kept["ids"].shape[1] for kept in corpora)
+        cut = lambda name: numpy.concatenate([kept[name][:, :kept[name].shape[1] // width * width].reshape(-1, width)
+                                              for kept in corpora])
+        trigram = Trigram(cut("ids"), cut("learnt"), len(tokenizer))
+        for name, logs in (("trigram", [trigram.log(ids) for ids in texts]),
+                           ("unigram", [numpy.log(trigram.unigram[ids[1:]]) for ids in texts])):
+            loss = -float(numpy.concatenate(logs).mean())
+            rows.append((name, loss, float(numpy.exp(loss))))
+    print(f"## Loss on {STORIES} held-out stories ({sum(len(ids) - 1 for ids in texts)} tokens)\n")
+    table(("model", "loss (nats a token)", "perplexity"), rows)
+
+
+def mean_loss(logs, texts, counted=None):
+    """The mean of -log p over the tokens after the first; counted: for each text the positions to take instead."""
+    values = []
+    for number, (log, ids) in enumerate(zip(logs, texts)):
+        at = numpy.arange(1, len(ids)) if counted is None else numpy.array(counted[number], dtype=int)
+        values.append(-log[at - 1, numpy.array(ids)[at]])
+    return float(numpy.concatenate(values).mean())
+
+
+# What each head does
+
+
+def same_token_earlier(ids):
+    """P (T, T): 1 where key j < query i has the same token."""
+    ids = numpy.array(ids)
+    return numpy.tril(ids[:, None] == ids[None, :], -1).astype(float)
+
+
+def after_same_token(ids):
+    """P (T, T): 1 where the key follows an earlier token that is the same as the query's."""
+    P = same_token_earlier(ids)
+    return numpy.pad(P, ((0, 0), (1, 0)))[:, :-1]
+
+
+def text_scores(A, ids):
+    """The scores of all heads on one text: A (L, H, T, T) to a dict of arrays (L, H)."""
+    T = A.shape[-1]
+    i = numpy.arange(1, T)
+    everything = A.sum((-1, -2))
+    over = lambda P: (A * P).sum((-1, -2)) / everything
+    logs = numpy.log(numpy.maximum(A, 1e-30))
+    return {"previous": A[..., i, i - 1].mean(-1), "first": A[..., i, 0].mean(-1),
+            "self": A[..., numpy.arange(T), numpy.arange(T)].mean(-1), "entropy": -(A * logs).sum(-1).mean(-1),
+            "confidence": A.max(-1).mean(-1), "distance": over(abs(numpy.arange(T)[:, None] - numpy.arange(T)[None, :])),
+            "duplicate": over(same_token_earlier(ids)), "induction": over(after_same_token(ids)),
+            "sink": (A[..., 0].sum(-1) / T > SINK).astype(float)}
+
+
+def probe_texts(V, seed=1):
+    """Random tokens said twice after <s>: PROBE_ROWS lists of 1 + 2 S ids."""
+    rng = random.Random(seed)
+    halves = [[rng.randrange(2, V) for _ in range(PROBE_LENGTH)] for _ in range(PROBE_ROWS)]
+    return [[bpe.BOS] + half + half for half in halves]
+
+
+def probe_scores(model, V):
+    """Means over the second reading: a dict of arrays (L, H)."""
+    A = numpy.stack(attention(model, probe_texts(V)))
+    S = PROBE_LENGTH
+    i = numpy.arange(S + 1, 2 * S + 1)
+    back = lambda d: A[..., i, i - d].mean((0, -1))
+    return {"probe previous": back(1), "probe duplicate": back(S), "probe induction": back(S - 1)}
+
+
+def copying(model):
+    """OV copying of each head (L, H): the real part of the sum of eigenvalues over the sum of their sizes."""
+    E = model.model.embed_tokens.weight.double()
+    H, D = model.config["num_attention_heads"], model.config["hidden_size"]
+    found = []
+    for layer in model.model.layers:
+        V = layer.self_attn.v_proj.weight.double().view(H, D // H, D)
+        O = layer.self_attn.o_proj.weight.double().view(D, H, D // H).permute(1, 0, 2)
+        values = torch.linalg.eigvals(V @ (E.T @ E) @ O)
+        found.append((values.sum(-1).real / values.abs().sum(-1)).numpy())
+    return numpy.array(found)
+
+
+def head_scores(model, tokenizer):
+    """All scores of all heads: a dict of arrays (L, H)."""
+    texts, _ = held_out(tokenizer, STORIES)
+    each = [text_scores(A, ids) for A, ids in zip(attention(model, texts), texts)]
+    scores = {name: numpy.mean([found[name] for found in each], axis=0) for name in each[0]}
+    scores.update(probe_scores(model, len(tokenizer)))
+    scores["copying"] = copying(model)
+    return scores
+
+
+def best(scores, name):
+    """The head with the largest score, and the score."""
+    at = numpy.unravel_index(scores[name].argmax(), scores[name].shape)
+    return (int(at[0]), int(at[1])), float(scores[name][at])
+
+
+def print_heads(model, scores):
+    print(f"## Every head\n\nMeans over {STORIES} held-out stories; probe: random tokens said twice.\n")
+    names = list(scores)
+    table(("head", *names), [(label(head), *(float(scores[name][head]) for name in names)) for head in all_heads(model)])
+
+
+# Pronouns and verbs
+
+
+def pronoun_rows(tokenizer, ids, names):
+    """The rows of pronouns after both names were said: pairs of (row, the positions of the right name before it)."""
+    at = {gender: name_positions(tokenizer, ids, name) for gender, name in names.items()}
+    rows = []
+    for i, token in enumerate(ids):
+        gender = FORMS.get(tokenizer.names[token].replace("Ġ", "").lower())
+        if gender and all(positions and positions[0] < i for positions in at.values()):
+            rows.append((i, [j for j in at[gender] if j < i]))
+    return rows
+
+
+def subject_texts(tokenizer, count):
+    """Sentences whose verb stands behind a place: lists of ids that end with the verb, and the position of the subject."""
+    rng = random.Random(HELD_OUT_SEED + 2)
+    lists, texts, subjects = words.lists(), [], []
+    beasts = [animal for animal in words.animals() if len(tokenizer.encode(animal)) == 1]
+    while len(texts) < count:
+        adjective = lambda: rng.choice(["", "", rng.choice(lists["adj"]) + " "])
+        animal, verb = rng.choice(beasts), rng.choice(["sat", "slept", "was", "ran", "looked", "walked"])
+        where = rng.choice([f"that lived in the {adjective()}", f"near the {adjective()}", f"behind the {adjective()}"])
+        before = rng.choice(["", "In the morning ", "Then ", "One day "])
+        text = f"{before}{'the' if before else 'The'} {adjective()}{animal} {where}{rng.choice(lists['place'])} {verb}"
+        ids = [bpe.BOS] + tokenizer.encode(text)
+        texts.append(ids)
+        subjects.append([(len(ids) - 1, [ids.index(tokenizer.encode(animal)[0])])])
+    return texts, subjects
+
+
+def reference_scores(model, texts, rows):
+    """How often the largest weight of a row is on a right key: accuracy (L, H), chance, the best fixed offset and its share.
+
+    rows: for each text a list of (row, right keys). Chance is the share of keys that are right.
+    """
+    hits, chance, offsets, count = 0, 0.0, numpy.zeros(64), 0
+    for A, wanted in zip(attention(model, texts), rows):
+        for i, right in wanted:
+            hits = hits + numpy.isin(A[:, :, i, :i + 1].argmax(-1), right)
+            chance += len(right) / (i + 1)
+            for j in right:
+                if i - j < len(offsets):
+                    offsets[i - j] += 1
+            count += 1
+    offset = int(offsets.argmax())
+    return hits / count, chance / count, offset, float(offsets[offset] / count), count
+
+
+def nearest_name(tokenizer, texts, people, rows):
+    """How often the nearest name before the row is the right one."""
+    hits = [max(max(position for position in name_positions(tokenizer, ids, name) if position < i)
+                for name in names.values()) in right
+            for ids, names, wanted in zip(texts, people, rows) for i, right in wanted]
+    return float(numpy.mean(hits))
+
+
+def print_references(model, tokenizer):
+    """Prints which heads read back to a name or a subject, and returns the best head for pronouns."""
+    texts, people = held_out(tokenizer, STORIES, two_genders=True)
+    rows = [pronoun_rows(tokenizer, ids, names) for ids, names in zip(texts, people)]
+    pronouns = reference_scores(model, texts, rows)
+    print(f"## From pronouns to names\n\n{STORIES} held-out stories with one woman and one man, {pronouns[4]} pronouns. Right: the "
+          "largest weight of the pronoun's row is on the name of the person.\n")
+    found = print_accuracy(model, pronouns, [("the nearest name", nearest_name(tokenizer, texts, people, rows))])
+    texts, rows = subject_texts(tokenizer, STORIES)
+    verbs = reference_scores(model, texts, rows)
+    print(f"## From verbs to subjects\n\n{verbs[4]} sentences such as \"{tokenizer.decode(texts[0][1:]).strip()}\". Right: the largest "
+          "weight of the last row is on the animal.\n")
+    print_accuracy(model, verbs, [])
+    return found
+
+
+def print_accuracy(model, measured, more):
+    accuracy, chance, offset, share, _ = measured
+    ranked = sorted(all_heads(model), key=lambda head: -accuracy[head])[:4]
+    table(("reads", "accuracy"), [("head " + label(head), float(accuracy[head])) for head in ranked]
+          + [("a key at random", chance), (f"always {offset} tokens back", share), *more])
+    return ranked[0]
+
+
+# Heads switched off
+
+
+def second_readings(tokenizer, count=100):
+    """Texts that somebody reads twice: ids, and the positions of tokens that an earlier run of three tokens foretells."""
+    rng = random.Random(HELD_OUT_SEED + 3)
+    texts, counted = [], []
+    while len(texts) < count:
+        ids = [bpe.BOS] + tokenizer.encode(stories.said_twice(rng))
+        seen, at = {}, []
+        for i in range(3, len(ids)):
+            key = tuple(ids[i - 3:i])
+            if seen.get(key) == ids[i]:
+                at.append(i)
+            seen[key] = ids[i]
+        if at and len(ids) <= 256:
+            texts.append(ids)
+            counted.append(at)
+    return texts, counted
+
+
+def print_ablation(model, tokenizer, heads):
+    """Prints the losses with each of the named heads switched off. heads: pairs of (name, list of heads)."""
+    probe = probe_texts(len(tokenizer), seed=2)
+    second = [list(range(PROBE_LENGTH + 2, 2 * PROBE_LENGTH + 1))] * len(probe)
+    twice, again = second_readings(tokenizer)
+    told, _ = held_out(tokenizer, STORIES)
+    losses = lambda gains: [mean_loss(log_probabilities(model, texts, gains), texts, counted)
+                            for texts, counted in ((probe, second), (twice, again), (told, None))]
+    whole = losses(None)
+    rows = [("none", *whole)]
+    for name, chosen in heads:
+        changed = losses(without(model, *chosen))
+        rows.append((name, *(f"{value:.3f} ({value - base:+.3f})" for value, base in zip(changed, whole))))
+    print("## Loss with heads switched off\n\nIn brackets the change. Random tokens and texts said twice: only tokens of the "
+          "second reading count.\n")
+    table(("switched off", "random tokens said twice", "texts said twice", "held-out stories"), rows)
+
+
+def name_cases(tokenizer, texts, people):
+    """Where the next token is one of the two names and both were said: tuples (text, row, right id, other id)."""
+    cases = []
+    for number, (ids, names) in enumerate(zip(texts, people)):
+        spelled = [tokenizer.ids.get("Ġ" + name) for name in names.values()]
+        if None in spelled:
+            continue
+        first = [ids.index(token) if token in ids else len(ids) for token in spelled]
+        for i in range(max(first) + 1, len(ids)):
+            if ids[i] in spelled:
+                cases.append((number, i - 1, ids[i], spelled[1 - spelled.index(ids[i])]))
+    return cases
+
+
+def name_numbers(logs, cases):
+    """Mean probability of the right name, mean of the other, and how often the right one has the larger."""
+    right = numpy.exp([logs[number][row, token] for number, row, token, _ in cases])
+    other = numpy.exp([logs[number][row, token] for number, row, _, token in cases])
+    return float(right.mean()), float(other.mean()), float((right > other).mean())
+
+
+def print_names(model, tokenizer):
+    """Prints which heads carry names, and returns the one whose absence costs the right name most."""
+    texts, people = held_out(tokenizer, STORIES, two_genders=True)
+    cases = name_cases(tokenizer, texts, people)
+    whole = name_numbers(log_probabilities(model, texts), cases)
+    changed = {head: name_numbers(log_probabilities(model, texts, without(model, head)), cases) for head in all_heads(model)}
+    ranked = sorted(changed, key=lambda head: changed[head][0])[:6]
+    print(f"## Heads that carry names\n\n{len(cases)} places in {STORIES} held-out stories where the next word is one of two names "
+          "that were said before.\n")
+    table(("switched off", "probability of the right name", "of the other name", "right name ahead"),
+          [("none", *whole)] + [(label(head), *changed[head]) for head in ranked])
+    return ranked[0]
+
+
+def print_example(model, tokenizer, prompt, heads):
+    """Prints the three likeliest next words of a prompt, whole and without each of the heads."""
+    ids = torch.tensor([[bpe.BOS] + tokenizer.encode(prompt)])
+    rows = []
+    for name, gains in [("none", None)] + [(label(head), without(model, head)) for head in heads]:
+        chances, tokens = model(ids, gains=gains)[0, -1].softmax(-1).topk(3)
+        rows.append((name, *(f"{tokenizer.decode([token]).strip()} {chance:.3f}"
+                             for token, chance in zip(tokens.tolist(), chances.tolist()))))
+    print(f"\"{prompt} ...\"\n")
+    table(("switched off", "first", "second", "third"), rows)
+
+
+# Continuations
+
+
+def continuation(model, tokenizer, prompt, length=24, temperature=0.0, seed=1, gains=None):
+    """The prompt with what the model adds: the likeliest token each time, or one drawn at a temperature."""
+    torch.manual_seed(seed)
+    ids = [bpe.BOS] + tokenizer.encode(prompt)
+    for _ in range(length):
+        logits = model(torch.tensor([ids]), gains=gains)[0, -1]
+        token = int(logits.argmax()) if temperature == 0 else int(torch.multinomial((logits / temperature).softmax(-1), 1))
+        if token == bpe.EOS:
+            break
+        ids.append(token)
+    return tokenizer.decode(ids[1:]).strip()
+
+
+PROMPTS = ["The cat sat down and", "The animal didn't cross the street because it was too", "One day Anna went to the market with Tom.",
+           "Mary had a letter for John. She gave", "The dogs near the house", "\"Where is my hat, Ben?\" asked Lucy.",
+           "He bought a lamp, a rope and a bell. He said it again: a lamp,"]
+
+
+def print_continuations(model, tokenizer):
+    print("## How it goes on\n")
+    table(("start", "the likeliest words", "drawn at temperature 0.8"),
+          [(prompt, *(re.sub(r"\s+", " ", continuation(model, tokenizer, prompt, temperature=t)[len(prompt):]) for t in (0.0, 0.8)))
+           for prompt in PROMPTS])
+
+
+def main():
+    here = Path(__file__).resolve().parent
+    parser = argparse.ArgumentParser(description="Prints what pocket has learnt, as Markdown.")
+    parser.add_argument("--model", type=Path, default=here, help="folder of the model (default: this one)")
+    parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "pocket",
+                        help="folder of the training text, for the trigram")
+    parser.add_argument("--threads", type=int, default=2)
+    arguments = parser.parse_args()
+    torch.set_num_threads(arguments.threads)
+    torch.set_grad_enabled(False)
+    model, tokenizer = pocket.load(arguments.model), bpe.load(arguments.model / "tokenizer.json")
+    story_losses(model, tokenizer, train.text_folder(arguments.work))
+    scores = head_scores(model, tokenizer)
+    print_heads(model, scores)
+    inducer, previous = best(scores, "probe induction")[0], best(scores, "probe previous")[0]
+    pronouns = print_references(model, tokenizer)
+    namer = print_names(model, tokenizer)
+    inducers = [head for head in all_heads(model) if scores["probe induction"][head] > 0.3]
+    print_ablation(model, tokenizer, [(f"{label(inducer)} (induction)", [inducer]),
+                                      ("all above 0.3: " + ", ".join(map(label, inducers)), inducers),
+                                      (f"{label(previous)} (previous token)", [previous]),
+                                      (f"{label(pronouns)} (pronouns)", [pronouns]), (f"{label(namer)} (names)", [namer])])
+    print_example(model, tokenizer, "When Mary and John went to the shop, John gave a book to", [namer, inducer, pronouns])
+    print_continuations(model, tokenizer)
+
+
+if __name__ == "__main__":
+    main()
