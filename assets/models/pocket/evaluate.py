@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy
 import torch
 
+import corpus
 import model as pocket
 import stories
 import tokenizer as bpe
-import train
 import words
 
 HELD_OUT_SEED = 770077
@@ -94,13 +94,14 @@ class Trigram:
 
     discount = 0.75
 
-    def __init__(self, ids, learnt, V):
-        """ids and learnt (rows, T): only tokens that training learns from are counted."""
+    def __init__(self, texts, V):
+        """texts: pairs of ids and learnt, each (rows, T); only tokens that training learns from are counted."""
         self.V = V
-        ids = ids.astype(numpy.int64)
-        ids[ids == bpe.BOS] = bpe.EOS
-        last = learnt[:, 2:].ravel()
-        a, b, c = (ids[:, k:ids.shape[1] - 2 + k].ravel()[last] for k in range(3))
+        found = []
+        for ids, learnt in texts:
+            ids = numpy.where(ids == bpe.BOS, bpe.EOS, ids.astype(numpy.int64))
+            found.append([ids[:, k:ids.shape[1] - 2 + k][learnt[:, 2:]] for k in range(3)])
+        a, b, c = (numpy.concatenate(column) for column in zip(*found))
         self.unigram = numpy.bincount(c, minlength=V) + 1.0
         self.unigram /= self.unigram.sum()
         self.three = numpy.unique((a * V + b) * V + c, return_counts=True)
@@ -166,13 +167,10 @@ def story_losses(model, tokenizer, work):
     texts, _ = held_out(tokenizer, STORIES)
     texts = [ids + [bpe.EOS] for ids in texts]
     model_loss = mean_loss(log_probabilities(model, texts), texts)
-    corpora = [numpy.load(path) for path in sorted(work.glob("corpus-*.npz"))]
+    corpora = [(kept["ids"], kept["learnt"]) for kept in map(numpy.load, sorted(work.glob("corpus-*.npz")))]
     rows = [("pocket", model_loss, float(numpy.exp(model_loss)))]
     if corpora:
-        width = min(kept["ids"].shape[1] for kept in corpora)
-        cut = lambda name: numpy.concatenate([kept[name][:, :kept[name].shape[1] // width * width].reshape(-1, width)
-                                              for kept in corpora])
-        trigram = Trigram(cut("ids"), cut("learnt"), len(tokenizer))
+        trigram = Trigram(corpora, len(tokenizer))
         for name, logs in (("trigram", [trigram.log(ids) for ids in texts]),
                            ("unigram", [numpy.log(trigram.unigram[ids[1:]]) for ids in texts])):
             loss = -float(numpy.concatenate(logs).mean())
@@ -292,9 +290,10 @@ def subject_texts(tokenizer, count):
     while len(texts) < count:
         adjective = lambda: rng.choice(["", "", rng.choice(lists["adj"]) + " "])
         animal, verb = rng.choice(beasts), rng.choice(["sat", "slept", "was", "ran", "looked", "walked"])
-        where = rng.choice([f"that lived in the {adjective()}", f"near the {adjective()}", f"behind the {adjective()}"])
+        where = rng.choice(["that lived in", "near", "behind"]) + f" the {adjective()}{rng.choice(lists['place'])}"
+        where += rng.choice(["", f" near the {adjective()}{rng.choice(lists['place'])}"])
         before = rng.choice(["", "In the morning ", "Then ", "One day "])
-        text = f"{before}{'the' if before else 'The'} {adjective()}{animal} {where}{rng.choice(lists['place'])} {verb}"
+        text = f"{before}{'the' if before else 'The'} {adjective()}{animal} {where} {verb}"
         ids = [bpe.BOS] + tokenizer.encode(text)
         texts.append(ids)
         subjects.append([(len(ids) - 1, [ids.index(tokenizer.encode(animal)[0])])])
@@ -476,7 +475,7 @@ def main():
     torch.set_num_threads(arguments.threads)
     torch.set_grad_enabled(False)
     model, tokenizer = pocket.load(arguments.model), bpe.load(arguments.model / "tokenizer.json")
-    story_losses(model, tokenizer, train.text_folder(arguments.work))
+    story_losses(model, tokenizer, corpus.text_folder(arguments.work))
     scores = head_scores(model, tokenizer)
     print_heads(model, scores)
     inducer, previous = best(scores, "probe induction")[0], best(scores, "probe previous")[0]
