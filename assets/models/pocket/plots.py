@@ -48,7 +48,7 @@ The {A.pet} {A.pet.act} because it was {feeling}.
 "Thank you, {A.n}," said {B.n}.
 "Come [in|here|with me|back], {A.n}," said {B.n}. "[It is|The {place} is] {adj}."
 "Where is [my|the] {B.thing}, {A.n}?" asked {B.n}. "It is {under} the {thing}," said {A.n}.
-"Are you {feeling}, {A.n}?" asked {B.n}. "[Yes|No], I am {feeling}," [said {A.n}|{A} said].
+"Are you {feeling#1}, {A.n}?" asked {B.n}. "[Yes, I am {feeling#1}|No, I am {feeling}]," [said {A.n}|{A} said].
 {A} said, "I [want|need|like|have|see] a {adj} {thing}."
 {A} said that {A} was {feeling}.
 {A} said to {B.n}, "{B.n}, you are {trait}."
@@ -115,7 +115,7 @@ After that {A} [was {feeling}|{went} home|{A.act}].
 While {A} {A.act}, {B.n} {B.act}.
 Before {A} {went} to the {place}, {A} {A.act}.
 As soon as {A} {saw} {B.n}, {A} [smiled|ran away|stopped|laughed|waved].
-If {weather}, {A} [stays|sleeps|works] at home.
+When {weather}, {A} always [stayed|slept|worked] at home.
 {A} liked [the {adj} {thing}|{A.food}|{B.n}|{animals}] more than [the {adj} one|{food}|{animals}].
 Nobody [knew|saw|heard] {A.n}.
 Everybody liked {A.n}, because {A} was {trait}.
