@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-CONFIG = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 256, "intermediate_size": 448,
+CONFIG = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 192, "intermediate_size": 384,
           "num_hidden_layers": 4, "num_attention_heads": 8, "num_key_value_heads": 8, "vocab_size": 1536,
           "max_position_embeddings": 512, "rope_theta": 10000.0, "rms_norm_eps": 1e-5, "hidden_act": "silu",
           "attention_bias": False, "mlp_bias": False, "tie_word_embeddings": True, "initializer_range": 0.02,
@@ -133,12 +133,18 @@ class Pocket(nn.Module):
         self.start()
 
     def start(self):
-        """Random weights: normal, narrower where the result is added to the residual stream."""
+        """Random weights: normal, narrower where the result is added to the residual stream.
+
+        All word embeddings share one random direction. It makes no difference to the probabilities, and gives every head
+        from the start a number that does not depend on the word, without which it cannot attend by position.
+        """
         layers = self.config["num_hidden_layers"]
         for name, parameter in self.named_parameters():
             if parameter.dim() == 2:
                 adds = name.endswith(("o_proj.weight", "down_proj.weight"))
-                nn.init.normal_(parameter, std=0.04 / ((2 * layers) ** 0.5 if adds else 1.0))
+                nn.init.normal_(parameter, std=0.05 / ((2 * layers) ** 0.5 if adds else 1.0))
+        with torch.no_grad():
+            self.model.embed_tokens.weight += 0.05 * torch.randn(self.config["hidden_size"])
 
     def forward(self, ids, gains=None, kept=None):
         """Logits (B, T, V) for ids (B, T).

@@ -14,7 +14,6 @@ import tempfile
 import time
 from pathlib import Path
 
-import numpy
 import torch
 from torch.nn import functional
 
@@ -22,25 +21,23 @@ import corpus
 import model as pocket
 
 BATCH_TOKENS = 2048
-STEPS = 6000
-LONG_FROM = 0.75              # this share of the steps has sequences of SHORT tokens, the rest of LONG
-SHORT, LONG = 128, 256
-PEAK_RATE, LAST_RATE, WARM_UP = 2e-3, 2e-5, 200
+STEPS = 4000
+FIRST_STEPS = 800             # with sequences of 64 tokens; then 128 tokens, and 256 in the last part
+LAST_PART = 0.25              # the share of the steps in which the learning rate falls
+PEAK_RATE, LAST_RATE, WARM_UP = 2.5e-3, 2e-5, 100
 WEIGHT_DECAY = 0.05
 
 
-def phases(steps):
-    """The two phases of training, each as (first step, last step + 1, T, sequences in a batch)."""
-    change = round(steps * LONG_FROM)
-    return [(0, change, SHORT, BATCH_TOKENS // SHORT), (change, steps, LONG, BATCH_TOKENS // LONG)]
+def length(step, steps):
+    """How many tokens a sequence of this step has."""
+    return 256 if step >= steps - round(steps * LAST_PART) else 64 if step < FIRST_STEPS else 128
 
 
 def rate(step, steps):
-    """The learning rate: a rise over WARM_UP steps, then PEAK_RATE, in the second phase half a cosine to LAST_RATE."""
-    start = round(steps * LONG_FROM)
-    if step < start:
-        return PEAK_RATE * min(1.0, (step + 1) / WARM_UP)
-    return LAST_RATE + 0.5 * (PEAK_RATE - LAST_RATE) * (1 + math.cos(math.pi * (step - start) / (steps - start)))
+    """The learning rate: a rise over WARM_UP steps, then PEAK_RATE, in the last part half a cosine to LAST_RATE."""
+    last = round(steps * LAST_PART)
+    done = max(0.0, (step - (steps - last)) / last)
+    return min(1.0, (step + 1) / WARM_UP) * (LAST_RATE + 0.5 * (PEAK_RATE - LAST_RATE) * (1 + math.cos(math.pi * done)))
 
 
 def loss_of(model, ids, learnt):
@@ -58,27 +55,20 @@ def make_optimizer(model):
                              lr=PEAK_RATE, betas=(0.9, 0.98), foreach=True)
 
 
-def make_batches(work, tokenizer, steps):
-    """Writes the training text and returns a function from a step to its batch (ids, learnt), each (B, T + 1)."""
-    plan = phases(steps)
-    data = [corpus.sequences(work / f"corpus-{T}.npz", tokenizer, corpus.SEED + T, T, (end - start) * B)
-            for start, end, T, B in plan]
-
+def batches(tokenizer, steps):
+    """A function from a step to its batch: ids and learnt, each (B, T + 1)."""
     def batch(step):
-        number = 0 if step < plan[0][1] else 1
-        start, _, _, B = plan[number]
-        rows = slice((step - start) * B, (step - start + 1) * B)
-        return tuple(torch.from_numpy(array[rows].astype(kind)) for array, kind in zip(data[number], (numpy.int64, bool)))
-
+        T = length(step, steps)
+        return tuple(torch.from_numpy(array) for array in corpus.batch(tokenizer, step, T, BATCH_TOKENS // T))
     return batch
 
 
-def train(model, optimizer, batches, first, steps, after):
-    """Takes the steps first to steps - 1. batches: step to (ids, learnt). after(step, loss) is called after each."""
+def train(model, optimizer, batch, first, steps, after):
+    """Takes the steps first to steps - 1. batch: step to (ids, learnt). after(step, loss) is called after each."""
     for step in range(first, steps):
         for group in optimizer.param_groups:
             group["lr"] = rate(step, steps)
-        loss = loss_of(model, *batches(step))
+        loss = loss_of(model, *batch(step))
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -90,7 +80,7 @@ def main():
     here = Path(__file__).resolve().parent
     parser = argparse.ArgumentParser(description="Trains pocket and writes the model into a folder.")
     parser.add_argument("--out", type=Path, default=here, help="folder for the model (default: this one)")
-    parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "pocket", help="folder for text and saves")
+    parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "pocket", help="folder for saves")
     parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--every", type=int, default=250, help="save after so many steps")
@@ -99,13 +89,12 @@ def main():
     torch.set_num_threads(arguments.threads)
     torch.manual_seed(corpus.SEED)
     arguments.out.mkdir(parents=True, exist_ok=True)
-    work = corpus.text_folder(arguments.work)
-    tokenizer = corpus.learn_tokenizer(work / "tokenizer.json")
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    tokenizer = corpus.learn_tokenizer()
     tokenizer.save(arguments.out / "tokenizer.json")
-    batches = make_batches(work, tokenizer, arguments.steps)
     model = pocket.Pocket(pocket.CONFIG)
     optimizer = make_optimizer(model)
-    first, state = 0, work / "state.pt"
+    first, state = 0, arguments.work / "state.pt"
     if arguments.resume:
         saved = torch.load(state)
         model.load_state_dict(saved["model"])
@@ -123,7 +112,7 @@ def main():
             model.save(arguments.out)
             torch.save({"steps": step + 1, "model": model.state_dict(), "optimizer": optimizer.state_dict()}, state)
 
-    train(model, optimizer, batches, first, arguments.steps, after)
+    train(model, optimizer, batches(tokenizer, arguments.steps), first, arguments.steps, after)
     model.save(arguments.out)
 
 
