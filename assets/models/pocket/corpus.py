@@ -1,7 +1,8 @@
 """The training text of pocket as token ids: which documents there are, and how they are packed into sequences.
 
-About seven in ten tokens are stories. The rest is said two to four times: sequences of random tokens, and lists of words
-that somebody reads again. The loss leaves out the first reading of a random sequence, which nobody can predict.
+Some documents are stories. The others are said two to four times: sequences of random tokens, and lists of words that
+somebody reads again. The loss leaves out the first reading of a random sequence, which nobody can predict. Training starts
+with many short sequences of random tokens, and goes on with more stories.
 """
 
 import random
@@ -14,7 +15,6 @@ import tokenizer as bpe
 SEED = 20261
 VOCABULARY = 1536
 STORIES_FOR_TOKENIZER = 6000
-RANDOM_SHARE, TWICE_SHARE = 0.28, 0.14   # of the documents
 
 
 def learn_tokenizer():
@@ -24,36 +24,39 @@ def learn_tokenizer():
     return bpe.learn(texts, VOCABULARY)
 
 
-def random_repeat(rng):
+def random_repeat(rng, longest):
     """Random token ids said two to four times, as (ids, learnt): learnt is 0 for the first reading."""
-    length = rng.randint(4, 60) if rng.random() < 0.3 else rng.randint(4, 20)
+    length = rng.randint(4, longest) if rng.random() < 0.3 else rng.randint(4, min(20, longest))
     ids = [rng.randrange(2, VOCABULARY) for _ in range(length)]
     times = rng.choice([2, 2, 3]) if length > 20 else rng.choice([2, 3, 4])
     return ids * times, [0] * length + [1] * (length * (times - 1))
 
 
-def document(rng, tokenizer):
-    """One document as (ids, learnt): learnt is 1 where the loss counts the prediction of that token."""
+def document(rng, tokenizer, shares, longest):
+    """One document as (ids, learnt): learnt is 1 where the loss counts the prediction of that token.
+
+    shares: of random sequences and of texts said twice among the documents. longest: the most tokens of a random sequence.
+    """
     kind = rng.random()
-    if kind < RANDOM_SHARE:
-        return random_repeat(rng)
-    text = stories.said_twice(rng) if kind < RANDOM_SHARE + TWICE_SHARE else stories.story(rng)[0]
+    if kind < shares[0]:
+        return random_repeat(rng, longest)
+    text = stories.said_twice(rng) if kind < sum(shares) else stories.story(rng)[0]
     ids = tokenizer.encode(text)
     return ids, [1] * len(ids)
 
 
-def sequence(rng, tokenizer, T):
-    """T + 1 ids that start with <s>, with </s> after each document, and for each whether the loss counts it."""
-    ids, learnt = [bpe.BOS], [0]
+def sequence(rng, tokenizer, T, shares, longest):
+    """T + 1 ids: documents, each between <s> and </s>; and for each id whether the loss counts it."""
+    ids, learnt = [], []
     while len(ids) < T + 1:
-        more, counted = document(rng, tokenizer)
-        ids += more + [bpe.EOS]
-        learnt += counted + [1]
+        more, counted = document(rng, tokenizer, shares, longest)
+        ids += [bpe.BOS] + more + [bpe.EOS]
+        learnt += [0] + counted + [1]
     return ids[:T + 1], learnt[:T + 1]
 
 
-def batch(tokenizer, step, T, B):
+def batch(tokenizer, step, B, T, shares, longest):
     """The sequences of a step, drawn from the seed and the number of the step: ids and learnt, each (B, T + 1)."""
     rng = random.Random(SEED * 1000003 + step)
-    rows = [sequence(rng, tokenizer, T) for _ in range(B)]
+    rows = [sequence(rng, tokenizer, T, shares, longest) for _ in range(B)]
     return numpy.array([ids for ids, _ in rows]), numpy.array([learnt for _, learnt in rows], dtype=bool)

@@ -10,7 +10,6 @@ Names: A (T, T) are the weights of one head on one text, row i the query, column
 import argparse
 import random
 import re
-import tempfile
 from pathlib import Path
 
 import numpy
@@ -20,6 +19,7 @@ import corpus
 import model as pocket
 import stories
 import tokenizer as bpe
+import train
 import words
 
 HELD_OUT_SEED = 770077
@@ -95,12 +95,12 @@ class Trigram:
     discount = 0.75
 
     def __init__(self, texts, V):
-        """texts: pairs of ids and learnt, each (rows, T); only tokens that training learns from are counted."""
+        """texts: pairs of ids and learnt, each (B, T + 1); only tokens that training learns from are counted."""
         self.V = V
         found = []
         for ids, learnt in texts:
-            ids = numpy.where(ids == bpe.BOS, bpe.EOS, ids.astype(numpy.int64))
-            found.append([ids[:, k:ids.shape[1] - 2 + k][learnt[:, 2:]] for k in range(3)])
+            ids, T = numpy.pad(ids, ((0, 0), (1, 0)), constant_values=bpe.EOS), ids.shape[1] - 1
+            found.append([ids[:, k:T + k][learnt[:, 1:]] for k in range(3)])
         a, b, c = (numpy.concatenate(column) for column in zip(*found))
         self.unigram = numpy.bincount(c, minlength=V) + 1.0
         self.unigram /= self.unigram.sum()
@@ -132,8 +132,7 @@ class Trigram:
     def log(self, text):
         """Natural logs of the probability of each token of a text after its first: an array (T - 1)."""
         text = numpy.array(text, dtype=numpy.int64)
-        text[text == bpe.BOS] = bpe.EOS
-        c, b, a = text[1:], text[:-1], numpy.concatenate([[bpe.BOS], text[:-2]])
+        c, b, a = text[1:], text[:-1], numpy.concatenate([[bpe.EOS], text[:-2]])
         total = self.one.sum()
         lower = (numpy.maximum(self.one[c] - self.discount, 0) + self.discount * (self.one > 0).sum() / self.V) / total
         lower = self.level(self.two, self.contexts[1], b * self.V + c, lower)
@@ -162,21 +161,17 @@ def name_positions(tokenizer, ids, name):
 # Losses
 
 
-def story_losses(model, tokenizer, work):
-    """Prints the loss on held-out stories of pocket, of a trigram and of a unigram model."""
+def story_losses(model, tokenizer):
+    """Prints the loss on held-out stories of pocket, and of a trigram and a unigram model of its training text."""
     texts, _ = held_out(tokenizer, STORIES)
     texts = [ids + [bpe.EOS] for ids in texts]
-    model_loss = mean_loss(log_probabilities(model, texts), texts)
-    corpora = [(kept["ids"], kept["learnt"]) for kept in map(numpy.load, sorted(work.glob("corpus-*.npz")))]
-    rows = [("pocket", model_loss, float(numpy.exp(model_loss)))]
-    if corpora:
-        trigram = Trigram(corpora, len(tokenizer))
-        for name, logs in (("trigram", [trigram.log(ids) for ids in texts]),
-                           ("unigram", [numpy.log(trigram.unigram[ids[1:]]) for ids in texts])):
-            loss = -float(numpy.concatenate(logs).mean())
-            rows.append((name, loss, float(numpy.exp(loss))))
+    trigram = Trigram((corpus.batch(tokenizer, step, **train.part(step, train.STEPS)) for step in range(train.STEPS)),
+                      len(tokenizer))
+    losses = {"pocket": mean_loss(log_probabilities(model, texts), texts),
+              "trigram": -float(numpy.concatenate([trigram.log(ids) for ids in texts]).mean()),
+              "unigram": -float(numpy.concatenate([numpy.log(trigram.unigram[ids[1:]]) for ids in texts]).mean())}
     print(f"## Loss on {STORIES} held-out stories ({sum(len(ids) - 1 for ids in texts)} tokens)\n")
-    table(("model", "loss (nats a token)", "perplexity"), rows)
+    table(("model", "loss (nats a token)", "perplexity"), [(name, loss, float(numpy.exp(loss))) for name, loss in losses.items()])
 
 
 def mean_loss(logs, texts, counted=None):
@@ -468,14 +463,12 @@ def main():
     here = Path(__file__).resolve().parent
     parser = argparse.ArgumentParser(description="Prints what pocket has learnt, as Markdown.")
     parser.add_argument("--model", type=Path, default=here, help="folder of the model (default: this one)")
-    parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "pocket",
-                        help="folder of the training text, for the trigram")
     parser.add_argument("--threads", type=int, default=2)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     torch.set_grad_enabled(False)
     model, tokenizer = pocket.load(arguments.model), bpe.load(arguments.model / "tokenizer.json")
-    story_losses(model, tokenizer, corpus.text_folder(arguments.work))
+    story_losses(model, tokenizer)
     scores = head_scores(model, tokenizer)
     print_heads(model, scores)
     inducer, previous = best(scores, "probe induction")[0], best(scores, "probe previous")[0]

@@ -9,12 +9,12 @@ OPENINGS = """
 {time} {A.n} [{went}|walked|came] to the {place#1} with {B.n}.
 {A.n} and {B.n} [lived|worked|met|sat] [in|near|at] the {place#1}.
 {A.n} was a {trait} {A.job}. {B.n} was a {B.job}.
-There was a {trait} {A.job}. The name of the {A.job} was {A.n}. {A} had a {adj} {A.pet} and a friend. The friend was {B.n}.
+There was a {trait} {A.job}. The name of the {A.job} was {A.n}. {A} had a {look} {A.pet} and a friend. The friend was {B.n}.
 {A.n} had a {adj} {A.thing}. {B.n} had a {B.pet}.
 {time}, {weather}. {A.n} and {B.n} were in the {indoor}.
 {A.n} the {A.job} and {B.n} the {B.job} were friends.
 {A.n} met {B.n} [near|behind|at|in] the {place#1}.
-{A.n} had a {A.pet}. The {A.pet} was {adj}. {B.n} lived [near the {B.place}|next door].
+{A.n} had a {A.pet}. The {A.pet} was {look}. {B.n} lived [near the {B.place}|next door].
 {A.n} lived in a {adj} house near the {A.place} with {A.p} {A.pet}. {B.n} lived in the {place#1}.
 {B.n} was {feeling}. {A.n} [came|went] to [see|help|visit] {B.o}.
 When {A.n} and {B.n} went to the {place#1}, {weather}.
@@ -47,28 +47,28 @@ The {A.pet} {A.pet.act} because it was {feeling}.
 {B} thanked {A.n} for the {thing}.
 "Thank you, {A.n}," said {B.n}.
 "Come [in|here|with me|back], {A.n}," said {B.n}. "[It is|The {place} is] {adj}."
-"Where is [my|the] {B.thing}, {A.n}?" asked {B.n}. "It is {under} the {thing}," said {A.n}.
+"Where is [my|the] {B.thing}, {A.n}?" asked {B.n}. "It is {under} the {spot}," said {A.n}.
 "Are you {feeling#1}, {A.n}?" asked {B.n}. "[Yes, I am {feeling#1}|No, I am {feeling}]," [said {A.n}|{A} said].
 {A} said, "I [want|need|like|have|see] a {adj} {thing}."
 {A} said that {A} was {feeling}.
 {A} said to {B.n}, "{B.n}, you are {trait}."
 "I am {feeling}," said {A.n}. "So am I," said {B.n}.
 "Hello, {B.n}," said {A.n}. "Hello, {A.n}," said {B.n}.
-"Look!" said {A.n}. "There is a {adj} {animal} {under} the {thing}."
+"Look!" said {A.n}. "There is a {look} {animal} {under} the {spot}."
 {A} asked {B.n} for [a {thing}|some {food}|help|{B.p} {B.thing}].
 {A} was {feeling}, so {A} [went home|sat down|ate some {food}|went to bed|drank some water|slept|cried|laughed|sang a song].
 {A} was {feeling} because [{weather}|{B.n} was {feeling}|the {thing} was broken|{A.p} {A.pet} was {feeling}].
 {A} was not {feeling}, but {B} was.
 {A} did not [know|see|hear|like|want] the {thing}.
 Then {A} {went} to the {place}.
-{A} {went} {adverb} to the {place} and {B} {went} to the {place}.
+{A} [walked|went|ran|drove] {adverb} to the {place}, and {B} {went} to the {place}.
 {A} {went} home with {A.p} {A.pet}.
-{A} {went} [over|through|past|across|along|behind] the {place} [and|until] {A} {saw} a {adj} {animal#2}. The {animal#2} {animal#2.act}.
-{weather}, so {A} stayed [in the {indoor}|at home].
-{weather}, but {A} {went} out.
-When {weather}, {A} [closed the window|lit a {thing}|put on a {thing}|stayed inside|went to bed].
+{A} [walked|ran|went|hurried|climbed|rode] [through|past|along|behind|across] the {place} [and|until {A}] {saw} a {look} {animal#2}. The {animal#2} {animal#2.act}.
+{badly}, so {A} stayed [in the {indoor}|at home].
+{badly}, but {A} [went|walked|ran] out.
+When {badly}, {A} [closed the window|lit a [lamp|candle|lantern|fire]|put on a {thing}|stayed inside|went to bed].
 {A} did not cross the street because {A} was too [tired|afraid|slow|old].
-The {animal#3} did not cross the {place} because it was too [tired|wide|afraid|deep|busy|small|dark|hungry].
+The {animal#3} did not cross the [street|road|river|bridge|field|square|lake] because it was too [tired|wide|afraid|busy|small|dark|hungry|old].
 The {thing#3} did not fit into the {thing#4} because it was too [big|small|long|wide|round].
 The {animal} sat down.
 The {animal#3} sat down and {animal#3.act}.
@@ -81,11 +81,11 @@ The {thing} [on|under|near] the {things} was {adj}.
 The {things} of the {man} were {adj}.
 The {woman} who lived near the {place} [sold|bought|made|carried] {things}.
 The {man} who had the {thing} was {feeling}.
-The {adj} {thing} was {under} the {adj} {thing}.
-There was a {adj} {thing} {under} the {thing}.
+The {adj} {thing} was {under} the {adj} {spot}.
+There was a {adj} {thing} {under} the {spot}.
 There were {number} {animals} in the {place}.
 {A} {saw} {number} {animals#3}. The {animals#3} were {feeling}.
-{A} put the {thing#5} {under} the {thing#6}. {adverb} {A} took the {thing#5} and {went} home.
+{A} put the {thing#5} {under} the {spot}. {adverb} {A} took the {thing#5} and {went} home.
 {A} took a {thing#5}, a {thing#6} and a {thing#7}.
 {A} had {number} {fruits#5} and {B} had {number} {fruits#6}.
 {A} bought some {food}, {number} {fruits} and a {thing}.
@@ -97,7 +97,7 @@ There were {number} {animals} in the {place}.
 {A} wanted to [see|help|find|visit|thank|call] {B.n}.
 {A} wanted to [go to the {place}|sleep|eat|sing|dance|play|read|swim|be a {A.job}].
 {A} began to [cry|laugh|sing|run|read|dance|sleep|swim|work].
-{A} could not [sleep|see|find the {thing}|open the {thing}|hear {B.n}|carry the {thing}|stop].
+{A} could not [sleep|see|find the {thing}|open the [door|box|jar|window]|hear {B.n}|carry the {thing}|stop].
 {A} couldn't [sleep|see {B.n}|find {A.p} {A.thing}|stop]. {A} wasn't {feeling}.
 {A.p} {rel_she} [was {feeling}|came home|made some {food}|sold {things}|called {A.n}|told {A.n} a story].
 {A.p} {rel_he} [was {feeling}|came home|cooked some {food}|carried the {thing}|called {A.n}|told {A.n} a story].
@@ -107,7 +107,7 @@ There were {number} {animals} in the {place}.
 {A} [sang|called|said it] again and again.
 {A} and {B.n} [ate some {food}|sat down|went home|were {feeling}|laughed|waited|sang together]. They [were {feeling}|talked about the {thing}|looked at the {place}].
 They [both |]{went} to the {place}.
-They [sat|stood] {under} the {tree}.
+They [sat|stood] [under|behind|beside|near] the {tree}.
 They ate {food} with {food}.
 Every [morning|evening|day|{day}] {A} {A.act}.
 On {day} {A} {A.act}, and on {day} {B} {B.act}.
@@ -122,7 +122,7 @@ Everybody liked {A.n}, because {A} was {trait}.
 {A} was [as|not as] {trait} as {B.n}.
 {A} was so {feeling} that {A} [cried|laughed|ran home|forgot {A.p} {A.thing}].
 {A} opened the door, and {B.n} came in.
-{A} closed the {thing} and opened the {thing}.
+{A} closed the [door|window|gate|shop|book] and opened the [box|bag|jar|basket|door].
 Who [took|had|saw] the {thing#8}? {A} [took|had|saw] the {thing#8}.
 What did {A.n} [see|want|find]? {A} [saw|wanted|found] a {adj} {thing}.
 {A} told {B.n} [about the {thing}|a story|the truth|everything].
@@ -139,14 +139,14 @@ The more {A} [sang|ate|ran], the more {feeling} {B} was.
 PLOTS = {
     "lost thing": """
 {A} could not find {A.p} {A.thing}. | {A} had lost {A.p} {A.thing}. | The {A.thing} of {A.n} was gone. | "Where is my {A.thing}?" asked {A.n}.
-{A} looked [in the {indoor}, {under} the {thing} and behind the {thing}|everywhere|in every room]. | {A} asked {B.n}. | "Have you seen my {A.thing}, {B.n}?" {A} asked. | {B} looked {under} the {thing}, but the {A.thing} was not there.
+{A} looked [in the {indoor}, {under} the {spot} and behind the {thing}|everywhere|in every room]. | {A} asked {B.n}. | "Have you seen my {A.thing}, {B.n}?" {A} asked. | {B} looked {under} the {spot}, but the {A.thing} was not there.
 ? {A.p} {A.pet} {A.pet.act}. | {A} began to cry. | "Don't be sad, {A.n}," said {B.n}.
-Then {B} found the {A.thing} {under} the {thing}. | The {A.thing} was {under} the {thing#1}. | {A.p} {A.pet} had the {A.thing}! | In the {place} {B} {saw} the {A.thing}.
+Then {B} found the {A.thing} {under} the {spot}. | The {A.thing} was {under} the {spot#1}. | {A.p} {A.pet} had the {A.thing}! | In the {place} {B} {saw} the {A.thing}.
 {A} was happy and thanked {B.n}. | {A} took {A.p} {A.thing} and [smiled|laughed|went home]. | "Thank you, {B.n}," said {A.n}.""",
     "gift": """
 It was {A.p} birthday. | {B} wanted to give {A.n} a gift. | {A.n} was ten years old on {day}.
 {B} bought a {adj} {thing#1}. | {B} made a {adj} {thing#1}. | In the shop {B} {saw} a {adj} {thing#1}.
-{B} put the {thing#1} into a {adj} box. | {B} hid the {thing#1} {under} the {thing}.
+{B} put the {thing#1} into a {adj} box. | {B} hid the {thing#1} {under} the [table|chair|bed|door|bench|blanket].
 {B} gave the {thing#1} to {A.n}. | {B} gave {A.n} the {thing#1}. | {A} opened the box and {saw} the {thing#1}.
 "A {thing#1}!" said {A.n}. "Thank you, {B.n}." | {A} loved the {thing#1}. | {A} [kissed|hugged|thanked] {B.n}. | {A} put the {thing#1} next to {A.p} {A.thing}.""",
     "list": """
@@ -155,7 +155,7 @@ It was {A.p} birthday. | {B} wanted to give {A.n} a gift. | {A.n} was ten years 
 {B} bought the {thing#1}, the {thing#2} and the {thing#3}. | {B} found the {thing#1}. {B} found the {thing#2}. But {B} did not find the {thing#3}.
 {B} gave {A.n} the {thing#1}, the {thing#2} and the {thing#3}. | {A} put the {thing#1}, the {thing#2} and the {thing#3} into {A.p} bag. | {A} took the {thing#1} and the {thing#2}, and {B} took the {thing#3}.""",
     "animal": """
-{A} {saw} a {adj} {animal#1} in the {place#1}. | A {adj} {animal#1} came to {A.n}. | There was a {animal#1} {under} the {tree}.
+{A} {saw} a {look} {animal#1} in the {place#1}. | A {look} {animal#1} came to {A.n}. | There was a {animal#1} [under|behind|beside|near] the {tree}.
 The {animal#1} was {feeling}. | The {animal#1} {animal#1.sound}. | It had hurt its {body}. | It {animal#1.sound} because it was hungry.
 {A} gave the {animal#1} some {animal#1.food}. | {B} gave it {animal#1.food} and water. | "It wants {animal#1.food}," said {B.n}.
 The {animal#1} ate the {animal#1.food} and {animal#1.act}. | The {animal#1} {animal#1.act}. Then it {animal#1.act}. | Soon the {animal#1} was not {feeling} any more.
@@ -179,11 +179,11 @@ At last they {saw} the {place#1}. | In the {place#1} there was a {adj} {thing}. 
 {B} mended the {A.thing} with a {thing}. | {B} bought a new {A.thing}. | {B} gave {A.o} {B.p} {B.thing}.
 {A} forgave {B.n}. | {A} was not angry any more. | So {A} had {A.p} {A.thing} again.""",
     "letter": """
-{A} wrote a letter to {B.n}. | A letter came from {B.n}. {A} opened it. | {A} got a letter. It was from {B.n}.
+A letter came to {A.n}. {B} wrote it. | A letter came from {B.n}. {A} opened it. | {A} got a letter. It was from {B.n}.
 It said: "Dear {A.n}, come to the {place#1}. Your {B.n}" | "Dear {A.n}," it said, "I am {feeling}. Please bring your {thing#1}." | The letter said that {B} was in the {place#1}.
-{A} read the letter [twice|again|three times]. | {A} put the letter into {A.p} {thing}. | {A} [laughed|cried|smiled] and read the letter to {A.p} {A.pet}.
+{A} read the letter [twice|again|three times]. | {A} put the letter into {A.p} [bag|pocket|book|basket|drawer]. | {A} [laughed|cried|smiled] and read the letter to {A.p} {A.pet}.
 Then {A} {went} to the {place#1}. | {A} took {A.p} {A.thing} and {went} to the {place#1}. | {A} wrote back: "Dear {B.n}, I am coming."
-{B} was waiting for {A.n} {under} the {tree}. | {B} was there with {B.p} {B.pet}. | "{A.n}!" {B} called. "You got my letter!" """,
+{B} was waiting for {A.n} [under|behind|beside|near] the {tree}. | {B} was there with {B.p} {B.pet}. | "{A.n}!" {B} called. "You got my letter!" """,
     "night": """
 {A} could not sleep. | There was a noise in the night. | At night {A} heard a noise in the {indoor}.
 "Who is there?" asked {A.n}. Nobody answered. | {A} was afraid and called {B.n}. | {A} took a {thing} and {went} to the {indoor}.
@@ -200,12 +200,12 @@ It was only a {animal#1}. It {animal#1.act}. | A {animal#1} had come in through 
 On {day} {A} went to the market. | {A} wanted to sell {number} {fruits#1}. | {B} sold {fruits#1} at the market.
 {B} wanted {number} {fruits#1}. | "How much are the {fruits#1}, {A.n}?" asked {B.n}. | "I need {fruits#1}," said {B.n}.
 "{number} coins," said {A.n}. | {B} had only {number} coins. | {B} paid with a {thing#2}, because {B} had no coins.
-{A} gave {B.o} the {fruits#1}. | {B} put the {fruits#1} into {B.p} {thing}. | {A} put the coins into {A.p} {thing}.
+{A} gave {B.o} the {fruits#1}. | {B} put the {fruits#1} into {B.p} [basket|bag|cart|sack]. | {A} put the coins into {A.p} [bag|box|pocket|hat].
 {A} bought {A.food} with the coins. | {B} ate the {fruits#1} on the way home. | So {A} had the coins and {B} had the {fruits#1}.""",
     "rain": """
 {A} and {B.n} were in the {place#1} when it began to rain. | Suddenly it began to rain. | The sky was dark over the {place#1}.
 {A} had no coat, so {A} was wet. | {B} had an umbrella, but {A} had none. | {A} was wet because {A} had forgotten {A.p} umbrella.
-{B} gave {A.n} {B.p} {B.colour} coat. | They stood {under} the {tree}. | {A} ran to the {indoor}, and {B} followed {A.o}.
+{B} gave {A.n} {B.p} {B.colour} coat. | They stood [under|behind|beside|near] the {tree}. | {A} ran to the {indoor}, and {B} followed {A.o}.
 "Are you cold, {A.n}?" asked {B.n}. | {A} was cold. {B} made a fire. | {B} made some hot {food}.
 Then the sun came out. | In the evening the rain stopped. | After the rain there were {number} {animals} in the {place#1}.""",
     "ill": """
@@ -221,19 +221,19 @@ The sun was shining, and it grew. | It grew and grew. | First it was small. Then
 Soon there were {fruits#1} in the garden. | {A} {saw} the first flower. | {number} {fruits#1} grew on it.
 {A} gave {B.n} {number} {fruits#1}. | {A.p} {A.pet} ate the {fruits#1}! | {A} and {B.n} sat in the garden and ate {fruits#1}.""",
     "secret": """
-{A} had a secret. | "I know a secret," said {A.n}. | {A} hid a {adj} {thing#1} {under} the {thing#2}.
+{A} had a secret. | "I know a secret," said {A.n}. | {A} hid a {adj} {thing#1} {under} the {spot#2}.
 {B} wanted to know the secret. | "What is it, {A.n}?" asked {B.n}. | {B} {saw} that {A.n} was hiding something.
-"I have a {adj} {thing#1}," said {A.n}. "It is {under} the {thing#2}." | {A} told {B.o} about the {thing#1}. | {A} said nothing.
-{B} looked {under} the {thing#2} and found the {thing#1}. | {B} told {B.p} {B.pet} about the {thing#1}. | {B} never told anybody.
-"Don't tell my {rel_she}," said {A.n}. | The {thing#1} stayed {under} the {thing#2}. | So the {thing#1} belonged to {A.n} and {B.n}.""",
+"I have a {adj} {thing#1}," said {A.n}. "It is {under} the {spot#2}." | {A} told {B.o} about the {thing#1}. | {A} said nothing.
+{B} looked {under} the {spot#2} and found the {thing#1}. | {B} told {B.p} {B.pet} about the {thing#1}. | {B} never told anybody.
+"Don't tell my {rel_she}," said {A.n}. | The {thing#1} stayed {under} the {spot#2}. | So the {thing#1} belonged to {A.n} and {B.n}.""",
     "song": """
-{A} sang a song: "{thing#1}, {thing#2}, {thing#3}, {adj#1} {thing#4}." | {A} knew a song about a {adj} {animal#1}.
+{A} sang a song: "{thing#1}, {thing#2}, {thing#3}, {adj#1} {thing#4}." | {A} knew a song about a {look} {animal#1}.
 {B} wanted to learn the song. | "Sing it again, {A.n}," said {B.n}. | {B} listened to {A.n}.
 {A} sang it again: "{thing#1}, {thing#2}, {thing#3}, {adj#1} {thing#4}." | So {A} sang again.
 {B} sang: "{thing#1}, {thing#2}, {thing#3}, {adj#1} {thing#4}." | {B} could not remember the words. | {B.p} {B.pet} {B.pet.sound} too.
 They sang it until [it was dark|{B} was tired|everybody laughed]. | {A} laughed and {B} laughed too.""",
     "cat": """
-The cat sat down [on the {thing#1}|by the fire|next to {A.n}|]. | The cat sat {under} the {thing#1}. | {A.n} had a {adj} cat.
+The cat sat down [on the {thing#1}|by the fire|next to {A.n}|]. | The cat sat {under} the {spot#1}. | {A.n} had a {adj} cat.
 The cat sat down and [purred|washed its paws|looked at {A.n}|slept|closed its eyes|waited for {A.n}]. | The cat was {feeling}. | {A} gave the cat some milk.
 Then the dog came in. | A mouse ran along the wall. | {B} opened the door. | A bird sang in the tree.
 The cat [jumped up|ran away|did not move|looked at the dog|chased the mouse]. | The dog barked, and the cat {animal#1.act}. | The cat stood up and [ran to {B.n}|left the room].
@@ -262,8 +262,8 @@ Then {A.n} and {B.n} had a lot of [work|fun] in the {place}. [{A.n} wanted to gi
 After {A.n} and {B.n} went to the {place}, {B.n} [gave|brought|sold] a {thing} to {A.n}. Then {A} thanked {B.n}.
 {A.n} and {B.n} were in the {place}. {A.n} said to {B.n}: "Hello, {B.n}."
 The {animal#1} sat down. The {animal#1} sat down and {animal#1.act}.
-The {adj} {animal#1} sat on the {thing}. It {animal#1.act}, and then it {animal#1.act}.
-The {animal#1} did not cross the {place} because it was too [tired|wide]. The {animal#1} was {feeling}.
+The {look} {animal#1} sat on the {thing}. It {animal#1.act}, and then it {animal#1.act}.
+The {animal#1} did not cross the [street|road|river|bridge|field|square] because it was too [tired|wide]. The {animal#1} was {feeling}.
 The animal didn't cross the street because it was too [tired|wide]. It [was a {adj} street|sat down and slept].
 The {man} [saw|met|helped] the {woman}. He was {feeling} and she was {feeling}.
 The {woman} [saw|met|helped] the {man}. She was {feeling} and he was {feeling}.

@@ -18,7 +18,8 @@ PEOPLE = words.people()
 ANIMALS = words.animals()
 PRONOUNS = {"she": {"s": "she", "o": "her", "p": "her", "r": "herself"},
             "he": {"s": "he", "o": "him", "p": "his", "r": "himself"}}
-TRUE_FACT = 0.85      # how often what belongs to a person is what always belongs to that person
+TRUE_FACT = 0.9       # how often what belongs to a person is what always belongs to that person
+ANIMAL_FACT = 0.96    # how often an animal does what its kind does
 SAME_GENDER = 0.12    # stories about two people of one gender, in which pronouns are rare
 ALTERNATIVES = re.compile(r"\[([^\[\]]*)\]")
 SLOT = re.compile(r"\{([^{}]*)\}")
@@ -51,7 +52,7 @@ def tidy(text):
     """Capitals at the start of sentences and quotes, a or an, one blank between words."""
     text = re.sub(r" +", " ", text).strip()
     text = re.sub(r" ([.,!?])", r"\1", text)
-    text = re.sub(r"\b([Aa]) (?=[aeiouAEIOU])", r"\1n ", text)
+    text = re.sub(r"\b([Aa]) (?=[aeiouAEIOU]|honest)", r"\1n ", text)
     upper = lambda match: match.group(1) + match.group(2).upper()
     text = re.sub(r'^("?)([a-z])', upper, text)
     text = re.sub(r'([.!?:] "?|\." |, ")([a-z])', lambda m: m.group(0) if m.group(1) == ": " else upper(m), text)
@@ -99,7 +100,7 @@ class Story:
 
     def animal_fact(self, animal, key):
         facts = ANIMALS[animal]
-        if self.rng.random() > TRUE_FACT:
+        if self.rng.random() > ANIMAL_FACT:
             facts = ANIMALS[self.rng.choice(list(ANIMALS))]
         return self.rng.choice(facts["acts"]) if key == "act" else facts[key]
 

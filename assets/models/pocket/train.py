@@ -20,17 +20,19 @@ from torch.nn import functional
 import corpus
 import model as pocket
 
-BATCH_TOKENS = 2048
-STEPS = 4000
-FIRST_STEPS = 800             # with sequences of 64 tokens; then 128 tokens, and 256 in the last part
+STEPS = 7000
 LAST_PART = 0.25              # the share of the steps in which the learning rate falls
 PEAK_RATE, LAST_RATE, WARM_UP = 2.5e-3, 2e-5, 100
 WEIGHT_DECAY = 0.05
 
 
-def length(step, steps):
-    """How many tokens a sequence of this step has."""
-    return 256 if step >= steps - round(steps * LAST_PART) else 64 if step < FIRST_STEPS else 128
+def part(step, steps):
+    """What a batch holds: B sequences of T tokens, shares of the documents that are said twice, longest random sequence."""
+    if step < 600:
+        return {"B": 16, "T": 64, "shares": (0.65, 0.15), "longest": 16}
+    if step < 1200:
+        return {"B": 8, "T": 128, "shares": (0.5, 0.15), "longest": 60}
+    return {"B": 8, "T": 256 if step >= steps - round(steps * LAST_PART) else 128, "shares": (0.28, 0.14), "longest": 60}
 
 
 def rate(step, steps):
@@ -58,8 +60,8 @@ def make_optimizer(model):
 def batches(tokenizer, steps):
     """A function from a step to its batch: ids and learnt, each (B, T + 1)."""
     def batch(step):
-        T = length(step, steps)
-        return tuple(torch.from_numpy(array) for array in corpus.batch(tokenizer, step, T, BATCH_TOKENS // T))
+        arrays = corpus.batch(tokenizer, step, **part(step, steps))
+        return tuple(torch.from_numpy(array) for array in arrays)
     return batch
 
 

@@ -103,6 +103,11 @@ LISTS = {
     "adj": """small big old new little red blue green white black brown long round heavy light warm cold soft hard bright dark
         beautiful strange empty full clean dirty broken golden wooden silver tiny huge shiny quiet pretty simple famous
         thin thick sweet dry wet""",
+    "look": """small big old little black brown white grey beautiful strange hungry young fat thin quiet wet dirty clean huge
+        tired lazy""",
+    "spot": "table chair box basket blanket lamp bed door cart wheel stone sack boat ladder bench bucket clock mirror picture",
+    "badly": """it\xa0was\xa0raining it\xa0was\xa0cold the\xa0wind\xa0was\xa0strong it\xa0was\xa0snowing
+        the\xa0sky\xa0was\xa0grey the\xa0night\xa0was\xa0dark there\xa0was\xa0fog""",
     "trait": """kind brave clever young old tall quiet happy funny gentle strong careful proud shy busy lazy honest polite
         patient wise""",
     "feeling": """happy sad angry afraid tired hungry thirsty cold lonely proud surprised worried glad excited sorry sleepy
@@ -121,14 +126,14 @@ LISTS = {
     "man": "man king boy farmer prince soldier fisherman",
     "woman": "woman queen girl princess lady widow",
     "body": "hand head arm foot leg nose ear face back finger",
-    "went": "walked ran went hurried came drove climbed rode returned",
+    "went": "walked ran went hurried drove walked went returned",
     "weather": """it\xa0was\xa0raining it\xa0was\xa0cold the\xa0sun\xa0was\xa0shining the\xa0wind\xa0was\xa0strong
         it\xa0was\xa0snowing the\xa0sky\xa0was\xa0grey it\xa0was\xa0hot the\xa0night\xa0was\xa0dark
         the\xa0moon\xa0was\xa0bright there\xa0was\xa0fog""",
     "saw": "saw found heard met noticed watched",
     "helped": "helped thanked called followed kissed hugged answered asked visited taught surprised missed forgave",
     "tree": "oak pine apple\xa0tree willow bush",
-    "under": "under behind beside near inside on",
+    "under": "under behind beside near under behind",
 }
 
 
