@@ -20,6 +20,7 @@ PRONOUNS = {"she": {"s": "she", "o": "her", "p": "her", "r": "herself"},
             "he": {"s": "he", "o": "him", "p": "his", "r": "himself"}}
 TRUE_FACT = 0.9       # how often what belongs to a person is what always belongs to that person
 ANIMAL_FACT = 0.96    # how often an animal does what its kind does
+FACT_SHARE = 0.35     # how often a sentence between others is about what belongs to a person
 SAME_GENDER = 0.12    # stories about two people of one gender, in which pronouns are rare
 ALTERNATIVES = re.compile(r"\[([^\[\]]*)\]")
 SLOT = re.compile(r"\{([^{}]*)\}")
@@ -44,6 +45,7 @@ def lines_of(text):
 
 OPENINGS, FILLERS = lines_of(plots.OPENINGS), lines_of(plots.FILLERS)
 CLOSINGS, SINGLES = lines_of(plots.CLOSINGS), lines_of(plots.SINGLES)
+FACTS = [line for line in FILLERS if "{A.p} {A." in line or line.startswith("{A} {A.act}")]
 STAGES = {name: [(line.startswith("?"), split_outside_brackets(line.lstrip("? "))) for line in lines_of(text)]
           for name, text in plots.PLOTS.items()}
 
@@ -62,8 +64,8 @@ def tidy(text):
 class Story:
     """One story while it is written: its two people, what was mentioned, and the words that numbered slots hold."""
 
-    def __init__(self, rng):
-        self.rng = rng
+    def __init__(self, rng, fact_share=0.0):
+        self.rng, self.fact_share = rng, fact_share
         first, second = rng.sample(PEOPLE, 2)
         while (first["gender"] == second["gender"]) != (rng.random() < SAME_GENDER):
             first, second = rng.sample(PEOPLE, 2)
@@ -141,7 +143,8 @@ class Story:
         return tidy(SLOT.sub(lambda match: self.slot(match.group(1)), template))
 
     def filler(self):
-        return self.sentence(self.rng.choice(FILLERS), self.rng.random() < 0.5)
+        facts = self.fact_share and self.rng.random() < self.fact_share
+        return self.sentence(self.rng.choice(FACTS if facts else FILLERS), self.rng.random() < 0.5)
 
     def plot(self):
         """An opening, the stages of a plot with other sentences between them, and sometimes a closing."""
@@ -169,10 +172,10 @@ class Story:
         return said if self.rng.random() < 0.5 else said + " " + self.filler()
 
 
-def story(rng, two_genders=False):
+def story(rng, two_genders=False, fact_share=FACT_SHARE):
     """A story as (text, people): text one paragraph, people the two dicts of words.people() it may name."""
     while True:
-        told = Story(rng)
+        told = Story(rng, fact_share)
         if two_genders and told.people["A"]["gender"] == told.people["B"]["gender"]:
             continue
         kind = rng.random()

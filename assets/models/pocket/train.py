@@ -19,20 +19,26 @@ from torch.nn import functional
 
 import corpus
 import model as pocket
+import stories
 
-STEPS = 7000
-LAST_PART = 0.25              # the share of the steps in which the learning rate falls
+STEPS = 5800
+STORIES_FROM = 1900           # the step from which most of the text is stories
+LAST_PART = 0.4               # the share of the steps in which the learning rate falls
 PEAK_RATE, LAST_RATE, WARM_UP = 2.5e-3, 2e-5, 100
 WEIGHT_DECAY = 0.05
 
 
 def part(step, steps):
-    """What a batch holds: B sequences of T tokens, shares of the documents that are said twice, longest random sequence."""
+    """What the batch of a step holds: B sequences of T tokens, and what corpus.document() takes."""
+    early = {"longest": 60, "first_counts": False, "fact_share": 0.0}
     if step < 600:
-        return {"B": 16, "T": 64, "shares": (0.65, 0.15), "longest": 16}
+        return {"B": 16, "T": 64, "shares": (0.65, 0.15), **early, "longest": 16}
     if step < 1200:
-        return {"B": 8, "T": 128, "shares": (0.5, 0.15), "longest": 60}
-    return {"B": 8, "T": 256 if step >= steps - round(steps * LAST_PART) else 128, "shares": (0.28, 0.14), "longest": 60}
+        return {"B": 8, "T": 128, "shares": (0.5, 0.15), **early}
+    if step < STORIES_FROM:
+        return {"B": 8, "T": 128, "shares": (0.28, 0.14), **early}
+    B, T = (4, 256) if step >= steps - round(steps * LAST_PART) else (8, 128)
+    return {"B": B, "T": T, "shares": (0.2, 0.12), "longest": 60, "first_counts": True, "fact_share": stories.FACT_SHARE}
 
 
 def rate(step, steps):
