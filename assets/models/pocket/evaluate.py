@@ -21,9 +21,10 @@ import stories
 import tokenizer as bpe
 import train
 import words
+from trigram import Trigram
 
 HELD_OUT_SEED = 770077
-STORIES = 200
+STORIES, NAME_STORIES = 200, 60
 PROBE_ROWS, PROBE_LENGTH = 8, 50
 SINK = 0.3
 FORMS = {"she": "she", "her": "she", "hers": "she", "he": "he", "him": "he", "his": "he"}
@@ -89,56 +90,6 @@ def all_heads(model):
     return [(l, h) for l in range(model.config["num_hidden_layers"]) for h in range(model.config["num_attention_heads"])]
 
 
-class Trigram:
-    """An interpolated Kneser-Ney model of three tokens (discount 0.75), and the unigram model of the same text."""
-
-    discount = 0.75
-
-    def __init__(self, texts, V):
-        """texts: pairs of ids and learnt, each (B, T + 1); only tokens that training learns from are counted."""
-        self.V = V
-        found = []
-        for ids, learnt in texts:
-            ids, T = numpy.pad(ids, ((0, 0), (1, 0)), constant_values=bpe.EOS), ids.shape[1] - 1
-            found.append([ids[:, k:T + k][learnt[:, 1:]] for k in range(3)])
-        a, b, c = (numpy.concatenate(column) for column in zip(*found))
-        self.unigram = numpy.bincount(c, minlength=V) + 1.0
-        self.unigram /= self.unigram.sum()
-        self.three = numpy.unique((a * V + b) * V + c, return_counts=True)
-        after = self.three[0] % (V * V)
-        self.two = numpy.unique(after, return_counts=True)
-        self.one = numpy.bincount(self.two[0] % V, minlength=V).astype(float)
-        self.contexts = [self.sums(*self.three), self.sums(*self.two)]
-
-    def sums(self, keys, counts):
-        """For each context (key without its last token): the sum of its counts and how many tokens follow it."""
-        contexts, start = numpy.unique(keys // self.V, return_index=True)
-        return contexts, numpy.add.reduceat(counts, start), numpy.diff(numpy.append(start, len(keys)))
-
-    @staticmethod
-    def look(keys, values, wanted):
-        """values at wanted keys, 0 where a key is missing."""
-        at = numpy.minimum(numpy.searchsorted(keys, wanted), len(keys) - 1)
-        return numpy.where(keys[at] == wanted, values[at], 0)
-
-    def level(self, counted, contexts, key, lower):
-        """One interpolation: discounted counts of key, the rest from the lower model."""
-        count = self.look(*counted, key)
-        total, kinds = (self.look(contexts[0], values, key // self.V) for values in contexts[1:])
-        safe = numpy.maximum(total, 1)
-        mixed = numpy.maximum(count - self.discount, 0) / safe + self.discount * kinds / safe * lower
-        return numpy.where(total > 0, mixed, lower)
-
-    def log(self, text):
-        """Natural logs of the probability of each token of a text after its first: an array (T - 1)."""
-        text = numpy.array(text, dtype=numpy.int64)
-        c, b, a = text[1:], text[:-1], numpy.concatenate([[bpe.EOS], text[:-2]])
-        total = self.one.sum()
-        lower = (numpy.maximum(self.one[c] - self.discount, 0) + self.discount * (self.one > 0).sum() / self.V) / total
-        lower = self.level(self.two, self.contexts[1], b * self.V + c, lower)
-        return numpy.log(self.level(self.three, self.contexts[0], (a * self.V + b) * self.V + c, lower))
-
-
 def held_out(tokenizer, count, two_genders=False):
     """Held-out stories as lists of ids that start with <s>, and for each the names by pronoun {she: id, he: id} or None."""
     rng = random.Random(HELD_OUT_SEED + two_genders)
@@ -165,7 +116,7 @@ def story_losses(model, tokenizer):
     """Prints the loss on held-out stories of pocket, and of a trigram and a unigram model of its training text."""
     texts, _ = held_out(tokenizer, STORIES)
     texts = [ids + [bpe.EOS] for ids in texts]
-    trigram = Trigram((corpus.batch(tokenizer, step, **train.part(step, train.STEPS)) for step in range(train.STEPS)),
+    trigram = Trigram((corpus.batch(tokenizer, step, **train.part(step)) for step in range(train.STEPS)),
                       len(tokenizer))
     losses = {"pocket": mean_loss(log_probabilities(model, texts), texts),
               "trigram": -float(numpy.concatenate([trigram.log(ids) for ids in texts]).mean()),
@@ -257,6 +208,17 @@ def best(scores, name):
     return (int(at[0]), int(at[1])), float(scores[name][at])
 
 
+def print_kinds(scores):
+    """Prints for each kind of head the best three."""
+    rows = []
+    for kind in ("probe previous", "probe induction", "probe duplicate", "previous", "first", "self", "sink", "copying"):
+        ranked = numpy.argsort(-scores[kind], axis=None)[:3]
+        heads = [tuple(map(int, numpy.unravel_index(at, scores[kind].shape))) for at in ranked]
+        rows.append((kind, *(f"{label(head)} {scores[kind][head]:.3f}" for head in heads)))
+    print("## The best heads of each kind\n")
+    table(("score", "first", "second", "third"), rows)
+
+
 def print_heads(model, scores):
     print(f"## Every head\n\nMeans over {STORIES} held-out stories; probe: random tokens said twice.\n")
     names = list(scores)
@@ -266,12 +228,13 @@ def print_heads(model, scores):
 # Pronouns and verbs
 
 
-def pronoun_rows(tokenizer, ids, names):
-    """The rows of pronouns after both names were said: pairs of (row, the positions of the right name before it)."""
+def pronoun_rows(tokenizer, ids, names, forms):
+    """The rows of these pronouns after both names were said: pairs of (row, the positions of the right name before it)."""
     at = {gender: name_positions(tokenizer, ids, name) for gender, name in names.items()}
     rows = []
     for i, token in enumerate(ids):
-        gender = FORMS.get(tokenizer.names[token].replace("Ġ", "").lower())
+        form = tokenizer.names[token].replace("Ġ", "").lower()
+        gender = FORMS[form] if form in forms else None
         if gender and all(positions and positions[0] < i for positions in at.values()):
             rows.append((i, [j for j in at[gender] if j < i]))
     return rows
@@ -295,13 +258,13 @@ def subject_texts(tokenizer, count):
     return texts, subjects
 
 
-def reference_scores(model, texts, rows):
+def reference_scores(weights, rows):
     """How often the largest weight of a row is on a right key: accuracy (L, H), chance, the best fixed offset and its share.
 
-    rows: for each text a list of (row, right keys). Chance is the share of keys that are right.
+    weights: of attention(). rows: for each text a list of (row, right keys). Chance is the share of keys that are right.
     """
     hits, chance, offsets, count = 0, 0.0, numpy.zeros(64), 0
-    for A, wanted in zip(attention(model, texts), rows):
+    for A, wanted in zip(weights, rows):
         for i, right in wanted:
             hits = hits + numpy.isin(A[:, :, i, :i + 1].argmax(-1), right)
             chance += len(right) / (i + 1)
@@ -321,28 +284,32 @@ def nearest_name(tokenizer, texts, people, rows):
     return float(numpy.mean(hits))
 
 
+def reference_row(name, measured, nearest="-"):
+    """One line of the table of print_references(), and the best head."""
+    accuracy, chance, offset, share, count = measured
+    ranked = sorted(numpy.ndindex(accuracy.shape), key=lambda head: -accuracy[head])
+    heads = ", ".join(f"{label(head)} {accuracy[head]:.3f}" for head in ranked[:3])
+    return (name, count, heads, chance, f"{share:.3f} ({offset} back)", nearest), ranked[0]
+
+
 def print_references(model, tokenizer):
-    """Prints which heads read back to a name or a subject, and returns the best head for pronouns."""
+    """Prints which heads read back to a name or a subject, and returns the best heads for her and for his."""
     texts, people = held_out(tokenizer, STORIES, two_genders=True)
-    rows = [pronoun_rows(tokenizer, ids, names) for ids, names in zip(texts, people)]
-    pronouns = reference_scores(model, texts, rows)
-    print(f"## From pronouns to names\n\n{STORIES} held-out stories with one woman and one man, {pronouns[4]} pronouns. Right: the "
-          "largest weight of the pronoun's row is on the name of the person.\n")
-    found = print_accuracy(model, pronouns, [("the nearest name", nearest_name(tokenizer, texts, people, rows))])
-    texts, rows = subject_texts(tokenizer, STORIES)
-    verbs = reference_scores(model, texts, rows)
-    print(f"## From verbs to subjects\n\n{verbs[4]} sentences such as \"{tokenizer.decode(texts[0][1:]).strip()}\". Right: the largest "
-          "weight of the last row is on the animal.\n")
-    print_accuracy(model, verbs, [])
-    return found
-
-
-def print_accuracy(model, measured, more):
-    accuracy, chance, offset, share, _ = measured
-    ranked = sorted(all_heads(model), key=lambda head: -accuracy[head])[:4]
-    table(("reads", "accuracy"), [("head " + label(head), float(accuracy[head])) for head in ranked]
-          + [("a key at random", chance), (f"always {offset} tokens back", share), *more])
-    return ranked[0]
+    weights, lines, found = attention(model, texts), [], []
+    for forms in (("her",), ("his",), ("him",), ("she",), ("he",), tuple(FORMS)):
+        rows = [pronoun_rows(tokenizer, ids, names, forms) for ids, names in zip(texts, people)]
+        if any(rows):
+            name = "any pronoun" if len(forms) > 1 else forms[0]
+            line, head = reference_row(name, reference_scores(weights, rows), nearest_name(tokenizer, texts, people, rows))
+            lines.append(line)
+            found += [head] if name in ("her", "his") else []
+    sentences, rows = subject_texts(tokenizer, STORIES)
+    lines.append(reference_row("verb, to its subject", reference_scores(attention(model, sentences), rows))[0])
+    print(f"## From pronouns to names, from verbs to subjects\n\nThe pronouns of {STORIES} held-out stories with one woman and one "
+          f"man, and the last words of {STORIES} sentences such as \"{tokenizer.decode(sentences[0][1:]).strip()}\". Right: the "
+          "largest weight of the row is on the name or the subject.\n")
+    table(("from", "rows", "best heads: share of right rows", "a key at random", "best fixed distance", "the nearest name"), lines)
+    return sorted(set(found))
 
 
 # Heads switched off
@@ -406,17 +373,26 @@ def name_numbers(logs, cases):
 
 
 def print_names(model, tokenizer):
-    """Prints which heads carry names, and returns the one whose absence costs the right name most."""
-    texts, people = held_out(tokenizer, STORIES, two_genders=True)
+    """Prints which heads carry names, and returns the one without which the right name loses most to the other.
+
+    Heads that every word needs (the loss of all tokens rises by 0.1 without them) are printed, but not returned.
+    """
+    texts, people = held_out(tokenizer, NAME_STORIES, two_genders=True)
     cases = name_cases(tokenizer, texts, people)
-    whole = name_numbers(log_probabilities(model, texts), cases)
-    changed = {head: name_numbers(log_probabilities(model, texts, without(model, head)), cases) for head in all_heads(model)}
-    ranked = sorted(changed, key=lambda head: changed[head][0])[:6]
-    print(f"## Heads that carry names\n\n{len(cases)} places in {STORIES} held-out stories where the next word is one of two names "
-          "that were said before.\n")
-    table(("switched off", "probability of the right name", "of the other name", "right name ahead"),
-          [("none", *whole)] + [(label(head), *changed[head]) for head in ranked])
-    return ranked[0]
+
+    def measured(gains):
+        logs = log_probabilities(model, texts, gains)
+        right, other, ahead = name_numbers(logs, cases)
+        return right, other, right / (right + other), ahead, mean_loss(logs, texts)
+
+    whole = measured(None)
+    changed = {head: measured(without(model, head)) for head in all_heads(model)}
+    ranked = sorted(changed, key=lambda head: changed[head][2])
+    print(f"## Heads that carry names\n\n{len(cases)} places in {NAME_STORIES} held-out stories where the next word is one of two names "
+          "that were said before. Share: the probability of the right name over that of both.\n")
+    table(("switched off", "probability of the right name", "of the other name", "share", "right name ahead", "loss of all tokens"),
+          [("none", *whole)] + [(label(head), *changed[head]) for head in ranked[:6]])
+    return next(head for head in ranked if changed[head][4] < whole[4] + 0.1)
 
 
 def print_example(model, tokenizer, prompt, heads):
@@ -470,16 +446,20 @@ def main():
     model, tokenizer = pocket.load(arguments.model), bpe.load(arguments.model / "tokenizer.json")
     story_losses(model, tokenizer)
     scores = head_scores(model, tokenizer)
+    print_kinds(scores)
     print_heads(model, scores)
     inducer, previous = best(scores, "probe induction")[0], best(scores, "probe previous")[0]
     pronouns = print_references(model, tokenizer)
+    resting = best(scores, "first")[0]
     namer = print_names(model, tokenizer)
     inducers = [head for head in all_heads(model) if scores["probe induction"][head] > 0.3]
-    print_ablation(model, tokenizer, [(f"{label(inducer)} (induction)", [inducer]),
-                                      ("all above 0.3: " + ", ".join(map(label, inducers)), inducers),
-                                      (f"{label(previous)} (previous token)", [previous]),
-                                      (f"{label(pronouns)} (pronouns)", [pronouns]), (f"{label(namer)} (names)", [namer])])
-    print_example(model, tokenizer, "When Mary and John went to the shop, John gave a book to", [namer, inducer, pronouns])
+    kinds = {}
+    for kind, head in [("induction", inducer), ("previous token", previous), ("first token", resting), ("names", namer),
+                       *(("pronouns", head) for head in pronouns)]:
+        kinds.setdefault(head, []).append(kind)
+    print_ablation(model, tokenizer, [(f"{label(head)} ({', '.join(names)})", [head]) for head, names in kinds.items()]
+                   + [("all with probe induction above 0.3: " + ", ".join(map(label, inducers)), inducers)])
+    print_example(model, tokenizer, "When Mary and John went to the shop, John gave a book to", sorted({namer, inducer, *pronouns}))
     print_continuations(model, tokenizer)
 
 

@@ -14,7 +14,7 @@ from torch.nn import functional
 
 CONFIG = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 192, "intermediate_size": 384,
           "num_hidden_layers": 4, "num_attention_heads": 8, "num_key_value_heads": 8, "vocab_size": 1536,
-          "max_position_embeddings": 512, "rope_theta": 10000.0, "rms_norm_eps": 1e-5, "hidden_act": "silu",
+          "max_position_embeddings": 256, "rope_theta": 10000.0, "rms_norm_eps": 1e-5, "hidden_act": "silu",
           "attention_bias": False, "mlp_bias": False, "tie_word_embeddings": True, "initializer_range": 0.02,
           "bos_token_id": 0, "eos_token_id": 1, "torch_dtype": "float16"}
 

@@ -21,14 +21,15 @@ import corpus
 import model as pocket
 import stories
 
-STEPS = 5800
+STEPS = 5400
 STORIES_FROM = 1900           # the step from which most of the text is stories
-LAST_PART = 0.4               # the share of the steps in which the learning rate falls
-PEAK_RATE, LAST_RATE, WARM_UP = 2.5e-3, 2e-5, 100
+LONG_FROM, LONG = 3480, 2320  # the step from which sequences are long and the rate falls, slowly enough to need LONG steps
+FALL_FROM, AGAIN_FROM = 3900, 4900   # the rate falls to 0 between these steps, and from AGAIN_RATE to 0 in the last ones
+PEAK_RATE, LOW_RATE, AGAIN_RATE, WARM_UP = 2.5e-3, 2e-5, 1.2e-3, 100
 WEIGHT_DECAY = 0.05
 
 
-def part(step, steps):
+def part(step):
     """What the batch of a step holds: B sequences of T tokens, and what corpus.document() takes."""
     early = {"longest": 60, "first_counts": False, "fact_share": 0.0}
     if step < 600:
@@ -37,15 +38,17 @@ def part(step, steps):
         return {"B": 8, "T": 128, "shares": (0.5, 0.15), **early}
     if step < STORIES_FROM:
         return {"B": 8, "T": 128, "shares": (0.28, 0.14), **early}
-    B, T = (4, 256) if step >= steps - round(steps * LAST_PART) else (8, 128)
+    B, T = (4, 256) if step >= LONG_FROM else (8, 128)
     return {"B": B, "T": T, "shares": (0.2, 0.12), "longest": 60, "first_counts": True, "fact_share": stories.FACT_SHARE}
 
 
 def rate(step, steps):
-    """The learning rate: a rise over WARM_UP steps, then PEAK_RATE, in the last part half a cosine to LAST_RATE."""
-    last = round(steps * LAST_PART)
-    done = max(0.0, (step - (steps - last)) / last)
-    return min(1.0, (step + 1) / WARM_UP) * (LAST_RATE + 0.5 * (PEAK_RATE - LAST_RATE) * (1 + math.cos(math.pi * done)))
+    """The learning rate: a rise, then PEAK_RATE, a slow fall like a cosine from LONG_FROM, and two straight falls to 0."""
+    if step >= AGAIN_FROM:
+        return AGAIN_RATE * (steps - step) / (steps - AGAIN_FROM)
+    slow = 0.5 * (1 + math.cos(math.pi * max(0.0, (step - LONG_FROM) / LONG)))
+    fall = min(1.0, (AGAIN_FROM - step) / (AGAIN_FROM - FALL_FROM))
+    return min(1.0, (step + 1) / WARM_UP) * (LOW_RATE + slow * (PEAK_RATE - LOW_RATE)) * fall
 
 
 def loss_of(model, ids, learnt):
@@ -63,10 +66,10 @@ def make_optimizer(model):
                              lr=PEAK_RATE, betas=(0.9, 0.98), foreach=True)
 
 
-def batches(tokenizer, steps):
+def batches(tokenizer):
     """A function from a step to its batch: ids and learnt, each (B, T + 1)."""
     def batch(step):
-        arrays = corpus.batch(tokenizer, step, **part(step, steps))
+        arrays = corpus.batch(tokenizer, step, **part(step))
         return tuple(torch.from_numpy(array) for array in arrays)
     return batch
 
@@ -120,7 +123,7 @@ def main():
             model.save(arguments.out)
             torch.save({"steps": step + 1, "model": model.state_dict(), "optimizer": optimizer.state_dict()}, state)
 
-    train(model, optimizer, batches(tokenizer, arguments.steps), first, arguments.steps, after)
+    train(model, optimizer, batches(tokenizer), first, arguments.steps, after)
     model.save(arguments.out)
 
 
