@@ -46,6 +46,8 @@ void WhenShown::take(ViewState& view) {
     const WhenShown waited = std::exchange(*this, {});
     if (waited.head)
         view.head = *waited.head;
+    if (waited.row)
+        view.row = *waited.row;
     if (waited.selected && !view.selected) {
         view.selected = waited.selected;
         view.selected->at[1] = view.head;

@@ -37,7 +37,7 @@ std::optional<CellAddress> carried(const std::optional<CellAddress>& cell, const
 /// What is looked at once the newest attention is on screen.
 struct WhenShown {
     std::optional<CellAddress> selected;
-    std::optional<std::int64_t> head;
+    std::optional<std::int64_t> head, row;
 
     /// Puts it into the view, once.
     void take(ViewState& view);

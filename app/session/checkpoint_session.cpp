@@ -248,8 +248,12 @@ void CheckpointSession::use(const ModelDesk::Answer& answer) {
                      {},
                      text.change,
                      text.gesture});
-        if (!text.change.same_as(prompt_change))
-            state().view.row = answer.part->written > 0 ? with_means(wanted()->problem.dims).Tq - 1 : -1;
+        if (!text.change.same_as(prompt_change)) {
+            // The rows on screen are still those of the text before.
+            state().view.row = -1;
+            if (answer.part->written > 0)
+                when_shown_.row = with_means(wanted()->problem.dims).Tq - 1;
+        }
         if (longer)
             came_written(answer.part->inputs->ids.back());
     } else if (answer.layer != now.layer() || !same_numbers(answer.base->x, now.unedited->x)) {
