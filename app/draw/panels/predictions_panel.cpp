@@ -210,6 +210,9 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
         sheet.paragraph("This checkpoint has no tokenizer: tokens are their ids.", theme.muted);
     if (model.next) {
         write_next_token(sheet, model, text);
+        if (model.predictions && model.predictions->edited)
+            write_change(sheet, model, *model.predictions);
+        write_sampling(sheet, model.sampling);
         write_head(sheet);
     } else if (model.running) {
         sheet.paragraph("Computing … " + number(100 * static_cast<double>(model.fraction), 0) + " %",
@@ -227,7 +230,7 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
     }
     if (!model.next)
         write_head(sheet);
-    if (model.predictions && model.predictions->edited)
+    if (!model.next && model.predictions && model.predictions->edited)
         write_change(sheet, model, *model.predictions);
     return sheet.finish();
 }

@@ -143,6 +143,8 @@ Action changed(SamplingSettings settings, const Change& change) {
     return ModelAction(SetSampling{settings});
 }
 
+} // namespace
+
 void write_sampling(Sheet& sheet, const SamplingSettings& now) {
     sheet.section("Sampling", "in this order");
     const auto real = [&now](const std::string& label, float high, double value, double rest, auto set,
@@ -218,8 +220,6 @@ void write_sampling(Sheet& sheet, const SamplingSettings& now) {
                   std::nullopt);
 }
 
-} // namespace
-
 void write_steps(Sheet& sheet, const ModelState& model, bool written) {
     const std::string full = model.cannot_write;
     draw_step_button(sheet, 0, "Step", ModelAction(WriteToken{}), true,
@@ -266,7 +266,6 @@ void write_next_token(Sheet& sheet, const ModelState& model, const checkpoint::T
                         "; ticks: the model's own, at temperature 1.",
                     theme.muted);
     write_draw(sheet, next, text);
-    write_sampling(sheet, model.sampling);
 }
 
 } // namespace headscope::app
