@@ -19,6 +19,13 @@ constexpr float start_pad = 24, inset = 14, card_gap = 12, text_line = 18, text_
 constexpr float button_high = 34, recent_high = 32;
 constexpr std::size_t most_recent_rows = 6;
 
+/// Whether the three cards fit with all they say. In a low window they say less, so that all of them are in
+/// sight at once.
+bool is_roomy(const DrawContext& context) {
+    constexpr float cards_high = 690;
+    return context.height >= cards_high;
+}
+
 /// Fills a card from y = area.y down. Returns where its content ends.
 using Fill = std::function<float(Picture& card, const figure::Rect& area)>;
 
@@ -53,12 +60,19 @@ struct StartButton {
     bool primary = false;
 };
 
-/// A row of equally wide buttons. Returns its lower edge.
+/// Buttons that fill a row, each with the same room beside its label. Returns their lower edge.
 float draw_buttons(Picture& card, const DrawContext& context, const figure::Rect& area, float y,
                    const std::vector<StartButton>& buttons) {
     constexpr float between = 8;
-    const float width = (area.w - between) / 2;
+    const auto text = [&](const StartButton& button) {
+        return context.measure(button.label, figure::Font::ui_semibold, 13);
+    };
+    const auto count = static_cast<float>(buttons.size());
+    float room = area.w - between * (count - 1);
+    for (const StartButton& button : buttons)
+        room -= text(button);
     for (float x = area.x; const StartButton& button : buttons) {
+        const float width = text(button) + room / count;
         draw_button(card, context, {x, y, width, button_high}, button.label, button.action, button.primary,
                     button.tip);
         x += width + between;
@@ -69,17 +83,19 @@ float draw_buttons(Picture& card, const DrawContext& context, const figure::Rect
 float draw_welcome(Picture& picture, const DrawContext& context, float y) {
     const Theme& theme = context.theme;
     const Document& document = *context.shown.document;
-    draw_text(picture, context, start_pad, y + 24, "Watch attention happen", figure::Font::ui_semibold, 19,
-              theme.ink);
-    const std::string text =
-        document.is_experiment() && !document.recipe.sentence.empty()
-            ? "A small model reads “" + shortened(document.recipe.sentence, 40) +
-                  "”. Every number is worked out here, and you can change it. Point at a cell to see how it "
-                  "came about; → and ← walk from stage to stage."
-            : "Three ways to begin. What is open stays open until you have chosen.";
-    return draw_paragraph(picture, context, start_pad, y + 50, context.width - 2 * start_pad, text,
-                          figure::Font::ui, 13.5F, 20, theme.text) -
-           4;
+    const float width = context.width - 2 * start_pad;
+    y = draw_paragraph(picture, context, start_pad, y + 24, width, "Watch attention happen",
+                       figure::Font::ui_semibold, 20, 26, theme.ink);
+    std::string text = "Three ways to begin. What is open stays open until you have chosen.";
+    if (document.is_experiment() && !document.recipe.sentence.empty()) {
+        text = "A small model reads “" + shortened(document.recipe.sentence, 40) +
+               "”. Every number is worked out here, and you can change it.";
+        if (is_roomy(context))
+            text += " Point at a cell to see how it came about; → and ← walk from stage to stage.";
+    }
+    return draw_paragraph(picture, context, start_pad, y, width, text, figure::Font::ui, 13.5F, 20,
+                          theme.text) -
+           1;
 }
 
 float draw_sentence_card(Picture& card, const DrawContext& context, const figure::Rect& area) {
@@ -88,8 +104,10 @@ float draw_sentence_card(Picture& card, const DrawContext& context, const figure
     const bool has_field =
         document.is_checkpoint() || (document.is_experiment() && document.recipe.base == nullptr &&
                                      (preset == nullptr || !preset->fixed_sentence));
-    const float y = draw_note(card, context, area, area.y,
-                              "Into the field at the top. The numbers follow with every word.");
+    float y = area.y;
+    if (is_roomy(context))
+        y = draw_note(card, context, area, y,
+                      "Into the field at the top. The numbers follow with every word.");
     const StartButton type{"Start typing", WindowAction(TypeSentence{}),
                            "Puts the keyboard into the field at the top (/)"};
     const StartButton anew{"New sentence", FileCommand(NewProject{}),
@@ -128,9 +146,11 @@ float draw_course_card(Picture& card, const DrawContext& context, const CourseSt
     const Theme& theme = context.theme;
     const auto read = std::ranges::count_if(
         course.lessons, [&](const auto& lesson) { return course.part_opened(*lesson) == 1; });
-    float y = draw_note(card, context, area, area.y,
-                        std::to_string(course.lessons.size()) + " lessons on the live engine" +
-                            (read > 0 ? ", " + std::to_string(read) + " done" : ""));
+    float y = area.y;
+    if (is_roomy(context))
+        y = draw_note(card, context, area, y,
+                      std::to_string(course.lessons.size()) + " lessons on the live engine" +
+                          (read > 0 ? ", " + std::to_string(read) + " done" : ""));
     draw_lesson_marks(card, context, course, {area.x, y + 6, area.w, 0});
     y += 20;
     if (!context.shown.document->is_experiment()) {
@@ -155,7 +175,7 @@ float draw_course_card(Picture& card, const DrawContext& context, const CourseSt
               figure::Font::ui_medium, 13, theme.ink);
     card.tips.push_back({{area.x, y, room, text_line}, title + ". " + next->summary});
     return draw_buttons(
-        card, context, area, y + 24,
+        card, context, area, y + 27,
         {{go_on_label(course, *next), LessonAction(OpenLesson{next->id}), next->title, true}, all});
 }
 

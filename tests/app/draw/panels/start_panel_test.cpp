@@ -152,6 +152,15 @@ TEST_CASE("the Start page speaks of the sentence that can be typed over", "[pane
     sent<FileCommand, NewProject>(action_of(page.draw(), "New sentence"));
 }
 
+TEST_CASE("all ways in are in sight in a window of 1280 x 720 without the recent files", "[panels][start]") {
+    Page page;
+    page.files.packaged = {"pocket"};
+    DrawContext low = page.context();
+    low.height = 522;
+    CHECK(draw_start(low, page.course, page.files).scene.height <= low.height);
+    CHECK(page.draw().scene.height <= 800);
+}
+
 TEST_CASE("the Start page keeps its text inside the panel at every width", "[panels][start]") {
     Page page;
     page.files.packaged = {"pocket"};
