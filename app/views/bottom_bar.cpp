@@ -87,9 +87,10 @@ Status status_of(const AppState& state, float room, const ViewTools& tools) {
 }
 
 std::string place_text(const AppState& state) {
-    std::string text(group_info(state.view.group).label);
-    if (state.view.row >= 0)
-        text += " · row " + shortened(query_word(state.shown.problem(), state.view.row), 12);
+    const ViewState& view = state.drawn_view(); // its row is one of what is shown
+    std::string text(group_info(view.group).label);
+    if (view.row >= 0)
+        text += " · row " + shortened(query_word(state.shown.problem(), view.row), 12);
     return text;
 }
 
