@@ -1,3 +1,4 @@
+#include "tests/environment.h"
 #include "tests/gui/support/files_desk.h"
 #include "tests/test_data.h"
 
@@ -102,6 +103,7 @@ TEST_CASE("a lesson begun from the Start page is gone on with from there", "[gui
 
 TEST_CASE("what is opened takes the place of the Start page, and has a way back", "[gui][start]") {
     TemporaryFolder folder;
+    const Environment cache("XDG_CACHE_HOME", folder.file("cache").c_str());
     Newcomer desk(folder);
     desk.take("Other file…");
     CHECK(desk.files().chooser);
@@ -130,6 +132,13 @@ TEST_CASE("what is opened takes the place of the Start page, and has a way back"
     CHECK(desk.program.state().document->is_checkpoint());
     CHECK(desk.tab() == LeftTab::predictions);
     CHECK(desk.program.state().error.empty());
+
+    desk.back();
+    desk.take("To the course");
+    desk.take("Open pocket");
+    REQUIRE(desk.program.state().document->is_checkpoint());
+    CHECK(desk.program.state().document->part()->model->name() == "pocket");
+    CHECK(desk.tab() == LeftTab::predictions);
 }
 
 TEST_CASE("without the Start page the latest file that is left opens", "[gui][start]") {

@@ -236,7 +236,7 @@ float draw_recent(Picture& picture, const DrawContext& context, const std::vecto
                                     FileCommand(OpenPath{recent[i]}),
                                     text::plain_text(recent[i])});
     }
-    return y;
+    return y + card_gap;
 }
 
 } // namespace
@@ -257,7 +257,7 @@ Picture draw_start(const DrawContext& context, const CourseState& course, const 
     if (!files.recent.empty())
         y = draw_recent(picture, context, files.recent, y);
     picture.scene.width = context.width;
-    picture.scene.height = y + 10;
+    picture.scene.height = y;
     return picture;
 }
 

@@ -1,4 +1,5 @@
 #include "app/draw/panels/start_panel.h"
+#include "core/figure/figure.h"
 #include "core/text/preset.h"
 #include "tests/app/support/documents.h"
 #include "tests/app/support/fixture.h"
@@ -155,8 +156,10 @@ TEST_CASE("the Start page speaks of the sentence that can be typed over", "[pane
 TEST_CASE("all ways in are in sight in a window of 1280 x 720 without the recent files", "[panels][start]") {
     Page page;
     page.files.packaged = {"pocket"};
+    page.shown.document = first_lesson();
     DrawContext low = page.context();
     low.height = 522;
+    page.measure = figure::figure_measure();
     CHECK(draw_start(low, page.course, page.files).scene.height <= low.height);
     CHECK(page.draw().scene.height <= 800);
 }
