@@ -82,7 +82,7 @@ std::ptrdiff_t primary_buttons(const Picture& picture) {
 TEST_CASE("the Start page offers three ways in, in this order for the Tab key", "[panels][start]") {
     Page page;
     page.files.packaged = {"pocket"};
-    page.files.recent = {"/work/mine.headscope", "/models/gpt2"};
+    page.files.recent = {"/projects/mine.headscope", "/models/gpt2"};
     CHECK(page.labels() == std::vector<std::string>{"Start typing", "Start lesson 1", "All lessons",
                                                     "Open pocket", "Other file…", "recent 1", "recent 2"});
     const Picture picture = page.draw();
