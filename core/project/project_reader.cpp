@@ -55,7 +55,7 @@ std::vector<std::string> read_texts(const checkpoint::ConfigReader& object, cons
     return texts;
 }
 
-/// 1 where there is none.
+/// `usual` where the key is not given.
 float read_positive(const checkpoint::ConfigReader& object, const char* key, float usual) {
     if (!object.has(key))
         return usual;
