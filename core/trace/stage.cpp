@@ -42,12 +42,6 @@ std::optional<TensorId> find_block_stage(std::string_view name) {
     return row == block_table().end() ? std::nullopt : std::optional(row->id);
 }
 
-bool is_in_layer(TensorId id) {
-    using enum TensorId;
-    constexpr std::array once{embedding, position, final_norm, logits, probabilities};
-    return find_block_stage(tensor_info(id).name) && std::ranges::find(once, id) == once.end();
-}
-
 bool has_tensor(TensorId id, const ProblemParts& parts) {
     const ProblemPart when = tensor_info(id).when;
     return when == nullptr || parts.*when;
@@ -101,6 +95,15 @@ std::string pytorch_of(TensorId stage, const ProblemParts& parts) {
     for (const std::size_t axis : {2U, 1U, 3U})
         cut += ", " + axis_name(row.axes[axis]);
     return with_source(row.pytorch, row, parts, cut + ").transpose(1, 2)", "$");
+}
+
+StageSet with_sources(StageSet wanted, const ProblemParts& parts) {
+    const std::span<const TensorInfo> table = stage_table();
+    std::for_each(table.rbegin(), table.rend(), [&](const TensorInfo& row) {
+        if (!row.verb.empty() && wanted.has(row.id))
+            wanted = wanted.with(source_of(row.inputs[0], parts));
+    });
+    return wanted;
 }
 
 std::vector<TensorId> steps_to(TensorId heads, const ProblemParts& parts) {

@@ -104,8 +104,6 @@ std::optional<TensorId> find_tensor(std::string_view name);
 std::optional<TensorId> find_stage(std::string_view name);
 /// By its name in block_table().
 std::optional<TensorId> find_block_stage(std::string_view name);
-/// Whether block_table() has it once for each layer.
-bool is_in_layer(TensorId id);
 
 /// Whether a problem with these parts has the tensor.
 bool has_tensor(TensorId id, const ProblemParts& parts);

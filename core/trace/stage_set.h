@@ -29,4 +29,7 @@ private:
     std::uint64_t bits_ = 0;
 };
 
+/// `wanted`, and what each step on single heads in the set reads, back to q, k and v.
+StageSet with_sources(StageSet wanted, const ProblemParts& parts);
+
 } // namespace headscope

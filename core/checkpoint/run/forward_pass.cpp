@@ -38,13 +38,15 @@ TensorPtr alibi(const Architecture& architecture, const ModelInputs& inputs) {
     auto added = std::make_shared<Tensor>(Shape{inputs.B, architecture.H, 1, inputs.T});
     for (std::int64_t b = 0; b < inputs.B; ++b)
         for (std::int64_t h = 0; h < architecture.H; ++h) {
+            const float slope = architecture.alibi == Alibi::after_scale
+                                    ? slopes[static_cast<std::size_t>(h)]
+                                    : as_bfloat16(slopes[static_cast<std::size_t>(h)]);
             std::int64_t place = -1;
             for (std::int64_t j = 0; j < inputs.T; ++j) {
                 const bool real = inputs.attention_mask.empty() ||
                                   inputs.attention_mask[static_cast<std::size_t>(b * inputs.T + j)] != 0;
                 place += real ? 1 : 0;
-                const float term =
-                    real ? slopes[static_cast<std::size_t>(h)] * static_cast<float>(place) : 0.0F;
+                const float term = real ? slope * static_cast<float>(place) : 0.0F;
                 added->at(b, h, 0, j) =
                     architecture.alibi == Alibi::after_scale
                         ? term

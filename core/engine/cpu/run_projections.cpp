@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 
 namespace headscope::cpu {
 
@@ -90,9 +89,7 @@ void CpuRun::project_heads() {
         needed = needed.with(q).with(k).with(v);
     if (rows && reads_heads_)
         needed = needed.with(q_heads).with(k_heads);
-    for (const TensorInfo& stage : stage_table() | std::views::reverse)
-        if (!stage.verb.empty() && needed.has(stage.id))
-            needed = needed.with(source_of(stage.inputs[0], parts_));
+    needed = with_sources(needed, parts_);
     std::vector<Columns> all;
     all.reserve(3);
     for (const TensorId id : {q, k, v})

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
+#include <span>
 
 namespace headscope::vulkan {
 
@@ -398,9 +398,7 @@ void VulkanRun::make_heads() {
     StageSet needed = wanted_;
     if (attends_)
         needed = needed.with(q_heads).with(k_heads).with(v_heads);
-    for (const TensorInfo& stage : stage_table() | std::views::reverse)
-        if (!stage.verb.empty() && needed.has(stage.id))
-            needed = needed.with(source_of(stage.inputs[0], parts));
+    needed = with_sources(needed, parts);
     for (const TensorId stage : {q, k, v})
         if (needed.has(stage))
             project(stage);
@@ -409,7 +407,7 @@ void VulkanRun::make_heads() {
         const std::vector<TensorId> steps = steps_to(heads, parts);
         const Slot slot = slot_of(steps.front());
         keep_joined(slot, steps.front(), heads);
-        for (const TensorId stage : steps | std::views::drop(1)) {
+        for (const TensorId stage : std::span(steps).subspan(1)) {
             if (!needed.has(stage))
                 continue;
             kernels_.make_head_rows(problem_, tensor_info(stage, parts), slot);
