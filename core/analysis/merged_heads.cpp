@@ -51,8 +51,9 @@ Problem merged_heads(const Problem& problem, std::span<const std::int64_t> heads
             fail_input("there is no head " + std::to_string(h) + " to merge; heads are numbered 0 to " +
                        std::to_string(d.H - 1));
     if (!heads_are_columns(problem.parts()))
-        fail_input(formula_of(TensorId::q_heads, problem.parts()) +
-                   " works inside each head, so heads cannot be merged; choose a problem without it");
+        fail_input("these heads cannot be merged: the step \"" +
+                   formula_of(TensorId::q_heads, problem.parts()) +
+                   "\" is done in each head by itself; choose a problem without this step");
     std::vector<std::int64_t> kv_heads;
     for (const std::int64_t h : heads)
         kv_heads.push_back(d.kv_head(h));

@@ -30,9 +30,10 @@ TensorPtr mean_of_blocks(const TensorPtr& tensor, std::int64_t width, std::int64
 Problem with_heads(const Problem& problem, std::int64_t H) {
     const Dims& d = problem.dims;
     if (!heads_are_columns(problem.parts()))
-        fail_input(formula_of(TensorId::q_heads, problem.parts()) +
-                   " works inside heads of width dk = " + std::to_string(d.dk) +
-                   ", so the weights cannot be dealt anew; keep H = " + std::to_string(d.H));
+        fail_input("H is " + std::to_string(d.H) + " and cannot become " + std::to_string(H) +
+                   ": the step \"" + formula_of(TensorId::q_heads, problem.parts()) +
+                   "\" needs heads of width dk = " + std::to_string(d.dk) +
+                   "; keep H = " + std::to_string(d.H));
     const auto check = [H](std::int64_t width, const char* what) {
         if (H < 1 || width % H != 0)
             fail_input("H = " + std::to_string(H) + " does not divide the width " + std::to_string(width) +

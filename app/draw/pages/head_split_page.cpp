@@ -9,7 +9,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
-#include <ranges>
+#include <span>
 
 namespace headscope::app {
 
@@ -209,7 +209,7 @@ Picture draw_head_split_page(const DrawContext& context) {
     if (!rotary)
         halves.push_back({steps_to(TensorId::v_heads, parts), g, h, dims.dv});
     const auto factors = [&](const Half& half) {
-        return std::ranges::any_of(half.steps | std::views::drop(1),
+        return std::ranges::any_of(std::span(half.steps).subspan(1),
                                    [&](TensorId step) { return factor_of(context, step).has_value(); });
     };
     const float above = std::ranges::any_of(halves, factors) ? factor_height + 28 : 0;

@@ -4,6 +4,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
+#include "app/draw/panels/cache_panel.h"
 #include "app/draw/panels/writing_panel.h"
 
 #include <algorithm>
@@ -213,6 +214,7 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
         if (model.predictions && model.predictions->edited)
             write_change(sheet, model, *model.predictions);
         write_sampling(sheet, model.sampling);
+        write_cache(sheet);
         write_head(sheet);
     } else if (model.running) {
         sheet.paragraph("Computing … " + number(100 * static_cast<double>(model.fraction), 0) + " %",

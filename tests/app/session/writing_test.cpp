@@ -262,6 +262,8 @@ TEST_CASE("the panel of the next token says all of it, and nothing overlaps", "[
             CHECK((text.find("cut") != std::string::npos) == (next.draw && next.kept < 8));
             CHECK((text.find("Greedy") != std::string::npos) == !next.draw);
             CHECK((text.find(std::to_string(next.kept) + " of 200 tokens kept.") != std::string::npos));
+            // 2 layers, K and V of 4 heads of width 8, in 4 bytes.
+            CHECK(text.find(std::to_string(open.ids().size()) + " rows × 512 B") != std::string::npos);
         }
     const Picture picture = draw_predictions(
         {open.state.shown, open.state.view, theme(false), measure, 312, 848}, open.state.model);

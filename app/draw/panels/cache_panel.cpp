@@ -1,0 +1,96 @@
+#include "app/draw/panels/cache_panel.h"
+
+#include "app/draw/kit/format.h"
+#include "app/draw/matrix/matrix.h"
+#include "app/draw/matrix/matrix_image.h"
+#include "app/state/model_document.h"
+
+#include <algorithm>
+
+namespace headscope::app {
+
+namespace {
+
+constexpr std::int64_t most_rows = 24;
+constexpr float row_step = 13, labels = 72, between = 10;
+
+/// The rows from `first` on of one key/value head, and their colours below.
+void draw_rows(Sheet& sheet, TensorId stage, std::int64_t kv_head, std::int64_t first,
+               const figure::Rect& area) {
+    const DrawContext& context = sheet.context;
+    const TensorInfo& info = tensor_info(stage);
+    const Shape& shape = context.shown.tensor(stage)->shape();
+    MatrixSpec spec;
+    spec.tensor = stage;
+    spec.origin = {context.view.batch, kv_head, first, 0};
+    spec.row_axis = 2;
+    spec.col_axis = 3;
+    spec.rows = shape[2] - first;
+    spec.cols = shape[3];
+    spec.fill = CellFill::diverging;
+    spec.high = largest_magnitude(context, stage, context.view.batch);
+    draw_text(sheet.picture, context, area.x, area.y - 6,
+              std::string(info.name.substr(0, 1)) + ", " + std::to_string(spec.cols) + " numbers",
+              figure::Font::ui, 12, context.theme.muted);
+    draw_matrix_image(sheet.picture, context, spec, area, spec.rows);
+    draw_legend(sheet.picture, context, area.x, area.bottom() + 12, area.w, context.theme.diverging,
+                -spec.high, spec.high, "", false, false, area.w);
+}
+
+/// "24 rows × 12 KiB = 288 KiB in all 6 layers", and what sharing saves.
+void write_bytes(Sheet& sheet) {
+    const DrawContext& context = sheet.context;
+    const Dims& dims = context.dims();
+    const checkpoint::Architecture& model = context.shown.document->part()->model->model->architecture();
+    const std::int64_t row = model.layers * model.Hkv * 2 * model.dk * std::int64_t{sizeof(float)};
+    sheet.row(grouped(dims.Tk) + " rows × " + bytes_text(row), bytes_text(dims.Tk * row), true);
+    sheet.paragraph("All " + std::to_string(model.layers) + " layers, K and V of " +
+                        std::to_string(model.Hkv) + (model.Hkv == 1 ? " head" : " heads") +
+                        " each, as float32; room for " + grouped(model.longest_text()) + " rows." +
+                        (model.Hkv < model.H ? " One for each of the " + std::to_string(model.H) +
+                                                   " query heads would take " +
+                                                   bytes_text(dims.Tk * row / model.Hkv * model.H) + "."
+                                             : ""),
+                    context.theme.muted);
+}
+
+} // namespace
+
+void write_cache(Sheet& sheet) {
+    const DrawContext& context = sheet.context;
+    const Theme& theme = context.theme;
+    if (context.shown.tensor(TensorId::k_heads) == nullptr ||
+        context.shown.tensor(TensorId::v_heads) == nullptr)
+        return;
+    const Dims& dims = context.dims();
+    const std::int64_t head = dims.kv_head(std::min(context.view.head, dims.H - 1));
+    sheet.section("Key/value cache", "layer " + std::to_string(context.shown.document->layer()) + ", " +
+                                         (dims.Hkv < dims.H ? "key head " : "head ") + std::to_string(head));
+    const std::int64_t first = std::max<std::int64_t>(0, dims.Tk - most_rows), shown = dims.Tk - first;
+    const float width = (sheet.width() - labels - between) / 2, height = row_step * static_cast<float>(shown);
+    const figure::Rect k_area{sheet.left + labels, sheet.y + 20, width, height},
+        v_area{k_area.right() + between, k_area.y, width, height};
+    draw_rows(sheet, TensorId::k_heads, head, first, k_area);
+    draw_rows(sheet, TensorId::v_heads, head, first, v_area);
+    for (std::int64_t i = 0; i < shown; ++i) {
+        const bool newest = i + 1 == shown;
+        const float top = k_area.y + row_step * static_cast<float>(i);
+        sheet.y = top + (row_step - Sheet::row_height) / 2;
+        sheet.put(k_area.x - 8, context.shown.problem().key_label(first + i), labels - 12,
+                  newest ? figure::Font::ui_semibold : figure::Font::ui, 11.5F,
+                  newest ? theme.ink : theme.text, figure::Align::right);
+    }
+    const figure::Rect row{k_area.x - 1, k_area.bottom() - row_step - 1, v_area.right() - k_area.x + 2,
+                           row_step + 2};
+    sheet.picture.scene.add(figure::RectItem{.area = row, .stroke = theme.ink, .stroke_width = 1.5F});
+    sheet.picture.tips.push_back(
+        {{k_area.x, k_area.y, v_area.right() - k_area.x, height},
+         "What later tokens read of this layer and head. A token’s row never changes once it is written: the "
+         "next token adds one row and computes no other"});
+    sheet.y = k_area.bottom() + 46;
+    if (first > 0)
+        sheet.paragraph("The newest " + grouped(shown) + " of " + grouped(dims.Tk) + " rows.", theme.muted);
+    write_bytes(sheet);
+}
+
+} // namespace headscope::app
