@@ -25,8 +25,10 @@ struct WriteToken {
 struct WriteOn {
     bool on;
 };
-/// Takes the newest token away, if it was written and not typed.
-struct TakeBack {};
+/// Takes the newest tokens away, which the model wrote.
+struct TakeBack {
+    std::int64_t tokens = 1; ///< at most as many as the model wrote
+};
 /// How tokens are taken. Throws what check_settings throws.
 struct SetSampling {
     checkpoint::SamplingSettings settings;

@@ -105,7 +105,7 @@ void CheckpointSession::act(const ModelAction& action) {
                                   fail_input(state().model.cannot_write);
                               state().model.writing = c.on;
                           },
-                          [&](const TakeBack&) { take_back(); },
+                          [&](const TakeBack& c) { take_back(c.tokens); },
                           [&](const SetSampling& c) {
                               checkpoint::check_settings(c.settings);
                               state().model.sampling = c.settings;
@@ -159,11 +159,11 @@ void CheckpointSession::stop_writing(std::string why) {
     state().model.stopped = std::move(why);
 }
 
-void CheckpointSession::take_back() {
+void CheckpointSession::take_back(std::int64_t tokens) {
     stop_writing();
     const ModelPart& part = *state().document->part();
     if (!next_text_) {
-        write(without_token(part), "take a token back");
+        write(without_tokens(part, tokens), tokens == 1 ? "take a token back" : "take tokens back");
     } else if (next_text_->part->written > part.written) { // the newest token is still to come
         next_text_.reset();
         state().model.prompt = part.prompt;

@@ -71,7 +71,7 @@ private:
     /// Ends the writing on where it has to end.
     void came_written(std::int64_t id);
     void stop_writing(std::string why = {});
-    void take_back();
+    void take_back(std::int64_t tokens);
     /// What `sampling` makes of the logits.
     void sample_next();
     void ask(std::int64_t layer);

@@ -91,12 +91,14 @@ ModelPartPtr with_token(const ModelPart& part, std::int64_t id) {
     return with_ids(part, std::move(ids), part.written + 1);
 }
 
-ModelPartPtr without_token(const ModelPart& part) {
-    if (part.written == 0)
-        fail_input("No token was written: only those can be taken back.");
+ModelPartPtr without_tokens(const ModelPart& part, std::int64_t count) {
+    if (count < 1 || count > part.written)
+        fail_input("The model wrote " + std::to_string(part.written) +
+                   (part.written == 1 ? " token" : " tokens") +
+                   " of this text: only those can be taken back.");
     std::vector<std::int64_t> ids = part.inputs->ids;
-    ids.pop_back();
-    return with_ids(part, std::move(ids), part.written - 1);
+    ids.resize(ids.size() - static_cast<std::size_t>(count));
+    return with_ids(part, std::move(ids), part.written - count);
 }
 
 std::string why_full(const ModelPart& part) {

@@ -67,10 +67,10 @@ std::optional<Predictions> predictions_of(const checkpoint::TextModel& model, co
 TensorPtr next_logits(const checkpoint::TextModel& model, const checkpoint::ModelRun& run,
                       const Progress& cancel);
 
-/// A text with a token more, or without its last one: of a part with inputs. Throws Error(input) when the
-/// model has no place for the token or no such token, and when no token was written.
+/// A text with a token more, or without the last `count`: of a part with inputs. Throws Error(input) when the
+/// model has no place for the token or no such token, and when fewer tokens were written.
 ModelPartPtr with_token(const ModelPart& part, std::int64_t id);
-ModelPartPtr without_token(const ModelPart& part);
+ModelPartPtr without_tokens(const ModelPart& part, std::int64_t count);
 /// Why a text takes no further token, one sentence; empty when there is a position for one.
 std::string why_full(const ModelPart& part);
 

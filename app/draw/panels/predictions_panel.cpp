@@ -60,6 +60,18 @@ void write_tokens(Sheet& sheet, const std::vector<std::string>& tokens, std::int
                         theme.muted);
 }
 
+/// While a token before the last is chosen, and the model wrote all that follows: a button that goes back
+/// there.
+void write_branch(Sheet& sheet, std::int64_t after, std::int64_t written) {
+    if (after < 1 || after > written)
+        return;
+    draw_button(sheet.picture, sheet.context, {sheet.left, sheet.y, sheet.width(), 30},
+                "Write on from this token", ModelAction(TakeBack{after}), false,
+                "Takes back the " + std::to_string(after) + (after == 1 ? " token" : " tokens") +
+                    " behind it, so that another one can follow; undo brings them back");
+    sheet.y += 42;
+}
+
 /// A token with its probability as a bar, and a tick at the probability before the edits.
 void write_odds(Sheet& sheet, const TokenOdds& odds, float end, bool edited) {
     const DrawContext& context = sheet.context;
@@ -202,6 +214,7 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
         sheet.paragraph("⚠ " + model.error, theme.bad);
     const std::int64_t position = position_of(*model.run, text, model.position);
     write_tokens(sheet, model.run->inputs().tokens, position, part.inputs->T - part.written);
+    write_branch(sheet, part.inputs->T - 1 - position, part.written);
     if (text.masked() && text.tokenizer != nullptr && text.mask_id >= 0 &&
         std::ranges::find(model.run->inputs().ids, text.mask_id) == model.run->inputs().ids.end())
         sheet.paragraph("Type " + checkpoint::label_of(text, text.mask_id) +

@@ -86,6 +86,7 @@ void write_draw(Sheet& sheet, const checkpoint::Distribution& next, const checkp
     sheet.y += 6;
     const figure::Rect strip{sheet.left, sheet.y, sheet.width(), height};
     scene.add(figure::RectItem{.area = strip, .fill = theme.line});
+    const float needle = strip.x + strip.w * static_cast<float>(*next.draw);
     double from = 0;
     for (std::size_t n = 0; n < next.candidates.size() && next.candidates[n].kept > 0; ++n) {
         const double to = from + next.candidates[n].kept;
@@ -96,13 +97,15 @@ void write_draw(Sheet& sheet, const checkpoint::Distribution& next, const checkp
             scene.add(figure::RectItem{.area = part, .fill = theme.ink});
         scene.add(figure::LineItem{{part.right(), part.y}, {part.right(), part.bottom()}, theme.panel, 1});
         const std::string label = checkpoint::label_of(text, next.candidates[n].id);
-        if (context.measure(label, figure::Font::ui, size) + 8 <= part.w)
-            draw_text(sheet.picture, context, part.x + part.w / 2,
+        // Of the token that is taken, the label stands on the longer side of the needle.
+        const bool left = needle - part.x > part.right() - needle;
+        const float begin = taken && !left ? needle : part.x, end = taken && left ? needle : part.right();
+        if (context.measure(label, figure::Font::ui, size) + 8 <= end - begin)
+            draw_text(sheet.picture, context, (begin + end) / 2,
                       figure::baseline_for(part.y + height / 2, size), label, figure::Font::ui, size,
                       taken ? theme.canvas : theme.text, figure::Align::center);
         from = to;
     }
-    const float needle = strip.x + strip.w * static_cast<float>(*next.draw);
     scene.add(figure::LineItem{{needle - 4, strip.y - 7}, {needle, strip.y - 1}, theme.ink, 2});
     scene.add(figure::LineItem{{needle + 4, strip.y - 7}, {needle, strip.y - 1}, theme.ink, 2});
     scene.add(figure::LineItem{{needle, strip.y}, {needle, strip.bottom()}, theme.bad, 1.5F});

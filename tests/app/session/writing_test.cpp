@@ -150,6 +150,24 @@ TEST_CASE("Step writes the tokens that generate writes", "[writing]") {
         CHECK(open.state.view.row == -1);
         CHECK_THROWS_AS(open.act(TakeBack{}), Error);
     }
+    SECTION("an earlier token is where the text is written on from") {
+        const auto button = [&](std::int64_t at) {
+            open.act(PredictAt{at});
+            const figure::TextMeasure measure = approximate_measure();
+            return draw_predictions({open.state.shown, open.state.view, theme(false), measure, 312, 848},
+                                    open.state.model);
+        };
+        const std::string label = "Write on from this token";
+        for (const std::int64_t at : {3, 8}) // in the prompt, and the last
+            CHECK(std::ranges::count(button(at).hotspots, label, &Hotspot::label) == 0);
+        const Ids before = open.ids();
+        open.act(std::get<TakeBack>(std::get<ModelAction>(action_of(button(6), label))));
+        CHECK(open.ids() == Ids(before.begin(), before.begin() + 7));
+        open.workspace.move_in_history(-1);
+        open.settle();
+        CHECK(open.ids() == before);
+        CHECK_THROWS_AS(open.act(TakeBack{5}), Error);
+    }
     SECTION("a candidate that was not drawn begins a branch, and undo leaves it") {
         const Ids before = open.ids();
         const checkpoint::Distribution& next = *open.state.model.next;
