@@ -5,6 +5,7 @@ tokenizer,project}.
 A name that begins with good_ must be accepted, one with bad_ must be refused with an input error. Standard
 library alone, so that the files owe nothing to the program that reads them. Run it from anywhere.
 """
+import base64
 import json
 import pathlib
 import struct
@@ -173,9 +174,42 @@ def typed(kind, **options):
     return {"type": kind, **options}
 
 
+def charsmap(rules):
+    """The base64 of a table of replacements for SentencePiece's normalizer: a trie as a double array, which packs every
+    node at the first offset where its children are free, then the replacements with a zero after each."""
+    replacements, trie = b"", {}
+    for key, text in rules.items():
+        node = trie
+        for byte in key.encode():
+            node = node.setdefault(byte, {})
+        node[0] = len(replacements)
+        replacements += text.encode() + b"\0"
+    units, bases, waiting = {0: 0}, set(), [(0, trie)]
+    for place, node in waiting:
+        base = next(b for b in range(1, 1 << 21) if b not in bases and not any(b ^ byte in units for byte in node))
+        bases.add(base)
+        units[place] |= (place ^ base) << 10 | (0x100 if 0 in node else 0)
+        units.update({base ^ byte: byte if byte else 1 << 31 | child for byte, child in node.items()})
+        waiting += [(base ^ byte, child) for byte, child in node.items() if byte]
+    array = b"".join(struct.pack("<I", units.get(place, 0)) for place in range((max(units) | 0xFF) + 1))
+    return base64.b64encode(struct.pack("<I", len(array)) + array + replacements).decode()
+
+
+def precompiled(map_):
+    return typed("Precompiled", precompiled_charsmap=map_)
+
+
 LETTERS = {letter: i for i, letter in enumerate("?abcdestI'0123\u0120\u2581")}
 BPE = typed("BPE", vocab={**LETTERS, "st": 30, "est": 31, "<0x41>": 32}, merges=["s t", ["e", "st"]])
 PIECES = typed("WordPiece", vocab={**LETTERS, "##s": 30, "##t": 31}, unk_token="?", max_input_chars_per_word=9)
+UNIGRAM = typed(
+    "Unigram",
+    unk_id=0,
+    byte_fallback=True,
+    vocab=[["<unk>", 0], ["\u2581", -2.5], ["a", -3], ["\u2581ca", -2.0122928619384766], ["a", -4], ["<0xCC>", 0]]
+    + [["<0x%02X>" % byte, 0] for byte in range(0x80, 0xCC)],
+)
+RULES = {"e\u0301": "\u00e9", "\t": "", "\n": " ", "\u4e16": "TM", "s": "st", "\u0323": ""}
 good_tokenizers = {
     "gpt2": tokenizer(
         BPE,
@@ -210,6 +244,18 @@ good_tokenizers = {
             decoders=[typed("ByteFallback"), typed("Fuse"), typed("Strip", content=" ", start=1, stop=0)],
         ),
     ),
+    "t5": tokenizer(
+        UNIGRAM,
+        normalizer=typed(
+            "Sequence", normalizers=[precompiled(charsmap(RULES)), typed("Strip"), typed("Nmt"), typed("NFKD")]
+        ),
+        pre_tokenizer=typed(
+            "Sequence", pretokenizers=[typed("WhitespaceSplit"), typed("Metaspace", add_prefix_space=True)]
+        ),
+        decoder=typed("Metaspace", prepend_scheme="always"),
+    ),
+    "unigram": tokenizer({**UNIGRAM, "unk_id": 2, "byte_fallback": False}),
+    "unigram_old": tokenizer({"vocab": [["a", -1.5]]}),
     "splits": tokenizer(
         {**BPE, "ignore_merges": True},
         normalizer=typed("Strip"),
@@ -228,7 +274,16 @@ good_tokenizers = {
 }
 bad_tokenizers = {
     "no_model": "{}",
-    "unigram": tokenizer(typed("Unigram", vocab=[["a", -1.5]], unk_id=0)),
+    "unk_id": tokenizer(typed("Unigram", vocab=[["a", -1.5]], unk_id=1)),
+    "piece_without_score": tokenizer(typed("Unigram", vocab=[["a"]])),
+    "score_overflow": '{"model":{"type":"Unigram","vocab":[["a",-1e999]]}}',
+    "charsmap_cut": tokenizer(UNIGRAM, normalizer=precompiled(charsmap(RULES)[:64])),
+    "charsmap_cycle": tokenizer(
+        UNIGRAM,
+        normalizer=precompiled(
+            base64.b64encode(struct.pack("<I99I", 4 * 99, *[97 << 10 | 97 if i == 97 else 0 for i in range(99)])).decode()
+        ),
+    ),
     "merge_out_of_vocab": tokenizer({**BPE, "merges": ["x y"]}),
     "regex": tokenizer(BPE, pre_tokenizer=typed("Split", pattern={"Regex": "("}, behavior="Removed")),
     "id_negative": tokenizer({**BPE, "vocab": {"a": -1}, "merges": []}),

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/text/tokenizer/normalizer.h"
+#include "core/text/tokenizer/normalizers/normalizer.h"
 #include "core/text/tokenizer/vocabulary.h"
 
 #include <array>

@@ -4,7 +4,7 @@
 #include "core/text/tokenizer/added_tokens.h"
 #include "core/text/tokenizer/build.h"
 #include "core/text/tokenizer/decoder.h"
-#include "core/text/tokenizer/model.h"
+#include "core/text/tokenizer/models/model.h"
 #include "core/text/tokenizer/post_processor.h"
 #include "core/text/tokenizer/pre_tokenizer.h"
 
@@ -22,7 +22,7 @@ struct Vocabularies {
 };
 
 Vocabularies read_vocabularies(const JsonField& file) {
-    auto of_model = std::make_shared<const Vocabulary>(Vocabulary::read(file.at("model").at("vocab")));
+    auto of_model = std::make_shared<const Vocabulary>(read_vocabulary(file.at("model")));
     auto extra = std::make_shared<Vocabulary>();
     static const nlohmann::json none = nlohmann::json::array();
     const auto list = file.find("added_tokens");
@@ -96,7 +96,10 @@ private:
         tokens.clear();
         model_(word.bytes(), tokens);
         for (const WordToken& token : tokens)
-            append(out, token.id, words_.of_model->text(token.id),
+            append(out, token.id,
+                   token.shows_word ? std::string_view(word.bytes())
+                                          .substr(token.range.begin, token.range.end - token.range.begin)
+                                    : words_.of_model->text(token.id),
                    word.source(token.range.begin, token.range.end));
     }
 

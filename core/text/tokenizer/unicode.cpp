@@ -66,6 +66,20 @@ std::size_t count_letters(std::string_view utf8) {
         utf8, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
 }
 
+std::size_t cluster_end(std::string_view text, std::size_t at) {
+    auto before = letter_at(text, at);
+    utf8proc_int32_t state = 0;
+    while (before) {
+        at += before->size;
+        const auto next = letter_at(text, at);
+        if (next && utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(before->value),
+                                                     static_cast<utf8proc_int32_t>(next->value), &state))
+            break;
+        before = next;
+    }
+    return at;
+}
+
 std::string to_utf8_lossy(std::string_view bytes) {
     std::string out;
     out.reserve(bytes.size());

@@ -30,6 +30,10 @@ std::u32string to_letters(std::string_view utf8);
 void append_utf8(std::string& out, char32_t letter);
 std::size_t count_letters(std::string_view utf8);
 
+/// The end of the extended grapheme cluster (Unicode Standard Annex 29) that begins at byte `at` of a valid
+/// text.
+std::size_t cluster_end(std::string_view text, std::size_t at);
+
 /// Replaces invalid UTF-8 with U+FFFD, one for each maximal part of a character (Unicode standard, section
 /// 3.9, like Rust's from_utf8_lossy).
 std::string to_utf8_lossy(std::string_view bytes);

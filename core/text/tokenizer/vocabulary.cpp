@@ -25,7 +25,26 @@ Vocabulary Vocabulary::read(const JsonField& field) {
     return vocabulary;
 }
 
+Vocabulary Vocabulary::read_pieces(const JsonField& field) {
+    if (!field.value().is_array())
+        field.fail("it should be a list of tokens and their scores");
+    if (field.value().size() > std::size_t{std::numeric_limits<TokenId>::max()})
+        field.fail("it should have no more than 2147483647 tokens");
+    Vocabulary vocabulary;
+    vocabulary.ids_.reserve(field.value().size());
+    vocabulary.texts_.reserve(field.value().size());
+    TokenId id = 0;
+    for (const nlohmann::json& piece : field.value()) {
+        if (!piece.is_array() || piece.size() != 2 || !piece[0].is_string() || !piece[1].is_number())
+            JsonField(piece, field.place() + "[" + std::to_string(id) + "]")
+                .fail("it should be a token and its score, such as [\"the\", -3.5]");
+        vocabulary.add(piece[0].get<std::string>(), id++);
+    }
+    return vocabulary;
+}
+
 void Vocabulary::add(std::string text, TokenId id) {
+    ++size_;
     longest_ = std::max(longest_, text.size());
     const auto [place, is_new] = ids_.insert_or_assign(std::move(text), id);
     texts_.insert_or_assign(id, std::string_view(place->first));

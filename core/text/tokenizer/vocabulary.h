@@ -19,6 +19,9 @@ public:
     /// Reads an object {"token": id}. Throws Error(input) for an id that is not a whole number in [0, 2^31 -
     /// 1].
     static Vocabulary read(const JsonField& field);
+    /// Reads a list of ["token", score]; the id of a token is its place, of a token that occurs twice its
+    /// last. Throws Error(input) for an entry of another form.
+    static Vocabulary read_pieces(const JsonField& field);
 
     /// Adds a token. If the id has a text already, text(id) returns the new one from now on.
     void add(std::string text, TokenId id);
@@ -26,8 +29,8 @@ public:
     std::optional<TokenId> find(std::string_view text) const;
     /// Empty for an id without a token.
     std::string_view text(TokenId id) const;
-    /// The number of texts.
-    std::size_t size() const { return ids_.size(); }
+    /// The number of tokens that were read and added.
+    std::size_t size() const { return size_; }
     /// The length of the longest text in bytes.
     std::size_t longest() const { return longest_; }
 
@@ -37,6 +40,7 @@ private:
     };
     std::unordered_map<std::string, TokenId, Hash, std::equal_to<>> ids_;
     std::unordered_map<TokenId, std::string_view> texts_; ///< views of the keys of ids_
+    std::size_t size_ = 0;
     std::size_t longest_ = 0;
 };
 

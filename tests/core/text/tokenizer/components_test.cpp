@@ -120,6 +120,7 @@ TEST_CASE("normalizers rewrite as Unicode says", "[tokenizer]") {
     check_normalized({{"type", "Replace"}, {"pattern", {{"Regex", "\\s+"}}}, {"content", "_"}}, "a \u0085 b",
                      "a_b");
     check_normalized({{"type", "Replace"}, {"pattern", {{"String", "."}}}, {"content", ""}}, "a.b.", "ab");
+    check_normalized({{"type", "Nmt"}}, "\u0001a\u008f\u200b\u2581\u0085b\u007f\v\f", "a  \u0085b ");
     check_normalized({{"type", "BertNormalizer"}}, std::string("\u00c9\0\u200d\u4e16", 9), "e \u4e16 ");
     check_normalized({{"type", "BertNormalizer"}, {"lowercase", false}}, "\u00c9", "\u00c9");
     check_normalized({{"type", "BertNormalizer"}, {"lowercase", false}, {"strip_accents", true}}, "\u00c9",

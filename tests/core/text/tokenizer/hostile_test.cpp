@@ -26,43 +26,52 @@ std::string message(const std::string& name, const std::string& pointer, const j
 } // namespace
 
 TEST_CASE("a component that is not known is named, with those that are", "[tokenizer]") {
-    const json unknown{{"type", "Precompiled"}};
+    const json unknown{{"type", "Unheard"}};
     for (const char* key : {"normalizer", "pre_tokenizer", "post_processor", "decoder"}) {
         const std::string sentence = message("llama3_like", std::string("/") + key, unknown);
-        CHECK_THAT(sentence, Contains("tokenizer.json: " + std::string(key) + ".type is \"Precompiled\""));
+        CHECK_THAT(sentence, Contains("tokenizer.json: " + std::string(key) + ".type is \"Unheard\""));
         CHECK_THAT(sentence, Contains("Sequence"));
     }
-    CHECK_THAT(message("gpt2_like", "/model/type", "Unigram"), Contains("only BPE and WordPiece"));
+    CHECK_THAT(message("gpt2_like", "/model/type", "WordLevel"), Contains("only BPE, WordPiece and Unigram"));
     CHECK_THAT(message("llama3_like", "/pre_tokenizer/pretokenizers/1/type", "Bytes"),
                Contains("tokenizer.json: pre_tokenizer.pretokenizers[1].type is \"Bytes\""));
 }
 
 TEST_CASE("wrong values in a tokenizer.json are refused with file and key", "[tokenizer]") {
-    const auto [name, pointer, value, expected] =
-        GENERATE(table<std::string, std::string, json, std::string>({
-            {"gpt2_like", "/model", 3, "tokenizer.json: model is 3; it should be an object"},
-            {"gpt2_like", "/model/vocab", json::array(), "model.vocab"},
-            {"gpt2_like", "/model/vocab/!", -1, "model.vocab[\"!\"] is -1"},
-            {"gpt2_like", "/model/vocab/!", 4294967296, "model.vocab[\"!\"]"},
-            {"gpt2_like", "/model/vocab/!", 0.5, "model.vocab[\"!\"]"},
-            {"gpt2_like", "/model/merges", "a b", "model.merges"},
-            {"gpt2_like", "/model/merges/0", "abc", "model.merges[0] is \"abc\""},
-            {"gpt2_like", "/model/merges/0", "zq zq", "should be in vocab"},
-            {"gpt2_like", "/model/merges/0", json{"a", 1}, "model.merges[0]"},
-            {"gpt2_like", "/model/unk_token", "none", "model.unk_token is \"none\""},
-            {"gpt2_like", "/model/byte_fallback", 1, "model.byte_fallback is 1"},
-            {"gpt2_like", "/added_tokens", 7, "added_tokens is 7"},
-            {"gpt2_like", "/added_tokens/0", json::object(), "added_tokens[0] has no \"id\""},
-            {"gpt2_like", "/added_tokens/0/id", 2147483648, "added_tokens[0].id"},
-            {"bert_like_uncased", "/model/unk_token", "none", "unk_token"},
-            {"bert_like_uncased", "/model/max_input_chars_per_word", -1, "max_input_chars_per_word"},
-            {"bert_like_uncased", "/post_processor/special_tokens", json::object(), "[CLS]"},
-            {"bert_like_uncased", "/post_processor/single", 1, "post_processor.single"},
-            {"llama3_like", "/pre_tokenizer/pretokenizers/0/pattern/Regex", "(", "no regular expression"},
-            {"llama3_like", "/pre_tokenizer/pretokenizers/0/pattern/Regex", "[a&&", "no regular expression"},
-            {"llama3_like", "/pre_tokenizer/pretokenizers/0/behavior", "Cut", "behavior is \"Cut\""},
-            {"llama2_like", "/decoder/decoders/3/content", "", "one character"},
-        }));
+    const auto [name, pointer, value,
+                expected] = GENERATE(table<std::string, std::string, json, std::string>({
+        {"gpt2_like", "/model", 3, "tokenizer.json: model is 3; it should be an object"},
+        {"gpt2_like", "/model/vocab", json::array(), "model.vocab"},
+        {"gpt2_like", "/model/vocab/!", -1, "model.vocab[\"!\"] is -1"},
+        {"gpt2_like", "/model/vocab/!", 4294967296, "model.vocab[\"!\"]"},
+        {"gpt2_like", "/model/vocab/!", 0.5, "model.vocab[\"!\"]"},
+        {"gpt2_like", "/model/merges", "a b", "model.merges"},
+        {"gpt2_like", "/model/merges/0", "abc", "model.merges[0] is \"abc\""},
+        {"gpt2_like", "/model/merges/0", "zq zq", "should be in vocab"},
+        {"gpt2_like", "/model/merges/0", json{"a", 1}, "model.merges[0]"},
+        {"gpt2_like", "/model/unk_token", "none", "model.unk_token is \"none\""},
+        {"gpt2_like", "/model/byte_fallback", 1, "model.byte_fallback is 1"},
+        {"gpt2_like", "/added_tokens", 7, "added_tokens is 7"},
+        {"gpt2_like", "/added_tokens/0", json::object(), "added_tokens[0] has no \"id\""},
+        {"gpt2_like", "/added_tokens/0/id", 2147483648, "added_tokens[0].id"},
+        {"bert_like_uncased", "/model/unk_token", "none", "unk_token"},
+        {"bert_like_uncased", "/model/max_input_chars_per_word", -1, "max_input_chars_per_word"},
+        {"bert_like_uncased", "/post_processor/special_tokens", json::object(), "[CLS]"},
+        {"bert_like_uncased", "/post_processor/single", 1, "post_processor.single"},
+        {"llama3_like", "/pre_tokenizer/pretokenizers/0/pattern/Regex", "(", "no regular expression"},
+        {"llama3_like", "/pre_tokenizer/pretokenizers/0/pattern/Regex", "[a&&", "no regular expression"},
+        {"llama3_like", "/pre_tokenizer/pretokenizers/0/behavior", "Cut", "behavior is \"Cut\""},
+        {"llama2_like", "/decoder/decoders/3/content", "", "one character"},
+        {"t5_like", "/model/vocab", json::object(), "model.vocab is an object of 0; it should be a list"},
+        {"t5_like", "/model/vocab/3", "a", "model.vocab[3] is \"a\"; it should be a token and its score"},
+        {"t5_like", "/model/vocab/3", json{"a", -1, 0}, "model.vocab[3] is a list of 3"},
+        {"t5_like", "/model/vocab/3", json{-1, "a"}, "model.vocab[3]"},
+        {"t5_like", "/model/vocab/3/1", nullptr, "model.vocab[3]"},
+        {"t5_like", "/model/unk_id", 393, "model.unk_id is 393; it should be a whole number from 0 to 392"},
+        {"t5_like", "/model/unk_id", -1, "model.unk_id is -1"},
+        {"t5_like", "/model/byte_fallback", "yes", "model.byte_fallback"},
+        {"gpt2_like", "/model/type", "Unigram", "model.vocab is an object of 557; it should be a list"},
+    }));
     INFO(pointer);
     CHECK_THAT(message(name, pointer, value), Contains(expected));
 }

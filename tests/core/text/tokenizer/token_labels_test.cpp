@@ -29,6 +29,9 @@ TEST_CASE("tokens of every kind of vocabulary are read as characters", "[tokeniz
     const auto llama = labels("llama2_like", "The cat");
     CHECK(llama.front() == "<s>");
     CHECK(joined(llama) == "<s>·The·cat");
+    const auto t5 = labels("t5_like", "The cat sat");
+    CHECK(t5.back() == "</s>");
+    CHECK(joined(t5) == "·The·cat·sat</s>");
     const auto bert = labels("bert_like_uncased", "The cats");
     CHECK(bert.front() == "[CLS]");
     CHECK(bert.back() == "[SEP]");

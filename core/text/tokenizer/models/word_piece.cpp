@@ -1,4 +1,4 @@
-#include "core/text/tokenizer/model.h"
+#include "core/text/tokenizer/models/model.h"
 #include "core/text/tokenizer/unicode.h"
 
 #include <algorithm>
@@ -62,21 +62,6 @@ private:
 
 Model read_word_piece(const JsonField& field, std::shared_ptr<const Vocabulary> vocabulary) {
     return WordPiece(field, std::move(vocabulary));
-}
-
-Model read_model(const JsonField& field, std::shared_ptr<const Vocabulary> vocabulary) {
-    constexpr std::string_view known = "BPE and WordPiece";
-    const auto named = field.find("type");
-    // Files from before version 0.9 of the library have no "type".
-    const std::string type = named                                    ? named->string()
-                             : field.find("merges")                   ? "BPE"
-                             : field.find("max_input_chars_per_word") ? "WordPiece"
-                                                                      : field.at("type").string();
-    if (type == "BPE")
-        return read_bpe(field, std::move(vocabulary));
-    if (type == "WordPiece")
-        return read_word_piece(field, std::move(vocabulary));
-    field.at("type").fail_type("model", known);
 }
 
 } // namespace headscope::text

@@ -12,6 +12,8 @@ using Normalizer = std::function<AlignedText(const AlignedText&)>;
 
 /// Reads a "normalizer" object. Throws Error(input) for an unknown type.
 Normalizer read_normalizer(const JsonField& field);
+/// The normalizer of SentencePiece's models, "Precompiled", whose rules are the "precompiled_charsmap".
+Normalizer read_precompiled_normalizer(const JsonField& field);
 
 enum class NormalForm { nfc, nfd, nfkc, nfkd };
 

@@ -11,16 +11,24 @@ namespace headscope::text {
 struct WordToken {
     TokenId id = 0;
     ByteRange range;
+    /// The token is shown as these bytes of the word, not as the vocabulary spells it.
+    bool shows_word = false;
 };
 
 /// Appends the tokens of one word. Several threads may call one model at once.
 using Model = std::function<void(std::string_view word, std::vector<WordToken>& out)>;
 
-/// Reads the "model" object, whose "vocab" has been read already. `vocabulary` is shared with the tokenizer.
-/// Throws Error(input) for an unknown type or option.
+/// Reads the "vocab" of the "model" object: {"token": id}, or [["token", score], ...] with ids from 0 for
+/// Unigram. Throws Error(input) for an unknown type or a malformed entry.
+Vocabulary read_vocabulary(const JsonField& model);
+
+/// Reads the rest of the "model" object. `vocabulary` is shared with the tokenizer. Throws Error(input) for
+/// an unknown type or option.
 Model read_model(const JsonField& field, std::shared_ptr<const Vocabulary> vocabulary);
 
 Model read_bpe(const JsonField& field, std::shared_ptr<const Vocabulary> vocabulary);
 Model read_word_piece(const JsonField& field, std::shared_ptr<const Vocabulary> vocabulary);
+/// The model throws Error(input) for a word with an unknown character where there is no unknown token.
+Model read_unigram(const JsonField& field, std::shared_ptr<const Vocabulary> vocabulary);
 
 } // namespace headscope::text

@@ -1,4 +1,4 @@
-#include "core/text/tokenizer/normalizer.h"
+#include "core/text/tokenizer/normalizers/normalizer.h"
 #include "core/text/tokenizer/pattern.h"
 #include "core/text/tokenizer/unicode.h"
 
@@ -48,6 +48,19 @@ AlignedText with_blanks_around_ideographs(const AlignedText& text) {
         out.append(letter, source);
         if (alone)
             out.append(U' ', source);
+    });
+}
+
+/// SentencePiece's rules for machine translation: control characters go, invisible ones become blanks.
+AlignedText cleaned_for_translation(const AlignedText& text) {
+    return rewritten(text, [](AlignedText& out, char32_t letter, TextSpan source) {
+        const bool blank = letter == '\t' || letter == '\n' || letter == '\f' || letter == '\r' ||
+                           letter == 0x1680 || (letter >= 0x200B && letter <= 0x200F) || letter == 0x2028 ||
+                           letter == 0x2029 || letter == 0x2581 || letter == 0xFEFF || letter == 0xFFFD;
+        const bool removed =
+            (letter >= 1 && letter < ' ') || letter == 0x7F || letter == 0x8F || letter == 0x9F;
+        if (blank || !removed)
+            out.append(blank ? U' ' : letter, source);
     });
 }
 
@@ -135,6 +148,10 @@ Normalizer read_normalizer(const JsonField& field) {
         return normal_form(NormalForm::nfkc);
     if (type == "NFKD")
         return normal_form(NormalForm::nfkd);
+    if (type == "Precompiled")
+        return read_precompiled_normalizer(field);
+    if (type == "Nmt")
+        return cleaned_for_translation;
     if (type == "Lowercase")
         return lower_cased;
     if (type == "StripAccents")
@@ -145,8 +162,8 @@ Normalizer read_normalizer(const JsonField& field) {
         return read_prepend_normalizer(field);
     if (type == "Replace")
         return read_replace_normalizer(field);
-    field.at("type").fail_type("normalizer", "BertNormalizer, NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, "
-                                             "Strip, Prepend, Replace and Sequence");
+    field.at("type").fail_type("normalizer", "BertNormalizer, NFC, NFD, NFKC, NFKD, Precompiled, Nmt, "
+                                             "Lowercase, StripAccents, Strip, Prepend, Replace and Sequence");
 }
 
 } // namespace headscope::text

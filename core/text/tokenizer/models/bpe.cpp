@@ -1,4 +1,5 @@
-#include "core/text/tokenizer/model.h"
+#include "core/text/tokenizer/models/byte_tokens.h"
+#include "core/text/tokenizer/models/model.h"
 #include "core/text/tokenizer/unicode.h"
 
 #include <algorithm>
@@ -53,7 +54,7 @@ public:
                 unknown->fail("it should be in vocab");
         }
         if (field.boolean_or("byte_fallback", false))
-            read_bytes();
+            bytes_ = ByteTokens(*vocabulary_);
         read_letters();
         read_merges(field.at("merges"));
     }
@@ -70,13 +71,6 @@ public:
     }
 
 private:
-    void read_bytes() {
-        constexpr std::string_view digits = "0123456789ABCDEF";
-        for (std::size_t byte = 0; byte < bytes_.size(); ++byte)
-            bytes_[byte] =
-                vocabulary_->find(std::string{'<', '0', 'x', digits[byte / 16], digits[byte % 16], '>'});
-    }
-
     void read_letters() {
         for (char32_t letter = 0; letter < letters_.size() && prefix_.empty() && suffix_.empty(); ++letter) {
             std::string text;
@@ -145,11 +139,10 @@ private:
             if (id) {
                 flush();
                 symbols.push_back({.token = {*id, {at, at + size}}});
-            } else if (has_bytes(text)) {
+            } else if (bytes_.spell(text)) {
                 for (std::size_t i = 0; i < text.size(); ++i) {
                     const std::size_t place = at + std::min(i, size - 1);
-                    const TokenId byte = *bytes_[static_cast<unsigned char>(text[i])];
-                    symbols.push_back({.token = {byte, {place, place + 1}}});
+                    symbols.push_back({.token = {bytes_.token(text[i]), {place, place + 1}}});
                 }
             } else if (unknown_) {
                 if (!fuse_unknown_)
@@ -169,11 +162,6 @@ private:
         std::string text = begin > 0 ? prefix_ : "";
         text += word.substr(begin, end - begin);
         return end == word.size() ? text + suffix_ : text;
-    }
-
-    bool has_bytes(std::string_view letter) const {
-        return std::ranges::all_of(
-            letter, [&](char byte) { return bytes_[static_cast<unsigned char>(byte)].has_value(); });
     }
 
     void merge(std::vector<Symbol> symbols, std::vector<WordToken>& out) const {
@@ -219,7 +207,7 @@ private:
     bool fuse_unknown_ = false;
     bool ignore_merges_ = false;
     std::optional<TokenId> unknown_;
-    std::array<std::optional<TokenId>, 256> bytes_; ///< the tokens <0x00> to <0xFF>
+    ByteTokens bytes_;
     /// The tokens of the first code points, all letters of byte-level vocabularies among them, where a letter
     /// is spelled alike at every place of a word.
     std::array<std::optional<TokenId>, 0x180> letters_;

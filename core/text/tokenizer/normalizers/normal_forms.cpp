@@ -1,4 +1,4 @@
-#include "core/text/tokenizer/normalizer.h"
+#include "core/text/tokenizer/normalizers/normalizer.h"
 #include "core/text/tokenizer/unicode.h"
 
 #include <algorithm>

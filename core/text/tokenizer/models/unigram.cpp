@@ -1,0 +1,227 @@
+#include "core/base/error.h"
+#include "core/text/tokenizer/models/byte_tokens.h"
+#include "core/text/tokenizer/models/model.h"
+#include "core/text/tokenizer/unicode.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace headscope::text {
+
+namespace {
+
+/// The double that Hugging Face's library reads from the shortest decimal form of `value`: all digits as one
+/// whole number, rounded, times or divided by a power of ten, rounded again. A score can so differ from
+/// `value` in its last bit, which decides between paths of equal score.
+double as_library_reads(double value) {
+    std::array<char, 32> text{};
+    const char* const end =
+        std::to_chars(text.data(), text.data() + text.size(), std::abs(value), std::chars_format::scientific)
+            .ptr;
+    std::uint64_t digits = 0;
+    int exponent = 0;
+    const char* at = text.data();
+    for (bool fraction = false; *at != 'e'; ++at)
+        if (*at == '.') {
+            fraction = true;
+        } else {
+            digits = 10 * digits + static_cast<std::uint64_t>(*at - '0');
+            exponent -= fraction ? 1 : 0;
+        }
+    const std::string power(at[1] == '+' ? at + 2 : at + 1, end);
+    exponent += std::stoi(power);
+    constexpr int largest = std::numeric_limits<double>::max_exponent10;
+    if (std::abs(exponent) > largest)
+        return value;
+    const double scale = std::stod("1e" + std::to_string(std::abs(exponent)));
+    const double whole = static_cast<double>(digits);
+    return std::copysign(exponent < 0 ? whole / scale : whole * scale, value);
+}
+
+/// Texts as a tree of bytes. The children of a node lie side by side, in the order of their bytes.
+class PieceTree {
+public:
+    struct Piece {
+        std::string_view text;
+        TokenId id = 0;
+    };
+
+    /// No text may occur twice. The views are not kept.
+    explicit PieceTree(std::vector<Piece> pieces) {
+        std::ranges::sort(pieces, {}, &Piece::text);
+        struct Range {
+            std::size_t begin, end, depth;
+        };
+        std::vector<Range> ranges{{0, pieces.size(), 0}}; // the pieces below each node
+        nodes_.emplace_back();
+        for (std::size_t i = 0; i < ranges.size(); ++i) {
+            auto [begin, end, depth] = ranges[i];
+            nodes_[i].first_child = nodes_.size();
+            if (begin < end && pieces[begin].text.size() == depth)
+                nodes_[i].id = pieces[begin++].id;
+            while (begin < end) {
+                const char byte = pieces[begin].text[depth];
+                std::size_t next = begin;
+                while (next < end && pieces[next].text[depth] == byte)
+                    ++next;
+                nodes_.push_back({.byte = static_cast<unsigned char>(byte)});
+                ranges.push_back({begin, next, depth + 1});
+                begin = next;
+            }
+        }
+        nodes_.push_back({.first_child = nodes_.size()});
+    }
+
+    /// Calls `visit(id, bytes)` for each piece that the text begins with, from short to long.
+    template<class Visit>
+    void for_each_prefix(std::string_view text, const Visit& visit) const {
+        std::size_t node = 0;
+        for (std::size_t size = 1; size <= text.size(); ++size) {
+            const auto begin = nodes_.begin() + static_cast<std::ptrdiff_t>(nodes_[node].first_child);
+            const auto end = nodes_.begin() + static_cast<std::ptrdiff_t>(nodes_[node + 1].first_child);
+            const auto byte = static_cast<unsigned char>(text[size - 1]);
+            const auto found = std::ranges::lower_bound(begin, end, byte, {}, &Node::byte);
+            if (found == end || found->byte != byte)
+                return;
+            node = static_cast<std::size_t>(found - nodes_.begin());
+            if (found->id >= 0)
+                visit(found->id, size);
+        }
+    }
+
+private:
+    struct Node {
+        std::size_t first_child = 0; ///< the last is before the first child of the next node
+        TokenId id = -1;             ///< of the piece that ends here
+        unsigned char byte = 0;
+    };
+    std::vector<Node> nodes_; ///< level by level; after them one that only ends the children of the last
+};
+
+/// The last token of the best path to a place, and where it begins.
+struct BestStep {
+    static constexpr std::size_t nowhere = std::numeric_limits<std::size_t>::max();
+    double score = 0; ///< of the whole path
+    std::size_t begin = nowhere;
+    TokenId id = 0;
+};
+
+/// The unigram language model (Kudo 2018), with the rules of Hugging Face's library for unknown characters.
+class Unigram {
+public:
+    Unigram(const JsonField& field, std::shared_ptr<const Vocabulary> vocabulary)
+        : vocabulary_(std::move(vocabulary)), scores_(read_scores(field.at("vocab"))),
+          tree_(distinct_pieces()) {
+        constexpr double penalty = 10;
+        unknown_score_ = (scores_.empty() ? 0 : std::ranges::min(scores_)) - penalty;
+        if (const auto unknown = field.find("unk_id")) {
+            if (scores_.empty())
+                unknown->fail("its vocab is empty and should hold the unknown token");
+            unknown_ =
+                static_cast<TokenId>(unknown->whole_number(static_cast<std::int64_t>(scores_.size()) - 1));
+        }
+        if (field.boolean_or("byte_fallback", false))
+            bytes_ = ByteTokens(*vocabulary_);
+    }
+
+    void operator()(std::string_view word, std::vector<WordToken>& out) const {
+        const std::vector<BestStep> best = best_steps(word);
+        std::vector<WordToken> path; // from the last token to the first
+        for (std::size_t end = word.size(); end > 0; end = best[end].begin) {
+            const BestStep& step = best[end];
+            if (!path.empty() && step.id == unknown_ && path.back().id == unknown_)
+                path.back().range.begin = step.begin;
+            else
+                path.push_back({step.id, {step.begin, end}});
+        }
+        for (auto token = path.rbegin(); token != path.rend(); ++token)
+            append_known(word, *token, out);
+    }
+
+private:
+    static std::vector<double> read_scores(const JsonField& field) {
+        std::vector<double> scores;
+        scores.reserve(field.value().size());
+        for (const nlohmann::json& piece : field.value())
+            scores.push_back(as_library_reads(piece[1].get<double>()));
+        return scores;
+    }
+
+    std::vector<PieceTree::Piece> distinct_pieces() const {
+        std::vector<PieceTree::Piece> pieces;
+        pieces.reserve(scores_.size());
+        for (TokenId id = 0; static_cast<std::size_t>(id) < scores_.size(); ++id)
+            if (const std::string_view text = vocabulary_->text(id); vocabulary_->find(text) == id)
+                pieces.push_back({text, id});
+        return pieces;
+    }
+
+    /// The best step to each byte at which a character begins, and to the end (Viterbi). Of paths with equal
+    /// scores the one found first stays: places are visited from left to right, short pieces before long
+    /// ones.
+    std::vector<BestStep> best_steps(std::string_view word) const {
+        std::vector<BestStep> best(word.size() + 1);
+        for (std::size_t at = 0; at < word.size();) {
+            const Letter letter = letter_at(word, at).value_or(Letter{0xFFFD, 1});
+            bool covered = false;
+            tree_.for_each_prefix(word.substr(at), [&](TokenId id, std::size_t size) {
+                covered = covered || size == letter.size;
+                const double score = best[at].score + scores_[static_cast<std::size_t>(id)];
+                if (BestStep& step = best[at + size]; step.begin == BestStep::nowhere || score > step.score)
+                    step = {score, at, id};
+            });
+            const double score = best[at].score + unknown_score_;
+            BestStep& next = best[at + letter.size];
+            if (!covered && (next.begin == BestStep::nowhere || score > next.score))
+                next = {score, at, unknown_ ? *unknown_ : refuse(word.substr(at, letter.size), letter.value)};
+            at += letter.size;
+        }
+        return best;
+    }
+
+    [[noreturn]] static TokenId refuse(std::string_view text, char32_t letter) {
+        std::array<char, 16> code{};
+        std::snprintf(code.data(), code.size(), "U+%04X", static_cast<unsigned>(letter));
+        fail_input(
+            "the tokenizer has no token for the character \"" + std::string(text) + "\" (" + code.data() +
+            ") and no unk_id for unknown characters; leave the character out or give the model an unk_id");
+    }
+
+    /// Appends a token of the path. What the unknown token covers may be a piece as a whole, else bytes may
+    /// spell it.
+    void append_known(std::string_view word, WordToken token, std::vector<WordToken>& out) const {
+        const std::string_view text = word.substr(token.range.begin, token.range.end - token.range.begin);
+        if (token.id != unknown_) {
+            out.push_back(token);
+        } else if (const auto id = vocabulary_->find(text)) {
+            out.push_back({*id, token.range});
+        } else if (bytes_.spell(text)) {
+            for (const char byte : text)
+                out.push_back({bytes_.token(byte), token.range});
+        } else {
+            token.shows_word = true;
+            out.push_back(token);
+        }
+    }
+
+    std::shared_ptr<const Vocabulary> vocabulary_;
+    std::vector<double> scores_; ///< of each id
+    PieceTree tree_;
+    double unknown_score_ = 0;
+    std::optional<TokenId> unknown_;
+    ByteTokens bytes_;
+};
+
+} // namespace
+
+Model read_unigram(const JsonField& field, std::shared_ptr<const Vocabulary> vocabulary) {
+    return [unigram = std::make_shared<const Unigram>(field, std::move(vocabulary))](
+               std::string_view word, std::vector<WordToken>& out) { (*unigram)(word, out); };
+}
+
+} // namespace headscope::text
