@@ -18,6 +18,14 @@ std::unique_ptr<Tokenizer> build(const json& description) {
     return parse_tokenizer(description.dump(), "tokenizer.json");
 }
 
+/// A vocabulary of these, each with the score -1.
+json pieces(const std::vector<std::string>& texts) {
+    json list = json::array();
+    for (const std::string& text : texts)
+        list.push_back(json::array({text, -1}));
+    return list;
+}
+
 std::string base64(const std::string& bytes) {
     std::string bits, text;
     for (const char byte : bytes)
@@ -50,7 +58,7 @@ std::string charsmap(const std::map<std::size_t, std::uint32_t>& units, const st
 }
 
 json with_charsmap(const std::string& map) {
-    return {{"model", {{"type", "Unigram"}, {"unk_id", 0}, {"vocab", {{"?", 0}, {"b", -1}}}}},
+    return {{"model", {{"type", "Unigram"}, {"unk_id", 0}, {"vocab", pieces({"?", "b"})}}},
             {"normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", map}}}};
 }
 
@@ -74,9 +82,9 @@ TEST_CASE("Unigram tokenizers of many kinds make Hugging Face's tokens", "[token
 }
 
 TEST_CASE("a long Unigram word is cut whole", "[tokenizer][unigram]") {
-    json vocab{{"<unk>", 0}, {"a", -1}};
+    json vocab = pieces({"<unk>", "a"});
     for (const int size : {2, 3, 50})
-        vocab.push_back({std::string(static_cast<std::size_t>(size), 'a'), -0.9 * size});
+        vocab.push_back(json::array({std::string(static_cast<std::size_t>(size), 'a'), -0.9 * size}));
     const auto tokenizer = build({{"model", {{"type", "Unigram"}, {"unk_id", 0}, {"vocab", vocab}}}});
     const Encoding got = tokenizer->encode(std::string(100'000, 'a') + std::string(100'000, 'x'));
     CHECK(got.tokens.back().size() == 100'000);
@@ -84,7 +92,7 @@ TEST_CASE("a long Unigram word is cut whole", "[tokenizer][unigram]") {
 }
 
 TEST_CASE("without an unknown token an unknown character is named", "[tokenizer][unigram]") {
-    const auto tokenizer = build({{"model", {{"type", "Unigram"}, {"vocab", {{"a", -1}}}}}});
+    const auto tokenizer = build({{"model", {{"type", "Unigram"}, {"vocab", pieces({"a"})}}}});
     CHECK(tokenizer->encode("aa").ids == std::vector<TokenId>{0, 0});
     CHECK_THAT(input_error([&] { tokenizer->encode("a\u4e16"); }),
                Contains("no token for the character \"\u4e16\" (U+4E16)"));
