@@ -14,7 +14,7 @@ using nlohmann::json;
 
 namespace {
 
-std::unique_ptr<Tokenizer> build(const json& description) {
+std::unique_ptr<Tokenizer> from_description(const json& description) {
     return parse_tokenizer(description.dump(), "tokenizer.json");
 }
 
@@ -63,14 +63,14 @@ json with_charsmap(const std::string& map) {
 }
 
 std::string message(const json& description) {
-    return input_error([&] { build(description); });
+    return input_error([&] { from_description(description); });
 }
 
 } // namespace
 
 TEST_CASE("Unigram tokenizers of many kinds make Hugging Face's tokens", "[tokenizer][unigram]") {
     for (const json& about : json::parse(read_file(test_data("/tokenizers/unigram.json")))) {
-        const auto tokenizer = build(about["tokenizer"]);
+        const auto tokenizer = from_description(about["tokenizer"]);
         for (const json& expected : about["cases"]) {
             INFO(about["name"] << ' ' << expected[0].dump());
             const Encoding got = tokenizer->encode(expected[0].get<std::string>());
@@ -85,14 +85,15 @@ TEST_CASE("a long Unigram word is cut whole", "[tokenizer][unigram]") {
     json vocab = pieces({"<unk>", "a"});
     for (const int size : {2, 3, 50})
         vocab.push_back(json::array({std::string(static_cast<std::size_t>(size), 'a'), -0.9 * size}));
-    const auto tokenizer = build({{"model", {{"type", "Unigram"}, {"unk_id", 0}, {"vocab", vocab}}}});
+    const auto tokenizer =
+        from_description({{"model", {{"type", "Unigram"}, {"unk_id", 0}, {"vocab", vocab}}}});
     const Encoding got = tokenizer->encode(std::string(100'000, 'a') + std::string(100'000, 'x'));
     CHECK(got.tokens.back().size() == 100'000);
     CHECK(got.offsets.back() == TextSpan{100'000, 200'000});
 }
 
 TEST_CASE("without an unknown token an unknown character is named", "[tokenizer][unigram]") {
-    const auto tokenizer = build({{"model", {{"type", "Unigram"}, {"vocab", pieces({"a"})}}}});
+    const auto tokenizer = from_description({{"model", {{"type", "Unigram"}, {"vocab", pieces({"a"})}}}});
     CHECK(tokenizer->encode("aa").ids == std::vector<TokenId>{0, 0});
     CHECK_THAT(input_error([&] { tokenizer->encode("a\u4e16"); }),
                Contains("no token for the character \"\u4e16\" (U+4E16)"));
@@ -103,7 +104,7 @@ TEST_CASE("without an unknown token an unknown character is named", "[tokenizer]
 TEST_CASE("a charsmap replaces what begins with a key", "[tokenizer][unigram]") {
     const std::map<std::size_t, std::uint32_t> units{
         {letter, (letter ^ 1U) * offset_unit | has_value | letter}, {1, is_value}};
-    const auto tokenizer = build(with_charsmap(base64(charsmap(units, {"bb\0", 3}))));
+    const auto tokenizer = from_description(with_charsmap(base64(charsmap(units, {"bb\0", 3}))));
     const Encoding got = tokenizer->encode("xa\u0301a\u0301\u0301\u0301");
     CHECK(got.tokens == std::vector<std::string>{"x", "b", "b", "b", "b", "\u0301\u0301\u0301"});
     CHECK(got.offsets == std::vector<TextSpan>{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {3, 4}, {4, 7}});
