@@ -125,7 +125,7 @@ std::vector<MeasuredHead> heads_of_file(const std::string& path) {
                             .Tk = info.Tk,
                             .with_share = false,
                             .metrics = analysis::head_facts(weights, info.Tq, info.Tk, info.sum_tolerance,
-                                                            set->key_tokens(l))
+                                                            set->key_tokens(l), info.sinks)
                                            .metrics});
         }
     }

@@ -17,6 +17,7 @@ layout(constant_id = 4) const uint threads = 64;
 layout(std430, binding = 6) readonly buffer VBuffer { vec4 V[]; };
 layout(std430, binding = 7) buffer OutBuffer { float head_out[]; };
 layout(std430, binding = 8) buffer ConcatBuffer { float concat[]; };
+// The gains of all heads, and after them their sinks.
 layout(std430, binding = 9) readonly buffer GainBuffer { float gain[]; };
 
 const bool share = key_tile > 0;
@@ -105,6 +106,14 @@ void main() {
     }
     if (!real)
         return;
+    if ((p.flags & has_sink) != 0 && total > 0.0) {
+        const float sink = gain[p.H + p.first_head + head], before = largest;
+        largest = max(largest, sink);
+        const float shrink = exp(before - largest);
+        total = total * shrink + exp(sink - largest);
+        for (uint c = 0; c < held; ++c)
+            sum[c] *= shrink;
+    }
     if (v_from == 0)
         statistics[p.statistics_at + (b * p.H + head) * p.Tq + row] = vec2(largest, total);
     if (worst < 255) {

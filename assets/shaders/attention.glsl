@@ -5,11 +5,12 @@ layout(std430, binding = 0) readonly buffer QBuffer { vec4 Q[]; };
 layout(std430, binding = 1) readonly buffer KBuffer { vec4 K[]; };
 layout(std430, binding = 2) readonly buffer AllowedBuffer { uint allowed_bytes[]; };
 layout(std430, binding = 3) readonly buffer AddBuffer { float add[]; };
-// For each query row, the largest masked score and the sum of exp(score - largest); sum 0: fully masked.
+// For each query row, the largest masked score and the sum of exp(score - largest), the head's sink among the
+// scores; sum 0: fully masked.
 layout(std430, binding = 4) buffer StatisticsBuffer { vec2 statistics[]; };
 layout(std430, binding = 5) buffer FaultBuffer { uint fault[]; };
 
-const uint has_allowed = 1, has_add = 2;
+const uint has_allowed = 1, has_add = 2, has_sink = 4;
 layout(push_constant) uniform Push {
     uint rows, first_row, Tq, Tk;
     uint H, heads_per_group, first_head, row_at; // row_at: number of the first row, for `fault`

@@ -27,6 +27,7 @@ layout(push_constant) uniform Push {
     uint y_width, y_block_step; // width of the blocks of columns of Y, and the distance between blocks
     uint fault_slot, row_at, row_step; // row_at: number of the first row; row_step: from matrix to matrix
     uint part_rows, part_blocks, block_at; // a part is `part_rows` rows of one block of columns
+    float limit; // Y is cut to [-limit, limit]; 0: it is not
 } p;
 
 const uint shared_depth = share ? depth_tile : 1;
@@ -89,7 +90,7 @@ void main() {
                 v += bias[p.b_at + col];
             if ((p.flags & accumulate) != 0)
                 v += Y[at];
-            Y[at] = v;
+            Y[at] = p.limit == 0.0 || !finite(v) ? v : clamp(v, -p.limit, p.limit);
             if (!finite(v))
                 atomicMin(fault[p.fault_slot], (p.row_at + z * p.row_step + row) / p.part_rows * p.part_blocks
                                                    + p.block_at + col / p.y_width);

@@ -73,7 +73,7 @@ float sum_deviation(std::span<const float> row) {
 }
 
 HeadFacts head_facts(std::span<const float> weights, std::int64_t Tq, std::int64_t Tk, float sum_tolerance,
-                     const std::vector<std::string>& key_tokens) {
+                     const std::vector<std::string>& key_tokens, bool sinks) {
     HeadFacts facts;
     facts.causal = Tk > 1;
     // A weight of 1 may come out of a narrow type a little above 1.
@@ -96,7 +96,7 @@ HeadFacts head_facts(std::span<const float> weights, std::int64_t Tq, std::int64
             if (const float value = row[static_cast<std::size_t>(j)]; value > 0 && std::isfinite(value))
                 strongest.offer({i, j, value});
         const double sum = sum_of(row);
-        const auto deviation = static_cast<float>(std::abs(sum - 1.0));
+        const auto deviation = static_cast<float>(sinks ? std::max(sum - 1.0, 0.0) : std::abs(sum - 1.0));
         facts.rows_off += deviation > sum_tolerance ? 1 : 0;
         if (deviation > worst) {
             worst = deviation;

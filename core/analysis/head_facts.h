@@ -21,9 +21,9 @@ struct HeadFacts {
     bool causal = false; ///< no query reads a later key, and there are later keys
     float largest = 0;   ///< of all weights
 
-    std::int64_t rows_off = 0;   ///< rows whose sum misses 1 by more than the tolerance
-    std::int64_t worst_row = 0;  ///< the one that misses it most
-    float worst_sum = 1;         ///< its sum
+    std::int64_t rows_off = 0;  ///< rows whose sum misses 1 by more than the tolerance; with sinks, passes it
+    std::int64_t worst_row = 0; ///< the one that misses it most
+    float worst_sum = 1;        ///< its sum
     std::int64_t empty_rows = 0; ///< rows of zeros: fully masked, nothing wrong with them
     std::int64_t outside = 0;    ///< weights below 0 or above 1
     PlacedWeight first_outside;
@@ -35,9 +35,10 @@ struct HeadFacts {
     bool flagged() const { return rows_off > 0 || outside > 0 || not_finite > 0; }
 };
 
-/// Of one head's weights, row-major (Tq, Tk). `key_tokens`: Tk texts, or none.
+/// Of one head's weights, row-major (Tq, Tk). `key_tokens`: Tk texts, or none. `sinks`: what a row misses of
+/// 1 went to a learned sink.
 HeadFacts head_facts(std::span<const float> weights, std::int64_t Tq, std::int64_t Tk, float sum_tolerance,
-                     const std::vector<std::string>& key_tokens = {});
+                     const std::vector<std::string>& key_tokens = {}, bool sinks = false);
 
 /// How far a row's sum is from 1; 0 for a row of zeros. Not finite numbers are left out.
 float sum_deviation(std::span<const float> row);

@@ -26,7 +26,7 @@ std::vector<HeadMap> head_maps(const AttentionSet& set, std::int64_t l, std::int
                 ? std::span<const float>(whole->values()).subspan(static_cast<std::size_t>(h) * cells, cells)
                 : room;
         HeadMap map;
-        map.facts = head_facts(weights, info.Tq, info.Tk, info.sum_tolerance, set.key_tokens(l));
+        map.facts = head_facts(weights, info.Tq, info.Tk, info.sum_tolerance, set.key_tokens(l), info.sinks);
         map.rows = std::min(info.Tq, side);
         map.cols = std::min(info.Tk, side);
         map.largest = max_pool(weights, info.Tq, info.Tk, map.rows, map.cols);

@@ -54,6 +54,9 @@ Problem merged_heads(const Problem& problem, std::span<const std::int64_t> heads
         fail_input("these heads cannot be merged: the step \"" +
                    formula_of(TensorId::q_heads, problem.parts()) +
                    "\" is done in each head by itself; choose a problem without this step");
+    if (const ProblemParts parts = problem.parts(); parts.sink || parts.qkv_limit)
+        fail_input("heads with a sink, or whose q, k and v are limited, cannot be merged; choose a problem "
+                   "without them");
     std::vector<std::int64_t> kv_heads;
     for (const std::int64_t h : heads)
         kv_heads.push_back(d.kv_head(h));

@@ -159,15 +159,17 @@ void ReadSet::read_into(std::int64_t l, std::span<const float> held, std::span<f
         if (reading == 0)
             continue;
         row /= static_cast<double>(reading);
-        // NaN compares false: such a row is no softmax's either.
-        const bool proper = std::abs(row.sum() - 1) <= static_cast<double>(info_.sum_tolerance);
+        // NaN is no softmax's either.
+        const double total = row.sum();
+        const bool proper = std::isfinite(total) && !info_.is_off(total);
+        const double sink = info_.sinks ? std::max(0.0, 1.0 - total) : 0.0;
         if (options_.hide_first_token)
             row[0] = 0;
         for (std::size_t c = 0; c < at.keys.size(); ++c)
             read[static_cast<Eigen::Index>(c)] = row.segment(at.keys[c].first, at.keys[c].count).sum();
         const double left = read.sum();
         if (options_.hides() && proper && left > 0)
-            read /= left;
+            read /= left + sink;
         Eigen::Map<Eigen::ArrayXf>(to.data() + static_cast<std::int64_t>(r) * info_.Tk, read.size()) =
             read.cast<float>();
     }

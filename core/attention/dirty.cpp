@@ -43,7 +43,7 @@ private:
     void compare_masks(TensorId id, const Mask& before, const Mask& after);
     void compare_fields();
     void compare_rows();
-    void spread(TensorId from, TensorId to);
+    void spread(TensorId from, TensorId to, bool joined);
 
     const Problem &before_, &after_;
     const Dims& d_;
@@ -130,8 +130,8 @@ void Comparison::compare_rows() {
     }
 }
 
-/// What is touched of `from` touches those parts of `to` that read it.
-void Comparison::spread(TensorId from, TensorId to) {
+/// What is touched of `from` touches those parts of `to` that read it: with `joined`, every head.
+void Comparison::spread(TensorId from, TensorId to, bool joined) {
     const HeadAxis source = heads_of(from), target = heads_of(to);
     if (source.axis < 0) {
         if (dirty_.whole.has(from))
@@ -142,7 +142,7 @@ void Comparison::spread(TensorId from, TensorId to) {
     for (std::int64_t h = 0; h < d_.H; ++h) {
         if (!dirty_.has(from, shared ? d_.kv_head(h) : h))
             continue;
-        if (target.axis < 0)
+        if (target.axis < 0 || joined)
             touch(to);
         else
             touch(to, h);
@@ -154,9 +154,11 @@ DirtySet Comparison::follow() {
     const ProblemParts parts = after_.parts();
     if (before_.parts() != parts)
         compare_rows();
-    for (const TensorInfo& stage : stage_table())
-        for (const TensorId input : tensor_info(stage.id, parts).reads())
-            spread(source_of(input, parts), stage.id);
+    for (const TensorInfo& stage : stage_table()) {
+        const TensorInfo& row = tensor_info(stage.id, parts);
+        for (const TensorId input : row.reads())
+            spread(source_of(input, parts), stage.id, row.joins_heads && input == row.inputs[0]);
+    }
     const StageSet stages = StageSet::of(parts);
     dirty_.whole = dirty_.whole & stages;
     for (StageSet& head : dirty_.heads)

@@ -199,6 +199,9 @@ Dims infer_dims(const TensorPtr& x, const TensorPtr& x_kv, const Weights& weight
 void validate(const Problem& problem, std::int64_t before) {
     const Dims& d = problem.dims;
     check_dims(d);
+    if (problem.parts().qk_norm && problem.parts().joint_norm)
+        fail_input("q_norm or k_norm is given together with q_norm_all or k_norm_all; norm the heads one by "
+                   "one or all together");
     visit_fields(Overloaded{[&](const Field& field, const TensorPtr& tensor) {
                                 check_shape(field, tensor, d, problem.parts());
                             },

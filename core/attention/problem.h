@@ -27,6 +27,12 @@ struct Weights {
     /// (dk): weights of an RMSNorm (Zhang and Sennrich 2019) over each row of a query and key head, before
     /// the rotation (Henry et al. 2020, "Query-Key Normalization"). Both or none.
     TensorPtr q_norm{}, k_norm{};
+    /// (H dk) and (Hkv dk), in place of q_norm and k_norm: of one RMSNorm over the row of all heads together.
+    TensorPtr q_norm_all{}, k_norm_all{};
+    /// (H): a score of no key. Each row's softmax counts the head's sink as one more key whose value is zero
+    /// (OpenAI 2025, "gpt-oss-120b & gpt-oss-20b Model Card"), so that the weights of the keys add up to less
+    /// than 1.
+    TensorPtr sink{};
 };
 
 /// Rotary position embedding (Su et al. 2021, "RoFormer"), in the order of Hugging Face's rotate_half: number
@@ -46,7 +52,8 @@ struct Problem {
     Weights weights;
     Mask mask;
     std::vector<float> gains;           ///< one per head, multiplying head_out before concat; empty: all 1
-    float norm_eps = 1e-6F;             ///< added to the mean square by q_norm and k_norm; > 0
+    float norm_eps = 1e-6F;             ///< added to the mean square by the norms on q and k; > 0
+    float qkv_limit = 0.0F;             ///< q, k and v are cut to [-limit, limit]; 0: they are not
     float score_cap = 0.0F;             ///< scaled becomes cap tanh(scaled / cap); 0: it stays
     float temperature = 1.0F;           ///< the scaled scores are divided by it; > 0
     std::vector<std::string> tokens;    ///< Tq labels, or empty
@@ -58,11 +65,14 @@ struct Problem {
         return {.cross = cross(),
                 .rotary = rotary.has_value(),
                 .qk_norm = weights.q_norm != nullptr || weights.k_norm != nullptr,
-                .soft_cap = score_cap != 0.0F};
+                .joint_norm = weights.q_norm_all != nullptr || weights.k_norm_all != nullptr,
+                .qkv_limit = qkv_limit != 0.0F,
+                .soft_cap = score_cap != 0.0F,
+                .sink = weights.sink != nullptr};
     }
     float gain(std::int64_t h) const { return gains.empty() ? 1.0F : gains[static_cast<std::size_t>(h)]; }
-    /// The tensor a user owns by its name: x, x_kv, W_*, b_*, q_norm, k_norm; null for stages, mask, gain and
-    /// absent biases.
+    /// The tensor a user owns by its name: x, x_kv and those of Weights; null for stages, mask, gain and
+    /// absent ones.
     const Tensor* input(TensorId id) const;
     TensorPtr input_ptr(TensorId id) const;
     /// Where that tensor is held, whether or not there is one; null for stages, mask and gain.
@@ -100,7 +110,11 @@ void visit_fields(const Visit& visit, Problems&... p) {
     visit(Field{"b_O", "b_O", b_O}, p.weights.b_O...);
     visit(Field{"q_norm", "q_norm", q_norm}, p.weights.q_norm...);
     visit(Field{"k_norm", "k_norm", k_norm}, p.weights.k_norm...);
+    visit(Field{"q_norm_all", "q_norm_all", q_norm_all}, p.weights.q_norm_all...);
+    visit(Field{"k_norm_all", "k_norm_all", k_norm_all}, p.weights.k_norm_all...);
+    visit(Field{"sink", "sink", sink}, p.weights.sink...);
     visit(Field{"norm_eps", "ε of the norms on queries and keys", norm_eps}, p.norm_eps...);
+    visit(Field{"qkv_limit", "limit of queries, keys and values", qkv_limit}, p.qkv_limit...);
     visit(Field{"score_cap", "soft cap", score_cap}, p.score_cap...);
     visit(Field{"rotary", "rotary table"}, p.rotary...);
     visit(Field{"mask", "mask", mask}, p.mask...);
@@ -110,7 +124,7 @@ void visit_fields(const Visit& visit, Problems&... p) {
     visit(Field{"kv_tokens", "key tokens", {}, false, Axis::Tk}, p.kv_tokens...);
 }
 
-/// Whether a problem holds that tensor for the user to edit: x, x_kv, W_*, b_*, q_norm, k_norm.
+/// Whether a problem holds that tensor for the user to edit: x, x_kv and those of Weights.
 bool is_editable(TensorId id);
 
 /// The numbers of an input, those of the rotary tables among them; null where the problem holds no tensor.

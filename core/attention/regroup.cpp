@@ -34,6 +34,9 @@ Problem with_heads(const Problem& problem, std::int64_t H) {
                    ": the step \"" + formula_of(TensorId::q_heads, problem.parts()) +
                    "\" needs heads of width dk = " + std::to_string(d.dk) +
                    "; keep H = " + std::to_string(d.H));
+    if (problem.weights.sink != nullptr && H != d.H)
+        fail_input("the sink has a number for each of the " + std::to_string(d.H) +
+                   " heads; keep H = " + std::to_string(d.H));
     const auto check = [H](std::int64_t width, const char* what) {
         if (H < 1 || width % H != 0)
             fail_input("H = " + std::to_string(H) + " does not divide the width " + std::to_string(width) +
@@ -64,6 +67,7 @@ Problem with_kv_heads(const Problem& problem, std::int64_t Hkv) {
     out.dims.Hkv = Hkv;
     out.weights.W_K = mean_of_blocks(problem.weights.W_K, d.dk, group);
     out.weights.b_K = mean_of_blocks(problem.weights.b_K, d.dk, group);
+    out.weights.k_norm_all = mean_of_blocks(problem.weights.k_norm_all, d.dk, group);
     out.weights.W_V = mean_of_blocks(problem.weights.W_V, d.dv, group);
     out.weights.b_V = mean_of_blocks(problem.weights.b_V, d.dv, group);
     return out;

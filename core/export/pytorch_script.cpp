@@ -163,7 +163,9 @@ bool is_stream(const std::string& path) {
 bool fits_torch_module(const Problem& problem, const Trace& trace) {
     const Dims& d = problem.dims;
     if (d.Hkv != d.H || d.dk != d.dv || d.H * d.dk != d.D || problem.temperature != 1.0F ||
-        any_gain(problem) || problem.parts().soft_cap || !heads_are_columns(problem.parts()))
+        any_gain(problem) || !heads_are_columns(problem.parts()))
+        return false;
+    if (const ProblemParts parts = problem.parts(); parts.soft_cap || parts.sink || parts.qkv_limit)
         return false;
     std::set<std::pair<std::int64_t, std::int64_t>> closed;
     for (const MaskedRow& row : trace.fully_masked)

@@ -54,11 +54,20 @@ std::string sharing_text(const Dims& dims) {
 }
 
 std::string masked_text(const Problem& problem) {
-    if (problem.mask.empty())
-        return "masked = scaled  # no mask\nweights = torch.softmax(masked, dim=-1)\n";
     const bool adds = has_rule<AdditiveMask>(problem.mask);
-    return std::string("masked = ") + (adds ? "(scaled + add)" : "scaled") +
-           ".masked_fill(~allowed, -inf)\n" + R"(
+    const std::string masked = problem.mask.empty()
+                                   ? "masked = scaled  # no mask\n"
+                                   : std::string("masked = ") + (adds ? "(scaled + add)" : "scaled") +
+                                         ".masked_fill(~allowed, -inf)\n";
+    if (problem.parts().sink)
+        return masked + R"(
+# Each head's sink takes part in the softmax like the score of one more key. Its share is dropped.
+with_sink = torch.cat([masked, sink.reshape(1, H, 1, 1).expand(B, H, Tq, 1)], dim=-1)
+weights = torch.softmax(with_sink, dim=-1)[..., :-1]
+)";
+    if (problem.mask.empty())
+        return masked + "weights = torch.softmax(masked, dim=-1)\n";
+    return masked + R"(
 # PyTorch's softmax gives NaN for a row of minus infinities; a query that may attend to nothing has weights 0 here.
 closed = (masked == -inf).all(dim=-1, keepdim=True)
 weights = torch.softmax(masked, dim=-1).masked_fill(closed, 0.0)
@@ -165,8 +174,9 @@ std::string script_stage_steps(const Problem& problem) {
         "\n# softmax(Q K^T / sqrt(dk)) V in every head, then W_O. First queries, keys and values "
         "of all heads side by side.\nq = " +
         projection("x", "Q", w.b_Q) + "\nk = " + projection(from, "K", w.b_K) +
-        "\nv = " + projection(from, "V", w.b_V) + "\n" + heads_text(problem.parts()) +
-        sharing_text(problem.dims);
+        "\nv = " + projection(from, "V", w.b_V) + "\n" +
+        (problem.parts().qkv_limit ? "q, k, v = (t.clamp(-qkv_limit, qkv_limit) for t in (q, k, v))\n" : "") +
+        heads_text(problem.parts()) + sharing_text(problem.dims);
     out += "\nscores = q_heads @ " + k_each + ".transpose(-2, -1)\nscaled = scores / " +
            score_scale(problem) + "\n" +
            (problem.parts().soft_cap ? "scaled = score_cap * torch.tanh(scaled / score_cap)\n" : "") +

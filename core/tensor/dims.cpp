@@ -33,9 +33,9 @@ std::int64_t extent(Axis axis, const Dims& dims) {
     case Axis::H_dv:
         return dims.H * dims.dv;
     case Axis::d_ff:
-        return dims.d_ff;
+    case Axis::experts:
     case Axis::vocab:
-        return dims.vocab;
+        return 0;
     }
     return 0;
 }
@@ -72,6 +72,8 @@ std::string axis_name(Axis axis) {
         return "H·dv";
     case Axis::d_ff:
         return "d_ff";
+    case Axis::experts:
+        return "experts";
     case Axis::vocab:
         return "vocab";
     }

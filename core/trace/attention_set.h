@@ -26,7 +26,8 @@ struct AttentionInfo {
     std::string tensor;                ///< the tensor's name, or "layers.{l}.weights"; may be empty
     std::uint64_t bytes = 0;           ///< of the weights, as they are held
     float sum_tolerance = 1e-4F;       ///< a row of weights of that type may miss 1 by this much
-    std::string tokens_from;           ///< where the tokens come from; empty without tokens
+    bool sinks = false;      ///< what a row misses of 1 went to a learned sink, so that it is no fault
+    std::string tokens_from; ///< where the tokens come from; empty without tokens
 
     // Of a set that is read otherwise than it is held (ReadSet).
     bool mean_head = false;    ///< the last head is the mean over the others
@@ -36,6 +37,11 @@ struct AttentionInfo {
 
     std::int64_t own_layers() const { return L - (mean_layer ? 1 : 0); }
     std::int64_t own_heads() const { return H - (mean_head ? 1 : 0); }
+    /// Whether a softmax would not have given a row with this sum.
+    bool is_off(double sum) const {
+        const auto tolerance = static_cast<double>(sum_tolerance);
+        return sum > 1.0 + tolerance || (sum < 1.0 - tolerance && !sinks);
+    }
     bool is_mean(std::int64_t l, std::int64_t h) const { return l >= own_layers() || h >= own_heads(); }
 };
 

@@ -43,7 +43,7 @@ std::optional<TensorId> find_block_stage(std::string_view name) {
 }
 
 bool has_tensor(TensorId id, const ProblemParts& parts) {
-    const ProblemPart when = tensor_info(id).when;
+    const ProblemPart when = tensor_info(id, parts).when;
     return when == nullptr || parts.*when;
 }
 
@@ -147,6 +147,7 @@ HeadAxis head_axis(const TensorInfo& info, const Dims& dims) {
         case Axis::dk:
         case Axis::dv:
         case Axis::d_ff:
+        case Axis::experts:
         case Axis::vocab:
             break;
         }

@@ -56,6 +56,7 @@ struct TensorInfo {
     std::string_view formula; ///< in row-vector convention; $ as in `pytorch`, see formula_of
     Scale scale = Scale::values;
     bool stage = true;          ///< a trace holds it
+    bool joins_heads = false;   ///< each head reads all heads of the first input
     ProblemPart when = nullptr; ///< null: every problem has it; else those with that part
     /// Read in its place where a problem has none.
     std::optional<TensorId> instead = {};

@@ -50,6 +50,13 @@ Spans head_norm_cells(const Row& row, const Dims& dims, const Index& at, const P
             {row.inputs[1], {at[3], 0, 0, 0}, 0, 1}};
 }
 
+/// A number, and with it the row of all heads, whose mean square it is divided by.
+Spans joint_norm_cells(const Row& row, const Dims& dims, const Index& at, const ProblemParts&) {
+    const TensorInfo& source = tensor_info(row.inputs[0]);
+    return {{row.inputs[0], {at[0], at[2], 0, 0}, 2, extent(source.axes[2], dims)},
+            {row.inputs[1], {at[1] * dims.dk + at[3], 0, 0, 0}, 0, 1}};
+}
+
 Spans rotation_cells(const Row& row, const Dims& dims, const Index& at, const ProblemParts& parts) {
     Index partner = at;
     partner[3] = rotary_partner(at[3], dims.dk);
@@ -71,6 +78,10 @@ Spans mask_cells(const Row& row, const Dims&, const Index& at, const ProblemPart
 
 Spans softmax_cells(const Row& row, const Dims& dims, const Index& at, const ProblemParts&) {
     return {{row.inputs[0], {at[0], at[1], at[2], 0}, 3, dims.Tk}};
+}
+
+Spans sink_softmax_cells(const Row& row, const Dims& dims, const Index& at, const ProblemParts&) {
+    return {{row.inputs[0], {at[0], at[1], at[2], 0}, 3, dims.Tk}, {row.inputs[1], {at[1], 0, 0, 0}, 0, 1}};
 }
 
 Spans mean_cells(const Row& row, const Dims& dims, const Index& at, const ProblemParts&) {
@@ -122,6 +133,15 @@ constexpr Row given_with(Row row, ProblemPart when, std::optional<TensorId> inst
     return row;
 }
 
+/// The row of normed queries or keys in problems with a norm on each head.
+constexpr Row normed(TensorId id, std::string_view name, std::string_view title, std::string_view symbol,
+                     std::array<Axis, 4> axes, TensorList inputs, std::string_view formula,
+                     std::string_view pytorch) {
+    const Row row =
+        stage(id, name, title, symbol, G::split, axes, Op::head_norm, head_norm_cells, inputs, formula);
+    return given_with(by_head(row, "norm", pytorch), &ProblemParts::qk_norm, inputs[0]);
+}
+
 // In the order in which they are computed.
 constexpr std::array<Row, stage_count> stages{{
     stage(x, "x", "Token vectors", "X", G::x, axes(A::B, A::Tq, A::D), Op::given, nullptr, {},
@@ -132,20 +152,14 @@ constexpr std::array<Row, stage_count> stages{{
           {x_kv, W_K, b_K}, "K = X W_K + b_K"),
     stage(v, "v", "Values", "V", G::qkv, axes(A::B, A::Tk, A::Hkv_dv), Op::projection, projection_cells,
           {x_kv, W_V, b_V}, "V = X W_V + b_V"),
-    given_with(by_head(stage(q_normed, "q_normed", "Normed queries", "Q_n", G::split,
-                             axes(A::B, A::H, A::Tq, A::dk), Op::head_norm, head_norm_cells,
-                             {q, q_norm, norm_eps}, "q_normed[h] = $ / √(mean of its squares + ε) · q_norm"),
-                       "norm",
-                       "q_normed = $\nq_normed = q_normed * torch.rsqrt(q_normed.square().mean(dim=-1, "
-                       "keepdim=True) + norm_eps) * q_norm"),
-               &ProblemParts::qk_norm, q),
-    given_with(by_head(stage(k_normed, "k_normed", "Normed keys", "K_n", G::split,
-                             axes(A::B, A::Hkv, A::Tk, A::dk), Op::head_norm, head_norm_cells,
-                             {k, k_norm, norm_eps}, "k_normed[h] = $ / √(mean of its squares + ε) · k_norm"),
-                       "norm",
-                       "k_normed = $\nk_normed = k_normed * torch.rsqrt(k_normed.square().mean(dim=-1, "
-                       "keepdim=True) + norm_eps) * k_norm"),
-               &ProblemParts::qk_norm, k),
+    normed(q_normed, "q_normed", "Normed queries", "Q_n", axes(A::B, A::H, A::Tq, A::dk),
+           {q, q_norm, norm_eps}, "q_normed[h] = $ / √(mean of its squares + ε) · q_norm",
+           "q_normed = $\nq_normed = q_normed * torch.rsqrt(q_normed.square().mean(dim=-1, keepdim=True) + "
+           "norm_eps) * q_norm"),
+    normed(k_normed, "k_normed", "Normed keys", "K_n", axes(A::B, A::Hkv, A::Tk, A::dk),
+           {k, k_norm, norm_eps}, "k_normed[h] = $ / √(mean of its squares + ε) · k_norm",
+           "k_normed = $\nk_normed = k_normed * torch.rsqrt(k_normed.square().mean(dim=-1, keepdim=True) + "
+           "norm_eps) * k_norm"),
     by_head(stage(q_heads, "q_heads", "Queries by head", "Q_h", G::split, axes(A::B, A::H, A::Tq, A::dk),
                   Op::split, split_cells, {q_normed}, "q_heads[h] = $"),
             "move", "q_heads = $"),
@@ -213,6 +227,8 @@ constexpr std::array<Row, block_count> blocks{{
     around(mlp_gate, "mlp_gate", "MLP, gate", rows_of_mlp, "norm2 · W_gate + b_gate"),
     around(mlp_act, "mlp_act", "MLP, after the activation", rows_of_mlp,
            "activation(mlp_pre); with a gate activation(mlp_gate) × mlp_pre"),
+    around(router, "router", "Shares of the experts", axes(A::B, A::Tq, A::experts),
+           "softmax over the largest of norm2 · W_router + b_router; 0 for the others"),
     around(mlp_raw, "mlp_raw", "MLP’s output before its norm", rows_of_D, "mlp_act · W_out + b_out"),
     around(mlp_out, "mlp_out", "MLP’s output", rows_of_D,
            "mlp_act · W_out + b_out; where a norm stands behind the branch, norm(mlp_raw)"),
@@ -262,6 +278,15 @@ constexpr std::array<Row, tensor_count - stage_count - block_count> inputs{{
                &ProblemParts::qk_norm),
     given_with(given(k_norm, "k_norm", "Key norm weights", "k_norm", G::split, axes(A::dk)),
                &ProblemParts::qk_norm),
+    given_with(given(q_norm_all, "q_norm_all", "Query norm weights of all heads", "q_norm_all", G::split,
+                     axes(A::H_dk)),
+               &ProblemParts::joint_norm),
+    given_with(given(k_norm_all, "k_norm_all", "Key norm weights of all heads", "k_norm_all", G::split,
+                     axes(A::Hkv_dk)),
+               &ProblemParts::joint_norm),
+    given_with(given(qkv_limit, "qkv_limit", "Limit of queries, keys and values", "c", G::qkv, axes()),
+               &ProblemParts::qkv_limit),
+    given_with(given(sink, "sink", "Sink scores", "s_h", G::weights, axes(A::H)), &ProblemParts::sink),
     given_with(given(score_cap, "score_cap", "Soft cap of the scaled scores", "c", G::scaled, axes()),
                &ProblemParts::soft_cap),
     given_with(given(norm_eps, "norm_eps", "Added to the mean square by the norms", "ε", G::split, axes()),
@@ -300,8 +325,49 @@ constexpr Row capped(Row row) {
     return row;
 }
 
-/// Rows that stand for a stage in problems with the part that `when` names.
+/// The row of a norm on queries or keys in problems where it spans all heads.
+constexpr Row joint(Row row, TensorId weight, std::string_view formula, std::string_view pytorch) {
+    row.operation = Op::joint_norm;
+    row.inputs = {row.inputs[0], weight, norm_eps};
+    row.formula = formula;
+    row.joins_heads = true;
+    row.when = &ProblemParts::joint_norm;
+    row.cells = joint_norm_cells;
+    return by_head(row, "norm", pytorch);
+}
+
+/// The row of queries, keys or values in problems that limit them.
+constexpr Row limited(Row row, std::string_view formula) {
+    row.inputs = {row.inputs[0], row.inputs[1], row.inputs[2], qkv_limit};
+    row.formula = formula;
+    row.when = &ProblemParts::qkv_limit;
+    return row;
+}
+
+/// The row of the weights in problems with a sink.
+constexpr Row with_sink(Row row) {
+    row.inputs = {row.inputs[0], sink};
+    row.formula = "weights = softmax over masked and the head’s sink, without the sink’s share";
+    row.when = &ProblemParts::sink;
+    row.cells = sink_softmax_cells;
+    return row;
+}
+
+/// Rows that stand for a tensor in problems with the part that `when` names.
 constexpr std::array variants{
+    joint(*find_row(q_normed), q_norm_all,
+          "q_normed[h] = columns h·dk to (h+1)·dk of q / √(mean of its squares + ε) · q_norm_all",
+          "q_normed = q * torch.rsqrt(q.square().mean(dim=-1, keepdim=True) + norm_eps) * q_norm_all\n"
+          "q_normed = q_normed.reshape(B, Tq, H, dk).transpose(1, 2)"),
+    joint(*find_row(k_normed), k_norm_all,
+          "k_normed[h] = columns h·dk to (h+1)·dk of k / √(mean of its squares + ε) · k_norm_all",
+          "k_normed = k * torch.rsqrt(k.square().mean(dim=-1, keepdim=True) + norm_eps) * k_norm_all\n"
+          "k_normed = k_normed.reshape(B, Tk, Hkv, dk).transpose(1, 2)"),
+    given_with(*find_row(norm_eps), &ProblemParts::joint_norm),
+    limited(*find_row(q), "Q = X W_Q + b_Q, cut to [−c, c]"),
+    limited(*find_row(k), "K = X W_K + b_K, cut to [−c, c]"),
+    limited(*find_row(v), "V = X W_V + b_V, cut to [−c, c]"),
+    with_sink(*find_row(weights)),
     rotated(*find_row(q_heads), "q_heads[h] = $, turned by position", "q_heads = turned($)"),
     rotated(*find_row(k_heads), "k_heads[h] = $, turned by position", "k_heads = turned($)"),
     capped(*find_row(scaled)),

@@ -40,8 +40,12 @@ enum class TensorId : std::uint8_t {
     rotary_sin,
     q_norm,
     k_norm,
+    q_norm_all,
+    k_norm_all,
     norm_eps,
     score_cap,
+    qkv_limit,
+    sink,
     embedding,
     position,
     resid_in,
@@ -53,6 +57,7 @@ enum class TensorId : std::uint8_t {
     mlp_pre,
     mlp_gate,
     mlp_act,
+    router,
     mlp_raw,
     mlp_out,
     resid_out,
@@ -60,7 +65,7 @@ enum class TensorId : std::uint8_t {
     logits,
     probabilities
 };
-inline constexpr int stage_count = 18, block_count = 17, tensor_count = 53;
+inline constexpr int stage_count = 18, block_count = 18, tensor_count = 58;
 
 /// The stops of the stage strip, from left to right. Stages that are understood together share one.
 enum class StageGroup : std::uint8_t {
@@ -98,12 +103,13 @@ enum class Operation : std::uint8_t {
     projection,        ///< a row of one tensor times a column of another, plus a bias
     split,             ///< the same number, in the head that owns its column
     head_norm,         ///< as split, then RMSNorm of the head's row
+    joint_norm,        ///< RMSNorm of the row of all heads, then as split
     rotation,          ///< as split, then turned with its partner by the position
     dot_product,       ///< q_i . k_j
     scale,             ///< divided by sqrt(dk) and the temperature
     soft_cap,          ///< as scale, then cap tanh(score / cap)
     mask,              ///< minus infinity where attention is not allowed, plus an additive mask
-    softmax,           ///< exp(s - max) / sum over a row
+    softmax,           ///< exp(s - max) / sum over a row, and over the head's sink where it has one
     mean,              ///< the average over heads
     value_sum,         ///< weights times a column of V
     join,              ///< the same number times the head's gain, beside those of the other heads
@@ -111,7 +117,7 @@ enum class Operation : std::uint8_t {
     output_projection, ///< a projection that is also the sum of the heads' contributions
     around,            ///< made by a checkpoint around its attention
 };
-inline constexpr int operation_count = 16;
+inline constexpr int operation_count = 17;
 
 /// How numbers are coloured.
 enum class Scale : std::uint8_t {
@@ -122,10 +128,13 @@ enum class Scale : std::uint8_t {
 
 /// What a problem has beyond what every problem has.
 struct ProblemParts {
-    bool cross = false;    ///< keys and values have a source of their own
-    bool rotary = false;   ///< a rotary position embedding
-    bool qk_norm = false;  ///< a norm on the rows of q and k in each head
-    bool soft_cap = false; ///< a bound that the scaled scores approach
+    bool cross = false;      ///< keys and values have a source of their own
+    bool rotary = false;     ///< a rotary position embedding
+    bool qk_norm = false;    ///< a norm on the rows of q and k in each head
+    bool joint_norm = false; ///< a norm on the rows of q and k across all heads, in place of qk_norm
+    bool qkv_limit = false;  ///< bounds that q, k and v are cut to
+    bool soft_cap = false;   ///< a bound that the scaled scores approach
+    bool sink = false;       ///< a number of each head that takes part in its softmax
     bool operator==(const ProblemParts&) const = default;
 };
 using ProblemPart = bool ProblemParts::*;

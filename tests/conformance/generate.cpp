@@ -58,6 +58,14 @@ Problem generate(const Dims& dims, const Features& features, Numbers& numbers, b
         for (std::int64_t h = 0; h < dims.H; ++h)
             problem.gains.push_back(h == 1 ? 0.0F : 1.5F * numbers.real());
     problem.temperature = features.temperature;
+    problem.qkv_limit = features.qkv_limit;
+    if (features.joint_norm) {
+        w.q_norm_all = make(TensorId::q_norm_all, 1);
+        w.k_norm_all = make(TensorId::k_norm_all, 1);
+        problem.norm_eps = 0.01F;
+    }
+    if (features.sink)
+        w.sink = make(TensorId::sink, 3);
     return problem;
 }
 

@@ -12,6 +12,9 @@ struct Features {
     bool biases = false;
     bool gains = false;
     float temperature = 1.0F;
+    bool joint_norm = false; ///< of queries and keys across the heads
+    bool sink = false;
+    float qkv_limit = 0.0F;
     /// Every tensor holds small whole numbers times this power of two, so that scores are exact in float32
     /// and ties are ties for everybody; absent (0): uniform numbers in [-1, 1).
     int exponent = 0;

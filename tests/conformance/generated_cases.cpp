@@ -21,6 +21,8 @@ std::string text_of(const Dims& d, const Features& f, const Mask& mask, std::uin
         text += std::string(name) + " " + std::to_string(value) + ", ";
     text += f.biases ? "biases, " : "";
     text += f.gains ? "gains, " : "";
+    text += std::string(f.joint_norm ? "joint norm, " : "") + (f.sink ? "sink, " : "");
+    text += f.qkv_limit > 0 ? "limit " + std::to_string(f.qkv_limit) + ", " : "";
     text += "temperature " + std::to_string(f.temperature) + ", mask rules";
     for (const MaskRule& rule : mask)
         text += " " + std::to_string(rule.index());
@@ -37,8 +39,8 @@ ConformanceCase make_case(const std::string& name, const Dims& dims, const Featu
     return one;
 }
 
-/// Sizes, features and rules are all drawn.
-ConformanceCase random_case(std::uint64_t seed) {
+/// Sizes, features and rules are all drawn; with `families`, those too that only some model families have.
+ConformanceCase random_case(std::uint64_t seed, bool families = false) {
     Numbers numbers(seed);
     constexpr std::array<std::int64_t, 5> groups{1, 1, 2, 3, 4};
     Dims d;
@@ -52,9 +54,14 @@ ConformanceCase random_case(std::uint64_t seed) {
     const bool cross = numbers.chance(40);
     d.Tk = cross ? numbers.whole(1, 11) : d.Tq;
     d.Dkv = cross ? numbers.whole(1, 12) : d.D;
-    const Features features{.biases = numbers.chance(50),
-                            .gains = numbers.chance(40),
-                            .temperature = numbers.chance(40) ? 0.75F + 0.5F * numbers.real() : 1.0F};
+    Features features{.biases = numbers.chance(50),
+                      .gains = numbers.chance(40),
+                      .temperature = numbers.chance(40) ? 0.75F + 0.5F * numbers.real() : 1.0F};
+    if (families) {
+        features.joint_norm = numbers.chance(50);
+        features.sink = numbers.chance(60);
+        features.qkv_limit = numbers.chance(40) ? 0.75F + 0.5F * numbers.real() : 0.0F;
+    }
     std::vector<int> rules;
     for (std::int64_t count = numbers.whole(0, 3); count > 0; --count)
         rules.push_back(static_cast<int>(numbers.whole(0, rule_kinds - 1)));
@@ -79,6 +86,8 @@ std::vector<ConformanceCase> generated_cases() {
     std::vector<ConformanceCase> cases;
     for (std::uint64_t seed = 1; seed <= 300; ++seed)
         cases.push_back(random_case(seed));
+    for (std::uint64_t seed = 301; seed <= 400; ++seed)
+        cases.push_back(random_case(seed, true));
     for (int kind = 0; kind < rule_kinds; ++kind)
         for (const Dims& dims : {small, longer, shorter})
             cases.push_back(
@@ -91,6 +100,13 @@ std::vector<ConformanceCase> generated_cases() {
     cases.push_back(make_case("row tiles with a window", tiles, plain, {2, 7}, 2006));
     cases.push_back(make_case("worker pool", large, full, {0, 1}, 2007));
     cases.push_back(make_case("worker pool without a mask", large, plain, {}, 2008));
+    cases.push_back(make_case("worker pool with a sink", large,
+                              {.joint_norm = true, .sink = true, .qkv_limit = 1.25F}, {0, 1}, 2011));
+    for (const float sink : {-200.0F, 200.0F}) { // beside it, the keys get all or nothing
+        ConformanceCase far = make_case("a sink far from the scores", small, {.sink = true}, {0}, 2012);
+        far.problem.weights.sink = std::make_shared<const Tensor>(Shape{small.H}, sink);
+        cases.push_back(far);
+    }
 
     // No key at all is a real token; another hides a row behind minus infinities that are added.
     ConformanceCase nothing = make_case("all rows masked", small, full, {}, 2009);

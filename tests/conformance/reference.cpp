@@ -44,8 +44,8 @@ private:
     std::vector<double> values_;
 };
 
-/// Y = X W + b for every batch entry.
-Doubles project(const Tensor& x, const Tensor& W, const Tensor* b) {
+/// Y = X W + b for every batch entry, cut to [-limit, limit] where that is above 0.
+Doubles project(const Tensor& x, const Tensor& W, const Tensor* b, float limit) {
     const Doubles X(x), weights(W);
     Doubles Y({x.shape()[0], x.shape()[1], W.shape()[1]});
     for (Index64 n = 0; n < x.shape()[0]; ++n)
@@ -54,7 +54,8 @@ Doubles project(const Tensor& x, const Tensor& W, const Tensor* b) {
                 double sum = b == nullptr ? 0.0 : static_cast<double>(b->at(c));
                 for (Index64 d = 0; d < W.shape()[0]; ++d)
                     sum += X(n, i, d) * weights(d, c);
-                Y(n, i, c) = sum;
+                const auto most = static_cast<double>(limit);
+                Y(n, i, c) = limit > 0 ? std::min(std::max(sum, -most), most) : sum;
             }
     return Y;
 }
@@ -87,6 +88,24 @@ Doubles normed(const Doubles& heads, const Tensor& weight, float eps, Index64 B,
     return out;
 }
 
+/// RMSNorm of the row that all heads have together for a token, times a weight.
+Doubles joint_normed(const Doubles& heads, const Tensor& weight, float eps, Index64 B, Index64 count,
+                     Index64 T, Index64 dk) {
+    Doubles out({B, count, T, dk});
+    for (Index64 b = 0; b < B; ++b)
+        for (Index64 i = 0; i < T; ++i) {
+            double squares = 0;
+            for (Index64 n = 0; n < count * dk; ++n)
+                squares += std::pow(heads(b, n / dk, i, n % dk), 2);
+            const double root =
+                std::sqrt(squares / static_cast<double>(count * dk) + static_cast<double>(eps));
+            for (Index64 n = 0; n < count * dk; ++n)
+                out(b, n / dk, i, n % dk) =
+                    heads(b, n / dk, i, n % dk) / root * static_cast<double>(weight.at(n));
+        }
+    return out;
+}
+
 /// Number c of a head and its partner, half a head away, are turned by the angle of the position.
 Doubles rotated(const Doubles& heads, const Rotary& rotary, Index64 B, Index64 count, Index64 T, Index64 dk) {
     Doubles out({B, count, T, dk});
@@ -115,14 +134,20 @@ Trace reference_trace(const Problem& problem) {
     Trace trace{.dims = d, .stages = {}, .fully_masked = {}, .device = "reference", .seconds = 0};
     trace.parts = problem.parts();
 
-    const Doubles Q = project(*problem.x, *w.W_Q, w.b_Q.get());
-    const Doubles K = project(source, *w.W_K, w.b_K.get());
-    const Doubles V = project(source, *w.W_V, w.b_V.get());
+    const Doubles Q = project(*problem.x, *w.W_Q, w.b_Q.get(), problem.qkv_limit);
+    const Doubles K = project(source, *w.W_K, w.b_K.get(), problem.qkv_limit);
+    const Doubles V = project(source, *w.W_V, w.b_V.get(), problem.qkv_limit);
     Doubles Qh = split(Q, d.B, d.H, d.Tq, d.dk);
     Doubles Kh = split(K, d.B, d.Hkv, d.Tk, d.dk);
     if (w.q_norm != nullptr) {
         Qh = normed(Qh, *w.q_norm, problem.norm_eps, d.B, d.H, d.Tq);
         Kh = normed(Kh, *w.k_norm, problem.norm_eps, d.B, d.Hkv, d.Tk);
+    }
+    if (w.q_norm_all != nullptr) {
+        Qh = joint_normed(Qh, *w.q_norm_all, problem.norm_eps, d.B, d.H, d.Tq, d.dk);
+        Kh = joint_normed(Kh, *w.k_norm_all, problem.norm_eps, d.B, d.Hkv, d.Tk, d.dk);
+    }
+    if (w.q_norm != nullptr || w.q_norm_all != nullptr) {
         trace.slot(q_normed) = Qh.rounded();
         trace.slot(k_normed) = Kh.rounded();
     }
@@ -162,6 +187,11 @@ Trace reference_trace(const Problem& problem) {
                 if (nothing_allowed)
                     trace.fully_masked.push_back({b, h, i});
                 double sum = 0;
+                if (w.sink != nullptr && !nothing_allowed) {
+                    const auto sink = static_cast<double>(w.sink->at(h));
+                    largest = std::max(largest, sink);
+                    sum = std::exp(sink - largest);
+                }
                 for (Index64 j = 0; j < d.Tk; ++j)
                     sum += nothing_allowed ? 0.0 : std::exp(S_masked(b, h, i, j) - largest);
                 for (Index64 j = 0; j < d.Tk; ++j) {

@@ -116,8 +116,8 @@ Problem changed(Problem problem, TensorId id, std::int64_t offset) {
 /// One number added to every score of a row leaves its softmax as it is: without a rotation or norm a bias of
 /// the keys does just that.
 bool only_shifts_rows(const Problem& problem, TensorId leaf, TensorId stage) {
-    return leaf == TensorId::b_K && !problem.rotary && problem.weights.k_norm == nullptr &&
-           stage >= TensorId::weights;
+    return leaf == TensorId::b_K && !problem.rotary && !problem.parts().qk_norm &&
+           !problem.parts().joint_norm && !problem.parts().sink && stage >= TensorId::weights;
 }
 
 void check_map(const Problem& problem) {
@@ -206,6 +206,23 @@ TEST_CASE("a cell changes exactly with the numbers it reads, with normed queries
     problem.weights.q_norm = numbers.tensor({self.dk}, 1);
     problem.weights.k_norm = numbers.tensor({self.dk}, 1);
     problem.norm_eps = 0.5F; // a longer row is then not the same row
+    check_map(problem);
+}
+
+TEST_CASE("a cell changes exactly with the numbers it reads, with a norm across the heads",
+          "[stage][reads]") {
+    Problem problem = small_problem(self, 9);
+    Numbers numbers(10);
+    problem.weights.q_norm_all = numbers.tensor({self.H * self.dk}, 1);
+    problem.weights.k_norm_all = numbers.tensor({self.Hkv * self.dk}, 1);
+    problem.norm_eps = 0.5F;
+    check_map(problem);
+}
+
+TEST_CASE("a cell changes exactly with the numbers it reads, with a sink", "[stage][reads]") {
+    Problem problem = small_problem(self, 11);
+    Numbers numbers(12);
+    problem.weights.sink = numbers.tensor({self.H}, 1);
     check_map(problem);
 }
 

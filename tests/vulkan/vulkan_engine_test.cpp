@@ -65,6 +65,12 @@ TEST_CASE("widths from 1 to 256 and rotations agree with the reference") {
         problem.weights.q_norm = numbers.tensor({dims.dk}, 1);
         problem.weights.k_norm = numbers.tensor({dims.dk}, 1);
         CHECK(difference(engine.run(problem), reference_trace(problem)) == "");
+        problem.weights.q_norm = problem.weights.k_norm = nullptr;
+        problem.weights.q_norm_all = numbers.tensor({dims.H * dims.dk}, 1);
+        problem.weights.k_norm_all = numbers.tensor({dims.Hkv * dims.dk}, 1);
+        problem.weights.sink = numbers.tensor({dims.H}, 2);
+        problem.qkv_limit = 0.75F;
+        CHECK(difference(engine.run(problem), reference_trace(problem)) == "");
         problem.rotary.reset();
         problem.score_cap = 0.5F;
         CHECK(difference(engine.run(problem), reference_trace(problem)) == "");

@@ -65,9 +65,12 @@ void write_row(Sheet& sheet, const CellAddress& cell) {
         return;
     }
     const double sum = finite_sum(row);
-    const bool off = std::abs(sum - 1) > static_cast<double>(info.sum_tolerance);
+    const bool off = info.is_off(sum);
     sheet.row("sum", number(sum, 4) + (off ? " ⚠" : ""), off);
-    sheet.row("away from 1", signed_number(sum - 1, 4));
+    if (info.sinks && !off)
+        sheet.row("to the sink", number(std::max(0.0, 1 - sum), 4));
+    else
+        sheet.row("away from 1", signed_number(sum - 1, 4));
     if (off)
         sheet.paragraph("Softmax gives rows that sum to 1; as " + info.held_as + " within " +
                             shortest_number(info.sum_tolerance) + ". This one was changed after it, or cut.",

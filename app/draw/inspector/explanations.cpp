@@ -120,15 +120,19 @@ void add_input_places(Sheet& sheet, const CellAddress& cell) {
 }
 
 /// The cells of the stages that read a cell of a weight or bias.
-std::vector<Reader> readers_of_input(const Dims& dims, const CellAddress& cell) {
+std::vector<Reader> readers_of_input(const Shown& shown, const CellAddress& cell) {
     const std::string column = n(cell.at[tensor_info(cell.tensor).rank() == 1 ? 0 : 1]);
     std::vector<Reader> readers;
-    for (const TensorInfo& stage : stage_table()) {
+    for (const TensorInfo& base : stage_table()) {
+        const TensorInfo& stage = tensor_info(base.id, shown.problem().parts());
         if (std::ranges::find(stage.reads(), cell.tensor) == stage.reads().end())
             continue;
-        if (stage.operation == Operation::head_projection)
+        if (stage.operation == Operation::softmax)
+            readers.push_back({std::string(stage.name) + "[" + column + "]", "every row"});
+        else if (stage.operation == Operation::head_projection)
             readers.push_back(
-                {std::string(stage.name) + "[" + n(cell.at[0] / dims.dv) + "][:, " + column + "]", ""});
+                {std::string(stage.name) + "[" + n(cell.at[0] / shown.dims().dv) + "][:, " + column + "]",
+                 ""});
         else
             readers.push_back({std::string(stage.name) + "[:, " + column + "]", "every token"});
     }
@@ -181,12 +185,14 @@ int add_split(Sheet& sheet, const CellAddress& cell) {
     return decimals;
 }
 
-/// RMSNorm of a head's row: the mean of the squares, its root, the number over that root, times the weight.
-int add_head_norm(Sheet& sheet, const CellAddress& cell) {
+/// RMSNorm of a head's row, or of that of all heads: the mean of the squares, its root, the number over that
+/// root, times the weight.
+int add_norm(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
     const auto reads = reads_of(shown, cell);
+    const std::int64_t place = reads[1].first[0]; // in the row
     CellAddress own{reads[0].source, reads[0].first};
-    own.at[static_cast<std::size_t>(reads[0].axis)] += cell.at[3];
+    own.at[static_cast<std::size_t>(reads[0].axis)] += place;
     const auto row = numbers_of(shown, reads[0]);
     double squares = 0;
     for (const double y : row)
@@ -206,12 +212,15 @@ int add_head_norm(Sheet& sheet, const CellAddress& cell) {
     const SumFormat format = step_format({from, root, weight}, to,
                                          [](const std::vector<double>& v) { return v[0] / v[1] * v[2]; });
     sheet.row(address_text(shown, own), number(from, format.decimals));
-    sheet.row(name_of(reads[1].source) + "[" + n(cell.at[3]) + "]", number(weight, format.decimals));
+    sheet.row(name_of(reads[1].source) + "[" + n(place) + "]", number(weight, format.decimals));
     sheet.arithmetic(number(from, format.decimals) + " ÷ " + number(root, format.decimals) + " × " +
                          number(weight, format.decimals),
                      about(format.approximate) + number(to, format.decimals));
     const int decimals = std::max(format.decimals, add_source(sheet, own));
-    add_head_places(sheet, own, cell, "Every row of a head gets the same length, up to the weights.");
+    const bool joined = tensor_info(cell.tensor, shown.problem().parts()).joins_heads;
+    add_head_places(sheet, own, cell,
+                    joined ? "The numbers of all heads share one root, so that heads keep their share of it."
+                           : "Every row of a head gets the same length, up to the weights.");
     return decimals;
 }
 
@@ -265,8 +274,7 @@ int add_given(Sheet& sheet, const CellAddress& cell) {
     else
         add_input_places(sheet, cell);
     sheet.section("Read by");
-    for (const Reader& reader :
-         token ? readers_of_token(shown, cell) : readers_of_input(shown.dims(), cell)) {
+    for (const Reader& reader : token ? readers_of_token(shown, cell) : readers_of_input(shown, cell)) {
         const float taken = sheet.put(sheet.left, reader.address, sheet.width(), figure::Font::mono,
                                       Sheet::text_size, sheet.context.theme.ink);
         if (!reader.who.empty() && sheet.width() - taken > 40)
@@ -307,11 +315,16 @@ std::string say_given(const Shown& shown, const CellAddress& cell) {
         return "“" + shortened(names[feature], 20) + "” of " + token_at(shown, cell);
     if (cell.tensor == TensorId::x || cell.tensor == TensorId::x_kv)
         return "number " + n(cell.at[2]) + " of " + token_at(shown, cell);
-    for (const TensorInfo& stage : stage_table()) {
+    for (const TensorInfo& base : stage_table()) {
+        const TensorInfo& stage = tensor_info(base.id, shown.problem().parts());
         const bool output = stage.operation == Operation::output_projection;
         const bool reads = std::ranges::find(stage.reads(), cell.tensor) != stage.reads().end();
-        if (reads && stage.operation == Operation::head_norm)
-            return "multiplies number " + n(cell.at[0]) + " of every row of " + std::string(stage.name);
+        if (reads && (stage.operation == Operation::head_norm || stage.operation == Operation::joint_norm))
+            return "multiplies number " + n(cell.at[0]) + " of every row of " + std::string(stage.name) +
+                   (stage.joins_heads ? ", counted across the heads" : "");
+        if (reads && stage.operation == Operation::softmax)
+            return "takes part in every softmax of " + say_head(cell.at[0]) +
+                   ", like the score of one more key";
         if (!reads || (stage.operation != Operation::projection && !output))
             continue;
         const std::string to = output ? "the output" : std::string(stage.name);
@@ -339,6 +352,11 @@ std::string say_split(const Shown& shown, const CellAddress& cell) {
 
 std::string say_head_norm(const Shown& shown, const CellAddress& cell) {
     return "number " + n(cell.at[3]) + " of " + token_at(shown, cell) + ", over its row’s root mean square";
+}
+
+std::string say_joint_norm(const Shown& shown, const CellAddress& cell) {
+    return "number " + n(cell.at[3]) + " of " + token_at(shown, cell) +
+           ", over the root mean square of all heads’ numbers";
 }
 
 std::string say_rotation(const Shown& shown, const CellAddress& cell) {
@@ -402,8 +420,10 @@ constexpr std::array<Explanation, operation_count> explanations{{
      [](Sheet& s, const CellAddress& c, int) { return add_projection(s, c, "Term by term"); },
      say_projection},
     {Operation::split, false, [](Sheet& s, const CellAddress& c, int) { return add_split(s, c); }, say_split},
-    {Operation::head_norm, false, [](Sheet& s, const CellAddress& c, int) { return add_head_norm(s, c); },
+    {Operation::head_norm, false, [](Sheet& s, const CellAddress& c, int) { return add_norm(s, c); },
      say_head_norm},
+    {Operation::joint_norm, false, [](Sheet& s, const CellAddress& c, int) { return add_norm(s, c); },
+     say_joint_norm},
     {Operation::rotation, false, [](Sheet& s, const CellAddress& c, int) { return add_rotation(s, c); },
      say_rotation},
     {Operation::dot_product, false,

@@ -2,6 +2,7 @@
 
 #include "app/draw/kit/format.h"
 
+#include <cmath>
 #include <numeric>
 
 namespace headscope::app {
@@ -68,7 +69,18 @@ int add_projection(Sheet& sheet, const CellAddress& cell, const std::string& nam
                     .total = static_cast<double>(shown.value(cell))};
     if (const auto term = bias_term(shown, reads[2]))
         table.others.push_back(*term);
-    return draw_terms(sheet, table);
+    const auto limit = static_cast<double>(shown.problem().qkv_limit);
+    if (limit == 0 || std::abs(table.total) < limit)
+        return draw_terms(sheet, table);
+    const double cut = table.total;
+    table.name = "sum";
+    table.total = table.others.empty() ? 0 : table.others.front().value;
+    for (const Term& term : table.groups[0].terms)
+        table.total += term.value;
+    const int decimals = draw_terms(sheet, table);
+    sheet.section("Limit", "cut to [−c, c]");
+    sheet.arithmetic(number(table.total, decimals) + ", cut to ±" + number(limit, 2), number(cut, decimals));
+    return decimals;
 }
 
 int add_dot_product(Sheet& sheet, const Index& at) {

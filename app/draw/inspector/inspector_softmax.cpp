@@ -15,11 +15,11 @@ namespace {
 
 constexpr float narrowest_key = 30.0F, widest_key = 56.0F;
 
-/// One line of the softmax table; the last one may stand for all keys that are not listed.
+/// One line of the softmax table; one may stand for all keys that are not listed, and one for the sink.
 struct SoftmaxLine {
     std::string key;
     double s = 0, exp = 0, weight = 0;
-    bool spoken = false, rest = false;
+    bool spoken = false, rest = false, sink = false;
 };
 
 struct Softmax {
@@ -33,7 +33,10 @@ Softmax softmax_of(const Shown& shown, const Index& at) {
         return numbers_of(shown, {id, {at[0], at[1], at[2], 0}, 3, shown.dims().Tk});
     };
     const std::vector<double> s = read(TensorId::masked), weights = read(TensorId::weights);
-    const double max = *std::ranges::max_element(s);
+    const Tensor* const sinks = shown.problem().input(TensorId::sink);
+    double max = *std::ranges::max_element(s);
+    if (sinks != nullptr)
+        max = std::max(max, static_cast<double>(sinks->at(at[1])));
     std::vector<std::size_t> kept =
         largest_places(weights, weights.size() > longest_table ? largest_terms : weights.size());
     const auto spoken = static_cast<std::size_t>(at[3]);
@@ -61,6 +64,14 @@ Softmax softmax_of(const Shown& shown, const Index& at) {
     }
     if (kept.size() < s.size())
         out.lines.push_back(rest);
+    if (sinks != nullptr) {
+        const auto score = static_cast<double>(sinks->at(at[1]));
+        SoftmaxLine sink{.key = "sink", .s = score, .exp = std::exp(score - max), .sink = true};
+        out.exp_sum += sink.exp;
+        sink.weight = sink.exp / out.exp_sum;
+        out.weight_sum += sink.weight;
+        out.lines.push_back(sink);
+    }
     return out;
 }
 
@@ -121,9 +132,9 @@ void write_softmax(Sheet& sheet, const Softmax& softmax, const SumFormat& exp, c
         };
         sheet.put(sheet.left, line.key, line.rest ? s_edge - sheet.left : key_room,
                   line.spoken ? figure::Font::ui_semibold : figure::Font::ui, Sheet::text_size,
-                  line.rest     ? theme.muted
-                  : line.spoken ? theme.ink
-                                : theme.text);
+                  line.rest || line.sink ? theme.muted
+                  : line.spoken          ? theme.ink
+                                         : theme.text);
         if (!line.rest)
             cell(s_edge, number(line.s, score_decimals), false);
         cell(exp_edge, number(line.exp, exp.decimals), false);
@@ -229,6 +240,11 @@ int add_softmax(Sheet& sheet, const Index& at, int score_decimals) {
     sheet.arithmetic(number(softmax.spoken.exp, last.decimals) + " ÷ " +
                          number(softmax.exp_sum, last.decimals),
                      about(last.approximate) + number(softmax.spoken.weight, last.decimals));
+    if (softmax.lines.back().sink)
+        sheet.paragraph("The head’s sink takes part like one more key. " +
+                            number(softmax.lines.back().weight, weight.decimals) +
+                            " of this row goes to it and is dropped.",
+                        sheet.context.theme.text);
     return weight.decimals;
 }
 

@@ -167,6 +167,7 @@ std::string address_text(const Shown& shown, const CellAddress& cell) {
         case Axis::dk:
         case Axis::dv:
         case Axis::d_ff:
+        case Axis::experts:
         case Axis::vocab:
         case Axis::H_dk:
         case Axis::Hkv_dk:

@@ -49,22 +49,29 @@ MatrixSpec spec_of(const DrawContext& context, const Half& half, std::size_t ste
             .owner = [owner = half.owner](std::int64_t, std::int64_t) { return owner; }};
 }
 
-/// A weight that a step multiplies every row by, as a row above the step's matrix.
-void draw_factor(Picture& picture, const DrawContext& context, TensorId factor, const MatrixGrid& grid,
-                 float cell_w) {
+/// A weight that a step multiplies every row by, as a row above the step's matrix: the head's part of a
+/// weight of all heads.
+void draw_factor(Picture& picture, const DrawContext& context, TensorId factor, const Half& half,
+                 const MatrixGrid& grid, float cell_w) {
+    const bool of_all = head_axis(tensor_info(factor), context.dims()).axis >= 0;
+    const std::int64_t first = of_all ? half.head * half.width : 0;
     MatrixSpec spec{.tensor = factor,
+                    .origin = {first, 0, 0, 0},
                     .row_axis = 1,
                     .col_axis = 0,
                     .rows = 1,
-                    .cols = context.shown.tensor(factor)->count(),
+                    .cols = half.width,
                     .x = grid.area.x,
                     .y = grid.area.y - 12 - factor_height,
                     .cell_w = cell_w,
                     .cell_h = factor_height,
                     .high = largest_magnitude(context, factor, 0)};
     draw_matrix(picture, context, spec);
-    draw_text(picture, context, spec.x, spec.y - 8, "× " + std::string(tensor_info(factor).name),
-              figure::Font::mono, 12.5F, context.theme.muted);
+    draw_text(
+        picture, context, spec.x, spec.y - 8,
+        "× " + std::string(tensor_info(factor).name) +
+            (of_all ? "[" + std::to_string(first) + ":" + std::to_string(first + half.width) + "]" : ""),
+        figure::Font::mono, 12.5F, context.theme.muted);
 }
 
 /// The weight that the rows of a step are multiplied by, if there is one.
@@ -98,7 +105,7 @@ float draw_half(Picture& picture, const DrawContext& context, const Half& half, 
         draw_text(picture, context, x, y - 12 - (factor ? factor_height + 28 : 0), text, figure::Font::mono,
                   13, theme.ink);
         if (factor)
-            draw_factor(picture, context, *factor, grid, cell_w);
+            draw_factor(picture, context, *factor, half, grid, cell_w);
         if (step == 0)
             draw_row_labels(picture, context, grid, tensor_info(spec.tensor).axes[1] == Axis::Tk);
         if (step + 1 < half.steps.size()) {

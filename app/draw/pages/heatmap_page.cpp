@@ -6,6 +6,7 @@
 #include "app/draw/pages/attention_pages.h"
 #include "app/draw/pages/pages.h"
 #include "app/draw/pages/reading.h"
+#include "app/draw/pages/weight_parts.h"
 #include "app/state/model_document.h"
 
 #include <algorithm>
@@ -22,7 +23,6 @@ constexpr float largest_cell = 78.0F;
 constexpr float board_below = 22.0F; ///< with smaller cells, the heads become a board beside one open head
 constexpr float maps_top = 96.0F;
 constexpr float legend_height = 58.0F;
-constexpr float sum_width = 50.0F;
 constexpr float widest_gap = 84.0F;
 constexpr float least_maps_height = 260.0F; ///< with less room, the page scrolls
 
@@ -71,7 +71,9 @@ ValueRange range_of(const DrawContext& context, TensorId id, std::int64_t first_
 
 Subject subject_of(const DrawContext& context) {
     const TensorId id = group_info(context.view.group).main;
-    Subject subject{.tensor = id, .info = tensor_info(id), .weights = tensor_info(id).scale == Scale::shares};
+    Subject subject{.tensor = id,
+                    .info = tensor_info(id, context.shown.problem().parts()),
+                    .weights = tensor_info(id).scale == Scale::shares};
     if (!subject.weights) {
         const ValueRange range = range_of(context, id, 0, context.dims().H);
         subject.low = range.low;
@@ -161,36 +163,6 @@ MatrixSpec map_spec(const DrawContext& context, const Subject& subject, std::int
     return spec;
 }
 
-void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
-                   const MatrixSpec& spec) {
-    if (grid.pitch_y < 14.0F)
-        return;
-    const float x = grid.area.right() + 12;
-    for (std::int64_t i = 0; i < grid.rows && (spec.rows_done < 0 || i < spec.rows_done); ++i) {
-        double sum = 0;
-        for (std::int64_t j = 0; j < grid.cols; ++j)
-            sum += spec.value ? spec.value(i, j) : context.shown.value({grid.tensor, grid.index(i, j)});
-        const figure::Rect row = grid.cell(i, 0);
-        const bool empty = sum == 0.0;
-        const AttentionSetPtr& given = context.shown.document->shown_weights();
-        const bool off = given != nullptr && !empty &&
-                         std::abs(sum - 1.0) > static_cast<double>(given->info().sum_tolerance);
-        // Filters of the user can leave a row empty; such a row gets no warning.
-        const bool flagged = off || (empty && (given == nullptr || !given->info().renormalised));
-        const float size = 12.5F;
-        draw_text(picture, context, x, figure::baseline_for(row.y + row.h / 2, size),
-                  number(sum, 2) + (flagged ? " ⚠" : ""), figure::Font::mono, size,
-                  flagged ? context.theme.bad : context.theme.muted);
-        if (off)
-            picture.tips.push_back(
-                {{x, row.y, sum_width, row.h}, "This row sums to " + number(sum, 4) + ", not to 1."});
-        if (empty)
-            picture.tips.push_back({{x, row.y, sum_width, row.h},
-                                    given != nullptr ? why_empty(context)
-                                                     : "This row may attend to no key: its weights are 0."});
-    }
-}
-
 struct MapText {
     std::string title, role, unit;
 };
@@ -232,6 +204,8 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
         draw_text(picture, context, spec.x - 12, y + 46, "query i", figure::Font::ui, 12, theme.muted,
                   figure::Align::right);
     }
+    if (sums && spec.tensor == TensorId::weights && context.shown.problem().parts().sink)
+        draw_sink(picture, context, spec);
     const MatrixGrid grid = draw_matrix(picture, context, spec);
     draw_row_labels(picture, context, grid, false);
     draw_column_labels(picture, context, grid, true);

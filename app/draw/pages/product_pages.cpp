@@ -120,9 +120,11 @@ Picture draw_projection_page(const DrawContext& context) {
     const std::int64_t head_width = projection == Projection::v ? dims.dv : dims.dk;
     const std::int64_t shared = queries ? 1 : dims.H / dims.Hkv;
 
-    const TensorInfo& info = tensor_info(result);
-    const bool has_bias = context.shown.tensor(bias) != nullptr;
-    std::string formula(info.formula.substr(0, has_bias ? info.formula.size() : info.formula.find(" +")));
+    const TensorInfo& info = tensor_info(result, context.shown.problem().parts());
+    std::string formula(info.formula);
+    if (const std::string term = " + " + std::string(tensor_info(bias).name);
+        context.shown.tensor(bias) == nullptr)
+        formula.erase(formula.find(term), term.size());
     if (cross)
         formula.replace(formula.find('X'), 1, "X_kv");
     draw_page_head(picture, context, std::string(info.title), formula);

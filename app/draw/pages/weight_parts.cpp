@@ -113,6 +113,62 @@ std::string reads_nothing_text(const DrawContext& context, std::int64_t i) {
                 : " may attend to nothing: its weights are 0");
 }
 
+void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
+                   const MatrixSpec& spec) {
+    if (grid.pitch_y < 14.0F)
+        return;
+    const float x = grid.area.right() + 12;
+    for (std::int64_t i = 0; i < grid.rows && (spec.rows_done < 0 || i < spec.rows_done); ++i) {
+        double sum = 0;
+        for (std::int64_t j = 0; j < grid.cols; ++j)
+            sum += spec.value ? spec.value(i, j) : context.shown.value({grid.tensor, grid.index(i, j)});
+        const figure::Rect row = grid.cell(i, 0);
+        const bool empty = sum == 0.0;
+        const AttentionSetPtr& given = context.shown.document->shown_weights();
+        const bool off = given != nullptr && !empty && given->info().is_off(sum);
+        // Filters of the user can leave a row empty; such a row gets no warning.
+        const bool flagged = off || (empty && (given == nullptr || !given->info().renormalised));
+        const float size = 12.5F;
+        draw_text(picture, context, x, figure::baseline_for(row.y + row.h / 2, size),
+                  number(sum, 2) + (flagged ? " ⚠" : ""), figure::Font::mono, size,
+                  flagged ? context.theme.bad : context.theme.muted);
+        if (off)
+            picture.tips.push_back(
+                {{x, row.y, sum_width, row.h}, "This row sums to " + number(sum, 4) + ", not to 1."});
+        if (!off && !empty && context.shown.problem().parts().sink)
+            picture.tips.push_back({{x, row.y, sum_width, row.h},
+                                    "The keys get " + number(sum, 4) +
+                                        " of this row, the head’s sink the other " + number(1.0 - sum, 4) +
+                                        "."});
+        if (empty)
+            picture.tips.push_back({{x, row.y, sum_width, row.h},
+                                    given != nullptr ? why_empty(context)
+                                                     : "This row may attend to no key: its weights are 0."});
+    }
+}
+
+void draw_sink(Picture& picture, const DrawContext& context, const MatrixSpec& map) {
+    const std::int64_t head = map.origin[1];
+    const figure::Rect area{map.x + map.cell_w * static_cast<float>(map.cols) + 12, map.y - 48, sum_width - 8,
+                            20};
+    draw_text(picture, context, area.x, area.y - 6, "sink", figure::Font::ui, 12, context.theme.muted);
+    draw_matrix(picture, context,
+                {.tensor = TensorId::sink,
+                 .origin = {head, 0, 0, 0},
+                 .row_axis = 1,
+                 .col_axis = 0,
+                 .rows = 1,
+                 .cols = 1,
+                 .x = area.x,
+                 .y = area.y,
+                 .cell_w = area.w,
+                 .cell_h = area.h,
+                 .high = std::abs(context.shown.value({TensorId::sink, {head, 0, 0, 0}}))});
+    picture.tips.push_back(
+        {{area.x, area.y - 20, area.w, 20},
+         "The score of the sink: it takes part in every row’s softmax like one more key."});
+}
+
 std::string weights_title(const DrawContext& context) {
     return context.shown.document->has_board() ? head_page_title(context) : "Attention weights";
 }
@@ -122,7 +178,7 @@ std::string weights_formula(const DrawContext& context) {
         return head_page_line(context);
     switch (context.view.heads_view) {
     case HeadsView::each:
-        return std::string(tensor_info(TensorId::weights).formula);
+        return formula_of(TensorId::weights, context.shown.problem().parts());
     case HeadsView::mean:
         return std::string(tensor_info(TensorId::weights_mean).formula);
     case HeadsView::difference:

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/draw/matrix/matrix.h"
 #include "app/draw/pages/reading.h"
 
 #include <string>
@@ -45,6 +46,13 @@ void draw_gauge(Picture& picture, const Reading& reading, std::int64_t i, std::i
 /// The same without the word, and with the number below: for chips whose word is elsewhere.
 void draw_vessel(Picture& picture, const Reading& reading, std::int64_t i, std::int64_t j,
                  const figure::Rect& area);
+
+/// The sums of a map's rows to the right of it, sum_width wide, with what is to be said of each.
+inline constexpr float sum_width = 50.0F;
+void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
+                   const MatrixSpec& spec);
+/// The sink of the head that a map shows, above the sums of the rows.
+void draw_sink(Picture& picture, const DrawContext& context, const MatrixSpec& map);
 
 /// The title of a page of weights, and the line below the title.
 std::string weights_title(const DrawContext& context);

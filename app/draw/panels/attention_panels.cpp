@@ -181,7 +181,8 @@ Picture draw_source_panel(const DrawContext& context) {
     }
     sheet.row("numbers", info.held_as);
     sheet.row("size", bytes_text(static_cast<std::int64_t>(info.bytes)));
-    sheet.row("rows sum to 1 within", shortest_number(info.sum_tolerance));
+    sheet.row(info.sinks ? "rows sum to 1 at most, within" : "rows sum to 1 within",
+              shortest_number(info.sum_tolerance));
     if (!info.reading.empty())
         sheet.paragraph("Tokens are counted as they are shown: " + info.reading + ".", theme.text);
     sheet.section("Tokens");

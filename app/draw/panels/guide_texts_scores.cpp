@@ -123,8 +123,12 @@ GuideText say_weights(const Speaker& s) {
                       "Press the down arrow key to go through the rows one by one. Where does each token "
                       "look?"};
     out.paragraphs.push_back(
-        "Each row is one query token. A softmax turns its scores into weights that add up "
-        "to 1.");
+        s.problem.parts().sink
+            ? "Each row is one query token. A softmax turns its scores, and the score of the head’s sink, "
+              "into "
+              "shares that add up to 1. The sink’s share is dropped, so that the weights add up to less."
+            : "Each row is one query token. A softmax turns its scores into weights that add up "
+              "to 1.");
     out.paragraphs.push_back(reading(s));
     const auto& roles = s.shown.document->head_roles();
     const auto h = static_cast<std::size_t>(s.h);

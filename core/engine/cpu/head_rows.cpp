@@ -10,31 +10,46 @@ namespace headscope::cpu {
 
 namespace {
 
-/// One row of one head: `width` numbers `from` the first input, and where the stage has them.
+/// One row of one of `heads` heads: `width` numbers `from` the first input, and where the stage has them.
 struct HeadRow {
     const Problem& problem;
     const TensorInfo& stage;
-    std::int64_t b, i;
+    std::int64_t b, h, i;
     const float* from;
     float* to;
-    std::int64_t width;
+    std::int64_t width, heads;
+    double& joint_mean; ///< mean square of the token's row of all heads; below 0 until a head asks for it
 };
 
 void move(const HeadRow& row) {
     std::copy_n(row.from, row.width, row.to);
 }
 
-/// RMSNorm. The mean square is summed in double and has to fit into float32, as it has to on other devices.
-void norm(const HeadRow& row) {
-    const Tensor& weight = *row.problem.input(row.stage.inputs[1]);
-    const double squares = std::transform_reduce(row.from, row.from + row.width, 0.0, std::plus<>(),
-                                                 [](float y) { return static_cast<double>(y) * y; });
-    const auto mean = static_cast<float>(squares / static_cast<double>(row.width));
-    const double scale =
-        1.0 / std::sqrt(squares / static_cast<double>(row.width) + static_cast<double>(row.problem.norm_eps));
-    std::transform(row.from, row.from + row.width, weight.data(), row.to, [&](float y, float w) {
-        return std::isfinite(mean) ? static_cast<float>(y * scale) * w : mean;
+/// Summed in double.
+double mean_square(const float* numbers, std::int64_t count) {
+    return std::transform_reduce(numbers, numbers + count, 0.0, std::plus<>(),
+                                 [](float y) { return static_cast<double>(y) * y; }) /
+           static_cast<double>(count);
+}
+
+/// RMSNorm. The mean square has to fit into float32, as it has to on other devices.
+void norm_by(const HeadRow& row, double mean, const float* weight) {
+    const auto narrow = static_cast<float>(mean);
+    const double scale = 1.0 / std::sqrt(mean + static_cast<double>(row.problem.norm_eps));
+    std::transform(row.from, row.from + row.width, weight, row.to, [&](float y, float w) {
+        return std::isfinite(narrow) ? static_cast<float>(y * scale) * w : narrow;
     });
+}
+
+void norm(const HeadRow& row) {
+    norm_by(row, mean_square(row.from, row.width), row.problem.input(row.stage.inputs[1])->data());
+}
+
+void norm_jointly(const HeadRow& row) {
+    const std::int64_t first = row.h * row.width;
+    if (row.joint_mean < 0)
+        row.joint_mean = mean_square(row.from - first, row.heads * row.width);
+    norm_by(row, row.joint_mean, row.problem.input(row.stage.inputs[1])->data() + first);
 }
 
 /// Turns the pairs of numbers by the position.
@@ -54,7 +69,7 @@ struct Step {
     void (*apply)(const HeadRow& row);
 };
 constexpr std::array steps{Step{Operation::split, move}, Step{Operation::head_norm, norm},
-                           Step{Operation::rotation, turn}};
+                           Step{Operation::joint_norm, norm_jointly}, Step{Operation::rotation, turn}};
 
 } // namespace
 
@@ -63,13 +78,16 @@ void CpuRun::make_head_rows(const TensorInfo& stage) {
     Tensor& to = make(stage.id);
     const std::int64_t count = to.shape()[1], T = to.shape()[2], width = to.shape()[3];
     const Step& step = *std::ranges::find(steps, stage.operation, &Step::operation);
-    for (std::int64_t b = 0; b < d_.B; ++b)
+    for (std::int64_t row = 0; row < d_.B * T; ++row) {
+        const std::int64_t b = row / T, i = row % T;
+        double joint_mean = -1;
         for (std::int64_t h = 0; h < count; ++h)
-            for (std::int64_t i = 0; dirty_.has(stage.id, h) && i < T; ++i)
-                step.apply({problem_, stage, b, i,
+            if (dirty_.has(stage.id, h))
+                step.apply({problem_, stage, b, h, i,
                             from.data() + (from.shape().rank() == 4 ? from.offset(b, h, i, 0)
                                                                     : from.offset(b, i, h * width)),
-                            to.data() + to.offset(b, h, i, 0), width});
+                            to.data() + to.offset(b, h, i, 0), width, count, joint_mean});
+    }
     if (stage.operation != Operation::split &&
         !std::ranges::all_of(to.values(), [](float y) { return std::isfinite(y); }))
         engine::fail_head_rows(stage.id);

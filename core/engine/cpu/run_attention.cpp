@@ -108,7 +108,7 @@ void CpuRun::softmax(const Tile& tile, Scratch& scratch) {
         float* const s = scratch.scores + r * key_stride_;
         float* const out = kept == nullptr ? nullptr : kept->data() + kept->offset(tile.b, tile.h, i, 0);
         const std::int64_t count = mask.end - mask.begin;
-        const float largest = kernels_.largest(s + mask.begin, count);
+        float largest = kernels_.largest(s + mask.begin, count);
         if (largest == -minus_infinity)
             engine::fail_row("masked score of key " + std::to_string(std::max_element(s, s + mask.end) - s),
                              d_, tile.b, tile.h, i, "make the additive mask smaller");
@@ -119,7 +119,11 @@ void CpuRun::softmax(const Tile& tile, Scratch& scratch) {
             if (out != nullptr)
                 std::fill_n(out, d_.Tk, 0.0F);
         } else {
-            factor = 1.0F / kernels_.exponentials(s + mask.begin, count, largest);
+            const float sink =
+                parts_.sink ? problem_.weights.sink->at(tile.h) : minus_infinity; // exp of it adds 0
+            largest = std::max(largest, sink);
+            factor =
+                1.0F / (kernels_.exponentials(s + mask.begin, count, largest) + std::exp(sink - largest));
             std::fill(s + tile.begin, s + mask.begin, 0.0F);
             std::fill(s + mask.end, s + tile.end, 0.0F);
             if (out != nullptr) {

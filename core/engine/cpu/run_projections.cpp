@@ -97,6 +97,10 @@ void CpuRun::project_heads() {
             add_columns(all, id);
     if (!all.empty())
         project(all);
+    if (parts_.qkv_limit)
+        for (const Columns& c : all)
+            for (float& y : make(c.id).values())
+                y = std::clamp(y, -problem_.qkv_limit, problem_.qkv_limit);
     for (const TensorInfo& stage : stage_table())
         if (!stage.verb.empty() && needed.has(stage.id) && stages_.has(stage.id))
             make_head_rows(tensor_info(stage.id, parts_));

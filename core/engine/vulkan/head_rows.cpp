@@ -1,3 +1,4 @@
+#include "core/base/error.h"
 #include "core/engine/vulkan/kernels.h"
 #include "core/engine/vulkan/unsigned.h"
 
@@ -13,7 +14,8 @@ struct RowsPush {
     std::uint32_t rows;             ///< of all heads of the dispatch
     std::uint32_t T, width, stride; ///< rows of one head, numbers of a row, and the stored width of a row
     std::uint32_t y_at, table_at[2], fault;
-    float number; ///< a parameter of the problem
+    float number;         ///< a parameter of the problem
+    std::uint32_t joined; ///< heads of which an invocation makes the rows of a token together
 };
 
 /// The kernel of an operation. Bindings: the rows, two tables of numbers for each column, or for each
@@ -22,11 +24,15 @@ struct Step {
     Operation operation;
     std::string_view shader;
     bool pairs; ///< an invocation for each pair of numbers; else one for each row
+    bool joins; ///< an invocation for the rows that all heads have for a token
     float (*number)(const Problem& problem);
 };
 constexpr std::array steps{
-    Step{Operation::head_norm, "norm_rows", false, [](const Problem& problem) { return problem.norm_eps; }},
-    Step{Operation::rotation, "rotate", true, [](const Problem&) { return 0.0F; }},
+    Step{Operation::head_norm, "norm_rows", false, false,
+         [](const Problem& problem) { return problem.norm_eps; }},
+    Step{Operation::joint_norm, "norm_rows", false, true,
+         [](const Problem& problem) { return problem.norm_eps; }},
+    Step{Operation::rotation, "rotate", true, false, [](const Problem&) { return 0.0F; }},
 };
 constexpr std::uint32_t threads = 64;
 
@@ -44,10 +50,15 @@ void Kernels::make_head_rows(const Problem& problem, const TensorInfo& stage, Sl
         for (std::int64_t h = 0; h < heads;) {
             // Takes as many heads as fit in one binding and in one row of workgroups.
             std::int64_t count = heads - h;
+            const auto dispatched = [&] { return step->joins ? T : count * invocations; };
             while (count > 1 && (!arena_.fits(u64(count * T * stride) * sizeof(float)) ||
-                                 groups_of(u64(count * invocations), threads) > gpu_.info().groups[0]))
+                                 groups_of(u64(dispatched()), threads) > gpu_.info().groups[0]))
                 count /= 2;
-            RowsPush push{.rows = u32(count * T),
+            if (step->joins && count < heads)
+                throw Error(ErrorKind::machine, "the " + std::string(stage.name) +
+                                                    " of one text are larger than " + gpu_.info().name +
+                                                    " can read at once; let the CPU do it (--device cpu)");
+            RowsPush push{.rows = u32(step->joins ? T : count * T),
                           .T = u32(T),
                           .width = u32(width),
                           .stride = u32(stride),
@@ -55,7 +66,8 @@ void Kernels::make_head_rows(const Problem& problem, const TensorInfo& stage, Sl
                           .table_at = {},
                           .fault = static_cast<std::uint32_t>(Fault::head_rows) +
                                    static_cast<std::uint32_t>(stage.id),
-                          .number = step->number(problem)};
+                          .number = step->number(problem),
+                          .joined = u32(step->joins ? heads : 1)};
             std::uint32_t none = 0;
             std::vector<GpuBinding> bindings{arena_.window(
                 slot, u64((b * heads + h) * T * stride), u64(count * T * stride), sizeof(float), push.y_at)};
@@ -73,7 +85,7 @@ void Kernels::make_head_rows(const Problem& problem, const TensorInfo& stage, Sl
             }
             bindings.push_back(arena_.window(Slot::faults, 0, fault_count, sizeof(float), none));
             gpu_.dispatch(kernel(step->shader, 4, {threads}), bindings, bytes_of(push),
-                          {groups_of(u64(count * invocations), threads), 1, 1});
+                          {groups_of(u64(dispatched()), threads), 1, 1});
             h += count;
         }
 }

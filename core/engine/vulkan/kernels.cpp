@@ -21,6 +21,7 @@ struct ProductPush {
     std::uint32_t b_at;
     std::uint32_t y_at, y_step, y_stride, y_width, y_block;
     std::uint32_t fault, row_at, row_step, part_rows, part_blocks, block_at;
+    float limit;
 };
 
 std::uint64_t x_span(const Product& p) {
@@ -115,6 +116,7 @@ void Kernels::multiply(const Product& p) {
     }
     if (p.depth > 1) {
         first.depth = p.depth / 2;
+        first.limit = 0;
         second.depth -= first.depth;
         second.x_at += first.depth;
         second.w_at += first.depth * p.w_stride;
@@ -139,6 +141,7 @@ void Kernels::multiply_at_once(const Product& p) {
     push.row_at = narrow(p.row_at), push.row_step = narrow(p.row_step);
     push.part_rows = narrow(p.part_rows), push.part_blocks = narrow(p.blocks);
     push.block_at = narrow(p.block_at);
+    push.limit = p.limit;
     constexpr std::uint32_t width = sizeof(float);
     std::uint32_t none = 0;
     const GpuBinding bindings[] = {arena_.window(p.x, p.x_at, x_span(p), width, push.x_at),
@@ -212,7 +215,7 @@ std::vector<GpuBinding> Kernels::common(const Scoring& scoring, const Slab& s, P
     push.after = static_cast<std::int32_t>(std::min(scoring.after, far));
     push.scale = scoring.scale;
     push.cap = scoring.cap;
-    push.flags = (scoring.has_allowed ? 1U : 0U) | (scoring.has_add ? 2U : 0U);
+    push.flags = (scoring.has_allowed ? 1U : 0U) | (scoring.has_add ? 2U : 0U) | (scoring.has_sink ? 4U : 0U);
     push.allowed_b = u32(scoring.allowed.b), push.allowed_h = u32(scoring.allowed.h);
     push.allowed_i = u32(scoring.allowed.i);
     push.add_b = u32(scoring.add.b), push.add_h = u32(scoring.add.h), push.add_i = u32(scoring.add.i);
@@ -247,7 +250,7 @@ void Kernels::attend(const Scoring& scoring, const Slab& s) {
     add(slot_of(TensorId::v), keys_of(s, d, v_width), 16, push.extra[v_at]);
     add(slot_of(TensorId::head_out), rows_of(s, d, d.dv), 4, push.extra[out_at]);
     add(slot_of(TensorId::concat), concat_of(s, d), 4, push.extra[concat_at]);
-    add(slot_of(TensorId::gain), {0, u64(d.H)}, 4, none);
+    add(slot_of(TensorId::gain), {0, u64(2 * d.H)}, 4, none);
 
     const bool share = share_ == 1 && push.quads <= register_quads;
     const std::uint32_t q_quads = share ? push.quads : 0;

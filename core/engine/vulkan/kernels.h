@@ -46,13 +46,14 @@ struct Product {
                   blocks = 1;   ///< a part is `part_rows` rows of one of `blocks` blocks of columns
     std::uint64_t block_at = 0; ///< number of the first block
     bool accumulate = false;
+    float limit = 0; ///< Y is cut to [-limit, limit]; 0: it is not
 };
 
 /// The parameters of the scores, beside q and k.
 struct Scoring {
     Dims dims;
     std::int64_t before = 0, after = 0;
-    bool has_allowed = false, has_add = false;
+    bool has_allowed = false, has_add = false, has_sink = false;
     MaskRows::Strides allowed, add;
     float scale = 1; ///< sqrt(dk) times the temperature
     float cap = 0;   ///< Problem::score_cap

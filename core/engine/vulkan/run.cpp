@@ -48,6 +48,7 @@ Scoring scoring_of(const Problem& problem, const MaskRows& mask) {
             .after = stored.after,
             .has_allowed = !stored.allowed.empty(),
             .has_add = !stored.add.empty(),
+            .has_sink = problem.parts().sink,
             .allowed = stored.allowed_strides,
             .add = stored.add_strides,
             .scale = std::sqrt(static_cast<float>(problem.dims.dk)) * problem.temperature,
@@ -126,7 +127,7 @@ void VulkanRun::reserve() {
     want(slot_of(v), float_bytes(d_.B * d_.Hkv * d_.Tk * padded(d_.dv)));
     if (attends_) {
         const std::int64_t rows = d_.B * d_.H * d_.Tq;
-        want(slot_of(gain), float_bytes(d_.H));
+        want(slot_of(gain), float_bytes(2 * d_.H));
         want(Slot::statistics, float_bytes(2 * rows));
         want(slot_of(head_out), float_bytes(rows * d_.dv));
         want(slot_of(concat), float_bytes(rows * d_.dv));
@@ -155,10 +156,12 @@ void VulkanRun::reserve() {
 void VulkanRun::upload() {
     for_inputs(problem_, [&](TensorId id, const TensorPtr& tensor) { arena_.upload(slot_of(id), tensor); });
     if (attends_) {
-        std::vector<float> gains;
+        std::vector<float> by_head(u64(2 * d_.H)); // gains, then sinks
         for (std::int64_t h = 0; h < d_.H; ++h)
-            gains.push_back(problem_.gain(h));
-        arena_.upload(slot_of(gain), std::as_bytes(std::span(gains)));
+            by_head[u64(h)] = problem_.gain(h);
+        if (const Tensor* const sinks = problem_.input(sink))
+            std::ranges::copy(sinks->values(), by_head.begin() + d_.H);
+        arena_.upload(slot_of(gain), std::as_bytes(std::span(by_head)));
         const MaskRows::Stored stored = mask_.stored();
         if (scoring_.has_allowed)
             arena_.upload(Slot::allowed, std::as_bytes(stored.allowed));
@@ -197,7 +200,8 @@ void VulkanRun::project(TensorId stage) {
                        .fault = query        ? Fault::q
                                 : stage == k ? Fault::k
                                              : Fault::v,
-                       .row_step = u64(T)});
+                       .row_step = u64(T),
+                       .limit = problem_.qkv_limit});
 }
 
 /// Calls take(b, h, i, numbers) for every row of a slot that is stored head by head.

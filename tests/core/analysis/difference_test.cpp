@@ -47,7 +47,11 @@ std::int64_t owner(TensorId id, const Index& at, const Dims& d) {
         return at[0] / d.dv;
     case b_Q:
     case b_K:
+    case q_norm_all:
+    case k_norm_all:
         return at[0] / d.dk;
+    case sink:
+        return at[0];
     case b_V:
         return at[0] / d.dv;
     default:

@@ -49,6 +49,14 @@ TEST_CASE("half precision is given its rounding, float32 is not") {
     CHECK(head_facts(weights, 2, 2, 1e-4F).rows_off == 1);
 }
 
+TEST_CASE("beside a sink rows may fall short of 1 and may not pass it") {
+    const std::vector<float> weights{0.1F, 0.2F, 0.5F, 0.6F};
+    const HeadFacts facts = head_facts(weights, 2, 2, 1e-4F, {}, true);
+    CHECK(facts.rows_off == 1);
+    CHECK(facts.worst_row == 1);
+    CHECK(head_facts(weights, 2, 2, 1e-4F).rows_off == 2);
+}
+
 TEST_CASE("a head is causal when no query reads a later key") {
     const std::vector<float> causal{1, 0, 0, 0.5F, 0.5F, 0, 0.2F, 0.3F, 0.5F};
     std::vector<float> looks_ahead = causal;

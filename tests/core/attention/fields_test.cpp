@@ -50,7 +50,7 @@ TEST_CASE("every tensor that the user may edit is a field under the name of its 
                             [](const Field&, const auto&) {}},
                  problem);
     CHECK(names == std::set<std::string_view>{"x", "x_kv", "W_Q", "W_K", "W_V", "W_O", "b_Q", "b_K", "b_V",
-                                              "b_O", "q_norm", "k_norm"});
+                                              "b_O", "q_norm", "k_norm", "q_norm_all", "k_norm_all", "sink"});
     for (const TensorId id : {TensorId::q, TensorId::mask, TensorId::temperature, TensorId::rotary_cos})
         CHECK_FALSE(is_editable(id));
 }
@@ -79,6 +79,9 @@ TEST_CASE("in self-attention keys and values read x where the table names their 
     CHECK(has_tensor(TensorId::rotary_sin, {.rotary = true}));
     CHECK(StageSet::of({.qk_norm = true}) == StageSet::all());
     CHECK_FALSE(StageSet::of({}).has(TensorId::q_normed));
+    CHECK(StageSet::of({.joint_norm = true}).has(TensorId::q_normed));
+    CHECK(has_tensor(TensorId::norm_eps, {.joint_norm = true}));
+    CHECK_FALSE(has_tensor(TensorId::q_norm, {.joint_norm = true}));
 }
 
 TEST_CASE("a rotation is a row of its own, and one that comes, goes or changes makes the split heads dirty") {

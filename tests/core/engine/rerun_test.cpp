@@ -32,10 +32,10 @@ void set_cell(Problem& problem, TensorId id, std::int64_t offset, float value) {
 void edit(Problem& problem, Numbers& numbers) {
     using enum TensorId;
     const Dims& d = problem.dims;
-    const auto kind = numbers.whole(0, 14);
-    constexpr std::array cells{x, x_kv, W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O};
-    if (kind < 10) {
-        const TensorId id = cells[static_cast<std::size_t>(kind)];
+    const auto kind = numbers.whole(0, 18);
+    constexpr std::array cells{x, x_kv, W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O, sink, q_norm_all, k_norm_all};
+    if (kind >= 16 || kind < 10) {
+        const TensorId id = cells[static_cast<std::size_t>(kind < 10 ? kind : kind - 6)];
         if (const Tensor* tensor = problem.input(id); tensor != nullptr)
             set_cell(problem, id, numbers.whole(0, tensor->count() - 1), numbers.real());
     } else if (kind == 10) {
@@ -44,15 +44,21 @@ void edit(Problem& problem, Numbers& numbers) {
     } else if (kind == 11) {
         problem.temperature = 1.5F + numbers.real();
         problem.score_cap = numbers.chance(50) ? 0.0F : 1.5F + numbers.real();
+        problem.qkv_limit = numbers.chance(50) ? 0.0F : 1.5F + numbers.real();
     } else if (kind == 12) {
         problem.mask.clear();
         for (std::int64_t rule = numbers.whole(0, 2); rule > 0; --rule)
             problem.mask.push_back(
                 generate_rule(static_cast<int>(numbers.whole(0, rule_kinds - 1)), d, numbers));
     } else if (kind == 13) {
-        const bool has = numbers.chance(70);
-        problem.weights.q_norm = has ? numbers.tensor({d.dk}, 1) : nullptr;
-        problem.weights.k_norm = has ? numbers.tensor({d.dk}, 1) : nullptr;
+        const bool has = numbers.chance(70), joint = numbers.chance(50);
+        Weights& w = problem.weights;
+        w.q_norm = has && !joint ? numbers.tensor({d.dk}, 1) : nullptr;
+        w.k_norm = has && !joint ? numbers.tensor({d.dk}, 1) : nullptr;
+        w.q_norm_all = has && joint ? numbers.tensor({d.H * d.dk}, 1) : nullptr;
+        w.k_norm_all = has && joint ? numbers.tensor({d.Hkv * d.dk}, 1) : nullptr;
+    } else if (kind == 14) {
+        problem.weights.sink = numbers.chance(70) ? numbers.tensor({d.H}, 2) : nullptr;
     } else if (!problem.cross() && d.dk % 2 == 0) {
         problem.rotary = numbers.chance(30)
                              ? std::nullopt

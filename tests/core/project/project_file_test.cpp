@@ -60,6 +60,11 @@ std::shared_ptr<const Problem> any_base() {
         problem.weights.q_norm = any_tensor({d.dk});
         problem.weights.k_norm = any_tensor({d.dk});
         problem.norm_eps = any_of<float>({1e-6F, 0.25F});
+    } else if (any_of<bool>({false, true})) {
+        problem.weights.q_norm_all = any_tensor({d.H * d.dk});
+        problem.weights.k_norm_all = any_tensor({d.Hkv * d.dk});
+        problem.weights.sink = any_tensor({d.H});
+        problem.qkv_limit = any_of<float>({8.0F, 0.25F});
     }
     for (std::int64_t t = 0; t < d.Tq && any_of<bool>({false, true}); ++t)
         problem.tokens = std::vector<std::string>(static_cast<std::size_t>(d.Tq), "größe \"\\\n");
