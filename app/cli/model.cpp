@@ -51,6 +51,8 @@ ordered_json describe(const checkpoint::Model& model) {
                          {"Hkv", c.Hkv},
                          {"dk", c.dk},
                          {"d_ff", c.d_ff},
+                         {"experts", c.experts},
+                         {"experts_used", c.experts_used},
                          {"vocab", c.vocab},
                          {"max_positions", c.max_positions},
                          {"sliding_window", windows},
@@ -82,8 +84,11 @@ std::string as_text(const ordered_json& info) {
     std::string text;
     text += "family: " + info["family"].get<std::string>() + "\n";
     text += "shapes: layers " + number("layers") + ", D " + number("D") + ", H " + number("H") + ", Hkv " +
-            number("Hkv") + ", dk " + number("dk") + ", d_ff " + number("d_ff") + ", vocab " +
-            number("vocab") + ", positions " + number("max_positions") + "\n";
+            number("Hkv") + ", dk " + number("dk") + ", d_ff " + number("d_ff") +
+            (info["experts"] == 0
+                 ? ""
+                 : ", experts " + number("experts") + " of which a token uses " + number("experts_used")) +
+            ", vocab " + number("vocab") + ", positions " + number("max_positions") + "\n";
     text += "parameters: " + number("parameters") + " (" + dtypes + ")\n";
     text += std::string("word embedding and head: ") + (info["tied"] ? "one table" : "two tables") + "\n";
     text += std::string("runs: ") + (info["runnable"] ? "yes" : "no") +

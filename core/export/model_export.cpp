@@ -5,7 +5,9 @@
 #include "core/export/trace_selection.h"
 #include "core/format/npy.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 namespace headscope::exporting {
 
@@ -28,14 +30,31 @@ ordered_json masked_rows(const Trace& trace) {
     return rows;
 }
 
+/// What the weights of each row leave to the sink, (B, H, Tq).
+TensorPtr sink_shares(const Tensor& weights) {
+    const Shape& shape = weights.shape();
+    Tensor shares(Shape{shape[0], shape[1], shape[2]});
+    const float* row = weights.data();
+    for (float& share : shares.values()) {
+        share = static_cast<float>(std::max(0.0, 1.0 - std::accumulate(row, row + shape[3], 0.0)));
+        row += shape[3];
+    }
+    return std::make_shared<const Tensor>(std::move(shares));
+}
+
 /// The float32 tensors of a pass, in the order of the layers.
 std::vector<SelectedStage> tensors_of(const checkpoint::ForwardResult& result, const TraceExport& wanted) {
     std::vector<SelectedStage> tensors;
-    for (const checkpoint::LayerRun& run : result.layers)
+    for (const checkpoint::LayerRun& run : result.layers) {
+        const std::string layer = "layers." + std::to_string(run.layer) + ".";
         for (SelectedStage& stage : select_stages(run.trace, wanted)) {
-            stage.title = "layers." + std::to_string(run.layer) + "." + std::string(stage.info->name);
+            stage.title = layer + std::string(stage.info->name);
+            if (run.trace.parts.sink && stage.info->id == TensorId::weights)
+                tensors.push_back(
+                    {.info = nullptr, .tensor = sink_shares(*stage.tensor), .title = layer + "sink"});
             tensors.push_back(std::move(stage));
         }
+    }
     for (const checkpoint::BlockRun& run : result.blocks)
         tensors.push_back({.info = nullptr,
                            .tensor = run.tensor,

@@ -20,14 +20,8 @@ std::int64_t Architecture::longest_text() const {
 
 void require_supported(const Architecture& a, const std::string& source) {
     const std::array faults = std::to_array<std::pair<bool, const char*>>({
-        {a.experts > 0, "a mixture of experts"},
         {a.norms.after_branch && a.residual != Residual::serial, "norms on the outputs of parallel branches"},
-        {!a.norm_weights, "norms without weights"},
-        {a.qk_norm != QkNorm::none && a.qk_norm != QkNorm::per_head,
-         "norms on queries and keys that are not RMSNorms of each head"},
-        {a.qkv_limit != 0.0, "limits on queries, keys and values"},
-        {a.sink, "a sink in the softmax"},
-        {a.gate == GatePacking::interleaved, "gates stored between the other numbers of the MLP"},
+        {a.qk_norm == QkNorm::per_head_layer, "norms on queries and keys that are LayerNorms"},
     });
     for (const auto& [present, what] : faults)
         if (present)

@@ -86,6 +86,7 @@ struct Architecture {
     std::int64_t vocab = 0;         ///< rows of the word table
     std::int64_t max_positions = 0; ///< what the model was made for
     std::int64_t experts = 0;       ///< MLPs per layer of which a token uses some; 0: one for all
+    std::int64_t experts_used = 0;  ///< how many: those to which the router gives the largest numbers
 
     // The embedding.
     std::int64_t position_rows = 0;   ///< of the learned position table; 0: there is none
@@ -99,8 +100,7 @@ struct Architecture {
 
     // Norms and residual.
     NormKind norm = NormKind::layer;
-    bool norm_weights = true; ///< false: norms have no parameters
-    double norm_eps = 0.0;    ///< above 0
+    double norm_eps = 0.0; ///< above 0
     NormPlaces norms;
     bool final_norm = false;
     bool final_norm_in_head = false; ///< the last hidden state is the one before it
@@ -116,7 +116,6 @@ struct Architecture {
     std::optional<double> score_scale; ///< multiplies the scores; absent: 1/sqrt(dk)
     bool divide_by_layer = false;      ///< scores are divided by the number of the layer, counted from 1
     double score_cap = 0.0;            ///< cap tanh(score / cap); 0: none
-    bool sink = false;                 ///< a learned number per head takes part in the softmax
     Alibi alibi = Alibi::none;
     std::int64_t rotary_width = 0; ///< leading numbers of a query or key head that turn: 0, or even
                                    ///< and at most dk, which is even then
@@ -127,6 +126,7 @@ struct Architecture {
     // MLP and head.
     Activation activation = Activation::gelu;
     GatePacking gate = GatePacking::separate;      ///< of models whose MLP has a gate
+    double expert_slope = 0.0, expert_limit = 0.0; ///< of experts, see mixture(); above 0 where there are any
     Activation head_activation = Activation::gelu; ///< after the head's own dense layer, if it has one
     bool tied = false;                             ///< the head multiplies by the word table
     double logit_cap = 0.0;                        ///< cap tanh(logit / cap); 0: none

@@ -185,14 +185,6 @@ void read_windows(const ConfigReader& reader, std::optional<std::int64_t> usual,
     }
 }
 
-void read_qwen_windows(const ConfigReader& reader, Architecture& a) {
-    if (!reader.flag("use_sliding_window", false))
-        return;
-    const std::int64_t first = reader.integer("max_window_layers", 0).value_or(28);
-    read_windows(
-        reader, 4096, [first](std::int64_t l) { return l >= first; }, a);
-}
-
 Architecture read_bert_like(const ConfigReader& reader, const char* family, const SizeDefaults& defaults) {
     using enum WeightId;
     using enum Layout;

@@ -79,9 +79,6 @@ void read_windows(const ConfigReader& reader, std::optional<std::int64_t> usual,
                   const std::function<bool(std::int64_t l)>& slides, Architecture& architecture,
                   const char* key = "sliding_window");
 
-/// As Qwen's: use_sliding_window switches windows on, for layers from max_window_layers on.
-void read_qwen_windows(const ConfigReader& reader, Architecture& architecture);
-
 /// The encoder of BERT and RoBERTa, which have the same keys and names; without prefixes and head.
 Architecture read_bert_like(const ConfigReader& reader, const char* family, const SizeDefaults& defaults);
 

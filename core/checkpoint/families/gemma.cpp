@@ -31,7 +31,7 @@ Architecture read_gemma(const ConfigReader& reader, const char* family, std::int
     a.norms.after_branch = true;
     a.embedding_scale = static_cast<double>(std::sqrt(static_cast<float>(a.D)));
     a.score_scale = 1.0 / std::sqrt(reader.positive("query_pre_attn_scalar", 256));
-    std::erase_if(a.names.body, [](const TensorName& row) { return row.weight == norm2_weight; });
+    a.names.drop({norm2_weight});
     a.names.add({
         {"layers.{l}.post_attention_layernorm", Layout::vector, Extent::D, Extent::none, norm1_after_weight},
         {"layers.{l}.pre_feedforward_layernorm", Layout::vector, Extent::D, Extent::none, norm2_weight},

@@ -26,6 +26,10 @@ void NameMap::add(std::initializer_list<ModuleName> to_body) {
     std::ranges::move(tensors_of(to_body), std::back_inserter(body));
 }
 
+void NameMap::drop(std::initializer_list<WeightId> from_body) {
+    std::erase_if(body, [&](const TensorName& row) { return std::ranges::count(from_body, row.weight) > 0; });
+}
+
 const TensorName* find_row(const std::vector<TensorName>& rows, WeightId weight) {
     const auto row = std::ranges::find(rows, weight, &TensorName::weight);
     return row == rows.end() ? nullptr : &*row;
@@ -46,6 +50,8 @@ std::int64_t extent_of(Extent extent, const Architecture& a) {
         return 1;
     case Extent::D:
         return a.D;
+    case Extent::H:
+        return a.H;
     case Extent::dk:
         return a.dk;
     case Extent::H_dk:
@@ -58,6 +64,8 @@ std::int64_t extent_of(Extent extent, const Architecture& a) {
         return a.d_ff;
     case Extent::two_d_ff:
         return 2 * a.d_ff;
+    case Extent::experts:
+        return a.experts;
     case Extent::vocab:
         return a.vocab;
     case Extent::positions:
@@ -78,6 +86,10 @@ std::vector<std::int64_t> file_extents(const TensorName& row, const Architecture
     case Layout::table:
     case Layout::conv1d:
         return {in, out};
+    case Layout::experts:
+        return {architecture.experts, in, out};
+    case Layout::expert_vectors:
+        return {architecture.experts, in};
     }
     return {};
 }

@@ -38,6 +38,9 @@ enum class WeightId : std::uint8_t {
     b_O,
     q_norm, ///< of every query head
     k_norm,
+    q_norm_all, ///< of all query heads together
+    k_norm_all,
+    sink,
     norm1_weight, ///< the attention's norm
     norm1_bias,
     norm2_weight, ///< the MLP's
@@ -50,10 +53,16 @@ enum class WeightId : std::uint8_t {
     mlp_in,
     mlp_in_bias,
     mlp_out,
-    mlp_out_bias
+    mlp_out_bias,
+    router, ///< says which experts a token uses
+    router_bias,
+    experts_gate_in, ///< of every expert mlp_gate and mlp_in, one column of each in turn
+    experts_gate_in_bias,
+    experts_out,
+    experts_out_bias
 };
-inline constexpr int weight_count = 38;
-static_assert(static_cast<int>(WeightId::mlp_out_bias) + 1 == weight_count);
+inline constexpr int weight_count = 47;
+static_assert(static_cast<int>(WeightId::experts_out_bias) + 1 == weight_count);
 inline bool is_per_layer(WeightId weight) {
     return weight >= WeightId::W_QKV;
 }
@@ -66,30 +75,30 @@ enum class QkvPacking : std::uint8_t {
 };
 
 /// How a file holds mlp_gate and mlp_in.
-enum class GatePacking : std::uint8_t {
-    separate,
-    gate_first,
-    interleaved ///< one number of each in turn
-};
+enum class GatePacking : std::uint8_t { separate, gate_first };
 
 /// How the numbers lie in the file.
 enum class Layout : std::uint8_t {
-    vector, ///< (n)
-    table,  ///< (rows, D), as we use it
-    conv1d, ///< (d_in, d_out), as we use it
-    linear  ///< (d_out, d_in): transposed when it is read
+    vector,        ///< (n)
+    table,         ///< (rows, D), as we use it
+    conv1d,        ///< (d_in, d_out), as we use it
+    linear,        ///< (d_out, d_in): transposed when it is read
+    experts,       ///< (experts, d_in, d_out), as we use it
+    expert_vectors ///< (experts, n)
 };
 
 /// Whose size an axis has.
 enum class Extent : std::uint8_t {
     none,
     D,
+    H,
     dk,
     H_dk,
     Hkv_dk,
     QKV, ///< (H + 2 Hkv) dk
     d_ff,
     two_d_ff,
+    experts,
     vocab,
     positions, ///< rows of the position table
     token_types
@@ -116,13 +125,13 @@ std::vector<TensorName> tensors_of(std::initializer_list<ModuleName> modules);
 
 /// What a model's tensors are called.
 struct NameMap {
-    std::vector<TensorName> body;           ///< names after one of `prefixes`
-    std::vector<TensorName> head;           ///< full names
-    std::vector<std::string_view> prefixes; ///< as saved with a head, and without one
-    std::vector<std::string_view>
-        not_needed; ///< parts of the names of tensors that the forward pass has no use for
-    std::string_view output_bias_twin{}; ///< full: what a file may call the head's bias instead
+    std::vector<TensorName> body;             ///< names after one of `prefixes`
+    std::vector<TensorName> head;             ///< full names
+    std::vector<std::string_view> prefixes;   ///< as saved with a head, and without one
+    std::vector<std::string_view> not_needed; ///< parts of the names of tensors that a run does not use
+    std::string_view output_bias_twin{};      ///< full: what a file may call the head's bias instead
     void add(std::initializer_list<ModuleName> to_body);
+    void drop(std::initializer_list<WeightId> from_body);
 };
 
 /// Null when the rows have no such tensor.

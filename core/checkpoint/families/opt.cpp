@@ -16,7 +16,6 @@ Architecture read_opt(const ConfigReader& reader) {
     a.norms.before = reader.flag("do_layer_norm_before", true);
     a.norms.after_sum = !a.norms.before;
     a.final_norm = a.norms.before && !reader.flag("_remove_final_layer_norm", false);
-    a.norm_weights = reader.flag("layer_norm_elementwise_affine", true);
     a.position_offset = 2;
     a.position_rows = a.max_positions + a.position_offset;
     a.position_count = PositionCount::real_tokens;
@@ -39,6 +38,9 @@ Architecture read_opt(const ConfigReader& reader) {
                .not_needed = {}};
     if (a.final_norm)
         a.names.add({{"final_layer_norm", vector, E::D, E::none, final_norm_weight, final_norm_bias}});
+    if (!reader.flag("layer_norm_elementwise_affine", true))
+        a.names.drop(
+            {norm1_weight, norm1_bias, norm2_weight, norm2_bias, final_norm_weight, final_norm_bias});
     return a;
 }
 

@@ -19,10 +19,7 @@ Architecture read_phi3(const ConfigReader& reader) {
     a.qkv = QkvPacking::side_by_side;
     a.gate = GatePacking::gate_first;
     using enum WeightId;
-    std::erase_if(a.names.body, [](const TensorName& row) {
-        return row.weight == W_Q || row.weight == W_K || row.weight == W_V || row.weight == mlp_gate ||
-               row.weight == mlp_in;
-    });
+    a.names.drop({W_Q, W_K, W_V, mlp_gate, mlp_in});
     a.names.add({{"layers.{l}.self_attn.qkv_proj", Layout::linear, Extent::D, Extent::QKV, W_QKV},
                  {"layers.{l}.mlp.gate_up_proj", Layout::linear, Extent::D, Extent::two_d_ff, mlp_gate_in}});
     return a;

@@ -129,7 +129,7 @@ void read_rope(const ConfigReader& reader, const RopeKeys& keys, Architecture& a
 void read_rope_kinds(const ConfigReader& reader, const RopeKindKeys& keys, Architecture& architecture) {
     read_rope(reader, {.theta = keys.full, .usual_theta = keys.usual_full, .whole = true}, architecture);
     Rope full = architecture.ropes.front(), sliding;
-    sliding.theta = reader.positive(keys.sliding, keys.usual_sliding);
+    sliding.theta = keys.sliding == nullptr ? full.theta : reader.positive(keys.sliding, keys.usual_sliding);
     if (const auto kinds = reader.object("rope_parameters")) {
         const auto read = [&](const char* kind, Rope& rope) {
             if (const auto settings = kinds->object(kind)) {

@@ -23,7 +23,7 @@ void read_rope(const ConfigReader& reader, const RopeKeys& keys, Architecture& a
 struct RopeKindKeys {
     const char* full;
     double usual_full;
-    const char* sliding;
+    const char* sliding = nullptr; ///< null: they have the same base
     double usual_sliding = 10000.0;
 };
 

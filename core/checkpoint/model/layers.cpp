@@ -31,21 +31,23 @@ float sigmoid(float v) {
 }
 
 /// In double, so that the bits do not depend on the vectors that sum it up.
-void norm_row(const Tensor& x, std::int64_t i, NormKind kind, const Tensor& weight, const Tensor* bias,
+void norm_row(const Tensor& x, std::int64_t i, NormKind kind, const Tensor* weight, const Tensor* bias,
               double eps, Tensor& y) {
     Eigen::RowVectorXd centred = row(x, i).cast<double>();
     if (kind == NormKind::layer)
         centred.array() -= centred.mean();
     const double scale = 1.0 / std::sqrt(centred.squaredNorm() / static_cast<double>(centred.size()) + eps);
     Row out(y.data() + i * width_of(y), width_of(y));
-    out = ((centred * scale).cast<float>().array() * row(weight).array()).matrix();
+    out = (centred * scale).cast<float>();
+    if (weight != nullptr)
+        out.array() *= row(*weight).array();
     if (bias != nullptr)
         out += row(*bias);
 }
 
 } // namespace
 
-MutableTensor norm(cpu::CpuDense& cpu, const Tensor& x, NormKind kind, const Tensor& weight,
+MutableTensor norm(cpu::CpuDense& cpu, const Tensor& x, NormKind kind, const Tensor* weight,
                    const Tensor* bias, double eps) {
     MutableTensor y = cpu.make(x.shape());
     cpu.for_rows(rows_of(x), 20 * width_of(x), [&](std::int64_t first, std::int64_t count) {

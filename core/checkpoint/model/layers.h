@@ -16,8 +16,8 @@ namespace headscope::checkpoint {
 
 using MutableTensor = std::shared_ptr<Tensor>;
 
-/// weight and bias: (width); bias may be null.
-MutableTensor norm(cpu::CpuDense& cpu, const Tensor& x, NormKind kind, const Tensor& weight,
+/// weight and bias: (width); either may be null.
+MutableTensor norm(cpu::CpuDense& cpu, const Tensor& x, NormKind kind, const Tensor* weight,
                    const Tensor* bias, double eps);
 
 /// In place, number by number.
@@ -26,12 +26,20 @@ void activate(cpu::CpuDense& cpu, Tensor& x, Activation activation, const Progre
 /// x + y, of one shape.
 MutableTensor sum(cpu::CpuDense& cpu, const Tensor& x, const Tensor& y);
 
-/// Gets what is computed on the way: mlp_pre, mlp_gate, mlp_act. A tensor may change afterwards.
+/// Gets what is computed on the way: mlp_pre, mlp_gate, mlp_act; of a mixture, router. A tensor may change
+/// afterwards.
 using Note = std::function<void(TensorId id, const Tensor& tensor)>;
 
 /// The MLP of a layer: activation(x W_in + b) W_out + b, or with a gate
 /// (activation(x W_gate + b) * (x W_in + b)) W_out + b.
 MutableTensor mlp(cpu::CpuDense& cpu, const Tensor& x, const WeightSet& layer, Activation activation,
                   const Note& note, const Progress& cancel);
+
+/// The mixture of experts of gpt-oss (OpenAI 2025). The router gives each token a number for each expert; the
+/// softmax over the largest `used` of them says how much of these experts' outputs the token gets. An expert
+/// is an MLP with a gate: with gate = min(x W_gate + b, limit) and in = x W_in + b within [-limit, limit],
+/// (in + 1) gate sigmoid(slope gate) W_out + b.
+MutableTensor mixture(cpu::CpuDense& cpu, const Tensor& x, const WeightSet& layer,
+                      const Architecture& architecture, const Note& note, const Progress& cancel);
 
 } // namespace headscope::checkpoint

@@ -114,7 +114,7 @@ bool is_norm(WeightId weight) {
     using enum WeightId;
     constexpr std::array norms{
         norm1_weight, norm2_weight, norm1_after_weight, norm2_after_weight, final_norm_weight,
-        q_norm,       k_norm};
+        q_norm,       k_norm,       q_norm_all,         k_norm_all};
     return std::ranges::find(norms, weight) != norms.end();
 }
 
@@ -141,11 +141,14 @@ void Model::plan_kept(std::size_t kept_bytes) {
     const NameMap& map = architecture_.names;
     const auto bytes_of = [&](const std::vector<TensorName>& rows, bool per_layer) {
         double bytes = 0;
-        for (const TensorName& row : rows)
-            if (is_per_layer(row.weight) == per_layer && is_needed(row, architecture_))
-                bytes += static_cast<double>(sizeof(float)) *
-                         static_cast<double>(extent_of(row.in, architecture_)) *
-                         static_cast<double>(extent_of(row.out, architecture_));
+        for (const TensorName& row : rows) {
+            if (is_per_layer(row.weight) != per_layer || !is_needed(row, architecture_))
+                continue;
+            double numbers = 1;
+            for (const std::int64_t extent : file_extents(row, architecture_))
+                numbers *= static_cast<double>(extent);
+            bytes += static_cast<double>(sizeof(float)) * numbers;
+        }
         return bytes;
     };
     const double around = bytes_of(map.body, false) + bytes_of(map.head, false);
@@ -266,7 +269,7 @@ WeightSet Model::read_layer(std::int64_t l) const {
     cut_qkv(set, b_QKV, {b_Q, b_K, b_V}, architecture_);
     cut_gate(set, architecture_);
     const std::vector<std::int64_t> order = rotary_order(architecture_);
-    for (const WeightId id : {W_Q, W_K, b_Q, b_K, q_norm, k_norm})
+    for (const WeightId id : {W_Q, W_K, b_Q, b_K, q_norm, k_norm, q_norm_all, k_norm_all})
         reorder_heads(set[id], order);
     return set;
 }

@@ -11,16 +11,20 @@ namespace headscope::checkpoint {
 
 namespace {
 
-constexpr std::array<std::pair<TensorId, WeightId>, 10> editable{{{TensorId::W_Q, WeightId::W_Q},
-                                                                  {TensorId::W_K, WeightId::W_K},
-                                                                  {TensorId::W_V, WeightId::W_V},
-                                                                  {TensorId::W_O, WeightId::W_O},
-                                                                  {TensorId::b_Q, WeightId::b_Q},
-                                                                  {TensorId::b_K, WeightId::b_K},
-                                                                  {TensorId::b_V, WeightId::b_V},
-                                                                  {TensorId::b_O, WeightId::b_O},
-                                                                  {TensorId::q_norm, WeightId::q_norm},
-                                                                  {TensorId::k_norm, WeightId::k_norm}}};
+constexpr std::array<std::pair<TensorId, WeightId>, 13> editable{
+    {{TensorId::W_Q, WeightId::W_Q},
+     {TensorId::W_K, WeightId::W_K},
+     {TensorId::W_V, WeightId::W_V},
+     {TensorId::W_O, WeightId::W_O},
+     {TensorId::b_Q, WeightId::b_Q},
+     {TensorId::b_K, WeightId::b_K},
+     {TensorId::b_V, WeightId::b_V},
+     {TensorId::b_O, WeightId::b_O},
+     {TensorId::q_norm, WeightId::q_norm},
+     {TensorId::k_norm, WeightId::k_norm},
+     {TensorId::q_norm_all, WeightId::q_norm_all},
+     {TensorId::k_norm_all, WeightId::k_norm_all},
+     {TensorId::sink, WeightId::sink}}};
 
 bool all_one(const std::vector<float>& gains) {
     return std::ranges::all_of(gains, [](float gain) { return gain == 1.0F; });

@@ -72,7 +72,7 @@ ForwardPass::ForwardPass(const Model& model, const ModelInputs& inputs, std::int
 
 TensorPtr ForwardPass::normed(cpu::CpuDense& cpu, const Tensor& x, const TensorPtr& weight,
                               const TensorPtr& bias) const {
-    return norm(cpu, x, architecture_.norm, *weight, bias.get(), architecture_.norm_eps);
+    return norm(cpu, x, architecture_.norm, weight.get(), bias.get(), architecture_.norm_eps);
 }
 
 TensorPtr ForwardPass::norm1(cpu::CpuDense& cpu, const TensorPtr& x, const WeightSet& weights,
@@ -155,6 +155,7 @@ Problem ForwardPass::problem_of(std::int64_t l, const WeightSet& weights, Tensor
         if (const std::optional<WeightId> weight = weight_of(input.id))
             *problem.input_slot(input.id) = weights[*weight];
     problem.norm_eps = static_cast<float>(architecture_.norm_eps);
+    problem.qkv_limit = static_cast<float>(architecture_.qkv_limit);
     problem.score_cap = static_cast<float>(architecture_.score_cap);
     problem.mask = mask_of(l);
     problem.temperature = static_cast<float>(architecture_.temperature(l));
@@ -200,7 +201,8 @@ TensorPtr ForwardPass::layer(cpu::CpuDense& cpu, std::int64_t l, const TensorPtr
     const auto mlp_of = [&](const Tensor& in) {
         const Note note = [&](TensorId id, const Tensor& tensor) { watch_(l, id, tensor); };
         return branch(TensorId::mlp_raw, TensorId::mlp_out, WeightId::norm2_after_weight,
-                      mlp(cpu, in, w, architecture_.activation, note, cancel));
+                      architecture_.experts > 0 ? mixture(cpu, in, w, architecture_, note, cancel)
+                                                : mlp(cpu, in, w, architecture_.activation, note, cancel));
     };
     const TensorPtr in = first_norm(seen(TensorId::resid_in, x), norms.before && (norms.first || l > 0));
     const TensorPtr attended =

@@ -74,6 +74,7 @@ void ModelRun::State::describe() {
     info.held_as = "float32";
     info.tensor = "layers.{l}.weights";
     info.bytes = sizeof(float) * static_cast<std::uint64_t>(info.L * info.H * info.Tq * info.Tk);
+    info.sinks = find_row(architecture.names.body, WeightId::sink) != nullptr;
     info.tokens_from = inputs.tokens.empty() ? "" : model->folder();
 }
 

@@ -86,7 +86,7 @@ def check(name, settings):
 
 
 def main():
-    names = ["gpt2_tiny", "mistral_tiny", "gpt_neo_tiny", "phi3_tiny", "falcon_tiny"]
+    names = ["gpt2_tiny", "mistral_tiny", "gpt_neo_tiny", "phi3_tiny", "falcon_tiny", "olmo2_tiny", "gpt_oss_tiny"]
     count = sum(check(name, settings) for name in names for settings in SETTINGS)
     assert count > 200, count
     print(f"{count} tokens are those that NumPy takes")

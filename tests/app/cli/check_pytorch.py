@@ -115,6 +115,22 @@ class Checker:
             assert worst < 1e-4, f"{letter}_normed differs by {worst}"
             assert torch.equal(got[letter + "_normed"], got[letter + "_heads"])
 
+    def check_joint_norms(self):
+        """Queries and keys that are normed across the heads, and a sink in each head's softmax."""
+        source = self.problem(H=4, Hkv=2, dk=6, dv=3)
+        tensors = read_safetensors(source[1])
+        tensors.update({"q_norm_all": torch.randn(24), "k_norm_all": torch.randn(12), "sink": 2 * torch.randn(4)})
+        write_safetensors(source[1], tensors)
+        got = self.check(*source, "--mask", "causal", module=False)
+        for letter in "qk":
+            rows = got[letter]
+            want = torch.nn.functional.normalize(rows, dim=-1) * math.sqrt(rows.shape[-1]) * tensors[letter + "_norm_all"]
+            worst = (got[letter + "_normed"].transpose(1, 2).reshape(rows.shape) - want).abs().max().item()
+            assert worst < 1e-4, f"{letter}_normed differs by {worst}"
+        powers = got["masked"].double().exp()
+        want = powers / (powers.sum(-1, keepdim=True) + tensors["sink"].double().exp().reshape(1, 4, 1, 1))
+        assert (got["weights"] - want).abs().max() < 1e-6 and want.sum(-1).max() < 0.999
+
     def problem(self, B=2, Tq=4, Tk=4, D=12, H=3, Hkv=3, dk=4, dv=4, Dkv=None, biases="QKVO", **masks):
         """A random problem as a case file, and the options that name it."""
         torch.manual_seed(B + 10 * Tq + 100 * D + 1000 * H + dv)
@@ -261,6 +277,7 @@ def main(program, data):
             checker.check_case(case)
         checker.check_shapes()
         checker.check_norms()
+        checker.check_joint_norms()
         checker.check_masks()
         checker.check_presets()
         checker.check_models()

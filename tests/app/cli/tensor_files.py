@@ -5,7 +5,7 @@ import struct
 
 import torch
 
-TYPES = {"F32": torch.float32, "I64": torch.int64, "BOOL": torch.bool}
+TYPES = {"F32": torch.float32, "BF16": torch.bfloat16, "I64": torch.int64, "BOOL": torch.bool}
 
 
 def read_safetensors(path):
@@ -24,7 +24,8 @@ def write_safetensors(path, tensors):
     header, data = {}, b""
     for name, tensor in tensors.items():
         dtype = next(key for key, value in TYPES.items() if value == tensor.dtype)
-        raw = tensor.contiguous().numpy().tobytes()
+        bits = tensor.contiguous()
+        raw = (bits.view(torch.int16) if dtype == "BF16" else bits).numpy().tobytes()  # NumPy has no bfloat16
         header[name] = {"dtype": dtype, "shape": list(tensor.shape), "data_offsets": [len(data), len(data) + len(raw)]}
         data += raw
     text = json.dumps(header).encode()

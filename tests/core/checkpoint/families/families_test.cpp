@@ -103,7 +103,10 @@ TEST_CASE("OPT's norms stand before or after, and what its larger kin have is re
     CHECK(before.position_rows == 2050);
     CHECK(before.longest_text() == 2048);
     CHECK_THAT(family_fault("opt", {{"word_embed_proj_dim", 512}}), Contains("word_embed_proj_dim is 512"));
-    CHECK_THAT(family_fault("opt", {{"layer_norm_elementwise_affine", false}}), Contains("without weights"));
+    CHECK(find_row(before.names.body, WeightId::final_norm_weight) != nullptr);
+    const Architecture bare = family("opt", {{"layer_norm_elementwise_affine", false}});
+    for (const WeightId norm : {WeightId::norm1_weight, WeightId::norm2_bias, WeightId::final_norm_weight})
+        CHECK(find_row(bare.names.body, norm) == nullptr);
 }
 
 TEST_CASE("the generations of Falcon differ in key heads, norms and residual") {
@@ -121,6 +124,45 @@ TEST_CASE("the generations of Falcon differ in key heads, norms and residual") {
     CHECK(find_row(second.names.body, WeightId::norm2_weight) == nullptr);
     CHECK(find_row(third.names.body, WeightId::norm2_weight)->name == "h.{l}.ln_mlp.weight");
     CHECK(with({{"alibi", true}}).alibi == Alibi::before_scale_bfloat16);
+}
+
+TEST_CASE("three of four layers of OLMo 3 have a window, and only the others scaled angles") {
+    const json yarn = {{"rope_type", "yarn"}, {"factor", 8.0}, {"original_max_position_embeddings", 512}};
+    const json sizes = {{"num_hidden_layers", 4}, {"rope_theta", 5e5}, {"rope_scaling", yarn}};
+    const Architecture a = family("olmo3", sizes);
+    for (const std::size_t l : {0U, 1U, 2U, 3U}) {
+        CHECK(a.windows[l] == (l < 3 ? std::optional<std::int64_t>(4096) : std::nullopt));
+        const Rope& rope = a.ropes[a.layer_rope[l].value()];
+        CHECK(rope.theta == 5e5);
+        CHECK((rope.scaling.kind == RopeScaling::Kind::yarn) == (l == 3));
+    }
+    json flat = sizes;
+    flat.erase("rope_scaling");
+    flat.erase("rope_theta");
+    flat["rope_parameters"] = yarn;
+    flat["rope_parameters"]["rope_theta"] = 700.0;
+    for (const Rope& rope : family("olmo3", flat).ropes)
+        CHECK(rope.theta == 700.0);
+    CHECK(family("olmo", {{"clip_qkv", 8.0}}).qkv_limit == 8.0);
+    CHECK(family("olmo", {{"clip_qkv", nullptr}}).qkv_limit == 0.0);
+    CHECK_FALSE(family("olmo2").norms.before);
+}
+
+TEST_CASE("gpt-oss takes its experts, windows and scaling from the config, or as its class does") {
+    const Architecture usual = family("gpt_oss");
+    CHECK((usual.experts == 128 && usual.experts_used == 4 && usual.expert_limit == 7.0));
+    CHECK((usual.windows[0] == 128 && !usual.windows[1]));
+    CHECK(usual.ropes.front().scaling.factor == 32.0);
+    CHECK(usual.ropes.front().scaling.attention_factor == Approx(0.1 * std::log(32.0) + 1.0));
+    CHECK(family("gpt_oss", {{"rope_scaling", nullptr}}).ropes.front().scaling.factor == 1.0);
+    const Architecture other = family(
+        "gpt_oss",
+        {{"num_local_experts", 6}, {"experts_per_token", 3}, {"swiglu_limit", 2.5}, {"sliding_window", 9}});
+    CHECK((other.experts == 6 && other.experts_used == 3 && other.expert_limit == 2.5));
+    CHECK(other.windows[2] == 9);
+    CHECK_THAT(family_fault("gpt_oss", {{"num_local_experts", 2}}), Contains("num_experts_per_tok"));
+    CHECK_THAT(family_fault("gpt_oss", {{"quantization_config", {{"quant_method", "mxfp4"}}}}),
+               Contains("quantization_config is") && Contains("MXFP4"));
 }
 
 TEST_CASE("numbers of a head that turn together are brought half a head apart") {
