@@ -149,9 +149,9 @@ void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGri
 
 void draw_sink(Picture& picture, const DrawContext& context, const MatrixSpec& map) {
     const std::int64_t head = map.origin[1];
-    const figure::Rect area{map.x + map.cell_w * static_cast<float>(map.cols) + 12, map.y - 48, sum_width - 8,
-                            20};
-    draw_text(picture, context, area.x, area.y - 6, "sink", figure::Font::ui, 12, context.theme.muted);
+    const figure::Rect area{map.x + map.cell_w * static_cast<float>(map.cols) + 12, map.y - 42, sum_width - 8,
+                            18};
+    draw_text(picture, context, area.x, area.y - 4, "sink", figure::Font::ui, 12, context.theme.muted);
     draw_matrix(picture, context,
                 {.tensor = TensorId::sink,
                  .origin = {head, 0, 0, 0},

@@ -25,7 +25,7 @@ from tensor_files import read_safetensors, write_safetensors
 OLMO = {"hidden_size": 24, "intermediate_size": 40, "num_hidden_layers": 4, "num_attention_heads": 6, "vocab_size": 60,
         "num_key_value_heads": 3, "max_position_embeddings": 64, "rms_norm_eps": 1e-3}  # fmt: skip
 OSS = {**OLMO, "model_type": "gpt_oss", "head_dim": 8, "num_local_experts": 5, "num_experts_per_tok": 3, "sliding_window": 3}
-YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16, "beta_fast": 4.0, "beta_slow": 1.0}
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 512, "beta_fast": 4.0, "beta_slow": 1.0}
 CASES = {
     "olmo": {**OLMO, "model_type": "olmo", "clip_qkv": None},
     "olmo, clipped and tied": {**OLMO, "model_type": "olmo", "clip_qkv": 0.6, "tie_word_embeddings": True},
@@ -40,7 +40,7 @@ CASES = {
     },
     "gpt_oss, its own scaling": {**OSS, "tie_word_embeddings": True},
     "gpt_oss, one expert of two": {**OSS, "num_local_experts": 2, "num_experts_per_tok": 1, "rope_scaling": YARN,
-                                   "torch_dtype": "bfloat16", "rope_theta": 150000},
+                                   "torch_dtype": "bfloat16", "rope_theta": 300},
     "gpt_oss, spelled anew": {
         **OSS, "num_key_value_heads": 1, "attention_bias": False, "swiglu_limit": 0.5, "swiglu_alpha": 1.3,
         "layer_types": ["full_attention", "full_attention", "sliding_attention", "full_attention"],
@@ -186,7 +186,7 @@ def random_weights(config, prefix, seed):
     weights = {}
 
     def add(name, *shape, scale=None, around=0.0):
-        scale = scale or 1.5 / math.sqrt(shape[-1])
+        scale = scale or 1 / math.sqrt(shape[-1])
         weights[name] = around + scale * torch.randn(shape, generator=torch_random)
 
     add(prefix + "embed_tokens.weight", s.vocab, s.D, scale=1.0)

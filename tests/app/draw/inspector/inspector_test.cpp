@@ -2,6 +2,8 @@
 #include "app/draw/panels/panels.h"
 #include "tests/app/support/fixture.h"
 #include "tests/catch.h"
+#include "tests/conformance/generate.h"
+#include "tests/conformance/reference.h"
 
 #include <algorithm>
 #include <cmath>
@@ -311,6 +313,51 @@ TEST_CASE("the softmax table lists the row's keys and its weights add up", "[ins
             }
     CHECK(keys == 4);
     CHECK(sum == Approx(1.0).margin(1e-9));
+}
+
+TEST_CASE("norms across the heads, limits and sinks are written out and end in the trace's values",
+          "[inspector]") {
+    Shown shown = make_shown({.mask = {CausalMask{}}});
+    auto document = std::make_shared<Document>(*shown.document);
+    Problem& problem = document->problem;
+    Numbers numbers(4);
+    problem.weights.q_norm_all = numbers.tensor({8}, 1);
+    problem.weights.k_norm_all = numbers.tensor({8}, 1);
+    problem.weights.sink = numbers.tensor({2}, 1);
+    problem.qkv_limit = 0.5F;
+    shown.document = document;
+    shown.trace = std::make_shared<const Trace>(reference_trace(problem));
+    const auto check_end = [&](const CellAddress& cell, const char* name) {
+        const std::vector<Section> sections = sections_of(inspect(shown, cell, 328));
+        const Section* section = find(sections, name);
+        REQUIRE(section != nullptr);
+        const auto end = std::ranges::find_if(section->rows.rbegin(), section->rows.rend(),
+                                              [](const Row& row) { return row.bold; });
+        REQUIRE(end != section->rows.rend());
+        const auto result = printed(end->result);
+        CHECK(result->value ==
+              printed(number(static_cast<double>(shown.value(cell)), result->decimals))->value);
+    };
+    for (std::int64_t c = 0; c < 4; ++c)
+        check_end({TensorId::q_normed, {0, 1, 2, c}}, "Normed");
+    int limited = 0;
+    for (std::int64_t c = 0; c < 8; ++c)
+        if (const CellAddress cell{TensorId::v, {0, 1, c}}; std::abs(shown.value(cell)) == 0.5F) {
+            check_end(cell, "Limit");
+            ++limited;
+        }
+    CHECK(limited > 0);
+    const CellAddress weight{TensorId::weights, {0, 1, 2, 1}};
+    check_end(weight, "Softmax");
+    const std::vector<Section> sections = sections_of(inspect(shown, weight, 328));
+    const std::vector<Row>& rows = find(sections, "Softmax")->rows;
+    const auto sink = std::ranges::find(rows, "sink", &Row::name);
+    REQUIRE(sink != rows.end());
+    double keys = 0;
+    for (std::int64_t j = 0; j < 4; ++j)
+        keys += static_cast<double>(shown.value({TensorId::weights, {0, 1, 2, j}}));
+    CHECK(keys < 0.99);
+    CHECK(printed(sink->result)->value == Approx(1 - keys).margin(0.006));
 }
 
 TEST_CASE("long sums show the largest terms and one line for the rest", "[inspector]") {
