@@ -19,6 +19,8 @@ checkpoint::ModelInputs made_inputs(const checkpoint::Architecture& architecture
     inputs.T = T;
     for (std::int64_t i = 0; i < T; ++i)
         inputs.ids.push_back((7919 * i + 13) % architecture.vocab);
+    if (architecture.encoder != nullptr)
+        inputs.source.push_back(made_inputs(*architecture.encoder, T));
     return inputs;
 }
 
@@ -34,8 +36,10 @@ BenchRow megabyte_row(const std::string& name, double megabytes, const std::stri
 /// Bytes of the weights that a step reads: layers and output table.
 double step_bytes(const checkpoint::Model& model) {
     std::int64_t numbers = model.weight(checkpoint::WeightId::output_table)->count();
-    for (std::int64_t l = 0; l < model.architecture().layers; ++l)
-        for (const TensorPtr& weight : model.layer(l).tensors)
+    const checkpoint::Architecture& architecture = model.architecture();
+    const std::int64_t first = attention_number(architecture, {checkpoint::Stack::own, 0});
+    for (std::int64_t n = first; n < attention_count(architecture); ++n)
+        for (const TensorPtr& weight : model.layer(n).tensors)
             numbers += weight == nullptr ? 0 : weight->count();
     return static_cast<double>(numbers) * sizeof(float);
 }
@@ -95,8 +99,10 @@ void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder) {
     rows.push_back(timed_row("forward, all attentions and logits, " + at, forward, ""));
     const std::int64_t middle = model->architecture().layers / 2;
     checkpoint::ModelEdits edits;
-    edits[middle].gains.assign(static_cast<std::size_t>(model->architecture().H), 1.0F);
-    edits[middle].gains.front() = 0.0F;
+    std::vector<float>& gains =
+        edits[attention_number(model->architecture(), {checkpoint::Stack::own, middle})].gains;
+    gains.assign(static_cast<std::size_t>(model->architecture().H), 1.0F);
+    gains.front() = 0.0F;
     const checkpoint::ModelRunPtr plain = checkpoint::ModelRun::compute(model, inputs, {}, run, {}, progress);
     const Spread edit = time_of([&] {
         run = checkpoint::ModelRun::compute(model, inputs, edits, plain, {}, progress);

@@ -85,6 +85,7 @@ void add_export(CLI::App& program) {
     const auto options = std::make_shared<ExportOptions>();
     options->problem.add_to(command);
     options->model.add_to(command, "the layer whose attention is written (default 0)");
+    options->model.add_stack_to(command);
     CLI::Option* const tensor = command.add_option(
         "--tensor", options->tensor, "write this tensor instead of a script: " + tensor_names());
     command.add_option("--head", options->head, "one head of the tensor")->needs(tensor);

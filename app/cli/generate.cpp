@@ -28,6 +28,7 @@ struct GenerateOptions {
     std::string model;
     std::optional<std::string> text;
     std::optional<std::vector<std::int64_t>> ids;
+    DecoderText decoder;
     std::int64_t tokens = 0, top = 0;
     checkpoint::SamplingSettings sampling;
     std::vector<std::string> gains;
@@ -50,14 +51,23 @@ void stop_at_interrupt() {
 }
 
 checkpoint::ModelInputs prompt_of(const checkpoint::TextModel& model, const GenerateOptions& options) {
-    if (options.text) {
-        checkpoint::require_all_read(model, *options.text);
-        return checkpoint::prompt_inputs(model, *options.text);
-    }
+    const checkpoint::Architecture& architecture = model.model->architecture();
+    options.decoder.check(architecture);
+    for (const auto& text : {options.text, options.decoder.text})
+        if (text)
+            checkpoint::require_all_read(model, *text);
+    const std::string target = options.decoder.text.value_or("");
     checkpoint::ModelInputs inputs;
-    inputs.ids = *options.ids;
-    inputs.T = std::ssize(inputs.ids);
-    return inputs;
+    if (options.text) {
+        inputs = checkpoint::prompt_inputs(model, *options.text, target);
+    } else {
+        inputs.ids = *options.ids;
+        inputs.T = std::ssize(inputs.ids);
+        if (architecture.encoder != nullptr)
+            inputs = checkpoint::token_inputs(model, checkpoint::target_ids(model, target), {inputs});
+    }
+    return options.decoder.ids ? checkpoint::token_inputs(model, *options.decoder.ids, inputs.source)
+                               : inputs;
 }
 
 /// In the vocabulary's spelling; without a tokenizer "#" and its id.
@@ -166,10 +176,11 @@ void run_generate(const GenerateOptions& options) {
     show(true);
     if (options.json) {
         Json prompt_tokens = Json::array();
-        for (const std::int64_t id : prompt.ids)
+        const checkpoint::ModelInputs& read = prompt.source.empty() ? prompt : prompt.source.front();
+        for (const std::int64_t id : read.ids)
             prompt_tokens.push_back(token_of(*model, id));
         Json all{{"text", checkpoint::text_of(*model, generator.ids(), ",")},
-                 {"prompt_ids", prompt.ids},
+                 {"prompt_ids", read.ids},
                  {"prompt_tokens", prompt_tokens},
                  {"ids", steps.ids},
                  {"tokens", steps.tokens},
@@ -178,6 +189,8 @@ void run_generate(const GenerateOptions& options) {
                  {"draws", steps.draws},
                  {"stopped", stopped},
                  {"cache_bytes", generator.cache_bytes()}};
+        if (!prompt.source.empty())
+            all["decoder_ids"] = prompt.ids;
         if (options.top > 0)
             all["alternatives"] = steps.alternatives;
         write_file_atomically("-", all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
@@ -205,8 +218,13 @@ void add_generate(CLI::App& program) {
                                  ->allow_extra_args(false);
     command.add_option("--text", options->text, "the prompt; ids between commas where there is no tokenizer")
         ->excludes(ids);
+    options->decoder.add_to(command, "An encoder-decoder",
+                            "how the text begins, as token ids, its start token among them");
     command.add_option("--tokens", options->tokens, "how many tokens to add, at most")->required();
-    command.add_option("--gain", options->gains, "scale a head: 3.2=0 switches off head 2 of layer 3")
+    command
+        .add_option("--gain", options->gains,
+                    "scale a head: 3.2=0 switches off head 2 of layer 3; in an encoder-decoder "
+                    "encoder:3.2=0, decoder:3.2=0 or cross:3.2=0")
         ->allow_extra_args(false);
     command.add_option("--patch", options->patch, "apply the edits of this file to the checkpoint");
     const std::string group = "How each token is taken";

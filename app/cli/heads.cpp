@@ -143,7 +143,7 @@ std::vector<MeasuredHead> measured_heads(const HeadsOptions& options, StageSet s
             fail_input("the inputs have padding, whose rows would count in every score; give the tokens of "
                        "one sequence with --text or --ids");
         for (const checkpoint::LayerRun& layer : run.layers)
-            measure(layer.trace, layer.layer, run.inputs.tokens, rows);
+            measure(layer.trace, layer.place.layer, run.inputs.tokens, rows);
         return rows;
     }
     const app::DocumentPtr document = options.problem.read();
@@ -253,6 +253,7 @@ void add_heads(CLI::App& program) {
     const auto options = std::make_shared<HeadsOptions>();
     options->problem.add_to(command);
     options->model.add_to(command, "measure the heads of one layer (default: all layers)");
+    options->model.add_stack_to(command);
     CLI::Option* const attention = command.add_option(
         "--attention", options->attention, "attention weights of any model, a .npy or .safetensors file");
     exclude_problem(command, *attention);

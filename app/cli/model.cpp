@@ -36,37 +36,60 @@ bool runnable(const checkpoint::CheckpointReport& report) {
     return report.missing.empty() && report.wrong_shape.empty();
 }
 
-ordered_json describe(const checkpoint::Model& model) {
-    const checkpoint::Architecture& c = model.architecture();
-    const checkpoint::CheckpointReport& report = model.report();
+ordered_json describe(const checkpoint::Architecture& c) {
     ordered_json windows = ordered_json::array();
     for (const auto& window : c.windows)
         windows.push_back(window ? ordered_json(*window) : ordered_json(nullptr));
+    return {{"layers", c.layers},
+            {"D", c.D},
+            {"H", c.H},
+            {"Hkv", c.Hkv},
+            {"dk", c.dk},
+            {"d_ff", c.d_ff},
+            {"experts", c.experts},
+            {"experts_used", c.experts_used},
+            {"vocab", c.vocab},
+            {"max_positions", c.max_positions},
+            {"sliding_window", windows}};
+}
+
+ordered_json describe(const checkpoint::Model& model) {
+    const checkpoint::Architecture& c = model.architecture();
+    const checkpoint::CheckpointReport& report = model.report();
     std::vector<std::string> missing = report.missing;
     missing.insert(missing.end(), report.head_missing.begin(), report.head_missing.end());
-    ordered_json json = {{"family", c.family},
-                         {"layers", c.layers},
-                         {"D", c.D},
-                         {"H", c.H},
-                         {"Hkv", c.Hkv},
-                         {"dk", c.dk},
-                         {"d_ff", c.d_ff},
-                         {"experts", c.experts},
-                         {"experts_used", c.experts_used},
-                         {"vocab", c.vocab},
-                         {"max_positions", c.max_positions},
-                         {"sliding_window", windows},
-                         {"parameters", parameter_count(report)},
-                         {"parameters_by_dtype", report.parameters},
-                         {"tied", c.tied},
-                         {"head", model.has_head()},
-                         {"runnable", runnable(report)},
-                         {"tokenizer_files", tokenizer_files(model.folder())},
-                         {"missing", missing},
-                         {"wrong_shape", report.wrong_shape},
-                         {"unknown", report.unknown},
-                         {"unused", report.unused}};
+    ordered_json json = {{"family", c.family}};
+    json.update(describe(c)); // of an encoder-decoder the decoder
+    if (c.encoder != nullptr)
+        json["encoder"] = describe(*c.encoder);
+    json.update({{"parameters", parameter_count(report)},
+                 {"parameters_by_dtype", report.parameters},
+                 {"tied", c.tied},
+                 {"head", model.has_head()},
+                 {"runnable", runnable(report)},
+                 {"tokenizer_files", tokenizer_files(model.folder())},
+                 {"missing", missing},
+                 {"wrong_shape", report.wrong_shape},
+                 {"unknown", report.unknown},
+                 {"unused", report.unused}});
     return json;
+}
+
+std::string shapes_text(const ordered_json& info) {
+    std::string text;
+    for (const auto& [name, key] : {std::pair("layers", "layers"),
+                                    {"D", "D"},
+                                    {"H", "H"},
+                                    {"Hkv", "Hkv"},
+                                    {"dk", "dk"},
+                                    {"d_ff", "d_ff"},
+                                    {"vocab", "vocab"},
+                                    {"positions", "max_positions"},
+                                    {"experts", "experts"},
+                                    {"experts used", "experts_used"}})
+        if (info[key] != 0)
+            text += (text.empty() ? "" : ", ") + std::string(name) + " " + info[key].dump();
+    return text + "\n";
 }
 
 std::string list(const ordered_json& names) {
@@ -83,12 +106,9 @@ std::string as_text(const ordered_json& info) {
         dtypes += (dtypes.empty() ? "" : ", ") + count.dump() + " " + dtype;
     std::string text;
     text += "family: " + info["family"].get<std::string>() + "\n";
-    text += "shapes: layers " + number("layers") + ", D " + number("D") + ", H " + number("H") + ", Hkv " +
-            number("Hkv") + ", dk " + number("dk") + ", d_ff " + number("d_ff") +
-            (info["experts"] == 0
-                 ? ""
-                 : ", experts " + number("experts") + " of which a token uses " + number("experts_used")) +
-            ", vocab " + number("vocab") + ", positions " + number("max_positions") + "\n";
+    if (info.contains("encoder"))
+        text += "encoder: " + shapes_text(info["encoder"]);
+    text += (info.contains("encoder") ? "decoder: " : "shapes: ") + shapes_text(info);
     text += "parameters: " + number("parameters") + " (" + dtypes + ")\n";
     text += std::string("word embedding and head: ") + (info["tied"] ? "one table" : "two tables") + "\n";
     text += std::string("runs: ") + (info["runnable"] ? "yes" : "no") +

@@ -53,10 +53,10 @@ std::string as_json(const ModelCheckOptions& options, const std::vector<checkpoi
 }
 
 std::string as_text(const std::vector<checkpoint::ReferenceRow>& rows) {
-    std::string text = "                largest difference   allowed\n";
+    std::string text = "                      largest difference   allowed\n";
     for (const checkpoint::ReferenceRow& row : rows) {
         std::array<char, 100> line{};
-        std::snprintf(line.data(), line.size(), "%-16s%18.1e%10.1e%s\n", row_name(row).c_str(),
+        std::snprintf(line.data(), line.size(), "%-22s%18.1e%10.1e%s\n", row_name(row).c_str(),
                       row.difference, row.allowed, row.agrees() ? "" : "   too far");
         text += line.data();
     }

@@ -11,6 +11,7 @@
 #include "core/text/tokenizer/tokenizer.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 namespace headscope::cli {
 
@@ -23,11 +24,9 @@ checkpoint::ModelInputs inputs_of(std::vector<std::int64_t> ids) {
     return inputs;
 }
 
-checkpoint::ModelInputs inputs_of_text(const std::string& folder, const std::string& text) {
-    text::Encoding encoding = text::load_tokenizer(folder)->encode(text);
-    checkpoint::ModelInputs inputs = inputs_of({encoding.ids.begin(), encoding.ids.end()});
-    inputs.tokens = std::move(encoding.tokens);
-    return inputs;
+std::vector<std::int64_t> ids_of_text(const std::string& folder, const std::string& text) {
+    const text::Encoding encoding = text::load_tokenizer(folder)->encode(text);
+    return {encoding.ids.begin(), encoding.ids.end()};
 }
 
 /// Adds token labels, or none if the folder's tokenizer cannot be read: a run with ids does not need labels.
@@ -39,6 +38,12 @@ void add_labels(checkpoint::ModelInputs& inputs, const std::string& folder) {
     } catch (const Error&) {
         inputs.tokens.clear();
     }
+}
+
+checkpoint::Stack stack_of_name(const std::string& name) {
+    return name == "encoder" ? checkpoint::Stack::encoder
+           : name == "cross" ? checkpoint::Stack::cross
+                             : checkpoint::Stack::own;
 }
 
 } // namespace
@@ -65,11 +70,15 @@ void ModelOptions::add_to(CLI::App& command, const std::string& layer) {
             ->excludes(ids);
     command
         .add_option("--inputs", inputs_path_,
-                    "a .safetensors file with input_ids, optional attention_mask and token_type_ids")
+                    "a .safetensors file with input_ids, optional attention_mask and token_type_ids; for an "
+                    "encoder-decoder decoder_input_ids and optional decoder_attention_mask too")
         ->group(group)
         ->needs(model)
         ->excludes(ids)
         ->excludes(text);
+    decoder_.add_to(command, group, "token ids for the decoder, its start token among them");
+    for (const char* const name : {"--decoder-text", "--decoder-ids"})
+        command.get_option(name)->needs(model);
     command.add_option("--layer", layer_, layer)->group(group)->needs(model);
     command
         .add_option("--patch", patch_path_,
@@ -79,21 +88,70 @@ void ModelOptions::add_to(CLI::App& command, const std::string& layer) {
     exclude_problem(command, *model);
 }
 
+void ModelOptions::add_stack_to(CLI::App& command) {
+    command
+        .add_option("--stack", stack_,
+                    "which attention of an encoder-decoder: encoder, decoder (its self-attention) or cross")
+        ->check(CLI::IsMember({"encoder", "decoder", "cross"}))
+        ->group("A checkpoint")
+        ->needs(command.get_option("--model"));
+}
+
+checkpoint::Stack ModelOptions::stack_in(const checkpoint::Architecture& architecture) const {
+    if ((architecture.encoder != nullptr) != stack_.has_value())
+        fail_usage(stack_ ? "--stack " + *stack_ + ": a " + architecture.family +
+                                " model has one stack of layers; leave it out"
+                          : "a " + architecture.family +
+                                " model has three kinds of attention; add --stack encoder, decoder or cross");
+    return stack_of_name(stack_.value_or(""));
+}
+
+void DecoderText::add_to(CLI::App& command, const std::string& group, const std::string& ids_help) {
+    CLI::Option* const given_ids = command.add_option("--decoder-ids", ids, ids_help)
+                                       ->delimiter(',')
+                                       ->allow_extra_args(false)
+                                       ->group(group);
+    command
+        .add_option("--decoder-text", text,
+                    "a text for the decoder of an encoder-decoder (default: its start token alone)")
+        ->group(group)
+        ->excludes(given_ids);
+}
+
+void DecoderText::check(const checkpoint::Architecture& architecture) const {
+    if (given() && architecture.encoder == nullptr)
+        fail_usage(std::string(text ? "--decoder-text" : "--decoder-ids") + ": a " + architecture.family +
+                   " model has no decoder beside an encoder; leave it out");
+}
+
 void ModelOptions::check_usage(const std::vector<std::string>& gains) const {
     for (const std::string& text : gains)
         if (!parse_gain(text).layer && !layer_)
             fail_usage("--gain " + text + " names no layer; write l.h=g, or add --layer L");
     if (!ids_ && !text_ && !inputs_path_)
         fail_usage("--model needs tokens; add --text S, --ids 1,2,3 or --inputs FILE.safetensors");
+    if (inputs_path_ && decoder_.given())
+        fail_usage("--inputs brings decoder_input_ids; leave --decoder-text and --decoder-ids out");
 }
 
 checkpoint::ModelInputs ModelOptions::read_inputs(const checkpoint::Architecture& architecture) const {
-    if (text_)
-        return inputs_of_text(*folder_, *text_);
+    decoder_.check(architecture);
     checkpoint::ModelInputs inputs =
-        ids_ ? inputs_of(*ids_) : checkpoint::read_model_inputs(format::Safetensors::open(*inputs_path_));
+        inputs_path_ ? checkpoint::read_model_inputs(format::Safetensors::open(*inputs_path_))
+                     : inputs_of(ids_ ? *ids_ : ids_of_text(*folder_, *text_));
+    if (architecture.encoder != nullptr && !inputs_path_) {
+        checkpoint::ModelInputs target = inputs_of(
+            decoder_.ids
+                ? *decoder_.ids
+                : checkpoint::decoder_ids(architecture, decoder_.text ? ids_of_text(*folder_, *decoder_.text)
+                                                                      : std::vector<std::int64_t>()));
+        target.source.push_back(std::move(inputs));
+        inputs = std::move(target);
+    }
     checkpoint::check_inputs(inputs, architecture);
     add_labels(inputs, *folder_);
+    for (checkpoint::ModelInputs& source : inputs.source)
+        add_labels(source, *folder_);
     return inputs;
 }
 
@@ -122,24 +180,27 @@ checkpoint::ModelEdits read_model_edits(const checkpoint::Model& model,
     const checkpoint::Architecture& architecture = model.architecture();
     checkpoint::ModelEdits edits = patch ? checkpoint::load_patch(model, *patch) : checkpoint::ModelEdits();
     for (const std::string& text : gains) {
-        const GainChange gain = parse_model_gain(text, architecture, layer);
-        std::vector<float>& of_layer = edits[*gain.layer].gains;
-        of_layer.resize(static_cast<std::size_t>(architecture.H), 1.0F);
+        const ModelGain gain = parse_model_gain(text, architecture, layer);
+        std::vector<float>& of_layer = edits[attention_number(architecture, gain.place)].gains;
+        of_layer.resize(static_cast<std::size_t>(in_stack(architecture, gain.place.stack).H), 1.0F);
         of_layer[static_cast<std::size_t>(gain.head)] = gain.factor;
     }
     return edits;
 }
 
-GainChange parse_model_gain(const std::string& text, const checkpoint::Architecture& architecture,
-                            std::int64_t layer) {
-    GainChange gain = parse_gain(text);
-    gain.layer = gain.layer.value_or(layer);
-    if (*gain.layer < 0 || *gain.layer >= architecture.layers || gain.head < 0 || gain.head >= architecture.H)
-        fail_input("--gain " + text + ": there is no head " + std::to_string(gain.head) + " in layer " +
-                   std::to_string(*gain.layer) + "; layers are numbered 0 to " +
-                   std::to_string(architecture.layers - 1) + ", heads 0 to " +
-                   std::to_string(architecture.H - 1));
-    return gain;
+ModelGain parse_model_gain(const std::string& text, const checkpoint::Architecture& architecture,
+                           std::int64_t layer) {
+    const GainChange gain = parse_gain(text);
+    if (!gain.stack.empty() && architecture.encoder == nullptr)
+        fail_usage("--gain " + text + ": a " + architecture.family +
+                   " model has one stack of layers; write l.h=g");
+    const ModelGain of{{stack_of_name(gain.stack), gain.layer.value_or(layer)}, gain.head, gain.factor};
+    const checkpoint::Architecture& sizes = in_stack(architecture, of.place.stack);
+    if (of.place.layer < 0 || of.place.layer >= sizes.layers || of.head < 0 || of.head >= sizes.H)
+        fail_input("--gain " + text + ": there is no head " + std::to_string(of.head) + " in " +
+                   attention_words(architecture, of.place) + "; layers are numbered 0 to " +
+                   std::to_string(sizes.layers - 1) + ", heads 0 to " + std::to_string(sizes.H - 1));
+    return of;
 }
 
 void ModelOptions::run(const exporting::TraceExport& wanted, const std::vector<std::string>& gains,
@@ -148,7 +209,9 @@ void ModelOptions::run(const exporting::TraceExport& wanted, const std::vector<s
     exporting::check_model_target(wanted, out);
     const checkpoint::Model model = checkpoint::Model::open(*folder_);
     const checkpoint::ModelInputs inputs = read_inputs(model.architecture());
-    const std::int64_t H = model.architecture().H;
+    std::int64_t H = model.architecture().H; // the fewest of a stack
+    for (const checkpoint::Stack stack : checkpoint::stacks_of(model.architecture()))
+        H = std::min(H, in_stack(model.architecture(), stack).H);
     if (wanted.head && (*wanted.head < 0 || *wanted.head >= H))
         fail_input("there is no head " + std::to_string(*wanted.head) + "; heads are numbered 0 to " +
                    std::to_string(H - 1));
@@ -173,8 +236,14 @@ checkpoint::LayerRun ModelOptions::run_layer(StageSet stages, const std::vector<
     options.edits = read_edits(model, gains);
     options.temperature = temperature;
     options.logits = false;
+    const checkpoint::Stack stack = stack_in(model.architecture());
     checkpoint::ForwardResult result = forward(model, inputs, options, device);
-    return std::move(result.layers.front());
+    for (checkpoint::LayerRun& run : result.layers)
+        if (run.place.stack == stack)
+            return std::move(run);
+    fail_input("there is no layer " + std::to_string(*options.layer) + " in the " +
+               stack_name(model.architecture(), stack) + "; layers are numbered 0 to " +
+               std::to_string(in_stack(model.architecture(), stack).layers - 1));
 }
 
 ModelOptions::Layers ModelOptions::run_layers(StageSet stages, const std::vector<std::string>& gains,
@@ -188,12 +257,18 @@ ModelOptions::Layers ModelOptions::run_layers(StageSet stages, const std::vector
     options.edits = read_edits(model, gains);
     options.temperature = temperature;
     options.logits = false;
+    const checkpoint::Stack stack = stack_in(model.architecture());
     run.layers = forward(model, run.inputs, options, device).layers;
+    std::erase_if(run.layers,
+                  [stack](const checkpoint::LayerRun& layer) { return layer.place.stack != stack; });
+    if (stack != checkpoint::Stack::own)
+        run.inputs = checkpoint::ModelInputs(run.inputs.source.front()); // what the keys are
     return run;
 }
 
 std::string ModelOptions::layer_title() const {
-    return "layer " + std::to_string(layer_.value_or(0)) + " of " + *folder_;
+    const std::string stack = !stack_ ? "" : *stack_ == "cross" ? "cross-attention of " : *stack_ + " ";
+    return stack + "layer " + std::to_string(layer_.value_or(0)) + " of " + *folder_;
 }
 
 } // namespace headscope::cli

@@ -15,10 +15,26 @@ class App;
 
 namespace headscope::cli {
 
-/// A gain of a head of a checkpoint, its layer filled in: h=g is head h of `layer`. Throws Error(input) when
-/// there is no such head, Error(usage) for text of another form.
-GainChange parse_model_gain(const std::string& text, const checkpoint::Architecture& architecture,
-                            std::int64_t layer);
+/// A gain of a head of a checkpoint.
+struct ModelGain {
+    checkpoint::AttentionPlace place;
+    std::int64_t head = 0;
+    float factor = 1;
+};
+/// h=g is head h of `layer`; without a stack the gain is the decoder's in an encoder-decoder. Throws
+/// Error(input) when there is no such head, Error(usage) for text of another form.
+ModelGain parse_model_gain(const std::string& text, const checkpoint::Architecture& architecture,
+                           std::int64_t layer);
+
+/// Adds the options for what the decoder of an encoder-decoder reads, which need `model`.
+struct DecoderText {
+    std::optional<std::string> text;
+    std::optional<std::vector<std::int64_t>> ids; ///< with the start token
+    void add_to(CLI::App& command, const std::string& group, const std::string& ids_help);
+    bool given() const { return text || ids; }
+    /// Throws Error(usage) when they were given for a model of one stack.
+    void check(const checkpoint::Architecture& architecture) const;
+};
 
 /// The options of `trace` and `export` that run a checkpoint instead of one problem. Lives as long as the App
 /// that has the options.
@@ -27,6 +43,8 @@ public:
     /// Call after ProblemOptions::add_to, because some of these options exclude those. `layer`: help text of
     /// --layer.
     void add_to(CLI::App& command, const std::string& layer);
+    /// Adds --stack: which of the three attentions of an encoder-decoder.
+    void add_stack_to(CLI::App& command);
     bool given() const { return folder_.has_value(); }
     /// Runs the model and writes the file, with the stages `wanted.stages` of each layer. gains: the values
     /// of --gain; temperature: for every layer. Throws Error(usage) when the options contradict each other,
@@ -38,7 +56,7 @@ public:
                                    const std::string& device) const;
     /// Every layer's attention, or that of --layer, and what it was computed for.
     struct Layers {
-        checkpoint::ModelInputs inputs;
+        checkpoint::ModelInputs inputs; ///< that the keys are
         std::vector<checkpoint::LayerRun> layers;
     };
     /// Throws likewise.
@@ -57,8 +75,12 @@ private:
                                       const std::string& device) const;
     checkpoint::ModelInputs read_inputs(const checkpoint::Architecture& architecture) const;
 
-    std::optional<std::string> folder_, text_, inputs_path_, patch_path_;
+    /// That of --stack. Throws Error(usage) when an encoder-decoder has none, or another model has one.
+    checkpoint::Stack stack_in(const checkpoint::Architecture& architecture) const;
+
+    std::optional<std::string> folder_, text_, inputs_path_, patch_path_, stack_;
     std::optional<std::vector<std::int64_t>> ids_;
+    DecoderText decoder_;
     std::optional<std::int64_t> layer_;
 };
 

@@ -121,7 +121,7 @@ std::string preset_names() {
 
 void ProblemOptions::check_usage() const {
     for (const std::string& text : gains_)
-        if (parse_gain(text).layer)
+        if (const GainChange gain = parse_gain(text); gain.layer || !gain.stack.empty())
             fail_usage("--gain " + text + " names a layer, and only a checkpoint has layers; write h=g");
     if (project_path_) {
         if (sentence_ || kv_sentence_ || preset_ || seed_ || case_path_ || weights_path_)
@@ -192,19 +192,24 @@ project::Recipe ProblemOptions::from_project() const {
 
 GainChange parse_gain(const std::string& text) {
     const auto equals = std::min(text.find('='), text.size());
-    const std::string_view place = std::string_view(text).substr(0, equals);
+    const auto colon = text.find(':');
+    const std::string stack = colon < equals ? text.substr(0, colon) : "";
+    const std::size_t begin = colon < equals ? colon + 1 : 0;
+    const std::string_view place = std::string_view(text).substr(begin, equals - begin);
     const auto dot = place.find('.');
     const auto layer = parse_number<std::int64_t>(place.substr(0, std::min(dot, place.size())));
     const auto head =
         dot == std::string_view::npos ? layer : parse_number<std::int64_t>(place.substr(dot + 1));
     const auto factor =
         equals == text.size() ? std::nullopt : parse_number<float>(std::string_view(text).substr(equals + 1));
-    if (!layer || !head || !factor)
+    const bool known = colon >= equals || stack == "encoder" || stack == "decoder" || stack == "cross";
+    if (!layer || !head || !factor || !known)
         fail_usage(
             "--gain " + text +
             " is not of the form h=g; write for example --gain 2=0.5, or in a checkpoint --gain 3.2=0.5 "
-            "for head 2 of layer 3");
-    return {dot == std::string_view::npos ? std::nullopt : layer, *head, *factor};
+            "for head 2 of layer 3, and in an encoder-decoder encoder:3.2=0.5, decoder:3.2=0.5 or "
+            "cross:3.2=0.5");
+    return {stack, dot == std::string_view::npos ? std::nullopt : layer, *head, *factor};
 }
 
 std::vector<float> ProblemOptions::changed_gains(const Problem& problem) const {

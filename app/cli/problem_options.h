@@ -14,8 +14,9 @@ class Option;
 
 namespace headscope::cli {
 
-/// The value of --gain: "h=g", or "l.h=g" in a checkpoint.
+/// The value of --gain: "h=g", or "l.h=g" in a checkpoint, and "cross:l.h=g" in an encoder-decoder.
 struct GainChange {
+    std::string stack; ///< "encoder", "decoder", "cross" or empty
     std::optional<std::int64_t> layer;
     std::int64_t head = 0;
     float factor = 1;

@@ -171,8 +171,8 @@ void edit_model(app::Program& program, const RenderOptions& options) {
     const checkpoint::Architecture& architecture =
         program.state().document->part()->model->model->architecture();
     for (const std::string& text : options.problem.gains()) {
-        const GainChange gain = parse_model_gain(text, architecture, options.layer);
-        program.act(app::ViewChange(app::AttentionChange(app::OpenHead{*gain.layer, gain.head})));
+        const ModelGain gain = parse_model_gain(text, architecture, options.layer);
+        program.act(app::ViewChange(app::AttentionChange(app::OpenHead{gain.place.layer, gain.head})));
         settle();
         program.act(app::Command(app::SetGain{gain.head, gain.factor}));
         settle();

@@ -16,9 +16,19 @@ namespace {
 using nlohmann::ordered_json;
 
 ordered_json config_of(const checkpoint::Architecture& architecture) {
-    return {{"family", architecture.family}, {"layers", architecture.layers}, {"D", architecture.D},
-            {"H", architecture.H},           {"Hkv", architecture.Hkv},       {"dk", architecture.dk},
-            {"d_ff", architecture.d_ff},     {"vocab", architecture.vocab}};
+    ordered_json config{{"family", architecture.family}, {"layers", architecture.layers},
+                        {"D", architecture.D},           {"H", architecture.H},
+                        {"Hkv", architecture.Hkv},       {"dk", architecture.dk},
+                        {"d_ff", architecture.d_ff},     {"vocab", architecture.vocab}};
+    if (architecture.encoder != nullptr)
+        config["encoder"] = config_of(*architecture.encoder);
+    return config;
+}
+
+/// "layers.3.", or of an encoder-decoder "cross.layers.3." or "encoder.".
+std::string prefix_of(const checkpoint::Model& model, checkpoint::AttentionPlace place) {
+    return checkpoint::stack_prefix(model.architecture(), place.stack) +
+           (place.layer < 0 ? "" : "layers." + std::to_string(place.layer) + ".");
 }
 
 /// [b, i] that may attend to nothing in any head; in a model the mask is the same for all heads.
@@ -43,28 +53,29 @@ TensorPtr sink_shares(const Tensor& weights) {
 }
 
 /// The float32 tensors of a pass, in the order of the layers.
-std::vector<SelectedStage> tensors_of(const checkpoint::ForwardResult& result, const TraceExport& wanted) {
+std::vector<SelectedStage> tensors_of(const checkpoint::Model& model, const checkpoint::ForwardResult& result,
+                                      const TraceExport& wanted) {
     std::vector<SelectedStage> tensors;
-    for (const checkpoint::LayerRun& run : result.layers) {
-        const std::string layer = "layers." + std::to_string(run.layer) + ".";
+    const auto add = [&](std::string title, TensorPtr tensor) {
+        tensors.push_back({.info = nullptr, .tensor = std::move(tensor), .title = std::move(title)});
+    };
+    for (const checkpoint::LayerRun& run : result.layers)
         for (SelectedStage& stage : select_stages(run.trace, wanted)) {
-            stage.title = layer + std::string(stage.info->name);
+            stage.title = prefix_of(model, run.place) + std::string(stage.info->name);
             if (run.trace.parts.sink && stage.info->id == TensorId::weights)
-                tensors.push_back(
-                    {.info = nullptr, .tensor = sink_shares(*stage.tensor), .title = layer + "sink"});
+                add(prefix_of(model, run.place) + "sink", sink_shares(*stage.tensor));
             tensors.push_back(std::move(stage));
         }
-    }
     for (const checkpoint::BlockRun& run : result.blocks)
-        tensors.push_back({.info = nullptr,
-                           .tensor = run.tensor,
-                           .title = (run.layer < 0 ? "" : "layers." + std::to_string(run.layer) + ".") +
-                                    std::string(tensor_info(run.id).name)});
-    for (std::size_t l = 0; l < result.hidden.size(); ++l)
-        tensors.push_back(
-            {.info = nullptr, .tensor = result.hidden[l], .title = "hidden." + std::to_string(l)});
+        add((run.id == TensorId::probabilities ? "" : prefix_of(model, run.place)) +
+                std::string(tensor_info(run.id).name),
+            run.tensor);
+    for (const auto& [stack, hidden] : {std::pair(checkpoint::Stack::encoder, &result.encoder_hidden),
+                                        std::pair(checkpoint::Stack::own, &result.hidden)})
+        for (std::size_t l = 0; l < hidden->size(); ++l)
+            add(prefix_of(model, {stack, -1}) + "hidden." + std::to_string(l), (*hidden)[l]);
     if (result.logits != nullptr)
-        tensors.push_back({.info = nullptr, .tensor = result.logits, .title = "logits"});
+        add("logits", result.logits);
     return tensors;
 }
 
@@ -72,35 +83,54 @@ ordered_json metadata_of(const checkpoint::Model& model, const checkpoint::Model
                          const checkpoint::ForwardResult& result) {
     ordered_json masked = ordered_json::object();
     for (const checkpoint::LayerRun& run : result.layers)
-        if (!run.trace.fully_masked.empty())
-            masked[std::to_string(run.layer)] = masked_rows(run.trace);
-    ordered_json metadata = {
-        {"tokens", inputs.tokens}, {"config", config_of(model.architecture())}, {"model", model.folder()}};
+        if (!run.trace.fully_masked.empty()) {
+            const std::string stack = checkpoint::stack_prefix(model.architecture(), run.place.stack);
+            masked[stack + std::to_string(run.place.layer)] = masked_rows(run.trace);
+        }
+    ordered_json metadata;
+    if (inputs.source.empty())
+        metadata["tokens"] = inputs.tokens;
+    else
+        metadata = {{"tokens", inputs.source.front().tokens}, {"decoder_tokens", inputs.tokens}};
+    metadata["config"] = config_of(model.architecture());
+    metadata["model"] = model.folder();
     if (!result.layers.empty())
         metadata["device"] = result.layers.front().trace.device;
     metadata["fully_masked_rows"] = std::move(masked);
     return metadata;
 }
 
-using Integers = std::vector<std::pair<std::string, std::vector<std::int64_t>>>;
-
 /// What was given, (B, T) each.
-Integers integers_of(const checkpoint::ModelInputs& inputs) {
-    Integers integers{{"input_ids", inputs.ids}};
+struct Integers {
+    std::string name;
+    std::vector<std::int64_t> numbers;
+    Shape shape;
+};
+
+void add_integers(const checkpoint::ModelInputs& inputs, const std::string& side, std::vector<Integers>& to) {
+    const Shape shape{inputs.B, inputs.T};
+    to.push_back({side + "input_ids", inputs.ids, shape});
     if (!inputs.attention_mask.empty())
-        integers.emplace_back("attention_mask", std::vector<std::int64_t>(inputs.attention_mask.begin(),
-                                                                          inputs.attention_mask.end()));
+        to.push_back(
+            {side + "attention_mask", {inputs.attention_mask.begin(), inputs.attention_mask.end()}, shape});
     if (!inputs.token_types.empty())
-        integers.emplace_back("token_type_ids", inputs.token_types);
+        to.push_back({side + "token_type_ids", inputs.token_types, shape});
+}
+
+std::vector<Integers> integers_of(const checkpoint::ModelInputs& inputs) {
+    std::vector<Integers> integers;
+    for (const checkpoint::ModelInputs& source : inputs.source)
+        add_integers(source, "", integers);
+    add_integers(inputs, inputs.source.empty() ? "" : "decoder_", integers);
     return integers;
 }
 
 /// The metadata with the integers in it, as lists of B rows.
 ordered_json with_integers(ordered_json metadata, const checkpoint::ModelInputs& inputs) {
-    for (const auto& [name, numbers] : integers_of(inputs)) {
+    for (const auto& [name, numbers, shape] : integers_of(inputs)) {
         ordered_json rows = ordered_json::array();
-        for (auto at = numbers.begin(); at != numbers.end(); at += inputs.T)
-            rows.push_back(std::vector<std::int64_t>(at, at + inputs.T));
+        for (auto at = numbers.begin(); at != numbers.end(); at += shape[1])
+            rows.push_back(std::vector<std::int64_t>(at, at + shape[1]));
         metadata[name] = std::move(rows);
     }
     return metadata;
@@ -111,8 +141,8 @@ std::string safetensors_of_pass(const ordered_json& metadata, const checkpoint::
     format::SafetensorsWriter writer;
     for (const SelectedStage& tensor : tensors)
         writer.add(tensor.name(), tensor.tensor);
-    for (const auto& [name, numbers] : integers_of(inputs))
-        writer.add_integers(name, {inputs.B, inputs.T}, numbers);
+    for (const auto& [name, numbers, shape] : integers_of(inputs))
+        writer.add_integers(name, shape, numbers);
     for (const auto& [key, value] : metadata.items())
         writer.set_metadata(key, value.is_string() ? value.get<std::string>() : json_text(value));
     return writer.bytes();
@@ -120,16 +150,20 @@ std::string safetensors_of_pass(const ordered_json& metadata, const checkpoint::
 
 /// What a folder of such a pass holds, so that it may be replaced.
 bool is_file_of_pass(const std::string& name) {
+    std::string_view tensor = name;
+    for (const std::string_view stack : {"encoder.", "decoder.", "cross."})
+        if (tensor.starts_with(stack))
+            tensor.remove_prefix(stack.size());
     return name == "trace.json" ||
-           (name.ends_with(".npy") && (name.starts_with("layers.") || name.starts_with("hidden.") ||
-                                       find_block_stage(std::string_view(name).substr(0, name.size() - 4))));
+           (tensor.ends_with(".npy") && (tensor.starts_with("layers.") || tensor.starts_with("hidden.") ||
+                                         find_block_stage(tensor.substr(0, tensor.size() - 4))));
 }
 
 } // namespace
 
 std::string model_trace_bytes(const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,
                               const checkpoint::ForwardResult& result, const TraceExport& wanted) {
-    const std::vector<SelectedStage> tensors = tensors_of(result, wanted);
+    const std::vector<SelectedStage> tensors = tensors_of(model, result, wanted);
     const ordered_json metadata = metadata_of(model, inputs, result);
     switch (wanted.format) {
     case TraceFormat::csv:
@@ -160,7 +194,7 @@ void export_model_trace(const checkpoint::Model& model, const checkpoint::ModelI
     if (wanted.format != TraceFormat::npy)
         return write_file_atomically(path, model_trace_bytes(model, inputs, result, wanted));
     write_folder_atomically(path, is_file_of_pass, [&](const std::string& folder) {
-        for (const SelectedStage& tensor : tensors_of(result, wanted))
+        for (const SelectedStage& tensor : tensors_of(model, result, wanted))
             write_file_atomically(folder + "/" + tensor.name() + ".npy", format::npy_bytes(*tensor.tensor));
         const ordered_json metadata = with_integers(metadata_of(model, inputs, result), inputs);
         write_file_atomically(folder + "/trace.json", json_text(metadata) + "\n");

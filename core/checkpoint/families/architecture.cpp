@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
+#include <limits>
 #include <utility>
 
 namespace headscope::checkpoint {
@@ -15,7 +17,24 @@ double Architecture::temperature(std::int64_t l) const {
 }
 
 std::int64_t Architecture::longest_text() const {
+    if (buckets)
+        return std::numeric_limits<std::int64_t>::max();
     return position_rows > 0 ? std::max<std::int64_t>(0, position_rows - position_offset) : max_positions;
+}
+
+std::int64_t DistanceBuckets::bucket_of(std::int64_t distance) const {
+    const std::int64_t half = both_sides ? count / 2 : count;
+    const std::int64_t first = both_sides && distance > 0 ? half : 0;
+    const std::int64_t away = both_sides ? std::abs(distance) : std::max<std::int64_t>(0, -distance);
+    const std::int64_t near = half / 2; // distances with a bucket of their own
+    if (away < near)
+        return first + away;
+    // In float32 and in this order, as the models were trained: at the edges of buckets rounding decides.
+    const float grown =
+        std::log(static_cast<float>(away) / static_cast<float>(near)) /
+        static_cast<float>(std::log(static_cast<double>(furthest) / static_cast<double>(near))) *
+        static_cast<float>(half - near);
+    return first + std::min(half - 1, near + static_cast<std::int64_t>(grown));
 }
 
 void require_supported(const Architecture& a, const std::string& source) {

@@ -1,9 +1,10 @@
 #pragma once
 
 #include "core/checkpoint/families/name_map.h"
-#include "core/checkpoint/families/rope_settings.h"
+#include "core/checkpoint/families/positions.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,13 +49,6 @@ enum class Residual : std::uint8_t {
     parallel_one_norm ///< x + attention(norm1 x) + MLP(norm1 x)
 };
 
-/// Press et al. 2022, "Train Short, Test Long": a slope per head times the key's place among the real tokens.
-enum class Alibi : std::uint8_t {
-    none,
-    after_scale,          ///< added to the scaled scores
-    before_scale_bfloat16 ///< rounded to bfloat16 and added to the scores
-};
-
 enum class QkNorm : std::uint8_t {
     none,
     per_head,       ///< RMSNorm over dk
@@ -62,20 +56,18 @@ enum class QkNorm : std::uint8_t {
     whole_width     ///< across the heads
 };
 
-/// What the rows of the position table count.
-enum class PositionCount : std::uint8_t {
-    every_token,       ///< 0 .. T-1, whatever the padding
-    other_than_pad_id, ///< tokens whose id is not pad_id; those get row position_offset - 1
-    real_tokens        ///< tokens of the attention mask; the others get row position_offset - 1
-};
-
 /// Everything that decides what a checkpoint computes, but for its weights. A family's file makes it from
 /// config.json; the rest of the program knows no family. Every size is at least 1 unless 0 is said to mean
-/// something. Which biases there are is what `names` lists.
+/// something. Which biases there are is what `names` lists. An encoder-decoder has an architecture for each
+/// of its two stacks of layers.
 struct Architecture {
     std::string family; ///< model_type, for messages
     std::string dtype;  ///< as stored: "float32"; empty when it is not said
     NameMap names;
+    /// Of an encoder-decoder, whose decoder this describes; each of its layers has a cross-attention, which
+    /// reads the encoder's output, between its own attention and the MLP. Null: a model of one stack.
+    std::shared_ptr<const Architecture> encoder;
+    std::int64_t start_id = 0; ///< of the token that a decoder's text begins with
 
     std::int64_t layers = 0;
     std::int64_t D = 0;
@@ -89,7 +81,8 @@ struct Architecture {
     std::int64_t experts_used = 0;  ///< how many: those to which the router gives the largest numbers
 
     // The embedding.
-    std::int64_t position_rows = 0;   ///< of the learned position table; 0: there is none
+    std::int64_t position_rows = 0;   ///< of the position table; 0: there is none
+    bool sinusoids = false;           ///< the table is computed, see sinusoid_table
     std::int64_t position_offset = 0; ///< the row of the first token
     PositionCount position_count = PositionCount::every_token;
     std::int64_t pad_id = 0;
@@ -117,8 +110,9 @@ struct Architecture {
     bool divide_by_layer = false;      ///< scores are divided by the number of the layer, counted from 1
     double score_cap = 0.0;            ///< cap tanh(score / cap); 0: none
     Alibi alibi = Alibi::none;
-    std::int64_t rotary_width = 0; ///< leading numbers of a query or key head that turn: 0, or even
-                                   ///< and at most dk, which is even then
+    std::optional<DistanceBuckets> buckets; ///< a bias per head and bucket is added to the scaled scores
+    std::int64_t rotary_width = 0;          ///< leading numbers of a query or key head that turn: 0, or even
+                                            ///< and at most dk, which is even then
     RotaryPairs rotary_pairs = RotaryPairs::halves;
     std::vector<Rope> ropes;
     std::vector<std::optional<std::size_t>> layer_rope; ///< per layer: which of `ropes`, if any
@@ -129,6 +123,7 @@ struct Architecture {
     double expert_slope = 0.0, expert_limit = 0.0; ///< of experts, see mixture(); above 0 where there are any
     Activation head_activation = Activation::gelu; ///< after the head's own dense layer, if it has one
     bool tied = false;                             ///< the head multiplies by the word table
+    double head_scale = 1.0;                       ///< multiplies what the head reads; above 0
     double logit_cap = 0.0;                        ///< cap tanh(logit / cap); 0: none
     std::string mask_token;                        ///< stands for a hidden word; empty: none
     std::vector<std::int64_t> end_tokens;          ///< ids that end a text; empty: none is known

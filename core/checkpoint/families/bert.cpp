@@ -16,9 +16,8 @@ Architecture read_bert(const ConfigReader& reader) {
         {"cls.predictions.decoder", table, E::vocab, E::D, output_table},
     });
     a.names.head.push_back({output_bias, "cls.predictions.bias", vector, E::vocab, E::none});
-    a.names.output_bias_twin = "cls.predictions.decoder.bias";
-    a.names.not_needed = {"embeddings.position_ids", "pooler.dense.", "cls.seq_relationship.",
-                          a.names.output_bias_twin};
+    a.names.twins = {{output_bias, "cls.predictions.decoder.bias"}};
+    a.names.not_needed = {"embeddings.position_ids", "pooler.dense.", "cls.seq_relationship."};
     return a;
 }
 

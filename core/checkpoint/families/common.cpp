@@ -68,7 +68,10 @@ std::optional<std::vector<bool>> read_layer_types(const ConfigReader& reader, st
 } // namespace
 
 Activation read_activation(const ConfigReader& reader, const char* key, const char* usual) {
-    const std::string name = reader.text(key, usual);
+    return activation_named(reader, key, reader.text(key, usual));
+}
+
+Activation activation_named(const ConfigReader& reader, const char* key, const std::string& name) {
     const auto row =
         std::ranges::find(activations, name, [](const auto& known) { return std::string(known.first); });
     if (row == activations.end())

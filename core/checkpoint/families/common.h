@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 
 namespace headscope::checkpoint {
 
@@ -72,6 +73,8 @@ NameMap llama_names(const LlamaBiases& biases);
 
 /// The activation that a key names, or the usual one where it is missing.
 Activation read_activation(const ConfigReader& reader, const char* key, const char* usual);
+/// The one of that name, which `key` gave.
+Activation activation_named(const ConfigReader& reader, const char* key, const std::string& name);
 
 /// Gives a window to the layers that slide: those layer_types names, or where it is missing those `slides`
 /// names. A missing key means `usual`, null means that no layer has one.
@@ -81,5 +84,15 @@ void read_windows(const ConfigReader& reader, std::optional<std::int64_t> usual,
 
 /// The encoder of BERT and RoBERTa, which have the same keys and names; without prefixes and head.
 Architecture read_bert_like(const ConfigReader& reader, const char* family, const SizeDefaults& defaults);
+
+/// What sets a relative of BART apart (Lewis et al. 2020).
+struct BartLike {
+    const char* family;
+    std::int64_t vocab, start_id;
+    bool norms_before = false;   ///< and one at the end of each stack; else behind each sum
+    bool embedding_norm = false; ///< and learned positions from row 2 on; else sinusoids from row 0 on
+};
+/// An encoder-decoder with BART's keys and names.
+Architecture read_bart_like(const ConfigReader& reader, const BartLike& family);
 
 } // namespace headscope::checkpoint

@@ -72,6 +72,8 @@ std::int64_t extent_of(Extent extent, const Architecture& a) {
         return a.position_rows;
     case Extent::token_types:
         return a.token_types;
+    case Extent::buckets:
+        return a.buckets ? a.buckets->count : 0;
     }
     return 1;
 }
@@ -81,6 +83,8 @@ std::vector<std::int64_t> file_extents(const TensorName& row, const Architecture
     switch (row.layout) {
     case Layout::vector:
         return {in};
+    case Layout::row:
+        return {1, in};
     case Layout::linear:
         return {out, in};
     case Layout::table:

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace headscope::checkpoint {
@@ -26,7 +27,8 @@ enum class WeightId : std::uint8_t {
     head_norm_bias,
     output_table, ///< (vocab, D): the head multiplies by its transpose, as by the word table's
     output_bias,
-    W_QKV, ///< W_Q, W_K and W_V in one tensor
+    bucket_table, ///< (buckets, H): the biases of DistanceBuckets
+    W_QKV,        ///< W_Q, W_K and W_V in one tensor
     b_QKV,
     W_Q,
     W_K,
@@ -61,7 +63,7 @@ enum class WeightId : std::uint8_t {
     experts_out,
     experts_out_bias
 };
-inline constexpr int weight_count = 47;
+inline constexpr int weight_count = 48;
 static_assert(static_cast<int>(WeightId::experts_out_bias) + 1 == weight_count);
 inline bool is_per_layer(WeightId weight) {
     return weight >= WeightId::W_QKV;
@@ -80,6 +82,7 @@ enum class GatePacking : std::uint8_t { separate, gate_first };
 /// How the numbers lie in the file.
 enum class Layout : std::uint8_t {
     vector,        ///< (n)
+    row,           ///< (1, n): a vector as we use it
     table,         ///< (rows, D), as we use it
     conv1d,        ///< (d_in, d_out), as we use it
     linear,        ///< (d_out, d_in): transposed when it is read
@@ -101,7 +104,8 @@ enum class Extent : std::uint8_t {
     experts,
     vocab,
     positions, ///< rows of the position table
-    token_types
+    token_types,
+    buckets
 };
 
 /// One tensor of a family.
@@ -109,8 +113,9 @@ struct TensorName {
     WeightId weight;
     std::string name; ///< after the prefix; "{l}" stands for the layer
     Layout layout;
-    Extent in;  ///< d_in, or rows of a table, or the length of a vector
-    Extent out; ///< d_out; none for vectors
+    Extent in;             ///< d_in, or rows of a table, or the length of a vector
+    Extent out;            ///< d_out; none for vectors
+    bool may_lack = false; ///< a file without it means zeros
 };
 
 /// A PyTorch module: the tensors name.weight and, where it has one, name.bias.
@@ -129,7 +134,11 @@ struct NameMap {
     std::vector<TensorName> head;             ///< full names
     std::vector<std::string_view> prefixes;   ///< as saved with a head, and without one
     std::vector<std::string_view> not_needed; ///< parts of the names of tensors that a run does not use
-    std::string_view output_bias_twin{};      ///< full: what a file may call the head's bias instead
+    /// Full names that a file may use instead: of tensors that share memory it may keep any one.
+    std::vector<std::pair<WeightId, std::string>> twins{};
+    /// Of a decoder with an encoder: each layer's cross-attention, as W_Q to b_O with norm1, and the MLP,
+    /// which comes after it. Names as in `body`, where those of the layer's own attention are.
+    std::vector<TensorName> cross{};
     void add(std::initializer_list<ModuleName> to_body);
     void drop(std::initializer_list<WeightId> from_body);
 };

@@ -20,8 +20,8 @@ Architecture read_roberta(const ConfigReader& reader) {
         {"lm_head.decoder", table, E::vocab, E::D, output_table},
     });
     a.names.head.push_back({output_bias, "lm_head.bias", vector, E::vocab, E::none});
-    a.names.output_bias_twin = "lm_head.decoder.bias";
-    a.names.not_needed = {"embeddings.position_ids", "pooler.dense.", a.names.output_bias_twin};
+    a.names.twins = {{output_bias, "lm_head.decoder.bias"}};
+    a.names.not_needed = {"embeddings.position_ids", "pooler.dense."};
     return a;
 }
 

@@ -4,6 +4,7 @@
 #include "core/base/file.h"
 #include "core/checkpoint/families/families.h"
 #include "core/checkpoint/model/rope.h"
+#include "core/checkpoint/model/sinusoids.h"
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -119,9 +120,9 @@ bool is_norm(WeightId weight) {
 }
 
 /// Of a head that is not tied, and what a file may call the word table of one that is.
-std::string output_table_name(const NameMap& map) {
-    const TensorName* const row = find_row(map.head, WeightId::output_table);
-    return row == nullptr ? "" : row->name;
+std::string output_table_name(const Architecture& architecture) {
+    const TensorName* const row = find_row(architecture.names.head, WeightId::output_table);
+    return row == nullptr || !architecture.tied ? "" : row->name;
 }
 
 } // namespace
@@ -132,8 +133,19 @@ Model Model::open(const std::string& folder, std::size_t kept_bytes) {
     model.files_ = TensorFiles::open(folder);
     const std::string config = folder + "/config.json";
     model.architecture_ = read_architecture(read_file(config), config);
-    model.match();
-    model.plan_kept(kept_bytes);
+    std::shared_ptr<Model> encoder;
+    if (model.architecture_.encoder != nullptr) {
+        encoder = std::shared_ptr<Model>(new Model(model));
+        encoder->architecture_ = *model.architecture_.encoder;
+        encoder->plan_kept(kept_bytes / 2);
+        model.encoder_ = encoder;
+    }
+    model.plan_kept(encoder == nullptr ? kept_bytes : kept_bytes - kept_bytes / 2);
+    std::set<std::string> known;
+    if (encoder != nullptr)
+        encoder->match_stack(known, model.report_);
+    model.match_stack(known, model.report_);
+    model.sort_others(known);
     return model;
 }
 
@@ -152,18 +164,20 @@ void Model::plan_kept(std::size_t kept_bytes) {
         return bytes;
     };
     const double around = bytes_of(map.body, false) + bytes_of(map.head, false);
-    const double layer = std::max(1.0, bytes_of(map.body, true));
+    const double layer = std::max(1.0, bytes_of(map.body, true) + bytes_of(map.cross, true));
     const double left = static_cast<double>(kept_bytes) - around;
     const auto last =
         static_cast<std::int64_t>(std::clamp(left / layer, 0.0, static_cast<double>(architecture_.layers)));
-    kept_ = std::make_shared<std::vector<KeptWeights>>(static_cast<std::size_t>(architecture_.layers + 1));
+    const std::int64_t steps = architecture_.layers * attentions_per_layer();
+    kept_ = std::make_shared<std::vector<KeptWeights>>(static_cast<std::size_t>(steps + 1));
     kept_->front().keep(left >= 0);
-    for (std::int64_t l = architecture_.layers - last; l < architecture_.layers; ++l)
-        (*kept_)[static_cast<std::size_t>(l + 1)].keep(true);
+    for (std::int64_t step = steps - last * attentions_per_layer(); step < steps; ++step)
+        (*kept_)[static_cast<std::size_t>(step + 1)].keep(true);
 }
 
 void Model::match_rows(const std::vector<TensorName>& rows, std::string_view prefix,
-                       std::set<std::string>& known, std::vector<std::string>& missing) {
+                       std::set<std::string>& known, std::vector<std::string>& missing,
+                       std::vector<std::string>& wrong_shape) const {
     for (const TensorName& row : rows) {
         if (!is_needed(row, architecture_))
             continue;
@@ -175,16 +189,16 @@ void Model::match_rows(const std::vector<TensorName>& rows, std::string_view pre
             const std::string name = name_in_files(row, prefix, l);
             known.insert(name);
             const format::SafetensorsEntry* entry = files_.find(name);
-            if (entry == nullptr)
+            if (entry == nullptr && !row.may_lack)
                 missing.push_back(name);
-            else if (entry->extents != wanted)
-                report_.wrong_shape.push_back(name + " has shape " + entry->shape_text() +
-                                              "; by config.json it should have " + shape_text(wanted));
+            else if (entry != nullptr && entry->extents != wanted)
+                wrong_shape.push_back(name + " has shape " + entry->shape_text() +
+                                      "; by config.json it should have " + shape_text(wanted));
         }
     }
 }
 
-void Model::match() {
+void Model::match_stack(std::set<std::string>& known, CheckpointReport& report) {
     const NameMap& map = architecture_.names;
     const auto prefix = std::ranges::find_if(map.prefixes, [&](std::string_view candidate) {
         return std::ranges::any_of(map.body, [&](const TensorName& row) {
@@ -192,10 +206,20 @@ void Model::match() {
         });
     });
     prefix_ = prefix == map.prefixes.end() ? map.prefixes.front() : *prefix;
-    std::set<std::string> known;
-    match_rows(map.body, prefix_, known, report_.missing);
-    match_rows(map.head, "", known, report_.head_missing);
-    const std::string copy = architecture_.tied ? output_table_name(map) : "";
+    match_rows(map.body, prefix_, known, report.missing, report.wrong_shape);
+    match_rows(map.cross, prefix_, known, report.missing, report.wrong_shape);
+    match_rows(map.head, "", known, report.head_missing, report.wrong_shape);
+}
+
+bool Model::is_of_no_use(const std::string& name) const {
+    const NameMap& map = architecture_.names;
+    return name == output_table_name(architecture_) ||
+           std::ranges::any_of(map.twins, [&](const auto& twin) { return twin.second == name; }) ||
+           std::ranges::any_of(map.not_needed,
+                               [&](std::string_view part) { return name.find(part) != std::string::npos; });
+}
+
+void Model::sort_others(const std::set<std::string>& known) {
     for (const format::SafetensorsEntry* entry : files_.entries()) {
         std::int64_t numbers = 1;
         for (const std::int64_t extent : entry->extents)
@@ -203,10 +227,9 @@ void Model::match() {
         report_.parameters[entry->dtype] += numbers;
         if (known.contains(entry->name))
             continue;
-        const bool useless = std::ranges::any_of(map.not_needed, [&](std::string_view part) {
-            return entry->name.find(part) != std::string::npos;
-        });
-        (entry->name == copy || useless ? report_.unused : report_.unknown).push_back(entry->name);
+        const bool useless =
+            is_of_no_use(entry->name) || (encoder_ != nullptr && encoder_->is_of_no_use(entry->name));
+        (useless ? report_.unused : report_.unknown).push_back(entry->name);
     }
 }
 
@@ -222,14 +245,14 @@ void Model::require_runnable() const {
 }
 
 std::string Model::name_in_files(const TensorName& row, std::string_view prefix, std::int64_t l) const {
-    const NameMap& map = architecture_.names;
     std::string name = name_in(files_, full_name(row, prefix, l));
     if (files_.find(name) != nullptr)
         return name;
     // Of tensors that share their memory a file may keep only one, under either name.
-    const std::string twin = row.weight == WeightId::word_table && architecture_.tied ? output_table_name(map)
-                             : row.weight == WeightId::output_bias ? std::string(map.output_bias_twin)
-                                                                   : "";
+    for (const auto& [weight, twin] : architecture_.names.twins)
+        if (weight == row.weight && files_.find(twin) != nullptr)
+            return twin;
+    const std::string twin = row.weight == WeightId::word_table ? output_table_name(architecture_) : "";
     return !twin.empty() && files_.find(twin) != nullptr ? twin : name;
 }
 
@@ -241,6 +264,8 @@ TensorPtr Model::load(const TensorName& row, std::string_view prefix, std::int64
             weight += 1.0F;
         return plus_one;
     }
+    if (row.layout == Layout::row)
+        return std::make_shared<const Tensor>(Shape{tensor->count()}, tensor->values());
     return row.layout == Layout::linear ? transposed(*tensor) : tensor;
 }
 
@@ -248,20 +273,31 @@ TensorPtr Model::weight(WeightId id) const {
     const NameMap& map = architecture_.names;
     const TensorName* const body = find_row(map.body, id);
     const TensorName* const row = body != nullptr ? body : find_row(map.head, id);
+    if (row == nullptr && architecture_.sinusoids && id == WeightId::position_table)
+        return kept_->front().one(
+            id, [&] { return sinusoid_table(architecture_.position_rows, architecture_.D); });
     if (row == nullptr)
-        return nullptr;
+        return encoder_ != nullptr && id == WeightId::word_table ? encoder_->weight(id) : nullptr;
     if (!is_needed(*row, architecture_))
         return weight(WeightId::word_table);
-    return kept_->front().one(id, [&] { return load(*row, body != nullptr ? prefix_ : "", 0); });
+    const std::string prefix = body != nullptr ? prefix_ : "";
+    if (row->may_lack && files_.find(name_in_files(*row, prefix, 0)) == nullptr)
+        return nullptr;
+    return kept_->front().one(id, [&] { return load(*row, prefix, 0); });
 }
 
-WeightSet Model::layer(std::int64_t l) const {
-    return (*kept_)[static_cast<std::size_t>(l + 1)].all([&] { return read_layer(l); });
+WeightSet Model::layer(std::int64_t n) const {
+    if (encoder_ != nullptr && n < architecture_.encoder->layers)
+        return encoder_->layer(n);
+    const std::int64_t step = encoder_ == nullptr ? n : n - architecture_.encoder->layers;
+    return (*kept_)[static_cast<std::size_t>(step + 1)].all([&] { return read_step(step); });
 }
 
-WeightSet Model::read_layer(std::int64_t l) const {
+WeightSet Model::read_step(std::int64_t step) const {
     WeightSet set;
-    for (const TensorName& row : architecture_.names.body)
+    const NameMap& map = architecture_.names;
+    const std::int64_t l = step / attentions_per_layer();
+    for (const TensorName& row : step % attentions_per_layer() == 0 ? map.body : map.cross)
         if (is_per_layer(row.weight) && is_in_layer(row, architecture_, l))
             set[row.weight] = load(row, prefix_, l);
     using enum WeightId;

@@ -41,6 +41,8 @@ public:
 
     const std::string& folder() const { return folder_; }
     const Architecture& architecture() const { return architecture_; }
+    /// Of an encoder-decoder, whose decoder and head this is; else null.
+    const Model* encoder() const { return encoder_.get(); }
     const TensorFiles& files() const { return files_; }
     const CheckpointReport& report() const { return report_; }
     bool has_head() const { return report_.head_missing.empty(); }
@@ -50,18 +52,23 @@ public:
     // Each needs require_runnable() to hold, and throws Error(input) for NaN or infinite weights and for
     // files that were cut short since they were opened.
     /// One tensor of embedding, final norm or head; null where the model has none. The output table of a tied
-    /// model is its word table.
+    /// model is its word table; a decoder without a word table reads with its encoder's.
     TensorPtr weight(WeightId id) const;
-    /// All of layer l.
-    WeightSet layer(std::int64_t l) const;
+    /// What attention n reads, and the MLP where it comes next; see stacks.h. In a model of one stack all of
+    /// layer n.
+    WeightSet layer(std::int64_t n) const;
 
 private:
     Model() = default;
-    void match();
+    void match_stack(std::set<std::string>& known, CheckpointReport& report);
+    void sort_others(const std::set<std::string>& known);
     void match_rows(const std::vector<TensorName>& rows, std::string_view prefix,
-                    std::set<std::string>& known, std::vector<std::string>& missing);
+                    std::set<std::string>& known, std::vector<std::string>& missing,
+                    std::vector<std::string>& wrong_shape) const;
+    bool is_of_no_use(const std::string& name) const;
     void plan_kept(std::size_t kept_bytes);
-    WeightSet read_layer(std::int64_t l) const;
+    std::int64_t attentions_per_layer() const { return architecture_.names.cross.empty() ? 1 : 2; }
+    WeightSet read_step(std::int64_t step) const;
     /// What the tensor is called in the files; its usual name where they lack it.
     std::string name_in_files(const TensorName& row, std::string_view prefix, std::int64_t l) const;
     TensorPtr load(const TensorName& row, std::string_view prefix, std::int64_t l) const;
@@ -71,7 +78,8 @@ private:
     TensorFiles files_;
     std::string prefix_;
     CheckpointReport report_;
-    std::shared_ptr<std::vector<KeptWeights>> kept_; ///< around the layers, then each layer
+    std::shared_ptr<const Model> encoder_;
+    std::shared_ptr<std::vector<KeptWeights>> kept_; ///< around the layers, then each attention of the stack
 };
 
 } // namespace headscope::checkpoint

@@ -1,6 +1,7 @@
 #include "core/checkpoint/model/model_edits.h"
 
 #include "core/base/error.h"
+#include "core/checkpoint/model/stacks.h"
 
 #include <algorithm>
 #include <array>
@@ -41,21 +42,21 @@ std::optional<WeightId> weight_of(TensorId id) {
     return row == editable.end() ? std::nullopt : std::optional(row->second);
 }
 
-const LayerEdits* edits_of(const ModelEdits& edits, std::int64_t l) {
-    const auto found = edits.find(l);
+const LayerEdits* edits_of(const ModelEdits& edits, std::int64_t n) {
+    const auto found = edits.find(n);
     return found == edits.end() ? nullptr : &found->second;
 }
 
-std::int64_t first_difference(const ModelEdits& a, const ModelEdits& b, std::int64_t layers) {
+std::int64_t first_difference(const ModelEdits& a, const ModelEdits& b, std::int64_t count) {
     static const LayerEdits none;
-    const auto of = [](const ModelEdits& edits, std::int64_t l) -> const LayerEdits& {
-        const LayerEdits* const layer = edits_of(edits, l);
+    const auto of = [](const ModelEdits& edits, std::int64_t n) -> const LayerEdits& {
+        const LayerEdits* const layer = edits_of(edits, n);
         return layer == nullptr ? none : *layer;
     };
-    std::int64_t l = 0;
-    while (l < layers && same(of(a, l), of(b, l)))
-        ++l;
-    return l;
+    std::int64_t n = 0;
+    while (n < count && same(of(a, n), of(b, n)))
+        ++n;
+    return n;
 }
 
 Problem with_edits(Problem problem, const LayerEdits* edits) {
@@ -69,17 +70,20 @@ Problem with_edits(Problem problem, const LayerEdits* edits) {
 
 void check_edits(const Model& model, const ModelEdits& edits) {
     const Architecture& architecture = model.architecture();
-    for (const auto& [l, layer] : edits) {
-        const std::string where = "the edits of layer " + std::to_string(l);
-        if (l < 0 || l >= architecture.layers)
-            fail_input("the edits name layer " + std::to_string(l) + "; layers are numbered 0 to " +
-                       std::to_string(architecture.layers - 1));
-        if (!layer.gains.empty() && layer.gains.size() != static_cast<std::size_t>(architecture.H))
+    const std::int64_t count = attention_count(architecture);
+    for (const auto& [n, layer] : edits) {
+        if (n < 0 || n >= count)
+            fail_input("the edits name layer " + std::to_string(n) + "; layers are numbered 0 to " +
+                       std::to_string(count - 1));
+        const AttentionPlace place = attention_place(architecture, n);
+        const std::string where = "the edits of " + attention_words(architecture, place);
+        const std::int64_t H = in_stack(architecture, place.stack).H;
+        if (!layer.gains.empty() && layer.gains.size() != static_cast<std::size_t>(H))
             fail_input(where + " have " + std::to_string(layer.gains.size()) + " gains; it has " +
-                       std::to_string(architecture.H) + " heads");
+                       std::to_string(H) + " heads");
         if (!std::ranges::all_of(layer.gains, [](float gain) { return std::isfinite(gain); }))
             fail_input(where + " have a gain that is not finite; give numbers");
-        const WeightSet weights = layer.tensors.empty() ? WeightSet() : model.layer(l);
+        const WeightSet weights = layer.tensors.empty() ? WeightSet() : model.layer(n);
         for (const auto& [id, tensor] : layer.tensors) {
             const std::string name(tensor_info(id).name);
             const auto weight = weight_of(id);

@@ -17,7 +17,8 @@ struct LayerEdits {
     std::vector<float> gains; ///< one per head; empty: all 1
     bool empty() const { return tensors.empty() && gains.empty(); }
 };
-/// By layer; a layer without changes is not listed. Tensors are compared by identity.
+/// By the number of the attention, which is the layer's in a model of one stack (see stacks.h); one without
+/// changes is not listed. Tensors are compared by identity.
 using ModelEdits = std::map<std::int64_t, LayerEdits>;
 
 /// Throws Error(input) for what the model does not have - a layer, a tensor, as many heads as there are gains
@@ -26,10 +27,10 @@ void check_edits(const Model& model, const ModelEdits& edits);
 
 /// A layer's attention with what the user changed in it; nothing when nothing was.
 Problem with_edits(Problem problem, const LayerEdits* edits);
-/// Null for a layer without changes.
-const LayerEdits* edits_of(const ModelEdits& edits, std::int64_t l);
-/// The first layer in which they differ, or `layers`. Gains that are all 1 are no gains.
-std::int64_t first_difference(const ModelEdits& a, const ModelEdits& b, std::int64_t layers);
+/// Null for an attention without changes.
+const LayerEdits* edits_of(const ModelEdits& edits, std::int64_t n);
+/// The number of the first attention in which they differ, or `count`. Gains that are all 1 are no gains.
+std::int64_t first_difference(const ModelEdits& a, const ModelEdits& b, std::int64_t count);
 
 /// The model's name of a weight that can be edited, W_Q to k_norm; nothing for other tensors.
 std::optional<WeightId> weight_of(TensorId id);

@@ -11,67 +11,105 @@ namespace {
 
 /// A list that is empty or has one number per token.
 template<class Number>
-void check_count(const std::vector<Number>& list, const char* name, const ModelInputs& inputs) {
+void check_count(const std::vector<Number>& list, const std::string& name, const ModelInputs& inputs) {
     if (!list.empty() && static_cast<std::int64_t>(list.size()) != inputs.B * inputs.T)
-        fail_input(std::string(name) + " has " + std::to_string(list.size()) +
+        fail_input(name + " has " + std::to_string(list.size()) +
                    " entries; it should have B·T = " + std::to_string(inputs.B * inputs.T));
 }
 
-void check_range(const std::vector<std::int64_t>& list, const char* name, std::int64_t end, std::int64_t T) {
+void check_range(const std::vector<std::int64_t>& list, const std::string& name, std::int64_t end,
+                 std::int64_t T) {
     const auto bad = std::ranges::find_if(list, [end](std::int64_t id) { return id < 0 || id >= end; });
     if (bad == list.end())
         return;
     const std::int64_t at = bad - list.begin();
-    fail_input(std::string(name) + "[" + std::to_string(at / T) + ", " + std::to_string(at % T) + "] is " +
+    fail_input(name + "[" + std::to_string(at / T) + ", " + std::to_string(at % T) + "] is " +
                std::to_string(*bad) + "; it should be from 0 to " + std::to_string(end - 1));
 }
 
-std::vector<std::int64_t> read_like_ids(const format::Safetensors& file, const char* name,
-                                        const std::vector<std::int64_t>& extents) {
-    const format::SafetensorsEntry* entry = file.find(name);
+std::vector<std::int64_t> read_like_ids(const format::Safetensors& file, const std::string& name,
+                                        const std::string& ids) {
+    const format::SafetensorsEntry *entry = file.find(name), *wanted = file.find(ids);
     if (entry == nullptr)
         return {};
-    if (entry->extents != extents)
+    if (entry->extents != wanted->extents)
         fail_input(file.source() + ": " + name + " has shape " + entry->shape_text() +
-                   "; it should have that of input_ids, " + file.find("input_ids")->shape_text());
+                   "; it should have that of " + ids + ", " + wanted->shape_text());
     return file.integers(name);
+}
+
+/// The tensors whose names begin with `side`.
+ModelInputs read_side(const format::Safetensors& file, const std::string& side) {
+    ModelInputs inputs;
+    const std::string ids = side + "input_ids", mask = side + "attention_mask";
+    inputs.ids = file.integers(ids);
+    const format::SafetensorsEntry& entry = *file.find(ids);
+    if (entry.extents.empty() || entry.extents.size() > 2)
+        fail_input(file.source() + ": " + ids + " has shape " + entry.shape_text() +
+                   "; it should have (T) or (B, T)");
+    inputs.B = entry.extents.size() == 2 ? entry.extents.front() : 1;
+    inputs.T = entry.extents.back();
+    for (const std::int64_t bit : read_like_ids(file, mask, ids)) {
+        if (bit != 0 && bit != 1)
+            fail_input(file.source() + ": " + mask + " has the number " + std::to_string(bit) +
+                       "; each should be 0 or 1");
+        inputs.attention_mask.push_back(static_cast<std::uint8_t>(bit));
+    }
+    inputs.token_types = read_like_ids(file, side + "token_type_ids", ids);
+    return inputs;
+}
+
+void check_side(const ModelInputs& inputs, const Architecture& architecture, const std::string& side) {
+    if (inputs.B < 1 || inputs.T < 1 || inputs.ids.empty())
+        fail_input(side.empty() ? "there are no token ids; give at least one"
+                                : "there are no token ids for the decoder; give at least the start token");
+    check_count(inputs.ids, side + "input_ids", inputs);
+    check_count(inputs.attention_mask, side + "attention_mask", inputs);
+    check_count(inputs.token_types, side + "token_type_ids", inputs);
+    check_count(inputs.tokens, "the list of tokens", inputs);
+    check_range(inputs.ids, side + "input_ids", architecture.vocab, inputs.T);
+    const std::int64_t types = architecture.word_token_types ? architecture.vocab : architecture.token_types;
+    if (types > 0)
+        check_range(inputs.token_types, side + "token_type_ids", types, inputs.T);
+    else if (!inputs.token_types.empty())
+        fail_input(side + "token_type_ids are given, and " + architecture.family +
+                   " has no token types; leave them out");
 }
 
 } // namespace
 
 ModelInputs read_model_inputs(const format::Safetensors& file) {
-    ModelInputs inputs;
-    inputs.ids = file.integers("input_ids");
-    const format::SafetensorsEntry& entry = *file.find("input_ids");
-    if (entry.extents.empty() || entry.extents.size() > 2)
-        fail_input(file.source() + ": input_ids has shape " + entry.shape_text() +
-                   "; it should have (T) or (B, T)");
-    inputs.B = entry.extents.size() == 2 ? entry.extents.front() : 1;
-    inputs.T = entry.extents.back();
-    for (const std::int64_t bit : read_like_ids(file, "attention_mask", entry.extents)) {
-        if (bit != 0 && bit != 1)
-            fail_input(file.source() + ": attention_mask has the number " + std::to_string(bit) +
-                       "; each should be 0 or 1");
-        inputs.attention_mask.push_back(static_cast<std::uint8_t>(bit));
-    }
-    inputs.token_types = read_like_ids(file, "token_type_ids", entry.extents);
-    return inputs;
+    ModelInputs inputs = read_side(file, "");
+    if (!file.has("decoder_input_ids"))
+        return inputs;
+    ModelInputs target = read_side(file, "decoder_");
+    target.source.push_back(std::move(inputs));
+    return target;
 }
 
 void check_inputs(const ModelInputs& inputs, const Architecture& architecture) {
-    if (inputs.B < 1 || inputs.T < 1 || inputs.ids.empty())
-        fail_input("there are no token ids; give at least one");
-    check_count(inputs.ids, "input_ids", inputs);
-    check_count(inputs.attention_mask, "attention_mask", inputs);
-    check_count(inputs.token_types, "token_type_ids", inputs);
-    check_count(inputs.tokens, "the list of tokens", inputs);
-    check_range(inputs.ids, "input_ids", architecture.vocab, inputs.T);
-    const std::int64_t types = architecture.word_token_types ? architecture.vocab : architecture.token_types;
-    if (types > 0)
-        check_range(inputs.token_types, "token_type_ids", types, inputs.T);
-    else if (!inputs.token_types.empty())
-        fail_input("token_type_ids are given, and " + architecture.family +
-                   " has no token types; leave them out");
+    if (architecture.encoder == nullptr) {
+        if (!inputs.source.empty())
+            fail_input("there are tokens for a decoder that reads what an encoder returns, and a " +
+                       architecture.family + " model has one stack of layers; leave them out");
+        return check_side(inputs, architecture, "");
+    }
+    if (inputs.source.empty())
+        fail_input("there are tokens for one of the two stacks of a " + architecture.family +
+                   " model; give those of its encoder and of its decoder");
+    check_side(inputs.source.front(), *architecture.encoder, "");
+    check_side(inputs, architecture, "decoder_");
+    if (inputs.source.front().B != inputs.B)
+        fail_input("the encoder has " + std::to_string(inputs.source.front().B) + " texts and the decoder " +
+                   std::to_string(inputs.B) + "; give as many");
+}
+
+std::vector<std::int64_t> decoder_ids(const Architecture& architecture, std::vector<std::int64_t> text) {
+    if (!text.empty() &&
+        std::ranges::find(architecture.end_tokens, text.back()) != architecture.end_tokens.end())
+        text.pop_back();
+    text.insert(text.begin(), architecture.start_id);
+    return text;
 }
 
 std::vector<std::int64_t> learned_positions(const ModelInputs& inputs, const Architecture& architecture) {
@@ -94,8 +132,7 @@ std::vector<std::int64_t> learned_positions(const ModelInputs& inputs, const Arc
         positions[at] = architecture.position_offset + (counts(at) ? counted++ : -1);
     }
     if (std::ranges::max(positions) >= architecture.position_rows)
-        fail_input("there are " + std::to_string(inputs.T) +
-                   " tokens, and the model has learned positions for " +
+        fail_input("there are " + std::to_string(inputs.T) + " tokens, and the model has positions for " +
                    std::to_string(architecture.longest_text()) + "; give fewer");
     return positions;
 }

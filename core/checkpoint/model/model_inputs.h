@@ -21,16 +21,23 @@ struct ModelInputs {
     std::vector<std::int64_t> token_types;    ///< rows of the token type table; empty: all 0. With
                                               ///< word_token_types rows of the word table; empty: none
     std::vector<std::string> tokens;          ///< B T labels, or empty
+    std::vector<ModelInputs> source; ///< of an encoder-decoder one: what its encoder reads. The rest is then
+                                     ///< what its decoder reads, from the start token on
     bool operator==(const ModelInputs&) const = default;
 };
 
 /// Reads input_ids (T) or (B, T), and attention_mask and token_type_ids of the same shape where the file has
-/// them. Throws Error(input) naming the tensor.
+/// them. Where it has decoder_input_ids, those and decoder_attention_mask are read as well, and input_ids is
+/// the source. Throws Error(input) naming the tensor.
 ModelInputs read_model_inputs(const format::Safetensors& file);
 
 /// Throws Error(input) naming the tensor and the entry: counts against B T, ids outside the vocabulary, token
 /// types that the model does not have.
 void check_inputs(const ModelInputs& inputs, const Architecture& architecture);
+
+/// What a decoder reads of a text that goes on: the start token, then the text without the token that ends
+/// it.
+std::vector<std::int64_t> decoder_ids(const Architecture& architecture, std::vector<std::int64_t> text);
 
 /// The row of the position table for each token, (B, T), as position_count says. Throws Error(input) when the
 /// table is too short.

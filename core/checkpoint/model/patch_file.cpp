@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/checkpoint/model/patch_identity.h"
+#include "core/checkpoint/model/stacks.h"
 #include "core/format/safetensors.h"
 
 #include <algorithm>
@@ -136,9 +137,10 @@ ModelEdits read_patch(const Model& model, const format::Safetensors& file) {
     ModelEdits edits;
     std::size_t taken = 0;
     for (const auto& [l, listed] : header.layers) {
-        if (l >= model.architecture().layers)
+        const std::int64_t count = attention_count(model.architecture());
+        if (l >= count)
             fail_input(file.source() + " changes layer " + std::to_string(l) + "; " + model.folder() +
-                       " has layers 0 to " + std::to_string(model.architecture().layers - 1));
+                       " has layers 0 to " + std::to_string(count - 1));
         LayerEdits& layer = edits[l];
         layer.gains = listed.gains;
         read_tensors(model, file, l, listed, layer, taken);

@@ -64,6 +64,26 @@ std::vector<std::int64_t> parse_ids(const std::string& text) {
     return ids;
 }
 
+std::vector<std::int64_t> ids_of(const TextModel& model, const std::string& text) {
+    if (model.tokenizer == nullptr)
+        return parse_ids(text);
+    const text::Encoding encoding = model.tokenizer->encode(text);
+    return {encoding.ids.begin(), encoding.ids.end()};
+}
+
+/// One text of these tokens.
+ModelInputs labelled(const TextModel& model, std::vector<std::int64_t> ids) {
+    ModelInputs inputs;
+    inputs.T = std::ssize(ids);
+    if (model.tokenizer != nullptr)
+        inputs.tokens = text::token_labels(
+            *model.tokenizer, std::vector<text::TokenId>(ids.begin(), ids.end()), text::BlankMark::hidden);
+    for (std::size_t i = 0; i < ids.size() && model.tokenizer == nullptr; ++i)
+        inputs.tokens.push_back(label_of(model, ids[i]));
+    inputs.ids = std::move(ids);
+    return inputs;
+}
+
 } // namespace
 
 bool TextModel::masked() const {
@@ -88,33 +108,26 @@ TextModelPtr open_text_model(const std::string& folder) {
     return opened;
 }
 
-ModelInputs prompt_inputs(const TextModel& model, const std::string& prompt) {
-    std::vector<std::int64_t> ids;
-    if (model.tokenizer == nullptr) {
-        ids = parse_ids(prompt);
-    } else {
-        const text::Encoding encoding = model.tokenizer->encode(prompt);
-        ids.assign(encoding.ids.begin(), encoding.ids.end());
-    }
+ModelInputs prompt_inputs(const TextModel& model, const std::string& prompt, const std::string& target) {
+    std::vector<std::int64_t> ids = ids_of(model, prompt);
     if (ids.empty())
         fail_input(model.tokenizer == nullptr ? "There are no token ids; type some, such as 12 7 30."
                                               : "The prompt has no token; type a word.");
-    return token_inputs(model, std::move(ids));
+    if (model.model->encoder() == nullptr)
+        return token_inputs(model, std::move(ids));
+    return token_inputs(model, target_ids(model, target), {labelled(model, std::move(ids))});
 }
 
-ModelInputs token_inputs(const TextModel& model, std::vector<std::int64_t> ids) {
-    ModelInputs inputs;
-    inputs.T = std::ssize(ids);
-    inputs.ids = std::move(ids);
+std::vector<std::int64_t> target_ids(const TextModel& model, const std::string& target) {
+    return decoder_ids(model.model->architecture(),
+                       target.empty() ? std::vector<std::int64_t>() : ids_of(model, target));
+}
+
+ModelInputs token_inputs(const TextModel& model, std::vector<std::int64_t> ids,
+                         std::vector<ModelInputs> source) {
+    ModelInputs inputs = labelled(model, std::move(ids));
+    inputs.source = std::move(source);
     check_inputs(inputs, model.model->architecture());
-    if (model.tokenizer != nullptr) {
-        inputs.tokens = text::token_labels(*model.tokenizer,
-                                           std::vector<text::TokenId>(inputs.ids.begin(), inputs.ids.end()),
-                                           text::BlankMark::hidden);
-        return inputs;
-    }
-    for (const std::int64_t id : inputs.ids)
-        inputs.tokens.push_back(label_of(model, id));
     return inputs;
 }
 

@@ -32,11 +32,17 @@ using TextModelPtr = std::shared_ptr<const TextModel>;
 TextModelPtr open_text_model(const std::string& folder);
 
 /// The tokens of a prompt, with labels: a text, or ids between blanks and commas where there is no tokenizer.
-/// Throws Error(input) with a sentence about the prompt.
-ModelInputs prompt_inputs(const TextModel& model, const std::string& prompt);
+/// An encoder-decoder's encoder reads the prompt, and its decoder the start token and `target`, which may be
+/// empty; see decoder_ids. Throws Error(input) with a sentence about the prompt.
+ModelInputs prompt_inputs(const TextModel& model, const std::string& prompt, const std::string& target = {});
 
-/// The same for tokens that are known, at least one. Throws what check_inputs throws.
-ModelInputs token_inputs(const TextModel& model, std::vector<std::int64_t> ids);
+/// The tokens that a decoder reads: the start token and those of a text, which may be empty.
+std::vector<std::int64_t> target_ids(const TextModel& model, const std::string& target);
+
+/// As prompt_inputs, for tokens that are known, at least one; source: what an encoder reads, else empty.
+/// Throws what check_inputs throws.
+ModelInputs token_inputs(const TextModel& model, std::vector<std::int64_t> ids,
+                         std::vector<ModelInputs> source = {});
 
 /// The text of the tokens, without special tokens; where there is no tokenizer their ids, with `between`.
 std::string text_of(const TextModel& model, const std::vector<std::int64_t>& ids, const char* between);

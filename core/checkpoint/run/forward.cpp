@@ -4,6 +4,7 @@
 #include "core/checkpoint/run/forward_pass.h"
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <utility>
 
 namespace headscope::checkpoint {
@@ -11,9 +12,12 @@ namespace headscope::checkpoint {
 namespace {
 
 void check_options(const ForwardOptions& options, const Architecture& architecture) {
-    if (options.layer && (*options.layer < 0 || *options.layer >= architecture.layers))
+    std::int64_t layers = 0;
+    for (const Stack stack : stacks_of(architecture))
+        layers = std::max(layers, in_stack(architecture, stack).layers);
+    if (options.layer && (*options.layer < 0 || *options.layer >= layers))
         fail_input("there is no layer " + std::to_string(*options.layer) + "; layers are numbered 0 to " +
-                   std::to_string(architecture.layers - 1));
+                   std::to_string(layers - 1));
 }
 
 /// Over the vocabulary.
@@ -39,15 +43,17 @@ ForwardResult run_model(const Model& model, const ModelInputs& inputs, const For
     check_edits(model, options.edits);
     cpu::CpuDense cpu;
     ForwardResult result;
-    pass.watch([&](std::int64_t l, TensorId id, const Tensor& tensor) {
-        if (options.stages.has(id) && (l < 0 || !options.layer || *options.layer == l))
-            result.blocks.push_back({l, id, std::make_shared<const Tensor>(tensor.shape(), tensor.values())});
+    pass.watch([&](AttentionPlace place, TensorId id, const Tensor& tensor) {
+        if (options.stages.has(id) && (place.layer < 0 || !options.layer || *options.layer == place.layer))
+            result.blocks.push_back(
+                {place, id, std::make_shared<const Tensor>(tensor.shape(), tensor.values())});
     });
-    const auto attend = [&](std::int64_t l, Problem problem) {
-        problem = with_edits(std::move(problem), edits_of(options.edits, l));
+    const auto attend = [&](std::int64_t n, Problem problem) {
+        const AttentionPlace place = attention_place(model.architecture(), n);
+        problem = with_edits(std::move(problem), edits_of(options.edits, n));
         problem.temperature *= options.temperature;
-        const bool keep =
-            (!options.stages.empty() || options.keep_problems) && (!options.layer || *options.layer == l);
+        const bool keep = (!options.stages.empty() || options.keep_problems) &&
+                          (!options.layer || *options.layer == place.layer);
         const StageSet wanted = keep ? options.stages : StageSet();
         Trace trace = attention(problem, wanted.with(TensorId::output), progress);
         TensorPtr output = trace.slot(TensorId::output);
@@ -55,18 +61,20 @@ ForwardResult run_model(const Model& model, const ModelInputs& inputs, const For
             return output;
         if (!wanted.has(TensorId::output))
             trace.slot(TensorId::output) = nullptr;
-        result.layers.push_back({l, std::move(trace), std::nullopt});
+        result.layers.push_back({place, std::move(trace), std::nullopt});
         if (options.keep_problems)
             result.layers.back().problem = std::move(problem);
         return output;
     };
     progress.check();
-    result.hidden.push_back(pass.embed(cpu));
-    pass.run_layers(cpu, result.hidden, attend, progress);
+    Streams streams;
+    pass.run(cpu, streams, attend, progress);
+    result.encoder_hidden = std::move(streams.encoder);
+    result.hidden = hidden_states(streams.own, model.encoder() == nullptr ? 1 : 2);
     if (options.logits)
         result.logits = pass.logits(cpu, *result.hidden.back(), progress);
     if (options.stages.has(TensorId::probabilities) && result.logits != nullptr)
-        result.blocks.push_back({-1, TensorId::probabilities, softmax(*result.logits)});
+        result.blocks.push_back({{Stack::own, -1}, TensorId::probabilities, softmax(*result.logits)});
     progress.report(1.0F);
     return result;
 }

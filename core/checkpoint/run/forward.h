@@ -4,6 +4,7 @@
 #include "core/base/progress.h"
 #include "core/checkpoint/model/model_edits.h"
 #include "core/checkpoint/model/model_inputs.h"
+#include "core/checkpoint/model/stacks.h"
 #include "core/trace/trace.h"
 
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace headscope::checkpoint {
 
 struct ForwardOptions {
     StageSet stages{};                   ///< to keep of each layer's attention, and of block_table()
-    std::optional<std::int64_t> layer{}; ///< keep those of this layer alone; in [0, layers)
+    std::optional<std::int64_t> layer{}; ///< keep those of this layer alone, of each stack that has it
     bool keep_problems = false;          ///< keep each kept layer's attention as a problem, weights included
     bool logits = true;
     ModelEdits edits{};
@@ -24,7 +25,7 @@ struct ForwardOptions {
 
 /// The attention of one layer.
 struct LayerRun {
-    std::int64_t layer = 0;
+    AttentionPlace place;
     Trace trace;
     std::optional<Problem> problem; ///< x is what the projections read: the hidden state after norm1 where
                                     ///< the norms stand before
@@ -32,7 +33,7 @@ struct LayerRun {
 
 /// A stage of block_table().
 struct BlockRun {
-    std::int64_t layer = -1; ///< -1: of the whole model
+    AttentionPlace place; ///< layer -1: of the whole stack
     TensorId id{};
     TensorPtr tensor;
 };
@@ -43,6 +44,7 @@ struct ForwardResult {
     /// (B, T, D) each: [0] the embedding output (after its norm), [l] the output of layer l; the last one is
     /// after the final norm, but where that belongs to the head, as in Hugging Face's hidden_states.
     std::vector<TensorPtr> hidden;
+    std::vector<TensorPtr> encoder_hidden; ///< the same of the encoder; empty in a model of one stack
     TensorPtr logits; ///< (B, T, vocab), null when not asked for or when the checkpoint has no head
 };
 

@@ -4,57 +4,14 @@
 #include "core/checkpoint/model/layers.h"
 #include "core/checkpoint/model/model_edits.h"
 #include "core/checkpoint/model/rope.h"
+#include "core/checkpoint/model/score_bias.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace headscope::checkpoint {
 
 namespace {
-
-/// The slopes of Press et al. 2022: a geometric sequence for a power of two of heads, and for others every
-/// second number of the next sequence behind it.
-std::vector<float> alibi_slopes(std::int64_t H) {
-    const auto power = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(H)));
-    std::vector<float> slopes;
-    for (std::int64_t h = 0; h < H; ++h) {
-        const double step = h < power ? 8.0 / static_cast<double>(power) : 4.0 / static_cast<double>(power);
-        const auto factor = static_cast<double>(h < power ? h + 1 : 2 * (h - power) + 1);
-        slopes.push_back(static_cast<float>(std::exp2(-step * factor)));
-    }
-    return slopes;
-}
-
-/// The nearest bfloat16, ties to even.
-float as_bfloat16(float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    return std::bit_cast<float>((bits + 0x7FFFU + ((bits >> 16U) & 1U)) & 0xFFFF0000U);
-}
-
-/// (B, H, 1, T), added to the scaled scores.
-TensorPtr alibi(const Architecture& architecture, const ModelInputs& inputs) {
-    const std::vector<float> slopes = alibi_slopes(architecture.H);
-    auto added = std::make_shared<Tensor>(Shape{inputs.B, architecture.H, 1, inputs.T});
-    for (std::int64_t b = 0; b < inputs.B; ++b)
-        for (std::int64_t h = 0; h < architecture.H; ++h) {
-            const float slope = architecture.alibi == Alibi::after_scale
-                                    ? slopes[static_cast<std::size_t>(h)]
-                                    : as_bfloat16(slopes[static_cast<std::size_t>(h)]);
-            std::int64_t place = -1;
-            for (std::int64_t j = 0; j < inputs.T; ++j) {
-                const bool real = inputs.attention_mask.empty() ||
-                                  inputs.attention_mask[static_cast<std::size_t>(b * inputs.T + j)] != 0;
-                place += real ? 1 : 0;
-                const float term = real ? slope * static_cast<float>(place) : 0.0F;
-                added->at(b, h, 0, j) =
-                    architecture.alibi == Alibi::after_scale
-                        ? term
-                        : as_bfloat16(term) / std::sqrt(static_cast<float>(architecture.dk));
-            }
-        }
-    return added;
-}
 
 bool finite(const Tensor& x) {
     return std::ranges::all_of(x.values(), [](float v) { return std::isfinite(v); });
@@ -68,6 +25,16 @@ ForwardPass::ForwardPass(const Model& model, const ModelInputs& inputs, std::int
     model.require_runnable();
     for (const Rope& rope : architecture_.ropes)
         rotary_.push_back(rotary_tables(architecture_, rope, inputs.T, first));
+    if (architecture_.alibi != Alibi::none)
+        additive_ = alibi(architecture_, inputs);
+    else if (architecture_.buckets)
+        additive_ =
+            distance_bias(*architecture_.buckets, *model.weight(WeightId::bucket_table), inputs.T, first);
+}
+
+AttentionPlace ForwardPass::place_of(std::int64_t n) const {
+    const AttentionPlace place = attention_place(architecture_, n);
+    return stack_ == Stack::encoder ? AttentionPlace{Stack::encoder, place.layer} : place;
 }
 
 TensorPtr ForwardPass::normed(cpu::CpuDense& cpu, const Tensor& x, const TensorPtr& weight,
@@ -110,11 +77,11 @@ TensorPtr ForwardPass::embed(cpu::CpuDense& cpu) const {
                                              : inputs_.token_types);
     else if (architecture_.word_token_types && !inputs_.token_types.empty())
         add_rows(*x, word_table, inputs_.token_types);
-    watch_(-1, TensorId::embedding, *x);
+    watch_({stack_, -1}, TensorId::embedding, *x);
     if (architecture_.position_rows > 0) {
         Tensor positions(x->shape(), 0.0F);
         add_rows(positions, position_table, learned_positions(inputs_, architecture_));
-        watch_(-1, TensorId::position, positions);
+        watch_({stack_, -1}, TensorId::position, positions);
         std::ranges::transform(x->values(), positions.values(), x->data(), std::plus<>());
     }
     if (architecture_.embedding_norm)
@@ -122,30 +89,37 @@ TensorPtr ForwardPass::embed(cpu::CpuDense& cpu) const {
     return x;
 }
 
-Mask ForwardPass::mask_of(std::int64_t l) const {
+Mask ForwardPass::mask_of(AttentionPlace place) const {
     Mask mask;
-    const auto& window = architecture_.windows[static_cast<std::size_t>(l)];
-    if (window && architecture_.causal)
-        mask.emplace_back(SlidingWindowCausalMask{*window});
-    else if (window)
-        mask.emplace_back(SlidingWindowSymmetricMask{*window});
-    else if (architecture_.causal)
-        mask.emplace_back(CausalMask{});
-    if (architecture_.alibi != Alibi::none)
-        mask.emplace_back(AdditiveMask{alibi(architecture_, inputs_)});
-    if (std::ranges::find(inputs_.attention_mask, 0) != inputs_.attention_mask.end())
+    const bool cross = place.stack == Stack::cross;
+    const ModelInputs& read = cross ? inputs_.source.front() : inputs_;
+    if (!cross) {
+        const auto& window = architecture_.windows[static_cast<std::size_t>(place.layer)];
+        if (window && architecture_.causal)
+            mask.emplace_back(SlidingWindowCausalMask{*window});
+        else if (window)
+            mask.emplace_back(SlidingWindowSymmetricMask{*window});
+        else if (architecture_.causal)
+            mask.emplace_back(CausalMask{});
+        if (additive_ != nullptr)
+            mask.emplace_back(AdditiveMask{additive_});
+    }
+    if (std::ranges::find(read.attention_mask, 0) != read.attention_mask.end())
         mask.emplace_back(KeyPaddingMask{
-            std::make_shared<const BoolTensor>(BoolTensor{{inputs_.B, inputs_.T}, inputs_.attention_mask})});
+            std::make_shared<const BoolTensor>(BoolTensor{{read.B, read.T}, read.attention_mask})});
     return mask;
 }
 
-Problem ForwardPass::problem_of(std::int64_t l, const WeightSet& weights, TensorPtr x) const {
+Problem ForwardPass::problem_of(std::int64_t n, const WeightSet& weights, TensorPtr x,
+                                const TensorPtr& source) const {
+    const AttentionPlace place = place_of(n);
+    const bool cross = place.stack == Stack::cross;
     Problem problem;
     problem.dims = {.B = inputs_.B,
                     .Tq = rows(),
-                    .Tk = inputs_.T,
+                    .Tk = cross ? source->shape()[1] : inputs_.T,
                     .D = architecture_.D,
-                    .Dkv = architecture_.D,
+                    .Dkv = cross ? source->shape()[2] : architecture_.D,
                     .H = architecture_.H,
                     .Hkv = architecture_.Hkv,
                     .dk = architecture_.dk,
@@ -157,85 +131,144 @@ Problem ForwardPass::problem_of(std::int64_t l, const WeightSet& weights, Tensor
     problem.norm_eps = static_cast<float>(architecture_.norm_eps);
     problem.qkv_limit = static_cast<float>(architecture_.qkv_limit);
     problem.score_cap = static_cast<float>(architecture_.score_cap);
-    problem.mask = mask_of(l);
-    problem.temperature = static_cast<float>(architecture_.temperature(l));
+    problem.mask = mask_of(place);
+    problem.temperature = static_cast<float>(architecture_.temperature(place.layer));
     if (inputs_.B == 1 && first_ == 0)
         problem.tokens = inputs_.tokens;
-    if (const auto rope = architecture_.layer_rope[static_cast<std::size_t>(l)])
+    if (cross) {
+        problem.x_kv = source;
+        if (inputs_.B == 1)
+            problem.kv_tokens = inputs_.source.front().tokens;
+    } else if (const auto rope = architecture_.layer_rope[static_cast<std::size_t>(place.layer)]) {
         problem.rotary = rotary_[*rope];
+    }
     return problem;
 }
 
-Problem ForwardPass::problem(cpu::CpuDense& cpu, std::int64_t l, const TensorPtr& hidden) const {
-    const WeightSet w = model_.layer(l);
-    return problem_of(
-        l, w, norm1(cpu, hidden, w, architecture_.norms.before && (architecture_.norms.first || l > 0)));
+bool ForwardPass::has_first_norm(std::int64_t n) const {
+    return architecture_.norms.before && (architecture_.norms.first || place_of(n).layer > 0);
 }
 
-TensorPtr ForwardPass::layer(cpu::CpuDense& cpu, std::int64_t l, const TensorPtr& x, const Attend& attend,
-                             const Progress& cancel) const {
-    const WeightSet w = model_.layer(l);
+Problem ForwardPass::problem(cpu::CpuDense& cpu, std::int64_t n, const Streams& streams) const {
+    const std::int64_t before = attention_number(architecture_, {Stack::own, 0});
+    if (n < before) {
+        ForwardPass encoder(*model_.encoder(), inputs_.source.front());
+        encoder.stack_ = Stack::encoder;
+        return encoder.problem(cpu, n, {{}, streams.encoder});
+    }
+    const WeightSet w = model_.layer(n);
+    return problem_of(n, w,
+                      norm1(cpu, streams.own[static_cast<std::size_t>(n - before)], w, has_first_norm(n)),
+                      streams.encoder.empty() ? nullptr : streams.encoder.back());
+}
+
+TensorPtr ForwardPass::step(cpu::CpuDense& cpu, std::int64_t n, const TensorPtr& x, const TensorPtr& source,
+                            const Attend& attend, const Progress& cancel) const {
+    const WeightSet w = model_.layer(n);
+    const AttentionPlace place = place_of(n), mlp_place{stack_, place.layer};
     const auto attention = [&](const TensorPtr& in) {
         try {
-            return attend(l, problem_of(l, w, in));
+            return attend(n, problem_of(n, w, in, source));
         } catch (const Error& fault) {
             if (fault.kind() != ErrorKind::input)
                 throw;
-            fail_input("layer " + std::to_string(l) + ": " + fault.what());
+            fail_input(words_of(n) + ": " + fault.what());
         }
     };
-    const auto seen = [&](TensorId id, TensorPtr tensor) {
-        watch_(l, id, *tensor);
+    const auto seen = [&](TensorId id, TensorPtr tensor, AttentionPlace at) {
+        watch_(at, id, *tensor);
         return tensor;
     };
     const NormPlaces& norms = architecture_.norms;
     const auto first_norm = [&](const TensorPtr& in, bool stands) {
-        return stands ? seen(TensorId::norm1, norm1(cpu, in, w, true)) : in;
+        return stands ? seen(TensorId::norm1, norm1(cpu, in, w, true), place) : in;
     };
     const auto second_norm = [&](const TensorPtr& in, bool stands) {
-        return stands ? seen(TensorId::norm2, norm2(cpu, in, w, true)) : in;
+        return stands ? seen(TensorId::norm2, norm2(cpu, in, w, true), mlp_place) : in;
     };
-    const auto branch = [&](TensorId raw, TensorId out, WeightId after, const TensorPtr& from) {
-        return seen(out, norms.after_branch ? normed(cpu, *seen(raw, from), w[after], nullptr) : from);
+    const auto branch = [&](TensorId raw, TensorId out, WeightId after, const TensorPtr& from,
+                            AttentionPlace at) {
+        return seen(out, norms.after_branch ? normed(cpu, *seen(raw, from, at), w[after], nullptr) : from,
+                    at);
     };
     const auto mlp_of = [&](const Tensor& in) {
-        const Note note = [&](TensorId id, const Tensor& tensor) { watch_(l, id, tensor); };
+        const Note note = [&](TensorId id, const Tensor& tensor) { watch_(mlp_place, id, tensor); };
         return branch(TensorId::mlp_raw, TensorId::mlp_out, WeightId::norm2_after_weight,
                       architecture_.experts > 0 ? mixture(cpu, in, w, architecture_, note, cancel)
-                                                : mlp(cpu, in, w, architecture_.activation, note, cancel));
+                                                : mlp(cpu, in, w, architecture_.activation, note, cancel),
+                      mlp_place);
     };
-    const TensorPtr in = first_norm(seen(TensorId::resid_in, x), norms.before && (norms.first || l > 0));
+    const TensorPtr in = first_norm(seen(TensorId::resid_in, x, place), has_first_norm(n));
     const TensorPtr attended =
-        branch(TensorId::attn_raw, TensorId::attn_out, WeightId::norm1_after_weight, attention(in));
+        branch(TensorId::attn_raw, TensorId::attn_out, WeightId::norm1_after_weight, attention(in), place);
     if (architecture_.residual != Residual::serial) {
         const bool shared = architecture_.residual == Residual::parallel_one_norm;
         const TensorPtr inside = shared ? in : second_norm(x, norms.before);
-        return seen(TensorId::resid_out, sum(cpu, *sum(cpu, *x, *attended), *mlp_of(*inside)));
+        return seen(TensorId::resid_out, sum(cpu, *sum(cpu, *x, *attended), *mlp_of(*inside)), mlp_place);
     }
-    const TensorPtr middle = first_norm(seen(TensorId::resid_mid, sum(cpu, *x, *attended)), norms.after_sum);
+    const TensorPtr middle =
+        first_norm(seen(TensorId::resid_mid, sum(cpu, *x, *attended), place), norms.after_sum);
+    if (architecture_.encoder != nullptr && place.stack == Stack::own)
+        return middle; // the cross-attention comes before the MLP
     const TensorPtr inside = second_norm(middle, norms.before);
-    return second_norm(seen(TensorId::resid_out, sum(cpu, *middle, *mlp_of(*inside))), norms.after_sum);
+    return second_norm(seen(TensorId::resid_out, sum(cpu, *middle, *mlp_of(*inside)), mlp_place),
+                       norms.after_sum);
 }
 
-void ForwardPass::run_layers(cpu::CpuDense& cpu, std::vector<TensorPtr>& hidden, const Attend& attend,
-                             Progress& progress) const {
-    const auto steps = static_cast<float>(architecture_.layers + 1);
-    for (auto l = static_cast<std::int64_t>(hidden.size()) - 1; l < architecture_.layers; ++l) {
+void ForwardPass::run(cpu::CpuDense& cpu, Streams& streams, const Attend& attend, Progress& progress) const {
+    const std::int64_t before = attention_number(architecture_, {Stack::own, 0});
+    const float share = static_cast<float>(before) / static_cast<float>(attention_count(architecture_) + 1);
+    if (before > 0 && std::ssize(streams.encoder) <= before) {
+        ForwardPass encoder(*model_.encoder(), inputs_.source.front());
+        encoder.stack_ = Stack::encoder;
+        encoder.watch_ = watch_;
+        encoder.run_stack(cpu, streams.encoder, nullptr, attend, progress, {0.0F, share});
+    }
+    run_stack(cpu, streams.own, before > 0 ? streams.encoder.back() : nullptr, attend, progress,
+              {share, 1.0F});
+}
+
+void ForwardPass::run_stack(cpu::CpuDense& cpu, std::vector<TensorPtr>& streams, const TensorPtr& source,
+                            const Attend& attend, Progress& progress, Part part) const {
+    const std::int64_t before = attention_number(architecture_, {Stack::own, 0});
+    const std::int64_t steps = attention_count(architecture_) - before;
+    const auto at = [&](std::int64_t step) {
+        return part.begin +
+               (part.end - part.begin) * static_cast<float>(step) / static_cast<float>(steps + 1);
+    };
+    if (std::ssize(streams) > steps)
+        return;
+    if (streams.empty())
+        streams.push_back(embed(cpu));
+    for (auto s = std::ssize(streams) - 1; s < steps; ++s) {
         progress.check();
-        progress.set_part(static_cast<float>(l) / steps, static_cast<float>(l + 1) / steps);
-        hidden.push_back(layer(cpu, l, hidden.back(), attend, progress));
-        if (!finite(*hidden.back()))
-            fail_input("the output of layer " + std::to_string(l) +
+        progress.set_part(at(s), at(s + 1));
+        streams.push_back(step(cpu, before + s, streams.back(), source, attend, progress));
+        if (!finite(*streams.back()))
+            fail_input("the output of " + words_of(before + s) +
                        " leaves float32's range; check the weights and gains");
     }
     progress.set_part(0.0F, 1.0F);
-    progress.report(static_cast<float>(architecture_.layers) / steps);
+    progress.report(at(steps));
     if (!architecture_.final_norm)
         return;
-    const TensorPtr ended = final_normed(cpu, *hidden.back());
-    watch_(-1, TensorId::final_norm, *ended);
+    const TensorPtr ended = final_normed(cpu, *streams.back());
+    watch_({stack_, -1}, TensorId::final_norm, *ended);
     if (!architecture_.final_norm_in_head)
-        hidden.back() = ended;
+        streams.back() = ended;
+}
+
+std::string ForwardPass::words_of(std::int64_t n) const {
+    const AttentionPlace place = place_of(n);
+    return stack_ == Stack::encoder ? "layer " + std::to_string(place.layer) + " of the encoder"
+                                    : attention_words(architecture_, place);
+}
+
+std::vector<TensorPtr> hidden_states(const std::vector<TensorPtr>& streams, std::int64_t per_layer) {
+    std::vector<TensorPtr> hidden;
+    for (std::size_t s = 0; s < streams.size(); s += static_cast<std::size_t>(per_layer))
+        hidden.push_back(streams[s]);
+    return hidden;
 }
 
 TensorPtr ForwardPass::final_normed(cpu::CpuDense& cpu, const Tensor& x) const {
@@ -248,7 +281,15 @@ TensorPtr ForwardPass::logits(cpu::CpuDense& cpu, const Tensor& hidden, const Pr
     if (!model_.has_head())
         return nullptr;
     const TensorPtr ended = architecture_.final_norm_in_head ? final_normed(cpu, hidden) : nullptr;
-    const Tensor& x = ended == nullptr ? hidden : *ended;
+    TensorPtr scaled;
+    if (architecture_.head_scale != 1.0) {
+        const auto factor = static_cast<float>(architecture_.head_scale);
+        const MutableTensor out = cpu.make(hidden.shape());
+        std::ranges::transform((ended == nullptr ? hidden : *ended).values(), out->data(),
+                               [factor](float number) { return factor * number; });
+        scaled = out;
+    }
+    const Tensor& x = scaled != nullptr ? *scaled : ended != nullptr ? *ended : hidden;
     const TensorPtr table = model_.weight(output_table), bias = model_.weight(output_bias);
     const TensorPtr dense = model_.weight(head_dense);
     const auto capped = [&](const MutableTensor& out) {

@@ -4,53 +4,70 @@
 #include "core/base/progress.h"
 #include "core/checkpoint/model/model.h"
 #include "core/checkpoint/model/model_inputs.h"
+#include "core/checkpoint/model/stacks.h"
 #include "core/engine/cpu/dense.h"
 
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace headscope::checkpoint {
+
+/// The residual streams of a pass: [0] is the embedding output, (B, T, D), [s + 1] what leaves attention s of
+/// the stack and the MLP where that comes next; the last one is after the final norm, but where that belongs
+/// to the head. A list may be cut at its end: what is missing is computed.
+struct Streams {
+    std::vector<TensorPtr> encoder; ///< of an encoder-decoder; else empty
+    std::vector<TensorPtr> own;     ///< with a cross-attention two for each layer
+};
 
 /// The steps of a forward pass over one batch, for run_model, ModelRun and Generator. Neither the model nor
 /// the inputs may go before it. Any thread may use it, with a CpuDense of its own.
 class ForwardPass {
 public:
-    /// The attention of layer l: what it does with the problem is the caller's, who returns `output`, (B, T,
-    /// D).
-    using Attend = std::function<TensorPtr(std::int64_t l, Problem problem)>;
+    /// Attention n (see stacks.h): what it does with the problem is the caller's, who returns `output`, (B,
+    /// T, D).
+    using Attend = std::function<TensorPtr(std::int64_t n, Problem problem)>;
 
     /// Tokens `first` and up of each text, in [0, T): where T is said below, T - first tokens are meant. The
-    /// attention of a problem reads all T, so that keys and values of the others are the caller's. Throws
-    /// Error(input) for a model that lacks weights and for inputs that do not fit it.
+    /// attention of a problem reads all T, so that keys and values of the others are the caller's. An encoder
+    /// reads all of its text. Throws Error(input) for a model that lacks weights and for inputs that do not
+    /// fit it.
     ForwardPass(const Model& model, const ModelInputs& inputs, std::int64_t first = 0);
 
     /// What is computed around the attention, as it is made: stages of block_table(). Those that exist once
-    /// have layer -1. A tensor may change afterwards.
-    using Watch = std::function<void(std::int64_t layer, TensorId id, const Tensor& tensor)>;
+    /// in a stack have layer -1. A tensor may change afterwards.
+    using Watch = std::function<void(AttentionPlace place, TensorId id, const Tensor& tensor)>;
     void watch(Watch watch) { watch_ = std::move(watch); }
 
-    /// The embedding output, (B, T, D).
-    TensorPtr embed(cpu::CpuDense& cpu) const;
-    /// Layers hidden.size() - 1 and up, from the last of `hidden`, (B, T, D): appends what each gives, the
-    /// last after the final norm. Throws Error(input) for numbers beyond float32's range and what `attend`
-    /// throws, with the layer's number; Error(cancelled) between steps.
-    void run_layers(cpu::CpuDense& cpu, std::vector<TensorPtr>& hidden, const Attend& attend,
-                    Progress& progress) const;
-    /// (B, T, vocab) from the last hidden state; null when the checkpoint has no head.
+    /// Computes what is missing of `streams`. Throws Error(input) for numbers beyond float32's range and what
+    /// `attend` throws, with the layer's number; Error(cancelled) between steps.
+    void run(cpu::CpuDense& cpu, Streams& streams, const Attend& attend, Progress& progress) const;
+    /// (B, T, vocab) from the last of the model's own streams; null when the checkpoint has no head.
     TensorPtr logits(cpu::CpuDense& cpu, const Tensor& hidden, const Progress& cancel) const;
-    /// Layer l's attention as the checkpoint has it, over the hidden state before the layer. Its x is what
-    /// the projections read: the hidden state after norm1 where the norms stand before.
-    Problem problem(cpu::CpuDense& cpu, std::int64_t l, const TensorPtr& hidden) const;
+    /// Attention n as the checkpoint has it, with all streams before it. Its x is what the projections read:
+    /// the stream after norm1 where the norms stand before.
+    Problem problem(cpu::CpuDense& cpu, std::int64_t n, const Streams& streams) const;
 
 private:
+    struct Part {
+        float begin, end;
+    };
     std::int64_t rows() const { return inputs_.T - first_; }
+    AttentionPlace place_of(std::int64_t n) const;
+    std::string words_of(std::int64_t n) const;
+    TensorPtr embed(cpu::CpuDense& cpu) const;
+    void run_stack(cpu::CpuDense& cpu, std::vector<TensorPtr>& streams, const TensorPtr& source,
+                   const Attend& attend, Progress& progress, Part part) const;
     void add_rows(Tensor& x, WeightId table, const std::vector<std::int64_t>& of_tokens) const;
-    Mask mask_of(std::int64_t l) const;
-    Problem problem_of(std::int64_t l, const WeightSet& weights, TensorPtr x) const;
-    TensorPtr layer(cpu::CpuDense& cpu, std::int64_t l, const TensorPtr& x, const Attend& attend,
-                    const Progress& cancel) const;
+    Mask mask_of(AttentionPlace place) const;
+    /// source: the encoder's output, which a cross-attention reads.
+    Problem problem_of(std::int64_t n, const WeightSet& weights, TensorPtr x, const TensorPtr& source) const;
+    TensorPtr step(cpu::CpuDense& cpu, std::int64_t n, const TensorPtr& x, const TensorPtr& source,
+                   const Attend& attend, const Progress& cancel) const;
+    bool has_first_norm(std::int64_t n) const;
     TensorPtr normed(cpu::CpuDense& cpu, const Tensor& x, const TensorPtr& weight,
                      const TensorPtr& bias) const;
     TensorPtr final_normed(cpu::CpuDense& cpu, const Tensor& x) const;
@@ -62,8 +79,14 @@ private:
     const Architecture& architecture_;
     const ModelInputs& inputs_;
     const std::int64_t first_;
-    Watch watch_ = [](std::int64_t, TensorId, const Tensor&) {};
+    Stack stack_ = Stack::own; ///< or that of the encoder, whose pass a pass of the whole model runs
+    Watch watch_ = [](AttentionPlace, TensorId, const Tensor&) {};
     std::vector<Rotary> rotary_; ///< for each of architecture_.ropes
+    TensorPtr additive_;         ///< what the architecture adds to the scaled scores; null: nothing
 };
+
+/// (B, T, D) each: what leaves each layer, as Hugging Face lists hidden_states. per_layer: attentions of
+/// each.
+std::vector<TensorPtr> hidden_states(const std::vector<TensorPtr>& streams, std::int64_t per_layer);
 
 } // namespace headscope::checkpoint

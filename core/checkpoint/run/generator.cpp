@@ -53,11 +53,13 @@ struct Generator::Threads {
 
 Generator::Generator(std::shared_ptr<const Model> model, const ModelInputs& prompt, ModelEdits edits)
     : model_(std::move(model)), edits_(std::move(edits)), threads_(std::make_shared<Threads>()),
-      caches_(static_cast<std::size_t>(model_->architecture().layers)) {
+      caches_(static_cast<std::size_t>(attention_count(model_->architecture()) -
+                                       attention_number(model_->architecture(), {Stack::own, 0}))) {
     check_prompt(*model_, prompt);
     check_edits(*model_, edits_);
     text_.T = prompt.T;
     text_.ids = prompt.ids;
+    text_.source = prompt.source;
 }
 
 void Generator::append(std::int64_t id) {
@@ -126,27 +128,30 @@ void Generator::run_tokens(std::int64_t end, bool weights, Progress& progress) {
     ModelInputs text = text_;
     text.T = end;
     text.ids.resize(static_cast<std::size_t>(end));
-    for (cpu::KeyValueCache& cache : caches_)
-        cache.truncate(cached_);
+    for (std::int64_t l = 0; l < architecture.layers; ++l)
+        cache_of(attention_number(architecture, {Stack::own, l})).truncate(cached_);
     const ForwardPass pass(*model_, text, cached_);
     const auto kept =
         weights ? std::make_shared<Tensor>(Shape{architecture.layers, architecture.H, end}) : nullptr;
     const StageSet output = StageSet().with(TensorId::output);
-    std::vector<TensorPtr> hidden{pass.embed(threads_->cpu)};
-    pass.run_layers(
-        threads_->cpu, hidden,
-        [&](std::int64_t l, const Problem& problem) {
-            Trace trace = threads_->engine.extend(
-                with_edits(problem, edits_of(edits_, l)), caches_[static_cast<std::size_t>(l)],
-                weights ? output.with(TensorId::weights) : output, progress);
-            for (std::int64_t h = 0; weights && h < architecture.H; ++h) {
+    Streams streams{encoder_, {}};
+    pass.run(
+        threads_->cpu, streams,
+        [&](std::int64_t n, const Problem& problem) {
+            const AttentionPlace place = attention_place(architecture, n);
+            const bool wanted = weights && place.stack == Stack::own;
+            Trace trace = attend(n, with_edits(problem, edits_of(edits_, n)),
+                                 wanted ? output.with(TensorId::weights) : output, progress);
+            for (std::int64_t h = 0; wanted && h < architecture.H; ++h) {
                 const Tensor& all = *trace.stage(TensorId::weights);
                 std::copy_n(all.data() + all.offset(0, h, problem.dims.Tq - 1, 0), end,
-                            kept->data() + kept->offset(l, h, 0));
+                            kept->data() + kept->offset(place.layer, h, 0));
             }
             return trace.slot(TensorId::output);
         },
         progress);
+    encoder_ = std::move(streams.encoder);
+    const std::vector<TensorPtr>& hidden = streams.own;
     if (end == length()) {
         const auto D = static_cast<std::size_t>(architecture.D);
         const std::span<const float> last = hidden.back()->values().last(D);
@@ -161,22 +166,39 @@ void Generator::run_tokens(std::int64_t end, bool weights, Progress& progress) {
     cached_ = run_length_ = end;
 }
 
+/// The encoder keeps nothing: its text is read once.
+Trace Generator::attend(std::int64_t n, const Problem& problem, StageSet wanted, Progress& progress) {
+    return attention_place(model_->architecture(), n).stack == Stack::encoder
+               ? threads_->engine.run(problem, wanted, progress)
+               : threads_->engine.extend(problem, cache_of(n), wanted, progress);
+}
+
+cpu::KeyValueCache& Generator::cache_of(std::int64_t n) {
+    return caches_[static_cast<std::size_t>(n - attention_number(model_->architecture(), {Stack::own, 0}))];
+}
+
 void Generator::read_cache(std::int64_t l, std::int64_t g, std::int64_t i, std::span<float> key,
                            std::span<float> value) const {
-    caches_[static_cast<std::size_t>(l)].read(0, g, i, key, value);
+    const std::size_t each = caches_.size() / static_cast<std::size_t>(model_->architecture().layers);
+    caches_[each * static_cast<std::size_t>(l)].read(0, g, i, key, value);
+}
+
+std::int64_t Generator::row_bytes() const {
+    const Architecture& a = model_->architecture();
+    return 2 * a.Hkv * a.dk * static_cast<std::int64_t>(sizeof(float));
 }
 
 std::int64_t Generator::cache_bytes() const {
-    const Architecture& a = model_->architecture();
-    return 2 * a.layers * a.Hkv * a.dk * cached_ * static_cast<std::int64_t>(sizeof(float));
+    const std::int64_t source = encoder_.empty() ? 0 : text_.source.front().T;
+    return model_->architecture().layers * row_bytes() * (cached_ + source);
 }
 
 std::int64_t Generator::read_bytes() const {
-    const Architecture& a = model_->architecture();
     std::int64_t rows = 0;
-    for (const auto& window : a.windows)
-        rows += window ? std::min(*window, cached_) : cached_;
-    return 2 * a.Hkv * a.dk * rows * static_cast<std::int64_t>(sizeof(float));
+    for (const auto& window : model_->architecture().windows)
+        rows +=
+            (window ? std::min(*window, cached_) : cached_) + (encoder_.empty() ? 0 : text_.source.front().T);
+    return row_bytes() * rows;
 }
 
 } // namespace headscope::checkpoint

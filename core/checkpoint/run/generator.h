@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/attention/problem.h"
 #include "core/base/progress.h"
 #include "core/checkpoint/model/model.h"
 #include "core/checkpoint/model/model_edits.h"
@@ -7,6 +8,7 @@
 #include "core/checkpoint/run/sampling.h"
 #include "core/engine/cpu/key_value_cache.h"
 #include "core/tensor/tensor.h"
+#include "core/trace/trace.h"
 
 #include <cstdint>
 #include <memory>
@@ -15,10 +17,11 @@
 
 namespace headscope::checkpoint {
 
-/// A text that a causal model goes on with, token by token. Keys and values of the tokens that were run are
-/// kept for every layer, so that a step runs one token; its numbers are those of a run of the whole text, bit
-/// for bit. Nothing is run before it is asked for. A copy is a branch of the text with a cache of its own;
-/// branches share their threads: one thread uses them, one at a time.
+/// A text that a causal model goes on with, token by token; of an encoder-decoder the decoder's text, while
+/// the encoder's is read once. Keys and values of the tokens that were run are kept for every layer, so that
+/// a step runs one token; its numbers are those of a run of the whole text, bit for bit. Nothing is run
+/// before it is asked for. A copy is a branch of the text with a cache of its own; branches share their
+/// threads: one thread uses them, one at a time.
 class Generator {
 public:
     /// prompt: one text without padding; its labels are not read. Throws Error(input) for a model that is not
@@ -42,8 +45,8 @@ public:
     /// Of the token after the text (vocab). Runs what was not run. Throws Error(input) for numbers beyond
     /// float32's range and Error(cancelled); the text is then as it was, and can be gone on with.
     std::span<const float> logits(Progress& progress);
-    /// The weights with which the last token reads, (L, H, T). With keep_weights a step keeps them, else the
-    /// token is run again. Throws likewise.
+    /// The weights with which the last token reads its own text, (L, H, T). With keep_weights a step keeps
+    /// them, else the token is run again. Throws likewise.
     TensorPtr last_weights(Progress& progress);
     void keep_weights(bool keep) { keep_weights_ = keep; }
 
@@ -52,9 +55,9 @@ public:
                     std::span<float> value) const;
     /// Tokens whose keys and values are kept.
     std::int64_t cached() const { return cached_; }
-    /// What they take.
+    /// What they take, and the cross-attention's of the encoder's text.
     std::int64_t cache_bytes() const;
-    /// The part that the last of them read: in a layer with a window only the window's.
+    /// The part that the last token read: in a layer with a window only the window's.
     std::int64_t read_bytes() const;
 
 private:
@@ -62,12 +65,17 @@ private:
     void run(bool weights, Progress& progress);
     void drop_stale();
     void run_tokens(std::int64_t end, bool weights, Progress& progress);
+    Trace attend(std::int64_t n, const Problem& problem, StageSet wanted, Progress& progress);
+    cpu::KeyValueCache& cache_of(std::int64_t n);
+    /// Of the keys and values of one token in one attention.
+    std::int64_t row_bytes() const;
 
     std::shared_ptr<const Model> model_;
     ModelEdits edits_;
     ModelInputs text_;
     std::shared_ptr<Threads> threads_;
-    std::vector<cpu::KeyValueCache> caches_; ///< of each layer
+    std::vector<TensorPtr> encoder_;         ///< its streams, once it was run
+    std::vector<cpu::KeyValueCache> caches_; ///< of each attention of the stack that goes on
     std::int64_t cached_ = 0;                ///< tokens that all caches hold; some may hold more
     std::int64_t run_length_ = 0;            ///< tokens of the text as it was run last
     bool keep_weights_ = false;

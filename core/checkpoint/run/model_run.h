@@ -5,6 +5,7 @@
 #include "core/checkpoint/model/model.h"
 #include "core/checkpoint/model/model_edits.h"
 #include "core/checkpoint/model/model_inputs.h"
+#include "core/checkpoint/model/stacks.h"
 #include "core/trace/attention_set.h"
 
 #include <cstdint>
@@ -30,8 +31,9 @@ public:
     };
 
     /// Runs the model. From `before` - a run of the same model and inputs, or null - everything up to the
-    /// first layer whose edits differ is shared, not computed. inputs.B is 1. Throws what run_model throws,
-    /// and Error(input) for edits of a wrong shape or layer; Error(cancelled).
+    /// first attention whose edits differ is shared, not computed; of an encoder-decoder, the encoder's part
+    /// as well where the decoder alone reads another text. inputs.B is 1. Throws what run_model throws, and
+    /// Error(input) for edits of a wrong shape or layer; Error(cancelled).
     static ModelRunPtr compute(const ModelPtr& model, const ModelInputs& inputs, const ModelEdits& edits,
                                const ModelRunPtr& before, const Options& options, Progress& progress);
 
@@ -41,13 +43,14 @@ public:
     const ModelPtr& model_ptr() const;
     const ModelInputs& inputs() const;
     const ModelEdits& edits() const;
-    /// The first layer that was computed and not shared; the number of layers when only the head was.
+    /// The number of the first attention that was computed and not shared (see stacks.h); the count of them
+    /// when only the head was.
     std::int64_t computed_from() const;
 
-    /// Layer l's attention without its edits and gains: the checkpoint's own weights, but x as this run has
-    /// it (edits of earlier layers included), tokens, mask, rotary tables. Its weight tensors are the same
-    /// objects for every run of a model as long as one is alive.
-    Problem problem(std::int64_t l) const;
+    /// Attention n without its edits and gains: the checkpoint's own weights, but x as this run has it (edits
+    /// of earlier attentions included), tokens, mask, rotary tables. Its weight tensors are the same objects
+    /// for every run of a model as long as one is alive.
+    Problem problem(std::int64_t n) const;
     /// (1, T, D): 0 the embedding output, l the output of layer l, as in ForwardResult.
     const TensorPtr& hidden(std::int64_t l) const;
     /// (1, T, vocab), computed anew and not kept: of a long text it is larger than all the rest. Null when
@@ -57,7 +60,15 @@ public:
     /// likewise. Waits while a run that followed this one is being computed. Throws Error(cancelled).
     TensorPtr logits_at(std::int64_t position, const Progress& cancel) const;
 
-    const AttentionInfo& info() const override;
+    // The weights of a stack; the members without one are those of Stack::own.
+    const AttentionInfo& info(Stack stack) const;
+    /// What the queries and the keys of a stack are.
+    const ModelInputs& read_by_queries(Stack stack) const;
+    const ModelInputs& read_by_keys(Stack stack) const;
+    /// (1, H, Tq, Tk) of attention n.
+    TensorPtr weights(std::int64_t n) const;
+
+    const AttentionInfo& info() const override { return info(Stack::own); }
     const std::vector<std::string>& query_tokens(std::int64_t l) const override;
     const std::vector<std::string>& key_tokens(std::int64_t l) const override;
     TensorPtr layer(std::int64_t l) const override;

@@ -13,15 +13,29 @@ namespace {
 
 /// What files call the tensors of a kind; "{l}" stands for the layer, a name without it holds all layers.
 struct ReferenceKind {
-    const char* name;
-    std::array<const char*, 3> names;
+    std::string name;
+    std::array<std::string, 3> names;
     double tolerance;
 };
-constexpr ReferenceKind attentions{
-    "attentions", {"attentions.{l}", "layers.{l}.weights", "expect.attentions"}, 1e-5};
-constexpr ReferenceKind hidden_states{
-    "hidden", {"hidden_states.{l}", "hidden.{l}", "expect.hidden_states"}, 5e-5};
-constexpr ReferenceKind logits_kind{"logits", {"logits", "expect.logits", ""}, 2e-4};
+
+/// "encoder" begins the names of that stack's tensors.
+ReferenceKind attentions_of(const std::string& stack) {
+    const std::string part = stack.empty() ? "" : stack + "_";
+    return {stack.empty() ? "attentions" : stack + " attentions",
+            {part + "attentions.{l}", (stack.empty() ? "" : stack + ".") + "layers.{l}.weights",
+             "expect." + part + "attentions"},
+            1e-5};
+}
+
+ReferenceKind hidden_states_of(const std::string& stack) {
+    const std::string part = stack.empty() ? "" : stack + "_";
+    return {stack.empty() ? "hidden" : stack + " hidden",
+            {part + "hidden_states.{l}", (stack.empty() ? "" : stack + ".") + "hidden.{l}",
+             "expect." + part + "hidden_states"},
+            5e-5};
+}
+
+const ReferenceKind logits_kind{"logits", {"logits", "expect.logits", ""}, 2e-4};
 constexpr double share_of_largest = 1e-6; ///< what float32 loses of large numbers
 
 /// A tensor of the file, and where this layer's numbers begin in it.
@@ -61,11 +75,11 @@ double distance(float got, float expected) {
 /// Compares what the file has of it; nothing when it has none.
 class ReferenceComparison {
 public:
-    ReferenceComparison(const format::Safetensors& file, const ModelInputs& inputs)
-        : file_(file), inputs_(inputs) {}
+    explicit ReferenceComparison(const format::Safetensors& file) : file_(file) {}
 
+    /// inputs: what the rows stand for.
     void add(const ReferenceKind& kind, std::optional<std::int64_t> layer, std::int64_t layers,
-             const Tensor& got) {
+             const Tensor& got, const ModelInputs& inputs) {
         const ReferencePlace place = find_place(file_, kind, layer.value_or(0), layers, got.shape());
         if (place.entry == nullptr)
             return;
@@ -75,7 +89,9 @@ public:
         const std::int64_t width = got.shape().back(0), rows = got.count() / width;
         std::vector<float> expected(static_cast<std::size_t>(width));
         for (std::int64_t r = 0; r < rows; ++r) {
-            if (!is_real(r / (rows / inputs_.B), r % inputs_.T))
+            const std::int64_t b = r / (rows / inputs.B), i = r % inputs.T;
+            if (!inputs.attention_mask.empty() &&
+                inputs.attention_mask[static_cast<std::size_t>(b * inputs.T + i)] == 0)
                 continue;
             file_.read_numbers(place.entry->name, static_cast<std::uint64_t>(place.first + r * width),
                                expected);
@@ -92,12 +108,7 @@ public:
     std::vector<ReferenceRow> take() { return std::move(rows_); }
 
 private:
-    bool is_real(std::int64_t b, std::int64_t i) const {
-        return inputs_.attention_mask.empty() ||
-               inputs_.attention_mask[static_cast<std::size_t>(b * inputs_.T + i)] != 0;
-    }
     const format::Safetensors& file_;
-    const ModelInputs& inputs_;
     std::vector<ReferenceRow> rows_;
 };
 
@@ -108,14 +119,24 @@ std::vector<ReferenceRow> check_against(const Model& model, const format::Safete
     const ModelInputs inputs = read_model_inputs(reference);
     const ForwardResult run =
         run_model(model, inputs, {.stages = StageSet().with(TensorId::weights)}, attention, progress);
-    ReferenceComparison comparison(reference, inputs);
-    const std::int64_t layers = model.architecture().layers;
-    for (const LayerRun& layer : run.layers)
-        comparison.add(attentions, layer.layer, layers, *layer.trace.stage(TensorId::weights));
-    for (std::int64_t l = 0; l <= layers; ++l)
-        comparison.add(hidden_states, l, layers + 1, *run.hidden[static_cast<std::size_t>(l)]);
+    ReferenceComparison comparison(reference);
+    const Architecture& architecture = model.architecture();
+    for (const LayerRun& layer : run.layers) {
+        const Stack stack = layer.place.stack;
+        comparison.add(attentions_of(stack_name(architecture, stack)), layer.place.layer,
+                       in_stack(architecture, stack).layers, *layer.trace.stage(TensorId::weights),
+                       stack == Stack::encoder ? inputs.source.front() : inputs);
+    }
+    const auto add_hidden = [&](Stack stack, const std::vector<TensorPtr>& hidden, const ModelInputs& read) {
+        for (std::int64_t l = 0; l < std::ssize(hidden); ++l)
+            comparison.add(hidden_states_of(stack_name(architecture, stack)), l, std::ssize(hidden),
+                           *hidden[static_cast<std::size_t>(l)], read);
+    };
+    if (!run.encoder_hidden.empty())
+        add_hidden(Stack::encoder, run.encoder_hidden, inputs.source.front());
+    add_hidden(Stack::own, run.hidden, inputs);
     if (run.logits != nullptr)
-        comparison.add(logits_kind, std::nullopt, 0, *run.logits);
+        comparison.add(logits_kind, std::nullopt, 0, *run.logits, inputs);
     std::vector<ReferenceRow> rows = comparison.take();
     if (rows.empty())
         fail_input(reference.source() +

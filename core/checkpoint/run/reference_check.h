@@ -12,7 +12,7 @@ namespace headscope::checkpoint {
 
 /// How far this program's numbers of one tensor are from somebody else's, over the rows of real tokens.
 struct ReferenceRow {
-    std::string kind;                    ///< "attentions", "hidden" or "logits"
+    std::string kind;                    ///< "attentions", "hidden", "cross attentions", "logits" ...
     std::optional<std::int64_t> layer{}; ///< of attentions; of hidden states 0 is the embedding output
     double difference = 0; ///< the largest; infinite where either has NaN or only one is infinite
     double allowed = 0;    ///< 1e-5, 5e-5 or 2e-4, and a millionth of the largest number of the reference
@@ -22,7 +22,9 @@ struct ReferenceRow {
 /// Runs the model over the inputs in `reference` (input_ids, optional attention_mask and token_type_ids) and
 /// compares with what else the file has: attentions.{l}, layers.{l}.weights (both (B, H, T, T)) or
 /// expect.attentions (L, B, H, T, T); hidden_states.{l}, hidden.{l} (B, T, D) or expect.hidden_states (L + 1,
-/// B, T, D); logits or expect.logits (B, T, vocab); of a floating-point type. Throws Error(input) naming the
+/// B, T, D); logits or expect.logits (B, T, vocab); of a floating-point type. Of an encoder-decoder the names
+/// are encoder_attentions.{l}, encoder.layers.{l}.weights, expect.encoder_attentions and so on, likewise
+/// decoder_ and cross_, and the inputs those of both stacks. Throws Error(input) naming the
 /// tensor for a wrong shape, when there is nothing to compare with, and what run_model throws.
 std::vector<ReferenceRow> check_against(const Model& model, const format::Safetensors& reference,
                                         const RunAttention& attention, Progress& progress);

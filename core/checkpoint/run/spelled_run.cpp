@@ -1,18 +1,35 @@
 #include "core/checkpoint/run/spelled_run.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace headscope::checkpoint {
 
-SpelledRun::SpelledRun(ModelRunPtr run, const TextModel& text)
-    : run_(std::move(run)), pieces_(run_->inputs().tokens) {
-    if (text.tokenizer == nullptr)
-        return;
-    for (std::size_t i = 0; i < pieces_.size(); ++i) {
-        const auto id = static_cast<text::TokenId>(run_->inputs().ids[i]);
+namespace {
+
+std::vector<std::string> pieces_of(const ModelInputs& inputs, const TextModel& text) {
+    std::vector<std::string> pieces = inputs.tokens;
+    for (std::size_t i = 0; i < pieces.size() && text.tokenizer != nullptr; ++i) {
+        const auto id = static_cast<text::TokenId>(inputs.ids[i]);
         if (const std::string_view spelled = text.tokenizer->token_text(id); !spelled.empty())
-            pieces_[i] = spelled;
+            pieces[i] = spelled;
     }
+    return pieces;
+}
+
+} // namespace
+
+SpelledRun::SpelledRun(ModelRunPtr run, const TextModel& text, Stack stack)
+    : run_(std::move(run)), stack_(stack), query_pieces_(pieces_of(run_->read_by_queries(stack), text)),
+      key_pieces_(pieces_of(run_->read_by_keys(stack), text)) {}
+
+TensorPtr SpelledRun::layer(std::int64_t l) const {
+    return run_->weights(attention_number(run_->model().architecture(), {stack_, l}));
+}
+
+void SpelledRun::read_head(std::int64_t l, std::int64_t h, std::span<float> to) const {
+    const TensorPtr weights = layer(l);
+    std::copy_n(weights->data() + weights->offset(0, h, 0, 0), to.size(), to.data());
 }
 
 } // namespace headscope::checkpoint

@@ -8,29 +8,32 @@
 
 namespace headscope::checkpoint {
 
-/// The weights of a run whose tokens are known as the vocabulary spells them too ("Ġcat", "##s", "[CLS]").
-/// Without a tokenizer the pieces are the tokens. Immutable; any thread may use every member.
+/// The weights of one stack of a run, whose tokens are known as the vocabulary spells them too ("Ġcat",
+/// "##s",
+/// "[CLS]"). Without a tokenizer the pieces are the tokens. Immutable; any thread may use every member.
 class SpelledRun final : public AttentionSet {
 public:
     /// `run`: of text.model.
-    SpelledRun(ModelRunPtr run, const TextModel& text);
+    SpelledRun(ModelRunPtr run, const TextModel& text, Stack stack = Stack::own);
 
     const ModelRunPtr& run() const { return run_; }
-    const AttentionInfo& info() const override { return run_->info(); }
-    const std::vector<std::string>& query_tokens(std::int64_t l) const override {
-        return run_->query_tokens(l);
+    Stack stack() const { return stack_; }
+    const AttentionInfo& info() const override { return run_->info(stack_); }
+    const std::vector<std::string>& query_tokens(std::int64_t) const override {
+        return run_->read_by_queries(stack_).tokens;
     }
-    const std::vector<std::string>& key_tokens(std::int64_t l) const override { return run_->key_tokens(l); }
-    const std::vector<std::string>& query_pieces(std::int64_t) const override { return pieces_; }
-    const std::vector<std::string>& key_pieces(std::int64_t) const override { return pieces_; }
-    TensorPtr layer(std::int64_t l) const override { return run_->layer(l); }
-    void read_head(std::int64_t l, std::int64_t h, std::span<float> to) const override {
-        run_->read_head(l, h, to);
+    const std::vector<std::string>& key_tokens(std::int64_t) const override {
+        return run_->read_by_keys(stack_).tokens;
     }
+    const std::vector<std::string>& query_pieces(std::int64_t) const override { return query_pieces_; }
+    const std::vector<std::string>& key_pieces(std::int64_t) const override { return key_pieces_; }
+    TensorPtr layer(std::int64_t l) const override;
+    void read_head(std::int64_t l, std::int64_t h, std::span<float> to) const override;
 
 private:
     ModelRunPtr run_;
-    std::vector<std::string> pieces_;
+    Stack stack_;
+    std::vector<std::string> query_pieces_, key_pieces_;
 };
 
 } // namespace headscope::checkpoint

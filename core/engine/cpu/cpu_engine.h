@@ -35,7 +35,9 @@ public:
     /// The tokens that follow those in `cache`: problem.x has them alone, dims.Tk counts all. Appends their
     /// keys and values to `cache`, which earlier calls with the same weights filled. The numbers are the rows
     /// that one run over all tokens would have, bit for bit; of k, v, k_heads and v_heads the trace has the
-    /// new rows alone. Throws like run, and leaves `cache` as it was.
+    /// new rows alone. In cross-attention the first call reads x_kv, whose keys and values the later ones
+    /// find in `cache`; those then have no k, v, k_heads and v_heads. Throws like run, and leaves `cache` as
+    /// it was.
     Trace extend(const Problem& problem, KeyValueCache& cache, StageSet wanted, Progress& progress);
 
 private:

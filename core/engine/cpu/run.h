@@ -27,7 +27,8 @@ public:
     CpuRun(const Problem& problem, DirtySet dirty, const Trace& previous, Progress& progress,
            CpuMachine& machine);
     /// The last Tq of Tk tokens, of which `cache` holds the others and gets these. The tensors of keys and
-    /// values alone - k, v, k_heads, v_heads - have the rows of the Tq tokens.
+    /// values alone - k, v, k_heads, v_heads - have the rows of the Tq tokens. In cross-attention `cache`
+    /// holds nothing or all Tk.
     CpuRun(const Problem& problem, KeyValueCache& cache, StageSet wanted, Progress& progress,
            CpuMachine& machine);
 

@@ -90,6 +90,8 @@ void CpuRun::project_heads() {
     if (rows && reads_heads_)
         needed = needed.with(q_heads).with(k_heads);
     needed = with_sources(needed, parts_);
+    if (first_key_ == d_.Tk) // a cross-attention whose keys and values are all in the cache
+        needed = needed & StageSet().with(q).with(q_heads);
     std::vector<Columns> all;
     all.reserve(3);
     for (const TensorId id : {q, k, v})
@@ -149,6 +151,8 @@ void CpuRun::pack_keys_and_values() {
                 return true;
         return false;
     };
+    if (first_key_ == d_.Tk)
+        return;
     const std::int64_t numbers = packed_.heads * (d_.Tk - first_key_) * (packed_.dk + packed_.dv);
     for_tasks(2 * packed_.heads, 16 * numbers, [&](std::int64_t task, int) {
         const std::int64_t n = task / 2, b = n / d_.Hkv, g = n % d_.Hkv;

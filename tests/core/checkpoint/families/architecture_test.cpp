@@ -175,9 +175,9 @@ TEST_CASE("the names of sizes that all families share are taken where the family
 }
 
 TEST_CASE("faults of a config name the key, what it has and what it should have") {
-    CHECK_THAT(fault({{"model_type", "t5"}}), Contains("model_type") && Contains("t5") &&
-                                                  Contains("gpt2, bert, distilbert, roberta, llama, "
-                                                           "mistral, qwen2"));
+    CHECK_THAT(fault({{"model_type", "umt5"}}), Contains("model_type") && Contains("umt5") &&
+                                                    Contains("gpt2, bert, distilbert, roberta, llama, "
+                                                             "mistral, qwen2"));
     CHECK_THAT(fault(json::object()), Contains("model_type is missing"));
     CHECK_THAT(fault(json::array()), Contains("object"));
     CHECK_THAT(fault(llama({{"hidden_size", "64"}})), Contains("hidden_size is \"64\""));

@@ -59,8 +59,8 @@ TEST_CASE("every golden model meets Hugging Face's numbers") {
         const ForwardResult result = run_on_cpu(model, one.inputs, {.stages = only_weights});
         REQUIRE(static_cast<std::int64_t>(result.layers.size()) == one.L);
         for (const LayerRun& run : result.layers) {
-            INFO("layer " << run.layer);
-            CHECK(one.weights_difference(run.layer, *run.trace.stage(TensorId::weights)) < 1e-5);
+            INFO("layer " << run.place.layer);
+            CHECK(one.weights_difference(run.place.layer, *run.trace.stage(TensorId::weights)) < 1e-5);
         }
         REQUIRE(static_cast<std::int64_t>(result.hidden.size()) == one.L + 1);
         for (std::int64_t l = 0; l <= one.L; ++l) {
@@ -80,7 +80,7 @@ TEST_CASE("a kept problem recomputes the layer's attention, all stages") {
                        {.stages = StageSet::all(), .layer = 1, .keep_problems = true});
         INFO(name);
         REQUIRE(result.layers.size() == 1);
-        REQUIRE(result.layers[0].layer == 1);
+        REQUIRE(result.layers[0].place.layer == 1);
         REQUIRE(result.layers[0].problem.has_value());
         CHECK(difference(result.layers[0].trace, reference_trace(*result.layers[0].problem)) == "");
         CHECK(broken_invariant(result.layers[0].trace) == "");

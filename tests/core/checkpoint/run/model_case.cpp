@@ -49,6 +49,10 @@ double largest_difference(const ModelCase& one, const Tensor& got, const float* 
     return largest;
 }
 
+bool is_encoder_decoder(const std::string& folder) {
+    return nlohmann::json::parse(read_file(folder + "/config.json")).value("is_encoder_decoder", false);
+}
+
 } // namespace
 
 double ModelCase::weights_difference(std::int64_t l, const Tensor& weights) const {
@@ -66,10 +70,10 @@ double ModelCase::logits_difference(const Tensor& x) const {
     return largest_difference(*this, x, logits.data());
 }
 
-std::vector<std::string> model_case_names() {
+std::vector<std::string> model_case_names(bool encoder_decoder) {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(test_data("/models")))
-        if (entry.is_directory())
+        if (entry.is_directory() && is_encoder_decoder(entry.path().string()) == encoder_decoder)
             names.push_back(entry.path().filename().string());
     std::ranges::sort(names);
     return names;

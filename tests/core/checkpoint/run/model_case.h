@@ -28,8 +28,9 @@ struct ModelCase {
     double logits_difference(const Tensor& x) const;
 };
 
-/// The names of the folders below tests/data/models.
-std::vector<std::string> model_case_names();
+/// The names of the folders below tests/data/models: of models of one stack, or of encoder-decoders, whose
+/// cases hold other tensors and are no ModelCase.
+std::vector<std::string> model_case_names(bool encoder_decoder = false);
 ModelCase load_model_case(const std::string& name);
 
 /// Runs a model with the CPU engine.

@@ -38,4 +38,29 @@ enum class RotaryPairs : std::uint8_t {
     neighbours ///< numbers 2c and 2c + 1
 };
 
+/// What the rows of the position table count.
+enum class PositionCount : std::uint8_t {
+    every_token,       ///< 0 .. T-1, whatever the padding
+    other_than_pad_id, ///< tokens whose id is not pad_id; those get row position_offset - 1
+    real_tokens        ///< tokens of the attention mask; the others get row position_offset - 1
+};
+
+/// Press et al. 2022, "Train Short, Test Long": a slope per head times the key's place among the real tokens.
+enum class Alibi : std::uint8_t {
+    none,
+    after_scale,          ///< added to the scaled scores
+    before_scale_bfloat16 ///< rounded to bfloat16 and added to the scores
+};
+
+/// How far a key is from a query as a number of a bucket: near distances have a bucket each, further ones
+/// share buckets that grow with the logarithm of the distance (Raffel et al. 2020, "Exploring the Limits of
+/// Transfer Learning with a Unified Text-to-Text Transformer").
+struct DistanceBuckets {
+    std::int64_t count = 32;     ///< rows of the table of biases; at least 2, in an encoder 4
+    std::int64_t furthest = 128; ///< distances from here on share the last bucket
+    bool both_sides = false;     ///< half of the buckets are for keys behind the query; else those share 0
+    /// distance: key - query.
+    std::int64_t bucket_of(std::int64_t distance) const;
+};
+
 } // namespace headscope::checkpoint

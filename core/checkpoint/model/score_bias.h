@@ -1,0 +1,19 @@
+#pragma once
+
+#include "core/checkpoint/model/model_inputs.h"
+#include "core/tensor/tensor.h"
+
+#include <cstdint>
+
+namespace headscope::checkpoint {
+
+// What an architecture adds to the scaled scores because of where queries and keys stand.
+
+/// ALiBi: (B, H, 1, T).
+TensorPtr alibi(const Architecture& architecture, const ModelInputs& inputs);
+
+/// biases: (buckets, H). (1, H, T - first, T): of queries `first` and up of T tokens.
+TensorPtr distance_bias(const DistanceBuckets& buckets, const Tensor& biases, std::int64_t T,
+                        std::int64_t first);
+
+} // namespace headscope::checkpoint

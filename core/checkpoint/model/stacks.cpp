@@ -1,0 +1,55 @@
+#include "core/checkpoint/model/stacks.h"
+
+#include <array>
+
+namespace headscope::checkpoint {
+
+std::int64_t attention_count(const Architecture& a) {
+    return a.encoder == nullptr ? a.layers : a.encoder->layers + 2 * a.layers;
+}
+
+std::int64_t attention_number(const Architecture& a, AttentionPlace place) {
+    if (a.encoder == nullptr || place.stack == Stack::encoder)
+        return place.layer;
+    return a.encoder->layers + 2 * place.layer + (place.stack == Stack::cross ? 1 : 0);
+}
+
+AttentionPlace attention_place(const Architecture& a, std::int64_t number) {
+    if (a.encoder == nullptr)
+        return {Stack::own, number};
+    if (number < a.encoder->layers)
+        return {Stack::encoder, number};
+    const std::int64_t n = number - a.encoder->layers;
+    return {n % 2 == 0 ? Stack::own : Stack::cross, n / 2};
+}
+
+std::span<const Stack> stacks_of(const Architecture& a) {
+    static constexpr std::array one{Stack::own};
+    static constexpr std::array three{Stack::encoder, Stack::own, Stack::cross};
+    return a.encoder == nullptr ? std::span<const Stack>(one) : std::span<const Stack>(three);
+}
+
+const Architecture& in_stack(const Architecture& a, Stack stack) {
+    return stack == Stack::encoder && a.encoder != nullptr ? *a.encoder : a;
+}
+
+std::string stack_name(const Architecture& a, Stack stack) {
+    if (a.encoder == nullptr)
+        return {};
+    return stack == Stack::encoder ? "encoder" : stack == Stack::cross ? "cross" : "decoder";
+}
+
+std::string stack_prefix(const Architecture& a, Stack stack) {
+    const std::string name = stack_name(a, stack);
+    return name.empty() ? name : name + ".";
+}
+
+std::string attention_words(const Architecture& a, AttentionPlace place) {
+    const std::string layer = "layer " + std::to_string(place.layer);
+    if (a.encoder == nullptr)
+        return layer;
+    return place.stack == Stack::cross ? "the cross-attention of " + layer
+                                       : layer + " of the " + stack_name(a, place.stack);
+}
+
+} // namespace headscope::checkpoint

@@ -1,0 +1,159 @@
+#include "core/format/safetensors.h"
+#include "tests/app/cli/run_program.h"
+#include "tests/catch.h"
+#include "tests/core/checkpoint/run/model_case.h"
+#include "tests/temporary_folder.h"
+#include "tests/test_data.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+using namespace headscope;
+using namespace headscope::test;
+using Catch::Matchers::Contains;
+using nlohmann::json;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+const std::string t5_folder = test_data("/models/t5_tiny"), gpt2_folder = test_data("/models/gpt2_tiny");
+
+json printed(const Words& words) {
+    const ProgramRun run = run_program(words);
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    return json::parse(run.out);
+}
+
+format::Safetensors traced(const TemporaryFolder& folder, Words more) {
+    Words words{"trace", "--model", t5_folder, "--ids", "5,17,42,99", "-o", folder.file("out.safetensors")};
+    words.insert(words.end(), more.begin(), more.end());
+    const ProgramRun run = run_program(words);
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    return format::Safetensors::open(folder.file("out.safetensors"));
+}
+
+bool same_numbers(const format::Safetensors& a, const format::Safetensors& b, const char* name) {
+    return std::ranges::equal(a.tensor(name)->values(), b.tensor(name)->values());
+}
+
+void check_refusal(const Words& words, int code, const std::string& part) {
+    const ProgramRun run = run_program(words);
+    INFO(run.err);
+    CHECK(run.code == code);
+    CHECK_THAT(run.err, Contains(part));
+}
+
+} // namespace
+
+TEST_CASE("model check and trace of every golden encoder-decoder agree with its reference") {
+    for (const std::string& name : model_case_names(true)) {
+        INFO(name);
+        const std::string folder = test_data("/models/") + name;
+        const std::string reference = folder + "/expected.safetensors";
+        const json found = printed({"model", "check", folder, "--reference", reference, "--json"});
+        CHECK(found.at("agrees") == true);
+        CHECK(found.at("rows").size() == 13);
+        // What trace writes is a reference itself, with the names of the manual.
+        const TemporaryFolder made;
+        const std::string out = made.file("out.safetensors");
+        REQUIRE(run_program({"trace", "--model", folder, "--inputs", reference, "-o", out}).code == 0);
+        const json again = printed({"model", "check", folder, "--reference", out, "--json"});
+        CHECK(again.at("rows").size() == 13);
+        for (const json& row : again.at("rows"))
+            CHECK(row.at("largest_difference") == 0.0);
+        const json info = printed({"model", "info", folder, "--json"});
+        CHECK(info.at("encoder").at("layers") == 2);
+        CHECK(info.at("runnable") == true);
+        CHECK(info.at("unknown").empty());
+    }
+}
+
+TEST_CASE("trace of an encoder-decoder names its three kinds of attention") {
+    const TemporaryFolder folder;
+    const format::Safetensors plain =
+        traced(folder, {"--decoder-ids", "0,7,30", "--stages", "weights,resid_out"});
+    CHECK(plain.tensor("encoder.layers.1.weights")->shape() == Shape{1, 4, 4, 4});
+    CHECK(plain.tensor("decoder.layers.1.weights")->shape() == Shape{1, 4, 3, 3});
+    CHECK(plain.tensor("cross.layers.1.weights")->shape() == Shape{1, 4, 3, 4});
+    CHECK(plain.tensor("encoder.hidden.2")->shape() == Shape{1, 4, 32});
+    CHECK(plain.tensor("decoder.hidden.0")->shape() == Shape{1, 3, 32});
+    CHECK(plain.has("decoder.layers.0.resid_out"));
+    CHECK_FALSE(plain.has("cross.layers.0.resid_out"));
+    CHECK(plain.integers("decoder_input_ids") == std::vector<std::int64_t>{0, 7, 30});
+    CHECK(json::parse(plain.metadata().at("config")).at("encoder").at("H") == 4);
+    // The start token alone where nothing else is given.
+    CHECK(traced(folder, {}).integers("decoder_input_ids") == std::vector<std::int64_t>{0});
+}
+
+TEST_CASE("gains of an encoder-decoder reach the attention that they name") {
+    const TemporaryFolder folder;
+    const auto run = [&](const char* gain) {
+        return gain == nullptr ? traced(folder, {"--decoder-ids", "0,7,30"})
+                               : traced(folder, {"--decoder-ids", "0,7,30", "--gain", gain});
+    };
+    const format::Safetensors plain = run(nullptr), encoder = run("encoder:0.1=0"), own = run("0.1=0"),
+                              cross = run("cross:0.1=0");
+    CHECK_FALSE(same_numbers(plain, encoder, "encoder.layers.1.weights"));
+    CHECK(same_numbers(plain, encoder, "decoder.layers.0.weights"));
+    CHECK_FALSE(same_numbers(plain, encoder, "cross.layers.0.weights"));
+    CHECK(same_numbers(plain, own, "encoder.layers.1.weights"));
+    CHECK_FALSE(same_numbers(plain, own, "cross.layers.0.weights"));
+    CHECK(same_numbers(plain, cross, "cross.layers.0.weights"));
+    CHECK_FALSE(same_numbers(plain, cross, "decoder.layers.1.weights"));
+    CHECK(same_numbers(own, run("decoder:0.1=0"), "logits"));
+}
+
+TEST_CASE("heads and export of an encoder-decoder take one stack") {
+    const Words base{"--model", t5_folder, "--ids", "5,17,42,99", "--decoder-ids", "0,7,30"};
+    const auto with = [&](const char* command, const Words& more) {
+        Words words{command};
+        words.insert(words.end(), base.begin(), base.end());
+        words.insert(words.end(), more.begin(), more.end());
+        return words;
+    };
+    for (const char* stack : {"encoder", "decoder", "cross"})
+        CHECK(printed(with("heads", {"--stack", stack, "--scores", "entropy", "--json"})).size() == 8);
+    const TemporaryFolder folder;
+    const std::string out = folder.file("x.npy");
+    CHECK(run_program(with("export", {"--stack", "cross", "--layer", "1", "--tensor", "weights", "-o", out}))
+              .code == 0);
+    check_refusal(with("heads", {}), 2, "add --stack encoder, decoder or cross");
+    check_refusal(with("export", {"-o", folder.file("x.py")}), 2, "add --stack");
+    check_refusal({"heads", "--model", gpt2_folder, "--ids", "1,2", "--stack", "cross"}, 2, "one stack");
+}
+
+TEST_CASE("generate of an encoder-decoder writes the decoder's text") {
+    const Words base{"generate", "--model", t5_folder, "--ids", "5,17,42,99", "--json"};
+    const auto with = [&](const Words& more) {
+        Words words = base;
+        words.insert(words.end(), more.begin(), more.end());
+        return printed(words);
+    };
+    const json whole = with({"--tokens", "6"});
+    CHECK(whole.at("decoder_ids") == json{0});
+    CHECK(whole.at("prompt_ids") == json{5, 17, 42, 99});
+    const std::vector<std::int64_t> ids = whole.at("ids");
+    REQUIRE(ids.size() == 6);
+    const json rest =
+        with({"--tokens", "3", "--decoder-ids",
+              "0," + std::to_string(ids[0]) + "," + std::to_string(ids[1]) + "," + std::to_string(ids[2])});
+    CHECK(rest.at("ids") == json{ids[3], ids[4], ids[5]});
+    CHECK(rest.at("probabilities")[0] == whole.at("probabilities")[3]);
+    CHECK(with({"--tokens", "6", "--gain", "cross:1.2=3"}).at("probabilities") != whole.at("probabilities"));
+}
+
+TEST_CASE("what does not fit an encoder-decoder is refused with a sentence") {
+    check_refusal({"trace", "--model", gpt2_folder, "--ids", "1", "--decoder-ids", "2", "-o", "-"}, 2,
+                  "no decoder beside");
+    check_refusal({"trace", "--model", gpt2_folder, "--ids", "1", "--gain", "cross:0.1=0", "-o", "-"}, 2,
+                  "one stack");
+    check_refusal({"trace", "--model", t5_folder, "--ids", "1", "--gain", "cross:2.0=0", "-o", "-"}, 1,
+                  "the cross-attention of layer 2");
+    check_refusal({"render", "--window", "--model", t5_folder, "--text", "1 2", "-o", "-"}, 1,
+                  "an encoder and a decoder");
+    check_refusal({"trace", "The cat sat", "--gain", "cross:1=0", "-o", "-"}, 2,
+                  "only a checkpoint has layers");
+}
