@@ -210,7 +210,7 @@ void add_generate(CLI::App& program) {
     const auto options = std::make_shared<GenerateOptions>();
     command
         .add_option("--model", options->model,
-                    "a Hugging Face checkpoint folder of a model that predicts the next token, or pocket")
+                    "a checkpoint folder or GGUF file of a model that predicts the next token, or pocket")
         ->transform(checkpoint::model_folder)
         ->required();
     CLI::Option* const ids = command.add_option("--ids", options->ids, "the prompt as token ids: 1,2,3")

@@ -1,11 +1,10 @@
-#include "core/checkpoint/model/model.h"
 #include "app/cli/model_commands.h"
 #include "app/cli/subcommands.h"
 #include "core/base/file.h"
 #include "core/checkpoint/files/packaged_models.h"
+#include "core/checkpoint/model/local_models.h"
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -15,25 +14,11 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// The files of the folder that a tokenizer may be read from.
-std::vector<std::string> tokenizer_files(const std::string& folder) {
-    std::vector<std::string> found;
-    for (const char* name : {"tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt",
-                             "vocab.txt", "tokenizer.model", "special_tokens_map.json", "added_tokens.json"})
-        if (std::error_code ignored; std::filesystem::exists(std::filesystem::path(folder) / name, ignored))
-            found.emplace_back(name);
-    return found;
-}
-
 std::int64_t parameter_count(const checkpoint::CheckpointReport& report) {
     std::int64_t count = 0;
     for (const auto& [dtype, numbers] : report.parameters)
         count += numbers;
     return count;
-}
-
-bool runnable(const checkpoint::CheckpointReport& report) {
-    return report.missing.empty() && report.wrong_shape.empty();
 }
 
 ordered_json describe(const checkpoint::Architecture& c) {
@@ -66,8 +51,9 @@ ordered_json describe(const checkpoint::Model& model) {
                  {"parameters_by_dtype", report.parameters},
                  {"tied", c.tied},
                  {"head", model.has_head()},
-                 {"runnable", runnable(report)},
-                 {"tokenizer_files", tokenizer_files(model.folder())},
+                 {"runnable", model.problem().empty()},
+                 {"problem", model.problem()},
+                 {"tokenizer_files", checkpoint::tokenizer_sources(model)},
                  {"missing", missing},
                  {"wrong_shape", report.wrong_shape},
                  {"unknown", report.unknown},
@@ -111,8 +97,8 @@ std::string as_text(const ordered_json& info) {
     text += (info.contains("encoder") ? "decoder: " : "shapes: ") + shapes_text(info);
     text += "parameters: " + number("parameters") + " (" + dtypes + ")\n";
     text += std::string("word embedding and head: ") + (info["tied"] ? "one table" : "two tables") + "\n";
-    text += std::string("runs: ") + (info["runnable"] ? "yes" : "no") +
-            (info["head"] ? "" : ", without logits") + "\n";
+    text += std::string("runs: ") + (info["runnable"] ? "yes" : "no: " + info["problem"].get<std::string>()) +
+            (info["head"] || !info["runnable"] ? "" : ", without logits") + "\n";
     text += "tokenizer: " + list(info["tokenizer_files"]) + "\n";
     text += "missing tensors: " + list(info["missing"]) + "\n";
     text += "tensors of a wrong shape: " + list(info["wrong_shape"]) + "\n";
@@ -134,7 +120,7 @@ void add_model(CLI::App& program) {
         bool json = false;
     };
     const auto options = std::make_shared<Options>();
-    info.add_option("DIR", options->folder, "a Hugging Face checkpoint folder, or pocket")
+    info.add_option("DIR", options->folder, "a Hugging Face checkpoint folder, a GGUF file, or pocket")
         ->transform(checkpoint::model_folder)
         ->required();
     info.add_flag("--json", options->json, "print JSON");

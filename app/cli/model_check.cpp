@@ -85,7 +85,7 @@ void add_model_check(CLI::App& model) {
     CLI::App& command = *model.add_subcommand(
         "check", "compare with attentions, hidden states and logits from Python; exits 1 when they differ");
     const auto options = std::make_shared<ModelCheckOptions>();
-    command.add_option("DIR", options->folder, "a Hugging Face checkpoint folder, or pocket")
+    command.add_option("DIR", options->folder, "a Hugging Face checkpoint folder, a GGUF file, or pocket")
         ->transform(checkpoint::model_folder)
         ->required();
     command

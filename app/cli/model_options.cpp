@@ -5,10 +5,10 @@
 #include "app/cli/problem_options.h"
 #include "core/base/error.h"
 #include "core/checkpoint/files/packaged_models.h"
+#include "core/checkpoint/gguf/gguf_tokenizer.h"
 #include "core/checkpoint/model/patch_file.h"
 #include "core/engine/engine.h"
 #include "core/export/model_export.h"
-#include "core/text/tokenizer/tokenizer.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -25,14 +25,14 @@ checkpoint::ModelInputs inputs_of(std::vector<std::int64_t> ids) {
 }
 
 std::vector<std::int64_t> ids_of_text(const std::string& folder, const std::string& text) {
-    const text::Encoding encoding = text::load_tokenizer(folder)->encode(text);
+    const text::Encoding encoding = checkpoint::load_model_tokenizer(folder)->encode(text);
     return {encoding.ids.begin(), encoding.ids.end()};
 }
 
 /// Adds token labels, or none if the folder's tokenizer cannot be read: a run with ids does not need labels.
 void add_labels(checkpoint::ModelInputs& inputs, const std::string& folder) {
     try {
-        const std::unique_ptr<text::Tokenizer> tokenizer = text::load_tokenizer(folder);
+        const std::unique_ptr<text::Tokenizer> tokenizer = checkpoint::load_model_tokenizer(folder);
         for (const std::int64_t id : inputs.ids)
             inputs.tokens.emplace_back(tokenizer->token_text(static_cast<text::TokenId>(id)));
     } catch (const Error&) {
@@ -54,8 +54,8 @@ void ModelOptions::add_to(CLI::App& command, const std::string& layer) {
         command
             .add_option(
                 "--model", folder_,
-                "a Hugging Face checkpoint folder (config.json, model.safetensors), or pocket, the model "
-                "that comes with the program")
+                "a Hugging Face checkpoint folder (config.json, model.safetensors), a GGUF file, or pocket, "
+                "the model that comes with the program")
             ->transform(checkpoint::model_folder)
             ->group(group);
     CLI::Option* const ids = command.add_option("--ids", ids_, "token ids: 1,2,3")

@@ -287,7 +287,8 @@ void add_render(CLI::App& program) {
                        "with --window: show attention weights of this .npy or .safetensors file");
     CLI::Option* const model =
         command
-            .add_option("--model", options->model, "with --window: show this checkpoint folder, or pocket")
+            .add_option("--model", options->model,
+                        "with --window: show this checkpoint folder or GGUF file, or pocket")
             ->transform(checkpoint::model_folder)
             ->excludes("--attention");
     exclude_problem(command, *model);

@@ -2,7 +2,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/text/tokenizer/tokenizer.h"
+#include "core/checkpoint/gguf/gguf_tokenizer.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -67,7 +67,7 @@ void run_tokenize(const TokenizeOptions& options) {
     if (options.text.has_value() == options.text_file.has_value())
         throw Error(ErrorKind::usage, options.text ? "TEXT and --text-file are both given; give one of them"
                                                    : "there is no text; give TEXT or --text-file");
-    const std::unique_ptr<text::Tokenizer> tokenizer = text::load_tokenizer(options.tokenizer);
+    const std::unique_ptr<text::Tokenizer> tokenizer = checkpoint::load_model_tokenizer(options.tokenizer);
     const std::vector<std::string> texts =
         options.text ? std::vector{*options.text} : read_texts(*options.text_file);
     std::string out;
@@ -87,9 +87,10 @@ void add_tokenize(CLI::App& program) {
     CLI::App& command = *program.add_subcommand("tokenize", "show the tokens that a model's tokenizer makes");
     const auto options = std::make_shared<TokenizeOptions>();
     command
-        .add_option(
-            "--tokenizer", options->tokenizer,
-            "a tokenizer.json, or a folder with one, with vocab.json and merges.txt, or with vocab.txt")
+        .add_option("--tokenizer", options->tokenizer,
+                    "a tokenizer.json, a GGUF file, or a folder with tokenizer.json, with vocab.json and "
+                    "merges.txt, or "
+                    "with vocab.txt")
         ->required();
     command.add_option("text", options->text, "the text to cut into tokens")->option_text("TEXT");
     command.add_option("--text-file", options->text_file,

@@ -1,9 +1,9 @@
 #include "app/shell/file_choosers.h"
 
+#include "app/draw/kit/format.h"
 #include "app/draw/pages/stage_figure.h"
 #include "app/shell/exports.h"
 #include "app/views/given_weights.h"
-#include "core/checkpoint/files/local_models.h"
 #include "core/checkpoint/files/packaged_models.h"
 
 #include <algorithm>
@@ -44,6 +44,18 @@ std::string attention_stem(const AppState& state) {
 
 } // namespace
 
+std::string model_summary(const checkpoint::LocalModel& model) {
+    if (model.family.empty())
+        return "";
+    const auto count = static_cast<double>(model.parameters);
+    constexpr double million = 1e6, billion = 1e9;
+    const bool large = count >= billion;
+    const double shown = count / (large ? billion : million);
+    return model.family + ", " + std::to_string(model.layers) + " layers \u00D7 " + std::to_string(model.H) +
+           " heads, " + number(shown, shown < 10 ? 1 : 0) + (large ? " B" : " M") + " parameters, " +
+           bytes_text(static_cast<std::int64_t>(model.bytes));
+}
+
 OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::path& last_folder) {
     const FilesState& files = state.files;
     std::error_code none;
@@ -62,12 +74,12 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
     switch (purpose) {
     case PathPurpose::open:
         options.title = "Open a project, a problem, attention weights or a checkpoint";
-        options.suffixes = {project_suffix, ".npy", ".safetensors"};
+        options.suffixes = {project_suffix, ".npy", ".safetensors", ".gguf"};
         for (const std::string& name : checkpoint::packaged_models())
-            options.models.push_back({name, name, ""});
+            options.models.push_back({name, name, "comes with the program", ""});
         for (const checkpoint::LocalModel& model :
              checkpoint::local_models(checkpoint::local_models_folder()))
-            options.models.push_back({model.name, model.path, model.problem});
+            options.models.push_back({model.name, model.path, model_summary(model), model.problem});
         break;
     case PathPurpose::save_project:
         options.title = "Save the project";
@@ -77,7 +89,7 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
     case PathPurpose::save_patch:
         options.title = "Save the edits of the checkpoint as a patch";
         if (files.path.empty())
-            options.folder = fs::path(state.document->part()->model->model->folder()).parent_path();
+            options.folder = fs::path(state.document->part()->model->model->path()).parent_path();
         options.suffixes = {patch_suffix};
         options.name = files.path.empty() ? file_stem(state.document->title) + patch_suffix
                                           : fs::path(files.path).filename().string();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/views/state.h"
+#include "core/checkpoint/model/local_models.h"
 
 #include <filesystem>
 
@@ -10,6 +11,9 @@ namespace headscope::app {
 /// the path that was chosen last; may be empty.
 OpenChooser make_chooser(PathPurpose purpose, const AppState& state,
                          const std::filesystem::path& last_folder);
+
+/// "llama, 2 layers × 4 heads, 1.2 M parameters, 4.9 MB"; empty for a model that cannot be opened.
+std::string model_summary(const checkpoint::LocalModel& model);
 
 inline constexpr const char* project_suffix = ".headscope";
 inline constexpr const char* patch_suffix = ".patch.safetensors"; ///< edits of a checkpoint

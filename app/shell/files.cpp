@@ -173,9 +173,10 @@ void Files::cannot_open(const std::string& path) {
                       " is a folder without config.json, so no checkpoint: choose the folder "
                       "that holds config.json and model.safetensors.");
     if (fs::exists(path, none))
-        return failed(file_name(path) +
-                      " is neither a project, a problem nor attention weights: choose a file that ends in " +
-                      project_suffix + ", .npy or .safetensors, or the folder of a checkpoint.");
+        return failed(
+            file_name(path) +
+            " is neither a project, a problem, attention weights nor a model: choose a file that ends in " +
+            project_suffix + ", .npy, .safetensors or .gguf, or the folder of a checkpoint.");
     if (!setup_.state_folder.empty()) {
         remove_recent_file(recent_list(), path);
         files_.recent = read_recent_files(recent_list());

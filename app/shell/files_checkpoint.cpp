@@ -1,7 +1,7 @@
 #include "app/shell/files.h"
 
 #include "app/shell/file_choosers.h"
-#include "core/checkpoint/files/local_models.h"
+#include "core/checkpoint/model/local_models.h"
 #include "core/checkpoint/model/patch_file.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "app/state/file_chooser.h"
 
-#include "core/checkpoint/files/local_models.h"
+#include "core/checkpoint/model/local_models.h"
 
 #include <algorithm>
 #include <system_error>

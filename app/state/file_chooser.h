@@ -17,8 +17,9 @@ struct Place {
 /// A checkpoint that the chooser offers under its places.
 struct OfferedModel {
     std::string label;   ///< "openai-community/gpt2"
-    std::string path;    ///< of its folder
-    std::string problem; ///< why it cannot be opened, one sentence; empty: it can
+    std::string path;    ///< of its folder or file
+    std::string summary; ///< family and sizes; empty when it cannot be opened
+    std::string problem; ///< why it does not run, one sentence; empty: it runs
 };
 
 /// Choosing a file to open, or a name to save under: everything but the drawing. Touches the disk only to
@@ -33,7 +34,7 @@ public:
         std::filesystem::path folder;
         std::string name; ///< in the field at first
         std::vector<Place> places;
-        std::vector<OfferedModel> models; ///< in the local Hugging Face cache
+        std::vector<OfferedModel> models; ///< that come with the program or lie in the Hugging Face cache
     };
     explicit FileChooser(Options options);
 

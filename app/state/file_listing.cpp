@@ -1,6 +1,6 @@
 #include "app/state/file_listing.h"
 
-#include "core/checkpoint/files/local_models.h"
+#include "core/checkpoint/model/local_models.h"
 
 #include <sys/stat.h>
 

@@ -2,7 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random_access_file.h"
-#include "core/checkpoint/files/local_models.h"
+#include "core/checkpoint/model/local_models.h"
 #include "core/checkpoint/model/patch_identity.h"
 #include "core/format/npy_header.h"
 #include "core/format/safetensors.h"
@@ -22,6 +22,8 @@ PathKind kind_of_content(const std::string& path) {
     file.read(0, start);
     if (start == format::npy_magic)
         return PathKind::tensors;
+    if (checkpoint::is_checkpoint(path))
+        return PathKind::checkpoint;
     const format::Safetensors tensors = format::Safetensors::open_lazily(path);
     return project::is_project(tensors)                         ? PathKind::project
            : tensors.metadata().contains(checkpoint::patch_key) ? PathKind::patch
@@ -37,6 +39,8 @@ PathKind kind_of_ending(const std::string& path) {
         return PathKind::lesson;
     if (ending == ".headscope")
         return PathKind::project;
+    if (ending == ".gguf")
+        return PathKind::checkpoint;
     return ending == ".safetensors" || ending == ".npy" ? PathKind::tensors : PathKind::unknown;
 }
 

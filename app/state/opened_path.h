@@ -11,7 +11,7 @@ enum class PathKind : std::uint8_t {
     problem,    ///< .safetensors with X and the weights that read it
     tensors,    ///< .safetensors or .npy: attention weights, or what says why it has none
     patch,      ///< edits of a checkpoint
-    checkpoint, ///< a folder with a config.json
+    checkpoint, ///< a folder with a config.json, or a GGUF file
     lesson,     ///< .md
     folder,     ///< any other
     unknown     ///< also when it cannot be read

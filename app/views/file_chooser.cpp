@@ -55,7 +55,7 @@ bool link(const std::string& id, const std::string& text, const figure::Rect& ar
     return tools.focus.offer(place) || clicked;
 }
 
-/// What is in the local Hugging Face cache. Returns the folder that was chosen.
+/// The models of this machine, each with its sizes or why it does not run. Returns the path that was chosen.
 std::optional<std::string> models(const FileChooser& chooser, const figure::Rect& area,
                                   const ViewTools& tools) {
     const auto& offered = chooser.options().models;
@@ -63,10 +63,10 @@ std::optional<std::string> models(const FileChooser& chooser, const figure::Rect
     float y = area.y;
     if (offered.empty() || area.h < 60 || area.w == 0)
         return chosen;
-    dialog_text({area.x, y + 20}, "Hugging Face cache", figure::Font::ui, 12.5F, tools.theme.muted, tools);
+    dialog_text({area.x, y + 20}, "Models", figure::Font::ui, 12.5F, tools.theme.muted, tools);
     y += 30;
     for (const OfferedModel& model : offered) {
-        if (y + 28 > area.bottom()) {
+        if (y + 44 > area.bottom()) {
             dialog_text({area.x, y + 14}, "and more", figure::Font::ui, 12.5F, tools.theme.muted, tools);
             break;
         }
@@ -75,11 +75,15 @@ std::optional<std::string> models(const FileChooser& chooser, const figure::Rect
         const bool clicked =
             link("model " + model.path, label, {area.x - 8, y, area.w - 8, 28}, false, tools);
         if (ImGui::IsItemHovered())
-            show_tip(text::plain_text(model.label) + (model.problem.empty() ? "" : ": " + model.problem),
+            show_tip(text::plain_text(model.label) + (model.summary.empty() ? "" : "\n" + model.summary) +
+                         (model.problem.empty() ? "" : "\nDoes not run: " + model.problem),
                      tools);
+        const std::string below = model.problem.empty() ? model.summary : "does not run";
+        dialog_text({area.x, y + 38}, fitted(below, figure::Font::ui, 11.5F, area.w - 24, tools),
+                    figure::Font::ui, 11.5F, tools.theme.muted, tools);
         if (clicked)
             chosen = model.path;
-        y += 30;
+        y += 48;
     }
     return chosen;
 }

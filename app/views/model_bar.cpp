@@ -15,8 +15,8 @@ namespace {
 
 std::string facts_text(const checkpoint::TextModel& text) {
     const checkpoint::Architecture& c = text.model->architecture();
-    std::string out = text.model->folder() + "\n" + c.family + ": " + std::to_string(c.layers) +
-                      " layers, D " + grouped(c.D) + ", H " + std::to_string(c.H);
+    std::string out = text.model->path() + "\n" + c.family + ": " + std::to_string(c.layers) + " layers, D " +
+                      grouped(c.D) + ", H " + std::to_string(c.H);
     if (c.Hkv != c.H)
         out += ", Hkv " + std::to_string(c.Hkv);
     return out + ", dk " + std::to_string(c.dk) + ", " + grouped(c.vocab) + " tokens in the vocabulary" +

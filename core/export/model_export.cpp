@@ -93,7 +93,7 @@ ordered_json metadata_of(const checkpoint::Model& model, const checkpoint::Model
     else
         metadata = {{"tokens", inputs.source.front().tokens}, {"decoder_tokens", inputs.tokens}};
     metadata["config"] = config_of(model.architecture());
-    metadata["model"] = model.folder();
+    metadata["model"] = model.path();
     if (!result.layers.empty())
         metadata["device"] = result.layers.front().trace.device;
     metadata["fully_masked_rows"] = std::move(masked);

@@ -137,10 +137,6 @@ private:
     mutable std::list<std::pair<std::int64_t, TensorPtr>> kept_; ///< most recently used first
 };
 
-std::string shape_text(const std::vector<std::int64_t>& extents) {
-    return SafetensorsEntry{.name = {}, .dtype = {}, .extents = extents}.shape_text();
-}
-
 /// Reads L, H, Tq and Tk off a shape. `layers`: the number of tensors of that shape.
 void take_shape(AttentionInfo& info, std::vector<std::int64_t> extents, std::int64_t layers,
                 const std::string& what) {

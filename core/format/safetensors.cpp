@@ -162,13 +162,6 @@ std::map<std::string, std::string> read_metadata(const json& value, const std::s
 
 } // namespace
 
-std::string SafetensorsEntry::shape_text() const {
-    std::string text = "(";
-    for (std::size_t axis = 0; axis < extents.size(); ++axis)
-        text += (axis > 0 ? ", " : "") + std::to_string(extents[axis]);
-    return text + ")";
-}
-
 void Safetensors::parse(std::string_view header, std::size_t data_bytes) {
     if (!header.starts_with('{'))
         fail_input(source_ + " is no safetensors file: its header does not begin with {; name another file");

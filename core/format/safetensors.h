@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/attention/mask.h"
+#include "core/format/tensor_entry.h"
 #include "core/tensor/tensor.h"
 
 #include <cstdint>
@@ -23,16 +24,10 @@ struct NumberType;
 // range, then the bytes of the tensors without gaps (https://github.com/huggingface/safetensors, section
 // "Format").
 
-/// The header's entry for one tensor.
-struct SafetensorsEntry {
-    std::string name;
-    std::string dtype;                 ///< "F32", "BF16", ...
-    std::vector<std::int64_t> extents; ///< outermost first, up to 8
-    std::size_t begin = 0;             ///< byte range after the header
+/// The header's entry for one tensor, which has up to 8 axes.
+struct SafetensorsEntry : TensorEntry {
+    std::size_t begin = 0; ///< byte range after the header
     std::size_t end = 0;
-
-    /// "(2, 3)"
-    std::string shape_text() const;
 };
 
 /// A safetensors file. Opening checks the whole header: every byte range lies inside the file and fits its
@@ -77,7 +72,6 @@ public:
 private:
     Safetensors() = default;
     const SafetensorsEntry& need(std::string_view name) const;
-    Shape shape_of(const SafetensorsEntry& entry) const;
     /// The tensor's bytes in memory, or read from the disk into `room`.
     std::string_view bytes_of(const SafetensorsEntry& entry, std::string& room) const;
     /// Copies bytes of the tensor, from its byte `first` on.

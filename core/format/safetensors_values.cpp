@@ -17,25 +17,6 @@ const NumberType& type_of_entry(const SafetensorsEntry& entry) {
 
 } // namespace
 
-Shape Safetensors::shape_of(const SafetensorsEntry& entry) const {
-    const auto& e = entry.extents;
-    switch (e.size()) {
-    case 0:
-        return {};
-    case 1:
-        return {e[0]};
-    case 2:
-        return {e[0], e[1]};
-    case 3:
-        return {e[0], e[1], e[2]};
-    case 4:
-        return {e[0], e[1], e[2], e[3]};
-    default:
-        fail_input(source_ + ": tensor " + entry.name + " has " + std::to_string(e.size()) + " axes " +
-                   entry.shape_text() + "; at most 4 can be used here");
-    }
-}
-
 void Safetensors::copy_bytes(const SafetensorsEntry& entry, std::span<char> to, std::size_t first) const {
     if (file_ != nullptr)
         file_->read(data_ + entry.begin + first, to);
@@ -58,7 +39,7 @@ void Safetensors::refuse_dtype(const SafetensorsEntry& entry, const std::string&
 
 TensorPtr Safetensors::tensor(std::string_view name) const {
     const SafetensorsEntry& entry = need(name);
-    auto out = std::make_shared<Tensor>(shape_of(entry));
+    auto out = std::make_shared<Tensor>(shape_of(entry, source_));
     const NumberType& type = type_of_entry(entry);
     if (type.read_floats == nullptr)
         refuse_dtype(entry, float_type_names());
@@ -102,7 +83,7 @@ BoolTensorPtr Safetensors::bools(std::string_view name) const {
     if (entry.dtype != "BOOL" && entry.dtype != "U8")
         refuse_dtype(entry, "BOOL");
     auto out = std::make_shared<BoolTensor>();
-    out->shape = shape_of(entry);
+    out->shape = shape_of(entry, source_);
     std::string room;
     const std::string_view bytes = bytes_of(entry, room);
     out->values.assign(bytes.begin(), bytes.end());

@@ -193,8 +193,9 @@ float draw_model_card(Picture& card, const DrawContext& context, const FilesStat
     if (packaged)
         buttons.push_back(
             {"Open " + name, FileCommand(OpenPath{name}), "All its heads, and what it predicts"});
-    buttons.push_back({"Other file…", FileCommand(ChooseProject{}),
-                       "The folder of a checkpoint, attention weights, a project or a problem (Ctrl O)"});
+    buttons.push_back(
+        {"Other file…", FileCommand(ChooseProject{}),
+         "A checkpoint's folder, a GGUF file, attention weights, a project or a problem (Ctrl O)"});
     return draw_buttons(card, context, area, y + 4, buttons);
 }
 

@@ -43,13 +43,17 @@ bool is_pickle(const fs::path& path) {
 
 } // namespace
 
-void TensorFiles::add(const std::string& path) {
-    const auto file = std::make_shared<const format::Safetensors>(format::Safetensors::open_lazily(path));
-    for (const format::SafetensorsEntry& entry : file->entries())
+template<class Opened>
+void TensorFiles::add_opened(std::shared_ptr<const Opened> file) {
+    for (const auto& entry : file->entries())
         if (!places_.emplace(entry.name, Place{files_.size(), &entry}).second)
-            fail_input(path + ": tensor " + entry.name +
+            fail_input(file->source() + ": tensor " + entry.name +
                        " is in another file of the checkpoint too; keep one");
-    files_.push_back(file);
+    files_.push_back(std::move(file));
+}
+
+void TensorFiles::add(const std::string& path) {
+    add_opened(std::make_shared<const format::Safetensors>(format::Safetensors::open_lazily(path)));
 }
 
 void TensorFiles::read_index(const std::string& folder, const std::string& index) {
@@ -83,13 +87,18 @@ bool TensorFiles::are_in(const std::string& folder) {
     });
 }
 
-TensorFiles TensorFiles::open(const std::string& folder) {
+TensorFiles TensorFiles::open(const std::string& path) {
     std::error_code ignored;
-    if (!fs::is_directory(folder, ignored))
-        fail_input(folder + " is no folder; name the folder that holds config.json and " + whole_name);
     TensorFiles files;
-    files.folder_ = folder;
-    const std::string whole = folder + "/" + whole_name, index = folder + "/" + index_name;
+    files.path_ = path;
+    if (fs::is_regular_file(path, ignored)) {
+        files.add_opened(std::make_shared<const GgufFile>(GgufFile::open_lazily(path)));
+        return files;
+    }
+    if (!fs::is_directory(path, ignored))
+        fail_input(path + " is no folder and no file; name the folder that holds config.json and " +
+                   whole_name + ", or a GGUF file");
+    const std::string &folder = path, whole = folder + "/" + whole_name, index = folder + "/" + index_name;
     if (fs::exists(whole, ignored))
         files.add(whole);
     else if (fs::exists(index, ignored))
@@ -99,15 +108,20 @@ TensorFiles TensorFiles::open(const std::string& folder) {
     return files;
 }
 
-std::vector<const format::SafetensorsEntry*> TensorFiles::entries() const {
-    std::vector<const format::SafetensorsEntry*> all;
+const GgufFile* TensorFiles::gguf() const {
+    const auto* const file = std::get_if<std::shared_ptr<const GgufFile>>(&files_.front());
+    return file == nullptr ? nullptr : file->get();
+}
+
+std::vector<const format::TensorEntry*> TensorFiles::entries() const {
+    std::vector<const format::TensorEntry*> all;
     all.reserve(places_.size());
     for (const auto& [name, place] : places_)
         all.push_back(place.entry);
     return all;
 }
 
-const format::SafetensorsEntry* TensorFiles::find(std::string_view name) const {
+const format::TensorEntry* TensorFiles::find(std::string_view name) const {
     const auto found = places_.find(name);
     return found == places_.end() ? nullptr : found->second.entry;
 }
@@ -115,14 +129,16 @@ const format::SafetensorsEntry* TensorFiles::find(std::string_view name) const {
 TensorPtr TensorFiles::tensor(std::string_view name) const {
     const auto found = places_.find(name);
     if (found == places_.end())
-        fail_input(folder_ + " has no tensor " + std::string(name) + "; get the checkpoint again");
-    const format::Safetensors& file = *files_[found->second.file];
-    TensorPtr tensor = file.tensor(name);
+        fail_input(path_ + " has no tensor " + std::string(name) + "; get the checkpoint again");
+    const File& file = files_[found->second.file];
+    TensorPtr tensor = std::visit([&](const auto& opened) { return opened->tensor(name); }, file);
     if (tensor->all_finite())
         return tensor;
     const auto values = tensor->values();
     const auto bad = std::ranges::find_if(values, [](float v) { return !std::isfinite(v); });
-    fail_input(file.source() + ": number " + std::to_string(bad - values.begin()) + " of tensor " +
+    const std::string& source =
+        std::visit([](const auto& opened) -> const std::string& { return opened->source(); }, file);
+    fail_input(source + ": number " + std::to_string(bad - values.begin()) + " of tensor " +
                std::string(name) + " is " + (std::isnan(*bad) ? "NaN" : "infinite") +
                "; every weight should be finite, get the checkpoint again");
 }

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/checkpoint/families/families.h"
+#include "core/checkpoint/gguf/gguf_architecture.h"
 #include "core/checkpoint/model/rope.h"
 #include "core/checkpoint/model/sinusoids.h"
 
@@ -28,12 +29,6 @@ std::string name_in(const TensorFiles& files, const std::string& name) {
                 return old;
         }
     return name;
-}
-
-std::string shape_text(std::vector<std::int64_t> extents) {
-    format::SafetensorsEntry entry;
-    entry.extents = std::move(extents);
-    return entry.shape_text();
 }
 
 TensorPtr transposed(const Tensor& tensor) {
@@ -127,12 +122,14 @@ std::string output_table_name(const Architecture& architecture) {
 
 } // namespace
 
-Model Model::open(const std::string& folder, std::size_t kept_bytes) {
+Model Model::open(const std::string& path, std::size_t kept_bytes) {
     Model model;
-    model.folder_ = folder;
-    model.files_ = TensorFiles::open(folder);
-    const std::string config = folder + "/config.json";
-    model.architecture_ = read_architecture(read_file(config), config);
+    model.path_ = path;
+    model.files_ = TensorFiles::open(path);
+    const std::string config = path + "/config.json";
+    const GgufFile* const gguf = model.files_.gguf();
+    model.architecture_ =
+        gguf != nullptr ? read_gguf_architecture(*gguf) : read_architecture(read_file(config), config);
     std::shared_ptr<Model> encoder;
     if (model.architecture_.encoder != nullptr) {
         encoder = std::shared_ptr<Model>(new Model(model));
@@ -188,12 +185,13 @@ void Model::match_rows(const std::vector<TensorName>& rows, std::string_view pre
                 continue;
             const std::string name = name_in_files(row, prefix, l);
             known.insert(name);
-            const format::SafetensorsEntry* entry = files_.find(name);
+            const format::TensorEntry* entry = files_.find(name);
             if (entry == nullptr && !row.may_lack)
                 missing.push_back(name);
             else if (entry != nullptr && entry->extents != wanted)
-                wrong_shape.push_back(name + " has shape " + entry->shape_text() +
-                                      "; by config.json it should have " + shape_text(wanted));
+                wrong_shape.push_back(name + " has shape " + entry->shape_text() + "; by " +
+                                      (files_.gguf() == nullptr ? "config.json" : "the other keys") +
+                                      " it should have " + format::shape_text(wanted));
         }
     }
 }
@@ -220,7 +218,7 @@ bool Model::is_of_no_use(const std::string& name) const {
 }
 
 void Model::sort_others(const std::set<std::string>& known) {
-    for (const format::SafetensorsEntry* entry : files_.entries()) {
+    for (const format::TensorEntry* entry : files_.entries()) {
         std::int64_t numbers = 1;
         for (const std::int64_t extent : entry->extents)
             numbers *= extent;
@@ -233,15 +231,27 @@ void Model::sort_others(const std::set<std::string>& known) {
     }
 }
 
-void Model::require_runnable() const {
+std::string Model::problem() const {
+    const auto first_of = [](const std::vector<std::string>& names) {
+        const std::size_t more = names.size() - 1;
+        return names.front() + (more > 0 ? " and " + std::to_string(more) + " more" : "");
+    };
+    const bool gguf = files_.gguf() != nullptr;
     if (!report_.wrong_shape.empty())
-        fail_input(folder_ + ": " + report_.wrong_shape.front() + "; get the files that belong together");
+        return path_ + ": " + report_.wrong_shape.front() + "; get the files that belong together";
     if (!report_.missing.empty())
-        fail_input(folder_ + ": the tensor " + report_.missing.front() + " is missing" +
-                   (report_.missing.size() > 1
-                        ? " and " + std::to_string(report_.missing.size() - 1) + " more"
-                        : "") +
-                   "; get the checkpoint again, or correct the family in config.json");
+        return path_ + ": the tensor " + first_of(report_.missing) +
+               (report_.missing.size() > 1 ? " are" : " is") + " missing; get the checkpoint again" +
+               (gguf ? "" : ", or correct the family in config.json");
+    if (gguf && !report_.unknown.empty())
+        return path_ + " has the tensor " + first_of(report_.unknown) + ", which " + architecture_.family +
+               " models do not have here; get another file of the model";
+    return "";
+}
+
+void Model::require_runnable() const {
+    if (const std::string sentence = problem(); !sentence.empty())
+        fail_input(sentence);
 }
 
 std::string Model::name_in_files(const TensorName& row, std::string_view prefix, std::int64_t l) const {

@@ -32,21 +32,25 @@ class Model {
 public:
     static constexpr std::size_t default_kept_bytes = std::size_t{1} << 30U;
 
-    /// `folder` holds config.json and the tensors. Tensors that are missing, unknown or of a wrong shape go
-    /// into the report. Throws Error(input) for what cannot be read at all (see TensorFiles and
-    /// read_architecture). Nothing is fetched from a network. kept_bytes: what the weights kept in memory
-    /// may take together, as float32: what stands around the layers first, then the last layers, which an
-    /// edit anywhere computes again.
-    static Model open(const std::string& folder, std::size_t kept_bytes = default_kept_bytes);
+    /// `path` is a folder with config.json and the tensors, or a GGUF file. Tensors that are missing, unknown
+    /// or of a wrong shape go into the report. Throws Error(input) for what cannot be read at all (see
+    /// TensorFiles, read_architecture and read_gguf_architecture). Nothing is fetched from a network.
+    /// kept_bytes: what the weights kept in memory may take together, as float32: what stands around the
+    /// layers first, then the last layers, which an edit anywhere computes again.
+    static Model open(const std::string& path, std::size_t kept_bytes = default_kept_bytes);
 
-    const std::string& folder() const { return folder_; }
+    /// As it was given.
+    const std::string& path() const { return path_; }
     const Architecture& architecture() const { return architecture_; }
     /// Of an encoder-decoder, whose decoder and head this is; else null.
     const Model* encoder() const { return encoder_.get(); }
     const TensorFiles& files() const { return files_; }
     const CheckpointReport& report() const { return report_; }
     bool has_head() const { return report_.head_missing.empty(); }
-    /// Throws Error(input) naming what keeps the model from running: missing or misshapen tensors.
+    /// What keeps the model from running, in a sentence: missing or misshapen tensors, and those of a GGUF
+    /// file that would change the numbers in a way that is not known here. Empty: it runs.
+    std::string problem() const;
+    /// Throws Error(input) with that sentence.
     void require_runnable() const;
 
     // Each needs require_runnable() to hold, and throws Error(input) for NaN or infinite weights and for
@@ -73,7 +77,7 @@ private:
     std::string name_in_files(const TensorName& row, std::string_view prefix, std::int64_t l) const;
     TensorPtr load(const TensorName& row, std::string_view prefix, std::int64_t l) const;
 
-    std::string folder_;
+    std::string path_;
     Architecture architecture_;
     TensorFiles files_;
     std::string prefix_;

@@ -81,10 +81,10 @@ void read_tensors(const Model& model, const format::Safetensors& file, std::int6
         const TensorPtr before = weights[*weight_of(id)];
         const std::string name = tensor_place(l, id);
         if (before == nullptr)
-            fail_input(file.source() + " changes " + name + ", which " + model.folder() +
+            fail_input(file.source() + " changes " + name + ", which " + model.path() +
                        " does not have; open the checkpoint that it was made for");
         if (digest_of(*before) != digest)
-            fail_input(file.source() + " was made for other numbers of " + name + " than " + model.folder() +
+            fail_input(file.source() + " was made for other numbers of " + name + " than " + model.path() +
                        " has; open the checkpoint that it was made for");
         edits.tensors[id] = read_tensor(file, name, *before, taken);
     }
@@ -94,7 +94,8 @@ void read_tensors(const Model& model, const format::Safetensors& file, std::int6
 void refuse_checkpoint_folder(const Model& model, const std::string& path) {
     std::error_code ignored;
     const fs::path folder = fs::absolute(path, ignored).parent_path();
-    if (path != "-" && fs::equivalent(folder, model.folder(), ignored))
+    if (path != "-" && fs::is_directory(model.path(), ignored) &&
+        fs::equivalent(folder, model.path(), ignored))
         fail_input(path +
                    " lies in the folder of the checkpoint, where nothing is written; save the patch in "
                    "another folder");
@@ -139,7 +140,7 @@ ModelEdits read_patch(const Model& model, const format::Safetensors& file) {
     for (const auto& [l, listed] : header.layers) {
         const std::int64_t count = attention_count(model.architecture());
         if (l >= count)
-            fail_input(file.source() + " changes layer " + std::to_string(l) + "; " + model.folder() +
+            fail_input(file.source() + " changes layer " + std::to_string(l) + "; " + model.path() +
                        " has layers 0 to " + std::to_string(count - 1));
         LayerEdits& layer = edits[l];
         layer.gains = listed.gains;

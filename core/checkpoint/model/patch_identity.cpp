@@ -75,11 +75,18 @@ std::string digest_of(const Tensor& weight) {
 
 CheckpointIdentity identity_of(const Model& model) {
     CheckpointIdentity identity;
-    identity.name = folder_name(model.folder());
-    identity.config_sha256 = sha256(read_file(model.folder() + "/config.json"));
-    for (const auto& file : model.files().files())
-        identity.files.push_back(
-            {fs::path(file->source()).filename().string(), file->size_bytes(), file->header_sha256()});
+    identity.name = folder_name(model.path());
+    for (const TensorFiles::File& file : model.files().files())
+        std::visit(
+            [&](const auto& opened) {
+                identity.files.push_back({fs::path(opened->source()).filename().string(),
+                                          opened->size_bytes(), opened->header_sha256()});
+            },
+            file);
+    // The header of a GGUF file says what config.json says of a folder.
+    identity.config_sha256 = model.files().gguf() != nullptr
+                                 ? identity.files.front().header_sha256
+                                 : sha256(read_file(model.path() + "/config.json"));
     std::ranges::sort(identity.files, {}, &CheckpointIdentity::File::name);
     return identity;
 }
@@ -120,10 +127,10 @@ void check_identity(const CheckpointIdentity& made_for, const Model& model, cons
     const CheckpointIdentity own = identity_of(model);
     const auto refuse = [&](const std::string& what) {
         fail_input(source + " was made for the checkpoint " + made_for.name + ", and " + what + " of " +
-                   model.folder() + " is another; open the checkpoint that it was made for");
+                   model.path() + " is another; open the checkpoint that it was made for");
     };
     if (own.config_sha256 != made_for.config_sha256)
-        refuse("config.json");
+        refuse(model.files().gguf() != nullptr ? "the header" : "config.json");
     for (const CheckpointIdentity::File& file : own.files)
         if (std::ranges::find(made_for.files, file) == made_for.files.end())
             refuse(file.name);

@@ -4,7 +4,8 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/checkpoint/files/config_reader.h"
-#include "core/checkpoint/files/local_models.h"
+#include "core/checkpoint/gguf/gguf_tokenizer.h"
+#include "core/checkpoint/model/local_models.h"
 #include "core/text/tokenizer/token_labels.h"
 
 #include <algorithm>
@@ -34,13 +35,13 @@ nlohmann::json read_settings(const std::string& folder, const char* name) {
 }
 
 std::vector<std::int64_t> find_end_ids(const Model& model, const text::Tokenizer* tokenizer) {
-    const nlohmann::json generation = read_settings(model.folder(), "generation_config.json");
-    const ConfigReader reader(generation, model.folder() + "/generation_config.json");
+    const nlohmann::json generation = read_settings(model.path(), "generation_config.json");
+    const ConfigReader reader(generation, model.path() + "/generation_config.json");
     if (const auto ids = reader.one_or_more("eos_token_id", -1); !ids.empty())
         return ids;
     if (!model.architecture().end_tokens.empty() || tokenizer == nullptr)
         return model.architecture().end_tokens;
-    const nlohmann::json settings = read_settings(model.folder(), "tokenizer_config.json");
+    const nlohmann::json settings = read_settings(model.path(), "tokenizer_config.json");
     nlohmann::json token = settings.is_object() ? settings.value("eos_token", nlohmann::json()) : settings;
     if (token.is_object())
         token = token.value("content", nlohmann::json());
@@ -91,15 +92,15 @@ bool TextModel::masked() const {
 }
 
 std::string TextModel::name() const {
-    return checkpoint_name(model->folder());
+    return checkpoint_name(model->path());
 }
 
-TextModelPtr open_text_model(const std::string& folder) {
+TextModelPtr open_text_model(const std::string& path) {
     auto opened = std::make_shared<TextModel>();
-    opened->model = std::make_shared<const Model>(Model::open(folder));
+    opened->model = std::make_shared<const Model>(Model::open(path));
     opened->model->require_runnable();
     try {
-        opened->tokenizer = text::load_tokenizer(folder);
+        opened->tokenizer = load_model_tokenizer(path);
         opened->mask_id = find_special(*opened->tokenizer, opened->model->architecture().mask_token);
     } catch (const Error& fault) {
         opened->no_tokenizer = fault.what();

@@ -19,7 +19,7 @@ struct TextModel {
     std::int64_t mask_id = -1; ///< of the token that stands for a hidden word; -1: there is none
     std::vector<std::int64_t>
         end_ids; ///< of tokens that end a text: those that generation_config.json names, else
-                 ///< config.json, else tokenizer_config.json; empty: none is known
+                 ///< config.json or a GGUF file, else tokenizer_config.json; empty: none is known
 
     /// Trained to guess hidden words from both sides; else the next word from those before it.
     bool masked() const;
@@ -29,7 +29,7 @@ using TextModelPtr = std::shared_ptr<const TextModel>;
 
 /// Opens a checkpoint that can be run. Throws Error(input) for what Model::open and require_runnable throw; a
 /// tokenizer that cannot be read is no error.
-TextModelPtr open_text_model(const std::string& folder);
+TextModelPtr open_text_model(const std::string& path);
 
 /// The tokens of a prompt, with labels: a text, or ids between blanks and commas where there is no tokenizer.
 /// An encoder-decoder's encoder reads the prompt, and its decoder the start token and `target`, which may be

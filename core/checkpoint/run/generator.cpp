@@ -16,11 +16,11 @@ void check_prompt(const Model& model, const ModelInputs& prompt) {
     const Architecture& architecture = model.architecture();
     if (!architecture.causal)
         fail_input(
-            model.folder() + ": a " + architecture.family +
+            model.path() + ": a " + architecture.family +
             " model reads each text as a whole and does not go on with it; open a model that predicts the "
             "next token, such as gpt2 or llama");
     if (!model.has_head())
-        fail_input(model.folder() +
+        fail_input(model.path() +
                    ": the checkpoint has no language-model head, so that it predicts no token; get the "
                    "one that was saved for causal language modelling");
     model.require_runnable();

@@ -65,7 +65,7 @@ private:
 };
 
 void ModelRun::State::describe() {
-    const auto folder = std::filesystem::path(model->folder());
+    const auto folder = std::filesystem::path(model->path());
     for (const Stack stack : stacks_of(architecture)) {
         AttentionInfo& of = info[static_cast<std::size_t>(stack)];
         const Architecture& sizes = in_stack(architecture, stack);
@@ -76,12 +76,12 @@ void ModelRun::State::describe() {
         of.numbers.resize(static_cast<std::size_t>(of.L));
         std::iota(of.numbers.begin(), of.numbers.end(), std::int64_t{0});
         of.title = (folder.has_filename() ? folder : folder.parent_path()).filename().string();
-        of.source = model->folder();
+        of.source = model->path();
         of.held_as = "float32";
         of.tensor = stack_prefix(architecture, stack) + "layers.{l}.weights";
         of.bytes = sizeof(float) * static_cast<std::uint64_t>(of.L * of.H * of.Tq * of.Tk);
         of.sinks = find_row(sizes.names.body, WeightId::sink) != nullptr;
-        of.tokens_from = inputs.tokens.empty() ? "" : model->folder();
+        of.tokens_from = inputs.tokens.empty() ? "" : model->path();
     }
 }
 

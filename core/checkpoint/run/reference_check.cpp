@@ -59,8 +59,7 @@ ReferencePlace find_place(const format::Safetensors& file, const ReferenceKind& 
             wanted.insert(wanted.begin(), layers);
         if (entry->extents != wanted)
             fail_input(file.source() + ": tensor " + name + " has shape " + entry->shape_text() +
-                       "; from this checkpoint and input_ids it is " +
-                       format::SafetensorsEntry{.name = {}, .dtype = {}, .extents = wanted}.shape_text() +
+                       "; from this checkpoint and input_ids it is " + format::shape_text(wanted) +
                        ", make the reference with the same model and inputs");
         return {entry, all ? l * shape.count() : 0};
     }

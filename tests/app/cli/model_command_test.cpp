@@ -231,19 +231,30 @@ TEST_CASE("model check of every golden model says how far it is from its referen
                   1, "input_ids[0, ");
 }
 
-TEST_CASE("model list shows the checkpoints of the local cache") {
+TEST_CASE(
+    "model list shows pocket, the checkpoints of the local cache and those of the folders that are named") {
     const TemporaryFolder folder;
-    const std::string snapshot = folder.file("models--someone--tiny/snapshots/abc");
+    const std::string snapshot = folder.file("hub/models--someone--tiny/snapshots/abc");
     std::filesystem::create_directories(snapshot);
     for (const char* name : {"config.json", "model.safetensors"})
         write_file_atomically(snapshot + "/" + name, read_file(models + "bert_tiny/" + name));
-    const ProgramRun run = run_program({"model", "list", "--json"}, "", {{"HF_HUB_CACHE", folder.file("")}});
+    const std::string cache = folder.file("cache"), hub = folder.file("hub"),
+                      examples = test_data("/corpus/gguf");
+    const std::map<std::string, std::string> places{{"HF_HUB_CACHE", hub}, {"XDG_CACHE_HOME", cache}};
+    const ProgramRun run = run_program({"model", "list", "--json"}, "", places);
     REQUIRE(run.code == 0);
     const json found = json::parse(run.out);
-    REQUIRE(found.size() == 1);
-    CHECK((found[0].at("name") == "someone/tiny" && found[0].at("family") == "bert"));
-    const ProgramRun text = run_program({"model", "list"}, "", {{"HF_HUB_CACHE", folder.file("nothing")}});
-    CHECK((text.code == 0 && text.out.find("no checkpoints") == 0));
+    REQUIRE(found.size() == 2);
+    CHECK((found[0].at("name") == "pocket" && found[0].at("tokenizer") == "tokenizer.json"));
+    CHECK((found[1].at("name") == "someone/tiny" && found[1].at("family") == "bert" &&
+           found[1].at("runs") == true));
+    CHECK((found[1].at("layers") == 2 && found[1].at("H") == 4 && found[1].at("parameters") > 1000));
+    const ProgramRun text = run_program({"model", "list", examples}, "", places);
+    CHECK(text.code == 0);
+    CHECK_THAT(text.out, Contains("good_scored.gguf\n  llama, 1 layers") &&
+                             Contains("tokenizer: llama in the file") && Contains("does not run: ") &&
+                             Contains("someone/tiny"));
+    check_failure({"model", "list", folder.file("nowhere")}, 1, "nowhere");
 }
 
 TEST_CASE("a text is cut into tokens by the tokenizer beside the model") {

@@ -37,6 +37,9 @@ TEST_CASE("a path is told by what it holds, a damaged file by its ending", "[pro
     CHECK(file("config.json", "{}") == PathKind::unknown);
     CHECK(kind_of_path(folder.file("")) == PathKind::checkpoint);
     CHECK(kind_of_path(test_data("/models/gpt2_tiny")) == PathKind::checkpoint);
+    CHECK(kind_of_path(test_data("/corpus/gguf/good_scored.gguf")) == PathKind::checkpoint);
+    CHECK(file("model", "GGUF\x03") == PathKind::checkpoint);
+    CHECK(file("cut.gguf", "") == PathKind::checkpoint);
     CHECK(kind_of_path(folder.file("nowhere")) == PathKind::unknown);
     CHECK(kind_of_path("") == PathKind::unknown);
 }

@@ -71,7 +71,7 @@ TEST_CASE("every golden encoder-decoder meets Hugging Face's numbers") {
         cpu::CpuEngine engine(1);
         Progress progress;
         const auto rows = check_against(
-            *model, format::Safetensors::open(model->folder() + "/expected.safetensors"),
+            *model, format::Safetensors::open(model->path() + "/expected.safetensors"),
             [&](const Problem& problem, StageSet stages, Progress& cancel) {
                 return engine.run(problem, stages, cancel);
             },

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "core/checkpoint/gguf/gguf_metadata.h"
+#include "core/checkpoint/gguf/gguf_types.h"
+#include "core/format/tensor_entry.h"
+#include "core/tensor/tensor.h"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headscope {
+class RandomAccessFile;
+}
+
+namespace headscope::checkpoint {
+
+/// What the header says of one tensor, of up to 4 axes.
+struct GgufEntry : format::TensorEntry {
+    const GgufType* type = nullptr;
+    std::uint64_t begin = 0; ///< byte range in the file
+    std::uint64_t end = 0;
+};
+
+/// A GGUF file, version 2 or 3, little-endian (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md):
+/// metadata, what there is of tensors, and their numbers. Opening reads and checks all but the numbers: no
+/// length is believed before it is compared with the file, every tensor has a type that is read here and lies
+/// in the file without overlap. Immutable; any thread may read it. Copies share the bytes.
+class GgufFile {
+public:
+    static constexpr std::string_view magic = "GGUF";
+
+    /// `source` is the name used in messages. Throws Error(input) naming the source, the key or tensor, and
+    /// the fault.
+    static GgufFile from_bytes(std::string bytes, std::string source);
+    /// Reads the header alone; each tensor is read from the disk on demand, which throws Error(input) when
+    /// the file has become shorter since.
+    static GgufFile open_lazily(const std::string& path);
+
+    const std::string& source() const { return metadata_.source(); }
+    const GgufMetadata& metadata() const { return metadata_; }
+    /// Sorted by name.
+    const std::vector<GgufEntry>& entries() const { return entries_; }
+    /// Null when the file has no such tensor.
+    const GgufEntry* find(std::string_view name) const;
+    /// As float32: quantised numbers are turned into those that they stand for. Throws Error(input) when
+    /// there is no such tensor.
+    TensorPtr tensor(std::string_view name) const;
+
+    /// The size of the whole file.
+    std::uint64_t size_bytes() const;
+    /// SHA-256 of all bytes before the tensors. Throws Error(input) when the file has become shorter.
+    std::string header_sha256() const;
+
+private:
+    GgufFile() = default;
+    void parse(std::string source);
+    void copy_bytes(std::uint64_t begin, std::span<char> to) const;
+
+    std::shared_ptr<const std::string> bytes_;     ///< the whole file, or null
+    std::shared_ptr<const RandomAccessFile> file_; ///< the file on disk, or null
+    GgufMetadata metadata_;
+    std::vector<GgufEntry> entries_;
+    std::uint64_t data_ = 0; ///< offset of the first tensor in the file
+};
+
+/// Whether the path is a regular file that begins as GGUF files do.
+bool is_gguf(const std::string& path);
+
+} // namespace headscope::checkpoint

@@ -1,0 +1,327 @@
+#include "core/checkpoint/gguf/gguf_tokenizer.h"
+
+#include "core/base/error.h"
+#include "core/checkpoint/gguf/gguf_file.h"
+#include "core/text/tokenizer/build.h"
+#include "core/text/tokenizer/unicode.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <tuple>
+#include <unordered_map>
+
+namespace headscope::checkpoint {
+
+namespace {
+
+using nlohmann::json;
+
+/// The values of tokenizer.ggml.token_type.
+enum class TokenType : std::int64_t { normal = 1, unknown, control, user_defined, unused, byte };
+
+/// SentencePiece's sign for a blank.
+constexpr std::string_view blank = "\u2581";
+
+constexpr const char* tokens_key = "tokenizer.ggml.tokens";
+constexpr const char* types_key = "tokenizer.ggml.token_type";
+
+struct GgufVocabulary {
+    std::vector<std::string> tokens; ///< by id
+    std::vector<TokenType> types;
+
+    bool has(TokenType type) const { return std::ranges::find(types, type) != types.end(); }
+};
+
+GgufVocabulary read_vocabulary(const GgufMetadata& metadata) {
+    GgufVocabulary words{.tokens = metadata.texts(tokens_key), .types = {}};
+    if (words.tokens.empty())
+        metadata.refuse(tokens_key, "a list of the tokens");
+    for (std::size_t id = 0; id < words.tokens.size(); ++id)
+        if (words.tokens[id] != text::to_utf8_lossy(words.tokens[id]))
+            fail_input(metadata.source() + ": token " + std::to_string(id) + " of " + tokens_key +
+                       " is no UTF-8 text; get the file again");
+    for (const double type : metadata.numbers(types_key))
+        words.types.push_back(static_cast<TokenType>(std::clamp(type, 0.0, 100.0)));
+    if (!words.types.empty() && words.types.size() != words.tokens.size())
+        metadata.refuse(types_key,
+                        "a list of " + std::to_string(words.tokens.size()) + ", one for each token");
+    words.types.resize(words.tokens.size(), TokenType::normal);
+    return words;
+}
+
+/// Tokens by their text; of equal ones the first counts.
+json vocab_of(const std::vector<std::string>& tokens) {
+    json vocab = json::object();
+    for (std::size_t id = 0; id < tokens.size(); ++id)
+        vocab.emplace(tokens[id], std::uint64_t{id});
+    return vocab;
+}
+
+json added_tokens(const GgufVocabulary& words) {
+    json added = json::array();
+    for (std::size_t id = 0; id < words.tokens.size(); ++id) {
+        const TokenType type = words.types[id];
+        const bool special = type == TokenType::control || type == TokenType::unknown;
+        if ((special || type == TokenType::user_defined) && !words.tokens[id].empty())
+            added.push_back({{"id", std::uint64_t{id}},
+                             {"content", words.tokens[id]},
+                             {"special", special},
+                             {"normalized", false},
+                             {"lstrip", false},
+                             {"rstrip", false},
+                             {"single_word", false}});
+    }
+    return added;
+}
+
+/// The id under tokenizer.ggml.NAME_token_id, or the usual one; nothing where neither is a token.
+std::optional<std::size_t> special_id(const GgufMetadata& metadata, const GgufVocabulary& words,
+                                      const char* name, std::optional<std::int64_t> usual) {
+    const std::string key = "tokenizer.ggml." + std::string(name) + "_token_id";
+    const auto given = metadata.integer(key, 0);
+    const auto count = static_cast<std::int64_t>(words.tokens.size());
+    if (given && *given >= count)
+        metadata.refuse(key, "below " + std::to_string(count) + ", the number of tokens");
+    const auto id = given ? given : usual;
+    return id && *id < count ? std::optional(static_cast<std::size_t>(*id)) : std::nullopt;
+}
+
+/// Puts tokens before and after every text; null where there are none.
+json template_of(const GgufVocabulary& words, std::optional<std::size_t> before,
+                 std::optional<std::size_t> after) {
+    if (!before && !after)
+        return nullptr;
+    json single = json::array(), specials = json::object();
+    const auto put = [&](std::optional<std::size_t> id) {
+        if (!id)
+            return;
+        const std::string& text = words.tokens[*id];
+        single.push_back({{"SpecialToken", {{"id", text}, {"type_id", 0}}}});
+        specials[text] = {
+            {"id", text}, {"ids", json::array({std::uint64_t{*id}})}, {"tokens", json::array({text})}};
+    };
+    put(before);
+    single.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0}}}});
+    put(after);
+    return {{"type", "TemplateProcessing"}, {"single", single}, {"special_tokens", specials}};
+}
+
+/// Begin and end tokens, as add_bos_token and add_eos_token say.
+json ends_of(const GgufMetadata& metadata, const GgufVocabulary& words, bool usually_begins,
+             std::optional<std::int64_t> usual_bos = {}) {
+    const auto wanted = [&](const char* key, bool usual) { return metadata.flag(key).value_or(usual); };
+    const auto bos = special_id(metadata, words, "bos", usual_bos),
+               eos = special_id(metadata, words, "eos", {});
+    return template_of(words, wanted("tokenizer.ggml.add_bos_token", usually_begins) ? bos : std::nullopt,
+                       wanted("tokenizer.ggml.add_eos_token", false) ? eos : std::nullopt);
+}
+
+// The patterns are those of the families' own tokenizer.json.
+constexpr const char* llama3_pattern =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr const char* qwen2_pattern =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr const char* tekken_pattern =
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr const char* gpt4o_pattern =
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+
+/// How a tokenizer cuts a text before its merges.
+struct PreTokenizer {
+    std::string_view name; ///< tokenizer.ggml.pre
+    const char* pattern;   ///< null: GPT-2's
+    bool single_digits = false;
+    bool normalizes = false;     ///< to Unicode's form NFC
+    bool ignores_merges = false; ///< a word that is a token is that token
+    bool begins = false;         ///< where add_bos_token is missing
+};
+
+constexpr std::array pre_tokenizers{
+    PreTokenizer{.name = "gpt-2", .pattern = nullptr},
+    PreTokenizer{.name = "gpt2", .pattern = nullptr},
+    PreTokenizer{.name = "default", .pattern = nullptr},
+    PreTokenizer{.name = "olmo", .pattern = nullptr},
+    PreTokenizer{.name = "phi-2", .pattern = nullptr},
+    PreTokenizer{.name = "mpt", .pattern = nullptr},
+    PreTokenizer{.name = "jais", .pattern = nullptr},
+    PreTokenizer{.name = "smollm", .pattern = nullptr, .single_digits = true},
+    PreTokenizer{.name = "starcoder", .pattern = nullptr, .single_digits = true},
+    PreTokenizer{.name = "refact", .pattern = nullptr, .single_digits = true},
+    PreTokenizer{.name = "command-r", .pattern = nullptr, .single_digits = true},
+    PreTokenizer{.name = "llama-bpe", .pattern = llama3_pattern, .ignores_merges = true, .begins = true},
+    PreTokenizer{.name = "llama3", .pattern = llama3_pattern, .ignores_merges = true, .begins = true},
+    PreTokenizer{.name = "llama-v3", .pattern = llama3_pattern, .ignores_merges = true, .begins = true},
+    PreTokenizer{.name = "smaug-bpe", .pattern = llama3_pattern},
+    PreTokenizer{.name = "dbrx", .pattern = llama3_pattern},
+    PreTokenizer{.name = "qwen2", .pattern = qwen2_pattern, .normalizes = true},
+    PreTokenizer{.name = "deepseek-r1-qwen", .pattern = qwen2_pattern, .normalizes = true},
+    PreTokenizer{.name = "stablelm2", .pattern = qwen2_pattern},
+    PreTokenizer{.name = "tekken", .pattern = tekken_pattern, .ignores_merges = true, .begins = true},
+    PreTokenizer{.name = "gpt-4o", .pattern = gpt4o_pattern}};
+
+const PreTokenizer& find_pre_tokenizer(const GgufMetadata& metadata) {
+    constexpr const char* key = "tokenizer.ggml.pre";
+    const std::string architecture = metadata.text("general.architecture").value_or("");
+    // Older files do not name the pattern: the architecture tells it.
+    const char* const usual = architecture == "llama"                              ? "llama-bpe"
+                              : architecture == "qwen2" || architecture == "qwen3" ? "qwen2"
+                                                                                   : "gpt-2";
+    const std::string given = metadata.text(key).value_or("default");
+    const auto row =
+        std::ranges::find(pre_tokenizers, given == "default" ? usual : given, &PreTokenizer::name);
+    if (row != pre_tokenizers.end())
+        return *row;
+    std::string known;
+    for (const PreTokenizer& one : pre_tokenizers)
+        known += (known.empty() ? "" : ", ") + std::string(one.name);
+    metadata.refuse(key, "one of " + known);
+}
+
+json byte_level_description(const GgufMetadata& metadata, const GgufVocabulary& words) {
+    constexpr const char* merges_key = "tokenizer.ggml.merges";
+    const PreTokenizer& pre = find_pre_tokenizer(metadata);
+    if (!metadata.has(merges_key))
+        metadata.refuse(merges_key, "a list of the merges");
+    json steps = json::array();
+    if (pre.single_digits)
+        steps.push_back({{"type", "Digits"}, {"individual_digits", true}});
+    if (pre.pattern != nullptr)
+        steps.push_back({{"type", "Split"},
+                         {"pattern", {{"Regex", pre.pattern}}},
+                         {"behavior", "Isolated"},
+                         {"invert", false}});
+    steps.push_back({{"type", "ByteLevel"},
+                     {"add_prefix_space", metadata.flag("tokenizer.ggml.add_space_prefix").value_or(false)},
+                     {"use_regex", pre.pattern == nullptr}});
+    return {{"added_tokens", added_tokens(words)},
+            {"normalizer", pre.normalizes ? json{{"type", "NFC"}} : json(nullptr)},
+            {"pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", steps}}},
+            {"post_processor", ends_of(metadata, words, pre.begins)},
+            {"decoder", {{"type", "ByteLevel"}}},
+            {"model",
+             {{"type", "BPE"},
+              {"vocab", vocab_of(words.tokens)},
+              {"merges", metadata.texts(merges_key)},
+              {"ignore_merges", pre.ignores_merges}}}};
+}
+
+/// Every way to cut a piece into two pieces is a merge; the higher the score of the whole piece, the sooner
+/// it is made. Of equal scores the longer first part comes first, as in Hugging Face's conversion.
+json merges_by_score(const GgufVocabulary& words, const std::vector<double>& scores) {
+    struct Merge {
+        double score;
+        std::string_view first, second;
+    };
+    std::unordered_map<std::string_view, std::size_t> ids;
+    for (std::size_t id = 0; id < words.tokens.size(); ++id)
+        if (words.types[id] == TokenType::normal || words.types[id] == TokenType::user_defined)
+            ids.emplace(words.tokens[id], id);
+    std::vector<Merge> merges;
+    for (const auto& [piece, id] : ids)
+        text::for_each_letter(piece, [&, piece = piece, id = id](char32_t, std::size_t at, std::size_t) {
+            if (at > 0 && ids.contains(piece.substr(0, at)) && ids.contains(piece.substr(at)))
+                merges.push_back({scores[id], piece.substr(0, at), piece.substr(at)});
+        });
+    std::ranges::sort(merges, std::greater<>(), [](const Merge& merge) {
+        return std::tuple(merge.score, merge.first.size(), merge.second.size(), merge.first, merge.second);
+    });
+    json list = json::array();
+    for (const Merge& merge : merges)
+        list.push_back({std::string(merge.first), std::string(merge.second)});
+    return list;
+}
+
+json scored_description(const GgufMetadata& metadata, const GgufVocabulary& words) {
+    constexpr const char* scores_key = "tokenizer.ggml.scores";
+    const std::vector<double> scores = metadata.numbers(scores_key);
+    if (scores.size() != words.tokens.size())
+        metadata.refuse(scores_key,
+                        "a list of " + std::to_string(words.tokens.size()) + " numbers, one for each token");
+    const bool prefix = metadata.flag("tokenizer.ggml.add_space_prefix").value_or(true);
+    const json to_blank{{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", blank}};
+    json normalizers = json::array(), decoders = json::array();
+    if (prefix)
+        normalizers.push_back({{"type", "Prepend"}, {"prepend", blank}});
+    normalizers.push_back(to_blank);
+    decoders.push_back({{"type", "Replace"}, {"pattern", {{"String", blank}}}, {"content", " "}});
+    decoders.push_back({{"type", "ByteFallback"}});
+    decoders.push_back({{"type", "Fuse"}});
+    if (prefix)
+        decoders.push_back({{"type", "Strip"}, {"content", " "}, {"start", 1U}, {"stop", 0U}});
+    const auto unknown = special_id(metadata, words, "unknown", 0);
+    return {{"added_tokens", added_tokens(words)},
+            {"normalizer", {{"type", "Sequence"}, {"normalizers", normalizers}}},
+            {"pre_tokenizer", nullptr},
+            {"post_processor", ends_of(metadata, words, true, 1)},
+            {"decoder", {{"type", "Sequence"}, {"decoders", decoders}}},
+            {"model",
+             {{"type", "BPE"},
+              {"vocab", vocab_of(words.tokens)},
+              {"merges", merges_by_score(words, scores)},
+              {"unk_token", unknown ? json(words.tokens[*unknown]) : json(nullptr)},
+              {"fuse_unk", true},
+              {"byte_fallback", words.has(TokenType::byte)}}}};
+}
+
+/// The converter marks pieces that begin a word, where BERT's vocabulary marks those that go on with one.
+json word_piece_description(const GgufMetadata& metadata, const GgufVocabulary& words) {
+    std::vector<std::string> pieces = words.tokens;
+    bool cased = false;
+    for (std::size_t id = 0; id < pieces.size(); ++id) {
+        if (words.types[id] != TokenType::normal ||
+            (pieces[id].starts_with('[') && pieces[id].ends_with(']')))
+            continue;
+        pieces[id] = pieces[id].starts_with(blank) ? pieces[id].substr(blank.size()) : "##" + pieces[id];
+        cased = cased || std::ranges::any_of(pieces[id], [](char c) { return c >= 'A' && c <= 'Z'; });
+    }
+    const auto needed = [&](const char* name, std::int64_t usual) {
+        const auto id = special_id(metadata, words, name, usual);
+        if (!id)
+            metadata.refuse("tokenizer.ggml." + std::string(name) + "_token_id", "the id of a token");
+        return *id;
+    };
+    constexpr std::int64_t usual_unknown = 100, usual_cls = 101, usual_sep = 102;
+    // Newer files call the token before a text bos, older ones cls; that after it was once misspelt.
+    const auto cls = needed(metadata.has("tokenizer.ggml.cls_token_id") ? "cls" : "bos", usual_cls);
+    const auto sep =
+        needed(metadata.has("tokenizer.ggml.seperator_token_id") ? "seperator" : "sep", usual_sep);
+    // The format does not say whether letters become small ones; a vocabulary without large ones does.
+    return {{"added_tokens", added_tokens(words)},
+            {"normalizer",
+             {{"type", "BertNormalizer"},
+              {"clean_text", true},
+              {"handle_chinese_chars", true},
+              {"strip_accents", !cased},
+              {"lowercase", !cased}}},
+            {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
+            {"post_processor", template_of(words, cls, sep)},
+            {"decoder", {{"type", "WordPiece"}}},
+            {"model",
+             {{"type", "WordPiece"},
+              {"vocab", vocab_of(pieces)},
+              {"unk_token", words.tokens[needed("unknown", usual_unknown)]}}}};
+}
+
+} // namespace
+
+nlohmann::json gguf_tokenizer_description(const GgufMetadata& metadata) {
+    constexpr const char* key = "tokenizer.ggml.model";
+    const std::string model = metadata.text(key).value_or("");
+    json (*describe)(const GgufMetadata&, const GgufVocabulary&) = model == "gpt2"    ? byte_level_description
+                                                                   : model == "llama" ? scored_description
+                                                                   : model == "bert"  ? word_piece_description
+                                                                                      : nullptr;
+    if (describe == nullptr)
+        metadata.refuse(key, "gpt2, llama or bert, the tokenizers that are read from GGUF files");
+    return describe(metadata, read_vocabulary(metadata));
+}
+
+std::unique_ptr<text::Tokenizer> load_model_tokenizer(const std::string& path) {
+    if (!is_gguf(path))
+        return text::load_tokenizer(path);
+    const GgufFile file = GgufFile::open_lazily(path);
+    return text::build_tokenizer(gguf_tokenizer_description(file.metadata()), path);
+}
+
+} // namespace headscope::checkpoint

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "core/checkpoint/gguf/gguf_metadata.h"
+#include "core/text/tokenizer/tokenizer.h"
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace headscope::checkpoint {
+
+/// The tokenizer that the keys tokenizer.ggml.* describe, as the content of a tokenizer.json: model gpt2
+/// (byte-level BPE, whose pattern `pre` names), llama (SentencePiece's BPE: of two merges the one whose piece
+/// has the higher score comes first) or bert (WordPiece). Throws Error(input) naming the key for what is
+/// missing, malformed or of another kind.
+nlohmann::json gguf_tokenizer_description(const GgufMetadata& metadata);
+
+/// The tokenizer of a model: of a GGUF file, or what text::load_tokenizer reads. Throws Error(input)
+/// likewise.
+std::unique_ptr<text::Tokenizer> load_model_tokenizer(const std::string& path);
+
+} // namespace headscope::checkpoint

@@ -1,0 +1,175 @@
+#include "core/checkpoint/model/local_models.h"
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/user_folders.h"
+#include "core/checkpoint/gguf/gguf_file.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+namespace headscope::checkpoint {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view models_prefix = "models--";
+
+std::string environment(const char* name) {
+    const char* const value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+/// The folders in a folder; none when it cannot be read.
+std::vector<fs::path> folders_in(const fs::path& folder) {
+    std::vector<fs::path> found;
+    std::error_code fault;
+    for (fs::directory_iterator entry(folder, fault), end; !fault && entry != end; entry.increment(fault))
+        if (std::error_code ignored; entry->is_directory(ignored))
+            found.push_back(entry->path());
+    return found;
+}
+
+/// "models--openai-community--gpt2" is openai-community/gpt2.
+std::string name_of(const fs::path& folder) {
+    std::string name = folder.filename().string().substr(models_prefix.size());
+    constexpr std::string_view joint = "--";
+    for (auto at = name.find(joint); at != std::string::npos; at = name.find(joint, at + 1))
+        name.replace(at, joint.size(), "/");
+    return name;
+}
+
+std::string first_line(const fs::path& path) {
+    try {
+        const std::string text = read_file(path.string());
+        return text.substr(0, text.find_first_of("\r\n"));
+    } catch (const Error&) {
+        return "";
+    }
+}
+
+/// Tensors are there as well as config.json, and no link leads nowhere.
+bool has_tensors(const fs::path& folder) {
+    return is_checkpoint(folder.string()) && TensorFiles::are_in(folder.string());
+}
+
+std::vector<fs::path> gguf_files_in(const fs::path& folder) {
+    std::vector<fs::path> found;
+    std::error_code fault;
+    for (fs::directory_iterator entry(folder, fault), end; !fault && entry != end; entry.increment(fault))
+        if (entry->path().extension() == ".gguf" && is_gguf(entry->path().string()))
+            found.push_back(entry->path());
+    return found;
+}
+
+bool has_models(const fs::path& folder) {
+    return has_tensors(folder) || !gguf_files_in(folder).empty();
+}
+
+std::optional<fs::path> chosen_revision(const fs::path& model) {
+    const fs::path snapshots = model / "snapshots";
+    // A name with a folder in it would lead out of the snapshots.
+    const fs::path main = first_line(model / "refs" / "main");
+    if (!main.empty() && main.filename() == main && main != "." && main != ".." &&
+        has_models(snapshots / main))
+        return snapshots / main;
+    std::vector<fs::path> all = folders_in(snapshots);
+    std::erase_if(all, [](const fs::path& folder) { return !has_models(folder); });
+    const auto newest = std::ranges::max_element(all, {}, [](const fs::path& folder) {
+        std::error_code fault;
+        const auto time = fs::last_write_time(folder, fault);
+        return fault ? fs::file_time_type::min() : time;
+    });
+    return newest == all.end() ? std::nullopt : std::optional(*newest);
+}
+
+/// What a folder is or holds itself, called `name` or after it.
+void add_models(const fs::path& folder, const std::string& name, const std::string& before,
+                std::vector<LocalModel>& found) {
+    if (has_tensors(folder))
+        found.push_back(describe_model(name, folder.string()));
+    for (const fs::path& file : gguf_files_in(folder))
+        found.push_back(describe_model(before + file.filename().string(), file.string()));
+}
+
+} // namespace
+
+bool is_checkpoint(const std::string& path) {
+    std::error_code ignored;
+    return fs::is_regular_file(fs::path(path) / "config.json", ignored) || is_gguf(path);
+}
+
+std::vector<std::string> tokenizer_sources(const Model& model) {
+    if (const GgufFile* const gguf = model.files().gguf()) {
+        const GgufValue* const kind = gguf->metadata().find("tokenizer.ggml.model");
+        const auto* const name = kind == nullptr ? nullptr : std::get_if<std::string>(&kind->value);
+        return name == nullptr ? std::vector<std::string>() : std::vector{*name + " in the file"};
+    }
+    std::vector<std::string> found;
+    for (const char* name : {"tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt",
+                             "vocab.txt", "tokenizer.model", "special_tokens_map.json", "added_tokens.json"})
+        if (std::error_code ignored; fs::exists(fs::path(model.path()) / name, ignored))
+            found.emplace_back(name);
+    return found;
+}
+
+LocalModel describe_model(const std::string& name, const std::string& path) {
+    LocalModel found;
+    found.name = name;
+    found.path = path;
+    try {
+        const Model model = Model::open(path);
+        found.family = model.architecture().family;
+        found.layers = model.architecture().layers;
+        found.H = model.architecture().H;
+        for (const auto& [dtype, numbers] : model.report().parameters)
+            found.parameters += numbers;
+        for (const TensorFiles::File& file : model.files().files())
+            found.bytes += std::visit([](const auto& opened) { return opened->size_bytes(); }, file);
+        const std::vector<std::string> tokenizers = tokenizer_sources(model);
+        found.tokenizer = tokenizers.empty() ? "" : tokenizers.front();
+        found.problem = model.problem();
+    } catch (const Error& fault) {
+        found.problem = fault.what();
+    }
+    return found;
+}
+
+std::string local_models_folder() {
+    if (const std::string hub = environment("HF_HUB_CACHE"); !hub.empty())
+        return hub;
+    if (const std::string home = environment("HF_HOME"); !home.empty())
+        return home + "/hub";
+    const fs::path cache = user_folder(UserFolder::cache);
+    return cache.empty() ? "" : (cache / "huggingface" / "hub").string();
+}
+
+std::string checkpoint_name(const std::string& folder) {
+    fs::path path = fs::path(folder).lexically_normal();
+    if (!path.has_filename())
+        path = path.parent_path();
+    const fs::path kept = path.parent_path().parent_path();
+    const bool cached =
+        path.parent_path().filename() == "snapshots" && kept.filename().string().starts_with(models_prefix);
+    return cached ? name_of(kept) : path.filename().string();
+}
+
+std::vector<LocalModel> local_models(const std::string& folder) {
+    std::vector<LocalModel> found;
+    if (is_gguf(folder))
+        found.push_back(describe_model(checkpoint_name(folder), folder));
+    add_models(folder, checkpoint_name(folder), "", found);
+    for (const fs::path& inner : folders_in(folder)) {
+        if (!inner.filename().string().starts_with(models_prefix))
+            add_models(inner, inner.filename().string(), inner.filename().string() + "/", found);
+        else if (const auto revision = chosen_revision(inner))
+            add_models(*revision, name_of(inner), name_of(inner) + "/", found);
+    }
+    std::ranges::sort(found, {}, &LocalModel::name);
+    return found;
+}
+
+} // namespace headscope::checkpoint

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "core/checkpoint/model/model.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace headscope::checkpoint {
+
+/// A checkpoint on this machine, as the headers of its files describe it.
+struct LocalModel {
+    std::string name;   ///< "openai-community/gpt2"
+    std::string path;   ///< of its folder or GGUF file
+    std::string family; ///< "gpt2"; empty, as what follows, when it cannot be opened here
+    std::int64_t layers = 0;
+    std::int64_t H = 0;
+    std::int64_t parameters = 0; ///< numbers in its files
+    std::uint64_t bytes = 0;     ///< of its files with tensors
+    std::string tokenizer;       ///< what the tokenizer is read from; empty: there is none
+    std::string problem;         ///< why it does not run, in a sentence; empty: it runs
+};
+
+/// Whether a path is meant as a checkpoint: a folder that holds a config.json, or a file that begins as GGUF
+/// files do. Whether it can be opened, opening tells.
+bool is_checkpoint(const std::string& path);
+
+/// What a model's tokenizer can be read from: files of its folder, or "gpt2 in the file" for a GGUF file
+/// whose key tokenizer.ggml.model says gpt2. Empty: it has none.
+std::vector<std::string> tokenizer_sources(const Model& model);
+
+/// Opens the headers of a checkpoint; no weight is read. Throws nothing but std::bad_alloc: what cannot be
+/// opened has a problem.
+LocalModel describe_model(const std::string& name, const std::string& path);
+
+/// The folder of the Hugging Face cache: HF_HUB_CACHE, else HF_HOME/hub, else huggingface/hub in the user's
+/// cache folder. Empty when the environment names none of them.
+std::string local_models_folder();
+
+/// The checkpoints in a folder, described, by name: those of a Hugging Face cache, of each the revision that
+/// its branch main names, else the newest; folders with config.json and safetensors; GGUF files. The folder
+/// itself, where it is a checkpoint or a GGUF file. A folder that is missing or cannot be read has none.
+std::vector<LocalModel> local_models(const std::string& folder);
+
+/// What people call a checkpoint: "openai-community/gpt2" for a revision in the cache, else the name of the
+/// folder or file.
+std::string checkpoint_name(const std::string& path);
+
+} // namespace headscope::checkpoint

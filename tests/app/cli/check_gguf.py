@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""check_gguf.py PROGRAM DATA: GGUF files give the numbers of the checkpoints that they were made from.
+
+write_gguf.py, beside the other comparisons with other people's programs, writes them. Attention weights, hidden states and
+logits are compared bit by bit with those of a folder of safetensors with the same weights: float32 as they are, all other
+types as NumPy turns them back. Exits with 77 where NumPy is not installed.
+"""
+import json
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+try:
+    import numpy as np
+except ImportError:
+    print("skipped: NumPy is not installed (Debian: python3-numpy)")
+    sys.exit(SKIPPED)
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "peers"))
+import write_gguf as gguf  # noqa: E402
+
+IDS = "3,17,64,5,99,2,41,7,120,8,33,11"
+MODELS = ["llama_tiny_untied", "llama_tiny_tied", "mistral_tiny", "qwen2_tiny_bf16", "qwen3_tiny", "gemma2_tiny", "gemma3_tiny",
+          "phi3_tiny", "gpt_neox_tiny", "gpt2_tiny", "bert_tiny"]  # fmt: skip
+TOKENIZERS = ["gpt2_like", "llama3_like", "llama2_like", "gemma_like", "bert_like_uncased"]
+
+
+def run(program, *arguments, code=0):
+    done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True)
+    assert done.returncode == code, f"{arguments}: exit code {done.returncode}: {done.stderr}"
+    return done.stdout if code == 0 else done.stderr
+
+
+def trace(program, model, out, ids=IDS, *more):
+    run(program, "trace", "--model", model, "--ids", ids, "-o", out, *more)
+    return gguf.read_safetensors(out)
+
+
+def write_safetensors(path, tensors):
+    header, data = {}, b""
+    for name, tensor in tensors.items():
+        raw = np.ascontiguousarray(tensor, "<f4").tobytes()
+        header[name] = {"dtype": "F32", "shape": list(tensor.shape), "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    head = json.dumps(header).encode()
+    pathlib.Path(path).write_bytes(struct.pack("<Q", len(head)) + head + data)
+
+
+def same(got, want, where, left_out=()):
+    assert set(want) - set(left_out) <= set(got), f"{where}: {set(want) - set(got)} missing"
+    for name, numbers in want.items():
+        if name not in left_out:
+            assert np.array_equal(got[name], numbers), f"{where}: {name} differs by {np.abs(got[name] - numbers).max()}"
+
+
+def check_float32(program, models, folder):
+    for version, name in enumerate(MODELS):
+        out = folder / f"{name}.gguf"
+        gguf.convert(models / name, out, version=2 + version % 2)
+        want = trace(program, models / name, folder / "want.safetensors")
+        got = trace(program, out, folder / "got.safetensors")
+        # The format has no tensors for BERT's head.
+        same(got, want, name, left_out=["logits"] if name == "bert_tiny" else [])
+        assert name != "bert_tiny" or "logits" not in got
+        out.unlink()
+
+
+def rounded(tensor, kind):
+    own = gguf.fitting(tensor, kind)
+    return gguf.decode(gguf.encode(tensor, own), own, tensor.shape)
+
+
+def check_types(program, models, folder):
+    """Types whose blocks fit tiny models, with a family whose layout needs no change before it is rounded."""
+    source = models / "qwen3_tiny"
+    for kind in ("F16", "BF16", "F64", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "IQ4_NL"):
+        model = folder / kind
+        model.mkdir()
+        shutil.copy(source / "config.json", model)
+        tensors = gguf.read_safetensors(source / "model.safetensors")
+        write_safetensors(model / "model.safetensors", {name: rounded(tensor, kind) for name, tensor in tensors.items()})
+        gguf.convert(source, folder / "x.gguf", kind)
+        info = json.loads(run(program, "model", "info", folder / "x.gguf", "--json"))
+        assert info["parameters_by_dtype"].get(kind, 0) > 0 and info["runnable"], info
+        same(trace(program, folder / "x.gguf", folder / "got.safetensors"),
+             trace(program, model, folder / "want.safetensors"), kind)  # fmt: skip
+
+
+def check_blocks(program, folder):
+    """Every type's blocks, of quantised numbers and of random bytes, as rows of the embedding."""
+    random = np.random.default_rng(5)
+    D, rows = 256, 24
+    config = {"model_type": "llama", "hidden_size": D, "num_attention_heads": 4, "num_key_value_heads": 2,
+              "num_hidden_layers": 1, "intermediate_size": 256, "max_position_embeddings": 64, "rms_norm_eps": 1e-5,
+              "rope_theta": 1e4}  # fmt: skip
+    shapes = {"output_norm": (D,), "blk.0.attn_norm": (D,), "blk.0.ffn_norm": (D,), "blk.0.attn_q": (D, D),
+              "blk.0.attn_k": (D // 2, D), "blk.0.attn_v": (D // 2, D), "blk.0.attn_output": (D, D),
+              "blk.0.ffn_gate": (256, D), "blk.0.ffn_up": (256, D), "blk.0.ffn_down": (D, 256)}  # fmt: skip
+    for kind, (_, numbers, size, _, _) in gguf.TYPES.items():
+        tensors = {}
+        for name, shape in shapes.items():
+            tensor = random.standard_normal(shape).astype(np.float32) / 8
+            own = gguf.fitting(tensor, kind)
+            tensors[name + ".weight"] = (own, shape, gguf.encode(tensor, own))
+        table = gguf.encode(random.standard_normal((rows, D)).astype(np.float32), kind)
+        if numbers > 1:  # bit patterns that no quantiser makes; the scales, which are halves, stay finite
+            raw = np.frombuffer(random.bytes(rows * D // numbers * size), np.uint8).reshape(-1, size).copy()
+            for at in {"Q2_K": (80, 82), "Q3_K": (108,), "Q6_K": (208,), "Q8_0": (0,), "Q4_0": (0,), "Q5_0": (0,), "IQ4_NL": (0,), "IQ4_XS": (0,)}.get(kind, (0, 2)):
+                raw[:, at + 1] &= 0xBB
+            table = table[: len(table) // 2] + raw[len(raw) // 2 :].tobytes()
+        tensors["token_embd.weight"] = (kind, (rows, D), table)
+        gguf.write(folder / "b.gguf", gguf.keys_of(config), tensors)
+        got = trace(program, folder / "b.gguf", folder / "got.safetensors", ",".join(map(str, range(rows))), "--stages", "embedding")
+        want = gguf.decode(table, kind, (rows, D))
+        assert np.isfinite(want).all()
+        assert np.array_equal(got["embedding"][0], want), f"{kind}: {np.abs(got['embedding'][0] - want).max()}"
+
+
+def check_rotary(program, models, folder):
+    """Scaled rotary positions, which stand in keys or in a tensor of factors."""
+    cases = {
+        "linear": ("llama_tiny_tied", {"type": "linear", "factor": 4.0}, 0),
+        "yarn": ("qwen3_tiny", {"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}, 0),
+        "llama3": ("llama_tiny_untied", {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+                                         "original_max_position_embeddings": 32}, 1e-5),
+        "longrope": ("phi3_tiny", {"type": "longrope", "short_factor": [1.0, 1.25, 1.5, 2.0], "long_factor": [2.0, 3.0, 4.0, 5.0],
+                                   "attention_factor": 1.25, "original_max_position_embeddings": 8}, 0),
+        "longrope, short": ("phi3_tiny", {"type": "longrope", "short_factor": [1.0, 1.25, 1.5, 2.0],
+                                          "long_factor": [2.0, 3.0, 4.0, 5.0], "attention_factor": 1.25,
+                                          "original_max_position_embeddings": 32}, 0),
+    }  # fmt: skip
+    for name, (source, scaling, tolerance) in cases.items():
+        model = folder / name
+        model.mkdir()
+        config = json.loads((models / source / "config.json").read_text())
+        plain = trace(program, models / source, folder / "plain.safetensors")
+        config["rope_scaling"] = scaling
+        config.pop("original_max_position_embeddings", None)
+        (model / "config.json").write_text(json.dumps(config))
+        shutil.copy(models / source / "model.safetensors", model)
+        gguf.convert(model, folder / "r.gguf")
+        got = trace(program, folder / "r.gguf", folder / "got.safetensors")
+        want = trace(program, model, folder / "want.safetensors")
+        assert not np.allclose(want["logits"], plain["logits"], atol=1e-3), name
+        if tolerance == 0:
+            same(got, want, name)
+        else:  # the factors of frequencies are float32 numbers
+            assert np.abs(got["logits"] - want["logits"]).max() < tolerance, name
+
+
+def check_tokenizers(program, models, data, folder):
+    texts = json.loads((data / "tokenizers" / "strings.json").read_text())
+    lines = folder / "texts"
+    lines.write_text("".join(json.dumps(text) + "\n" for text in texts))
+    for name in TOKENIZERS:
+        tokenizer = data / "tokenizers" / name
+        gguf.convert(models / "llama_tiny_tied", folder / "t.gguf", tokenizer=tokenizer)
+        out = run(program, "tokenize", "--tokenizer", folder / "t.gguf", "--text-file", lines, "--json")
+        cases = json.loads((tokenizer / "cases.json").read_text())
+        cases = cases["cases"] if isinstance(cases, dict) else cases
+        got = [json.loads(line) for line in out.splitlines()]
+        assert len(got) == len(cases) == len(texts)
+        wrong = [case["i"] for case, own in zip(cases, got) if case["ids"] != own["ids"]]
+        assert not wrong, f"{name}: {len(wrong)} of {len(texts)} texts, first {wrong[0]}: {texts[wrong[0]]!r}"
+
+
+def main():
+    program, data = sys.argv[1], pathlib.Path(sys.argv[2])
+    models = data / "models"
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        check_float32(program, models, folder)
+        check_types(program, models, folder)
+        check_blocks(program, folder)
+        check_rotary(program, models, folder)
+        check_tokenizers(program, models, data, folder)
+    print("GGUF files: as the checkpoints that they were made from")
+
+
+if __name__ == "__main__":
+    main()
