@@ -13,8 +13,8 @@ namespace headscope::checkpoint {
 #define HEADSCOPE_FAMILIES(row)                                                                              \
     row(gpt2) row(bert) row(distilbert) row(roberta) row(llama) row(mistral) row(qwen2) row(qwen3)           \
         row(smollm3) row(phi3) row(opt) row(gpt_neo) row(gpt_neox) row(phi) row(gptj) row(falcon) row(bloom) \
-            row(modernbert) row(gemma2) row(gemma3_text) row(olmo) row(olmo2) row(olmo3) row(gpt_oss) row(t5)  \
-                row(mt5) row(bart) row(mbart) row(marian)
+            row(modernbert) row(gemma2) row(gemma3_text) row(olmo) row(olmo2) row(olmo3) row(gpt_oss)        \
+                row(t5) row(mt5) row(bart) row(mbart) row(marian)
 
 #define HEADSCOPE_DECLARE(name) Architecture read_##name(const ConfigReader& reader);
 HEADSCOPE_FAMILIES(HEADSCOPE_DECLARE)

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+
+namespace headscope::checkpoint {
+
+/// Every weight of a model, whatever its family calls it. Those from W_QKV on exist once per layer.
+enum class WeightId : std::uint8_t {
+    word_table,
+    position_table,
+    token_type_table,
+    embedding_norm_weight,
+    embedding_norm_bias,
+    final_norm_weight,
+    final_norm_bias,
+    head_dense,
+    head_dense_bias,
+    head_norm_weight,
+    head_norm_bias,
+    output_table, ///< (vocab, D): the head multiplies by its transpose, as by the word table's
+    output_bias,
+    bucket_table, ///< (buckets, H): the biases of DistanceBuckets
+    W_QKV,        ///< W_Q, W_K and W_V in one tensor
+    b_QKV,
+    W_Q,
+    W_K,
+    W_V,
+    W_O,
+    b_Q,
+    b_K,
+    b_V,
+    b_O,
+    q_norm, ///< of every query head
+    k_norm,
+    q_norm_all, ///< of all query heads together
+    k_norm_all,
+    sink,
+    norm1_weight, ///< the attention's norm
+    norm1_bias,
+    norm2_weight, ///< the MLP's
+    norm2_bias,
+    norm1_after_weight, ///< of the branch's output
+    norm2_after_weight,
+    mlp_gate_in, ///< mlp_gate and mlp_in in one tensor
+    mlp_gate,    ///< what the activation works on, where there are two
+    mlp_gate_bias,
+    mlp_in,
+    mlp_in_bias,
+    mlp_out,
+    mlp_out_bias,
+    router, ///< says which experts a token uses
+    router_bias,
+    experts_gate_in, ///< of every expert mlp_gate and mlp_in, one column of each in turn
+    experts_gate_in_bias,
+    experts_out,
+    experts_out_bias
+};
+inline constexpr int weight_count = 48;
+static_assert(static_cast<int>(WeightId::experts_out_bias) + 1 == weight_count);
+inline bool is_per_layer(WeightId weight) {
+    return weight >= WeightId::W_QKV;
+}
+
+} // namespace headscope::checkpoint
