@@ -95,7 +95,7 @@ Architecture read_gguf_architecture(const GgufFile& file) {
     a.names.prefixes = {""};
     a.names.not_needed = {"rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight",
                           "cls."}; // a classifier on top of BERT
-    a.names.output_bias_twin = {};
+    a.names.twins.clear();
     const std::string architecture = *file.metadata().text("general.architecture");
     if (architecture == "llama") {
         a.rotary_pairs = RotaryPairs::neighbours;
