@@ -213,8 +213,8 @@ TEST_CASE("a cell changes exactly with the numbers it reads, with a norm across 
           "[stage][reads]") {
     Problem problem = small_problem(self, 9);
     Numbers numbers(10);
-    problem.weights.q_norm_all = numbers.tensor({self.H * self.dk}, 1);
-    problem.weights.k_norm_all = numbers.tensor({self.Hkv * self.dk}, 1);
+    problem.weights.q_norm_all = numbers.tensor({self.H * self.dk}, 3);
+    problem.weights.k_norm_all = numbers.tensor({self.Hkv * self.dk}, 3);
     problem.norm_eps = 0.5F;
     check_map(problem);
 }

@@ -1,3 +1,4 @@
+#include "core/engine/vulkan/kernels.h"
 #include "tests/catch.h"
 #include "tests/conformance/cases.h"
 #include "tests/conformance/reference.h"
@@ -55,9 +56,14 @@ TEST_CASE("problems larger than one binding are cut and meet the reference") {
     Validated validated;
     validated.options.binding_bytes = 1024;
     vulkan::VulkanEngine engine(0, validated.options);
-    // Left out are those with a row of keys that is larger.
+    // Left out are those with a row of keys that is larger, and with a norm over heads that lie in two
+    // bindings.
     auto cases = with_answers(generated_cases());
-    std::erase_if(cases, [](const ConformanceCase& one) { return one.problem.dims.Tk > 50; });
+    std::erase_if(cases, [](const ConformanceCase& one) {
+        const Dims& d = one.problem.dims;
+        const std::int64_t head = std::max(d.Tq, d.Tk) * vulkan::padded(d.dk);
+        return d.Tk > 50 || (one.problem.parts().joint_norm && d.H * head * 4 > 512);
+    });
     REQUIRE(cases.size() > 300);
     check_none(failures(cases, engine));
     check_none(validated.messages);

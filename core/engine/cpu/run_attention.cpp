@@ -224,6 +224,10 @@ void CpuRun::attend(const Tile& tile, Scratch& scratch) {
         if (!is_dirty(scaled))
             load(scaled, tile, s, key_stride_);
         apply_masks(tile, scratch);
+    }
+    if (is_dirty(weights)) {
+        if (!is_dirty(masked))
+            load(masked, tile, s, key_stride_);
         softmax(tile, scratch);
     }
     if (is_dirty(head_out)) {
