@@ -34,10 +34,16 @@ struct MeasuredHead {
     std::int64_t layer = 0, head = 0;
     std::int64_t Tq = 0, Tk = 0;
     bool with_share = true;
+    bool same_tokens = true; ///< queries and keys are those of one text, or nobody knows
     analysis::HeadMetrics metrics;
 
+    std::string_view label() const {
+        const bool of_positions = metrics.labelled && analysis::info_of(*metrics.labelled).positions;
+        return of_positions && !same_tokens ? std::string_view() : metrics.label();
+    }
     std::optional<float> score(const HeadScoreInfo& info) const {
-        const bool known = with_share || info.score != analysis::HeadScore::share;
+        const bool known =
+            (with_share || info.score != analysis::HeadScore::share) && (same_tokens || !info.positions);
         return known && analysis::score_applies(info.score, Tq, Tk) ? std::optional(metrics[info.score])
                                                                     : std::nullopt;
     }
@@ -104,6 +110,7 @@ void measure(const Trace& trace, std::int64_t layer, const std::vector<std::stri
                             .head = h,
                             .Tq = d.Tq,
                             .Tk = d.Tk,
+                            .same_tokens = !trace.parts.cross,
                             .metrics = all[static_cast<std::size_t>(h)]});
     }
 }
@@ -167,7 +174,7 @@ std::string as_json(const std::vector<MeasuredHead>& rows, const Scores& scores)
         text += text.size() == 1 ? "\n " : ",\n ";
         text += row.sequence ? "{\"sequence\": " + std::to_string(*row.sequence) + ", " : "{";
         text += "\"layer\": " + std::to_string(row.layer) + ", \"head\": " + std::to_string(row.head) +
-                ", \"label\": \"" + std::string(row.metrics.label()) + "\"";
+                ", \"label\": \"" + std::string(row.label()) + "\"";
         for (const HeadScoreInfo* info : scores)
             text += ", \"" + std::string(info->id) + "\": " + number_or(row.score(*info), "null");
         text += "}";
@@ -191,7 +198,7 @@ std::vector<std::vector<std::string>> cells_of(const std::vector<MeasuredHead>& 
             line.push_back(std::to_string(*row.sequence));
         line.push_back(std::to_string(row.layer));
         line.push_back(std::to_string(row.head));
-        line.emplace_back(row.metrics.label());
+        line.emplace_back(row.label());
         for (const HeadScoreInfo* info : scores)
             line.push_back(number_or(row.score(*info), ""));
     }

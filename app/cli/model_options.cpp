@@ -88,22 +88,24 @@ void ModelOptions::add_to(CLI::App& command, const std::string& layer) {
     exclude_problem(command, *model);
 }
 
-void ModelOptions::add_stack_to(CLI::App& command) {
+void ModelOptions::add_stack_to(CLI::App& command, bool needed) {
+    needs_stack_ = needed;
     command
         .add_option("--stack", stack_,
-                    "which attention of an encoder-decoder: encoder, decoder (its self-attention) or cross")
+                    "one attention of an encoder-decoder: encoder, decoder (its self-attention) or cross")
         ->check(CLI::IsMember({"encoder", "decoder", "cross"}))
         ->group("A checkpoint")
         ->needs(command.get_option("--model"));
 }
 
-checkpoint::Stack ModelOptions::stack_in(const checkpoint::Architecture& architecture) const {
-    if ((architecture.encoder != nullptr) != stack_.has_value())
-        fail_usage(stack_ ? "--stack " + *stack_ + ": a " + architecture.family +
-                                " model has one stack of layers; leave it out"
-                          : "a " + architecture.family +
-                                " model has three kinds of attention; add --stack encoder, decoder or cross");
-    return stack_of_name(stack_.value_or(""));
+std::optional<checkpoint::Stack> ModelOptions::stack_in(const checkpoint::Architecture& architecture) const {
+    if (stack_ && architecture.encoder == nullptr)
+        fail_usage("--stack " + *stack_ + ": a " + architecture.family +
+                   " model has one stack of layers; leave it out");
+    if (!stack_ && needs_stack_ && architecture.encoder != nullptr)
+        fail_usage("a " + architecture.family +
+                   " model has three kinds of attention; add --stack encoder, decoder or cross");
+    return stack_ ? std::optional(stack_of_name(*stack_)) : std::nullopt;
 }
 
 void DecoderText::add_to(CLI::App& command, const std::string& group, const std::string& ids_help) {
@@ -209,13 +211,14 @@ void ModelOptions::run(const exporting::TraceExport& wanted, const std::vector<s
     exporting::check_model_target(wanted, out);
     const checkpoint::Model model = checkpoint::Model::open(*folder_);
     const checkpoint::ModelInputs inputs = read_inputs(model.architecture());
-    std::int64_t H = model.architecture().H; // the fewest of a stack
-    for (const checkpoint::Stack stack : checkpoint::stacks_of(model.architecture()))
-        H = std::min(H, in_stack(model.architecture(), stack).H);
+    checkpoint::ForwardOptions options;
+    options.stack = stack_in(model.architecture());
+    std::int64_t H = in_stack(model.architecture(), options.stack.value_or(checkpoint::Stack::own)).H;
+    if (!options.stack && model.encoder() != nullptr)
+        H = std::min(H, model.encoder()->architecture().H);
     if (wanted.head && (*wanted.head < 0 || *wanted.head >= H))
         fail_input("there is no head " + std::to_string(*wanted.head) + "; heads are numbered 0 to " +
                    std::to_string(H - 1));
-    checkpoint::ForwardOptions options;
     options.stages = wanted.stages;
     options.layer = layer_;
     options.edits = read_edits(model, gains);
@@ -236,14 +239,12 @@ checkpoint::LayerRun ModelOptions::run_layer(StageSet stages, const std::vector<
     options.edits = read_edits(model, gains);
     options.temperature = temperature;
     options.logits = false;
-    const checkpoint::Stack stack = stack_in(model.architecture());
+    options.stack = stack_in(model.architecture());
     checkpoint::ForwardResult result = forward(model, inputs, options, device);
-    for (checkpoint::LayerRun& run : result.layers)
-        if (run.place.stack == stack)
-            return std::move(run);
-    fail_input("there is no layer " + std::to_string(*options.layer) + " in the " +
-               stack_name(model.architecture(), stack) + "; layers are numbered 0 to " +
-               std::to_string(in_stack(model.architecture(), stack).layers - 1));
+    if (result.layers.empty())
+        fail_input("there is no layer " + std::to_string(*options.layer) + " in the " + *stack_ +
+                   " stack; leave --layer out, or name a lower one");
+    return std::move(result.layers.front());
 }
 
 ModelOptions::Layers ModelOptions::run_layers(StageSet stages, const std::vector<std::string>& gains,
@@ -257,11 +258,9 @@ ModelOptions::Layers ModelOptions::run_layers(StageSet stages, const std::vector
     options.edits = read_edits(model, gains);
     options.temperature = temperature;
     options.logits = false;
-    const checkpoint::Stack stack = stack_in(model.architecture());
+    options.stack = stack_in(model.architecture());
     run.layers = forward(model, run.inputs, options, device).layers;
-    std::erase_if(run.layers,
-                  [stack](const checkpoint::LayerRun& layer) { return layer.place.stack != stack; });
-    if (stack != checkpoint::Stack::own)
+    if (options.stack && *options.stack != checkpoint::Stack::own)
         run.inputs = checkpoint::ModelInputs(run.inputs.source.front()); // what the keys are
     return run;
 }

@@ -43,8 +43,8 @@ public:
     /// Call after ProblemOptions::add_to, because some of these options exclude those. `layer`: help text of
     /// --layer.
     void add_to(CLI::App& command, const std::string& layer);
-    /// Adds --stack: which of the three attentions of an encoder-decoder.
-    void add_stack_to(CLI::App& command);
+    /// Adds --stack: which of the three attentions of an encoder-decoder. `needed`: one has to be named.
+    void add_stack_to(CLI::App& command, bool needed = true);
     bool given() const { return folder_.has_value(); }
     /// Runs the model and writes the file, with the stages `wanted.stages` of each layer. gains: the values
     /// of --gain; temperature: for every layer. Throws Error(usage) when the options contradict each other,
@@ -75,12 +75,14 @@ private:
                                       const std::string& device) const;
     checkpoint::ModelInputs read_inputs(const checkpoint::Architecture& architecture) const;
 
-    /// That of --stack. Throws Error(usage) when an encoder-decoder has none, or another model has one.
-    checkpoint::Stack stack_in(const checkpoint::Architecture& architecture) const;
+    /// That of --stack. Throws Error(usage) when an encoder-decoder has none and needs one, or another model
+    /// has one.
+    std::optional<checkpoint::Stack> stack_in(const checkpoint::Architecture& architecture) const;
 
     std::optional<std::string> folder_, text_, inputs_path_, patch_path_, stack_;
     std::optional<std::vector<std::int64_t>> ids_;
     DecoderText decoder_;
+    bool needs_stack_ = true;
     std::optional<std::int64_t> layer_;
 };
 

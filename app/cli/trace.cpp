@@ -82,6 +82,7 @@ void add_trace(CLI::App& program) {
     const auto options = std::make_shared<TraceOptions>();
     options->problem.add_to(command);
     options->model.add_to(command, "keep the stages of one layer (default: all layers)");
+    options->model.add_stack_to(command, false);
     command.add_option("--stages", options->stages,
                        "a comma list (default: all; weights of a checkpoint) of " + stage_names(true));
     command.add_option("--head", options->head, "keep one head of the stages that have a head axis");

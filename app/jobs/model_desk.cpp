@@ -55,10 +55,9 @@ OpenedModel open_model(const std::string& folder, const std::string& prompt, std
     part->model = checkpoint::open_text_model(folder);
     if (part->model->model->encoder() != nullptr)
         fail_input(part->model->name() +
-                   " has an encoder and a decoder, and the window shows models of one "
-                   "stack of layers; use headscope trace, generate, heads or export "
-                   "with --model " +
-                   folder);
+                   " has an encoder and a decoder: write one of its three attentions with headscope trace "
+                   "--model " +
+                   folder + " --stack cross (or encoder, decoder) -o FILE.safetensors, and open that file");
     check_layer(part->model->model->architecture(), layer);
     progress.check();
     part->prompt = prompt.empty() ? checkpoint::first_prompt(*part->model) : prompt;

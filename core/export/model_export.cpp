@@ -79,6 +79,28 @@ std::vector<SelectedStage> tensors_of(const checkpoint::Model& model, const chec
     return tensors;
 }
 
+/// Those of the queries and keys where one stack's attention was kept, so that the file can be opened as
+/// attention weights; else those of encoder and decoder.
+ordered_json tokens_of(const checkpoint::ModelInputs& inputs, const checkpoint::ForwardResult& result) {
+    using checkpoint::Stack;
+    if (inputs.source.empty())
+        return {{"tokens", inputs.tokens}};
+    const std::vector<std::string>& source = inputs.source.front().tokens;
+    const auto all_of = [&](Stack stack) {
+        return !result.layers.empty() &&
+               std::ranges::all_of(result.layers, [stack](const checkpoint::LayerRun& run) {
+                   return run.place.stack == stack;
+               });
+    };
+    if (all_of(Stack::encoder))
+        return {{"tokens", source}};
+    if (all_of(Stack::own))
+        return {{"tokens", inputs.tokens}};
+    return {{all_of(Stack::cross) ? "kv_tokens" : "decoder_tokens",
+             all_of(Stack::cross) ? source : inputs.tokens},
+            {"tokens", all_of(Stack::cross) ? inputs.tokens : source}};
+}
+
 ordered_json metadata_of(const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,
                          const checkpoint::ForwardResult& result) {
     ordered_json masked = ordered_json::object();
@@ -87,11 +109,7 @@ ordered_json metadata_of(const checkpoint::Model& model, const checkpoint::Model
             const std::string stack = checkpoint::stack_prefix(model.architecture(), run.place.stack);
             masked[stack + std::to_string(run.place.layer)] = masked_rows(run.trace);
         }
-    ordered_json metadata;
-    if (inputs.source.empty())
-        metadata["tokens"] = inputs.tokens;
-    else
-        metadata = {{"tokens", inputs.source.front().tokens}, {"decoder_tokens", inputs.tokens}};
+    ordered_json metadata = tokens_of(inputs, result);
     metadata["config"] = config_of(model.architecture());
     metadata["model"] = model.path();
     if (!result.layers.empty())

@@ -10,11 +10,11 @@ namespace headscope::exporting {
 /// A pass through a model as the bytes of one file, in the formats of trace_bytes: layers.{l}.{stage} for the
 /// stages and layers that the pass kept (cut to wanted.head), those of block_table(), hidden.{0..L} (B,T,D),
 /// logits (B,T,vocab). Of an encoder-decoder the names of what belongs to a stack begin with encoder.,
-/// decoder. or cross.; the metadata has decoder_tokens as well.
-/// safetensors adds input_ids, attention_mask and token_type_ids (I64) as they were given, and metadata
-/// tokens, config, model, device and fully_masked_rows ("l": [[b, i], ...], layers that have some) as JSON
-/// text; json has all of these as members beside "stages"; csv and tsv hold the tensors alone. Throws
-/// Error(input) for a head out of range. Not for npy.
+/// decoder. or cross.; the metadata has decoder_tokens as well. Where one stack alone was kept, tokens are
+/// its queries' and, in cross-attention, kv_tokens its keys'. safetensors adds input_ids, attention_mask and
+/// token_type_ids (I64) as they were given, and metadata tokens, config, model, device and fully_masked_rows
+/// ("l": [[b, i], ...], layers that have some) as JSON text; json has all of these as members beside
+/// "stages"; csv and tsv hold the tensors alone. Throws Error(input) for a head out of range. Not for npy.
 std::string model_trace_bytes(const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,
                               const checkpoint::ForwardResult& result, const TraceExport& wanted);
 

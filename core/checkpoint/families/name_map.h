@@ -81,8 +81,7 @@ struct NameMap {
     std::vector<std::string_view> not_needed; ///< parts of the names of tensors that a run does not use
     /// Full names that a file may use instead: of tensors that share memory it may keep any one.
     std::vector<std::pair<WeightId, std::string>> twins{};
-    /// Of a decoder with an encoder: each layer's cross-attention, as W_Q to b_O with norm1, and the MLP,
-    /// which comes after it. Names as in `body`, where those of the layer's own attention are.
+    /// Of a decoder with an encoder: each layer's cross-attention, as W_Q to b_O with norm1, and its MLP.
     std::vector<TensorName> cross{};
     void add(std::initializer_list<ModuleName> to_body);
     void drop(std::initializer_list<WeightId> from_body);

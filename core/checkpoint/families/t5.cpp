@@ -89,8 +89,14 @@ Architecture read_t5_like(const ConfigReader& reader, const char* family, const 
     encoder.names.add({{"embed_tokens", table, E::vocab, E::D, word_table}});
     encoder.names.prefixes = {"encoder."};
     encoder.names.twins = {{word_table, "shared.weight"}, {word_table, "decoder.embed_tokens.weight"}};
-    if (encoder.tied)
+    // Newer files call every head tied and say by this key whether the table is a head of its own.
+    const char* scaled = "scale_decoder_outputs";
+    const bool scales = reader.flag(scaled, a.tied);
+    a.tied = a.tied && scales;
+    if (a.tied)
         encoder.names.twins.emplace_back(word_table, "lm_head.weight");
+    else if (reader.has(scaled))
+        a.names.twins = {{output_table, "shared.weight"}};
     a.causal = true;
     a.names.cross = attention_names("block.{l}.layer.1.", "EncDecAttention");
     for (TensorName& row : mlp_names("block.{l}.layer.2.", gated))
@@ -98,7 +104,7 @@ Architecture read_t5_like(const ConfigReader& reader, const char* family, const 
     a.names.head = tensors_of({{"lm_head", table, E::vocab, E::D, output_table}});
     a.names.prefixes = {"decoder."};
     a.names.not_needed = {"EncDecAttention.relative_attention_bias"};
-    if (a.tied)
+    if (scales)
         a.head_scale = 1.0 / std::sqrt(static_cast<double>(a.D));
     a.start_id =
         reader.integer("decoder_start_token_id", 0).value_or(reader.integer("pad_token_id", 0).value_or(0));

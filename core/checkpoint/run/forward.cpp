@@ -43,8 +43,12 @@ ForwardResult run_model(const Model& model, const ModelInputs& inputs, const For
     check_edits(model, options.edits);
     cpu::CpuDense cpu;
     ForwardResult result;
+    const auto kept = [&](AttentionPlace place) {
+        return (place.layer < 0 || !options.layer || *options.layer == place.layer) &&
+               (!options.stack || *options.stack == place.stack);
+    };
     pass.watch([&](AttentionPlace place, TensorId id, const Tensor& tensor) {
-        if (options.stages.has(id) && (place.layer < 0 || !options.layer || *options.layer == place.layer))
+        if (options.stages.has(id) && kept(place))
             result.blocks.push_back(
                 {place, id, std::make_shared<const Tensor>(tensor.shape(), tensor.values())});
     });
@@ -52,8 +56,7 @@ ForwardResult run_model(const Model& model, const ModelInputs& inputs, const For
         const AttentionPlace place = attention_place(model.architecture(), n);
         problem = with_edits(std::move(problem), edits_of(options.edits, n));
         problem.temperature *= options.temperature;
-        const bool keep = (!options.stages.empty() || options.keep_problems) &&
-                          (!options.layer || *options.layer == place.layer);
+        const bool keep = (!options.stages.empty() || options.keep_problems) && kept(place);
         const StageSet wanted = keep ? options.stages : StageSet();
         Trace trace = attention(problem, wanted.with(TensorId::output), progress);
         TensorPtr output = trace.slot(TensorId::output);

@@ -17,6 +17,7 @@ namespace headscope::checkpoint {
 struct ForwardOptions {
     StageSet stages{};                   ///< to keep of each layer's attention, and of block_table()
     std::optional<std::int64_t> layer{}; ///< keep those of this layer alone, of each stack that has it
+    std::optional<Stack> stack{};        ///< keep those of this stack alone
     bool keep_problems = false;          ///< keep each kept layer's attention as a problem, weights included
     bool logits = true;
     ModelEdits edits{};

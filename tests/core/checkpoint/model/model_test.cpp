@@ -9,6 +9,7 @@
 #include "tests/test_data.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -81,7 +82,10 @@ ModelInputs three_tokens() {
 }
 
 std::vector<float> logits_of(const Model& model) {
-    const ForwardResult result = run_on_cpu(model, three_tokens(), {});
+    ModelInputs inputs = three_tokens();
+    if (model.encoder() != nullptr)
+        inputs.source = {three_tokens()};
+    const ForwardResult result = run_on_cpu(model, inputs, {});
     REQUIRE(result.logits != nullptr);
     return {result.logits->values().begin(), result.logits->values().end()};
 }
@@ -181,10 +185,65 @@ TEST_CASE("of tensors that share memory a file may keep one, under either name")
     check("bert_tiny", "bert.embeddings.word_embeddings.weight", "cls.predictions.decoder.weight");
     check("bert_tiny", "cls.predictions.bias", "cls.predictions.decoder.bias");
     check("roberta_tiny", "lm_head.bias", "lm_head.decoder.bias");
+    for (const char* kept : {"encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "lm_head.weight"})
+        check("t5_tiny", "shared.weight", kept);
+    for (const char* kept : {"shared.weight", "model.encoder.embed_tokens.weight",
+                             "model.decoder.embed_tokens.weight", "lm_head.weight"})
+        check("bart_tiny", "model.shared.weight", kept);
     Changed untied("llama_tiny_untied");
     untied.tensors.erase("model.embed_tokens.weight");
     const TemporaryFolder folder;
     CHECK(untied.open(folder).report().missing == std::vector<std::string>{"model.embed_tokens.weight"});
+}
+
+TEST_CASE("an encoder-decoder is the same model without its prefix, and with a table for each stack") {
+    for (const char* name : {"bart_tiny", "marian_tiny"}) {
+        INFO(name);
+        const std::vector<float> expected = logits_of(Model::open(test_data("/models/") + std::string(name)));
+        Changed bare(name);
+        bare.rename([](const std::string& old) { return old.starts_with("model.") ? old.substr(6) : old; });
+        const TemporaryFolder folder;
+        CHECK(logits_of(bare.open(folder)) == expected);
+        bare.tensors.erase("final_logits_bias");
+        const Model unbiased = bare.open(folder);
+        CHECK(unbiased.report().head_missing.empty());
+        CHECK(logits_of(unbiased) != expected);
+    }
+    Changed apart("marian_tiny");
+    const std::vector<float> expected = logits_of(Model::open(test_data("/models/marian_tiny")));
+    apart.config.update({{"share_encoder_decoder_embeddings", false}, {"decoder_vocab_size", 150}});
+    const TensorPtr shared = apart.tensors.at("model.shared.weight");
+    apart.tensors.erase("model.shared.weight");
+    apart.tensors["model.encoder.embed_tokens.weight"] = shared;
+    apart.tensors["model.decoder.embed_tokens.weight"] = shared;
+    const TemporaryFolder folder;
+    CHECK(logits_of(apart.open(folder)) == expected);
+    apart.tensors.erase("model.encoder.embed_tokens.weight");
+    CHECK(apart.open(folder).report().missing ==
+          std::vector<std::string>{"model.encoder.embed_tokens.weight"});
+}
+
+TEST_CASE("T5's head is scaled where it is tied, or where the config says so") {
+    Changed changed("t5_tiny");
+    const TemporaryFolder folder;
+    const std::vector<float> tied = logits_of(changed.open(folder));
+    const auto check = [&](double factor) {
+        const std::vector<float> logits = logits_of(changed.open(folder));
+        for (std::size_t i = 0; i < logits.size(); ++i)
+            CHECK(logits[i] == Approx(factor * static_cast<double>(tied[i])).epsilon(1e-4).margin(1e-4));
+    };
+    const double root = std::sqrt(32.0);
+    changed.config["scale_decoder_outputs"] = false; // and tie_word_embeddings true, as newer files say
+    check(root);
+    auto twice = std::make_shared<Tensor>(changed.tensors.at("shared.weight")->shape(),
+                                          changed.tensors.at("shared.weight")->values());
+    for (float& number : twice->values())
+        number *= 2;
+    changed.tensors["lm_head.weight"] = twice;
+    check(2 * root);
+    changed.config.erase("scale_decoder_outputs");
+    changed.config["tie_word_embeddings"] = false;
+    check(2 * root);
 }
 
 TEST_CASE("missing, misshapen, unknown and unused tensors are reported by name") {
