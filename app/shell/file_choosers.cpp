@@ -42,18 +42,32 @@ std::string attention_stem(const AppState& state) {
            reading_suffix(state.view.attention.reading);
 }
 
+/// "1.8 M"
+std::string parameters_text(std::int64_t count) {
+    constexpr double million = 1e6, billion = 1e9;
+    const auto exact = static_cast<double>(count);
+    if (exact < million)
+        return grouped(count);
+    const double shown = exact / (exact < billion ? million : billion);
+    return number(shown, shown < 10 ? 1 : 0) + (exact < billion ? " M" : " B");
+}
+
+OfferedModel offered(const checkpoint::LocalModel& model) {
+    if (!model.problem.empty())
+        return {model.name, model.path, "does not run", "Does not run: " + model.problem};
+    const std::string line = model.family + ", " + std::to_string(model.layers) + " × " +
+                             std::to_string(model.H) + ", " + parameters_text(model.parameters);
+    return {model.name, model.path, line, model_summary(model)};
+}
+
 } // namespace
 
 std::string model_summary(const checkpoint::LocalModel& model) {
-    if (model.family.empty())
-        return "";
-    const auto count = static_cast<double>(model.parameters);
-    constexpr double million = 1e6, billion = 1e9;
-    const bool large = count >= billion;
-    const double shown = count / (large ? billion : million);
-    return model.family + ", " + std::to_string(model.layers) + " layers \u00D7 " + std::to_string(model.H) +
-           " heads, " + number(shown, shown < 10 ? 1 : 0) + (large ? " B" : " M") + " parameters, " +
-           bytes_text(static_cast<std::int64_t>(model.bytes));
+    return model.family.empty()
+               ? ""
+               : model.family + ", " + std::to_string(model.layers) + " layers × " + std::to_string(model.H) +
+                     " heads, " + parameters_text(model.parameters) + " parameters, " +
+                     bytes_text(static_cast<std::int64_t>(model.bytes));
 }
 
 OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::path& last_folder) {
@@ -76,10 +90,10 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
         options.title = "Open a project, a problem, attention weights or a checkpoint";
         options.suffixes = {project_suffix, ".npy", ".safetensors", ".gguf"};
         for (const std::string& name : checkpoint::packaged_models())
-            options.models.push_back({name, name, "comes with the program", ""});
+            options.models.push_back({name, name, "comes with the program", "A small language model"});
         for (const checkpoint::LocalModel& model :
              checkpoint::local_models(checkpoint::local_models_folder()))
-            options.models.push_back({model.name, model.path, model_summary(model), model.problem});
+            options.models.push_back(offered(model));
         break;
     case PathPurpose::save_project:
         options.title = "Save the project";

@@ -16,10 +16,10 @@ struct Place {
 
 /// A checkpoint that the chooser offers under its places.
 struct OfferedModel {
-    std::string label;   ///< "openai-community/gpt2"
-    std::string path;    ///< of its folder or file
-    std::string summary; ///< family and sizes; empty when it cannot be opened
-    std::string problem; ///< why it does not run, one sentence; empty: it runs
+    std::string label; ///< "openai-community/gpt2"
+    std::string path;  ///< of its folder or file
+    std::string line;  ///< under the label: "llama, 4 × 8, 1.8 M"
+    std::string about; ///< the same in full, and why the model does not run
 };
 
 /// Choosing a file to open, or a name to save under: everything but the drawing. Touches the disk only to

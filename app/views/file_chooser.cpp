@@ -63,7 +63,8 @@ std::optional<std::string> models(const FileChooser& chooser, const figure::Rect
     float y = area.y;
     if (offered.empty() || area.h < 60 || area.w == 0)
         return chosen;
-    dialog_text({area.x, y + 20}, "Models", figure::Font::ui, 12.5F, tools.theme.muted, tools);
+    dialog_text({area.x, y + 20}, "Models, layers × heads", figure::Font::ui, 12.5F, tools.theme.muted,
+                tools);
     y += 30;
     for (const OfferedModel& model : offered) {
         if (y + 44 > area.bottom()) {
@@ -75,11 +76,8 @@ std::optional<std::string> models(const FileChooser& chooser, const figure::Rect
         const bool clicked =
             link("model " + model.path, label, {area.x - 8, y, area.w - 8, 28}, false, tools);
         if (ImGui::IsItemHovered())
-            show_tip(text::plain_text(model.label) + (model.summary.empty() ? "" : "\n" + model.summary) +
-                         (model.problem.empty() ? "" : "\nDoes not run: " + model.problem),
-                     tools);
-        const std::string below = model.problem.empty() ? model.summary : "does not run";
-        dialog_text({area.x, y + 38}, fitted(below, figure::Font::ui, 11.5F, area.w - 24, tools),
+            show_tip(text::plain_text(model.label) + "\n" + model.about, tools);
+        dialog_text({area.x, y + 38}, fitted(model.line, figure::Font::ui, 11.5F, area.w - 8, tools),
                     figure::Font::ui, 11.5F, tools.theme.muted, tools);
         if (clicked)
             chosen = model.path;

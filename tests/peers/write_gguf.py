@@ -326,13 +326,15 @@ def write(path, keys, tensors, version=3):
     keys = {"general.alignment": value(U32, ALIGNMENT), **keys}
     head = b"GGUF" + struct.pack("<IQQ", version, len(tensors), len(keys))
     head += b"".join(text(key) + raw for key, raw in keys.items())
-    data = b""
+    offset = 0
     for name, (kind, shape, raw) in tensors.items():
-        data += b"\0" * (-len(data) % ALIGNMENT)
         head += text(name) + struct.pack("<I", len(shape)) + struct.pack(f"<{len(shape)}Q", *reversed(shape))
-        head += struct.pack("<IQ", TYPES[kind][0], len(data))
-        data += raw
-    pathlib.Path(path).write_bytes(head + b"\0" * (-len(head) % ALIGNMENT) + data)
+        head += struct.pack("<IQ", TYPES[kind][0], offset)
+        offset += len(raw) + -len(raw) % ALIGNMENT
+    parts = [raw + b"\0" * (-len(raw) % ALIGNMENT) for _, _, raw in tensors.values()]
+    last = list(tensors.values())[-1:]  # nothing has to follow the last tensor
+    parts[-1:] = [raw for _, _, raw in last]
+    pathlib.Path(path).write_bytes(head + b"\0" * (-len(head) % ALIGNMENT) + b"".join(parts))
 
 
 def read_safetensors(path):
@@ -567,7 +569,9 @@ def tokenizer_keys(folder):
         add("unknown_token_id", value(U32, vocab[model["unk_token"]]))
     else:
         add("model", value(STRING, "gpt2"))
-        add("pre", value(STRING, "llama-bpe" if model["ignore_merges"] else "gpt-2"))
+        add("pre", value(STRING, "llama-bpe" if model.get("ignore_merges") else "gpt-2"))
+        steps = described["pre_tokenizer"].get("pretokenizers", [described["pre_tokenizer"]])
+        add("add_space_prefix", value(BOOL, any(step.get("add_prefix_space", False) for step in steps)))
         add("merges", array(STRING, [m if isinstance(m, str) else " ".join(m) for m in model["merges"]]))
     if model["type"] == "BPE":
         add("add_bos_token", value(BOOL, bool(around)))

@@ -167,6 +167,17 @@ def check_tokenizers(program, models, data, folder):
         assert not wrong, f"{name}: {len(wrong)} of {len(texts)} texts, first {wrong[0]}: {texts[wrong[0]]!r}"
 
 
+def check_text(program, data, folder):
+    """pocket goes on with a text as one file, with weights of 8 bits too."""
+    pocket = data.parents[1] / "assets" / "models" / "pocket"
+    prompt = ["--text", "When Mary and John went to the shop, John gave a book to", "--tokens", "8"]
+    want = run(program, "generate", "--model", pocket, *prompt)
+    for kind in ("F32", "Q8_0"):
+        gguf.convert(pocket, folder / "pocket.gguf", kind, tokenizer=pocket)
+        got = run(program, "generate", "--model", folder / "pocket.gguf", *prompt)
+        assert got == want, f"{kind}: {got}"
+
+
 def main():
     program, data = sys.argv[1], pathlib.Path(sys.argv[2])
     models = data / "models"
@@ -177,6 +188,7 @@ def main():
         check_blocks(program, folder)
         check_rotary(program, models, folder)
         check_tokenizers(program, models, data, folder)
+        check_text(program, data, folder)
     print("GGUF files: as the checkpoints that they were made from")
 
 
