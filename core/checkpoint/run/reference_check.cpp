@@ -137,12 +137,15 @@ std::vector<ReferenceRow> check_against(const Model& model, const format::Safete
     if (run.logits != nullptr)
         comparison.add(logits_kind, std::nullopt, 0, *run.logits, inputs);
     std::vector<ReferenceRow> rows = comparison.take();
-    if (rows.empty())
-        fail_input(reference.source() +
-                   " has no attentions.0, hidden_states.0 or logits to compare with, nor expect.attentions, "
-                   "expect.hidden_states or expect.logits" +
+    if (rows.empty()) {
+        const std::string stack = stack_name(architecture, stacks_of(architecture).front());
+        const std::string part = stack.empty() ? "" : stack + "_";
+        fail_input(reference.source() + " has no " + part + "attentions.0, " + part +
+                   "hidden_states.0 or logits to compare with, nor expect." + part + "attentions, expect." +
+                   part + "hidden_states or expect.logits" +
                    (run.logits == nullptr ? " (the checkpoint has no head)" : "") +
                    "; make it with the recipe in the manual, checkpoints.md");
+    }
     return rows;
 }
 
