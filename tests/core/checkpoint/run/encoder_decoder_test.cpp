@@ -159,9 +159,10 @@ TEST_CASE("a run of an encoder-decoder starts where its edits or its texts begin
             CHECK_FALSE(std::ranges::equal(alone->logits()->values(), plain->logits()->values()));
             for (std::int64_t m = 0; m < attention_count(a); ++m) {
                 const Problem changed = alone->problem(m), same = plain->problem(m);
-                const bool reads_target_alone =
-                    m == first_own && n < first_own; // the decoder's first self-attention
-                CHECK(std::ranges::equal(changed.x->values(), same.x->values()) ==
+                const bool same_source =
+                    same.x_kv == nullptr || std::ranges::equal(changed.x_kv->values(), same.x_kv->values());
+                const bool reads_target_alone = m == first_own && n < first_own;
+                CHECK((std::ranges::equal(changed.x->values(), same.x->values()) && same_source) ==
                       (m <= n || reads_target_alone));
             }
         }
