@@ -227,8 +227,8 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
         if (model.predictions && model.predictions->edited)
             write_change(sheet, model, *model.predictions);
         write_sampling(sheet, model.sampling);
-        write_cache(sheet);
         write_head(sheet);
+        write_cache(sheet);
     } else if (model.running) {
         sheet.paragraph("Computing … " + number(100 * static_cast<double>(model.fraction), 0) + " %",
                         theme.muted);
