@@ -3,7 +3,9 @@
 #include "core/base/error.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <charconv>
 #include <cstring>
 #include <limits>
 
@@ -129,7 +131,7 @@ public:
         case ValueType::int32:
             return integer<std::int32_t>(key);
         case ValueType::float32:
-            return {static_cast<double>(header_.number<float>(key))};
+            return {as_written(header_.number<float>(key))};
         case ValueType::boolean:
             return {boolean(key)};
         case ValueType::string:
@@ -151,6 +153,16 @@ private:
     template<class Integer>
     GgufValue integer(const std::string& key) {
         return {static_cast<std::int64_t>(header_.number<Integer>(key))};
+    }
+
+    /// The double of the shortest decimal digits of a float32 number.
+    static double as_written(float number) {
+        constexpr std::size_t longest = 32;
+        std::array<char, longest> text{};
+        const char* const end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
+        double written = number;
+        std::from_chars(text.data(), end, written);
+        return written;
     }
 
     static GgufValue large(std::uint64_t number) {

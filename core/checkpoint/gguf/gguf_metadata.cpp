@@ -3,8 +3,6 @@
 #include "core/base/error.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -36,18 +34,6 @@ std::optional<double> number_of(const GgufValue& given) {
     if (integer != nullptr)
         return static_cast<double>(*integer);
     return number != nullptr && std::isfinite(*number) ? std::optional(*number) : std::nullopt;
-}
-
-/// Most files keep float32: the shortest decimal number of one is what the model's author wrote, 1e-5.
-double as_written(double number) {
-    const auto rounded = static_cast<float>(number);
-    if (static_cast<double>(rounded) != number)
-        return number;
-    constexpr std::size_t longest = 32;
-    std::array<char, longest> text{};
-    const char* const end = std::to_chars(text.data(), text.data() + text.size(), rounded).ptr;
-    std::from_chars(text.data(), end, number);
-    return number;
 }
 
 } // namespace
@@ -87,7 +73,7 @@ std::optional<double> GgufMetadata::number(std::string_view key) const {
     const std::optional<double> number = number_of(*given);
     if (!number)
         refuse(key, "a number");
-    return as_written(*number);
+    return number;
 }
 
 std::optional<bool> GgufMetadata::flag(std::string_view key) const {

@@ -13,8 +13,8 @@ namespace headscope::checkpoint {
 struct GgufValue;
 using GgufArray = std::vector<GgufValue>;
 
-/// A value of a GGUF file's metadata. Every integer type is int64; what int64 cannot hold, and float32, is
-/// double.
+/// A value of a GGUF file's metadata. Every integer type is int64, or double where int64 cannot hold it. A
+/// float32 number is the double of its shortest decimal digits: 1e-5, as its author wrote it.
 struct GgufValue {
     std::variant<std::int64_t, double, bool, std::string, GgufArray> value;
 };
@@ -39,7 +39,7 @@ public:
     std::optional<std::int64_t> integer(std::string_view key, std::int64_t least) const;
     /// The same of a key that must be there.
     std::int64_t needed_integer(std::string_view key, std::int64_t least) const;
-    /// Finite; an integer is a number too. Of a float32 number, the double of its shortest decimal digits.
+    /// Finite; an integer is a number too.
     std::optional<double> number(std::string_view key) const;
     std::optional<bool> flag(std::string_view key) const;
     std::optional<std::string> text(std::string_view key) const;
