@@ -18,8 +18,16 @@ struct ExportOptions {
     ModelOptions model;
     std::optional<std::string> tensor;
     std::optional<std::int64_t> head, batch;
+    bool whole_layer = false;
     std::string out;
 };
+
+/// All rows of block_table().
+StageSet with_block(StageSet stages) {
+    for (const TensorInfo& row : block_table())
+        stages = stages.with(row.id);
+    return stages;
+}
 
 std::string tensor_names() {
     std::string names;
@@ -43,9 +51,16 @@ std::optional<exporting::TensorPart> wanted_tensor(const ExportOptions& options)
     }
     if (script_name || exporting::trace_format_of_path(options.out) == exporting::TraceFormat::json)
         throw Error(ErrorKind::usage, "--tensor needs the name of a .npy, .csv, .tsv or .safetensors file");
-    const auto id = find_tensor(*options.tensor);
+    const auto around = find_block_stage(*options.tensor);
+    const auto id = around && options.model.given() ? around : find_tensor(*options.tensor);
+    if (around && !id)
+        fail_input("the tensor \"" + *options.tensor +
+                   "\" lies around the attention of a checkpoint's layer; add --model");
     if (!id)
         fail_input("there is no tensor \"" + *options.tensor + "\"; use " + tensor_names());
+    if (around && tensor_info(*id).group >= StageGroup::final_norm)
+        fail_input("--tensor writes tensors of one layer, and " + *options.tensor +
+                   " follows the last one; use headscope trace --stages " + *options.tensor);
     return exporting::TensorPart{*id, options.batch, options.head};
 }
 
@@ -56,9 +71,10 @@ std::string title_of(const app::Document& document) {
 
 void run_export(const ExportOptions& options) {
     const std::optional<exporting::TensorPart> part = wanted_tensor(options);
-    const StageSet stages = !part                ? exporting::script_stages()
-                            : is_stage(part->id) ? StageSet().with(part->id)
-                                                 : StageSet();
+    const bool around = part && find_block_stage(tensor_info(part->id).name);
+    StageSet stages = !part                          ? exporting::script_stages()
+                      : is_stage(part->id) || around ? StageSet().with(part->id)
+                                                     : StageSet();
     const auto write = [&](const Problem& problem, const Trace& trace, const std::string& title) {
         if (part)
             exporting::export_tensor(problem, trace, *part, options.out);
@@ -66,9 +82,19 @@ void run_export(const ExportOptions& options) {
             exporting::export_pytorch(problem, trace, title, options.out);
     };
     if (options.model.given()) {
-        const checkpoint::LayerRun layer = options.model.run_layer(
-            stages, options.problem.gains(), options.problem.temperature(), options.problem.device());
-        return write(*layer.problem, layer.trace, options.model.layer_title());
+        ModelOptions::WholeLayer layer = options.model.run_whole_layer(
+            options.whole_layer ? with_block(stages) : stages, options.problem.gains(),
+            options.problem.temperature(), options.problem.device());
+        if (options.whole_layer)
+            return exporting::export_pytorch(*layer.attention.problem, layer.attention.trace,
+                                             options.model.layer_title(), options.out, &layer.block);
+        if (around) {
+            if (layer.block[part->id] == nullptr)
+                fail_input(options.model.layer_title() + " has no " +
+                           std::string(tensor_info(part->id).name) + "; name another tensor");
+            layer.attention.trace.slot(part->id) = layer.block[part->id];
+        }
+        return write(*layer.attention.problem, layer.attention.trace, options.model.layer_title());
     }
     const app::DocumentPtr document = options.problem.read();
     const std::unique_ptr<engine::Engine> engine = engine::make_engine(options.problem.device());
@@ -88,6 +114,12 @@ void add_export(CLI::App& program) {
     options->model.add_stack_to(command);
     CLI::Option* const tensor = command.add_option(
         "--tensor", options->tensor, "write this tensor instead of a script: " + tensor_names());
+    command
+        .add_flag("--whole-layer", options->whole_layer,
+                  "with --model: the script computes the whole layer, with norms, residual and MLP, and not "
+                  "its attention alone")
+        ->needs(command.get_option("--model"))
+        ->excludes(tensor);
     command.add_option("--head", options->head, "one head of the tensor")->needs(tensor);
     command.add_option("--batch", options->batch, "one batch entry of the tensor")->needs(tensor);
     command

@@ -229,22 +229,35 @@ void ModelOptions::run(const exporting::TraceExport& wanted, const std::vector<s
 
 checkpoint::LayerRun ModelOptions::run_layer(StageSet stages, const std::vector<std::string>& gains,
                                              float temperature, const std::string& device) const {
+    return run_whole_layer(stages, gains, temperature, device).attention;
+}
+
+ModelOptions::WholeLayer ModelOptions::run_whole_layer(StageSet stages, const std::vector<std::string>& gains,
+                                                       float temperature, const std::string& device) const {
     check_usage(gains);
-    const checkpoint::Model model = checkpoint::Model::open(*folder_);
-    const checkpoint::ModelInputs inputs = read_inputs(model.architecture());
+    const auto model = std::make_shared<const checkpoint::Model>(checkpoint::Model::open(*folder_));
+    const checkpoint::ModelInputs inputs = read_inputs(model->architecture());
     checkpoint::ForwardOptions options;
     options.stages = stages;
     options.layer = layer_.value_or(0);
     options.keep_problems = true;
-    options.edits = read_edits(model, gains);
+    options.edits = read_edits(*model, gains);
     options.temperature = temperature;
     options.logits = false;
-    options.stack = stack_in(model.architecture());
-    checkpoint::ForwardResult result = forward(model, inputs, options, device);
+    options.stack = stack_in(model->architecture());
+    checkpoint::ForwardResult result = forward(*model, inputs, options, device);
     if (result.layers.empty())
         fail_input("there is no layer " + std::to_string(*options.layer) + " in the " + *stack_ +
                    " stack; leave --layer out, or name a lower one");
-    return std::move(result.layers.front());
+    WholeLayer whole{std::move(result.layers.front()), {}};
+    whole.block.layer = *options.layer;
+    whole.block.architecture = {model, &model->architecture()};
+    whole.block.weights =
+        model->layer(checkpoint::attention_number(model->architecture(), whole.attention.place));
+    for (const checkpoint::BlockRun& stage : result.blocks)
+        if (stage.place == whole.attention.place)
+            whole.block[stage.id] = stage.tensor;
+    return whole;
 }
 
 ModelOptions::Layers ModelOptions::run_layers(StageSet stages, const std::vector<std::string>& gains,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/cli/problem_options.h"
+#include "core/checkpoint/run/block_trace.h"
 #include "core/checkpoint/run/forward.h"
 #include "core/export/trace_export.h"
 
@@ -54,6 +55,14 @@ public:
     /// Computes the attention of one layer (--layer, or 0) and keeps its problem. Throws like run().
     checkpoint::LayerRun run_layer(StageSet stages, const std::vector<std::string>& gains, float temperature,
                                    const std::string& device) const;
+    /// The same layer with what stands around its attention; stages of block_table() too.
+    struct WholeLayer {
+        checkpoint::LayerRun attention;
+        checkpoint::BlockTrace block;
+    };
+    /// Throws likewise.
+    WholeLayer run_whole_layer(StageSet stages, const std::vector<std::string>& gains, float temperature,
+                               const std::string& device) const;
     /// Every layer's attention, or that of --layer, and what it was computed for.
     struct Layers {
         checkpoint::ModelInputs inputs; ///< that the keys are

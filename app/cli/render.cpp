@@ -51,15 +51,24 @@ PictureSize parse_size(const RenderOptions& options) {
     return {width, height};
 }
 
-/// Sets the stop of the strip and the view for a stage.
-void show_stage(app::ViewState& view, const std::string& name) {
-    const auto id = find_stage(name);
-    if (!id) {
-        std::string names;
-        for (const TensorInfo& info : stage_table())
-            names += (names.empty() ? "" : ", ") + std::string(info.name);
-        fail_input("there is no stage \"" + name + "\"; the stages are " + names);
-    }
+/// The stages that can be shown; `walk`: of a checkpoint.
+std::string names_of_stages(const app::Walk& walk) {
+    std::string names;
+    for (const auto& table : {stage_table(), block_table()})
+        for (const TensorInfo& info : table)
+            if (info.stage || walk.has(info.group))
+                names += (names.empty() ? "" : ", ") + std::string(info.name);
+    return names;
+}
+
+/// Sets the stop of the strip and the view for a stage; `walk`: of a checkpoint.
+void show_stage(app::ViewState& view, const std::string& name, const app::Walk& walk) {
+    auto id = find_stage(name);
+    if (const auto around = find_block_stage(name); around && walk.has(tensor_info(*around).group))
+        id = around;
+    if (!id)
+        fail_input("there is no stage \"" + name + "\"" + (walk.whole_block() ? " in this layer" : "") +
+                   "; the stages are " + names_of_stages(walk));
     view.group = tensor_info(*id).group;
     if (*id == TensorId::k)
         view.projection = app::Projection::k;
@@ -69,9 +78,10 @@ void show_stage(app::ViewState& view, const std::string& name) {
         view.heads_view = app::HeadsView::mean;
 }
 
-app::ViewState view_of(const RenderOptions& options, const Dims& dims) {
+app::ViewState view_of(const RenderOptions& options, const Dims& dims, const app::Walk& walk = {}) {
     app::ViewState view;
-    show_stage(view, options.stage.value_or("weights"));
+    view.walk = walk;
+    show_stage(view, options.stage.value_or("weights"), walk);
     view.dark = options.theme == "dark";
     if (options.head < 0 || options.head >= dims.H)
         fail_input("--head " + std::to_string(options.head) +
@@ -193,7 +203,7 @@ void show_model(app::Program& program, const RenderOptions& options) {
     Dims dims = program.state().document->problem.dims;
     dims.H = info.H; // includes means
     app::ViewState& view = program.state().view;
-    view = view_of(options, dims);
+    view = view_of(options, dims, app::walk_of(*program.state().document->part(), options.layer));
     view.tab = options.reading == analysis::ReadingOptions{} ? tab : app::LeftTab::heads;
     view.one_head = true;
     view.attention = attention;

@@ -38,8 +38,17 @@ void go_to(ViewState& view, StageGroup group, std::int64_t row) {
 }
 
 void step_stage(ViewState& view, int by) {
-    const int target = std::clamp(static_cast<int>(view.group) + by, 0, group_count - 1);
-    go_to(view, static_cast<StageGroup>(target), -1);
+    const WalkPlace next = stepped(view.walk, {view.group, view.attention.layer}, by);
+    if (next.layer != view.attention.layer)
+        view.selected.reset(); // of a layer that is left
+    view.attention.layer = next.layer;
+    go_to(view, next.stop, -1);
+}
+
+/// Whether nothing follows the stop.
+bool at_end(const ViewState& view) {
+    const Walk& walk = view.walk;
+    return view.group == walk.last() && (!walk.after.empty() || view.attention.layer + 1 >= walk.layers);
 }
 
 void step_row(ViewState& view, int by, const Dims& dims) {
@@ -62,7 +71,7 @@ double play_on(ViewState& view, const Dims& dims) {
         step_row(view, 1, dims);
         return view.row < 0 ? stage_dwell_seconds : row_seconds;
     }
-    if (view.group == StageGroup::output) {
+    if (at_end(view)) {
         view.playing = false;
         return 0;
     }
@@ -98,12 +107,18 @@ void slide(float& value, float target, double seconds, double whole = slide_seco
 } // namespace
 
 void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
-    std::visit(Overloaded{[&](const GoTo& c) { go_to(view, c.group, c.row); },
+    std::visit(Overloaded{[&](const GoTo& c) {
+                              if (c.layer && *c.layer != view.attention.layer) {
+                                  view.selected.reset(); // of a layer that is left
+                                  view.attention.layer = *c.layer;
+                              }
+                              go_to(view, c.group, c.row);
+                          },
                           [&](const StepStage& c) { step_stage(view, c.by); },
                           [&](const StepRow& c) { step_row(view, c.by, dims); },
                           [&](const TogglePlay&) {
-                              if (!view.playing && view.group == StageGroup::output && view.row < 0)
-                                  go_to(view, StageGroup::x, -1);
+                              if (!view.playing && at_end(view) && view.row < 0)
+                                  go_to(view, view.walk.first(), -1);
                               view.playing = !view.playing;
                               view.next_step_at = -1.0;
                           },

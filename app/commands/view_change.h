@@ -12,6 +12,7 @@ namespace headscope::app {
 struct GoTo {
     StageGroup group;
     std::int64_t row = -1;
+    std::optional<std::int64_t> layer = {}; ///< of a checkpoint; empty: the open one
 };
 /// The next (+1) or previous (-1) stage of the strip.
 struct StepStage {

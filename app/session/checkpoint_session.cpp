@@ -17,6 +17,9 @@ bool same_numbers(const TensorPtr& a, const TensorPtr& b) {
     return a == b || (a->shape() == b->shape() && std::ranges::equal(a->values(), b->values()));
 }
 
+/// What is kept of layers that were looked at.
+constexpr std::size_t block_bytes = std::size_t{256} << 20U;
+
 /// Brings the view to what the checkpoint has; follow_look knows which heads there are.
 void keep_to_model(ViewState& view) {
     view.batch = 0;
@@ -28,13 +31,15 @@ void keep_to_model(ViewState& view) {
 } // namespace
 
 CheckpointSession::CheckpointSession(SessionHost& host)
-    : Session(host), board_(host.state(), host.wake()), desk_(host.wake()) {
+    : Session(host), board_(host.state(), host.wake()), desk_(host.wake()),
+      blocks_(host.wake(), block_bytes) {
     state().model.prompt = state().document->part()->prompt;
 }
 
 CheckpointSession::CheckpointSession(SessionHost& host, const OpenedModel& opened)
     : Session(host), board_(host.state(), host.wake()),
-      desk_(host.wake()), wanted_{opened.part, opened.layer, std::nullopt} {
+      desk_(host.wake()), wanted_{opened.part, opened.layer, std::nullopt},
+      blocks_(host.wake(), block_bytes) {
     ModelState& model = state().model;
     model = {};
     model.prompt = opened.part->prompt;
@@ -49,7 +54,16 @@ CheckpointSession::CheckpointSession(SessionHost& host, const OpenedModel& opene
 
 CheckpointSession::~CheckpointSession() {
     state().model = {};
-    state().view.attention.possible = {};
+    ViewState& view = state().view;
+    view.attention.possible = {};
+    view.walk = {};
+    if (is_around(view.group))
+        view.group = view.came_from = StageGroup::weights;
+    for (std::optional<CellAddress>* const cell : {&view.selected, &view.hover, &view.block_end})
+        if (*cell && tensor_info((*cell)->tensor).operation == Operation::around)
+            cell->reset();
+    state().shown.block = nullptr;
+    state().shown.lengths = nullptr;
     if (state().view.tab == LeftTab::predictions)
         state().view.tab = LeftTab::guide;
 }
@@ -65,8 +79,58 @@ void CheckpointSession::follow() {
     if (layer != open)
         if (const auto base = known_layer(*part, layer))
             show_layer(layer, base);
+    follow_walk();
     follow_look();
+    follow_block();
     ask(layer);
+}
+
+void CheckpointSession::follow_walk() {
+    ViewState& view = state().view;
+    const ModelPart& part = *state().document->part();
+    const std::int64_t last = part.model->model->architecture().layers - 1;
+    view.walk = walk_of(part, std::clamp<std::int64_t>(view.attention.layer, 0, last));
+    if (!view.walk.has(view.group))
+        view.group = StageGroup::resid_in;
+}
+
+void CheckpointSession::follow_block() {
+    using checkpoint::BlockTrace;
+    using checkpoint::StackLengths;
+    Shown& shown = state().shown;
+    const ViewState& view = state().view;
+    const checkpoint::ModelRunPtr& run = state().model.run;
+    blocks_.begin_frame();
+    if (run == nullptr || shown.trace == nullptr || !shown.document->is_checkpoint() ||
+        run->inputs().T != shown.dims().Tq) {
+        shown.block = nullptr;
+        shown.lengths = nullptr;
+        return;
+    }
+    blocks_.retain({run});
+    const std::int64_t T = run->inputs().T, numbers = T * (8 * shown.dims().D + 3 * shown.dims().d_ff);
+    shown.position = position_of(*run, *shown.document->part()->model, state().model.position);
+    const std::int64_t row = std::clamp<std::int64_t>(row_around(view, shown.position), 0, T - 1);
+    const bool ends = &view.walk.part_with(view.group) != &view.walk.layer;
+    const std::int64_t layer =
+        ends ? -1 : std::clamp<std::int64_t>(view.attention.layer, 0, view.walk.layers - 1);
+    const auto asked = blocks_.ask<BlockTrace>(
+        {run, ends ? "ends " + std::to_string(row) : "layer " + std::to_string(layer)},
+        is_around(view.group) ? Urgency::on_screen : Urgency::background,
+        [run, layer, row](Progress& progress, const auto&) {
+            return BlockTrace(layer < 0 ? *run->ends(row, progress) : *run->block(layer, progress));
+        },
+        sizeof(float) * static_cast<std::size_t>(numbers));
+    const auto lengths =
+        blocks_.ask<StackLengths>({run, "lengths"}, Urgency::background,
+                                  [run](Progress& progress, const auto&) { return run->lengths(progress); });
+    if (asked.value != nullptr)
+        shown.block = asked.value;
+    else if (shown.block != nullptr && shown.block->layer != layer)
+        shown.block = nullptr; // of the same layer the numbers before stay until the new ones are there
+    if (!asked.error.empty())
+        state().model.error = asked.error;
+    shown.lengths = lengths.value;
 }
 
 void CheckpointSession::ask(std::int64_t layer) {
@@ -195,6 +259,7 @@ void CheckpointSession::take_results() {
         use(*answer);
     if (waiting_ && !desk_.busy())
         go_on();
+    follow_block();
     state().model.running = desk_.busy();
     state().model.fraction = desk_.fraction();
 }
@@ -203,7 +268,9 @@ void CheckpointSession::settle() {
     do {
         desk_.wait();
         take_results();
-    } while (desk_.busy());
+        blocks_.wait();
+        follow_block();
+    } while (desk_.busy() || blocks_.busy());
     board_.wait();
 }
 
@@ -370,6 +437,7 @@ void CheckpointSession::follow_look(std::optional<std::int64_t> changed_from) {
 void CheckpointSession::came_on_screen() {
     if (state().shown.document->shown_weights() == wanted()->shown_weights())
         when_shown_.take(state().view);
+    follow_block();
 }
 
 void CheckpointSession::check(const FileCommand& command) const {

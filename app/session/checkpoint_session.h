@@ -24,7 +24,7 @@ public:
 
     void follow() override;
     void take_results() override;
-    bool busy() const override { return desk_.busy(); }
+    bool busy() const override { return desk_.busy() || blocks_.busy(); }
     void settle() override;
     const DocumentPtr& wanted() const override;
 
@@ -78,6 +78,10 @@ private:
     void show_layer(std::int64_t layer, const std::shared_ptr<const Problem>& base);
     /// The layer as it was last seen with the inputs of the part; null when that is not known.
     std::shared_ptr<const Problem> known_layer(const ModelPart& part, std::int64_t layer) const;
+    /// The stops that the open layer has, with the view on one of them.
+    void follow_walk();
+    /// Asks for what is computed around the attention, and shows what there is of it.
+    void follow_block();
     /// Follows how the weights are read. `changed_from`: what the board shows differs from that layer on
     /// alone.
     void follow_look(std::optional<std::int64_t> changed_from = {});
@@ -92,6 +96,7 @@ private:
     TensorPtr next_logits_;             ///< of the newest run
     double next_token_at_ = 0;          ///< when writing on: seconds from program start
     std::map<std::int64_t, KnownLayer> known_layers_;
+    DerivedValues blocks_; ///< of the newest run: what it computes around the attention
     WhenShown when_shown_;
 };
 

@@ -91,7 +91,34 @@ void CompareDesk::follow() {
         }
         baselines_.clear();
     }
+    follow_around();
     state_.compare.follow(state_.shown, state_.view.batch, state_.view.group);
+}
+
+void CompareDesk::follow_around() {
+    using checkpoint::ModelRun;
+    using checkpoint::ModelRunPtr;
+    const checkpoint::BlockTracePtr& now = state_.shown.block;
+    const DocumentPtr& document = state_.compare.baseline().document;
+    if (!state_.compare.marked() || !document->is_checkpoint() || now == nullptr ||
+        !is_around(state_.view.group) || state_.model.unedited == nullptr ||
+        *document->part()->inputs != state_.model.unedited->inputs())
+        return state_.compare.know_around(nullptr);
+    const ModelPartPtr& part = document->part();
+    const Derived<ModelRunPtr> run = baselines_.ask<ModelRunPtr>(
+        {part, "run"}, Urgency::on_screen,
+        [part, unedited = state_.model.unedited](Progress& progress, const auto&) {
+            return ModelRun::compute(part->model->model, *part->inputs, part->edits, unedited, {}, progress);
+        });
+    if (run.value == nullptr)
+        return state_.compare.know_around(nullptr);
+    const std::int64_t layer = now->layer, position = now->position;
+    const Derived<checkpoint::BlockTracePtr> block = baselines_.ask<checkpoint::BlockTracePtr>(
+        {part, layer < 0 ? "ends " + std::to_string(position) : "layer " + std::to_string(layer)},
+        Urgency::on_screen, [run = *run.value, layer, position](Progress& progress, const auto&) {
+            return layer < 0 ? run->ends(position, progress) : run->block(layer, progress);
+        });
+    state_.compare.know_around(block.value == nullptr ? nullptr : *block.value);
 }
 
 void CompareDesk::begin_flash(Shown before) {

@@ -33,6 +33,9 @@ public:
     bool fade_flash(double seconds_since_last);
 
 private:
+    /// What the baseline computes around its attention, where the page shows that of a checkpoint.
+    void follow_around();
+
     AppState& state_;
     const Workspace& workspace_;
     std::string device_;

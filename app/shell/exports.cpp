@@ -39,6 +39,18 @@ std::string reading_note(const Shown& shown) {
     return given == nullptr || given->info().reading.empty() ? "" : " (" + given->info().reading + ")";
 }
 
+void refuse_awaited(const OnScreen& screen) {
+    const TensorId id = stage_on_canvas(screen.view);
+    if (screen.shown.tensor(id) == nullptr)
+        fail_input(std::string(tensor_info(id).name) + " is still being computed; try again in a moment.");
+}
+
+/// At a stop around attention, the layer that a script computes as a whole; else null.
+const checkpoint::BlockTrace* whole_layer(const OnScreen& screen) {
+    const checkpoint::BlockTracePtr& block = screen.shown.block;
+    return is_around(screen.view.group) && block != nullptr && block->layer >= 0 ? block.get() : nullptr;
+}
+
 std::string title_of(const Shown& shown) {
     const std::string sentences = project::recipe_title(shown.document->recipe);
     return sentences.empty() ? shown.document->title : sentences;
@@ -76,12 +88,20 @@ void write_numbers(const OnScreen& screen, const std::string& path) {
         if (info.mean_head)
             notes["last_head"] = "mean over the others";
     }
-    exporting::export_tensor(screen.shown.problem(), *screen.shown.trace,
-                             {.id = stage_on_canvas(screen.view)}, path, notes);
+    Trace trace = *screen.shown.trace;
+    const TensorId id = stage_on_canvas(screen.view);
+    if (is_around(screen.view.group)) {
+        refuse_awaited(screen);
+        trace.slot(id) = (*screen.shown.block)[id];
+        if (screen.shown.block->layer >= 0)
+            notes["layer"] = std::to_string(screen.shown.block->layer);
+    }
+    exporting::export_tensor(screen.shown.problem(), trace, {.id = id}, path, notes);
 }
 
 void write_script(const OnScreen& screen, const std::string& path) {
-    exporting::export_pytorch(screen.shown.problem(), *screen.shown.trace, title_of(screen.shown), path);
+    exporting::export_pytorch(screen.shown.problem(), *screen.shown.trace, title_of(screen.shown), path,
+                              whole_layer(screen));
 }
 
 Copied copy_stage(const OnScreen& screen) {

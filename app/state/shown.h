@@ -3,6 +3,7 @@
 #include "app/state/document.h"
 #include "app/state/view_state.h"
 #include "core/analysis/head_metrics.h"
+#include "core/checkpoint/run/block_trace.h"
 #include "core/trace/trace.h"
 
 #include <memory>
@@ -16,13 +17,27 @@ struct Shown {
     std::shared_ptr<const Trace> trace;
     std::vector<analysis::HeadMetrics> metrics; ///< of batch entry 0
     std::vector<CellAddress> largest = {};      ///< of B − A: the cell of each tensor that changed most
+    /// Of a checkpoint: what the looked-at part of it computes around its attention; null while that is not
+    /// known.
+    checkpoint::BlockTracePtr block = {};
+    std::shared_ptr<const checkpoint::StackLengths> lengths = {}; ///< likewise
+    std::int64_t position = 0; ///< of a checkpoint: the token that is looked at until another one is chosen
 
     const Problem& problem() const { return document->problem; }
     const Dims& dims() const { return document->problem.dims; }
-    /// A stage or an input; null where the problem has none (mask, gain and absent biases always).
+    /// A stage or an input; null where the problem has none (mask, gain and absent biases always). Of logits
+    /// and probabilities one row alone, see BlockTrace.
     const Tensor* tensor(TensorId id) const;
-    /// One number. The tensor must exist.
+    /// Whether the number is known: its tensor exists, and of logits and probabilities its row.
+    bool holds(const CellAddress& cell) const;
+    /// What keeps a tensor alive: other numbers have another holder.
+    std::shared_ptr<const void> holder(TensorId id) const;
+    /// One number, which is held.
     float value(const CellAddress& cell) const;
 };
+
+/// The row of a stop around attention that is looked at: that of the selected number, else the one stepped to,
+/// else `otherwise`.
+std::int64_t row_around(const ViewState& view, std::int64_t otherwise);
 
 } // namespace headscope::app

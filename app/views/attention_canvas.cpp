@@ -116,7 +116,10 @@ void view_attention_canvas(const AppState& state, const figure::Rect& canvas, co
     const figure::Rect area = below_compare_bar(state, canvas);
     const ImVec2 origin = ImGui::GetWindowPos();
     const DrawContext whole = draw_context(state, tools, area.w, area.h);
-    const float board = state.view.attention.board && state.board != nullptr ? board_width(whole) : 0;
+    // Around attention there are no heads.
+    const bool with_board =
+        state.view.attention.board && state.board != nullptr && !is_around(state.view.group);
+    const float board = with_board ? board_width(whole) : 0;
     const figure::Rect left{area.x, area.y, board, area.h};
     const figure::Rect right{area.x + board, area.y, area.w - board, area.h};
     Picture board_kept;

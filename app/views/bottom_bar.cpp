@@ -89,6 +89,8 @@ Status status_of(const AppState& state, float room, const ViewTools& tools) {
 std::string place_text(const AppState& state) {
     const ViewState& view = state.drawn_view(); // its row is one of what is shown
     std::string text(group_info(view.group).label);
+    if (view.walk.whole_block() && &view.walk.part_with(view.group) == &view.walk.layer)
+        text = "L" + std::to_string(view.attention.layer) + " · " + text;
     if (view.row >= 0)
         text += " · row " + shortened(query_word(state.shown.problem(), view.row), 12);
     return text;
@@ -115,14 +117,15 @@ void scrubber(const AppState& state, const figure::Rect& track, const ViewTools&
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
-    const float step = track.w / static_cast<float>(group_count - 1);
+    const std::vector<StageGroup>& stops = stops_of_track(state.view);
+    const float step = track.w / static_cast<float>(std::max<std::size_t>(stops.size() - 1, 1));
     const float y = track.y + track.h / 2;
     const Dims& dims = state.shown.dims();
     const float handle = track.x + step * scrubber_place(state.view, dims);
     figure::Scene scene;
     scene.add(figure::RectItem{.area = {track.x, y - 1, track.w, 2}, .fill = theme.line2});
     scene.add(figure::RectItem{.area = {track.x, y - 1, handle - track.x, 2}, .fill = theme.ink});
-    for (int g = 0; g < group_count; ++g) {
+    for (std::size_t g = 0; g < stops.size(); ++g) {
         const float x = track.x + step * static_cast<float>(g);
         scene.add(figure::RectItem{.area = {x - 1, y - 5, 2, 10},
                                    .fill = x <= handle + 0.5F ? theme.ink : theme.line2});
@@ -145,28 +148,34 @@ void scrubber(const AppState& state, const figure::Rect& track, const ViewTools&
         return;
     const float mouse = (ImGui::GetIO().MousePos.x - origin.x) / scale;
     const GoTo target = scrubber_target(
-        std::clamp((mouse - track.x) / step, 0.0F, static_cast<float>(group_count - 1)), dims);
+        state.view, std::clamp((mouse - track.x) / step, 0.0F, static_cast<float>(stops.size() - 1)), dims);
     if (target.group != state.view.group || target.row != state.view.row)
         tools.send(ViewChange(target));
 }
 
 } // namespace
 
+const std::vector<StageGroup>& stops_of_track(const ViewState& view) {
+    return view.walk.part_with(view.group);
+}
+
 float scrubber_place(const ViewState& view, const Dims& dims) {
-    const auto stage = static_cast<float>(view.group);
+    const std::vector<StageGroup>& stops = stops_of_track(view);
+    const auto stage = static_cast<float>(std::ranges::find(stops, view.group) - stops.begin());
     if (view.row < 0 || stage == 0)
         return stage;
     return stage - 1 + static_cast<float>(view.row + 1) / static_cast<float>(dims.Tq + 1);
 }
 
-GoTo scrubber_target(float place, const Dims& dims) {
+GoTo scrubber_target(const ViewState& view, float place, const Dims& dims) {
+    const std::vector<StageGroup>& stops = stops_of_track(view);
     const float nearest = std::round(place);
     if (std::abs(place - nearest) < 0.12F || place <= 0)
-        return {static_cast<StageGroup>(nearest), -1};
+        return {stops[static_cast<std::size_t>(nearest)], -1};
     const float stage = std::ceil(place);
     const float share = place - (stage - 1);
     const auto row = static_cast<std::int64_t>(share * static_cast<float>(dims.Tq));
-    return {static_cast<StageGroup>(stage), std::clamp<std::int64_t>(row, 0, dims.Tq - 1)};
+    return {stops[static_cast<std::size_t>(stage)], std::clamp<std::int64_t>(row, 0, dims.Tq - 1)};
 }
 
 void view_bottom_bar(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
@@ -185,12 +194,13 @@ void view_bottom_bar(const AppState& state, const figure::Rect& area, const View
         Action action;
         const char* tip;
     };
-    const Button buttons[] = {{Icon::first, "first", ViewChange(GoTo{StageGroup::x}), "First stage (Home)"},
-                              {Icon::back, "back", ViewChange(StepStage{-1}), "Stage before (←)"},
-                              {playing ? Icon::pause : Icon::play, "play", ViewChange(TogglePlay{}),
-                               playing ? "Pause (space)" : "Play (space)"},
-                              {Icon::next, "next", ViewChange(StepStage{1}), "Next stage (→)"},
-                              {Icon::last, "last", ViewChange(GoTo{StageGroup::output}), "Last stage (End)"}};
+    const Button buttons[] = {
+        {Icon::first, "first", ViewChange(GoTo{state.view.walk.first()}), "First stage (Home)"},
+        {Icon::back, "back", ViewChange(StepStage{-1}), "Stage before (←)"},
+        {playing ? Icon::pause : Icon::play, "play", ViewChange(TogglePlay{}),
+         playing ? "Pause (space)" : "Play (space)"},
+        {Icon::next, "next", ViewChange(StepStage{1}), "Next stage (→)"},
+        {Icon::last, "last", ViewChange(GoTo{state.view.walk.last()}), "Last stage (End)"}};
     float x = 32;
     for (const Button& button : buttons) {
         const bool play = std::string_view(button.label) == "play";

@@ -1,3 +1,4 @@
+#include "app/draw/block/block_strip.h"
 #include "app/views/views.h"
 
 #include <algorithm>
@@ -13,6 +14,11 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
     Picture picture;
     picture.scene.add(figure::RectItem{.area = {0, 0, area.w, area.h}, .fill = theme.canvas});
     picture.scene.add(figure::LineItem{{0, area.h - 0.5F}, {area.w, area.h - 0.5F}, theme.line, 1});
+    if (state.view.walk.whole_block()) {
+        picture.append(draw_block_strip(state.view, theme, tools.measure, area.w, area.h), 0, 0);
+        show_picture(picture, origin.x + area.x * scale, origin.y + area.y * scale, tools, nullptr);
+        return;
+    }
     float widths = 0;
     for (int g = 0; g < group_count; ++g)
         widths += tools.measure(group_info(static_cast<StageGroup>(g)).label, figure::Font::ui_semibold, 13);

@@ -57,10 +57,13 @@ void view_attention_canvas(const AppState& state, const figure::Rect& area, cons
 inline constexpr float toolbar_height = 52, strip_height = 44, bottom_height = 56, rail_width = 44;
 inline constexpr float panel_pad = 24;
 
-/// The scrubber's place for a view, in stages: 6 is the whole of stage 6; between 5 and 6 lie the rows of
-/// stage 6.
+/// The stops of the scrubber: of a problem all, of a checkpoint those of the open layer, or those before or
+/// after the layers.
+const std::vector<StageGroup>& stops_of_track(const ViewState& view);
+/// The scrubber's place for a view, in stops: 6 is the whole of stop 6; between 5 and 6 lie the rows of
+/// stop 6.
 float scrubber_place(const ViewState& view, const Dims& dims);
-/// And the stage and row at a place.
-GoTo scrubber_target(float place, const Dims& dims);
+/// And the stop and row at a place.
+GoTo scrubber_target(const ViewState& view, float place, const Dims& dims);
 
 } // namespace headscope::app

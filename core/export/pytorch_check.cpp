@@ -100,7 +100,8 @@ std::string script_module(const Problem& problem) {
     return out + ", need_weights=True, average_attn_weights=False\n    )\n";
 }
 
-std::string script_comparison(const Problem& problem, const Trace& trace, bool with_module) {
+std::string script_comparison(const Problem& problem, const Trace& trace, bool with_module,
+                              const std::string& more_checks) {
     const Weights& w = problem.weights;
     const std::string from = source_name(problem);
     std::string out = tolerance_reason;
@@ -166,7 +167,7 @@ checks = [
                ", weights_tolerance),\n    agrees(\"output of torch.nn.MultiheadAttention\", module_output" +
                rows + ", expected_output" + rows + ", output_tolerance),\n]\n";
     }
-    return out + R"(if not all(checks):
+    return out + more_checks + R"(if not all(checks):
     sys.exit("These are not the numbers that Headscope computed.")
 print("These are the numbers that Headscope computed.")
 )";

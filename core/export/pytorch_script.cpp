@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/export/pytorch_layer.h"
 #include "core/export/pytorch_steps.h"
 #include "core/export/pytorch_terms.h"
 #include "core/export/pytorch_values.h"
@@ -37,10 +38,34 @@ def read_safetensors(path):
 
 )";
 
-std::string opening(const std::string& title, bool with_module) {
-    std::string out =
-        "#!/usr/bin/env python3\n\"\"\"Multi-head attention as Headscope computed it: " + python_text(title) +
-        R"(.
+/// What a script is of.
+struct Subject {
+    const Problem& problem;
+    const Trace& trace;
+    const std::string& title;
+    std::optional<ScriptLayer> layer = {}; ///< whose attention the problem is
+
+    std::vector<ScriptValue> inputs() const {
+        std::vector<ScriptValue> values = script_inputs(problem);
+        if (layer) {
+            std::erase_if(values, [](const ScriptValue& value) { return value.name == "x"; });
+            values.insert(values.begin(), layer->inputs.begin(), layer->inputs.end());
+        }
+        return values;
+    }
+    std::vector<ScriptValue> expected() const {
+        std::vector<ScriptValue> values = expected_values(trace);
+        if (layer)
+            values.insert(values.end(), layer->expected.begin(), layer->expected.end());
+        return values;
+    }
+};
+
+std::string opening(const Subject& subject, bool with_module) {
+    std::string out = "#!/usr/bin/env python3\n\"\"\"" +
+                      std::string(subject.layer ? "A layer of a transformer" : "Multi-head attention") +
+                      " as Headscope computed it: " + python_text(subject.title) +
+                      R"(.
 
 Computes every stage with plain tensor operations and prints it under its name in Headscope, then compares the weights
 and the output with those that Headscope computed. Ends with exit code 1 when they differ by more than rounding does.
@@ -71,11 +96,12 @@ std::string definitions(const std::vector<ScriptValue>& values, bool beside) {
 }
 
 /// With `tensors_name`, the numbers are read from that file beside the script.
-std::string write_script(const Problem& problem, const Trace& trace, const std::string& title,
-                         const std::optional<std::string>& tensors_name) {
+std::string write_script(const Subject& subject, const std::optional<std::string>& tensors_name) {
+    const Problem& problem = subject.problem;
+    const Trace& trace = subject.trace;
     const bool beside = tensors_name.has_value();
     const bool with_module = fits_torch_module(problem, trace);
-    std::string out = opening(title, with_module) + imports(beside);
+    std::string out = opening(subject, with_module) + imports(beside);
     if (beside)
         out += reader;
     else
@@ -84,30 +110,40 @@ std::string write_script(const Problem& problem, const Trace& trace, const std::
     if (beside)
         out += "numbers = read_safetensors(pathlib.Path(__file__).with_name(" + python_text(*tensors_name) +
                "))\n";
-    out += definitions(script_inputs(problem), beside);
+    out += definitions(subject.inputs(), beside);
     out += "\n# What Headscope computed on the device " + python_text(trace.device) + "\n";
-    out += definitions(expected_values(trace), beside);
+    out += definitions(subject.expected(), beside);
+    if (subject.layer)
+        out += subject.layer->before;
     out += script_mask(problem) + script_stage_steps(problem);
+    if (subject.layer)
+        out += subject.layer->after;
     if (with_module)
         out += script_module(problem);
-    return out + script_comparison(problem, trace, with_module);
+    return out + script_comparison(problem, trace, with_module, subject.layer ? subject.layer->checks : "");
 }
 
-std::string safetensors_of(const Problem& problem, const Trace& trace) {
+std::string safetensors_of(const Subject& subject) {
     format::SafetensorsWriter writer;
     writer.set_metadata(mark_key, mark);
-    for (const auto& values : {script_inputs(problem), expected_values(trace)})
+    for (const auto& values : {subject.inputs(), subject.expected()})
         for (const ScriptValue& value : values)
             std::visit([&](const auto& tensor) { writer.add(value.name, tensor); }, value.tensor);
     return writer.bytes();
 }
 
-std::int64_t count_numbers(const Problem& problem, const Trace& trace) {
+std::int64_t count_numbers(const Subject& subject) {
     std::int64_t count = 0;
-    for (const auto& values : {script_inputs(problem), expected_values(trace)})
+    for (const auto& values : {subject.inputs(), subject.expected()})
         for (const ScriptValue& value : values)
             count += value.count();
     return count;
+}
+
+PyTorchScript script_beside(const Subject& subject, const std::string& tensors_name) {
+    if (count_numbers(subject) <= most_numbers_in_script)
+        return {write_script(subject, std::nullopt), std::nullopt};
+    return {write_script(subject, tensors_name), safetensors_of(subject)};
 }
 
 /// The numbers file of an earlier export may be replaced; nothing else may.
@@ -174,19 +210,19 @@ bool fits_torch_module(const Problem& problem, const Trace& trace) {
 }
 
 std::string pytorch_script(const Problem& problem, const Trace& trace, const std::string& title) {
-    return write_script(problem, trace, title, std::nullopt);
+    return write_script({problem, trace, title}, std::nullopt);
 }
 
 std::string pytorch_clipboard(const Problem& problem, const Trace& trace, const std::string& title) {
     // A number with its comma has three characters or more: a script that must be too long is not made.
     constexpr std::int64_t shortest_number = 3;
     std::string script;
-    const bool hopeless =
-        count_numbers(problem, trace) * shortest_number > static_cast<std::int64_t>(longest_copied_script);
+    const bool hopeless = count_numbers({problem, trace, title}) * shortest_number >
+                          static_cast<std::int64_t>(longest_copied_script);
     if (!hopeless)
         script = pytorch_script(problem, trace, title);
     if (hopeless || script.size() > longest_copied_script)
-        fail_input("the script with its " + std::to_string(count_numbers(problem, trace)) +
+        fail_input("the script with its " + std::to_string(count_numbers({problem, trace, title})) +
                    " numbers is too long to be copied (the limit is " +
                    std::to_string(longest_copied_script / 1'000'000) +
                    " MB of text); save it to a file instead");
@@ -195,9 +231,7 @@ std::string pytorch_clipboard(const Problem& problem, const Trace& trace, const 
 
 PyTorchScript pytorch_script_beside(const Problem& problem, const Trace& trace, const std::string& title,
                                     const std::string& tensors_name) {
-    if (count_numbers(problem, trace) <= most_numbers_in_script)
-        return {write_script(problem, trace, title, std::nullopt), std::nullopt};
-    return {write_script(problem, trace, title, tensors_name), safetensors_of(problem, trace)};
+    return script_beside({problem, trace, title}, tensors_name);
 }
 
 std::string pytorch_numbers_path(const std::string& script_path) {
@@ -209,12 +243,15 @@ std::string pytorch_numbers_path(const std::string& script_path) {
 }
 
 void export_pytorch(const Problem& problem, const Trace& trace, const std::string& title,
-                    const std::string& path) {
+                    const std::string& path, const checkpoint::BlockTrace* layer) {
+    Subject subject{problem, trace, title};
+    if (layer != nullptr)
+        subject.layer = script_layer(*layer);
     if (is_stream(path))
-        return write_file_atomically(path, pytorch_script(problem, trace, title));
+        return write_file_atomically(path, write_script(subject, std::nullopt));
     const std::string numbers_path = pytorch_numbers_path(path);
     const PyTorchScript written =
-        pytorch_script_beside(problem, trace, title, std::filesystem::path(numbers_path).filename().string());
+        script_beside(subject, std::filesystem::path(numbers_path).filename().string());
     if (written.tensors)
         write_both(path, written.script, numbers_path, *written.tensors);
     else

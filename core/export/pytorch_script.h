@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/attention/problem.h"
+#include "core/checkpoint/run/block_trace.h"
 #include "core/trace/trace.h"
 
 #include <cstdint>
@@ -49,9 +50,10 @@ PyTorchScript pytorch_script_beside(const Problem& problem, const Trace& trace, 
 std::string pytorch_numbers_path(const std::string& script_path);
 
 /// Writes the script, and the file of its numbers where it has one, both whole or neither. "-": standard
-/// output, all numbers inside. Throws Error(input) when a file cannot be written, and when the second one's
-/// name belongs to a file that no export wrote.
+/// output, all numbers inside. With `layer`, the problem is the attention of that layer, and the script
+/// computes the whole of it, from resid_in to what leaves it. Throws Error(input) when a file cannot be
+/// written, and when the second one's name belongs to a file that no export wrote.
 void export_pytorch(const Problem& problem, const Trace& trace, const std::string& title,
-                    const std::string& path);
+                    const std::string& path, const checkpoint::BlockTrace* layer = nullptr);
 
 } // namespace headscope::exporting

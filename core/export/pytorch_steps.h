@@ -19,6 +19,8 @@ std::string script_stage_steps(const Problem& problem);
 /// module_output and module_weights.
 std::string script_module(const Problem& problem);
 /// The tolerances, the comparison and the exit code. `with_module`: script_module stands before it.
-std::string script_comparison(const Problem& problem, const Trace& trace, bool with_module);
+/// `more_checks`: text that compares more.
+std::string script_comparison(const Problem& problem, const Trace& trace, bool with_module,
+                              const std::string& more_checks = {});
 
 } // namespace headscope::exporting

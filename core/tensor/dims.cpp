@@ -33,8 +33,10 @@ std::int64_t extent(Axis axis, const Dims& dims) {
     case Axis::H_dv:
         return dims.H * dims.dv;
     case Axis::d_ff:
-    case Axis::experts:
+        return dims.d_ff;
     case Axis::vocab:
+        return dims.vocab;
+    case Axis::experts:
         return 0;
     }
     return 0;

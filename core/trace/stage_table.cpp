@@ -192,13 +192,13 @@ constexpr std::array<Row, stage_count> stages{{
 }};
 
 /// A row of what a checkpoint computes around its attention.
-constexpr Row around(TensorId id, std::string_view name, std::string_view title, std::array<Axis, 4> axes,
-                     std::string_view formula) {
+constexpr Row around(TensorId id, StageGroup group, std::string_view name, std::string_view title,
+                     std::array<Axis, 4> axes, std::string_view formula) {
     return {.id = id,
             .name = name,
             .title = title,
             .symbol = name,
-            .group = G::x,
+            .group = group,
             .axes = axes,
             .operation = Op::around,
             .inputs = {},
@@ -210,33 +210,38 @@ constexpr std::array<Axis, 4> rows_of_D = axes(A::B, A::Tq, A::D);
 constexpr std::array<Axis, 4> rows_of_mlp = axes(A::B, A::Tq, A::d_ff);
 constexpr std::array<Axis, 4> rows_of_vocab = axes(A::B, A::Tq, A::vocab);
 constexpr std::array<Row, block_count> blocks{{
-    around(embedding, "embedding", "Token embedding", rows_of_D,
+    around(embedding, G::embedding, "embedding", "Token embedding", rows_of_D,
            "the rows of the tokens, and of their types"),
-    around(position, "position", "Position embedding", rows_of_D,
+    around(position, G::position, "position", "Position embedding", rows_of_D,
            "the rows of the positions, where they are learned"),
-    around(resid_in, "resid_in", "Residual stream into the layer", rows_of_D, "what the layer before gave"),
-    around(norm1, "norm1", "Norm of the attention", rows_of_D,
+    around(resid_in, G::resid_in, "resid_in", "Residual stream into the layer", rows_of_D,
+           "what the layer before gave"),
+    around(norm1, G::norm1, "norm1", "Norm of the attention", rows_of_D,
            "norm(resid_in); where norms stand after the sum, norm(resid_mid)"),
-    around(attn_raw, "attn_raw", "Attention’s output before its norm", rows_of_D, "output"),
-    around(attn_out, "attn_out", "Attention’s output", rows_of_D,
+    around(attn_raw, G::output, "attn_raw", "Attention’s output before its norm", rows_of_D, "output"),
+    around(attn_out, G::attn_out, "attn_out", "Attention’s output", rows_of_D,
            "output; where a norm stands behind the branch, norm(attn_raw)"),
-    around(resid_mid, "resid_mid", "Residual stream after attention", rows_of_D, "resid_in + attn_out"),
-    around(norm2, "norm2", "Norm of the MLP", rows_of_D,
+    around(resid_mid, G::resid_mid, "resid_mid", "Residual stream after attention", rows_of_D,
+           "resid_in + attn_out"),
+    around(norm2, G::norm2, "norm2", "Norm of the MLP", rows_of_D,
            "norm(resid_mid); where norms stand after the sum, norm(resid_out)"),
-    around(mlp_pre, "mlp_pre", "MLP, in", rows_of_mlp, "norm2 · W_in + b_in"),
-    around(mlp_gate, "mlp_gate", "MLP, gate", rows_of_mlp, "norm2 · W_gate + b_gate"),
-    around(mlp_act, "mlp_act", "MLP, after the activation", rows_of_mlp,
+    around(mlp_pre, G::mlp_pre, "mlp_pre", "MLP, in", rows_of_mlp, "norm2 · W_in + b_in"),
+    around(mlp_gate, G::mlp_gate, "mlp_gate", "MLP, gate", rows_of_mlp, "norm2 · W_gate + b_gate"),
+    around(mlp_act, G::mlp_act, "mlp_act", "MLP, after the activation", rows_of_mlp,
            "activation(mlp_pre); with a gate activation(mlp_gate) × mlp_pre"),
-    around(router, "router", "Shares of the experts", axes(A::B, A::Tq, A::experts),
+    around(router, G::mlp_act, "router", "Shares of the experts", axes(A::B, A::Tq, A::experts),
            "softmax over the largest of norm2 · W_router + b_router; 0 for the others"),
-    around(mlp_raw, "mlp_raw", "MLP’s output before its norm", rows_of_D, "mlp_act · W_out + b_out"),
-    around(mlp_out, "mlp_out", "MLP’s output", rows_of_D,
+    around(mlp_raw, G::mlp_raw, "mlp_raw", "MLP’s output before its norm", rows_of_D,
+           "mlp_act · W_out + b_out"),
+    around(mlp_out, G::mlp_out, "mlp_out", "MLP’s output", rows_of_D,
            "mlp_act · W_out + b_out; where a norm stands behind the branch, norm(mlp_raw)"),
-    around(resid_out, "resid_out", "Residual stream out of the layer", rows_of_D,
+    around(resid_out, G::resid_out, "resid_out", "Residual stream out of the layer", rows_of_D,
            "resid_mid + mlp_out; in parallel layers resid_in + attn_out + mlp_out"),
-    around(final_norm, "final_norm", "Final norm", rows_of_D, "norm(resid_out of the last layer)"),
-    around(logits, "logits", "Logits", rows_of_vocab, "final_norm · W_U"),
-    around(probabilities, "probabilities", "Probabilities", rows_of_vocab, "softmax(logits)"),
+    around(final_norm, G::final_norm, "final_norm", "Final norm", rows_of_D,
+           "norm(resid_out of the last layer)"),
+    around(logits, G::logits, "logits", "Logits", rows_of_vocab, "final_norm · W_U"),
+    around(probabilities, G::probabilities, "probabilities", "Probabilities", rows_of_vocab,
+           "softmax(logits)"),
 }};
 
 /// A row of the table for what is not computed; `group` says where it is read first.
@@ -395,7 +400,13 @@ constexpr std::array<TensorId, 3> alone(TensorId id) {
     return {id, id, id};
 }
 
-constexpr std::array<GroupInfo, group_count> groups{{
+/// The stop of one row of `blocks`.
+constexpr GroupInfo stop_around(TensorId id, Page page) {
+    const Row& row = *find_row(id);
+    return {row.group, row.name, row.title, id, page, false, {id}, alone(id)};
+}
+
+constexpr std::array<GroupInfo, stop_count> groups{{
     {G::x, "x", "Token vectors", x, Page::tokens, false, {x, x_kv}, alone(x)},
     {G::qkv, "q k v", "Queries, keys and values", q, Page::projection, false, {q, k, v}, {q, k, v}},
     {G::split,
@@ -435,6 +446,22 @@ constexpr std::array<GroupInfo, group_count> groups{{
      true,
      {contributions, output},
      alone(output)},
+    stop_around(embedding, Page::residual),
+    stop_around(position, Page::residual),
+    stop_around(resid_in, Page::residual),
+    stop_around(norm1, Page::norm),
+    stop_around(attn_out, Page::norm),
+    stop_around(resid_mid, Page::residual),
+    stop_around(norm2, Page::norm),
+    stop_around(mlp_pre, Page::mlp),
+    stop_around(mlp_gate, Page::mlp),
+    stop_around(mlp_act, Page::mlp),
+    stop_around(mlp_raw, Page::mlp_out),
+    stop_around(mlp_out, Page::mlp_out),
+    stop_around(resid_out, Page::residual),
+    stop_around(final_norm, Page::norm),
+    stop_around(logits, Page::vocabulary),
+    stop_around(probabilities, Page::vocabulary),
 }};
 static_assert(in_order(groups, &GroupInfo::group), "the stops stand in the order of the strip");
 

@@ -148,7 +148,7 @@ TEST_CASE("the scrubber's handle stands between the stops, as far as rows were g
             view.row = row;
             INFO("stage " << stage << " row " << row);
             CHECK(scrubber_place(view, dims) == Approx(before + share));
-            const GoTo back = scrubber_target(before + share, dims);
+            const GoTo back = scrubber_target(view, before + share, dims);
             CHECK(static_cast<int>(back.group) == stage);
             CHECK(back.row == row);
         }

@@ -153,6 +153,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
             CHECK(desk.program.state().board->row(1)->heads[0].facts.metrics[analysis::HeadScore::first] ==
                   0);
         }
+        desk.act(ViewChange(GoTo{StageGroup::scores}));
         REQUIRE(desk.click("stage weights"));
         desk.settle();
         check_first_hidden(desk, 0);

@@ -449,8 +449,8 @@ constexpr std::array<Explanation, operation_count> explanations{{
      [](Sheet& s, const CellAddress& c, int) { return add_contribution(s, c); }, say_contribution},
     {Operation::output_projection, false,
      [](Sheet& s, const CellAddress& c, int) { return add_output(s, c); }, say_output},
-    {Operation::around, false, [](Sheet& s, const CellAddress& c, int) { return add_given(s, c); },
-     [](const Shown&, const CellAddress& c) { return std::string(tensor_info(c.tensor).formula); }},
+    {Operation::around, false, [](Sheet& s, const CellAddress& c, int) { return add_around(s, c); },
+     say_around},
 }};
 static_assert(in_order(explanations, &Explanation::operation),
               "every operation is explained, in the order of Operation");

@@ -1,5 +1,6 @@
 #include "app/draw/inspector/inspector_sections.h"
 
+#include "app/draw/block/block_parts.h"
 #include "app/draw/kit/format.h"
 
 #include <cmath>
@@ -50,6 +51,8 @@ std::vector<double> numbers_of(const Shown& shown, const ReadSpan& span) {
 }
 
 std::vector<ReadSpan> reads_of(const Shown& shown, const CellAddress& cell) {
+    if (tensor_info(cell.tensor).operation == Operation::around)
+        return reads_around(shown, cell);
     return cells_read(cell.tensor, shown.dims(), cell.at, shown.problem().parts());
 }
 

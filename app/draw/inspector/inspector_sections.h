@@ -30,6 +30,10 @@ int add_mean(Sheet& sheet, const CellAddress& cell);
 /// A cell of scores to weights beside the same cell of the head it is compared with.
 void add_comparison(Sheet& sheet, const CellAddress& cell);
 
+/// A number that a checkpoint computes around its attention, and what it is in a few words.
+int add_around(Sheet& sheet, const CellAddress& cell);
+std::string say_around(const Shown& shown, const CellAddress& cell);
+
 /// All sections of a cell, by the operation that makes it.
 int explain(Sheet& sheet, const CellAddress& cell);
 /// What a cell is, in a few words that follow its value.

@@ -69,7 +69,10 @@ figure::Rect MatrixGrid::cell(std::int64_t row, std::int64_t col) const {
 Index MatrixGrid::index(std::int64_t row, std::int64_t col) const {
     Index out = origin;
     out[static_cast<std::size_t>(row_axis)] += row;
-    out[static_cast<std::size_t>(col_axis)] += col;
+    if (places.empty())
+        out[static_cast<std::size_t>(col_axis)] += col;
+    else
+        out[static_cast<std::size_t>(col_axis)] = places[static_cast<std::size_t>(col)];
     return out;
 }
 
@@ -83,7 +86,9 @@ std::optional<CellAddress> MatrixGrid::at(float x, float y) const {
 
 std::optional<std::pair<std::int64_t, std::int64_t>> MatrixGrid::find(const Index& wanted) const {
     const auto row = wanted[static_cast<std::size_t>(row_axis)] - origin[static_cast<std::size_t>(row_axis)];
-    const auto col = wanted[static_cast<std::size_t>(col_axis)] - origin[static_cast<std::size_t>(col_axis)];
+    const std::int64_t across = wanted[static_cast<std::size_t>(col_axis)];
+    const auto col = places.empty() ? across - origin[static_cast<std::size_t>(col_axis)]
+                                    : std::ranges::find(places, across) - places.begin();
     if (row < 0 || row >= rows || col < 0 || col >= cols || index(row, col) != wanted)
         return std::nullopt;
     return std::pair(row, col);
@@ -112,7 +117,7 @@ void Picture::append(const Picture& other, float dx, float dy) {
 }
 
 std::optional<CellAddress> spoken_of(const Shown& shown, const ViewState& view) {
-    if (const auto focus = view.focus(); focus && shown.tensor(focus->tensor) != nullptr)
+    if (const auto focus = view.focus(); focus && shown.holds(*focus))
         return focus;
     const TensorId id = page_tensor(view);
     if (shown.trace == nullptr || shown.tensor(id) == nullptr)
@@ -120,6 +125,11 @@ std::optional<CellAddress> spoken_of(const Shown& shown, const ViewState& view) 
     if (const auto change = std::ranges::find(shown.largest, id, &CellAddress::tensor);
         change != shown.largest.end() && view.row < 0)
         return *change;
+    if (is_around(view.group)) {
+        const std::int64_t looked_at =
+            tensor_info(id).axes[2] == Axis::vocab ? shown.block->position : row_around(view, shown.position);
+        return largest_of_row(shown, view, id, looked_at);
+    }
     const bool over_keys = tensor_info(id).axes[1] == Axis::Tk;
     const std::int64_t rows = over_keys ? shown.dims().Tk : shown.dims().Tq;
     const std::int64_t row = view.row >= 0 ? std::min(view.row, rows - 1)
@@ -177,7 +187,10 @@ std::string address_text(const Shown& shown, const CellAddress& cell) {
         }
     }
     const Document& document = *shown.document;
-    if (document.is_checkpoint()) {
+    const bool around = info.operation == Operation::around;
+    if (around && shown.block != nullptr && shown.block->layer >= 0) {
+        heads = "[" + std::to_string(shown.block->layer) + "]";
+    } else if (document.is_checkpoint() && !around) {
         heads = "[" + std::to_string(document.layer()) + "]" + heads;
     } else if (given != nullptr && given->info().L > 1) {
         const std::int64_t number = given->info().numbers[static_cast<std::size_t>(document.layer())];

@@ -22,6 +22,8 @@ struct MatrixGrid {
     int row_axis = 0; ///< the tensor's axis that runs down
     int col_axis = 0; ///< the tensor's axis that runs across
     std::int64_t rows = 0, cols = 0;
+    std::vector<std::int64_t> places =
+        {};                         ///< along col_axis, of columns that are no neighbours; empty: they are
     figure::Rect area;              ///< covers all cells
     float pitch_x = 0, pitch_y = 0; ///< distance between neighbouring cells
     float gap = 0;                  ///< the part of the pitch between two cells

@@ -18,8 +18,16 @@ void Comparison::drop() {
     forget();
 }
 
+void Comparison::know_around(const checkpoint::BlockTracePtr& block) {
+    if (baseline_.block == block)
+        return;
+    baseline_.block = block;
+    forget();
+}
+
 void Comparison::follow(const Shown& now, std::int64_t batch, StageGroup page) {
-    if (now.trace == now_.trace && now.document == now_.document && batch == batch_ && page == followed_page_)
+    if (now.trace == now_.trace && now.document == now_.document && now.block == now_.block &&
+        batch == batch_ && page == followed_page_)
         return;
     followed_page_ = page;
     now_ = now;
@@ -43,7 +51,7 @@ const analysis::TensorDifference* Comparison::of(TensorId id) const {
     if (!comparable() || now_.trace == nullptr || id == TensorId::mask || id == TensorId::gain)
         return nullptr;
     const Tensor *a = baseline_.tensor(id), *b = now_.tensor(id);
-    if (a == nullptr || b == nullptr)
+    if (a == nullptr || b == nullptr || tensor_info(id).axes[2] == Axis::vocab)
         return nullptr;
     auto& kept = differences_[static_cast<std::size_t>(id)];
     if (!kept)
@@ -64,6 +72,12 @@ const Shown& Comparison::difference(StageGroup page) const {
             difference_.largest.push_back({id, *change->largest_at});
         if (is_stage(id)) {
             trace->slot(id) = change->cells;
+            continue;
+        }
+        if (is_around(page)) {
+            auto block = std::make_shared<checkpoint::BlockTrace>(*difference_.block);
+            (*block)[id] = change->cells;
+            difference_.block = std::move(block);
             continue;
         }
         auto document = std::make_shared<Document>(*difference_.document);
@@ -111,6 +125,8 @@ Compare effective(const Comparison& comparison, Compare asked) {
 }
 
 bool draws_difference(const ViewState& view) {
+    if (group_info(view.group).page == Page::vocabulary)
+        return false; // the predictions tell what changed
     return view.group != StageGroup::weights || view.weights_view == WeightsView::heatmap;
 }
 

@@ -15,6 +15,8 @@ class Comparison {
 public:
     void mark(Shown baseline, std::string name);
     void drop();
+    /// What A computes around its attention, where the page shows that of B; null while it is not known.
+    void know_around(const checkpoint::BlockTracePtr& block);
     /// B, the batch entry and the page shown. Costs nothing when they are what they were; differences of a
     /// page that is left are let go, since those of many long heads are large.
     void follow(const Shown& now, std::int64_t batch, StageGroup page);

@@ -96,7 +96,10 @@ std::vector<float> values_of(const DrawContext& context, const MatrixSpec& spec)
         for (std::int64_t col = 0; col < spec.cols; ++col) {
             Index at = spec.origin;
             at[static_cast<std::size_t>(spec.row_axis)] += row;
-            at[static_cast<std::size_t>(spec.col_axis)] += col;
+            if (spec.places.empty())
+                at[static_cast<std::size_t>(spec.col_axis)] += col;
+            else
+                at[static_cast<std::size_t>(spec.col_axis)] = spec.places[static_cast<std::size_t>(col)];
             values.push_back(spec.value ? spec.value(row, col) : context.shown.value({spec.tensor, at}));
         }
     return values;
@@ -128,6 +131,7 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
                     .col_axis = spec.col_axis,
                     .rows = spec.rows,
                     .cols = spec.cols,
+                    .places = spec.places,
                     .area = {spec.x, spec.y, spec.cell_w * static_cast<float>(spec.cols),
                              spec.cell_h * static_cast<float>(spec.rows)},
                     .pitch_x = spec.cell_w,
@@ -215,11 +219,9 @@ float largest_magnitude(const Shown& shown, TensorId id, std::int64_t batch, Pix
     if (kept == nullptr)
         return look();
     // Wide layers would otherwise be searched in every frame.
-    const std::shared_ptr<const void> owner =
-        is_stage(id) ? std::shared_ptr<const void>(shown.trace) : std::shared_ptr<const void>(shown.document);
     constexpr std::uint64_t kind = 1;
     return *kept->found<float>(
-        owner, key_of({kind, reinterpret_cast<std::uintptr_t>(&tensor), static_cast<std::uint64_t>(batch)}),
+        shown.holder(id), key_of({kind, reinterpret_cast<std::uintptr_t>(&tensor), static_cast<std::uint64_t>(batch)}),
         look);
 }
 

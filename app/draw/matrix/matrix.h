@@ -20,6 +20,7 @@ struct MatrixSpec {
     Index origin{};
     int row_axis = 0, col_axis = 0;
     std::int64_t rows = 0, cols = 0;
+    std::vector<std::int64_t> places = {}; ///< as in MatrixGrid; for cells of texture_below and larger
     float x = 0, y = 0;
     float cell_w = 42, cell_h = 30; ///< pitch
     CellFill fill = CellFill::owned;

@@ -81,10 +81,7 @@ void draw_matrix_image(Picture& picture, const DrawContext& context, const Matri
                     whole(spec.plus), whole(context.theme.dark)});
         for (const std::int64_t at : spec.origin)
             key = key_of({key, whole(at)});
-        const std::shared_ptr<const void> owner = is_stage(spec.tensor)
-                                                      ? std::shared_ptr<const void>(context.shown.trace)
-                                                      : std::shared_ptr<const void>(context.shown.document);
-        made = context.pixels->find_of(owner, key, paint);
+        made = context.pixels->find_of(context.shown.holder(spec.tensor), key, paint);
     } else {
         made.pixels = std::make_shared<const std::vector<figure::Color>>(paint());
         made.name = name_of(*made.pixels);

@@ -11,6 +11,10 @@ namespace {
 std::optional<figure::Rect> shown_part(const MatrixGrid& grid, const Block& block) {
     if (grid.tensor != block.tensor)
         return std::nullopt;
+    if (!grid.places.empty()) { // columns that are no neighbours show the first cell alone
+        const auto place = grid.find(block.first);
+        return place ? std::optional(grid.cell(place->first, place->second)) : std::nullopt;
+    }
     Index first = block.first;
     std::int64_t rows = 1, cols = 1;
     const auto clip = [&](int grid_axis, std::int64_t grid_extent, std::int64_t& extent) {

@@ -1,3 +1,5 @@
+#include "app/draw/block/block_parts.h"
+#include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/comparison.h"
 #include "app/draw/matrix/flash.h"
@@ -42,12 +44,32 @@ constexpr std::array<PageDrawing, page_count> pages{{
     {Page::concat, draw_concat_page},
     {Page::contributions, draw_contributions_page},
     {Page::output, draw_output_page},
+    {Page::residual, draw_residual_page},
+    {Page::norm, draw_norm_page},
+    {Page::mlp, draw_mlp_page},
+    {Page::mlp_out, draw_mlp_out_page},
+    {Page::vocabulary, draw_vocabulary_page},
 }};
 static_assert(in_order(pages, &PageDrawing::page), "every page has its drawing, in the order of Page");
+
+/// While the numbers of the page are being computed.
+Picture draw_awaited(const DrawContext& context) {
+    Picture picture;
+    picture.scene.width = context.width;
+    picture.scene.height = context.height;
+    draw_page_head(picture, context, std::string(group_info(context.view.group).title), "Being computed …");
+    return picture;
+}
 
 Picture draw_page(const DrawContext& context) {
     const Document& document = *context.shown.document;
     const Page page = group_info(context.view.group).page;
+    if (is_around(context.view.group) && context.shown.tensor(group_info(context.view.group).main) == nullptr)
+        return draw_awaited(context);
+    if (is_around(context.view.group) && context.difference())
+        return context.compare->of(group_info(context.view.group).main) == nullptr
+                   ? draw_awaited(context)
+                   : draw_change_around(context);
     if (document.shows_weights() || (document.is_checkpoint() && page == Page::weights))
         return draw_head_page(context);
     return pages[static_cast<std::size_t>(page)].draw(context);

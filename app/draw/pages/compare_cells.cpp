@@ -39,7 +39,7 @@ MatrixSpec difference_spec(const DrawContext& context, MatrixSpec spec) {
 }
 
 bool marked_as_edited(const DrawContext& context, TensorId id, const Index& at) {
-    if (id != TensorId::x && is_stage(id))
+    if (id != TensorId::x && tensor_info(id).operation != Operation::given)
         return false;
     const Document& document = *context.shown.document;
     if (context.showing != Compare::now || context.compare == nullptr || !context.compare->comparable())

@@ -1,5 +1,6 @@
 #include "app/draw/panels/panels.h"
 
+#include "app/draw/block/block_parts.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/panels/guide_texts.h"
 
@@ -69,23 +70,33 @@ Picture draw_guide(const DrawContext& context) {
     const Document& document = *context.shown.document;
     const GuideText text = document.shows_weights() ? text_of_reading(document, context.view.head)
                                                     : guide_text(context.shown, context.view);
-    draw_text(picture, context, guide_pad, 32,
-              "Stage " + std::to_string(stage + 1) + " of " + std::to_string(group_count), figure::Font::ui,
-              12.5F, theme.muted);
-    draw_progress(picture, context, stage, 42);
-    float baseline = draw_paragraph(picture, context, guide_pad, 80, width, text.heading,
+    const bool walks_layers = context.view.walk.whole_block() && !document.shows_weights();
+    float top = 0;
+    if (walks_layers) {
+        top = draw_stack_map(picture, context, 12);
+        draw_hairline(picture, context, guide_pad, top, width);
+    } else {
+        draw_text(picture, context, guide_pad, 32,
+                  "Stage " + std::to_string(stage + 1) + " of " + std::to_string(group_count),
+                  figure::Font::ui, 12.5F, theme.muted);
+        draw_progress(picture, context, stage, 42);
+        top = 46;
+    }
+    float baseline = draw_paragraph(picture, context, guide_pad, top + 34, width, text.heading,
                                     figure::Font::ui_semibold, 20, 26, theme.ink);
     baseline += 6;
     for (const std::string& paragraph : text.paragraphs)
         baseline = draw_paragraph(picture, context, guide_pad, baseline, width, paragraph, figure::Font::ui,
                                   guide_text_size, guide_text_line, theme.text) +
                    10;
-    const float end = draw_try_it(picture, context, text.try_it, baseline - 10);
+    const float end =
+        text.try_it.empty() ? baseline : draw_try_it(picture, context, text.try_it, baseline - 10);
     const float buttons = std::max(context.height - 56, end + 16);
-    if (stage > 0)
+    const Walk& walk = context.view.walk;
+    if (context.view.group != walk.first())
         draw_button(picture, context, {guide_pad, buttons, 92, 34}, "Back", ViewChange{StepStage{-1}}, false,
                     "The stage before (left arrow key)");
-    if (stage + 1 < group_count)
+    if (context.view.group != walk.last())
         draw_button(picture, context, {context.width - guide_pad - 116, buttons, 116, 34}, "Next",
                     ViewChange{StepStage{1}}, true, "The next stage (right arrow key)");
     picture.scene.width = context.width;

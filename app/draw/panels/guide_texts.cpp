@@ -217,6 +217,8 @@ GuideText say_output(const Speaker& s) {
 } // namespace
 
 GuideText guide_text(const Shown& shown, const ViewState& view) {
+    if (is_around(view.group))
+        return guide_text_around(shown, view);
     const Speaker speaker(shown, view);
     switch (view.group) {
     case StageGroup::x:
@@ -241,6 +243,8 @@ GuideText guide_text(const Shown& shown, const ViewState& view) {
         return say_contributions(speaker);
     case StageGroup::output:
         return say_output(speaker);
+    default:
+        break; // around attention
     }
     return say_x(speaker);
 }

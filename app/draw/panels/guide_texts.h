@@ -17,5 +17,7 @@ struct GuideText {
 /// The text for the stop shown, the query row stepped through (else one near the start) and the head in
 /// focus. The text does not change with the pointer, so that it stays readable.
 GuideText guide_text(const Shown& shown, const ViewState& view);
+/// The same for a stop around attention.
+GuideText guide_text_around(const Shown& shown, const ViewState& view);
 
 } // namespace headscope::app

@@ -120,4 +120,13 @@ MutableTensor mlp(cpu::CpuDense& cpu, const Tensor& x, const WeightSet& layer, A
     return cpu.multiply(*inside, *layer[WeightId::mlp_out], layer[WeightId::mlp_out_bias].get(), cancel);
 }
 
+TensorPtr softmax(const Tensor& x) {
+    auto out = std::make_shared<Tensor>(x.shape());
+    for (std::int64_t i = 0; i < rows_of(x); ++i) {
+        const Eigen::ArrayXd powers = (row(x, i).array() - row(x, i).maxCoeff()).cast<double>().exp();
+        Row(out->data() + i * width_of(x), width_of(x)) = (powers / powers.sum()).cast<float>().matrix();
+    }
+    return out;
+}
+
 } // namespace headscope::checkpoint

@@ -26,6 +26,9 @@ void activate(cpu::CpuDense& cpu, Tensor& x, Activation activation, const Progre
 /// x + y, of one shape.
 MutableTensor sum(cpu::CpuDense& cpu, const Tensor& x, const Tensor& y);
 
+/// Of each row, along the last axis.
+TensorPtr softmax(const Tensor& x);
+
 /// Gets what is computed on the way: mlp_pre, mlp_gate, mlp_act; of a mixture, router. A tensor may change
 /// afterwards.
 using Note = std::function<void(TensorId id, const Tensor& tensor)>;

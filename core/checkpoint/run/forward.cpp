@@ -1,9 +1,9 @@
 #include "core/checkpoint/run/forward.h"
 
 #include "core/base/error.h"
+#include "core/checkpoint/model/layers.h"
 #include "core/checkpoint/run/forward_pass.h"
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <utility>
 
@@ -18,20 +18,6 @@ void check_options(const ForwardOptions& options, const Architecture& architectu
     if (options.layer && (*options.layer < 0 || *options.layer >= layers))
         fail_input("there is no layer " + std::to_string(*options.layer) + "; layers are numbered 0 to " +
                    std::to_string(layers - 1));
-}
-
-/// Over the vocabulary.
-TensorPtr softmax(const Tensor& logits) {
-    using Rows = Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-    const std::int64_t vocab = logits.shape().back(0);
-    auto out = std::make_shared<Tensor>(logits.shape());
-    const Eigen::Map<const Rows> from(logits.data(), logits.count() / vocab, vocab);
-    Eigen::Map<Rows> to(out->data(), from.rows(), vocab);
-    for (Eigen::Index row = 0; row < from.rows(); ++row) {
-        const Eigen::ArrayXd powers = (from.row(row) - from.row(row).maxCoeff()).cast<double>().exp();
-        to.row(row) = (powers / powers.sum()).cast<float>().transpose();
-    }
-    return out;
 }
 
 } // namespace

@@ -123,7 +123,9 @@ Problem ForwardPass::problem_of(std::int64_t n, const WeightSet& weights, Tensor
                     .H = architecture_.H,
                     .Hkv = architecture_.Hkv,
                     .dk = architecture_.dk,
-                    .dv = architecture_.dk};
+                    .dv = architecture_.dk,
+                    .d_ff = architecture_.d_ff,
+                    .vocab = architecture_.vocab};
     problem.x = std::move(x);
     for (const TensorInfo& input : input_table())
         if (const std::optional<WeightId> weight = weight_of(input.id))
@@ -276,36 +278,41 @@ TensorPtr ForwardPass::final_normed(cpu::CpuDense& cpu, const Tensor& x) const {
                   model_.weight(WeightId::final_norm_bias));
 }
 
-TensorPtr ForwardPass::logits(cpu::CpuDense& cpu, const Tensor& hidden, const Progress& cancel) const {
+TensorPtr ForwardPass::head_input(cpu::CpuDense& cpu, const Tensor& hidden, const Progress& cancel) const {
     using enum WeightId;
     if (!model_.has_head())
         return nullptr;
-    const TensorPtr ended = architecture_.final_norm_in_head ? final_normed(cpu, hidden) : nullptr;
-    TensorPtr scaled;
+    TensorPtr ended = architecture_.final_norm_in_head
+                          ? final_normed(cpu, hidden)
+                          : std::make_shared<const Tensor>(hidden.shape(), hidden.values());
     if (architecture_.head_scale != 1.0) {
         const auto factor = static_cast<float>(architecture_.head_scale);
-        const MutableTensor out = cpu.make(hidden.shape());
-        std::ranges::transform((ended == nullptr ? hidden : *ended).values(), out->data(),
+        const MutableTensor scaled = cpu.make(hidden.shape());
+        std::ranges::transform(ended->values(), scaled->data(),
                                [factor](float number) { return factor * number; });
-        scaled = out;
+        ended = scaled;
     }
-    const Tensor& x = scaled != nullptr ? *scaled : ended != nullptr ? *ended : hidden;
-    const TensorPtr table = model_.weight(output_table), bias = model_.weight(output_bias);
     const TensorPtr dense = model_.weight(head_dense);
-    const auto capped = [&](const MutableTensor& out) {
-        const auto cap = static_cast<float>(architecture_.logit_cap);
-        if (cap != 0.0F)
-            std::ranges::transform(out->values(), out->data(),
-                                   [cap](float logit) { return cap * std::tanh(logit / cap); });
-        return out;
-    };
     if (dense == nullptr)
-        return capped(cpu.multiply_by_rows(x, *table, bias.get(), cancel));
-    const MutableTensor inside = cpu.multiply(x, *dense, model_.weight(head_dense_bias).get(), cancel);
+        return ended;
+    const MutableTensor inside = cpu.multiply(*ended, *dense, model_.weight(head_dense_bias).get(), cancel);
     activate(cpu, *inside, architecture_.head_activation, cancel);
-    const TensorPtr ready =
-        normed(cpu, *inside, model_.weight(head_norm_weight), model_.weight(head_norm_bias));
-    return capped(cpu.multiply_by_rows(*ready, *table, bias.get(), cancel));
+    return normed(cpu, *inside, model_.weight(head_norm_weight), model_.weight(head_norm_bias));
+}
+
+TensorPtr ForwardPass::logits_of(cpu::CpuDense& cpu, const Tensor& head_in, const Progress& cancel) const {
+    const MutableTensor out = cpu.multiply_by_rows(head_in, *model_.weight(WeightId::output_table),
+                                                   model_.weight(WeightId::output_bias).get(), cancel);
+    const auto cap = static_cast<float>(architecture_.logit_cap);
+    if (cap != 0.0F)
+        std::ranges::transform(out->values(), out->data(),
+                               [cap](float logit) { return cap * std::tanh(logit / cap); });
+    return out;
+}
+
+TensorPtr ForwardPass::logits(cpu::CpuDense& cpu, const Tensor& hidden, const Progress& cancel) const {
+    const TensorPtr head_in = head_input(cpu, hidden, cancel);
+    return head_in == nullptr ? nullptr : logits_of(cpu, *head_in, cancel);
 }
 
 } // namespace headscope::checkpoint

@@ -45,7 +45,20 @@ public:
     /// Computes what is missing of `streams`. Throws Error(input) for numbers beyond float32's range and what
     /// `attend` throws, with the layer's number; Error(cancelled) between steps.
     void run(cpu::CpuDense& cpu, Streams& streams, const Attend& attend, Progress& progress) const;
-    /// (B, T, vocab) from the last of the model's own streams; null when the checkpoint has no head.
+    /// The embedding output, (B, T, D).
+    TensorPtr embed(cpu::CpuDense& cpu) const;
+    /// What attention n, and the MLP where the MLP follows it, make of the stream x. source: the encoder's
+    /// output, which a cross-attention reads. Throws what run throws.
+    TensorPtr step(cpu::CpuDense& cpu, std::int64_t n, const TensorPtr& x, const TensorPtr& source,
+                   const Attend& attend, const Progress& cancel) const;
+    /// x (B, T, D) after the final norm, which the model must have.
+    TensorPtr final_normed(cpu::CpuDense& cpu, const Tensor& x) const;
+    /// What the head's table multiplies, (B, T, D), from the last of the model's own streams; null when the
+    /// checkpoint has no head.
+    TensorPtr head_input(cpu::CpuDense& cpu, const Tensor& hidden, const Progress& cancel) const;
+    /// (B, T, vocab) from that.
+    TensorPtr logits_of(cpu::CpuDense& cpu, const Tensor& head_in, const Progress& cancel) const;
+    /// (B, T, vocab) from the last of the model's own streams; null likewise.
     TensorPtr logits(cpu::CpuDense& cpu, const Tensor& hidden, const Progress& cancel) const;
     /// Attention n as the checkpoint has it, with all streams before it. Its x is what the projections read:
     /// the stream after norm1 where the norms stand before.
@@ -58,19 +71,14 @@ private:
     std::int64_t rows() const { return inputs_.T - first_; }
     AttentionPlace place_of(std::int64_t n) const;
     std::string words_of(std::int64_t n) const;
-    TensorPtr embed(cpu::CpuDense& cpu) const;
     void run_stack(cpu::CpuDense& cpu, std::vector<TensorPtr>& streams, const TensorPtr& source,
                    const Attend& attend, Progress& progress, Part part) const;
     void add_rows(Tensor& x, WeightId table, const std::vector<std::int64_t>& of_tokens) const;
     Mask mask_of(AttentionPlace place) const;
-    /// source: the encoder's output, which a cross-attention reads.
     Problem problem_of(std::int64_t n, const WeightSet& weights, TensorPtr x, const TensorPtr& source) const;
-    TensorPtr step(cpu::CpuDense& cpu, std::int64_t n, const TensorPtr& x, const TensorPtr& source,
-                   const Attend& attend, const Progress& cancel) const;
     bool has_first_norm(std::int64_t n) const;
     TensorPtr normed(cpu::CpuDense& cpu, const Tensor& x, const TensorPtr& weight,
                      const TensorPtr& bias) const;
-    TensorPtr final_normed(cpu::CpuDense& cpu, const Tensor& x) const;
     /// x after norm1 or norm2 of its layer where that stands in this place, else x.
     TensorPtr norm1(cpu::CpuDense& cpu, const TensorPtr& x, const WeightSet& weights, bool stands) const;
     TensorPtr norm2(cpu::CpuDense& cpu, const TensorPtr& x, const WeightSet& weights, bool stands) const;

@@ -1,6 +1,8 @@
 #include "core/checkpoint/run/model_run.h"
 
 #include "core/base/error.h"
+#include "core/checkpoint/families/block_stages.h"
+#include "core/checkpoint/model/layers.h"
 #include "core/checkpoint/model/model_edits.h"
 #include "core/checkpoint/run/forward_pass.h"
 #include "core/engine/cpu/cpu_engine.h"
@@ -8,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <mutex>
 #include <numeric>
@@ -25,6 +28,30 @@ struct Workshop {
     cpu::CpuEngine engine{machine};
     cpu::CpuDense cpu{machine};
 };
+
+/// The activation alone, as the layer computes it, and its curve.
+void add_activation(cpu::CpuDense& cpu, BlockTrace& block, const Progress& cancel) {
+    const TensorPtr& gate = block[TensorId::mlp_gate];
+    const TensorPtr& before = gate == nullptr ? block[TensorId::mlp_pre] : gate;
+    if (before == nullptr)
+        return;
+    const Activation activation = block.architecture->activation;
+    const auto activated = [&](const Tensor& x) {
+        auto out = std::make_shared<Tensor>(x.shape(), x.values());
+        activate(cpu, *out, activation, cancel);
+        return out;
+    };
+    block.activated = gate == nullptr ? block[TensorId::mlp_act] : activated(*before);
+    const auto [low, high] = std::ranges::minmax(before->values());
+    const float end = std::max({4.0F, std::ceil(high), std::ceil(-low)});
+    constexpr std::int64_t points = 257;
+    Tensor x(Shape{points});
+    for (std::int64_t i = 0; i < points; ++i)
+        x.data()[i] = std::lerp(-end, end, static_cast<float>(i) / static_cast<float>(points - 1));
+    const TensorPtr y = activated(x);
+    for (std::int64_t i = 0; i < points; ++i)
+        block.curve.push_back({x.data()[i], y->data()[i]});
+}
 
 } // namespace
 
@@ -46,6 +73,9 @@ public:
     Problem problem(std::int64_t n) const;
     TensorPtr logits() const;
     TensorPtr logits_at(std::int64_t position, const Progress& cancel) const;
+    std::shared_ptr<BlockTrace> block(std::int64_t l, Progress& progress) const;
+    BlockTracePtr ends(std::int64_t position, Progress& progress) const;
+    StackLengths lengths(Progress& progress) const;
 
     const ModelPtr model;
     const Architecture& architecture = model->architecture();
@@ -57,6 +87,10 @@ public:
     Streams streams;
 
 private:
+    std::shared_ptr<BlockTrace> begun(std::int64_t l) const;
+    /// A pass that keeps what it computes around the attention in `block`.
+    ForwardPass watched_pass(BlockTrace& block) const;
+
     std::vector<TensorPtr> kept_; ///< (1, H, Tq, Tk) by attention; null beyond the budget
     std::shared_ptr<Workshop> workshop_ = std::make_shared<Workshop>();
     std::shared_ptr<Workshop> later_ = std::make_shared<Workshop>(); ///< for what is asked of finished runs
@@ -165,6 +199,82 @@ TensorPtr ModelRun::State::logits_at(std::int64_t position, const Progress& canc
     return predicted_.second;
 }
 
+std::shared_ptr<BlockTrace> ModelRun::State::block(std::int64_t l, Progress& progress) const {
+    const std::scoped_lock lock(later_->mutex);
+    const std::shared_ptr<BlockTrace> block = begun(l);
+    block->weights = model->layer(l);
+    const ForwardPass watched = watched_pass(*block);
+    watched.step(
+        later_->cpu, l, streams.own[static_cast<std::size_t>(l)], nullptr,
+        [&](std::int64_t, const Problem& problem) {
+            Trace trace = later_->engine.run(with_edits(problem, edits_of(edits, l)),
+                                             StageSet().with(TensorId::output), progress);
+            return (*block)[TensorId::output] = trace.slot(TensorId::output);
+        },
+        progress);
+    add_activation(later_->cpu, *block, progress);
+    return block;
+}
+
+std::shared_ptr<BlockTrace> ModelRun::State::begun(std::int64_t l) const {
+    auto block = std::make_shared<BlockTrace>();
+    block->layer = l;
+    block->architecture = {model, &model->architecture()};
+    return block;
+}
+
+ForwardPass ModelRun::State::watched_pass(BlockTrace& block) const {
+    ForwardPass watched(*model, inputs);
+    watched.watch([&block](AttentionPlace, TensorId id, const Tensor& tensor) {
+        block[id] = std::make_shared<const Tensor>(tensor.shape(), tensor.values());
+    });
+    return watched;
+}
+
+BlockTracePtr ModelRun::State::ends(std::int64_t position, Progress& progress) const {
+    const std::shared_ptr<BlockTrace> last = block(architecture.layers - 1, progress);
+    const std::scoped_lock lock(later_->mutex);
+    const std::shared_ptr<BlockTrace> ends = begun(-1);
+    ends->position = position;
+    watched_pass(*ends).embed(later_->cpu);
+    (*ends)[TensorId::resid_in] = streams.own.front();
+    for (const TensorId id : made_from(architecture, TensorId::final_norm, architecture.layers - 1))
+        (*ends)[id] = (*last)[id];
+    for (std::size_t id = 0; id < weight_count; ++id)
+        if (!is_per_layer(static_cast<WeightId>(id)))
+            ends->weights.tensors[id] = model->weight(static_cast<WeightId>(id));
+    if (architecture.final_norm)
+        (*ends)[TensorId::final_norm] =
+            architecture.final_norm_in_head ? pass.final_normed(later_->cpu, *streams.own.back()) : streams.own.back();
+    if (!model->has_head())
+        return ends;
+    const Tensor& all = *streams.own.back();
+    const std::int64_t D = architecture.D;
+    const Tensor one(Shape{1, 1, D}, all.values().subspan(static_cast<std::size_t>(position * D),
+                                                          static_cast<std::size_t>(D)));
+    ends->head_in = pass.head_input(later_->cpu, one, progress);
+    (*ends)[TensorId::logits] = pass.logits_of(later_->cpu, *ends->head_in, progress);
+    (*ends)[TensorId::probabilities] = softmax(*(*ends)[TensorId::logits]);
+    return ends;
+}
+
+StackLengths ModelRun::State::lengths(Progress& progress) const {
+    const std::int64_t layers = model->architecture().layers;
+    StackLengths out{.begin = row_lengths(*streams.own.front()), .layers = {}};
+    // What the last hidden state was before the final norm.
+    const std::shared_ptr<BlockTrace> last = block(layers - 1, progress);
+    const TensorId left = made_from(model->architecture(), TensorId::final_norm, layers - 1).front();
+    const std::scoped_lock lock(later_->mutex);
+    for (std::int64_t l = 0; l < layers; ++l) {
+        const Tensor& before = *streams.own[static_cast<std::size_t>(l)];
+        const Tensor& after = l + 1 < layers ? *streams.own[static_cast<std::size_t>(l + 1)] : *(*last)[left];
+        Tensor added(after.shape());
+        std::ranges::transform(after.values(), before.values(), added.data(), std::minus<>());
+        out.layers.push_back(row_lengths(added));
+    }
+    return out;
+}
+
 ModelRun::ModelRun(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 ModelRun::~ModelRun() = default;
@@ -221,6 +331,18 @@ TensorPtr ModelRun::logits() const {
 
 TensorPtr ModelRun::logits_at(std::int64_t position, const Progress& cancel) const {
     return state_->logits_at(position, cancel);
+}
+
+BlockTracePtr ModelRun::block(std::int64_t l, Progress& progress) const {
+    return state_->block(l, progress);
+}
+
+BlockTracePtr ModelRun::ends(std::int64_t position, Progress& progress) const {
+    return state_->ends(position, progress);
+}
+
+StackLengths ModelRun::lengths(Progress& progress) const {
+    return state_->lengths(progress);
 }
 
 const AttentionInfo& ModelRun::info(Stack stack) const {

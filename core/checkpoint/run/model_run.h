@@ -6,6 +6,7 @@
 #include "core/checkpoint/model/model_edits.h"
 #include "core/checkpoint/model/model_inputs.h"
 #include "core/checkpoint/model/stacks.h"
+#include "core/checkpoint/run/block_trace.h"
 #include "core/trace/attention_set.h"
 
 #include <cstdint>
@@ -67,6 +68,16 @@ public:
     const ModelInputs& read_by_keys(Stack stack) const;
     /// (1, H, Tq, Tk) of attention n.
     TensorPtr weights(std::int64_t n) const;
+
+    // Of a model of one stack.
+    /// Layer l's own numbers with this run's edits, computed anew from the hidden state before it. Throws
+    /// Error(cancelled).
+    BlockTracePtr block(std::int64_t l, Progress& progress) const;
+    /// What stands before the first layer and after the last one, with the logits of one position in [0, T).
+    /// Throws likewise.
+    BlockTracePtr ends(std::int64_t position, Progress& progress) const;
+    /// Throws likewise.
+    StackLengths lengths(Progress& progress) const;
 
     const AttentionInfo& info() const override { return info(Stack::own); }
     const std::vector<std::string>& query_tokens(std::int64_t l) const override;

@@ -243,6 +243,27 @@ class Checker:
                 worst = (got["weights"] - want).abs().amax(dim=(1, 3))[real].max().item()
                 assert worst <= 1e-5, f"{folder.name}: weights differ by {worst}"
 
+    def check_whole_layers(self):
+        """A layer with its norms, residual and MLP, from the hidden state before it to the one behind it."""
+        for folder in sorted((self.data / "models").glob("*/")):
+            given = read_safetensors(folder / "expected.safetensors")
+            hidden = given["expect.hidden_states"]
+            source = ["--model", folder, "--inputs", folder / "expected.safetensors", "--layer", 0, "--whole-layer"]
+            self.export(*source, "--device", "cpu")
+            status, got, printed = run_script(self.script)
+            assert status is None, f"{folder.name}: {status}\n{printed}"
+            last = got["norm2"] if "expected_norm2" in got else got["resid_out"]
+            real = given["attention_mask"].bool()
+            for name, tensor, want in (("resid_in", got["resid_in"], hidden[0]), ("what leaves", last, hidden[1])):
+                worst = (tensor - want).abs().amax(dim=-1)[real].max().item()
+                assert worst <= 2e-5 * max(1.0, want.abs().max().item()), f"{folder.name}: {name} differs by {worst}"
+            self.count += 1
+        numbers = self.folder / "problem.numbers.safetensors"
+        tensors = read_safetensors(numbers)
+        tensors["W_out"][0, 0] += 5
+        write_safetensors(numbers, tensors)
+        assert run_script(self.script)[0] not in (None, 0), "a changed weight of the MLP goes unnoticed"
+
     def check_large(self):
         """More than 20,000 numbers stand in a file beside the script; on standard output they are inside."""
         source = ["--case", self.data / "mha" / "s3_causal_bias.safetensors", "--heads", 8]
@@ -295,6 +316,7 @@ def main(program, data):
         checker.check_masks()
         checker.check_presets()
         checker.check_models()
+        checker.check_whole_layers()
         checker.check_large()
         checker.check_asserts()
     print(f"{checker.count} scripts agree")

@@ -95,6 +95,21 @@ ModelCase load_model_case(const std::string& name) {
     return one;
 }
 
+ModelInputs first_text(const std::string& name) {
+    ModelInputs inputs = load_model_case(name).inputs;
+    const auto T = static_cast<std::size_t>(inputs.T);
+    inputs.B = 1;
+    inputs.ids.resize(T);
+    inputs.attention_mask.resize(T);
+    if (!inputs.token_types.empty())
+        inputs.token_types.resize(T);
+    return inputs;
+}
+
+bool same_bits(const Tensor& a, const Tensor& b) {
+    return a.shape() == b.shape() && std::ranges::equal(a.values(), b.values());
+}
+
 ForwardResult run_on_cpu(const Model& model, const ModelInputs& inputs, const ForwardOptions& options) {
     cpu::CpuEngine engine(1);
     Progress progress;

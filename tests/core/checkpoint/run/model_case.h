@@ -33,6 +33,10 @@ struct ModelCase {
 std::vector<std::string> model_case_names(bool encoder_decoder = false);
 ModelCase load_model_case(const std::string& name);
 
+/// The first text of a golden case, padding included.
+ModelInputs first_text(const std::string& name);
+bool same_bits(const Tensor& a, const Tensor& b);
+
 /// Runs a model with the CPU engine.
 ForwardResult run_on_cpu(const Model& model, const ModelInputs& inputs, const ForwardOptions& options);
 

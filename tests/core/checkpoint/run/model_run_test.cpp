@@ -20,28 +20,12 @@ ModelPtr open_model(const std::string& name, std::size_t kept_bytes = Model::def
     return std::make_shared<const Model>(Model::open(test_data("/models/") + name, kept_bytes));
 }
 
-/// The first text of a golden case, padding included.
-ModelInputs first_text(const std::string& name) {
-    ModelInputs inputs = load_model_case(name).inputs;
-    const auto T = static_cast<std::size_t>(inputs.T);
-    inputs.B = 1;
-    inputs.ids.resize(T);
-    inputs.attention_mask.resize(T);
-    if (!inputs.token_types.empty())
-        inputs.token_types.resize(T);
-    return inputs;
-}
-
 ModelRunPtr run(const ModelPtr& model, const ModelInputs& inputs, const ModelEdits& edits = {},
                 const ModelRunPtr& before = nullptr, ModelRun::Options options = {}) {
     Progress progress;
     ModelRunPtr made = ModelRun::compute(model, inputs, edits, before, options, progress);
     CHECK(progress.fraction() == 1.0F);
     return made;
-}
-
-bool same_bits(const Tensor& a, const Tensor& b) {
-    return a.shape() == b.shape() && std::ranges::equal(a.values(), b.values());
 }
 
 void check_same(const ModelRun& a, const ModelRun& b) {

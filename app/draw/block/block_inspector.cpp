@@ -1,0 +1,331 @@
+#include "app/draw/block/block_parts.h"
+#include "app/draw/inspector/inspector_sections.h"
+#include "app/draw/kit/format.h"
+#include "app/state/model_document.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+namespace headscope::app {
+
+namespace {
+
+using enum TensorId;
+using W = checkpoint::WeightId;
+
+std::string n(std::int64_t i) {
+    return std::to_string(i);
+}
+
+std::string word(const Shown& shown, const CellAddress& cell) {
+    return shortened(query_word(shown.problem(), cell.at[1]), 8);
+}
+
+double value_of(const Shown& shown, TensorId id, const Index& at) {
+    return static_cast<double>(shown.value({id, at}));
+}
+
+/// Row times column of a weight (d_in, d_out), plus its bias.
+struct Product {
+    TensorId left; ///< whose row is read
+    W weight;
+    std::string name; ///< of the weight
+    W bias;
+    std::string bias_name;
+};
+
+Product product_at(const Shown& shown, TensorId id) {
+    const TensorId from = made_from(shown, id).front();
+    if (id == mlp_pre)
+        return {from, W::mlp_in, "W_in", W::mlp_in_bias, "b_in"};
+    if (id == mlp_gate)
+        return {from, W::mlp_gate, "W_gate", W::mlp_gate_bias, "b_gate"};
+    return {mlp_act, W::mlp_out, "W_out", W::mlp_out_bias, "b_out"};
+}
+
+int add_product(Sheet& sheet, const CellAddress& cell) {
+    const Shown& shown = sheet.context.shown;
+    const Product product = product_at(shown, cell.tensor);
+    const Tensor& weight = *shown.block->weights[product.weight];
+    const std::int64_t column = cell.at[2], d_out = weight.shape()[1];
+    const std::span<const float> row = row_of(shown, product.left, cell.at[1]);
+    std::vector<Term> terms;
+    for (std::size_t k = 0; k < row.size(); ++k) {
+        const auto left = static_cast<double>(row[k]),
+                   right = static_cast<double>(weight.data()[static_cast<std::int64_t>(k) * d_out + column]);
+        terms.push_back({.label = std::to_string(k), .factors = {{left, right}}, .value = left * right});
+    }
+    const TensorPtr& bias = shown.block->weights[product.bias];
+    sheet.section("Dot product", name_of(product.left) + "[" + word(shown, cell) + "] · " + product.name +
+                                     "[:, " + n(column) + "]" +
+                                     (bias == nullptr ? "" : " + " + product.bias_name));
+    TermTable table{
+        .columns = {product.left == mlp_act ? "unit" : "d", name_of(product.left), product.name, "product"},
+        .groups = {{.terms = std::move(terms), .name = {}}},
+        .others = {},
+        .name = address_text(shown, cell),
+        .total = static_cast<double>(shown.value(cell))};
+    if (bias != nullptr)
+        table.others.push_back({.label = "+ " + product.bias_name + "[" + n(column) + "]",
+                                .factors = {},
+                                .value = static_cast<double>(bias->data()[column])});
+    return draw_terms(sheet, table);
+}
+
+/// What one unit adds to the residual stream, at the dimension where it adds most.
+void add_writes(Sheet& sheet, const CellAddress& cell) {
+    const Shown& shown = sheet.context.shown;
+    const Tensor& weight = *shown.block->weights[W::mlp_out];
+    const std::int64_t D = weight.shape()[1];
+    const auto row =
+        weight.values().subspan(static_cast<std::size_t>(cell.at[2] * D), static_cast<std::size_t>(D));
+    const auto largest = std::ranges::max_element(row, {}, [](float v) { return std::abs(v); });
+    const auto act = value_of(shown, mlp_act, cell.at), to = static_cast<double>(*largest);
+    sheet.section("Writes", "unit · W_out[" + n(cell.at[2]) + ", :]");
+    sheet.row("most in dimension", n(largest - row.begin()));
+    const SumFormat format =
+        step_format({act, to}, act * to, [](const std::vector<double>& v) { return v[0] * v[1]; });
+    sheet.arithmetic(number(act, format.decimals) + " × " + number(to, format.decimals),
+                     about(format.approximate) + number(act * to, format.decimals));
+}
+
+int add_activation(Sheet& sheet, const CellAddress& cell) {
+    const Shown& shown = sheet.context.shown;
+    const bool gated = shown.tensor(mlp_gate) != nullptr;
+    const TensorId before = gated ? mlp_gate : mlp_pre;
+    const double from = value_of(shown, before, cell.at),
+                 to = static_cast<double>(
+                     shown.block->activated
+                         ->values()[static_cast<std::size_t>(cell.at[1] * shown.dims().d_ff + cell.at[2])]),
+                 total = static_cast<double>(shown.value(cell));
+    const std::string name = activation_name(shown.block->architecture->activation);
+    sheet.section("Activation", name);
+    sheet.arithmetic(name + "(" + number(from, 4) + ")", number(to, 4));
+    int decimals = 2;
+    if (gated) {
+        const double up = value_of(shown, mlp_pre, cell.at);
+        sheet.section("Gate", name + "(mlp_gate) × mlp_pre");
+        const SumFormat format =
+            step_format({to, up}, total, [](const std::vector<double>& v) { return v[0] * v[1]; });
+        decimals = format.decimals;
+        sheet.arithmetic(number(to, decimals) + " × " + number(up, decimals),
+                         about(format.approximate) + number(total, decimals));
+        add_product(sheet, {mlp_gate, cell.at});
+    }
+    add_product(sheet, {mlp_pre, cell.at});
+    add_writes(sheet, cell);
+    return decimals;
+}
+
+int add_residual(Sheet& sheet, const CellAddress& cell) {
+    const Shown& shown = sheet.context.shown;
+    std::vector<Term> terms;
+    for (const TensorId id : made_from(shown, cell.tensor))
+        terms.push_back({.label = name_of(id), .factors = {}, .value = value_of(shown, id, cell.at)});
+    sheet.section("Sum", "dimension " + n(cell.at[2]));
+    return draw_terms(sheet, {.columns = {"from", "", "", "value"},
+                              .words = true,
+                              .groups = {{.terms = std::move(terms), .name = {}}},
+                              .others = {},
+                              .name = address_text(shown, cell),
+                              .total = static_cast<double>(shown.value(cell))});
+}
+
+void add_variance(Sheet& sheet, std::span<const float> row, const NormNumbers& numbers) {
+    std::vector<double> squares;
+    for (const float value : row)
+        squares.push_back(std::pow(static_cast<double>(value) - numbers.mean, 2));
+    double rest = 0;
+    for (const double square : squares)
+        rest += square;
+    const double sum = rest;
+    for (const std::size_t d : largest_places(squares, 2)) {
+        sheet.row("d " + std::to_string(d) + ": (" + number(static_cast<double>(row[d]) - numbers.mean, 2) +
+                      ")²",
+                  number(squares[d], 2));
+        rest -= squares[d];
+    }
+    if (row.size() > 2)
+        sheet.row(grouped(static_cast<std::int64_t>(row.size()) - 2) + " others", number(rest, 2));
+    sheet.arithmetic(number(sum, 2) + " ÷ " + std::to_string(row.size()), number(numbers.variance, 4));
+}
+
+int add_norm(Sheet& sheet, const CellAddress& cell) {
+    const Shown& shown = sheet.context.shown;
+    const checkpoint::Architecture& architecture = *shown.block->architecture;
+    const bool layer_norm = architecture.norm == checkpoint::NormKind::layer;
+    const TensorId from = made_from(shown, cell.tensor).front();
+    const std::span<const float> row = row_of(shown, from, cell.at[1]);
+    const NormNumbers numbers = norm_numbers(architecture, row);
+    const std::string source = address_text(shown, {from, cell.at});
+    const auto size = static_cast<double>(row.size());
+    if (layer_norm) {
+        sheet.section("Mean", "sum ÷ " + std::to_string(row.size()));
+        sheet.arithmetic(number(numbers.mean * size, 2) + " ÷ " + std::to_string(row.size()),
+                         number(numbers.mean, 4));
+    }
+    sheet.section(layer_norm ? "Variance" : "Mean square",
+                  (layer_norm ? "Σ (x − mean)² ÷ " : "Σ x² ÷ ") + std::to_string(row.size()));
+    add_variance(sheet, row, numbers);
+    std::ostringstream eps;
+    eps << architecture.norm_eps;
+    sheet.section("Spread", layer_norm ? "√(variance + ε)" : "√(mean square + ε)");
+    sheet.arithmetic("√(" + number(numbers.variance, 4) + " + " + eps.str() + ")", number(numbers.spread, 4));
+    const auto d = static_cast<std::size_t>(cell.at[2]);
+    const auto names = *norm_at(shown, cell.tensor);
+    const TensorPtr& weight = shown.block->weights[names.weight];
+    const TensorPtr bias = names.bias ? shown.block->weights[*names.bias] : nullptr;
+    const auto x = static_cast<double>(row[d]), centred = x - numbers.mean, scaled = centred / numbers.spread,
+               w = weight == nullptr ? 1.0 : static_cast<double>(weight->data()[d]),
+               b = bias == nullptr ? 0.0 : static_cast<double>(bias->data()[d]);
+    constexpr int decimals = 4;
+    sheet.section("The cell", "d " + n(cell.at[2]));
+    sheet.row(source, number(x, decimals));
+    if (layer_norm)
+        sheet.row("− mean " + number(numbers.mean, decimals), number(centred, decimals));
+    sheet.row("÷ spread " + number(numbers.spread, decimals), number(scaled, decimals));
+    if (weight != nullptr)
+        sheet.row("× weight " + number(w, decimals), number(scaled * w, decimals));
+    if (architecture.norm == checkpoint::NormKind::rms_plus_one)
+        sheet.paragraph("The file holds the weight minus 1.", sheet.context.theme.muted);
+    if (bias != nullptr)
+        sheet.row("+ bias " + number(b, decimals), number(scaled * w + b, decimals));
+    sheet.rule(70);
+    sheet.row(address_text(shown, cell), number(static_cast<double>(shown.value(cell)), decimals), true);
+    return decimals;
+}
+
+int add_embedding(Sheet& sheet, const CellAddress& cell) {
+    const Shown& shown = sheet.context.shown;
+    const checkpoint::ModelInputs& inputs = *shown.document->part()->inputs;
+    const checkpoint::Architecture& architecture = *shown.block->architecture;
+    const auto i = static_cast<std::size_t>(cell.at[1]);
+    if (cell.tensor == position) {
+        sheet.section("Position table", "row, column");
+        sheet.place("row", n(checkpoint::learned_positions(inputs, architecture)[i]),
+                    "of " + grouped(architecture.position_rows));
+        sheet.place("column", n(cell.at[2]), "of " + grouped(architecture.D));
+        return 4;
+    }
+    const std::int64_t id = inputs.ids[i];
+    const TensorPtr& table = shown.block->weights[W::word_table];
+    const auto own = static_cast<double>(table->data()[id * architecture.D + cell.at[2]]);
+    sheet.section("Word table", "row of the token");
+    sheet.place("token", checkpoint::label_of(*shown.document->part()->model, id));
+    sheet.place("row", n(id), "of " + grouped(architecture.vocab));
+    sheet.place("column", n(cell.at[2]), "of " + grouped(architecture.D));
+    sheet.row("in the table", number(own, 4));
+    if (architecture.embedding_scale != 1.0)
+        sheet.row("× scale " + number(architecture.embedding_scale, 4),
+                  number(own * architecture.embedding_scale, 4));
+    const double types = static_cast<double>(shown.value(cell)) - own * architecture.embedding_scale;
+    if (architecture.token_types > 0 || !inputs.token_types.empty())
+        sheet.row("+ row of its token type", number(types, 4));
+    return 4;
+}
+
+int add_logit(Sheet& sheet, const CellAddress& cell) {
+    const Shown& shown = sheet.context.shown;
+    const checkpoint::BlockTrace& block = *shown.block;
+    const TensorPtr& table = block.weights[W::output_table];
+    const TensorPtr& bias = block.weights[W::output_bias];
+    const std::int64_t D = block.architecture->D, token = cell.at[2];
+    std::vector<Term> terms;
+    double sum = 0;
+    for (std::int64_t d = 0; d < D; ++d) {
+        const auto left = static_cast<double>(block.head_in->data()[d]),
+                   right = static_cast<double>(table->data()[token * D + d]);
+        terms.push_back({.label = n(d), .factors = {{left, right}}, .value = left * right});
+        sum += left * right;
+    }
+    const double cap = block.architecture->logit_cap, total = value_of(shown, logits, cell.at);
+    const auto added = bias == nullptr ? 0.0 : static_cast<double>(bias->data()[token]);
+    sheet.section("Dot product", "final row · W_U[" + n(token) + "]");
+    TermTable sum_table{.columns = {"d", "row", "W_U", "product"},
+                        .groups = {{.terms = std::move(terms), .name = {}}},
+                        .others = {},
+                        .name = cap == 0 ? address_text(shown, {logits, cell.at}) : "sum",
+                        .total = cap == 0 ? total : sum + added};
+    if (bias != nullptr)
+        sum_table.others.push_back({.label = "+ b_U[" + n(token) + "]", .factors = {}, .value = added});
+    const int decimals = draw_terms(sheet, sum_table);
+    if (cap != 0) {
+        sheet.section("Soft cap", "c · tanh(sum ÷ c)");
+        sheet.arithmetic(number(cap, 1) + " · tanh(" + number(sum + added, 2) + " ÷ " + number(cap, 1) + ")",
+                         number(total, 4));
+    }
+    return decimals;
+}
+
+int add_probability(Sheet& sheet, const CellAddress& cell) {
+    const Shown& shown = sheet.context.shown;
+    const std::span<const float> row = shown.tensor(logits)->values();
+    const auto largest = static_cast<double>(std::ranges::max(row));
+    const double own = value_of(shown, logits, cell.at), power = std::exp(own - largest);
+    double sum = 0;
+    for (const float logit : row)
+        sum += std::exp(static_cast<double>(logit) - largest);
+    sheet.section("Softmax", "exp(logit − largest) ÷ sum");
+    sheet.row("its logit", number(own, 4));
+    sheet.row("largest logit", number(largest, 4));
+    sheet.arithmetic("exp(" + number(own - largest, 4) + ")", number(power, 4));
+    sheet.row("sum over " + grouped(static_cast<std::int64_t>(row.size())) + " tokens", number(sum, 4));
+    sheet.arithmetic(number(power, 4) + " ÷ " + number(sum, 4),
+                     number(static_cast<double>(shown.value(cell)), 4));
+    add_logit(sheet, cell);
+    return 4;
+}
+
+} // namespace
+
+int add_around(Sheet& sheet, const CellAddress& cell) {
+    const Shown& shown = sheet.context.shown;
+    switch (cell.tensor) {
+    case mlp_pre:
+    case mlp_gate:
+    case mlp_raw:
+        return add_product(sheet, cell);
+    case mlp_act:
+        return add_activation(sheet, cell);
+    case embedding:
+    case position:
+        return add_embedding(sheet, cell);
+    case logits:
+        return add_logit(sheet, cell);
+    case probabilities:
+        return add_probability(sheet, cell);
+    default:
+        break;
+    }
+    if (norm_at(shown, cell.tensor))
+        return add_norm(sheet, cell);
+    if (cell.tensor == mlp_out)
+        return shown.tensor(mlp_act) == nullptr ? 2 : add_product(sheet, cell);
+    if (made_from(shown, cell.tensor).size() > 1)
+        return add_residual(sheet, cell);
+    sheet.section("Comes from");
+    sheet.paragraph(shown.block->layer <= 0 ? "The embedding gives it." : "The layer before gives it.",
+                    sheet.context.theme.text);
+    return 4;
+}
+
+std::string say_around(const Shown& shown, const CellAddress& cell) {
+    const std::string of = " of " + shortened(query_word(shown.problem(), cell.at[1]), 10);
+    switch (cell.tensor) {
+    case mlp_pre:
+        return "unit " + n(cell.at[2]) + of + ", before the activation";
+    case mlp_gate:
+        return "gate of unit " + n(cell.at[2]) + of;
+    case mlp_act:
+        return "unit " + n(cell.at[2]) + of + ", after the activation";
+    case logits:
+    case probabilities:
+        return "for " + checkpoint::label_of(*shown.document->part()->model, cell.at[2]) + " after " +
+               shortened(query_word(shown.problem(), cell.at[1]), 10);
+    default:
+        return "dimension " + n(cell.at[2]) + of;
+    }
+}
+
+} // namespace headscope::app

@@ -1,0 +1,201 @@
+#include "app/draw/block/block_parts.h"
+
+#include "app/draw/matrix/comparison.h"
+#include "app/draw/matrix/matrix.h"
+#include "app/draw/matrix/terms.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+namespace headscope::app {
+
+namespace {
+
+using enum TensorId;
+
+std::string sum_of(const std::vector<TensorId>& terms) {
+    std::string text;
+    for (const TensorId id : terms)
+        text += (text.empty() ? "" : " + ") + std::string(tensor_info(id).name);
+    return text;
+}
+
+std::string norm_formula(const Shown& shown, TensorId id) {
+    const checkpoint::Architecture& architecture = *shown.block->architecture;
+    const auto weights = *norm_at(shown, id);
+    const bool bias = weights.bias && shown.block->weights[*weights.bias] != nullptr;
+    const std::string from(tensor_info(made_from(shown, id).front()).name);
+    return std::string(tensor_info(id).name) + " = " +
+           (architecture.norm == checkpoint::NormKind::layer ? "(" + from + " − mean) ÷ √(variance + ε)"
+                                                             : from + " ÷ √(mean square + ε)") +
+           " × weight" + (bias ? " + bias" : "");
+}
+
+} // namespace
+
+std::vector<TensorId> made_from(const Shown& shown, TensorId id) {
+    const checkpoint::Architecture& architecture = *shown.block->architecture;
+    return checkpoint::made_from(architecture, id,
+                                 shown.block->layer < 0 ? architecture.layers - 1 : shown.block->layer);
+}
+
+std::optional<checkpoint::NormWeights> norm_at(const Shown& shown, TensorId id) {
+    return checkpoint::norm_weights(*shown.block->architecture, id);
+}
+
+std::vector<ReadSpan> reads_around(const Shown& shown, const CellAddress& cell) {
+    if (shown.block == nullptr)
+        return {};
+    const bool whole_row = norm_at(shown, cell.tensor) || cell.tensor == mlp_pre || cell.tensor == mlp_gate ||
+                           cell.tensor == mlp_raw || cell.tensor == mlp_out;
+    std::vector<ReadSpan> reads;
+    for (const TensorId id : made_from(shown, cell.tensor)) {
+        const std::int64_t width = extent(tensor_info(id).axes[2], shown.dims());
+        if (whole_row)
+            reads.push_back({id, {cell.at[0], cell.at[1], 0, 0}, 2, width});
+        else
+            reads.push_back({id, cell.at, 2, 1});
+    }
+    return reads;
+}
+
+std::string title_around(const Shown& shown, TensorId id) {
+    const std::int64_t layer = shown.block->layer;
+    return std::string(tensor_info(id).title) + (layer < 0 ? "" : ", layer " + std::to_string(layer));
+}
+
+std::string activation_name(checkpoint::Activation activation) {
+    constexpr std::array names{"gelu",         "gelu (by tanh)", "gelu (quick)", "relu", "relu, at most 6",
+                               "relu squared", "leaky relu",     "silu",         "mish", "tanh",
+                               "sigmoid",      "linear"};
+    static_assert(names.size() == static_cast<std::size_t>(checkpoint::Activation::linear) + 1);
+    return names[static_cast<std::size_t>(activation)];
+}
+
+std::string formula_around(const Shown& shown, TensorId id) {
+    const checkpoint::Architecture& architecture = *shown.block->architecture;
+    const checkpoint::WeightSet& weights = shown.block->weights;
+    const std::vector<TensorId> from = made_from(shown, id);
+    const std::string name(tensor_info(id).name);
+    const auto product = [&](const char* W, checkpoint::WeightId bias, const char* b) {
+        return name + " = " + sum_of(from) + " · " + W + (weights[bias] == nullptr ? "" : b);
+    };
+    const auto activation = [&](const std::string& of) {
+        return activation_name(architecture.activation) + "(" + of + ")";
+    };
+    switch (id) {
+    case mlp_pre:
+        return product("W_in", checkpoint::WeightId::mlp_in_bias, " + b_in");
+    case mlp_gate:
+        return product("W_gate", checkpoint::WeightId::mlp_gate_bias, " + b_gate");
+    case mlp_act:
+        return name + " = " +
+               (from.size() > 1 ? activation("mlp_gate") + " × mlp_pre" : activation("mlp_pre"));
+    case embedding:
+        return "one row of the word table for each token" +
+               std::string(architecture.token_types > 0        ? ", plus its type’s"
+                           : architecture.embedding_scale != 1 ? ", scaled"
+                                                               : "");
+    case position:
+        return "one row of the position table for each place";
+    case resid_in:
+        return shown.block->layer == 0 ? "what the embedding gives" : "what the layer before gives";
+    case logits:
+        return std::string("logits = final row · W_Uᵀ") +
+               (weights[checkpoint::WeightId::output_bias] == nullptr ? "" : " + b_U");
+    case probabilities:
+        return "probabilities = softmax(logits)";
+    default:
+        if (norm_at(shown, id))
+            return norm_formula(shown, id);
+        if (id == mlp_raw || id == mlp_out)
+            return product("W_out", checkpoint::WeightId::mlp_out_bias, " + b_out");
+        return name + " = " + sum_of(from);
+    }
+}
+
+std::span<const float> row_of(const Shown& shown, TensorId id, std::int64_t i) {
+    const Tensor& tensor = *shown.tensor(id);
+    const std::int64_t width = tensor.shape().back(0);
+    return tensor.values().subspan(static_cast<std::size_t>(i * width), static_cast<std::size_t>(width));
+}
+
+std::int64_t row_around(const DrawContext& context) {
+    return std::clamp<std::int64_t>(row_around(context.view, context.shown.position), 0,
+                                    context.dims().Tq - 1);
+}
+
+float colour_end(const DrawContext& context, const std::vector<TensorId>& tensors) {
+    const auto look = [&] {
+        constexpr double inside = 0.995;
+        std::vector<float> sizes;
+        for (const TensorId id : tensors)
+            for (const float value : context.shown.tensor(id)->values())
+                sizes.push_back(std::abs(value));
+        const auto at =
+            sizes.begin() + static_cast<std::ptrdiff_t>(inside * static_cast<double>(sizes.size() - 1));
+        std::ranges::nth_element(sizes, at);
+        return symmetric_end(*at);
+    };
+    if (context.pixels == nullptr)
+        return look();
+    std::uint64_t key = 2;
+    for (const TensorId id : tensors)
+        key = key_of({key, reinterpret_cast<std::uintptr_t>(context.shown.tensor(id))});
+    return *context.pixels->found<float>(context.shown.block, key, look);
+}
+
+void draw_row_choice(Picture& picture, const DrawContext& context, const MatrixGrid& grid) {
+    draw_row_labels(picture, context, grid, false);
+    if (!context.controls)
+        return;
+    for (std::int64_t row = 0; row < grid.rows; ++row) {
+        const std::int64_t i = grid.index(row, 0)[1];
+        const figure::Rect cell = grid.cell(row, 0);
+        picture.hotspots.push_back(
+            {{canvas_pad, cell.y, grid.area.x - canvas_pad, grid.pitch_y},
+             std::string(tensor_info(grid.tensor).name) + " row " + std::to_string(i),
+             ViewChange(GoTo{context.view.group, context.view.row == i ? -1 : i}),
+             "Look at " + query_word(context.shown.problem(), i) + ", token " + std::to_string(i)});
+    }
+}
+
+NormNumbers norm_numbers(const checkpoint::Architecture& architecture, std::span<const float> row) {
+    NormNumbers out;
+    const auto count = static_cast<double>(row.size());
+    if (architecture.norm == checkpoint::NormKind::layer)
+        out.mean = std::accumulate(row.begin(), row.end(), 0.0) / count;
+    for (const float value : row)
+        out.variance += std::pow(static_cast<double>(value) - out.mean, 2) / count;
+    out.spread = std::sqrt(out.variance + architecture.norm_eps);
+    return out;
+}
+
+std::shared_ptr<const std::vector<float>> unit_lengths(const DrawContext& context) {
+    const TensorPtr& W = context.shown.block->weights[checkpoint::WeightId::mlp_out]; // (d_ff, D)
+    const auto look = [&] { return checkpoint::row_lengths(*W); };
+    constexpr std::uint64_t kind = 3;
+    return context.pixels == nullptr
+               ? std::make_shared<const std::vector<float>>(look())
+               : context.pixels->found<std::vector<float>>(
+                     W, key_of({kind, reinterpret_cast<std::uintptr_t>(W.get())}), look);
+}
+
+std::vector<std::int64_t> strongest_units(const DrawContext& context, std::int64_t i, std::size_t most) {
+    const std::span<const float> act = row_of(context.shown, mlp_act, i);
+    const auto lengths = unit_lengths(context);
+    std::vector<std::int64_t> units(act.size());
+    std::iota(units.begin(), units.end(), std::int64_t{0});
+    most = std::min(most, units.size());
+    std::ranges::partial_sort(units, units.begin() + static_cast<std::ptrdiff_t>(most),
+                              std::ranges::greater{}, [&](std::int64_t unit) {
+                                  return std::abs(act[static_cast<std::size_t>(unit)]) *
+                                         (*lengths)[static_cast<std::size_t>(unit)];
+                              });
+    units.resize(most);
+    return units;
+}
+
+} // namespace headscope::app

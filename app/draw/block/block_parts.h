@@ -1,0 +1,67 @@
+#pragma once
+
+#include "app/draw/kit/picture.h"
+#include "core/checkpoint/families/block_stages.h"
+
+#include <string>
+#include <vector>
+
+namespace headscope::app {
+
+// What the pages and explanations of the stops around attention share. `context.shown.block` is there where
+// they are drawn.
+
+/// What a stop around attention is made from, see checkpoint::made_from; of the first layer's input the
+/// embeddings.
+std::vector<TensorId> made_from(const Shown& shown, TensorId id);
+/// The cells that a cell of those rows reads, as far as they are tensors with a name.
+std::vector<ReadSpan> reads_around(const Shown& shown, const CellAddress& cell);
+/// The weights of a norm at this stop; nothing where it is none.
+std::optional<checkpoint::NormWeights> norm_at(const Shown& shown, TensorId id);
+
+/// "Norm before attention, layer 2".
+std::string title_around(const Shown& shown, TensorId id);
+/// How the row is computed in this model, with the names of its own parts.
+std::string formula_around(const Shown& shown, TensorId id);
+/// "gelu", "silu".
+std::string activation_name(checkpoint::Activation activation);
+
+/// Row i of a tensor (1, T, width), which is there.
+std::span<const float> row_of(const Shown& shown, TensorId id, std::int64_t i);
+/// The row that the page tells of.
+std::int64_t row_around(const DrawContext& context);
+/// The end of a symmetric colour scale that nearly all numbers of some tensors lie within; the few beyond it
+/// have the full colour.
+float colour_end(const DrawContext& context, const std::vector<TensorId>& tensors);
+
+/// The tokens at the left of a grid of the block; a click goes to a row.
+void draw_row_choice(Picture& picture, const DrawContext& context, const MatrixGrid& grid);
+
+/// mean, variance and what a row of a norm is divided by.
+struct NormNumbers {
+    double mean = 0;     ///< 0 for a norm that subtracts none
+    double variance = 0; ///< the mean square of what is left
+    double spread = 1;   ///< √(variance + ε)
+};
+NormNumbers norm_numbers(const checkpoint::Architecture& architecture, std::span<const float> row);
+
+/// For each unit of the MLP, the length of its row of W_out.
+std::shared_ptr<const std::vector<float>> unit_lengths(const DrawContext& context);
+/// The units that add most at row i, `most` of them, the one that adds most first.
+std::vector<std::int64_t> strongest_units(const DrawContext& context, std::int64_t i, std::size_t most);
+
+// The pages. Each returns a picture without outlines.
+
+/// B − A of any of them.
+Picture draw_change_around(const DrawContext& context);
+Picture draw_residual_page(const DrawContext& context);
+Picture draw_norm_page(const DrawContext& context);
+Picture draw_mlp_page(const DrawContext& context);
+Picture draw_mlp_out_page(const DrawContext& context);
+Picture draw_vocabulary_page(const DrawContext& context);
+
+/// The layers from the embedding to the probabilities, the open one with its parts: what each adds to the
+/// residual stream at the token that is looked at. Returns the lower edge.
+float draw_stack_map(Picture& picture, const DrawContext& context, float y);
+
+} // namespace headscope::app

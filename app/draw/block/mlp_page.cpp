@@ -1,0 +1,248 @@
+#include "app/draw/block/block_parts.h"
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/kit/plot.h"
+#include "app/draw/matrix/matrix.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope::app {
+
+namespace {
+
+using enum TensorId;
+
+constexpr float curve_width = 250, unit_width = 42, most_row_height = 26, block_head = 46;
+
+/// The stages inside the MLP that the model has, in the order of the strip.
+std::vector<TensorId> inside(const Shown& shown) {
+    std::vector<TensorId> ids;
+    for (const TensorId id : {mlp_pre, mlp_gate, mlp_act})
+        if (shown.tensor(id) != nullptr)
+            ids.push_back(id);
+    return ids;
+}
+
+class MlpPage {
+public:
+    explicit MlpPage(const DrawContext& c)
+        : context(c), shown(c.shown), id(group_info(c.view.group).main), i(row_around(c)),
+          labels(row_label_width(c, false) + 12), stages(inside(c.shown)) {
+        const float room = left_width() - labels;
+        units = strongest_units(context, i, static_cast<std::size_t>(std::max(room / unit_width, 1.0F)));
+        const auto cell = spoken_of(shown, context.view);
+        unit = cell && std::ranges::find(stages, cell->tensor) != stages.end() ? cell->at[2] : units.front();
+        if (std::ranges::find(units, unit) == units.end())
+            units.back() = unit; // the one that is looked at has its place
+        const float left = context.height - 104 - overview_height() - 74 -
+                           static_cast<float>(stages.size()) * block_head - 20;
+        const auto T = static_cast<float>(shown.dims().Tq);
+        cell_h = std::clamp(left / static_cast<float>(stages.size()) / T, 14.0F, most_row_height);
+        const auto fit = std::max<std::int64_t>(
+            3, static_cast<std::int64_t>(left / static_cast<float>(stages.size()) / cell_h));
+        count = std::min(shown.dims().Tq, fit);
+        first = std::clamp<std::int64_t>(i - count / 2, 0, shown.dims().Tq - count);
+    }
+
+    Picture draw() {
+        picture.scene.width = context.width;
+        draw_page_head(picture, context, title_around(shown, id), formula_around(shown, id));
+        float y = draw_overview(104);
+        for (const TensorId stage : stages)
+            y = draw_units(stage, y);
+        const float below = draw_curve(104);
+        picture.scene.height = std::max({context.height, y + 16, below + 16});
+        return std::move(picture);
+    }
+
+private:
+    bool curve_beside() const { return context.width >= 700; }
+    float left_width() const {
+        return context.width - 2 * canvas_pad - (curve_beside() ? curve_width + 32 : 0.0F);
+    }
+    float overview_height() const {
+        return std::clamp(static_cast<float>(shown.dims().Tq) * 9, 18.0F, 90.0F);
+    }
+    std::string word(std::int64_t row, int most = 10) const {
+        return "“" + shortened(query_word(shown.problem(), row), most) + "”";
+    }
+
+    /// All units of all tokens, of the stage of the page. Returns the lower edge.
+    float draw_overview(float y) {
+        const Theme& theme = context.theme;
+        const std::int64_t d_ff = shown.dims().d_ff, T = shown.dims().Tq;
+        const float x = canvas_pad + labels, room = left_width() - labels;
+        const auto pixels = std::min<std::int64_t>(d_ff, static_cast<std::int64_t>(room));
+        const std::int64_t together = (d_ff + pixels - 1) / pixels, cols = (d_ff + together - 1) / together;
+        const float title = draw_text(picture, context, canvas_pad, y + 16, "All " + grouped(d_ff) + " units",
+                                      figure::Font::ui_semibold, 15, theme.ink);
+        draw_text(picture, context, canvas_pad + title + 12, y + 16,
+                  std::string(tensor_info(id).name) +
+                      (together == 1 ? ", one column each"
+                                     : ", " + std::to_string(together) + " a column, the largest shown"),
+                  figure::Font::ui, 12.5F, theme.muted);
+        const figure::Rect area{x, y + 28, room, overview_height()};
+        const float high = colour_end(context, {id});
+        const auto paint = [&] {
+            std::vector<figure::Color> colours;
+            for (std::int64_t row = 0; row < T; ++row) {
+                const std::span<const float> numbers = row_of(shown, id, row);
+                for (std::int64_t col = 0; col < cols; ++col) {
+                    float largest = 0;
+                    for (std::int64_t k = col * together; k < std::min((col + 1) * together, d_ff); ++k)
+                        if (std::abs(numbers[static_cast<std::size_t>(k)]) > std::abs(largest))
+                            largest = numbers[static_cast<std::size_t>(k)];
+                    colours.push_back(ramp_color(theme.diverging, 0.5F + 0.5F * largest / high));
+                }
+            }
+            return colours;
+        };
+        PixelCache::Named made;
+        if (context.pixels != nullptr) {
+            made = context.pixels->find_of(
+                shown.block,
+                key_of({4, reinterpret_cast<std::uintptr_t>(shown.tensor(id)),
+                        static_cast<std::uint64_t>(cols), static_cast<std::uint64_t>(theme.dark)}),
+                paint);
+        } else {
+            made.pixels = std::make_shared<const std::vector<figure::Color>>(paint());
+            made.name = name_of(*made.pixels);
+        }
+        picture.scene.add(figure::GridItem{.area = area,
+                                           .cols = static_cast<int>(cols),
+                                           .rows = static_cast<int>(T),
+                                           .pixels = made.pixels,
+                                           .key = made.name});
+        picture.scene.add(figure::RectItem{.area = area, .stroke = theme.line2});
+        const float pitch = area.h / static_cast<float>(T);
+        picture.scene.add(figure::RectItem{
+            .area = {area.x - 1, area.y + pitch * static_cast<float>(i) - 1, area.w + 2, pitch + 2},
+            .stroke = theme.ink,
+            .stroke_width = 1.5F});
+        draw_text(picture, context, area.x - 12,
+                  figure::baseline_for(area.y + pitch * (static_cast<float>(i) + 0.5F), 12.5F),
+                  shortened(query_word(shown.problem(), i), 10), figure::Font::ui_semibold, 12.5F, theme.ink,
+                  figure::Align::right);
+        for (const std::int64_t k : units) {
+            const float at = area.x + area.w * (static_cast<float>(k) + 0.5F) / static_cast<float>(d_ff);
+            picture.scene.add(figure::PolygonItem{
+                {{at - 4, area.bottom() + 10}, {at, area.bottom() + 3}, {at + 4, area.bottom() + 10}},
+                k == unit ? theme.ink : theme.line2});
+        }
+        draw_legend(picture, context, area.x, area.bottom() + 18, 140, theme.diverging, -high, high,
+                    "value, beyond the ends full colour", false, false, area.w);
+        return area.bottom() + 74;
+    }
+
+    /// The strongest units as columns. Returns the lower edge.
+    float draw_units(TensorId stage, float y) {
+        const Theme& theme = context.theme;
+        const bool on = stage == id;
+        const float name = draw_text(picture, context, canvas_pad, y, std::string(tensor_info(stage).name),
+                                     figure::Font::mono_semibold, 15, on ? theme.ink : theme.text);
+        const std::string formula = formula_around(shown, stage);
+        draw_text(picture, context, canvas_pad + name + 12, y, formula.substr(formula.find("= ") + 2),
+                  figure::Font::mono, 12.5F, theme.muted);
+        float largest = 1e-6F;
+        for (std::int64_t row = first; row < first + count; ++row)
+            for (const std::int64_t k : units)
+                largest = std::max(largest, std::abs(row_of(shown, stage, row)[static_cast<std::size_t>(k)]));
+        const MatrixGrid grid = draw_matrix(picture, context,
+                                            {.tensor = stage,
+                                             .origin = {0, first, 0, 0},
+                                             .row_axis = 1,
+                                             .col_axis = 2,
+                                             .rows = count,
+                                             .cols = static_cast<std::int64_t>(units.size()),
+                                             .places = units,
+                                             .x = canvas_pad + labels,
+                                             .y = y + 26,
+                                             .cell_w = unit_width,
+                                             .cell_h = cell_h,
+                                             .high = largest});
+        if (stage == stages.front()) {
+            const float strongest = grid.area.right() - 2;
+            draw_text(picture, context, strongest, y, "strongest units at " + word(i), figure::Font::ui,
+                      12.5F, theme.muted, figure::Align::right);
+        }
+        for (std::int64_t col = 0; col < grid.cols; ++col) {
+            const figure::Rect cell = grid.cell(0, col);
+            const std::int64_t k = units[static_cast<std::size_t>(col)];
+            draw_text(picture, context, cell.x + cell.w / 2, grid.area.y - 6, std::to_string(k),
+                      k == unit ? figure::Font::mono_semibold : figure::Font::mono, 12,
+                      k == unit ? theme.ink : theme.muted, figure::Align::center);
+        }
+        draw_row_choice(picture, context, grid);
+        return grid.area.bottom() + 28;
+    }
+
+    /// The activation with the point of the unit. Returns the lower edge.
+    float draw_curve(float y) {
+        const Theme& theme = context.theme;
+        const TensorId before = shown.tensor(mlp_gate) == nullptr ? mlp_pre : mlp_gate;
+        const float x = curve_beside() ? context.width - canvas_pad - curve_width : canvas_pad + labels;
+        if (!curve_beside())
+            y = picture.scene.height;
+        const float title =
+            draw_text(picture, context, x, y + 16, "Activation", figure::Font::ui_semibold, 15, theme.ink);
+        draw_text(picture, context, x + title + 12, y + 16,
+                  activation_name(shown.block->architecture->activation), figure::Font::mono, 12.5F,
+                  theme.muted);
+        const auto at = static_cast<std::size_t>(unit);
+        const double from = static_cast<double>(row_of(shown, before, i)[at]),
+                     to = static_cast<double>(
+                         shown.block->activated
+                             ->values()[static_cast<std::size_t>(i * shown.dims().d_ff) + at]);
+        const double end = std::max(4.0, std::ceil(std::abs(from)));
+        Plot plot{.x = {.low = -end, .high = end, .ticks = ticks(-end, end)}, .y = {}};
+        PlotLine line{.points = {}, .colour = theme.ink};
+        for (const auto& [a, b] : shown.block->curve)
+            if (std::abs(static_cast<double>(a)) <= end)
+                line.points.emplace_back(a, b);
+        const auto by_y = std::ranges::minmax(line.points, {}, &std::pair<double, double>::second);
+        plot.y = {.low = std::floor(by_y.min.second), .high = std::ceil(by_y.max.second)};
+        plot.y.ticks = ticks(plot.y.low, plot.y.high);
+        plot.lines.push_back(std::move(line));
+        plot.marks.push_back({.x = from, .words = "", .colour = theme.muted});
+        plot.dots.push_back({.x = from, .y = to, .colour = theme.ink});
+        plot.x_says = std::string(tensor_info(before).name) + " of unit " + std::to_string(unit);
+        draw_plot(picture, context, plot, {x, y + 28, curve_width, 236});
+        draw_text(picture, context, x, y + 288,
+                  "unit " + std::to_string(unit) + ": " + number(from, 3) + " → " + number(to, 3),
+                  figure::Font::mono_semibold, 13, theme.ink);
+        const std::span<const float> row = row_of(shown, before, i);
+        const auto above = std::ranges::count_if(row, [](float v) { return v > 0; });
+        return draw_paragraph(picture, context, x, y + 312, curve_width,
+                              grouped(above) + " of " + grouped(shown.dims().d_ff) +
+                                  " units are above 0 at " + word(i) + ".",
+                              figure::Font::ui, 12.5F, 18, theme.muted);
+    }
+
+    static std::vector<std::pair<double, std::string>> ticks(double low, double high) {
+        const double step = high - low > 16 ? std::ceil((high - low) / 8) : high - low > 8 ? 2 : 1;
+        std::vector<std::pair<double, std::string>> out;
+        for (double value = std::ceil(low / step) * step; value <= high; value += step)
+            out.emplace_back(value, number(value, 0));
+        return out;
+    }
+
+    const DrawContext& context;
+    const Shown& shown;
+    const TensorId id;
+    const std::int64_t i;
+    const float labels;
+    const std::vector<TensorId> stages;
+    std::vector<std::int64_t> units;
+    std::int64_t unit = 0, first = 0, count = 0;
+    float cell_h = most_row_height;
+    Picture picture;
+};
+
+} // namespace
+
+Picture draw_mlp_page(const DrawContext& context) {
+    return MlpPage(context).draw();
+}
+
+} // namespace headscope::app

@@ -1,0 +1,273 @@
+#include "app/draw/block/block_parts.h"
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/matrix/matrix.h"
+
+#include <algorithm>
+#include <cmath>
+#include <ranges>
+
+namespace headscope::app {
+
+namespace {
+
+/// One row of numbers as bars from a line at 0.
+struct Bars {
+    std::string name, value, note;
+    std::vector<float> numbers;
+    TensorId spoken; ///< whose cell a number of the row leads to
+    float height = 100;
+    bool actual = false;                          ///< the numbers are those of `spoken`
+    std::optional<double> mean = {}, spread = {}; ///< drawn as a band
+};
+
+/// A round number that is at least half of `end`: where the lines stand.
+double line_at(double end) {
+    const double step = std::pow(10.0, std::floor(std::log10(end)));
+    for (const double times : {5.0, 2.0, 1.0})
+        if (times * step <= end)
+            return times * step;
+    return step;
+}
+
+class NormPage {
+public:
+    explicit NormPage(const DrawContext& c)
+        : context(c), shown(c.shown), id(group_info(c.view.group).main), from(made_from(shown, id).front()),
+          i(row_around(c)), source(row_of(shown, from, i)), out(row_of(shown, id, i)),
+          numbers(norm_numbers(*shown.block->architecture, source)),
+          layer_norm(shown.block->architecture->norm == checkpoint::NormKind::layer) {
+        const auto cell = spoken_of(shown, context.view);
+        d = cell ? std::min(cell->at[2], shown.dims().D - 1) : 0;
+    }
+
+    Picture draw() {
+        picture.scene.width = context.width;
+        draw_page_head(picture, context, title_around(shown, id), formula_around(shown, id));
+        draw_text(picture, context, canvas_pad, 122,
+                  "Row “" + shortened(query_word(shown.problem(), i), 16) + "”", figure::Font::ui_semibold,
+                  15, context.theme.ink);
+        draw_text(picture, context, left(), 122,
+                  grouped(shown.dims().D) + " dimensions; outlined: d " + std::to_string(d) +
+                      ". The largest are ink.",
+                  figure::Font::ui, 12.5F, context.theme.muted);
+        float y = 138;
+        const std::vector<Bars> rows = rows_of();
+        float wanted = 0;
+        for (const Bars& row : rows)
+            wanted += row.height;
+        const float room = std::max(context.height - y - 180, 300.0F);
+        for (Bars row : rows) {
+            row.height *= std::min(1.0F, room / wanted);
+            draw_bars(row, y);
+            y += row.height + 8;
+        }
+        draw_tokens(y + 12);
+        return std::move(picture);
+    }
+
+private:
+    float left() const { return canvas_pad + 104; }
+    float width() const { return context.width - canvas_pad - left() - 48; }
+
+    std::vector<Bars> rows_of() const {
+        const checkpoint::WeightSet& weights = shown.block->weights;
+        const checkpoint::NormWeights names = *norm_at(shown, id);
+        const auto at = [&](std::span<const float> row) {
+            return number(static_cast<double>(row[static_cast<std::size_t>(d)]), 3);
+        };
+        std::vector<float> scaled;
+        for (const float value : source)
+            scaled.push_back(
+                static_cast<float>((static_cast<double>(value) - numbers.mean) / numbers.spread));
+        std::vector<Bars> rows{{.name = std::string(tensor_info(from).name),
+                                .value = at(source),
+                                .note = layer_norm ? "mean " + number(numbers.mean, 2) : "",
+                                .numbers = {source.begin(), source.end()},
+                                .spoken = from,
+                                .height = 120,
+                                .actual = true,
+                                .mean = numbers.mean,
+                                .spread = numbers.spread}};
+        rows.push_back({.name = layer_norm ? "scaled" : "÷ " + number(numbers.spread, 2),
+                        .value = at(scaled),
+                        .note = layer_norm ? "mean 0, spread 1" : "root mean square 1",
+                        .numbers = scaled,
+                        .spoken = id,
+                        .height = 104});
+        const auto values = [](const Tensor& tensor) {
+            return std::vector<float>(tensor.values().begin(), tensor.values().end());
+        };
+        if (const TensorPtr& weight = weights[names.weight])
+            rows.push_back({.name = "× weight",
+                            .value = at(weight->values()),
+                            .note = "learned",
+                            .numbers = values(*weight),
+                            .spoken = id,
+                            .height = 60});
+        if (const TensorPtr bias = names.bias ? weights[*names.bias] : nullptr)
+            rows.push_back({.name = "+ bias",
+                            .value = at(bias->values()),
+                            .note = "learned",
+                            .numbers = values(*bias),
+                            .spoken = id,
+                            .height = 60});
+        rows.push_back({.name = "= " + std::string(tensor_info(id).name),
+                        .value = at(out),
+                        .note = "",
+                        .numbers = {out.begin(), out.end()},
+                        .spoken = id,
+                        .height = 100,
+                        .actual = true});
+        return rows;
+    }
+
+    /// Whether a dimension makes more than 5 % of the variance.
+    bool is_large(std::size_t dimension) const {
+        const double part = std::pow(static_cast<double>(source[dimension]) - numbers.mean, 2);
+        return part > 0.05 * numbers.variance * static_cast<double>(source.size());
+    }
+
+    void draw_bars(const Bars& row, float top) {
+        const Theme& theme = context.theme;
+        const auto [least, most] = std::ranges::minmax(row.numbers);
+        const double low = std::min(0.0, static_cast<double>(least)),
+                     high = std::max({0.0, static_cast<double>(most), low + 1e-6});
+        const float bottom = top + row.height - 6;
+        const auto y_at = [&](double value) {
+            return static_cast<float>(static_cast<double>(bottom) -
+                                      (value - low) / (high - low) * static_cast<double>(bottom - top));
+        };
+        if (row.mean && row.spread)
+            picture.scene.add(
+                figure::RectItem{.area = {left(), y_at(*row.mean + *row.spread), width(),
+                                          y_at(*row.mean - *row.spread) - y_at(*row.mean + *row.spread)},
+                                 .fill = theme.highlight});
+        const double line = line_at(std::max(high, -low));
+        for (const double value : {-line, 0.0, line})
+            if (value >= low && value <= high) {
+                const float y = y_at(value);
+                picture.scene.add(figure::LineItem{{left(), y}, {left() + width(), y}, theme.line, 1});
+                draw_text(picture, context, left() + width() + 44, figure::baseline_for(y, 12),
+                          number(value, line >= 1     ? 0
+                                        : line >= 0.1 ? 1
+                                                      : 2),
+                          figure::Font::mono, 12, theme.muted, figure::Align::right);
+            }
+        const auto count = static_cast<float>(row.numbers.size());
+        const float pitch = width() / count, thick = std::max(pitch - (pitch >= 3 ? 1.0F : 0.0F), 1.0F);
+        const float zero = y_at(0);
+        // Of dimensions that share a pixel the larger number is shown.
+        const auto together = static_cast<std::size_t>(std::ceil(1 / pitch));
+        const auto by_size = [&](std::size_t k) { return std::abs(row.numbers[k]); };
+        for (const bool large : {false, true}) // the large ones last, over their neighbours
+            for (std::size_t first = 0; first < row.numbers.size(); first += together) {
+                const std::size_t k = std::ranges::max(
+                    std::views::iota(first, std::min(first + together, row.numbers.size())), {}, by_size);
+                if (is_large(k) != large)
+                    continue;
+                const float y = y_at(static_cast<double>(row.numbers[k]));
+                picture.scene.add(
+                    figure::RectItem{.area = {left() + pitch * static_cast<float>(k), std::min(y, zero),
+                                              large ? std::max(thick, 2.0F) : thick, std::abs(y - zero)},
+                                     .fill = large ? theme.ink : theme.muted});
+            }
+        draw_text(picture, context, canvas_pad, top + 14, row.name, figure::Font::mono_semibold, 13,
+                  theme.ink);
+        draw_text(picture, context, canvas_pad, top + 32, row.value, figure::Font::mono, 12.5F, theme.text);
+        if (row.height >= 54)
+            draw_text(picture, context, canvas_pad, top + 49, row.note, figure::Font::ui, 12, theme.muted);
+        MatrixGrid grid{.tensor = row.spoken,
+                        .origin = {0, i, 0, 0},
+                        .row_axis = 1,
+                        .col_axis = 2,
+                        .rows = 1,
+                        .cols = static_cast<std::int64_t>(row.numbers.size()),
+                        .area = {left(), top, width(), bottom - top},
+                        .pitch_x = pitch,
+                        .pitch_y = bottom - top,
+                        .map = {},
+                        .actual = row.actual};
+        picture.grids.push_back(std::move(grid));
+    }
+
+    /// mean, variance, spread, and the row's length before and after, for every token.
+    void draw_tokens(float y) {
+        const Theme& theme = context.theme;
+        draw_hairline(picture, context, canvas_pad, y, context.width - 2 * canvas_pad);
+        y += 26;
+        const float title = draw_text(picture, context, canvas_pad, y, "Every token has its own ruler",
+                                      figure::Font::ui_semibold, 15, theme.ink);
+        draw_text(picture, context, canvas_pad + title + 14, y,
+                  layer_norm ? "spread = √(variance + ε); the row is divided by it"
+                             : "spread = √(mean square + ε); the row is divided by it",
+                  figure::Font::ui, 12.5F, theme.muted);
+        const float room = context.width - 2 * canvas_pad, bars = (room - 380) / 2 - 60;
+        const float columns[] = {canvas_pad + 190, canvas_pad + 275, canvas_pad + 350},
+                    starts[] = {canvas_pad + 380, canvas_pad + 380 + (room - 380) / 2 + 10};
+        const auto head = [&](float x, const std::string& text, figure::Align align) {
+            draw_text(picture, context, x, y + 26, text, figure::Font::mono, 12, theme.muted, align);
+        };
+        if (layer_norm)
+            head(columns[0], "mean", figure::Align::right);
+        head(columns[1], layer_norm ? "variance" : "mean square", figure::Align::right);
+        head(columns[2], "spread", figure::Align::right);
+        head(starts[0], "length of " + std::string(tensor_info(from).name), figure::Align::left);
+        head(starts[1], "length of " + std::string(tensor_info(id).name), figure::Align::left);
+        const std::vector<float> lengths[] = {checkpoint::row_lengths(*shown.tensor(from)),
+                                              checkpoint::row_lengths(*shown.tensor(id))};
+        const float longest = std::max(std::ranges::max(lengths[0]), std::ranges::max(lengths[1]));
+        float top = y + 34;
+        constexpr float pitch = 22;
+        for (std::int64_t t = 0; t < shown.dims().Tq; ++t, top += pitch) {
+            const NormNumbers of = norm_numbers(*shown.block->architecture, row_of(shown, from, t));
+            const bool on = t == i;
+            const float baseline = figure::baseline_for(top + pitch / 2, 12.5F);
+            const figure::Rect area{canvas_pad, top, room, pitch};
+            if (on)
+                picture.scene.add(figure::RectItem{.area = area, .fill = theme.highlight});
+            const auto put = [&](float x, const std::string& text) {
+                draw_text(picture, context, x, baseline, text, figure::Font::mono, 12.5F,
+                          on ? theme.ink : theme.text, figure::Align::right);
+            };
+            draw_text(picture, context, canvas_pad + 8, baseline,
+                      shortened(query_word(shown.problem(), t), 12),
+                      on ? figure::Font::ui_semibold : figure::Font::ui, 12.5F, theme.ink);
+            if (layer_norm)
+                put(columns[0], number(of.mean, 2));
+            put(columns[1], number(of.variance, 2));
+            put(columns[2], number(of.spread, 2));
+            for (const int side : {0, 1}) {
+                const float length = lengths[side][static_cast<std::size_t>(t)];
+                picture.scene.add(figure::RectItem{
+                    .area = {starts[side], top + 7, bars * length / std::max(longest, 1e-6F), 8},
+                    .fill = on ? theme.ink : theme.muted});
+                put(starts[side] + bars + 50, number(static_cast<double>(length), 1));
+            }
+            if (context.controls)
+                picture.hotspots.push_back(
+                    {area, "norm row " + std::to_string(t),
+                     ViewChange(GoTo{context.view.group, context.view.row == t ? -1 : t}),
+                     "Look at this token"});
+        }
+        picture.scene.height = std::max(context.height, top + 24);
+    }
+
+    const DrawContext& context;
+    const Shown& shown;
+    const TensorId id, from;
+    const std::int64_t i;
+    const std::span<const float> source, out;
+    const NormNumbers numbers;
+    const bool layer_norm;
+    std::int64_t d = 0;
+    Picture picture;
+};
+
+} // namespace
+
+Picture draw_norm_page(const DrawContext& context) {
+    return NormPage(context).draw();
+}
+
+} // namespace headscope::app

@@ -1,0 +1,56 @@
+#include "app/draw/block/block_parts.h"
+#include "app/draw/block/row_blocks.h"
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+
+#include <algorithm>
+
+namespace headscope::app {
+
+namespace {
+
+using enum TensorId;
+
+/// The terms of a sum from top to bottom, then the sum.
+std::vector<RowBlock> blocks_of(const DrawContext& context) {
+    const Shown& shown = context.shown;
+    const TensorId id = group_info(context.view.group).main;
+    if (id == embedding || id == position) {
+        std::vector<RowBlock> blocks{{embedding, "", "what each token is"}};
+        if (shown.tensor(position) != nullptr)
+            blocks.push_back({position, "+", "where each token stands"});
+        blocks.push_back({resid_in, "=",
+                          shown.block->architecture->embedding_norm ? "the sum, normed: what enters layer 0"
+                                                                    : "what enters layer 0"});
+        return blocks;
+    }
+    std::vector<RowBlock> blocks;
+    for (const TensorId term : made_from(shown, id))
+        blocks.push_back({term, blocks.empty() ? "" : "+", std::string(tensor_info(term).title)});
+    blocks.push_back({id, blocks.empty() ? "" : "=", std::string(tensor_info(id).title)});
+    return blocks;
+}
+
+} // namespace
+
+Picture draw_residual_page(const DrawContext& context) {
+    const TensorId id = group_info(context.view.group).main;
+    Picture picture;
+    picture.scene.width = context.width;
+    draw_page_head(picture, context, title_around(context.shown, id), formula_around(context.shown, id));
+    const float end = draw_row_blocks(picture, context, blocks_of(context), 104, context.height - 104);
+    picture.scene.height = std::max(context.height, end);
+    return picture;
+}
+
+Picture draw_change_around(const DrawContext& context) {
+    const TensorId id = group_info(context.view.group).main;
+    Picture picture;
+    picture.scene.width = context.width;
+    draw_page_head(picture, context, title_around(context.shown, id), formula_around(context.shown, id));
+    const float end = draw_row_blocks(picture, context, {{id, "", "B − A"}}, 104, context.height - 104);
+    picture.scene.height = std::max(context.height, end);
+    return picture;
+}
+
+} // namespace headscope::app

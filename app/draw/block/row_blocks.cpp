@@ -1,0 +1,105 @@
+#include "app/draw/block/row_blocks.h"
+
+#include "app/draw/block/block_parts.h"
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/matrix/matrix.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope::app {
+
+namespace {
+
+constexpr float name_height = 30, legend_height = 62;
+constexpr float length_width = 132; ///< of the bars and numbers at the right
+constexpr float highest_row = 26, lowest_row = 3;
+
+/// Bars of the rows' lengths, with numbers where they fit.
+void draw_lengths(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
+                  const std::vector<float>& lengths, float longest) {
+    const Theme& theme = context.theme;
+    constexpr float number_room = 46, gap = 16;
+    const float left = grid.area.right() + gap, room = length_width - gap - number_room;
+    const bool numbers = grid.pitch_y >= 13;
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+        const figure::Rect cell = grid.cell(static_cast<std::int64_t>(i), 0);
+        const float middle = cell.y + cell.h / 2, thick = std::min(8.0F, cell.h);
+        const bool on = static_cast<std::int64_t>(i) == row_around(context);
+        picture.scene.add(figure::RectItem{
+            .area = {left, middle - thick / 2, room * lengths[i] / std::max(longest, 1e-6F), thick},
+            .fill = on ? theme.ink : theme.muted});
+        if (numbers)
+            draw_text(picture, context, left + length_width - gap, figure::baseline_for(middle, 12),
+                      number(static_cast<double>(lengths[i]), 1),
+                      on ? figure::Font::mono_semibold : figure::Font::mono, 12, on ? theme.ink : theme.text,
+                      figure::Align::right);
+    }
+}
+
+void draw_name(Picture& picture, const DrawContext& context, const RowBlock& block, float x, float baseline) {
+    const Theme& theme = context.theme;
+    if (!block.sign.empty())
+        draw_text(picture, context, x - 18, baseline, block.sign, figure::Font::mono_semibold, 15, theme.ink);
+    const float name = draw_text(picture, context, x, baseline, std::string(tensor_info(block.tensor).name),
+                                 figure::Font::mono_semibold, 15, theme.ink);
+    draw_text(picture, context, x + name + 12, baseline, block.what, figure::Font::ui, 12.5F, theme.muted);
+}
+
+} // namespace
+
+float draw_row_blocks(Picture& picture, const DrawContext& context, const std::vector<RowBlock>& blocks,
+                      float y, float height) {
+    const std::int64_t width = context.shown.tensor(blocks.front().tensor)->shape().back(0);
+    const auto T = static_cast<float>(context.dims().Tq), D = static_cast<float>(width);
+    const float labels = row_label_width(context, false) + 12;
+    const float room = context.width - 2 * canvas_pad - labels - length_width;
+    const auto count = static_cast<float>(blocks.size());
+    const float cell_w = std::clamp(room / D, 1.0F, 42.0F);
+    const float per_pixel = cell_w < 12 ? std::floor(cell_w) : cell_w;
+    const float cell_h = std::clamp(std::floor(((height - legend_height) / count - name_height - 14) / T),
+                                    lowest_row, highest_row);
+    std::vector<TensorId> tensors;
+    float longest = 0;
+    for (const RowBlock& block : blocks) {
+        tensors.push_back(block.tensor);
+        for (const float length : checkpoint::row_lengths(*context.shown.tensor(block.tensor)))
+            longest = std::max(longest, length);
+    }
+    const float high = colour_end(context, tensors), x = canvas_pad + labels;
+    for (const RowBlock& block : blocks) {
+        draw_name(picture, context, block, x, y + 18);
+        y += name_height;
+        const MatrixGrid grid = draw_matrix(picture, context,
+                                            {.tensor = block.tensor,
+                                             .row_axis = 1,
+                                             .col_axis = 2,
+                                             .rows = context.dims().Tq,
+                                             .cols = width,
+                                             .x = x,
+                                             .y = y,
+                                             .cell_w = std::max(per_pixel, 1.0F),
+                                             .cell_h = cell_h,
+                                             .high = high});
+        if (&block == &blocks.front())
+            draw_text(picture, context, grid.area.right() + length_width, y - 10, "length of the row",
+                      figure::Font::ui, 12, context.theme.muted, figure::Align::right);
+        draw_row_choice(picture, context, grid);
+        draw_lengths(picture, context, grid, checkpoint::row_lengths(*context.shown.tensor(block.tensor)),
+                     longest);
+        picture.scene.width = std::max(picture.scene.width, grid.area.right() + length_width + canvas_pad);
+        y = grid.area.bottom() + 14;
+    }
+    const MatrixGrid& last = picture.grids.back();
+    if (last.heatmap)
+        draw_legend(picture, context, x, y, 160, context.theme.diverging, last.low, last.high,
+                    context.difference() ? "B − A" : "value, beyond the ends full colour", false);
+    else
+        draw_paragraph(picture, context, x, y + 12, std::max(last.area.w, 320.0F),
+                       "The bar under a number shows its size and, left or right of the tick, its sign.",
+                       figure::Font::ui, 12.5F, 18, context.theme.muted);
+    return y + legend_height - 14;
+}
+
+} // namespace headscope::app

@@ -1,0 +1,134 @@
+#include "app/draw/block/block_parts.h"
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/state/model_document.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace headscope::app {
+
+namespace {
+
+using enum TensorId;
+
+constexpr float row_height = 24, name_width = 170, number_width = 84;
+
+/// The tokens of the text; the one whose row is shown is ink. Returns the lower edge.
+float draw_positions(Picture& picture, const DrawContext& context, float y) {
+    const Theme& theme = context.theme;
+    const Problem& problem = context.shown.problem();
+    const std::int64_t T = problem.dims.Tq, chosen = context.shown.block->position;
+    constexpr std::int64_t most = 60;
+    const std::int64_t first =
+        std::clamp<std::int64_t>(chosen - most / 2, 0, std::max<std::int64_t>(T - most, 0));
+    draw_text(picture, context, canvas_pad, y + 15, "after the token", figure::Font::ui, 12.5F, theme.muted);
+    float x = canvas_pad + 104;
+    for (std::int64_t i = first; i < std::min(T, first + most); ++i) {
+        const std::string text = shortened(problem.query_label(i), 14);
+        const float width = context.measure(text, figure::Font::ui, 12.5F) + 12;
+        if (x + width > context.width - canvas_pad) {
+            x = canvas_pad + 104;
+            y += 26;
+        }
+        const bool on = i == chosen;
+        const figure::Rect area{x, y, width, 22};
+        picture.scene.add(figure::RectItem{.area = area,
+                                           .fill = on ? theme.ink : theme.raise,
+                                           .stroke = on ? theme.ink : theme.line2,
+                                           .radius = 4});
+        draw_text(picture, context, x + 6, figure::baseline_for(y + 11, 12.5F), text,
+                  on ? figure::Font::ui_medium : figure::Font::ui, 12.5F, on ? theme.canvas : theme.ink);
+        if (context.controls)
+            picture.hotspots.push_back({area, "after " + std::to_string(i),
+                                        ViewChange(GoTo{context.view.group, i}),
+                                        "What follows token " + std::to_string(i)});
+        x += width + 4;
+    }
+    return y + 40;
+}
+
+} // namespace
+
+Picture draw_vocabulary_page(const DrawContext& context) {
+    const Theme& theme = context.theme;
+    const Shown& shown = context.shown;
+    const TensorId id = group_info(context.view.group).main;
+    const std::int64_t position = shown.block->position;
+    Picture picture;
+    picture.scene.width = context.width;
+    draw_page_head(picture, context, title_around(shown, id), formula_around(shown, id));
+    float y = draw_positions(picture, context, 104);
+    const std::span<const float> logit = shown.tensor(logits)->values(),
+                                 share = shown.tensor(probabilities)->values();
+    const auto fit = static_cast<std::size_t>(std::max((context.height - y - 90) / row_height, 8.0F));
+    std::vector<std::int64_t> tokens(logit.size());
+    std::iota(tokens.begin(), tokens.end(), std::int64_t{0});
+    const std::size_t listed = std::min(fit, tokens.size());
+    std::ranges::partial_sort(tokens, tokens.begin() + static_cast<std::ptrdiff_t>(listed),
+                              std::ranges::greater{},
+                              [&](std::int64_t token) { return logit[static_cast<std::size_t>(token)]; });
+    tokens.resize(listed);
+
+    const float right = context.width - canvas_pad, bar = canvas_pad + name_width + number_width + 16,
+                room = right - bar - number_width;
+    const auto head = [&](float x, const char* text, figure::Align align) {
+        draw_text(picture, context, x, y + 14, text, figure::Font::mono, 12, theme.muted, align);
+    };
+    head(canvas_pad, "token", figure::Align::left);
+    head(bar - 16, "logit", figure::Align::right);
+    head(right, "probability", figure::Align::right);
+    y += 22;
+    const bool shares = id == probabilities;
+    const float most = shares ? share[static_cast<std::size_t>(tokens.front())]
+                              : logit[static_cast<std::size_t>(tokens.front())];
+    const float least =
+        shares ? 0.0F : std::min(0.0F, *std::ranges::min_element(logit)); // bars begin at the lowest or at 0
+    const auto cell = spoken_of(shown, context.view);
+    double sum = 0;
+    for (const std::int64_t token : tokens) {
+        const auto at = static_cast<std::size_t>(token);
+        const float value = shares ? share[at] : logit[at];
+        sum += static_cast<double>(share[at]);
+        const bool on = cell && cell->at[2] == token;
+        const float baseline = figure::baseline_for(y + row_height / 2, 13);
+        const figure::Rect area{canvas_pad - 8, y, right - canvas_pad + 16, row_height};
+        if (on)
+            picture.scene.add(figure::RectItem{.area = area, .fill = theme.highlight});
+        draw_text(picture, context, canvas_pad, baseline,
+                  shortened(checkpoint::label_of(*shown.document->part()->model, token), 18),
+                  on ? figure::Font::ui_semibold : figure::Font::ui_medium, 13, theme.ink);
+        draw_text(picture, context, bar - 16, baseline, number(static_cast<double>(logit[at]), 2),
+                  shares ? figure::Font::mono : figure::Font::mono_semibold, 12.5F,
+                  shares ? theme.text : theme.ink, figure::Align::right);
+        picture.scene.add(figure::RectItem{
+            .area = {bar, y + 7,
+                     room * std::clamp((value - least) / std::max(most - least, 1e-9F), 0.0F, 1.0F), 10},
+            .fill = on ? theme.ink : theme.muted});
+        draw_text(picture, context, right, baseline, percent_text(static_cast<double>(share[at])),
+                  shares ? figure::Font::mono_semibold : figure::Font::mono, 12.5F,
+                  shares ? theme.ink : theme.text, figure::Align::right);
+        MatrixGrid line{.tensor = id,
+                        .origin = {0, position, token, 0},
+                        .row_axis = 1,
+                        .col_axis = 2,
+                        .rows = 1,
+                        .cols = 1,
+                        .area = area,
+                        .pitch_x = area.w,
+                        .pitch_y = area.h,
+                        .map = {}};
+        picture.grids.push_back(std::move(line));
+        y += row_height;
+    }
+    draw_text(picture, context, canvas_pad, y + 22,
+              "These " + grouped(static_cast<std::int64_t>(tokens.size())) + " of " +
+                  grouped(static_cast<std::int64_t>(logit.size())) + " tokens together have " +
+                  percent_text(sum) + ".",
+              figure::Font::ui, 12.5F, theme.muted);
+    picture.scene.height = std::max(context.height, y + 40);
+    return picture;
+}
+
+} // namespace headscope::app

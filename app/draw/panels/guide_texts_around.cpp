@@ -1,0 +1,124 @@
+#include "app/draw/block/block_parts.h"
+#include "app/draw/panels/guide_speaker.h"
+
+#include <algorithm>
+
+namespace headscope::app {
+
+namespace {
+
+using enum TensorId;
+
+GuideText say_residual(const Shown& shown, TensorId id, std::int64_t i) {
+    const auto length = [&](TensorId of) {
+        return number(
+            static_cast<double>(checkpoint::row_lengths(*shown.tensor(of))[static_cast<std::size_t>(i)]), 1);
+    };
+    const std::string token = say_query(shown.problem(), i);
+    GuideText out{
+        .heading = "One vector per token, and everything is added to it", .paragraphs = {}, .try_it = {}};
+    const std::vector<TensorId> terms = made_from(shown, id);
+    if (terms.empty()) {
+        out.paragraphs.push_back("This is the residual stream as the layer gets it: a row of " +
+                                 grouped(shown.dims().D) + " numbers for each token.");
+        out.paragraphs.push_back("The row of " + token + " has the length " + length(id) + ".");
+        out.try_it = "Press Page Down: how does the length grow from layer to layer?";
+        return out;
+    }
+    std::string sum;
+    for (const TensorId term : terms)
+        sum += (sum.empty() ? "" : " and ") + name_of(term) + " has the length " + length(term);
+    out.paragraphs.push_back("Nothing is replaced here. What the layer found is added, number by number, to "
+                             "what was there.");
+    out.paragraphs.push_back("At " + token + ", " + sum + "; the sum has the length " + length(id) + ".");
+    out.try_it = "Point at a cell of the sum: its parts light up above it.";
+    return out;
+}
+
+GuideText say_norm(const Shown& shown, TensorId id, std::int64_t i) {
+    const checkpoint::Architecture& architecture = *shown.block->architecture;
+    const TensorId from = made_from(shown, id).front();
+    const NormNumbers numbers = norm_numbers(architecture, row_of(shown, from, i));
+    const bool layer_norm = architecture.norm == checkpoint::NormKind::layer;
+    GuideText out{.heading = "One ruler for every token", .paragraphs = {}, .try_it = {}};
+    out.paragraphs.push_back(layer_norm
+                                 ? "The norm brings each row to mean 0 and variance 1. A learned weight and "
+                                   "bias then set how much of each dimension is seen."
+                                 : "The norm brings each row to the root mean square 1. A learned weight "
+                                   "then sets how much of each dimension is seen.");
+    out.paragraphs.push_back(
+        "The row of " + say_query(shown.problem(), i) + " is divided by " + number(numbers.spread, 2) +
+        (layer_norm ? ", after its mean " + number(numbers.mean, 2) + " was subtracted." : "."));
+    out.paragraphs.push_back("The residual stream itself stays as it is: the normed copy is read by what "
+                             "comes next.");
+    out.try_it = "Click the tallest bar. How much of it is left after the norm?";
+    if (id == norm1 || id == norm2)
+        if (architecture.norms.after_sum)
+            out.paragraphs.back() = "The normed rows take the place of the sum.";
+    return out;
+}
+
+GuideText say_mlp(const Shown& shown, TensorId id, std::int64_t i) {
+    const std::int64_t d_ff = shown.dims().d_ff;
+    GuideText out{.heading = grouped(d_ff) + " small detectors", .paragraphs = {}, .try_it = {}};
+    out.paragraphs.push_back("Each unit compares the row of a token with its own column of W_in. If they "
+                             "agree, the unit is on and adds its row of W_out to the residual stream.");
+    const std::span<const float> act = row_of(shown, mlp_act, i);
+    const auto strongest = std::ranges::max_element(act, {}, [](float v) { return std::abs(v); });
+    out.paragraphs.push_back("At " + say_query(shown.problem(), i) + " unit " +
+                             std::to_string(strongest - act.begin()) +
+                             " has the largest number: " + number(static_cast<double>(*strongest), 2) + ".");
+    if (shown.tensor(mlp_gate) != nullptr)
+        out.paragraphs.push_back("A gate, which goes through the activation, multiplies each number.");
+    out.paragraphs.push_back("No token looks at another one here.");
+    out.try_it = id == mlp_out || id == mlp_raw
+                     ? "Point at a number: the inspector lists the units that make it."
+                     : "Step to another token with the down arrow key. Which units are on now?";
+    return out;
+}
+
+GuideText say_vocabulary(const Shown& shown, TensorId id) {
+    const std::span<const float> row = shown.tensor(id)->values();
+    const std::string token = say_query(shown.problem(), shown.block->position);
+    GuideText out{.heading = id == logits ? "A number for every token" : "Numbers become probabilities",
+                  .paragraphs = {},
+                  .try_it = {}};
+    out.paragraphs.push_back(id == logits
+                                 ? "The last row of " + token +
+                                       " is multiplied with one row per token of "
+                                       "the vocabulary. The larger the product, the likelier the token."
+                                 : "Softmax makes all logits positive and lets them add up to 1.");
+    out.paragraphs.push_back("The vocabulary has " + grouped(static_cast<std::int64_t>(row.size())) +
+                             " tokens; the largest number is " +
+                             number(static_cast<double>(std::ranges::max(row)), 2) + ".");
+    out.try_it = "Choose another token of the text above the bars: what would follow there?";
+    return out;
+}
+
+} // namespace
+
+GuideText guide_text_around(const Shown& shown, const ViewState& view) {
+    const TensorId id = group_info(view.group).main;
+    if (shown.tensor(id) == nullptr)
+        return {
+            .heading = std::string(tensor_info(id).title), .paragraphs = {"Being computed …"}, .try_it = ""};
+    const std::int64_t i = std::clamp<std::int64_t>(row_around(view, shown.position), 0, shown.dims().Tq - 1);
+    if (id == embedding || id == position)
+        return {.heading = "Every token becomes a row of numbers",
+                .paragraphs = {"The word table has one row of " + grouped(shown.dims().D) +
+                                   " learned numbers for each token of the vocabulary.",
+                               shown.tensor(position) != nullptr
+                                   ? "A second table has a row for each place. Both rows are added."
+                                   : "Where a token stands is told later: queries and keys are turned by "
+                                     "their position, or scores get a term for the distance."},
+                .try_it = "Press the right arrow key until you are inside layer 0."};
+    if (id == logits || id == probabilities)
+        return say_vocabulary(shown, id);
+    if (norm_at(shown, id))
+        return say_norm(shown, id, i);
+    if (shown.tensor(mlp_act) != nullptr && id >= mlp_pre && id <= mlp_out)
+        return say_mlp(shown, id, i);
+    return say_residual(shown, id, i);
+}
+
+} // namespace headscope::app

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "core/checkpoint/families/architecture.h"
+#include "core/trace/tensor_id.h"
+
+#include <optional>
+#include <vector>
+
+namespace headscope::checkpoint {
+
+// Which rows of block_table() a model has, and what each is made from: all else asks here.
+
+/// Those of layer l, in the order in which they are computed. Attention stands before attn_raw or attn_out.
+std::vector<TensorId> layer_stages(const Architecture& architecture, std::int64_t l);
+/// Those before the first layer.
+std::vector<TensorId> first_stages(const Architecture& architecture);
+/// Those after the last layer. `has_head`: the checkpoint has a language-model head.
+std::vector<TensorId> last_stages(const Architecture& architecture, bool has_head);
+
+/// What a row of layer l, or final_norm, is made from: the terms of a sum, what a norm works on, what a
+/// product reads. `output` stands for the attention's own output. Empty for the others.
+std::vector<TensorId> made_from(const Architecture& architecture, TensorId id, std::int64_t l);
+
+/// The weights of a norm. Of a bias the model may have no tensor.
+struct NormWeights {
+    WeightId weight;
+    std::optional<WeightId> bias{};
+};
+/// Nothing where a row is no norm: attn_out and mlp_out are norms only behind attn_raw and mlp_raw.
+std::optional<NormWeights> norm_weights(const Architecture& architecture, TensorId id);
+
+} // namespace headscope::checkpoint

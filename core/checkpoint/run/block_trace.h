@@ -1,0 +1,47 @@
+#pragma once
+
+#include "core/checkpoint/families/architecture.h"
+#include "core/checkpoint/model/kept_weights.h"
+#include "core/trace/stage.h"
+
+#include <array>
+#include <memory>
+#include <vector>
+
+namespace headscope::checkpoint {
+
+/// What a checkpoint computes around the attention of one layer, or before the first and after the last one,
+/// for one text. Numbers never change; any thread may read them.
+struct BlockTrace {
+    std::int64_t layer = -1; ///< -1: before and after the layers
+    /// By tensor: rows of block_table(), and `output`, which is attention's; null for those that are not of
+    /// this part of the model. Of logits and probabilities one row, that of `position`: (1, 1, vocab).
+    std::array<TensorPtr, tensor_count> tensors;
+    WeightSet weights; ///< that they were computed with
+    std::shared_ptr<const Architecture> architecture;
+
+    // Of a layer whose MLP is one, not several experts.
+    TensorPtr activated; ///< (1, T, d_ff): mlp_gate, or without a gate mlp_pre, after the activation
+    std::vector<std::array<float, 2>> curve; ///< points of the activation, over all that it is applied to
+
+    // Before and after the layers. resid_in is what enters layer 0.
+    std::int64_t position = 0;
+    TensorPtr head_in; ///< (1, 1, D), the row that the head's table multiplies; null without a head
+
+    const TensorPtr& operator[](TensorId id) const { return tensors[static_cast<std::size_t>(id)]; }
+    TensorPtr& operator[](TensorId id) { return tensors[static_cast<std::size_t>(id)]; }
+    /// The number at an address of the whole text. The tensor must be there, and of logits the row.
+    float value(TensorId id, Index at) const;
+};
+using BlockTracePtr = std::shared_ptr<const BlockTrace>;
+
+/// How much each part adds to the residual stream at each token: Euclidean lengths of rows of D numbers.
+struct StackLengths {
+    std::vector<float> begin;               ///< (T) of what enters layer 0
+    std::vector<std::vector<float>> layers; ///< (L, T) of what leaves a layer minus what entered it
+};
+
+/// (T): the lengths of the rows of x, (1, T, D).
+std::vector<float> row_lengths(const Tensor& x);
+
+} // namespace headscope::checkpoint
