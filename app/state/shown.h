@@ -36,8 +36,8 @@ struct Shown {
     float value(const CellAddress& cell) const;
 };
 
-/// The row of a stop around attention that is looked at: that of the selected number, else the one stepped to,
-/// else `otherwise`.
+/// The row of a stop around attention that is looked at: that of the selected number, else the one stepped
+/// to, else `otherwise`.
 std::int64_t row_around(const ViewState& view, std::int64_t otherwise);
 
 } // namespace headscope::app

@@ -65,7 +65,7 @@ struct MaskBrush {
 /// What is looked at and how. Never undone, never saved in a project.
 struct ViewState {
     StageGroup group = StageGroup::weights;
-    Walk walk; ///< which stops there are; follows the document
+    Walk walk;              ///< which stops there are; follows the document
     std::int64_t row = -1;  ///< the query row being stepped through; -1: the whole stage
     std::int64_t head = 0;  ///< the head in focus
     std::int64_t other = 1; ///< the head it is compared with

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/trace/stops.h"
+
 #include <cstdint>
 
 namespace headscope {
@@ -66,63 +68,6 @@ enum class TensorId : std::uint8_t {
     probabilities
 };
 inline constexpr int stage_count = 18, block_count = 18, tensor_count = 58;
-
-/// The stops of the stage strip: those of attention from left to right, then those that a checkpoint has
-/// around its attention. Stages that are understood together share one.
-enum class StageGroup : std::uint8_t {
-    x,
-    qkv,
-    split,
-    scores,
-    scaled,
-    masked,
-    weights,
-    head_out,
-    concat,
-    contributions,
-    output,
-    embedding,
-    position,
-    resid_in,
-    norm1,
-    attn_out,
-    resid_mid,
-    norm2,
-    mlp_pre,
-    mlp_gate,
-    mlp_act,
-    mlp_raw,
-    mlp_out,
-    resid_out,
-    final_norm,
-    logits,
-    probabilities
-};
-inline constexpr int group_count = 11; ///< stops of attention
-inline constexpr int stop_count = 27;  ///< all stops
-/// Whether the stop lies around attention, where only a checkpoint has stops.
-constexpr bool is_around(StageGroup group) {
-    return static_cast<int>(group) >= group_count;
-}
-
-/// The pages of the canvas.
-enum class Page : std::uint8_t {
-    tokens,
-    projection,
-    split,
-    maps,
-    weights,
-    head_out,
-    concat,
-    contributions,
-    output,
-    residual, ///< what is added to the residual stream
-    norm,
-    mlp, ///< inside the MLP
-    mlp_out,
-    vocabulary ///< a number for each token of the vocabulary
-};
-inline constexpr int page_count = 14;
 
 /// How one cell of a stage follows from the cells it reads; the inspector explains each in its own way.
 enum class Operation : std::uint8_t {

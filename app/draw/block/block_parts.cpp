@@ -63,7 +63,7 @@ std::vector<ReadSpan> reads_around(const Shown& shown, const CellAddress& cell) 
 
 std::string title_around(const Shown& shown, TensorId id) {
     const std::int64_t layer = shown.block->layer;
-    return std::string(tensor_info(id).title) + (layer < 0 ? "" : ", layer " + std::to_string(layer));
+    return std::string(tensor_info(id).title) + (layer < 0 ? "" : " · L" + std::to_string(layer));
 }
 
 std::string activation_name(checkpoint::Activation activation) {

@@ -19,7 +19,7 @@ std::vector<ReadSpan> reads_around(const Shown& shown, const CellAddress& cell);
 /// The weights of a norm at this stop; nothing where it is none.
 std::optional<checkpoint::NormWeights> norm_at(const Shown& shown, TensorId id);
 
-/// "Norm before attention, layer 2".
+/// "Norm of the attention · L2".
 std::string title_around(const Shown& shown, TensorId id);
 /// How the row is computed in this model, with the names of its own parts.
 std::string formula_around(const Shown& shown, TensorId id);

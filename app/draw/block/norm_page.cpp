@@ -91,7 +91,7 @@ private:
                                 .spread = numbers.spread}};
         rows.push_back({.name = layer_norm ? "scaled" : "÷ " + number(numbers.spread, 2),
                         .value = at(scaled),
-                        .note = layer_norm ? "mean 0, spread 1" : "root mean square 1",
+                        .note = layer_norm ? "mean 0, spread 1" : "mean square 1",
                         .numbers = scaled,
                         .spoken = id,
                         .height = 104});
@@ -147,6 +147,8 @@ private:
         for (const double value : {-line, 0.0, line})
             if (value >= low && value <= high) {
                 const float y = y_at(value);
+                if (value != 0 && std::abs(y - y_at(0)) < 13)
+                    continue; // no room for its number beside that of 0
                 picture.scene.add(figure::LineItem{{left(), y}, {left() + width(), y}, theme.line, 1});
                 draw_text(picture, context, left() + width() + 44, figure::baseline_for(y, 12),
                           number(value, line >= 1     ? 0
@@ -216,7 +218,7 @@ private:
         head(starts[1], "length of " + std::string(tensor_info(id).name), figure::Align::left);
         const std::vector<float> lengths[] = {checkpoint::row_lengths(*shown.tensor(from)),
                                               checkpoint::row_lengths(*shown.tensor(id))};
-        const float longest = std::max(std::ranges::max(lengths[0]), std::ranges::max(lengths[1]));
+        const float longest[] = {std::ranges::max(lengths[0]), std::ranges::max(lengths[1])};
         float top = y + 34;
         constexpr float pitch = 22;
         for (std::int64_t t = 0; t < shown.dims().Tq; ++t, top += pitch) {
@@ -240,7 +242,7 @@ private:
             for (const int side : {0, 1}) {
                 const float length = lengths[side][static_cast<std::size_t>(t)];
                 picture.scene.add(figure::RectItem{
-                    .area = {starts[side], top + 7, bars * length / std::max(longest, 1e-6F), 8},
+                    .area = {starts[side], top + 7, bars * length / std::max(longest[side], 1e-6F), 8},
                     .fill = on ? theme.ink : theme.muted});
                 put(starts[side] + bars + 50, number(static_cast<double>(length), 1));
             }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr float name_height = 30, legend_height = 62;
 constexpr float length_width = 132; ///< of the bars and numbers at the right
-constexpr float highest_row = 26, lowest_row = 3;
+constexpr float highest_row = 26, lowest_row = 10, lowest_of_many = 3;
 
 /// Bars of the rows' lengths, with numbers where they fit.
 void draw_lengths(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
@@ -59,7 +59,7 @@ float draw_row_blocks(Picture& picture, const DrawContext& context, const std::v
     const float cell_w = std::clamp(room / D, 1.0F, 42.0F);
     const float per_pixel = cell_w < 12 ? std::floor(cell_w) : cell_w;
     const float cell_h = std::clamp(std::floor(((height - legend_height) / count - name_height - 14) / T),
-                                    lowest_row, highest_row);
+                                    T <= 32 ? lowest_row : lowest_of_many, highest_row);
     std::vector<TensorId> tensors;
     float longest = 0;
     for (const RowBlock& block : blocks) {

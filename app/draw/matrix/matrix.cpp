@@ -221,8 +221,8 @@ float largest_magnitude(const Shown& shown, TensorId id, std::int64_t batch, Pix
     // Wide layers would otherwise be searched in every frame.
     constexpr std::uint64_t kind = 1;
     return *kept->found<float>(
-        shown.holder(id), key_of({kind, reinterpret_cast<std::uintptr_t>(&tensor), static_cast<std::uint64_t>(batch)}),
-        look);
+        shown.holder(id),
+        key_of({kind, reinterpret_cast<std::uintptr_t>(&tensor), static_cast<std::uint64_t>(batch)}), look);
 }
 
 } // namespace headscope::app
