@@ -244,8 +244,9 @@ BlockTracePtr ModelRun::State::ends(std::int64_t position, Progress& progress) c
         if (!is_per_layer(static_cast<WeightId>(id)))
             ends->weights.tensors[id] = model->weight(static_cast<WeightId>(id));
     if (architecture.final_norm)
-        (*ends)[TensorId::final_norm] =
-            architecture.final_norm_in_head ? pass.final_normed(later_->cpu, *streams.own.back()) : streams.own.back();
+        (*ends)[TensorId::final_norm] = architecture.final_norm_in_head
+                                            ? pass.final_normed(later_->cpu, *streams.own.back())
+                                            : streams.own.back();
     if (!model->has_head())
         return ends;
     const Tensor& all = *streams.own.back();
