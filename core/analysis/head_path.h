@@ -1,0 +1,34 @@
+#pragma once
+
+#include "core/attention/problem.h"
+#include "core/checkpoint/model/model.h"
+#include "core/checkpoint/run/forward.h"
+#include "core/engine/engine.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace headscope::analysis {
+
+/// One head of a checkpoint.
+struct HeadPlace {
+    std::int64_t layer = 0, head = 0;
+    bool operator==(const HeadPlace&) const = default;
+};
+
+/// The attention of a head `to` without what an earlier head `from` wrote into its queries, or its keys; all
+/// else stays as in the run. Path patching (Wang et al. 2022, "Interpretability in the Wild") with zero in
+/// place of `from`'s output: what `from` wrote at a position, c, reaches the input of `to`'s layer as
+/// (c - mean c) / sigma * gamma with the run's own sigma (no mean for RMSNorm), and its product with W_Q or
+/// W_K of `to` is taken off before the rotation.
+struct CutPath {
+    std::vector<float> whole, without_queries, without_keys; ///< (T, T) weights of `to` each
+};
+
+/// `run` holds every layer's contributions, its problem and resid_in; batch entry 0. Throws Error(input) when
+/// there is no such head, when `from` is not in an earlier layer, and for models with another norm behind the
+/// attention, without one before it, or with norms on queries and keys.
+CutPath cut_path(const checkpoint::Model& model, const checkpoint::ForwardResult& run, HeadPlace from,
+                 HeadPlace to, engine::Engine& engine);
+
+} // namespace headscope::analysis
