@@ -214,7 +214,9 @@ ChangeId change_of(const Document& before, const Command& command) {
 
 DocumentPtr apply(const DocumentPtr& document, const Command& command) {
     project::Recipe recipe = document->recipe;
-    if (document->shows_weights() && !std::holds_alternative<SetPreset>(command))
+    const bool other_problem =
+        std::holds_alternative<SetPreset>(command) || std::holds_alternative<SetRecipe>(command);
+    if (document->shows_weights() && !other_problem)
         fail_input("these weights come from " + document->title +
                    " and nothing that they were computed from is known: they can be looked at, not changed");
     if (document->is_checkpoint())

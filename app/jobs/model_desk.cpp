@@ -49,34 +49,46 @@ void check_layer(const checkpoint::Architecture& config, std::int64_t layer) {
 
 } // namespace
 
-OpenedModel open_model(const std::string& folder, const std::string& prompt, std::int64_t layer,
-                       Progress& progress) {
+OpenedModel open_model(const checkpoint::TextModelPtr& model, const std::string& prompt, std::int64_t layer,
+                       const checkpoint::ModelEdits& edits, Progress& progress) {
     auto part = std::make_shared<ModelPart>();
-    part->model = checkpoint::open_text_model(folder);
-    if (part->model->model->encoder() != nullptr)
-        fail_input(part->model->name() +
+    if (model->model->encoder() != nullptr)
+        fail_input(model->name() +
                    " has an encoder and a decoder: write one of its three attentions with headscope trace "
                    "--model " +
-                   folder + " --stack cross (or encoder, decoder) -o FILE.safetensors, and open that file");
-    check_layer(part->model->model->architecture(), layer);
+                   model->model->path() + " --stack cross (or encoder, decoder) -o FILE.safetensors, and open that file");
+    part->model = model;
+    check_layer(model->model->architecture(), layer);
     progress.check();
-    part->prompt = prompt.empty() ? checkpoint::first_prompt(*part->model) : prompt;
-    part->inputs = std::make_shared<const checkpoint::ModelInputs>(
-        checkpoint::prompt_inputs(*part->model, part->prompt));
-    OpenedModel opened{
-        .part = part, .run = {}, .layer = layer, .base = {}, .predictions = {}, .next_logits = {}};
-    opened.run =
-        checkpoint::ModelRun::compute(part->model->model, *part->inputs, {}, nullptr, run_options, progress);
+    part->prompt = prompt.empty() ? checkpoint::first_prompt(*model) : prompt;
+    part->inputs =
+        std::make_shared<const checkpoint::ModelInputs>(checkpoint::prompt_inputs(*model, part->prompt));
+    part->edits = edits;
+    OpenedModel opened;
+    opened.layer = layer;
+    opened.unedited = opened.run =
+        checkpoint::ModelRun::compute(model->model, *part->inputs, {}, nullptr, run_options, progress);
+    if (!edits.empty())
+        opened.run = checkpoint::ModelRun::compute(model->model, *part->inputs, edits, opened.unedited,
+                                                   run_options, progress);
+    part->marks = marks_of(*opened.run, edits);
+    opened.part = part;
     opened.base = layer_of(*opened.run, layer);
-    opened.predictions = predictions_at(*part->model, *opened.run, *opened.run, std::nullopt, progress);
-    opened.next_logits = next_logits(*part->model, *opened.run, progress);
+    opened.predictions = predictions_at(*model, *opened.run, *opened.unedited, std::nullopt, progress);
+    opened.next_logits = next_logits(*model, *opened.run, progress);
     return opened;
 }
 
-void ModelDesk::begin_with(checkpoint::ModelRunPtr unedited) {
+OpenedModel open_model(const std::string& folder, const std::string& prompt, std::int64_t layer,
+                       Progress& progress) {
+    return open_model(checkpoint::open_text_model(folder), prompt, layer, {}, progress);
+}
+
+void ModelDesk::begin_with(const OpenedModel& opened) {
     clear();
     wait();
-    unedited_ = last_ = std::move(unedited);
+    unedited_ = opened.unedited;
+    last_ = opened.run;
 }
 
 void ModelDesk::clear() {

@@ -15,7 +15,7 @@ namespace headscope::app {
 /// A checkpoint that was opened and run, ready to be shown.
 struct OpenedModel {
     ModelPartPtr part;
-    checkpoint::ModelRunPtr run;
+    checkpoint::ModelRunPtr run, unedited; ///< with the part's edits, and without them
     std::int64_t layer = 0;
     std::shared_ptr<const Problem> base; ///< of the layer
     std::optional<Predictions> predictions;
@@ -26,6 +26,10 @@ struct OpenedModel {
 /// folder, the prompt and the layer, and Error(cancelled).
 OpenedModel open_model(const std::string& folder, const std::string& prompt, std::int64_t layer,
                        Progress& progress);
+
+/// The same for a checkpoint that is open, with edits laid over it. Throws what check_edits throws, too.
+OpenedModel open_model(const checkpoint::TextModelPtr& model, const std::string& prompt, std::int64_t layer,
+                       const checkpoint::ModelEdits& edits, Progress& progress);
 
 /// Runs checkpoints on its own thread. The newest wish wins: one that waits is replaced, one that is being
 /// computed is cancelled, and every answer is to the newest one. Every member is for the thread that made it.
@@ -51,8 +55,8 @@ public:
     /// `wake` is called on the worker's thread when an answer waits; it may be empty.
     explicit ModelDesk(std::function<void()> wake) : values_(std::move(wake)) {}
 
-    /// A run without edits that was computed elsewhere, to start from.
-    void begin_with(checkpoint::ModelRunPtr unedited);
+    /// Runs that were computed elsewhere, to start from.
+    void begin_with(const OpenedModel& opened);
     /// Nothing is wanted any more; what is kept is let go.
     void clear();
     void want(Wish wish);

@@ -2,10 +2,13 @@
 
 #include "app/lesson/player.h"
 #include "app/lesson/progress.h"
+#include "core/base/error.h"
+#include "core/checkpoint/files/packaged_models.h"
 #include "core/lesson/library.h"
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 namespace headscope::app {
 
@@ -25,7 +28,7 @@ std::string panel_key(const lesson::Lesson& lesson, const lesson::LessonPanel& p
 
 CourseDesk::CourseDesk(CourseState& course, Setup setup)
     : course_(course), setup_(std::move(setup)), progress_path_(course_progress_path(setup_.state_folder)),
-      panels_(setup_.wake) {
+      panels_(setup_.wake), scenes_(setup_.wake) {
     load_lessons(course_, setup_.lesson_folders, setup_.language);
     course_.progress = read_progress(progress_path_);
 }
@@ -50,8 +53,53 @@ std::vector<Action> CourseDesk::act(const LessonAction& action, const Document& 
     return follows;
 }
 
+Derived<OpenedModel> CourseDesk::ask_scene() {
+    scenes_.begin_frame();
+    const lesson::StepScene& scene = course_.coming->scene;
+    return scenes_.ask<OpenedModel>(
+        {course_.coming, "scene"}, Urgency::on_screen, [this, scene](Progress& progress, const auto&) {
+            checkpoint::TextModelPtr& model = models_[*scene.model];
+            if (model == nullptr)
+                model = checkpoint::open_text_model(checkpoint::model_folder(*scene.model));
+            return open_model(model, scene.sentence.value_or(""), scene.layer.value_or(0),
+                              lesson::edits_of(scene, model->model->architecture()), progress);
+        });
+}
+
+std::optional<CourseDesk::OpenedScene> CourseDesk::take_scene(const Document& now) {
+    if (course_.coming == nullptr)
+        return {};
+    const Derived<OpenedModel> found = ask_scene();
+    if (!found.done)
+        return {};
+    const std::shared_ptr<const ModelScene> scene = std::exchange(course_.coming, nullptr);
+    scenes_.clear();
+    if (found.value == nullptr)
+        fail_input(found.error);
+    const OpenedModel& opened = *found.value;
+    const bool there = now.is_checkpoint() && same_pass(*opened.part, *now.part());
+    if (scene->of_page)
+        course_.given = there ? now.part() : opened.part;
+    OpenedScene out{{}, scene->label, {}};
+    if (there)
+        out.view.emplace_back(
+            ViewChange(AttentionChange(OpenHead{opened.layer, scene->scene.head.value_or(0)})));
+    else
+        out.opened = opened;
+    for (Action& action : view_of(scene->scene, *opened.base))
+        out.view.push_back(std::move(action));
+    return out;
+}
+
+void CourseDesk::settle_scene() {
+    if (course_.coming == nullptr)
+        return;
+    ask_scene();
+    scenes_.wait();
+}
+
 bool CourseDesk::watch(const Shown& shown, const ViewState& view) {
-    const bool newly = watch_gates(course_, shown, view);
+    const bool newly = course_.coming == nullptr && watch_gates(course_, shown, view);
     if (newly)
         keep_progress();
     return newly;
@@ -59,23 +107,58 @@ bool CourseDesk::watch(const Shown& shown, const ViewState& view) {
 
 void CourseDesk::follow(const Shown& shown) {
     const lesson::Step* const step = course_.step();
-    if (shown.trace == nullptr || shown.document->shows_weights() || step == nullptr)
+    const DocumentPtr& document = shown.document;
+    if (shown.trace == nullptr || document->shows_weights() || course_.open == nullptr)
         return panels_.clear();
     panels_.begin_frame();
-    panels_.retain({shown.document});
+    if (document->is_checkpoint())
+        panels_.retain({document, document->part()});
+    else
+        panels_.retain({document});
+    follow_model(*document);
+    if (step == nullptr)
+        return;
     for (const lesson::LessonBlock& block : step->blocks)
         if (const auto* panel = std::get_if<lesson::LessonPanel>(&block))
-            follow(*panel, shown.document);
+            follow(*panel, document);
+}
+
+void CourseDesk::follow_model(const Document& shown) {
+    const auto* const given = std::get_if<ModelPartPtr>(&course_.given);
+    if (given == nullptr || !shown.is_checkpoint() ||
+        (*given)->model->model->folder() != shown.part()->model->model->folder()) {
+        course_.pass = nullptr;
+        course_.model = nullptr;
+        return;
+    }
+    const ModelPartPtr& part = shown.part();
+    course_.model = panels_
+                        .ask<lesson::LessonModel>({part, "model"}, Urgency::on_screen,
+                                                  [part](Progress& progress, const auto&) {
+                                                      return lesson::run_lesson_model(
+                                                          part->model, *part->inputs, part->edits, progress);
+                                                  })
+                        .value;
+    course_.pass = part;
 }
 
 void CourseDesk::follow(const lesson::LessonPanel& panel, const DocumentPtr& document) {
     PanelState& state = course_.panels[panel.line];
+    // What a panel reads: the whole pass through a model, or the problem on screen.
+    const bool whole_pass = !std::holds_alternative<lesson::BlurPanel>(panel.kind) &&
+                            !std::holds_alternative<lesson::LoopPanel>(panel.kind) &&
+                            document->is_checkpoint();
+    if (whole_pass && course_.model == nullptr)
+        return; // it is being computed
+    const std::shared_ptr<const void> of =
+        whole_pass ? std::shared_ptr<const void>(document->part()) : document;
     const Derived<lesson::PanelFigure> figure = panels_.ask<lesson::PanelFigure>(
-        {document, panel_key(*course_.open, panel, state.set)}, Urgency::on_screen,
-        [this, lesson = course_.open, &panel, set = state.set, document](Progress&, const auto&) {
+        {of, panel_key(*course_.open, panel, state.set)}, Urgency::on_screen,
+        [this, lesson = course_.open, &panel, set = state.set, document, model = course_.model](Progress&,
+                                                                                                const auto&) {
             if (engine_ == nullptr)
                 engine_ = engine::make_engine("cpu");
-            return lesson::compute_panel(panel, set, document->problem, *engine_);
+            return lesson::compute_panel(panel, set, document->problem, model.get(), *engine_);
         });
     if (!figure.done || (figure.value != nullptr && figure.value == state.computed))
         return; // what stood there before stays until then
@@ -94,8 +177,10 @@ bool CourseDesk::fade_marks(double seconds_since_last) {
 }
 
 void CourseDesk::settle(const Shown& shown) {
-    follow(shown);
-    panels_.wait();
+    for (int pass = 0; pass < 2; ++pass) { // a model's values, then the panels that read them
+        follow(shown);
+        panels_.wait();
+    }
     follow(shown);
 }
 

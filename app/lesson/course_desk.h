@@ -2,13 +2,16 @@
 
 #include "app/commands/command.h"
 #include "app/jobs/derived.h"
+#include "app/jobs/model_desk.h"
 #include "app/state/course_state.h"
 #include "app/state/shown.h"
 #include "core/engine/engine.h"
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +35,14 @@ public:
     /// Does what the learner asked of the course and returns what the program has to do for it. Throws
     /// Error(input) when a scene's problem cannot be built.
     std::vector<Action> act(const LessonAction& action, const Document& now);
+    /// A scene with a model, once it is open: its checkpoint where that is not on screen already, and what
+    /// makes up the view. Throws Error(input) when the model cannot be opened or has no such layer or head.
+    struct OpenedScene {
+        std::optional<OpenedModel> opened;
+        std::string label; ///< in the history
+        std::vector<Action> view;
+    };
+    std::optional<OpenedScene> take_scene(const Document& now);
     /// Marks gates of the open lesson that have come true. Says whether one newly did.
     bool watch(const Shown& shown, const ViewState& view);
     /// Has the panels of the open step computed for what is on screen, and takes over those that are.
@@ -39,19 +50,25 @@ public:
     /// Lets the marks on the toolbar fade. True while there are some.
     bool fade_marks(double seconds_since_last);
 
-    bool busy() const { return panels_.busy(); }
+    bool busy() const { return panels_.busy() || course_.coming != nullptr; }
+    /// Blocks until the model that a scene asks for is open. For pictures and tests.
+    void settle_scene();
     /// Blocks until the panels are computed and taken over. For pictures and tests.
     void settle(const Shown& shown);
 
 private:
     void follow(const lesson::LessonPanel& panel, const DocumentPtr& document);
+    /// Has the values of the checkpoint on screen computed, while the open page is about it.
+    void follow_model(const Document& shown);
+    Derived<OpenedModel> ask_scene();
     void keep_progress() const;
 
     CourseState& course_;
     Setup setup_;
     std::filesystem::path progress_path_;
     std::unique_ptr<engine::Engine> engine_; ///< of the worker, made when the first panel needs it
-    DerivedValues panels_;                   ///< ends before what it works with
+    std::map<std::string, checkpoint::TextModelPtr> models_; ///< of the worker: by what scenes call them
+    DerivedValues panels_, scenes_;                          ///< end before what they work with
 };
 
 } // namespace headscope::app

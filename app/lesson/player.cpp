@@ -14,18 +14,26 @@ namespace headscope::app {
 
 namespace {
 
-/// Sets the problem, if it differs from the present one, and the view.
-std::vector<Action> show(const lesson::StepScene& scene, const Document& now, const std::string& label,
-                         std::optional<project::Recipe>* given) {
+/// Sets the problem, if it differs from the present one, and the view. A scene with a model is left for a
+/// worker to open. `of_page`: the learner is away from any other problem.
+std::vector<Action> show(CourseState& course, const lesson::StepScene& scene, const Document& now,
+                         const std::string& label, bool of_page) {
+    course.coming.reset();
+    if (scene.model) {
+        course.coming = std::make_shared<const ModelScene>(ModelScene{scene, label, of_page});
+        if (of_page)
+            course.given = {};
+        return {};
+    }
     const project::Recipe recipe = lesson::recipe_of(scene);
     std::vector<Action> actions;
-    if (!project::same_bits(recipe, now.recipe))
+    if (!now.is_experiment() || !project::same_bits(recipe, now.recipe))
         actions.emplace_back(Command(SetRecipe{recipe, label}));
     const Problem problem = project::with_edits(project::build_recipe(recipe).problem, recipe);
     const std::vector<Action> view = view_of(scene, problem);
     actions.insert(actions.end(), view.begin(), view.end());
-    if (given != nullptr)
-        *given = recipe;
+    if (of_page)
+        course.given = recipe;
     return actions;
 }
 
@@ -50,7 +58,7 @@ std::vector<Action> turn_to(CourseState& course, int page, const Document& now) 
     LessonProgress& progress = course.progress[course.open->id];
     progress.page = course.page;
     progress.furthest = std::max(progress.furthest, course.page);
-    return show(course.scene(), now, "lesson: " + course.open->title, &course.given);
+    return show(course, course.scene(), now, "lesson: " + course.open->title, true);
 }
 
 void open(CourseState& course, const std::string& id) {
@@ -65,7 +73,8 @@ void open(CourseState& course, const std::string& id) {
 void close(CourseState& course) {
     course.open = nullptr;
     course.page = 0;
-    course.given.reset();
+    course.given = {};
+    course.coming.reset();
 }
 
 /// Wherever a lesson or the list of lessons was asked for, the tab of the course shows it.
@@ -117,9 +126,11 @@ std::vector<Action> play(CourseState& course, const LessonAction& action, const 
                    },
                    [&](const ShowScene& a) {
                        const lesson::StepScene scene = lesson::laid_over(course.scene(), a.scene);
-                       course.driven = controls_moved(now.recipe, lesson::recipe_of(scene));
+                       course.driven.clear();
+                       if (!scene.model) // a model has none of these controls
+                           course.driven = controls_moved(now.recipe, lesson::recipe_of(scene));
                        course.driven_strength = course.driven.empty() ? 0.0F : 1.0F;
-                       return show(scene, now, "lesson: show me", nullptr);
+                       return show(course, scene, now, "lesson: show me", false);
                    },
                    [&](const ReturnToLesson&) {
                        return course.open == nullptr ? std::vector<Action>{}
@@ -191,6 +202,7 @@ std::vector<Action> view_of(const lesson::StepScene& scene, const Problem& probl
     change(ShowWeightsAs{views.at(scene.view.value_or("heatmap"))});
     change(ShowHeads{heads.at(scene.heads.value_or("each"))});
     change(ShowProjection{projections.at(scene.projection.value_or("q"))});
+    change(ShowOneHead{scene.model.has_value()}); // of many heads, the one in focus
     if (scene.apart)
         change(group == StageGroup::concat ? ViewChange(SetJoined{!*scene.apart})
                                            : ViewChange(SetApart{*scene.apart}));

@@ -24,8 +24,6 @@ constexpr std::size_t block_bytes = std::size_t{256} << 20U;
 void keep_to_model(ViewState& view) {
     view.batch = 0;
     view.brush = {}; // the mask is the model's
-    if (view.tab == LeftTab::course)
-        view.tab = LeftTab::predictions;
 }
 
 } // namespace
@@ -43,12 +41,13 @@ CheckpointSession::CheckpointSession(SessionHost& host, const OpenedModel& opene
     ModelState& model = state().model;
     model = {};
     model.prompt = opened.part->prompt;
-    model.run = model.unedited = opened.run;
+    model.run = opened.run;
+    model.unedited = opened.unedited;
     model.predictions = opened.predictions;
     model.cannot_write = why_full(*opened.part);
     next_logits_ = opened.next_logits;
     sample_next();
-    desk_.begin_with(opened.run);
+    desk_.begin_with(opened);
     known_layers_[opened.layer] = {opened.part->inputs, opened.base};
 }
 

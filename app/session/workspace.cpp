@@ -108,7 +108,8 @@ void Workspace::run(const Command& command) {
         state_.sentence = typed->sentence;
     if (const auto* typed = std::get_if<SetKvSentence>(&command); typed != nullptr && typed->sentence)
         state_.kv_sentence = *typed->sentence;
-    if (std::string sentence = session_->not_now(); !sentence.empty()) {
+    const bool other_problem = std::holds_alternative<SetRecipe>(command);
+    if (std::string sentence = session_->not_now(); !sentence.empty() && !other_problem) {
         state_.notice = std::move(sentence);
         return;
     }
@@ -167,20 +168,33 @@ void Workspace::open(const AttentionSetPtr& set) {
     show(attention_document(set, 0, *state_.document), true);
 }
 
-void Workspace::open(const OpenedModel& opened) {
+DocumentPtr Workspace::begin_session(const OpenedModel& opened) {
     session_.reset();
     session_ = std::make_unique<CheckpointSession>(static_cast<SessionHost&>(*this), opened);
     begin_looking(state_.view, opened.layer);
-    state_.view.tab = LeftTab::predictions;
     state_.view.one_head = true;
-    state_.view.group = StageGroup::weights; // what the board is of
-    state_.shown = {};                       // its heads are none of this board
     setup_.drop_baseline();
     state_.view.compare = Compare::now;
     DocumentPtr document =
         model_document(opened.part, opened.layer, opened.base, state_.document->revision + 1);
     session_kind_ = document->kind.index();
+    return document;
+}
+
+void Workspace::open(const OpenedModel& opened) {
+    DocumentPtr document = begin_session(opened);
+    state_.view.tab = LeftTab::predictions;
+    state_.view.group = StageGroup::weights; // what the board is of
+    state_.shown = {};                       // its heads are none of this board
     show(std::move(document), true);
+}
+
+void Workspace::go_to(const OpenedModel& opened, std::string label) {
+    const DocumentPtr& shown = state_.shown.document;
+    if (shown != nullptr && shown->has_board() &&
+        (!shown->is_checkpoint() || shown->part()->model != opened.part->model))
+        state_.shown = {}; // its heads are none of this board
+    push({begin_session(opened), std::move(label), {}, {}, ++gesture_});
 }
 
 void Workspace::show_edits(const ModelPart& edited, std::string label) {

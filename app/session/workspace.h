@@ -46,6 +46,8 @@ public:
     void show_fresh();
     void open(const AttentionSetPtr& set);
     void open(const OpenedModel& opened);
+    /// Shows a checkpoint that was opened as a further step of the history, as a lesson does.
+    void go_to(const OpenedModel& opened, std::string label);
     /// Puts the edits of `edited` in place of those of the open checkpoint, as a step of its history.
     void show_edits(const ModelPart& edited, std::string label);
 
@@ -69,6 +71,8 @@ private:
     const std::function<void()>& wake() const override { return setup_.wake; }
 
     void document_changed();
+    /// A session for it in place of the present one, and its first document.
+    DocumentPtr begin_session(const OpenedModel& opened);
     std::unique_ptr<Session> session_for(const Document& document);
     /// Gives a document of another kind another session, and lets the session follow.
     void follow_kind();

@@ -340,6 +340,9 @@ void Files::remember(const std::string& path) {
 }
 
 void Files::document_changed() {
+    // A document of another kind, as a lesson or the history brings it, is not written over the file.
+    if (files_.path.ends_with(saves_patch() ? project_suffix : patch_suffix))
+        files_.path.clear();
     files_.unsaved = workspace_.unsaved();
     if (autosave_) {
         if (files_.unsaved && !saves_patch())

@@ -104,10 +104,23 @@ void Program::run_lesson(const LessonAction& action) {
 void Program::take_results() {
     if (std::optional<Shown> before = workspace_.take_results(); before && state_.view.flashes())
         compare_.begin_flash(std::move(*before));
+    try {
+        if (const auto scene = course_.take_scene(*state_.document)) {
+            workspace_.end_gesture();
+            if (scene->opened)
+                workspace_.go_to(*scene->opened, scene->label);
+            for (const Action& action : scene->view)
+                act(action);
+        }
+    } catch (const Error& fault) {
+        state_.error = fault.what();
+    }
 }
 
 void Program::settle() {
     files_.settle();
+    course_.settle_scene();
+    take_results();
     workspace_.settle();
     compare_.wait();
     take_results();

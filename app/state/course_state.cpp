@@ -46,8 +46,18 @@ std::string gate_name(const lesson::Gate& gate) {
     return "gate " + gate.condition.text();
 }
 
-bool is_away(const CourseState& course, const project::Recipe& now) {
-    return course.open != nullptr && course.given && !project::same_bits(*course.given, now);
+bool same_pass(const ModelPart& a, const ModelPart& b) {
+    return a.model->model->folder() == b.model->model->folder() && a.inputs->ids == b.inputs->ids &&
+           !first_difference(a.edits, b.edits);
+}
+
+bool is_away(const CourseState& course, const Document& now) {
+    if (course.open == nullptr)
+        return false;
+    if (const auto* recipe = std::get_if<project::Recipe>(&course.given))
+        return !project::same_bits(*recipe, now.recipe);
+    const auto* part = std::get_if<ModelPartPtr>(&course.given);
+    return part != nullptr && (!now.is_checkpoint() || !same_pass(**part, *now.part()));
 }
 
 } // namespace headscope::app

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "app/state/model_document.h"
+#include "core/lesson/lesson_model.h"
 #include "core/lesson/library.h"
 #include "core/lesson/panel_figure.h"
 #include "core/project/recipe.h"
@@ -23,6 +25,13 @@ struct LessonProgress {
     bool operator==(const LessonProgress&) const = default;
 };
 
+/// A scene with a model, which a worker opens before it is shown.
+struct ModelScene {
+    lesson::StepScene scene;
+    std::string label;   ///< in the history
+    bool of_page = true; ///< the page's own: the learner is away from any other
+};
+
 /// A panel of the open page: what the learner set on it, and what that gives.
 struct PanelState {
     lesson::Knobs set;
@@ -40,9 +49,12 @@ struct CourseState {
     std::vector<std::string> broken;                            ///< a sentence for each file that cannot
     std::shared_ptr<const lesson::Lesson> open;                 ///< null: the contents
     int page = 0;
-    std::optional<project::Recipe>
-        given; ///< the problem of the page; another one on screen: the learner is away
-    std::map<std::string, LessonProgress> progress; ///< by id of the lesson
+    /// The problem of the page, or the pass through a model; another one on screen: the learner is away.
+    std::variant<std::monostate, project::Recipe, ModelPartPtr> given;
+    std::shared_ptr<const ModelScene> coming;         ///< a model that is being opened; null: none
+    ModelPartPtr pass;                                ///< that `model` is of
+    std::shared_ptr<const lesson::LessonModel> model; ///< of the page's checkpoint on screen; null: not yet
+    std::map<std::string, LessonProgress> progress;   ///< by id of the lesson
     /// What was typed into the tables of the open lesson: by id of the table, then by cell, row by row.
     std::map<std::string, std::map<int, std::string>> typed;
     std::map<int, PanelState> panels; ///< of the open page, by line of the file
@@ -81,6 +93,9 @@ struct CourseState {
 std::string gate_name(const lesson::Gate& gate);
 
 /// Whether the problem on screen is not the one that the page gave.
-bool is_away(const CourseState& course, const project::Recipe& now);
+bool is_away(const CourseState& course, const Document& now);
+
+/// Whether two passes through a checkpoint give the same numbers.
+bool same_pass(const ModelPart& a, const ModelPart& b);
 
 } // namespace headscope::app

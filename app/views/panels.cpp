@@ -171,9 +171,18 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
                                                     {"Heads", LeftTab::heads},
                                                     {"Edit", LeftTab::edit}};
     const bool model = state.document->is_checkpoint(), given = !model && given_weights(state) != nullptr;
+    const LeftTab open = state.view.tab;
+    // A lesson that plays on a model stands in place of the guide.
+    const bool learning = state.course.open != nullptr || open == LeftTab::course;
+    const auto left_out = [&](LeftTab tab) {
+        if (!model)
+            return tab == LeftTab::predictions; // only a model predicts
+        return tab == LeftTab::start || (tab == LeftTab::course && !learning) ||
+               (tab == LeftTab::guide && learning && open != LeftTab::guide);
+    };
     for (const auto& [name, tab] : tabs) {
-        if (model ? tab == LeftTab::course || tab == LeftTab::start : tab == LeftTab::predictions)
-            continue; // lessons have problems of their own, and only a model predicts
+        if (left_out(tab))
+            continue;
         if (given && tab != LeftTab::heads && tab != LeftTab::tensors)
             continue; // weights alone have nothing to explain step by step nor to edit
         const char* label = given && tab == LeftTab::tensors ? "Source" : name;

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
+#include "core/checkpoint/files/packaged_models.h"
 #include "core/lesson/formula.h"
 #include "core/lesson/panel_figure.h"
 
@@ -9,6 +10,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <sstream>
 
 namespace headscope::lesson {
@@ -80,14 +82,39 @@ private:
     struct Stage {
         Problem problem;
         Trace trace;
-        LessonState state() const { return {.problem = problem, .trace = trace}; }
+        LessonModelPtr model = {};
+        std::int64_t layer = 0;
+        LessonState state() const {
+            return {.problem = problem, .trace = trace, .model = model.get(), .layer = layer};
+        }
     };
 
     Stage run(const StepScene& scene) {
+        if (scene.model)
+            return run_model(scene);
+        if (scene.layer)
+            fail_input("\"layer\" is of a model; add model: pocket");
         const project::Recipe recipe = recipe_of(scene);
         Stage stage{.problem = project::with_edits(project::build_recipe(recipe).problem, recipe),
                     .trace = {}};
         stage.trace = engine_.run(stage.problem);
+        return stage;
+    }
+
+    Stage run_model(const StepScene& scene) {
+        checkpoint::TextModelPtr& model = models_[*scene.model];
+        if (model == nullptr)
+            model = checkpoint::open_text_model(checkpoint::model_folder(*scene.model));
+        Progress progress;
+        Stage stage;
+        stage.model = std::make_shared<const LessonModel>(run_lesson_model(
+            model,
+            checkpoint::prompt_inputs(*model, scene.sentence.value_or(checkpoint::first_prompt(*model))),
+            edits_of(scene, model->model->architecture()), progress));
+        stage.layer = scene.layer.value_or(0);
+        const checkpoint::LayerRun& layer = layer_of(*stage.model, stage.layer);
+        stage.problem = *layer.problem;
+        stage.trace = layer.trace;
         return stage;
     }
 
@@ -160,54 +187,53 @@ private:
         const LessonState state = stage.state();
         for (const LessonBlock& block : blocks)
             std::visit(
-                Overloaded{[&](const Paragraph& b) { check(b.spans, state); },
-                           [&](const Heading& b) { check(b.spans, state); },
-                           [&](const ListBlock& b) {
-                               for (const Spans& item : b.items)
-                                   check(item, state);
-                           },
-                           [&](const TableBlock& b) {
-                               for (const Spans& cell : b.header)
-                                   check(cell, state);
-                               for (const auto& row : b.rows)
-                                   for (const Spans& cell : row)
-                                       check(cell, state);
-                           },
-                           [](const CodeBlock&) {},
-                           [&](const FormulaBlock& b) {
-                               ++tally_.formulas;
-                               guarded(b.line, [&] { parse_formula(b.tex); });
-                           },
-                           [&](const Gate& gate) { guarded(gate.line, [&] { check(gate, scene, state); }); },
-                           [&](const FillTable& table) {
-                               ++tally_.tables;
-                               guarded(table.line, [&] {
-                                   values_of(resolve(table.cells, stage.problem), stage.problem, stage.trace);
-                               });
-                           },
-                           [&](const LessonPanel& panel) {
-                               guarded(panel.line, [&] { check(panel, stage.problem); });
-                           },
-                           [&](const ShowMe& show) {
-                               guarded(show.line, [&] {
-                                   const StepScene shown = laid_over(scene, show.scene);
-                                   check_scene(shown, run(shown));
-                               });
-                           },
-                           [&](const Callout& callout) { check(callout.blocks, scene, stage); }},
+                Overloaded{
+                    [&](const Paragraph& b) { check(b.spans, state); },
+                    [&](const Heading& b) { check(b.spans, state); },
+                    [&](const ListBlock& b) {
+                        for (const Spans& item : b.items)
+                            check(item, state);
+                    },
+                    [&](const TableBlock& b) {
+                        for (const Spans& cell : b.header)
+                            check(cell, state);
+                        for (const auto& row : b.rows)
+                            for (const Spans& cell : row)
+                                check(cell, state);
+                    },
+                    [](const CodeBlock&) {},
+                    [&](const FormulaBlock& b) {
+                        ++tally_.formulas;
+                        guarded(b.line, [&] { parse_formula(b.tex); });
+                    },
+                    [&](const Gate& gate) { guarded(gate.line, [&] { check(gate, scene, state); }); },
+                    [&](const FillTable& table) {
+                        ++tally_.tables;
+                        guarded(table.line, [&] {
+                            values_of(resolve(table.cells, stage.problem), stage.problem, stage.trace);
+                        });
+                    },
+                    [&](const LessonPanel& panel) { guarded(panel.line, [&] { check(panel, stage); }); },
+                    [&](const ShowMe& show) {
+                        guarded(show.line, [&] {
+                            const StepScene shown = laid_over(scene, show.scene);
+                            check_scene(shown, run(shown));
+                        });
+                    },
+                    [&](const Callout& callout) { check(callout.blocks, scene, stage); }},
                 block);
     }
 
     /// Computes the panel as the lesson sets it, then with each knob at its lowest and highest value.
-    void check(const LessonPanel& panel, const Problem& problem) {
+    void check(const LessonPanel& panel, const Stage& stage) {
         ++tally_.panels;
         const std::vector<Knob> knobs = knobs_of(panel, {});
         for (const Knob& knob : knobs)
             check_knob(panel, {}, knob.name, knob.rest);
-        compute_panel(panel, {}, problem, engine_);
+        compute_panel(panel, {}, stage.problem, stage.model.get(), engine_);
         for (const Knob& knob : knobs)
             for (const double end : {knob.low, knob.high})
-                compute_panel(panel, {{knob.name, end}}, problem, engine_);
+                compute_panel(panel, {{knob.name, end}}, stage.problem, stage.model.get(), engine_);
     }
 
     void check(const Gate& gate, const StepScene& scene, const LessonState& before) {
@@ -269,6 +295,7 @@ private:
     std::vector<LessonFault>& faults_;
     LessonTally& tally_;
     int line_ = 0;
+    std::map<std::string, checkpoint::TextModelPtr> models_; ///< by what the scenes call them
 };
 
 } // namespace

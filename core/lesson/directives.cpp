@@ -5,6 +5,7 @@
 #include "core/project/mask_json.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 
@@ -41,10 +42,46 @@ void read_mask(Fields& fields, StepScene& scene) {
     });
 }
 
+std::optional<std::int64_t> whole_number(std::string_view text) {
+    std::int64_t number = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return fault == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+/// "3" is head 3 of the scene's problem, "2.7" head 7 of layer 2.
+std::optional<HeadGain> head_gain(std::string_view name, float gain) {
+    const auto point = name.find('.');
+    const bool layered = point != std::string_view::npos;
+    const auto head = whole_number(layered ? name.substr(point + 1) : name),
+               layer = layered ? whole_number(name.substr(0, point)) : std::nullopt;
+    if (!head || (layered && !layer))
+        return {};
+    return HeadGain{layer, *head, gain};
+}
+
+/// A checkpoint brings its own mask, scale and weights.
+void refuse_beside_model(Fields& fields, const StepScene& scene) {
+    const std::array<std::pair<const char*, bool>, 8> given{{{"preset", scene.preset.has_value()},
+                                                             {"kv_sentence", scene.kv_sentence.has_value()},
+                                                             {"mask", scene.mask || scene.mask_rules},
+                                                             {"H", scene.H.has_value()},
+                                                             {"Hkv", scene.Hkv.has_value()},
+                                                             {"W_O", scene.identity_W_O.has_value()},
+                                                             {"temperature", scene.temperature.has_value()},
+                                                             {"edit", !scene.edits.empty()}}};
+    for (const auto& [key, stands] : given)
+        if (stands)
+            fields.fault(key, std::string("\"") + key +
+                                  "\" cannot stand beside \"model\": a model brings its own; sentence, layer "
+                                  "and gain can be given");
+}
+
 StepScene scene_of(Fields& fields) {
     StepScene scene;
     scene.line = fields.line();
     scene.preset = fields.text("preset");
+    scene.model = fields.text("model");
+    scene.layer = fields.whole("layer");
     scene.sentence = fields.text("sentence");
     scene.kv_sentence = fields.text("kv_sentence");
     read_mask(fields, scene);
@@ -56,20 +93,21 @@ StepScene scene_of(Fields& fields) {
         scene.identity_W_O = *W_O == "identity";
     if (const auto temperature = fields.number("temperature"))
         scene.temperature = static_cast<float>(*temperature);
-    for (const auto& [head, gain] : fields.numbers_by_name("gain")) {
-        std::int64_t h = 0;
-        const auto [end, fault] = std::from_chars(head.data(), head.data() + head.size(), h);
-        if (fault != std::errc() || end != head.data() + head.size())
-            fields.fault("gain", "\"" + head + "\" is no head; write gain: {0: 0.5}");
+    for (const auto& [head, gain] : fields.numbers_by_name("gain"))
+        if (std::optional<HeadGain> read = head_gain(head, static_cast<float>(gain)))
+            scene.gains.push_back(*read);
         else
-            scene.gains.emplace_back(h, static_cast<float>(gain));
-    }
+            fields.fault("gain", "\"" + head +
+                                     "\" is no head; write gain: {0: 0.5}, or {\"2.7\": 0} for head 7 of a "
+                                     "model's layer 2");
     for (const auto& [target, value] : fields.numbers_by_name("edit"))
         try {
             scene.edits.emplace_back(parse_target(target), static_cast<float>(value));
         } catch (const Error& error) {
             fields.fault("edit", error.what());
         }
+    if (scene.model)
+        refuse_beside_model(fields, scene);
     fields.use("stage", [&](const std::string& text) { scene.stage = find_group(text); });
     scene.view = fields.word("view", {"heatmap", "arcs", "text", "graph"});
     scene.heads = fields.word("heads", {"each", "difference", "mean"});

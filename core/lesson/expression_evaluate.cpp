@@ -20,6 +20,11 @@ public:
     explicit Evaluation(const LessonState& state) : state_(state) {}
 
     LessonValue value(const Expression::Node& node) const {
+        return node.layer ? Evaluation(of_layer(*node.layer)).here(node) : here(node);
+    }
+
+private:
+    LessonValue here(const Expression::Node& node) const {
         switch (node.kind) {
         case Kind::number:
             return node.number;
@@ -28,7 +33,7 @@ public:
         case Kind::name:
             return name(node.text);
         case Kind::cells:
-            return single(node.target);
+            return single(node);
         case Kind::call:
             return call(node);
         case Kind::unary: {
@@ -41,7 +46,24 @@ public:
         return 0.0;
     }
 
-private:
+    /// The same place in another layer of the checkpoint.
+    LessonState of_layer(std::int64_t l) const {
+        if (state_.model == nullptr)
+            fail_input("layers are read with L" + std::to_string(l) +
+                       ". where a model is on screen, and here is none");
+        const checkpoint::LayerRun& layer = lesson::layer_of(*state_.model, l);
+        return {.problem = *layer.problem,
+                .trace = layer.trace,
+                .stage = state_.stage,
+                .row = state_.row,
+                .head = state_.head,
+                .done = state_.done,
+                .selected = state_.selected,
+                .edited = state_.edited,
+                .model = state_.model,
+                .layer = l};
+    }
+
     double number(const Expression::Node& node) const {
         const LessonValue found = value(node);
         if (const auto* number = std::get_if<double>(&found))
@@ -49,16 +71,29 @@ private:
         fail_input("\"" + std::get<std::string>(found) + "\" stands where a number is needed");
     }
 
-    LessonValue single(const Target& target) const {
-        const std::vector<float> values = cells(target);
+    LessonValue single(const Expression::Node& node) const {
+        const std::vector<float> values = cells(node);
         if (values.size() != 1)
-            fail_input(target_text(target) + " is " + std::to_string(values.size()) +
+            fail_input(target_text(node.target) + " is " + std::to_string(values.size()) +
                        " numbers; name one cell, or use sum, mean, max, min or norm");
         return static_cast<double>(values.front());
     }
 
     std::vector<float> cells(const Target& target) const {
         return values_of(resolve(target, state_.problem), state_.problem, state_.trace);
+    }
+
+    /// Those of another layer, or around the attention, are in the run of the checkpoint.
+    std::vector<float> cells(const Expression::Node& node) const {
+        const bool around = find_block_stage(tensor_info(node.target.tensor).name).has_value();
+        if (!node.layer && !around)
+            return cells(node.target);
+        const LessonState state = of_layer(node.layer.value_or(state_.layer));
+        const CellRange place = resolve(node.target, state.problem);
+        const Tensor* const tensor = tensor_of(*state.model, state.layer, place.tensor);
+        if (tensor == nullptr)
+            fail_input("this model has no " + std::string(tensor_info(place.tensor).name));
+        return values_of(place, *tensor);
     }
 
     LessonValue name(const std::string& name) const {
@@ -86,6 +121,7 @@ private:
             {"temperature", static_cast<double>(state_.problem.temperature)},
             {"row", whole(state_.row)},
             {"head", whole(state_.head)},
+            {"layer", whole(state_.layer)},
             {"edited", state_.edited ? 1.0 : 0.0}};
         const auto found = numbers.find(name);
         if (found == numbers.end())
@@ -129,11 +165,11 @@ private:
         return static_cast<std::int64_t>(h);
     }
 
-    const Target& target(const Expression::Node& call, std::size_t argument) const {
+    const Expression::Node& target(const Expression::Node& call, std::size_t argument) const {
         const Expression::Node& node = *call.arguments[argument];
         if (node.kind != Kind::cells)
             fail_input(call.text + " needs cells, such as weights[0][1, :]");
-        return node.target;
+        return node;
     }
 
     const Tensor& weights() const {
@@ -149,9 +185,10 @@ private:
                                           static_cast<std::size_t>(d.Tq * d.Tk));
     }
 
-    LessonValue top(const Target& row) const {
+    LessonValue top(const Expression::Node& node) const {
+        const Target& row = node.target;
         const CellRange place = resolve(row, state_.problem);
-        const std::vector<float> values = cells(row);
+        const std::vector<float> values = cells(node);
         const auto best = std::ranges::max_element(values) - values.begin();
         const int last = tensor_info(row.tensor).rank() - 1;
         const auto axis = static_cast<std::size_t>(last);
@@ -245,7 +282,7 @@ private:
         }
         if (name == "selected") {
             need(1, 1);
-            return holds(resolve(target(node, 0), state_.problem), state_.selected) ? 1.0 : 0.0;
+            return holds(resolve(target(node, 0).target, state_.problem), state_.selected) ? 1.0 : 0.0;
         }
         if (name == "done") {
             need(1, 1);
@@ -255,6 +292,14 @@ private:
                 fail_input("done needs a text, such as done(\"quiz 1\")");
             return state_.done.contains(*words) ? 1.0 : 0.0;
         }
+        std::vector<LessonValue> arguments;
+        for (const auto& argument : node.arguments) { // a name stands for itself, as in probability(Mary)
+            const bool bare = argument->kind == Kind::name ||
+                              (argument->kind == Kind::cells && argument->target.indices.empty());
+            arguments.push_back(bare ? LessonValue(argument->text) : value(*argument));
+        }
+        if (const auto found = model_function(name, arguments, state_))
+            return *found;
         fail_input("there is no function \"" + name + "\"");
     }
 
@@ -268,12 +313,12 @@ private:
         return true;
     }
 
-    double difference(const Target& a, const Target& b) const {
+    double difference(const Expression::Node& a, const Expression::Node& b) const {
         const std::vector<float> first = cells(a), second = cells(b);
         if (first.size() != second.size())
-            fail_input("difference compares " + target_text(a) + " with " + std::to_string(first.size()) +
-                       " numbers and " + target_text(b) + " with " + std::to_string(second.size()) +
-                       "; they need as many");
+            fail_input("difference compares " + target_text(a.target) + " with " +
+                       std::to_string(first.size()) + " numbers and " + target_text(b.target) + " with " +
+                       std::to_string(second.size()) + "; they need as many");
         return std::transform_reduce(
             first.begin(), first.end(), second.begin(), 0.0,
             [](double p, double q) { return std::max(p, q); },

@@ -141,12 +141,30 @@ private:
         return node;
     }
 
-    ExpressionNode name() {
+    std::string_view word() {
         const std::size_t begin = at_;
         while (at_ < text_.size() && in_word(text_[at_]))
             ++at_;
+        return text_.substr(begin, at_ - begin);
+    }
+
+    /// "L2." before a name.
+    std::optional<std::int64_t> layer() {
+        const std::size_t begin = at_;
+        std::int64_t number = 0;
+        const std::string_view name = word();
+        const auto [end, fault] = std::from_chars(name.data() + 1, name.data() + name.size(), number);
+        if (name.starts_with('L') && fault == std::errc() && end == name.data() + name.size() && take("."))
+            return number;
+        at_ = begin;
+        return {};
+    }
+
+    ExpressionNode name() {
         auto node = std::make_shared<Expression::Node>();
-        node->text = text_.substr(begin, at_ - begin);
+        node->layer = layer();
+        const std::size_t begin = at_;
+        node->text = word();
         if (take("(")) {
             node->kind = Kind::call;
             if (!take(")"))
@@ -160,7 +178,9 @@ private:
             return node;
         }
         // One number without axes, such as the temperature, is a name.
-        if (const auto id = find_tensor(node->text); !id || tensor_info(*id).rank() == 0) {
+        if (const auto id = find_named(node->text); !id || tensor_info(*id).rank() == 0) {
+            if (node->layer)
+                fail("\"" + node->text + "\" is neither a tensor nor a function of a layer");
             node->kind = Kind::name;
             return node;
         }

@@ -12,13 +12,14 @@ namespace {
 
 const std::map<std::string_view, std::string_view>& symbols() {
     static const std::map<std::string_view, std::string_view> table{
-        {"cdot", "·"},  {"times", "×"}, {"top", "T"},    {"sum", "Σ"},    {"in", "∈"},     {"infty", "∞"},
-        {"leq", "≤"},   {"geq", "≥"},   {"neq", "≠"},    {"approx", "≈"}, {"to", "→"},     {"ldots", "…"},
-        {"alpha", "α"}, {"beta", "β"},  {"theta", "θ"},  {"lambda", "λ"}, {"sigma", "σ"},  {"mu", "μ"},
-        {"Delta", "Δ"}, {"pm", "±"},    {"odot", "⊙"},   {"oplus", "⊕"},  {"mid", "|"},    {"lVert", "‖"},
-        {"rVert", "‖"}, {"Vert", "‖"},  {"mapsto", "↦"}, {"quad", "  "},  {"div", "÷"},    {"ln", "ln"},
-        {"exp", "exp"}, {"max", "max"}, {"min", "min"},  {"log", "log"},  {"omega", "ω"},  {"cos", "cos"},
-        {"sin", "sin"}, {"ell", "ℓ"},   {",", " "},      {";", " "},      {"lbrace", "{"}, {"rbrace", "}"}};
+        {"cdot", "·"},  {"times", "×"}, {"top", "T"},   {"sum", "Σ"},    {"in", "∈"},     {"infty", "∞"},
+        {"leq", "≤"},   {"geq", "≥"},   {"neq", "≠"},   {"approx", "≈"}, {"to", "→"},     {"ldots", "…"},
+        {"alpha", "α"}, {"beta", "β"},  {"gamma", "γ"}, {"theta", "θ"},  {"lambda", "λ"}, {"sigma", "σ"},
+        {"mu", "μ"},    {"Delta", "Δ"}, {"pm", "±"},    {"odot", "⊙"},   {"oplus", "⊕"},  {"mid", "|"},
+        {"lVert", "‖"}, {"rVert", "‖"}, {"Vert", "‖"},  {"mapsto", "↦"}, {"quad", "  "},  {"div", "÷"},
+        {"ln", "ln"},   {"exp", "exp"}, {"max", "max"}, {"min", "min"},  {"log", "log"},  {"omega", "ω"},
+        {"cos", "cos"}, {"sin", "sin"}, {"ell", "ℓ"},   {",", " "},      {";", " "},      {"lbrace", "{"},
+        {"rbrace", "}"}};
     return table;
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace headscope::lesson {
 
@@ -46,11 +47,15 @@ public:
                       std::vector<double> stops) {
         return add(name, says, rest, std::move(stops), true);
     }
-    void share(const std::string& name, const std::string& says) {
+    /// Adds a knob that takes any number between two, with two decimals.
+    void number(const std::string& name, const std::string& says, double rest, double low, double high) {
         const auto own = set_.find(name);
         all.push_back({.name = name,
                        .says = says,
-                       .value = own == set_.end() ? 0.0 : std::clamp(own->second, 0.0, 1.0),
+                       .low = low,
+                       .high = high,
+                       .rest = rest,
+                       .value = std::clamp(own == set_.end() ? rest : own->second, low, high),
                        .decimals = 2});
     }
 
@@ -77,6 +82,13 @@ private:
 
     const Knobs& set_;
 };
+
+/// 0 to `last`.
+std::vector<double> counted(std::int64_t last) {
+    std::vector<double> all(static_cast<std::size_t>(last + 1));
+    std::iota(all.begin(), all.end(), 0.0);
+    return all;
+}
 
 std::vector<double> lengths() {
     return powers_of_two(1, longest_text, true);
@@ -105,9 +117,22 @@ std::vector<Knob> knobs_of(const LessonPanel& panel, const Knobs& set) {
                 list.stop("bytes", "bytes per number", p.bytes, {1, 2, 4});
             },
             [&](const BlurPanel&) {
-                list.share("merged", "how much of the others' questions each head asks, too");
+                list.number("merged", "how much of the others' questions each head asks, too", 0, 0, 1);
             },
-            [](const LoopPanel&) {}},
+            [](const LoopPanel&) {},
+            [&](const SamplingPanel& p) {
+                list.number("temperature", "divides the logits", p.temperature, 0.1, 3);
+                list.whole("top_k", "only so many of the likeliest tokens", p.top_k,
+                           {1, 2, 3, 5, 10, 20, 50, 100, 200, 500, SamplingPanel::most_top_k});
+                list.number("top_p", "only the likeliest tokens that together reach this", p.top_p, 0.05, 1);
+            },
+            [](const HeadsPanel&) {}, [](const PathPanel&) {},
+            [&](const PositionsPanel& p) {
+                constexpr std::int64_t last = 63;
+                list.whole("query", "position of the token that asks", p.query, counted(last));
+                list.whole("key", "position of the token that is asked", p.key, counted(last));
+                list.whole("pair", "pair of numbers that turns together", p.pair, counted(p.dk / 2 - 1));
+            }},
         panel.kind);
     return std::move(list.all);
 }
@@ -121,6 +146,9 @@ void check_knob(const LessonPanel& panel, const Knobs& set, const std::string& n
         fail_input("the panel has no knob \"" + name + "\"");
     if (knob->value == value)
         return;
+    if (knob->decimals > 0)
+        fail_input(name + " takes numbers from " + std::to_string(knob->low).substr(0, 4) + " to " +
+                   std::to_string(knob->high).substr(0, 4));
     const auto text = [](double number) { return std::to_string(static_cast<std::int64_t>(number)); };
     if (value < knob->low || value > knob->high || value != std::round(value))
         fail_input(name + " takes whole numbers from " + text(knob->low) + " to " + text(knob->high));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/analysis/head_path.h"
 #include "core/lesson/target.h"
 
 #include <map>
@@ -39,9 +40,44 @@ struct BlurPanel {
 /// Computes Q, K and V of the problem on screen, once by a loop over heads and once by one product.
 struct LoopPanel {};
 
+/// The likeliest next tokens of the model on screen, as a temperature and two cut-offs change them.
+struct SamplingPanel {
+    double temperature = 1, top_p = 1;
+    std::int64_t top_k = most_top_k; ///< most_top_k: all
+    std::int64_t rows = 8;           ///< tokens listed
+    static constexpr std::int64_t most_top_k = 1000;
+};
+
+/// Heads of the model on screen, one in a row, by what is measured of them in this text.
+struct HeadsPanel {
+    /// "reads": the largest weight of the last row, and its token; "induction"; "attribution"; "effect": the
+    /// change of the logit where the head is switched off; "without": the probability then; or the id of a
+    /// head score. Heads are ordered by the size of the first that is a number.
+    std::vector<std::string> columns;
+    std::string word, against; ///< of attribution and effect: logits of word less those of against
+    std::int64_t rows = 8;
+};
+
+/// What a head reads in one row when what an earlier head wrote is taken out of its queries, or its keys.
+struct PathPanel {
+    analysis::HeadPlace from;
+    std::vector<analysis::HeadPlace> to;
+    TargetIndex row, key; ///< the weight that is watched
+};
+
+/// Scores by the distance of two tokens, as positions alone make them: rotation, sines and an additive bias.
+struct PositionsPanel {
+    std::int64_t dk = 24; ///< even
+    double base = 10000;  ///< of the angles
+    std::int64_t H = 8;   ///< heads that share the slopes of the bias
+    std::int64_t query = 20, key = 12, pair = 0;
+};
+
 /// Something to try out in a step: knobs, and the numbers that the engine or the formulas compute from them.
 struct LessonPanel {
-    std::variant<CostPanel, CachePanel, BlurPanel, LoopPanel> kind;
+    std::variant<CostPanel, CachePanel, BlurPanel, LoopPanel, SamplingPanel, HeadsPanel, PathPanel,
+                 PositionsPanel>
+        kind;
     std::vector<std::string> knobs = {}; ///< names of the knobs shown; empty: all
     int line = 0;                        ///< line in the file; also the panel's id
 };

@@ -1,8 +1,10 @@
+#include "core/base/error.h"
 #include "core/lesson/directives.h"
 #include "core/lesson/fields.h"
 
 #include <algorithm>
 #include <initializer_list>
+#include <map>
 #include <utility>
 
 namespace headscope::lesson {
@@ -60,25 +62,84 @@ BlurPanel blur_panel(Fields& fields) {
     return panel;
 }
 
+SamplingPanel sampling_panel(Fields& fields) {
+    SamplingPanel panel;
+    panel.temperature = fields.number("temperature").value_or(panel.temperature);
+    panel.top_p = fields.number("top_p").value_or(panel.top_p);
+    take(fields, {{"top_k", &panel.top_k}, {"rows", &panel.rows}});
+    return panel;
+}
+
+HeadsPanel heads_panel(Fields& fields) {
+    HeadsPanel panel;
+    panel.columns = fields.texts("columns");
+    if (panel.columns.empty())
+        fields.fault("columns", "the panel of heads has no columns; add columns: [reads, attribution]");
+    panel.word = fields.text("word").value_or("");
+    panel.against = fields.text("against").value_or("");
+    take(fields, {{"rows", &panel.rows}});
+    return panel;
+}
+
+/// "2.7" is head 7 of layer 2.
+analysis::HeadPlace head_place(const std::string& text) {
+    const auto point = text.find('.');
+    const TargetIndex layer = parse_index(text.substr(0, point)),
+                      head = parse_index(point == std::string::npos ? "" : text.substr(point + 1));
+    if (layer.kind != TargetIndex::Kind::number || head.kind != TargetIndex::Kind::number)
+        fail_input("\"" + text + "\" is no head; write 2.7 for head 7 of layer 2");
+    return {layer.first, head.first};
+}
+
+PathPanel path_panel(Fields& fields) {
+    PathPanel panel;
+    fields.use("from", [&](const std::string& text) { panel.from = head_place(text); });
+    fields.use_all("to", [&](const std::string& text) { panel.to.push_back(head_place(text)); });
+    fields.use("row", [&](const std::string& text) { panel.row = parse_index(text); });
+    fields.use("key", [&](const std::string& text) { panel.key = parse_index(text); });
+    if (panel.to.empty())
+        fields.fault("to", "the panel of a path names no head that reads; add to: [2.4]");
+    return panel;
+}
+
+PositionsPanel positions_panel(Fields& fields) {
+    PositionsPanel panel;
+    take(fields, {{"dk", &panel.dk}, {"H", &panel.H}});
+    panel.base = fields.number("base").value_or(panel.base);
+    panel.query = fields.whole("query").value_or(panel.query);
+    panel.key = fields.whole("key").value_or(panel.key);
+    panel.pair = fields.whole("pair").value_or(panel.pair);
+    if (panel.dk < 2 || panel.dk % 2 != 0 || panel.base <= 1)
+        fields.fault("dk", "the panel of positions needs an even dk and a base above 1");
+    return panel;
+}
+
+using ReadPanel = void (*)(Fields& fields, LessonPanel& panel);
+const std::map<std::string, ReadPanel> kinds{
+    {"cost", [](Fields& fields, LessonPanel& panel) { panel.kind = cost_panel(fields); }},
+    {"cache", [](Fields& fields, LessonPanel& panel) { panel.kind = cache_panel(fields); }},
+    {"blur", [](Fields& fields, LessonPanel& panel) { panel.kind = blur_panel(fields); }},
+    {"loop", [](Fields&, LessonPanel& panel) { panel.kind = LoopPanel{}; }},
+    {"sampling", [](Fields& fields, LessonPanel& panel) { panel.kind = sampling_panel(fields); }},
+    {"heads", [](Fields& fields, LessonPanel& panel) { panel.kind = heads_panel(fields); }},
+    {"path", [](Fields& fields, LessonPanel& panel) { panel.kind = path_panel(fields); }},
+    {"positions", [](Fields& fields, LessonPanel& panel) { panel.kind = positions_panel(fields); }}};
+
 } // namespace
 
 std::optional<LessonPanel> read_panel(const Fence& fence, std::vector<LessonFault>& faults) {
     Fields fields = Fields::parse(fence.text, "the panel", fence.line, faults);
     LessonPanel panel;
     panel.line = fence.line;
-    const auto kind = fields.word("kind", {"cost", "cache", "blur", "loop"});
-    if (!kind) {
-        fields.fault("kind", "the panel has no \"kind\" that is known; add kind: cost, cache, blur or loop");
+    const auto kind = kinds.find(fields.text("kind").value_or(""));
+    if (kind == kinds.end()) {
+        std::string names;
+        for (const auto& [name, read] : kinds)
+            names += (names.empty() ? "" : ", ") + name;
+        fields.fault("kind", "the panel has no \"kind\" that is known; add kind: and one of " + names);
         return {};
     }
-    if (*kind == "cost")
-        panel.kind = cost_panel(fields);
-    else if (*kind == "cache")
-        panel.kind = cache_panel(fields);
-    else if (*kind == "blur")
-        panel.kind = blur_panel(fields);
-    else
-        panel.kind = LoopPanel{};
+    kind->second(fields, panel);
     panel.knobs = fields.texts("knobs");
     fields.refuse_others();
     const std::vector<Knob> all = knobs_of(panel, {});

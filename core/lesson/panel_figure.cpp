@@ -111,10 +111,16 @@ BlurFigure blur_figure(const BlurPanel& panel, double share, const Problem& on_s
     return figure;
 }
 
+const LessonModel& of_model(const LessonModel* model) {
+    if (model == nullptr)
+        fail_input("this panel reads a model, and no model is on screen");
+    return *model;
+}
+
 } // namespace
 
 PanelFigure compute_panel(const LessonPanel& panel, const Knobs& set, const Problem& problem,
-                          engine::Engine& engine) {
+                          const LessonModel* model, engine::Engine& engine) {
     const std::vector<Knob> knobs = knobs_of(panel, set);
     const auto value = [&](const char* name) { return std::ranges::find(knobs, name, &Knob::name)->value; };
     const auto whole = [&](const char* name) { return static_cast<std::int64_t>(value(name)); };
@@ -131,6 +137,22 @@ PanelFigure compute_panel(const LessonPanel& panel, const Knobs& set, const Prob
             [&](const LoopPanel&) {
                 demand_small(problem, 2);
                 return PanelFigure(LoopFigure{problem.dims, analysis::compare_projections(problem)});
+            },
+            [&](const SamplingPanel& p) {
+                SamplingPanel turned = p;
+                turned.temperature = value("temperature");
+                turned.top_k = whole("top_k");
+                turned.top_p = value("top_p");
+                return PanelFigure(sampling_figure(of_model(model), turned));
+            },
+            [&](const HeadsPanel& p) { return PanelFigure(heads_figure(of_model(model), p)); },
+            [&](const PathPanel& p) { return PanelFigure(path_figure(of_model(model), p, engine)); },
+            [&](const PositionsPanel& p) {
+                PositionsPanel turned = p;
+                turned.query = whole("query");
+                turned.key = whole("key");
+                turned.pair = whole("pair");
+                return PanelFigure(positions_figure(turned));
             }},
         panel.kind);
 }

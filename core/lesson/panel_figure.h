@@ -3,6 +3,7 @@
 #include "core/analysis/projection_loop.h"
 #include "core/attention/cost.h"
 #include "core/engine/engine.h"
+#include "core/lesson/lesson_model.h"
 #include "core/lesson/panel.h"
 
 #include <array>
@@ -54,12 +55,69 @@ struct LoopFigure {
     std::vector<analysis::ProjectionPair> projections;
 };
 
-using PanelFigure = std::variant<CostFigure, CacheFigure, BlurFigure, LoopFigure>;
+struct SamplingFigure {
+    struct Row {
+        std::string word;
+        double probability = 0, kept = 0; ///< as the model has it, and as the token is drawn
+    };
+    std::vector<Row> rows; ///< likeliest first
+    std::int64_t kept = 0; ///< tokens that can be drawn
+    double entropy = 0;    ///< of the model's own distribution, in nats
+};
+
+struct HeadsFigure {
+    struct Cell {
+        double number = 0;
+        std::string word; ///< that is read; empty: the cell is a number alone
+    };
+    struct Row {
+        analysis::HeadPlace head;
+        std::vector<Cell> cells; ///< one for each column
+    };
+    std::vector<std::string> columns;
+    std::vector<Row> rows;
+    double probability = 0; ///< of the word, with all heads as they are; of `without` alone
+};
+
+struct PathFigure {
+    analysis::HeadPlace from;
+    std::string query, key;
+    struct Row {
+        analysis::HeadPlace to;
+        double whole = 0, without_queries = 0, without_keys = 0; ///< the weight that is watched
+        std::string reads_without_keys; ///< the token that the row reads most once the keys are cut
+    };
+    std::vector<Row> rows;
+};
+
+struct PositionsFigure {
+    std::int64_t distance = 0; ///< query - key
+    double angle = 0;          ///< of the pair for one step, in degrees
+    double turned = 0;         ///< of the pair over the distance, in degrees, from -180 to 180
+    double pair = 0;           ///< cosine of that
+    double all = 0;            ///< mean of the cosines of all pairs
+    double bias = 0;           ///< of head 0
+    std::int64_t pairs = 0;
+    Curve pair_curve = {}, all_curve = {}, bias_curve = {}; ///< over distances 0, 1, ...
+};
+
+using PanelFigure = std::variant<CostFigure, CacheFigure, BlurFigure, LoopFigure, SamplingFigure, HeadsFigure,
+                                 PathFigure, PositionsFigure>;
+
+// The figures of a checkpoint's run. Each throws Error(input) for a token or head that is not there.
+SamplingFigure sampling_figure(const LessonModel& model, const SamplingPanel& panel);
+HeadsFigure heads_figure(const LessonModel& model, const HeadsPanel& panel);
+PathFigure path_figure(const LessonModel& model, const PathPanel& panel, engine::Engine& engine);
+/// Rotation (Su et al. 2021): a pair p of numbers turns by base^(-2p/dk) a step, and the score of a vector
+/// with itself, all pairs of equal length, is the mean of cos(distance angle). The dot product of two rows of
+/// sines (Vaswani et al. 2017) has the same form. Bias: -2^(-8/H) distance (Press et al. 2022).
+PositionsFigure positions_figure(const PositionsPanel& panel);
 
 /// The content of a panel for the given knobs. The engine computes the weights, on the panel's own variant of
-/// the problem. Throws Error(input) when the problem lacks something that the panel shows, or when the
-/// problem is too large to compute between two frames.
+/// the problem. `model`: the checkpoint that the problem is a layer of; null: it is of none. Throws
+/// Error(input) when the problem lacks something that the panel shows, or when the problem is too large to
+/// compute between two frames.
 PanelFigure compute_panel(const LessonPanel& panel, const Knobs& set, const Problem& problem,
-                          engine::Engine& engine);
+                          const LessonModel* model, engine::Engine& engine);
 
 } // namespace headscope::lesson

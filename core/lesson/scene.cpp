@@ -19,10 +19,23 @@ StepScene laid_over(const StepScene& under, const StepScene& over) {
     StepScene out = under;
     take(out.preset, over.preset);
     take(out.sentence, over.sentence);
-    if (over.preset) { // a preset without a sentence given brings its own
+    take(out.model, over.model);
+    if (over.preset || over.model) { // a preset without a sentence given brings its own
         out.sentence = over.sentence;
         out.kv_sentence.reset();
+        (over.preset ? out.model : out.preset).reset();
     }
+    if (over.model) { // what belongs to the problem of a preset
+        out.mask.reset();
+        out.mask_rules.reset();
+        out.H = out.Hkv = {};
+        out.seed.reset();
+        out.identity_W_O.reset();
+        out.temperature.reset();
+        out.gains.clear();
+        out.edits.clear();
+    }
+    take(out.layer, over.layer);
     take(out.kv_sentence, over.kv_sentence);
     if (over.mask || over.mask_rules) { // a mask and mask rules replace each other: "none" also removes rules
         out.mask = over.mask;
@@ -66,7 +79,9 @@ project::Recipe recipe_of(const StepScene& scene) {
     if (scene.gains.empty() && scene.edits.empty())
         return recipe;
     const Problem built = project::build_recipe(recipe).problem;
-    for (const auto& [head, gain] : scene.gains) {
+    for (const auto& [layer, head, gain] : scene.gains) {
+        if (layer)
+            fail_input("a preset is one layer; write gain: {" + std::to_string(head) + ": 0}");
         if (head < 0 || head >= built.dims.H)
             fail_input("there is no head " + std::to_string(head) + "; heads are numbered 0 to " +
                        std::to_string(built.dims.H - 1));

@@ -9,10 +9,19 @@
 
 namespace headscope::lesson {
 
+/// What a head's output is multiplied by; 0 switches the head off.
+struct HeadGain {
+    std::optional<std::int64_t> layer; ///< of a model; empty: the scene's
+    std::int64_t head = 0;
+    float gain = 1;
+};
+
 /// What a step shows: the problem and the view of it. An entry without a value keeps the lesson's value.
 struct StepScene {
-    // The problem.
+    // The problem: of a preset, or one layer of a checkpoint.
     std::optional<std::string> preset, sentence;
+    std::optional<std::string> model;       ///< a checkpoint as model_folder() takes it; it reads `sentence`
+    std::optional<std::int64_t> layer;      ///< of the model
     std::optional<std::string> kv_sentence; ///< empty: self-attention
     std::optional<project::MaskChoice> mask;
     std::optional<Mask> mask_rules; ///< the list form of core/project/mask_json.h
@@ -20,7 +29,7 @@ struct StepScene {
     std::optional<std::uint64_t> seed;
     std::optional<bool> identity_W_O;
     std::optional<float> temperature;
-    std::vector<std::pair<std::int64_t, float>> gains;
+    std::vector<HeadGain> gains;
     std::vector<std::pair<Target, float>> edits; ///< sets every cell of the target to the number
 
     // The view.
@@ -37,10 +46,12 @@ struct StepScene {
 };
 
 /// Lays `over` over `under`: every entry that `over` gives replaces the entry of `under`. Gains and edits of
-/// both are kept; only the points of `over` are kept.
+/// both are kept; only the points of `over` are kept. A preset takes the place of a model, and a model that
+/// of a preset with its edits.
 StepScene laid_over(const StepScene& under, const StepScene& over);
 
-/// The problem of a scene. Throws Error(input) when the preset, a cell, a head or a word does not exist.
+/// The problem of a scene without a model. Throws Error(input) when the preset, a cell, a head or a word does
+/// not exist.
 project::Recipe recipe_of(const StepScene& scene);
 
 } // namespace headscope::lesson

@@ -49,16 +49,24 @@ const std::vector<std::string>* labels_of(const Problem& problem, TensorId tenso
     return nullptr;
 }
 
+/// Whether a token is that word. Labels of a checkpoint's tokens mark the blank before a word with "·".
+bool is_word(const std::string& token, std::string_view word) {
+    constexpr std::string_view blank = "·";
+    return token == word ||
+           (token.starts_with(blank) && std::string_view(token).substr(blank.size()) == word);
+}
+
 std::int64_t find_word(const std::string& word, const std::vector<std::string>& tokens) {
     if (const auto at = word.rfind('@'); at != std::string::npos && at > 0)
         if (const auto position = whole_number(std::string_view(word).substr(at + 1));
             position && *position >= 0 && *position < static_cast<std::int64_t>(tokens.size()) &&
-            tokens[static_cast<std::size_t>(*position)] == word.substr(0, at))
+            is_word(tokens[static_cast<std::size_t>(*position)], word.substr(0, at)))
             return *position;
-    const auto first = std::ranges::find(tokens, word);
+    const auto is = [&](const std::string& token) { return is_word(token, word); };
+    const auto first = std::ranges::find_if(tokens, is);
     if (first == tokens.end())
         fail_input("there is no token \"" + word + "\" in the sentence");
-    if (std::find(first + 1, tokens.end(), word) != tokens.end())
+    if (std::find_if(first + 1, tokens.end(), is) != tokens.end())
         fail_input("\"" + word + "\" stands more than once in the sentence; write " + word + "@" +
                    std::to_string(first - tokens.begin()) + " for the first");
     return first - tokens.begin();
@@ -92,11 +100,16 @@ TargetIndex parse_index(std::string_view raw) {
             .word = std::string(quoted ? text.substr(1, text.size() - 2) : text)};
 }
 
+std::optional<TensorId> find_named(std::string_view name) {
+    const std::optional<TensorId> found = find_tensor(name);
+    return found ? found : find_block_stage(name);
+}
+
 Target parse_target(std::string_view text) {
     const std::string_view all = without_blanks(text);
     const auto open = all.find('[');
     const std::string_view name = without_blanks(all.substr(0, open));
-    const auto id = find_tensor(name);
+    const auto id = find_named(name);
     if (!id)
         fail_input("there is no tensor \"" + std::string(name) + "\"");
     Target target{.tensor = *id, .indices = {}};
@@ -195,15 +208,19 @@ const Tensor* tensor_of(const Problem& problem, const Trace& trace, TensorId id)
     return is_stage(id) ? trace.stage(id) : problem.input(id);
 }
 
+std::vector<float> values_of(const CellRange& cells, const Tensor& tensor) {
+    std::vector<float> values;
+    values.reserve(static_cast<std::size_t>(cells.size()));
+    for (const std::int64_t offset : offsets_of(cells, tensor.shape()))
+        values.push_back(tensor.data()[offset]);
+    return values;
+}
+
 std::vector<float> values_of(const CellRange& cells, const Problem& problem, const Trace& trace) {
     const Tensor* tensor = tensor_of(problem, trace, cells.tensor);
     if (tensor == nullptr)
         fail_input("this problem has no " + std::string(tensor_info(cells.tensor).name));
-    std::vector<float> values;
-    values.reserve(static_cast<std::size_t>(cells.size()));
-    for (const std::int64_t offset : offsets_of(cells, tensor->shape()))
-        values.push_back(tensor->data()[offset]);
-    return values;
+    return values_of(cells, *tensor);
 }
 
 } // namespace headscope::lesson

@@ -3,6 +3,7 @@
 #include "core/attention/problem.h"
 #include "core/trace/trace.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,8 @@ struct CellRange {
 
 /// Both throw Error(input) with what is wrong, without a file or line.
 TargetIndex parse_index(std::string_view text);
+/// A stage, an input, or a stage around a checkpoint's attention.
+std::optional<TensorId> find_named(std::string_view name);
 Target parse_target(std::string_view text);
 std::string target_text(const Target& target);
 
@@ -49,7 +52,9 @@ std::vector<std::int64_t> offsets_of(const CellRange& cells, const Shape& shape)
 
 /// A stage of the trace or an input of the problem; null when the problem has no such tensor.
 const Tensor* tensor_of(const Problem& problem, const Trace& trace, TensorId id);
-/// The numbers of the cells, in row-major order. Throws Error(input) when the tensor does not exist.
+/// The numbers of cells of a tensor, in row-major order.
+std::vector<float> values_of(const CellRange& cells, const Tensor& tensor);
+/// The same for a tensor of a problem or its trace. Throws Error(input) when the tensor does not exist.
 std::vector<float> values_of(const CellRange& cells, const Problem& problem, const Trace& trace);
 
 } // namespace headscope::lesson

@@ -26,7 +26,7 @@ struct Learner : Desk {
     }
     const CourseState& course() const { return program.state().course; }
     LessonProgress progress() const { return course().of_open(); }
-    bool away() const { return is_away(course(), program.state().document->recipe); }
+    bool away() const { return is_away(course(), *program.state().document); }
     project::Recipe recipe() const { return program.state().document->recipe; }
 
     /// Clicks what stands in the lesson panel.

@@ -140,7 +140,11 @@ float draw_lesson_panel(Picture& picture, const DrawContext& context, const Cour
                               [&](const lesson::BlurFigure& one) {
                                   draw_blur(column, one, lesson::knobs_of(panel, state.set).front().value);
                               },
-                              [&](const lesson::LoopFigure& one) { draw_loop(column, one); }},
+                              [&](const lesson::LoopFigure& one) { draw_loop(column, one); },
+                              [&](const lesson::SamplingFigure& one) { draw_sampling(column, one); },
+                              [&](const lesson::HeadsFigure& one) { draw_heads_table(column, one); },
+                              [&](const lesson::PathFigure& one) { draw_path(column, one); },
+                              [&](const lesson::PositionsFigure& one) { draw_positions(column, one); }},
                    *figure);
     const float height = column.y - y + 8;
     picture.scene.add(figure::RectItem{.area = {x, y, width, height},

@@ -40,7 +40,7 @@ float draw_step(Picture& picture, const DrawContext& context, const CourseState&
     y = draw_paragraph(picture, context, course_pad, y + 66, width, step.title, figure::Font::ui_semibold, 20,
                        26, theme.ink) -
         14;
-    if (is_away(course, context.shown.document->recipe))
+    if (is_away(course, *context.shown.document))
         y = draw_away(picture, context, y + 4);
     return draw_blocks(picture, context, course, step.blocks, course_pad, y, width);
 }
@@ -88,7 +88,11 @@ lesson::LessonState lesson_state(const Shown& shown, const ViewState& view, cons
                                                                         .first = view.selected->at,
                                                                         .count = {1, 1, 1, 1}})
                                       : std::nullopt,
-            .edited = is_away(course, shown.document->recipe)};
+            .edited = is_away(course, *shown.document),
+            .model = shown.document->is_checkpoint() && shown.document->part() == course.pass
+                         ? course.model.get()
+                         : nullptr,
+            .layer = shown.document->layer()};
 }
 
 void draw_contents_link(Picture& picture, const DrawContext& context, float baseline) {

@@ -31,5 +31,9 @@ void draw_cost(PanelColumn& column, const lesson::CostFigure& figure);
 void draw_cache(PanelColumn& column, const lesson::LessonPanel& panel, const lesson::CacheFigure& figure);
 void draw_blur(PanelColumn& column, const lesson::BlurFigure& figure, double share);
 void draw_loop(PanelColumn& column, const lesson::LoopFigure& figure);
+void draw_sampling(PanelColumn& column, const lesson::SamplingFigure& figure);
+void draw_heads_table(PanelColumn& column, const lesson::HeadsFigure& figure);
+void draw_path(PanelColumn& column, const lesson::PathFigure& figure);
+void draw_positions(PanelColumn& column, const lesson::PositionsFigure& figure);
 
 } // namespace headscope::app

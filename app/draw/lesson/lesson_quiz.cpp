@@ -81,6 +81,26 @@ float draw_choice(Picture& picture, const DrawContext& context, const CourseStat
     return area.bottom() + 8;
 }
 
+/// What can follow the open lesson: the next of the course, and, after a lesson without a model, the first
+/// one with a model that asks for this lesson.
+std::vector<std::shared_ptr<const lesson::Lesson>> after_open(const CourseState& course) {
+    const auto& open = course.open;
+    std::vector<std::shared_ptr<const lesson::Lesson>> found;
+    if (open == nullptr || open->number == 0)
+        return found;
+    const std::string asked = "lesson " + std::to_string(open->number);
+    for (const auto& lesson : course.lessons) {
+        const bool next = lesson->number == open->number + 1;
+        const bool model =
+            !open->scene.model && lesson->scene.model &&
+            std::ranges::find(lesson->prerequisites, asked) != lesson->prerequisites.end() &&
+            std::ranges::none_of(found, [](const auto& one) { return one->scene.model.has_value(); });
+        if (next || model)
+            found.push_back(lesson);
+    }
+    return found;
+}
+
 } // namespace
 
 float draw_question(Picture& picture, const DrawContext& context, const CourseState& course, float y) {
@@ -141,6 +161,12 @@ float draw_summary(Picture& picture, const DrawContext& context, const CourseSta
                                     "Look at it again"});
     }
     y += 10;
+    for (const auto& lesson : after_open(course)) {
+        draw_text_button(picture, context, course_pad, y,
+                         "On to lesson " + std::to_string(lesson->number) + ": " + lesson->title, false,
+                         LessonAction(OpenLesson{lesson->id}), lesson->summary);
+        y += 34;
+    }
     draw_text_button(picture, context, course_pad, y, "Start this lesson again", false,
                      LessonAction(StartLessonAgain{}), "Forgets your answers in this lesson");
     return y + 34;
@@ -157,7 +183,14 @@ float draw_contents(Picture& picture, const DrawContext& context, const CourseSt
             "any time, and come back with one click.",
             figure::Font::ui, 13.5F, 20, theme.muted) -
         6;
+    const auto first_model = std::ranges::find_if(
+        course.lessons, [](const auto& lesson) { return lesson->scene.model.has_value(); });
     for (const auto& lesson : course.lessons) {
+        if (first_model != course.lessons.end() && lesson == *first_model)
+            y = draw_paragraph(picture, context, course_pad, y + 22, width,
+                               "On a trained model, pocket. Lesson 2 is enough to begin here.",
+                               figure::Font::ui_medium, 13.5F, 20, theme.text) -
+                8;
         const float done = course.part_opened(*lesson);
         const float top = y;
         const std::string title =

@@ -25,7 +25,7 @@ const Problem& small_problem() {
 
 template<class Figure>
 Figure figure_of(const LessonPanel& panel, const Knobs& set, const Problem& problem = small_problem()) {
-    return std::get<Figure>(compute_panel(panel, set, problem, *engine::make_engine("cpu")));
+    return std::get<Figure>(compute_panel(panel, set, problem, nullptr, *engine::make_engine("cpu")));
 }
 
 std::string knob_fault(const LessonPanel& panel, const std::string& name, double value) {

@@ -1,0 +1,188 @@
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/kit/plot.h"
+#include "app/draw/lesson/lesson_panels.h"
+#include "core/analysis/head_metrics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace headscope::app {
+
+namespace {
+
+constexpr float table_row = 21.0F, table_text = 12.5F, positions_plot = 92.0F;
+
+std::string head_text(analysis::HeadPlace head) {
+    return "L" + std::to_string(head.layer) + " H" + std::to_string(head.head);
+}
+
+/// A table of a panel: a first column at the left edge, the others with their right edges spread evenly.
+class PanelTable {
+public:
+    PanelTable(PanelColumn& column, float first, std::size_t count)
+        : column_(column), first_(first),
+          step_((column.width - first) / static_cast<float>(std::max<std::size_t>(count, 1))) {}
+
+    void put(std::size_t n, const std::string& text, figure::Font font, figure::Color colour) {
+        draw_text(column_.picture, column_.context, column_.x + first_ + step_ * static_cast<float>(n + 1),
+                  baseline(), text, font, table_text, colour, figure::Align::right);
+    }
+    void name(const std::string& text, figure::Font font, figure::Color colour) {
+        draw_text(column_.picture, column_.context, column_.x, baseline(), text, font, table_text, colour);
+    }
+    void end(const std::string& tip) {
+        column_.picture.tips.push_back({{column_.x, column_.y, column_.width, table_row}, tip});
+        column_.y += table_row;
+        draw_hairline(column_.picture, column_.context, column_.x, column_.y - 0.5F, column_.width);
+    }
+    /// A click on the row opens the head.
+    void opens(analysis::HeadPlace head) {
+        column_.picture.hotspots.push_back({{column_.x, column_.y, column_.width, table_row},
+                                            "panel " + head_text(head),
+                                            ViewChange(AttentionChange(OpenHead{head.layer, head.head})),
+                                            "Open this head"});
+    }
+
+private:
+    float baseline() const { return figure::baseline_for(column_.y + table_row / 2, table_text); }
+
+    PanelColumn& column_;
+    float first_, step_;
+};
+
+/// How a column of heads is called, and what it says.
+std::pair<std::string, std::string> column_words(const std::string& id) {
+    static const std::map<std::string, std::pair<std::string, std::string>> words{
+        {"reads", {"reads", "the largest weight of the last row, and its token"}},
+        {"induction",
+         {"induction", "mean weight, in rows whose token stood before, on what followed it there"}},
+        {"attribution", {"direct", "what the head itself adds to the logit"}},
+        {"effect", {"switched off", "how the logit changes without the head"}},
+        {"without", {"without it", "the probability of the token without the head"}}};
+    const auto found = words.find(id);
+    if (found != words.end())
+        return found->second;
+    const analysis::HeadScoreInfo* const score = analysis::find_head_score(id);
+    return {id, score == nullptr ? "" : std::string(score->formula)};
+}
+
+std::string cell_text(const std::string& column, const lesson::HeadsFigure::Cell& cell) {
+    if (!cell.word.empty())
+        return shortened(cell.word, 8) + " " + number(cell.number, 2);
+    const bool change = column == "attribution" || column == "effect";
+    return change ? signed_number(cell.number, 2) : number(cell.number, 2);
+}
+
+void draw_bar(PanelColumn& column, float x, float length, double share, figure::Color colour) {
+    column.picture.scene.add(
+        figure::RectItem{.area = {x, column.y + table_row / 2 - 5,
+                                  length * static_cast<float>(std::clamp(share, 0.0, 1.0)), 10},
+                         .fill = colour});
+}
+
+} // namespace
+
+void draw_sampling(PanelColumn& column, const lesson::SamplingFigure& figure) {
+    const Theme& theme = column.context.theme;
+    constexpr float name = 84, value = 58;
+    PanelTable table(column, name, 1);
+    table.name("token", figure::Font::ui, theme.muted);
+    table.put(0, "drawn with", figure::Font::ui, theme.muted);
+    table.end("How likely each token is drawn");
+    const float x = column.x + name, length = column.width - name - value;
+    double most = 0;
+    for (const lesson::SamplingFigure::Row& row : figure.rows)
+        most = std::max({most, row.probability, row.kept});
+    for (const lesson::SamplingFigure::Row& row : figure.rows) {
+        const bool kept = row.kept > 0;
+        table.name(shortened(row.word, 11), figure::Font::ui_medium, kept ? theme.ink : theme.muted);
+        draw_bar(column, x, length, row.kept / most, theme.text);
+        const float was = x + length * static_cast<float>(row.probability / most);
+        column.picture.scene.add(
+            figure::RectItem{.area = {was - 1, column.y + 2, 2, table_row - 5}, .fill = theme.ink});
+        table.put(0, kept ? percent_text(row.kept) : "cut off", figure::Font::mono,
+                  kept ? theme.ink : theme.muted);
+        table.end(row.word + ": the model's own probability is " + number(row.probability, 4) +
+                  ", drawn with " + number(row.kept, 4));
+    }
+    column.y += 3;
+    column.words(grouped(figure.kept) + (figure.kept == 1 ? " token" : " tokens") +
+                     " can be drawn. A tick marks the model's own probability.",
+                 theme.muted);
+}
+
+void draw_heads_table(PanelColumn& column, const lesson::HeadsFigure& figure) {
+    const Theme& theme = column.context.theme;
+    PanelTable table(column, 52, figure.columns.size());
+    table.name("head", figure::Font::ui, theme.muted);
+    std::string says;
+    for (std::size_t n = 0; n < figure.columns.size(); ++n) {
+        const auto [title, explains] = column_words(figure.columns[n]);
+        table.put(n, title, figure::Font::ui, theme.muted);
+        says += (says.empty() ? "" : "; ") + title + ": " + explains;
+    }
+    table.end(says);
+    for (const lesson::HeadsFigure::Row& row : figure.rows) {
+        table.opens(row.head);
+        table.name(head_text(row.head), figure::Font::ui_medium, theme.ink);
+        for (std::size_t n = 0; n < row.cells.size(); ++n)
+            table.put(n, cell_text(figure.columns[n], row.cells[n]), figure::Font::mono, theme.ink);
+        table.end("Click to open " + head_text(row.head) + ". " + says);
+    }
+    column.y += 2;
+}
+
+void draw_path(PanelColumn& column, const lesson::PathFigure& figure) {
+    const Theme& theme = column.context.theme;
+    column.words("Weight from " + figure.query + " to " + figure.key + ". Cut: what " +
+                     head_text(figure.from) +
+                     " wrote is missing in the queries, or in the keys, of the head alone.",
+                 theme.muted);
+    column.y += 3;
+    PanelTable table(column, 52, 3);
+    table.name("head", figure::Font::ui, theme.muted);
+    table.put(0, "whole", figure::Font::ui, theme.muted);
+    table.put(1, "queries cut", figure::Font::ui, theme.muted);
+    table.put(2, "keys cut", figure::Font::ui, theme.muted);
+    table.end("The same weight three times");
+    for (const lesson::PathFigure::Row& row : figure.rows) {
+        table.opens(row.to);
+        table.name(head_text(row.to), figure::Font::ui_medium, theme.ink);
+        table.put(0, number(row.whole, 2), figure::Font::mono, theme.ink);
+        table.put(1, number(row.without_queries, 2), figure::Font::mono, theme.ink);
+        table.put(2, number(row.without_keys, 2), figure::Font::mono_semibold, theme.ink);
+        table.end("With the keys cut, " + figure.query + " reads " + row.reads_without_keys + " most");
+    }
+    column.y += 2;
+}
+
+void draw_positions(PanelColumn& column, const lesson::PositionsFigure& figure) {
+    const Theme& theme = column.context.theme;
+    const figure::Color pair = plot_colour(theme, 1), all = plot_colour(theme, 0);
+    const double distance = static_cast<double>(std::abs(figure.distance));
+    PanelTable table(column, column.width * 0.55F, 1);
+    const auto line = [&](const std::string& name, const std::string& value, figure::Color colour) {
+        table.name(name, figure::Font::ui, colour);
+        table.put(0, value, figure::Font::mono, theme.ink);
+        table.end(name);
+    };
+    line("distance, query − key", number(static_cast<double>(figure.distance), 0), theme.text);
+    line("the pair turns, each step", number(figure.angle, 2) + "°", pair);
+    line("over the distance", number(figure.turned, 0) + "°", pair);
+    line("its cosine", number(figure.pair, 2), pair);
+    line("mean cosine, " + std::to_string(figure.pairs) + " pairs", number(figure.all, 2), all);
+    line("bias of head 0", number(figure.bias, 2), theme.text);
+    const double end = static_cast<double>(figure.all_curve.size() - 1);
+    Plot plot{.x = {.low = 0, .high = end, .ticks = {{0, "0"}, {end, number(end, 0)}}},
+              .y = {.low = -1, .high = 1, .ticks = {{-1, "−1"}, {0, "0"}, {1, "1"}}},
+              .lines = {{figure.pair_curve, pair}, {figure.all_curve, all}},
+              .dots = {{distance, figure.pair, pair}, {distance, figure.all, all}},
+              .x_says = "cosine over the distance: the pair, and the mean"};
+    column.y += 4;
+    draw_plot(column.picture, column.context, plot, {column.x, column.y, column.width, positions_plot});
+    column.y += positions_plot + 4;
+}
+
+} // namespace headscope::app

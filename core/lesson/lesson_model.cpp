@@ -1,0 +1,115 @@
+#include "core/lesson/lesson_model.h"
+
+#include "core/base/error.h"
+#include "core/engine/engine.h"
+
+#include <algorithm>
+
+namespace headscope::lesson {
+
+namespace {
+
+/// Everything that a trace and the table of the block can hold.
+StageSet every_stage() {
+    StageSet all = StageSet::all();
+    for (const TensorInfo& row : block_table())
+        all = all.with(row.id);
+    return all;
+}
+
+checkpoint::ForwardResult run(const checkpoint::TextModel& model, const checkpoint::ModelInputs& inputs,
+                              const checkpoint::ForwardOptions& options, Progress& progress) {
+    const std::unique_ptr<engine::Engine> engine = engine::make_engine("cpu");
+    return checkpoint::run_model(
+        *model.model, inputs, options,
+        [&](const Problem& problem, StageSet wanted, Progress& part) {
+            return engine->run(problem, wanted, part);
+        },
+        progress);
+}
+
+} // namespace
+
+LessonModel run_lesson_model(const checkpoint::TextModelPtr& model, checkpoint::ModelInputs inputs,
+                             checkpoint::ModelEdits edits, Progress& progress) {
+    LessonModel out{model, std::move(inputs), std::move(edits), {}, {}};
+    out.run = run(*model, out.inputs, {.stages = every_stage(), .keep_problems = true, .edits = out.edits},
+                  progress);
+    if (out.run.logits == nullptr)
+        fail_input(model->name() + " has no language-model head, and lessons read its predictions");
+    for (checkpoint::LayerRun& layer : out.run.layers) {
+        layer.problem->dims.d_ff = model->model->architecture().d_ff;
+        layer.problem->dims.vocab = model->model->architecture().vocab;
+    }
+    out.unedited_logits = out.edits.empty() ? out.run.logits : run(*model, out.inputs, {}, progress).logits;
+    return out;
+}
+
+std::vector<float> last_logits(const LessonModel& model, const checkpoint::ModelEdits& edits,
+                               Progress& progress) {
+    const TensorPtr logits = run(*model.model, model.inputs, {.edits = edits}, progress).logits;
+    const auto last = logits->values().last(static_cast<std::size_t>(logits->shape().back(0)));
+    return {last.begin(), last.end()};
+}
+
+checkpoint::ModelEdits edits_of(const StepScene& scene, const checkpoint::Architecture& architecture) {
+    checkpoint::ModelEdits edits;
+    for (const HeadGain& gain : scene.gains) {
+        const std::int64_t l = gain.layer.value_or(scene.layer.value_or(0));
+        if (l < 0 || l >= architecture.layers || gain.head < 0 || gain.head >= architecture.H)
+            fail_input("there is no head " + std::to_string(l) + "." + std::to_string(gain.head) +
+                       "; layers are numbered 0 to " + std::to_string(architecture.layers - 1) +
+                       " and heads 0 to " + std::to_string(architecture.H - 1));
+        std::vector<float>& gains = edits[l].gains;
+        gains.resize(static_cast<std::size_t>(architecture.H), 1.0F);
+        gains[static_cast<std::size_t>(gain.head)] = gain.gain;
+    }
+    std::erase_if(edits, [](const auto& layer) {
+        return std::ranges::all_of(layer.second.gains, [](float gain) { return gain == 1.0F; });
+    });
+    return edits;
+}
+
+const checkpoint::LayerRun& layer_of(const LessonModel& model, std::int64_t l) {
+    const auto layers = static_cast<std::int64_t>(model.run.layers.size());
+    if (l < 0 || l >= layers)
+        fail_input("there is no layer " + std::to_string(l) + "; layers are numbered 0 to " +
+                   std::to_string(layers - 1));
+    return model.run.layers[static_cast<std::size_t>(l)];
+}
+
+const Tensor* tensor_of(const LessonModel& model, std::int64_t l, TensorId id) {
+    const checkpoint::LayerRun& layer = layer_of(model, l);
+    if (find_block_stage(tensor_info(id).name) == std::nullopt)
+        return tensor_of(*layer.problem, layer.trace, id);
+    if (id == TensorId::logits)
+        return model.run.logits.get();
+    const auto found = std::ranges::find_if(model.run.blocks, [&](const checkpoint::BlockRun& block) {
+        return block.id == id && (block.layer == l || block.layer < 0);
+    });
+    return found == model.run.blocks.end() ? nullptr : found->tensor.get();
+}
+
+std::int64_t token_of(const LessonModel& model, const std::string& word) {
+    if (model.model->tokenizer == nullptr)
+        fail_input(model.model->name() + " has no tokenizer, and a lesson names tokens by their words");
+    const text::Tokenizer& tokenizer = *model.model->tokenizer;
+    const std::vector<text::TokenId> special = tokenizer.encode("").ids;
+    for (const std::string& text : {" " + word, word}) {
+        std::vector<text::TokenId> ids = tokenizer.encode(text).ids;
+        std::erase_if(ids, [&](text::TokenId id) { return std::ranges::find(special, id) != special.end(); });
+        if (ids.size() == 1)
+            return ids.front();
+    }
+    fail_input("\"" + word + "\" is not one token of " + model.model->name());
+}
+
+std::string word_of(const LessonModel& model, std::int64_t token) {
+    std::string word = checkpoint::label_of(*model.model, token);
+    constexpr std::string_view blank = "·";
+    if (word.size() > blank.size() && word.starts_with(blank))
+        word.erase(0, blank.size());
+    return word;
+}
+
+} // namespace headscope::lesson

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "core/checkpoint/model/text_model.h"
+#include "core/checkpoint/run/forward.h"
+#include "core/lesson/scene.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace headscope::lesson {
+
+/// A checkpoint's pass over one text of T tokens: what the live values, gates and panels of a scene with a
+/// model read. Immutable; any thread may use it.
+struct LessonModel {
+    checkpoint::TextModelPtr model;
+    checkpoint::ModelInputs inputs; ///< B = 1
+    checkpoint::ModelEdits edits;
+    checkpoint::ForwardResult run; ///< every stage of every layer, with the edits
+    TensorPtr unedited_logits;     ///< (1, T, vocab): those of `run` without the edits
+};
+using LessonModelPtr = std::shared_ptr<const LessonModel>;
+
+/// Runs the text with the edits, and without them where there are any. Throws what run_model throws, and
+/// Error(input) for a checkpoint without a head.
+LessonModel run_lesson_model(const checkpoint::TextModelPtr& model, checkpoint::ModelInputs inputs,
+                             checkpoint::ModelEdits edits, Progress& progress);
+
+/// The logits of the last token (vocab), with these edits in place of the model's own.
+std::vector<float> last_logits(const LessonModel& model, const checkpoint::ModelEdits& edits,
+                               Progress& progress);
+
+/// The changes that a scene's gains make. Throws Error(input) for a layer or a head that is not there.
+checkpoint::ModelEdits edits_of(const StepScene& scene, const checkpoint::Architecture& architecture);
+
+/// Throws Error(input) naming the layers there are.
+const checkpoint::LayerRun& layer_of(const LessonModel& model, std::int64_t l);
+
+/// A stage or an input of layer l's attention, or a stage around it; null where the model has none.
+const Tensor* tensor_of(const LessonModel& model, std::int64_t l, TensorId id);
+
+/// The token that a word is: with a blank before it where the vocabulary has such a token, else without.
+/// Throws Error(input) when the word is several tokens.
+std::int64_t token_of(const LessonModel& model, const std::string& word);
+/// A token as prose names it, without the blank at its beginning.
+std::string word_of(const LessonModel& model, std::int64_t token);
+
+} // namespace headscope::lesson

@@ -1,0 +1,134 @@
+#include "core/analysis/logit_attribution.h"
+#include "core/base/error.h"
+#include "core/checkpoint/run/predictions.h"
+#include "core/lesson/expression_node.h"
+
+#include <array>
+#include <cmath>
+#include <map>
+
+namespace headscope::lesson {
+
+namespace {
+
+using Arguments = std::vector<LessonValue>;
+
+/// One call of a function of a checkpoint's run.
+class ModelCall {
+public:
+    ModelCall(std::string name, const Arguments& arguments, const LessonState& state,
+              const LessonModel& model)
+        : name_(std::move(name)), arguments_(arguments), state_(state), model_(model) {}
+
+    LessonValue probability(const TensorPtr& logits) const {
+        need(1, 2);
+        const std::span<const float> row = logits_at(logits, 1);
+        const std::int64_t id = token(0, row);
+        return static_cast<double>(checkpoint::chances_of(row, std::array{id}).front());
+    }
+    LessonValue logit() const {
+        need(1, 2);
+        const std::span<const float> row = logits_at(model_.run.logits, 1);
+        return static_cast<double>(row[static_cast<std::size_t>(token(0, row))]);
+    }
+    LessonValue likeliest() const {
+        need(1, 2);
+        return word_of(model_, token(0, logits_at(model_.run.logits, 1)));
+    }
+    LessonValue kl() const {
+        need(0, 0);
+        return checkpoint::compare_predictions(logits_at(model_.unedited_logits, 0),
+                                               logits_at(model_.run.logits, 0), 0)
+            .kl;
+    }
+    /// The sum over the parts that the first argument names.
+    LessonValue attribution() const {
+        need(2, 3);
+        using Writer = analysis::LogitPart::Writer;
+        const auto* const words = std::get_if<std::string>(&arguments_[0]);
+        const auto* const head = std::get_if<double>(&arguments_[0]);
+        if (words != nullptr && *words != "mlp" && *words != "embedding")
+            fail_input("attribution is of a head by its number, of mlp or of embedding, not of \"" + *words +
+                       "\"");
+        const auto wanted = [&](const analysis::LogitPart& part) {
+            if (words != nullptr && *words == "embedding")
+                return part.writer == Writer::embedding;
+            return part.layer == state_.layer &&
+                   (words != nullptr
+                        ? part.writer == Writer::mlp
+                        : part.writer == Writer::head && static_cast<double>(part.head) == *head);
+        };
+        const std::span<const float> row = logits_at(model_.run.logits, arguments_.size());
+        std::optional<std::int64_t> against;
+        if (arguments_.size() == 3)
+            against = token(2, row);
+        const auto parts = analysis::logit_attribution(*model_.model->model, model_.run, model_.inputs.T - 1,
+                                                       token(1, row), against);
+        const auto part = std::ranges::find_if(parts, wanted);
+        if (part == parts.end())
+            fail_input("attribution names a head that is not there");
+        return part->value;
+    }
+
+private:
+    void need(std::size_t low, std::size_t high) const {
+        if (arguments_.size() < low || arguments_.size() > high)
+            fail_input(name_ + " was given " + std::to_string(arguments_.size()) + " arguments and takes " +
+                       std::to_string(low) + (high > low ? " or " + std::to_string(high) : ""));
+    }
+
+    /// Those of the position that argument `n` names; of the last token without such an argument.
+    std::span<const float> logits_at(const TensorPtr& logits, std::size_t n) const {
+        std::int64_t position = model_.inputs.T - 1;
+        if (n < arguments_.size()) {
+            const auto* const word = std::get_if<std::string>(&arguments_[n]);
+            TargetIndex index{.kind = TargetIndex::Kind::number, .first = 0, .end = 1, .word = {}};
+            if (word != nullptr)
+                index = parse_index(*word);
+            else
+                index.first = static_cast<std::int64_t>(std::get<double>(arguments_[n]));
+            position = query_row(index, state_.problem);
+        }
+        const auto vocab = static_cast<std::size_t>(logits->shape().back(0));
+        return logits->values().subspan(static_cast<std::size_t>(position) * vocab, vocab);
+    }
+
+    /// Argument `n` is a word, or the place of a token among the likeliest, from 1.
+    std::int64_t token(std::size_t n, std::span<const float> logits) const {
+        if (const auto* const word = std::get_if<std::string>(&arguments_[n]))
+            return token_of(model_, *word);
+        const double place = std::get<double>(arguments_[n]);
+        if (place < 1 || place != std::floor(place) || place > static_cast<double>(logits.size()))
+            fail_input(name_ + " takes a word, or 1 for the likeliest token, 2 for the next");
+        return checkpoint::likeliest(logits, static_cast<std::size_t>(place)).back().id;
+    }
+
+    std::string name_;
+    const Arguments& arguments_;
+    const LessonState& state_;
+    const LessonModel& model_;
+};
+
+} // namespace
+
+std::optional<LessonValue> model_function(const std::string& name, const Arguments& arguments,
+                                          const LessonState& state) {
+    using Function = LessonValue (*)(const ModelCall&, const LessonModel&);
+    static const std::map<std::string_view, Function> functions{
+        {"probability",
+         [](const ModelCall& call, const LessonModel& m) { return call.probability(m.run.logits); }},
+        {"before",
+         [](const ModelCall& call, const LessonModel& m) { return call.probability(m.unedited_logits); }},
+        {"logit", [](const ModelCall& call, const LessonModel&) { return call.logit(); }},
+        {"likeliest", [](const ModelCall& call, const LessonModel&) { return call.likeliest(); }},
+        {"kl", [](const ModelCall& call, const LessonModel&) { return call.kl(); }},
+        {"attribution", [](const ModelCall& call, const LessonModel&) { return call.attribution(); }}};
+    const auto found = functions.find(name);
+    if (found == functions.end())
+        return {};
+    if (state.model == nullptr)
+        fail_input(name + " reads a model's predictions, and no model is on screen");
+    return found->second(ModelCall(name, arguments, state, *state.model), *state.model);
+}
+
+} // namespace headscope::lesson

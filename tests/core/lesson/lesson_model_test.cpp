@@ -1,0 +1,256 @@
+#include "core/base/assets.h"
+#include "core/base/error.h"
+#include "core/checkpoint/files/packaged_models.h"
+#include "core/engine/engine.h"
+#include "core/lesson/check.h"
+#include "core/lesson/panel_figure.h"
+#include "tests/catch.h"
+
+#include <algorithm>
+#include <cmath>
+
+// Scenes with a model: what live values, gates and panels read of a checkpoint's run.
+
+using namespace headscope;
+using namespace headscope::lesson;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// pocket over a text, with gains, as a scene asks for it.
+struct Pocket {
+    checkpoint::TextModelPtr model = checkpoint::open_text_model(checkpoint::model_folder("pocket"));
+    LessonModel run;
+
+    explicit Pocket(const std::string& text, const std::vector<HeadGain>& gains = {})
+        : run(made(text, gains)) {}
+    LessonModel made(const std::string& text, const std::vector<HeadGain>& gains) const {
+        StepScene scene;
+        scene.gains = gains;
+        Progress progress;
+        return run_lesson_model(model, checkpoint::prompt_inputs(*model, text),
+                                edits_of(scene, model->model->architecture()), progress);
+    }
+    LessonState state(std::int64_t layer) const {
+        const checkpoint::LayerRun& open = layer_of(run, layer);
+        return {.problem = *open.problem, .trace = open.trace, .model = &run, .layer = layer};
+    }
+    double number(const std::string& text, std::int64_t layer = 2) const {
+        return Expression::parse(text).number(state(layer));
+    }
+    std::string word(const std::string& text) const {
+        return std::get<std::string>(Expression::parse(text).value(state(2)));
+    }
+};
+
+constexpr const char* book_text = "When Mary and John went to the shop, John gave a book to";
+const HeadGain off_2_7{2, 7, 0}, off_0_4{0, 4, 0};
+
+std::string model_lesson(const std::string& front, const std::string& step) {
+    return "---\nid: a\ntitle: A\nminutes: 1\ndifficulty: beginner\n" + front +
+           "\n---\n\n## One\n```step\nstage: weights\n```\nSome words that make up a step. " + step + "\n";
+}
+
+std::vector<std::string> model_faults(const std::string& text) {
+    const ParsedLesson parsed = parse_lesson(text, "test");
+    std::vector<LessonFault> faults = parsed.faults;
+    if (faults.empty())
+        faults = check_lesson(parsed.lesson, *engine::make_engine("cpu"), nullptr);
+    std::vector<std::string> sentences;
+    for (const LessonFault& fault : faults)
+        sentences.push_back(fault.sentence);
+    return sentences;
+}
+
+} // namespace
+
+TEST_CASE("live values of a model are those that PyTorch gives", "[lesson][model]") {
+    const Pocket pocket(book_text);
+    CHECK(pocket.number("probability(Mary)") == Approx(0.802).margin(5e-4));
+    CHECK(pocket.number("probability(1)") == Approx(0.802).margin(5e-4));
+    CHECK(pocket.number("probability(2)") == Approx(0.173).margin(5e-4));
+    CHECK(pocket.word("likeliest(1)") == "Mary");
+    CHECK(pocket.word("likeliest(3)") == "Sara");
+    CHECK(pocket.number("logit(Mary)") == Approx(18.35408).margin(1e-3));
+    CHECK(pocket.number("logit(Mary) - logit(John)") == Approx(1.53553).margin(1e-3));
+    CHECK(pocket.number("attribution(7, Mary, John)") == Approx(4.0126).margin(1e-3));
+    CHECK(pocket.number("L3.attribution(mlp, Mary)") == Approx(2.45467).margin(1e-3));
+    CHECK(pocket.number("attribution(embedding, Mary)") == Approx(0.046).margin(1e-3));
+    CHECK(pocket.number("kl()") == 0);
+    CHECK(pocket.number("sum(probabilities[to@14, :])") == Approx(1));
+    CHECK(pocket.number("count(logits[0, :])") == 1536);
+    CHECK(pocket.number("max(logits[to@14, :])") == Approx(18.35408).margin(1e-3));
+    CHECK(pocket.number("logit(Mary, 3)") == Approx(pocket.number("logit(Mary, and)")));
+    CHECK(pocket.number("logit(Mary, 3)") != Approx(18.35408).margin(1e-3));
+    CHECK(pocket.number("layer", 1) == 1);
+}
+
+TEST_CASE("cells and functions of any layer are read with its name before them", "[lesson][model]") {
+    const Pocket pocket(book_text, {off_0_4});
+    CHECK(pocket.number("L2.weights[7][to@14, Mary]", 0) == Approx(pocket.number("weights[7][to@14, Mary]")));
+    CHECK(pocket.number("L0.weights[4][to@14, book]") > 0.99);
+    CHECK(pocket.number("L0.previous(4)") > 0.9);
+    CHECK(pocket.number("previous(4)") < 0.5);
+    CHECK(pocket.number("L0.gain(4)") == 0);
+    CHECK(pocket.number("gain(4)") == 1);
+    // The stream: what a layer leaves is what it read and what its two branches added.
+    for (const char* l : {"L0", "L1", "L2", "L3"}) {
+        const std::string layer(l);
+        CHECK(pocket.number(layer + ".resid_in[to@14, 5] + " + layer + ".attn_out[to@14, 5] + " + layer +
+                            ".mlp_out[to@14, 5]") ==
+              Approx(pocket.number(layer + ".resid_out[to@14, 5]")).margin(1e-5));
+    }
+    CHECK(pocket.number("difference(L0.resid_out[:, :], L1.resid_in[:, :])") == 0);
+    CHECK(pocket.number("count(L1.mlp_act[to@14, :])") == 384);
+    CHECK(pocket.number("norm(final_norm[to@14, :])") > 1);
+}
+
+TEST_CASE("gains of a scene switch heads of any layer off", "[lesson][model]") {
+    const Pocket pocket(book_text, {off_2_7});
+    CHECK(pocket.number("probability(Mary)") == Approx(0.080647).margin(1e-4));
+    CHECK(pocket.number("probability(John)") == Approx(0.873918).margin(1e-4));
+    CHECK(pocket.number("before(Mary)") == Approx(0.802).margin(5e-4));
+    CHECK(pocket.number("attribution(7, Mary, John)") == 0);
+    CHECK(pocket.number("kl()") > 0.5);
+    // Of one head the last gain counts, and a gain of 1 is none.
+    CHECK(Pocket(book_text, {off_2_7, HeadGain{2, 7, 1}}).run.edits.empty());
+    StepScene scene;
+    scene.gains = {HeadGain{4, 0, 0}};
+    CHECK_THROWS_WITH(edits_of(scene, pocket.model->model->architecture()),
+                      Contains("there is no head 4.0; layers are numbered 0 to 3"));
+}
+
+TEST_CASE("what a model does not have is said in a sentence", "[lesson][model]") {
+    const Pocket pocket("The cat sat down and");
+    const auto fault = [&](const std::string& text) {
+        try {
+            pocket.number(text);
+        } catch (const Error& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    CHECK(fault("probability(Zanzibar)") == "\"Zanzibar\" is not one token of pocket");
+    CHECK(fault("probability(0)") ==
+          "probability takes a word, or 1 for the likeliest token, 2 for the next");
+    CHECK_THAT(fault("L4.weights[0][0, 0]"), Contains("there is no layer 4; layers are numbered 0 to 3"));
+    CHECK_THAT(fault("attribution(8, sat)"), Contains("book_text a head that is not there"));
+    CHECK_THAT(fault("attribution(norm, sat)"), Contains("of a head by its number, of mlp or of embedding"));
+    CHECK_THAT(fault("L0.H"), Contains("neither a tensor nor a function of a layer"));
+    const Problem problem = project::build_recipe({.preset = "cat-sleeps"}).problem;
+    const Trace trace = static_cast<engine::Engine&>(*engine::make_engine("cpu")).run(problem);
+    const LessonState plain{.problem = problem, .trace = trace};
+    CHECK_THROWS_WITH(Expression::parse("probability(1)").value(plain), Contains("no model is on screen"));
+    CHECK_THROWS_WITH(Expression::parse("L0.weights[0][0, 0]").value(plain), Contains("and here is none"));
+    CHECK_THROWS_WITH(Expression::parse("resid_in[0, 0]").value(plain), Contains("and here is none"));
+}
+
+TEST_CASE("a lesson on a model is checked like any other", "[lesson][model]") {
+    const std::string front = "model: pocket\nsentence: " + std::string(book_text);
+    CHECK(model_faults(model_lesson(front, "{{probability(Mary) = 0.80}}")) == std::vector<std::string>{});
+    CHECK(
+        model_faults(model_lesson(front, "{{probability(Mary) = 0.81}}")) ==
+        std::vector<std::string>{"the lesson says 0.81 for probability(Mary), and the engine computes 0.80"});
+    CHECK(model_faults(model_lesson(front, "{{L2.weights[7][to@14, Mary] = 0.50}}")).size() == 1);
+    CHECK(model_faults(model_lesson(front + "\nlayer: 4", "")) ==
+          std::vector<std::string>{"there is no layer 4; layers are numbered 0 to 3"});
+    CHECK_THAT(model_faults(model_lesson(front + "\nH: 2", "")).front(),
+               Contains("cannot stand beside \"model\""));
+    CHECK_THAT(model_faults(model_lesson("layer: 1", "")).front(), Contains("add model: pocket"));
+    CHECK_THAT(model_faults(model_lesson("gain: {\"1.0\": 0}", "")).front(),
+               Contains("a preset is one layer"));
+    CHECK_THAT(model_faults(model_lesson("model: no-such-folder", "")).front(), Contains("no-such-folder"));
+}
+
+TEST_CASE("a preset takes the place of a model, and a model that of a preset", "[lesson][model]") {
+    StepScene model, preset;
+    model.model = "pocket";
+    model.sentence = "The cat sat down";
+    preset.preset = "random";
+    preset.H = 2;
+    preset.gains = {HeadGain{{}, 0, 0}};
+    const StepScene first = laid_over(preset, model), second = laid_over(model, preset);
+    CHECK(first.model == "pocket");
+    CHECK((!first.preset && !first.H && first.gains.empty()));
+    CHECK(second.preset == "random");
+    CHECK((!second.model && !second.sentence));
+}
+
+TEST_CASE("panels of a model show its numbers", "[lesson][model]") {
+    const Pocket pocket(book_text);
+    const Problem& problem = *layer_of(pocket.run, 2).problem;
+    const auto engine = engine::make_engine("cpu");
+    const auto figure = [&](const LessonPanel& panel, const Knobs& set) {
+        return compute_panel(panel, set, problem, &pocket.run, *engine);
+    };
+
+    const LessonPanel sampling{SamplingPanel{}};
+    const auto plain = std::get<SamplingFigure>(figure(sampling, {}));
+    CHECK(plain.kept == 1536);
+    REQUIRE(plain.rows.size() == 8);
+    CHECK(plain.rows[0].word == "Mary");
+    CHECK(plain.rows[0].kept == Approx(plain.rows[0].probability));
+    const auto cut = std::get<SamplingFigure>(figure(sampling, {{"top_k", 2}}));
+    CHECK(cut.kept == 2);
+    CHECK(cut.rows[0].kept + cut.rows[1].kept == Approx(1));
+    CHECK(cut.rows[2].kept == 0);
+    CHECK(std::get<SamplingFigure>(figure(sampling, {{"top_p", 0.9}})).kept == 2); // 0.802 + 0.173
+    CHECK(std::get<SamplingFigure>(figure(sampling, {{"top_p", 0.8}})).kept == 1);
+    // exp(l / 2): the ratio of two tokens becomes its root.
+    const auto warm = std::get<SamplingFigure>(figure(sampling, {{"temperature", 2}}));
+    CHECK(warm.rows[0].kept / warm.rows[1].kept ==
+          Approx(std::sqrt(plain.rows[0].kept / plain.rows[1].kept)));
+
+    const LessonPanel heads{HeadsPanel{{"effect", "attribution", "reads", "without"}, "Mary", "John", 3}};
+    const auto table = std::get<HeadsFigure>(figure(heads, {}));
+    REQUIRE(table.rows.size() == 3);
+    CHECK(table.rows[0].head == analysis::HeadPlace{2, 7});
+    CHECK(table.rows[0].cells[0].number == Approx(-2.38291 - 1.53553).margin(1e-3));
+    CHECK(table.rows[0].cells[1].number == Approx(4.0126).margin(1e-3));
+    CHECK(table.rows[0].cells[2].word == "Mary");
+    CHECK(table.rows[0].cells[3].number == Approx(0.080647).margin(1e-4));
+    CHECK(table.probability == Approx(0.802).margin(5e-4));
+    CHECK_THROWS_WITH(figure({HeadsPanel{{"effect"}, "", "", 3}}, {}), Contains("add word: Mary"));
+    CHECK_THROWS_WITH(figure({HeadsPanel{{"colour"}, "", "", 3}}, {}), Contains("no column \"colour\""));
+    CHECK_THROWS_WITH(compute_panel(heads, {}, problem, nullptr, *engine), Contains("no model is on screen"));
+}
+
+TEST_CASE("the panel of heads finds those that read what followed", "[lesson][model]") {
+    const Pocket pocket("kite bell rope drum coat kite bell");
+    const LessonPanel panel{HeadsPanel{{"induction", "reads"}, "", "", 32}};
+    const auto table = std::get<HeadsFigure>(
+        compute_panel(panel, {}, *layer_of(pocket.run, 2).problem, &pocket.run, *engine::make_engine("cpu")));
+    const auto of = [&](analysis::HeadPlace head) {
+        return std::ranges::find(table.rows, head, &HeadsFigure::Row::head)->cells.front().number;
+    };
+    // Rows 6 and 7 ask: [6, 2] and [7, 3] in PyTorch.
+    CHECK(of({2, 7}) == Approx((0.995609 + 0.982396) / 2).margin(1e-4));
+    CHECK(of({2, 4}) == Approx((0.973518 + 0.854284) / 2).margin(1e-4));
+    CHECK(of({0, 4}) == Approx(0).margin(1e-3));
+}
+
+TEST_CASE("positions turn pairs by angles that fall from pair to pair", "[lesson][model]") {
+    const auto at = [](std::int64_t query, std::int64_t key, std::int64_t pair) {
+        PositionsPanel panel;
+        panel.query = query;
+        panel.key = key;
+        panel.pair = pair;
+        return positions_figure(panel);
+    };
+    const PositionsFigure fast = at(9, 6, 0);
+    CHECK(fast.distance == 3);
+    CHECK(fast.angle == Approx(57.29578));
+    CHECK(fast.turned == Approx(3 * 57.29578));
+    CHECK(fast.pair == Approx(std::cos(3.0)));
+    CHECK(fast.bias == Approx(-3 * 0.5)); // H = 8: the first slope is 2^-1
+    CHECK(at(30, 27, 5).all == Approx(fast.all));
+    CHECK(at(6, 9, 0).turned == Approx(-3 * 57.29578));
+    CHECK(at(9, 6, 6).angle == Approx(57.29578 * std::pow(10000.0, -0.5)));
+    // Two rows of sines, Vaswani et al. 2017, have a product of that form.
+    double sines = 0;
+    for (int p = 0; p < 12; ++p) {
+        const double angle = std::pow(10000.0, -2.0 * p / 24);
+        sines += std::sin(9 * angle) * std::sin(6 * angle) + std::cos(9 * angle) * std::cos(6 * angle);
+    }
+    CHECK(fast.all == Approx(sines / 12));
+}

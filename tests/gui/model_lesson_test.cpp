@@ -1,0 +1,164 @@
+#include "tests/catch.h"
+#include "tests/gui/support/desk.h"
+#include "tests/temporary_folder.h"
+
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+
+// Lessons that play on a checkpoint, as a learner works them.
+
+namespace headscope::test {
+
+using namespace headscope::app;
+namespace {
+
+struct ModelLearner : Desk {
+    explicit ModelLearner(const Program::Options& options = {}) : Desk(on_cpu(options), 1600, 1000) {}
+
+    static Program::Options on_cpu(Program::Options options) {
+        options.device = "cpu";
+        return options;
+    }
+    const CourseState& course() const { return program.state().course; }
+    const Document& document() const { return *program.state().document; }
+    bool away() const { return is_away(course(), document()); }
+    void turn_to(const std::string& id, int page) {
+        act(LessonAction(OpenLesson{id}));
+        act(LessonAction(GoToPage{page}));
+        settle();
+    }
+    void send(const LessonAction& action) {
+        act(Action(action));
+        settle();
+    }
+};
+
+const lesson::Gate& gate_of(const CourseState& course) {
+    const auto& blocks = course.step()->blocks;
+    return std::get<lesson::Gate>(*std::ranges::find_if(
+        blocks, [](const auto& block) { return std::holds_alternative<lesson::Gate>(block); }));
+}
+
+} // namespace
+
+TEST_CASE("a page with a model shows its layer and head, in the tab of the course", "[gui][lesson][model]") {
+    ModelLearner learner;
+    learner.turn_to("two-heads-that-copy", 1);
+    REQUIRE(learner.document().is_checkpoint());
+    CHECK(learner.document().part()->model->name() == "pocket");
+    CHECK(learner.document().layer() == 2);
+    CHECK(learner.view().head == 4);
+    CHECK(learner.view().row == 14);
+    CHECK(learner.view().tab == LeftTab::course);
+    CHECK(learner.view().points.size() == 1);
+    CHECK_FALSE(learner.away());
+    CHECK(screen_shows("Step 1 of 6"));
+    CHECK(screen_shows("0.99")); // the probability of drum, PyTorch: 0.995
+    // The next page is another layer of the same pass: nothing is added to the history.
+    const DocumentPtr first = learner.program.state().document;
+    learner.turn_to("two-heads-that-copy", 2);
+    CHECK(learner.document().layer() == 0);
+    CHECK(learner.document().part() == first->part());
+    CHECK_FALSE(learner.away());
+}
+
+TEST_CASE("a head is switched off, the gate opens, and one click or Ctrl Z leads back",
+          "[gui][lesson][model]") {
+    TemporaryFolder folder;
+    Program::Options options;
+    options.state_folder = folder.file("state");
+    ModelLearner learner(options);
+    learner.turn_to("two-heads-that-copy", 4);
+    const std::string gate = gate_name(gate_of(learner.course()));
+    const auto done = [&] { return learner.course().of_open().done.contains(gate); };
+    CHECK_FALSE(done());
+    learner.act(ViewChange(AttentionChange(OpenHead{0, 4})));
+    CHECK_FALSE(learner.away());
+    CHECK_FALSE(done());
+    learner.act(Command(SetGain{4, 0}));
+    learner.settle();
+    CHECK(learner.away());
+    CHECK(done());
+    CHECK(screen_shows("You have changed the problem"));
+    learner.driver.key(GLFW_KEY_Z, GLFW_MOD_CONTROL);
+    learner.settle();
+    CHECK(learner.document().part()->edits.empty());
+    CHECK_FALSE(learner.away());
+    learner.driver.key(GLFW_KEY_Y, GLFW_MOD_CONTROL);
+    learner.settle();
+    CHECK(learner.away());
+    learner.press("Back to the lesson");
+    CHECK(learner.document().part()->edits.empty());
+    CHECK_FALSE(learner.away());
+    CHECK(learner.document().layer() == 2);
+    CHECK(learner.view().tab == LeftTab::course);
+    // The task stays done in the next run.
+    ModelLearner again(options);
+    again.act(LessonAction(OpenLesson{"two-heads-that-copy"}));
+    CHECK(again.course().of_open().done.contains(gate));
+}
+
+TEST_CASE("Show me changes the model of a page, and is a step that can be undone", "[gui][lesson][model]") {
+    ModelLearner learner;
+    learner.turn_to("what-does-this-head-do", 4);
+    const lesson::Gate& gate = gate_of(learner.course());
+    learner.send(ShowScene{gate.solution});
+    CHECK(learner.course().of_open().done.contains(gate_name(gate)));
+    REQUIRE(learner.document().part()->edits.contains(2));
+    CHECK(learner.document().part()->edits.at(2).gains[7] == 0.0F);
+    CHECK(learner.problem().gain(7) == 0.0F);
+    REQUIRE(learner.program.state().model.predictions.has_value());
+    CHECK(learner.program.state().model.predictions->likeliest.front().label == "·John");
+    CHECK(learner.program.state().model.predictions->edited);
+    CHECK(learner.away());
+    learner.act(MoveInHistory{-1});
+    learner.settle();
+    CHECK(learner.document().part()->edits.empty());
+    CHECK_FALSE(learner.away());
+}
+
+TEST_CASE("a text of one's own plays on, with values of its own", "[gui][lesson][model]") {
+    ModelLearner learner;
+    learner.turn_to("what-does-this-head-do", 6);
+    learner.act(ModelAction(TypePrompt{"When Tom and Anna went to the shop, Anna gave a book to"}));
+    learner.settle();
+    CHECK(learner.away());
+    CHECK(learner.course().of_open().done.contains(gate_name(gate_of(learner.course()))));
+    REQUIRE(learner.course().model != nullptr);
+    CHECK(learner.course().model->inputs.ids == learner.document().part()->inputs->ids);
+    learner.press("Back to the lesson");
+    CHECK_FALSE(learner.away());
+}
+
+TEST_CASE("from a model to a preset and back, page by page and in the history", "[gui][lesson][model]") {
+    ModelLearner learner;
+    learner.turn_to("positions", 3);
+    CHECK(learner.document().is_experiment());
+    CHECK(learner.course().model == nullptr);
+    learner.driver.key(GLFW_KEY_PAGE_DOWN);
+    learner.settle();
+    CHECK(learner.document().is_checkpoint());
+    CHECK(learner.document().layer() == 0);
+    learner.driver.key(GLFW_KEY_PAGE_UP);
+    learner.settle();
+    CHECK(learner.document().is_experiment());
+    CHECK_FALSE(learner.away());
+    learner.driver.key(GLFW_KEY_Z, GLFW_MOD_CONTROL);
+    learner.settle();
+    CHECK(learner.document().is_checkpoint());
+    CHECK(learner.away());
+    CHECK(learner.program.state().error.empty());
+}
+
+TEST_CASE("a click on a row of the panel of heads opens that head", "[gui][lesson][model]") {
+    ModelLearner learner;
+    learner.turn_to("what-does-this-head-do", 3);
+    REQUIRE(learner.click("panel L2 H4"));
+    learner.settle();
+    CHECK(learner.document().layer() == 2);
+    CHECK(learner.view().head == 4);
+    CHECK_FALSE(learner.away());
+}
+
+} // namespace headscope::test
