@@ -56,7 +56,8 @@ OpenedModel open_model(const checkpoint::TextModelPtr& model, const std::string&
         fail_input(model->name() +
                    " has an encoder and a decoder: write one of its three attentions with headscope trace "
                    "--model " +
-                   model->model->path() + " --stack cross (or encoder, decoder) -o FILE.safetensors, and open that file");
+                   model->model->path() +
+                   " --stack cross (or encoder, decoder) -o FILE.safetensors, and open that file");
     part->model = model;
     check_layer(model->model->architecture(), layer);
     progress.check();

@@ -126,7 +126,7 @@ void CourseDesk::follow(const Shown& shown) {
 void CourseDesk::follow_model(const Document& shown) {
     const auto* const given = std::get_if<ModelPartPtr>(&course_.given);
     if (given == nullptr || !shown.is_checkpoint() ||
-        (*given)->model->model->folder() != shown.part()->model->model->folder()) {
+        (*given)->model->model->path() != shown.part()->model->model->path()) {
         course_.pass = nullptr;
         course_.model = nullptr;
         return;

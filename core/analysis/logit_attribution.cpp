@@ -22,7 +22,7 @@ Vector numbers(const Tensor& tensor, std::int64_t first, std::int64_t count) {
 void require_plain(const checkpoint::Architecture& architecture, const checkpoint::Model& model) {
     if (architecture.norms.after_branch || architecture.norms.after_sum || !architecture.final_norm ||
         model.weight(WeightId::head_dense) != nullptr)
-        fail_input(model.folder() + " is a " + architecture.family +
+        fail_input(model.path() + " is a " + architecture.family +
                    " model, whose heads do not write straight into what the head reads; attribution to "
                    "logits needs norms before the branches and one before the head");
 }
