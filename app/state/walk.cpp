@@ -1,7 +1,7 @@
 #include "app/state/walk.h"
 
 #include "app/state/model_document.h"
-#include "core/checkpoint/families/block_stages.h"
+#include "core/checkpoint/model/block_stages.h"
 #include "core/trace/stage.h"
 
 #include <algorithm>

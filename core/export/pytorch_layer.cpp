@@ -1,7 +1,7 @@
 #include "core/export/pytorch_layer.h"
 
 #include "core/base/error.h"
-#include "core/checkpoint/families/block_stages.h"
+#include "core/checkpoint/model/block_stages.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/draw/kit/picture.h"
-#include "core/checkpoint/families/block_stages.h"
+#include "core/checkpoint/model/block_stages.h"
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 #include "core/checkpoint/run/model_run.h"
 
 #include "core/base/error.h"
-#include "core/checkpoint/families/block_stages.h"
+#include "core/checkpoint/model/block_stages.h"
 #include "core/checkpoint/model/layers.h"
 #include "core/checkpoint/model/model_edits.h"
 #include "core/checkpoint/run/forward_pass.h"

@@ -1,4 +1,4 @@
-#include "core/checkpoint/families/block_stages.h"
+#include "core/checkpoint/model/block_stages.h"
 #include "core/checkpoint/run/model_run.h"
 #include "tests/catch.h"
 #include "tests/core/checkpoint/run/model_case.h"

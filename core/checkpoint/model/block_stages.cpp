@@ -1,4 +1,4 @@
-#include "core/checkpoint/families/block_stages.h"
+#include "core/checkpoint/model/block_stages.h"
 
 #include <algorithm>
 
