@@ -39,7 +39,7 @@ Matrix behind_norm(const checkpoint::Model& model, const checkpoint::ForwardResu
     const Tensor& contributions =
         *run.layers[static_cast<std::size_t>(from.layer)].trace.stage(TensorId::contributions);
     const Tensor& read = *std::ranges::find_if(run.blocks, [&](const checkpoint::BlockRun& block) {
-                              return block.layer == layer && block.id == TensorId::resid_in;
+                              return block.place.layer == layer && block.id == TensorId::resid_in;
                           })->tensor;
     const std::int64_t T = read.shape()[1];
     Matrix x = Rows(read.data(), T, a.D);

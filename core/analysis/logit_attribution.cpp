@@ -29,7 +29,7 @@ void require_plain(const checkpoint::Architecture& architecture, const checkpoin
 
 const Tensor& stage(const checkpoint::ForwardResult& run, std::int64_t l, TensorId id) {
     return *std::ranges::find_if(run.blocks, [&](const checkpoint::BlockRun& block) {
-                return block.layer == l && block.id == id;
+                return block.place.layer == l && block.id == id;
             })->tensor;
 }
 

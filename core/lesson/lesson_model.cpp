@@ -85,7 +85,7 @@ const Tensor* tensor_of(const LessonModel& model, std::int64_t l, TensorId id) {
     if (id == TensorId::logits)
         return model.run.logits.get();
     const auto found = std::ranges::find_if(model.run.blocks, [&](const checkpoint::BlockRun& block) {
-        return block.id == id && (block.layer == l || block.layer < 0);
+        return block.id == id && (block.place.layer == l || block.place.layer < 0);
     });
     return found == model.run.blocks.end() ? nullptr : found->tensor.get();
 }
