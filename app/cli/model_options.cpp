@@ -12,6 +12,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iostream>
 
 namespace headscope::cli {
 
@@ -205,6 +206,23 @@ ModelGain parse_model_gain(const std::string& text, const checkpoint::Architectu
     return of;
 }
 
+namespace {
+
+/// Names the stages around the attention that were asked for and that the model has not.
+void tell_lacking(const StageSet& wanted, const checkpoint::ForwardResult& result,
+                  const std::string& family) {
+    std::string lacking;
+    for (const TensorInfo& row : block_table())
+        if (wanted.has(row.id) && row.id != TensorId::logits &&
+            std::ranges::find(result.blocks, row.id, &checkpoint::BlockRun::id) == result.blocks.end())
+            lacking += (lacking.empty() ? "" : ", ") + std::string(row.name);
+    if (!lacking.empty())
+        std::cerr << "headscope: this " << family << " model has no " << lacking
+                  << "; the other stages are written\n";
+}
+
+} // namespace
+
 void ModelOptions::run(const exporting::TraceExport& wanted, const std::vector<std::string>& gains,
                        float temperature, const std::string& device, const std::string& out) const {
     check_usage(gains);
@@ -225,6 +243,7 @@ void ModelOptions::run(const exporting::TraceExport& wanted, const std::vector<s
     options.temperature = temperature;
     const checkpoint::ForwardResult result = forward(model, inputs, options, device);
     exporting::export_model_trace(model, inputs, result, wanted, out);
+    tell_lacking(wanted.stages, result, model.architecture().family);
 }
 
 checkpoint::LayerRun ModelOptions::run_layer(StageSet stages, const std::vector<std::string>& gains,
