@@ -47,7 +47,7 @@ std::string gate_name(const lesson::Gate& gate) {
 }
 
 bool same_pass(const ModelPart& a, const ModelPart& b) {
-    return a.model->model->folder() == b.model->model->folder() && a.inputs->ids == b.inputs->ids &&
+    return a.model->model->path() == b.model->model->path() && a.inputs->ids == b.inputs->ids &&
            !first_difference(a.edits, b.edits);
 }
 

@@ -39,7 +39,7 @@ checkpoint::ForwardResult whole_pass(const std::string& folder, const checkpoint
 Trace trace_of(const checkpoint::ForwardResult& result, std::int64_t layer) {
     Trace trace = result.layers[static_cast<std::size_t>(layer)].trace;
     for (const checkpoint::BlockRun& block : result.blocks)
-        if (block.layer == layer || block.layer < 0)
+        if (block.place.layer == layer || block.place.layer < 0)
             trace.slot(block.id) = block.tensor;
     trace.slot(TensorId::logits) = result.logits;
     return trace;
