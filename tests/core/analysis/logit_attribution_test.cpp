@@ -48,7 +48,7 @@ TEST_CASE("the parts of a logit add up to it, for every kind of norm and residua
     for (const char* name : {"gpt2_tiny", "gpt_neox_tiny", "gptj_tiny", "llama_tiny_tied",
                              "llama_tiny_untied", "qwen2_tiny_bf16", "bloom_tiny", "phi_tiny", "opt_tiny"}) {
         CAPTURE(name);
-        const lesson::LessonModel model = run_ids(test::test_data("/models/") + name, {3, 7, 5, 11, 2, 9});
+        const lesson::LessonModel model = run_ids(test_data("/models/") + name, {3, 7, 5, 11, 2, 9});
         for (const std::int64_t position : {0, 3, 5}) {
             const auto sum = [&](std::int64_t token, std::optional<std::int64_t> against) {
                 double all = 0;
@@ -80,7 +80,7 @@ TEST_CASE("what heads of pocket write towards a name is what PyTorch gives", "[a
 }
 
 TEST_CASE("a model whose branches pass a norm of their own has no direct attribution", "[attribution]") {
-    const lesson::LessonModel model = run_ids(test::test_data("/models/gemma2_tiny"), {3, 7, 5});
+    const lesson::LessonModel model = run_ids(test_data("/models/gemma2_tiny"), {3, 7, 5});
     CHECK_THROWS_WITH(logit_attribution(*model.model->model, model.run, 0, 1, {}),
                       Contains("do not write straight"));
     CHECK_THROWS_WITH(cut_path(*model.model->model, model.run, {0, 0}, {1, 0}, *engine::make_engine("cpu")),

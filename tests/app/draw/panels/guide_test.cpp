@@ -172,6 +172,8 @@ Expected expected(const Shown& s, StageGroup group, const Place& p) {
         e.may.insert(number(1.0 / static_cast<double>(d.H), 2));
         break;
     }
+    default: // around attention, which no preset has
+        break;
     }
     e.may.insert(e.must.begin(), e.must.end());
     return e;

@@ -24,7 +24,7 @@ ForwardResult run_whole(const Model& model, const ModelInputs& inputs) {
 std::vector<TensorId> ids_of(const ForwardResult& result, std::int64_t layer) {
     std::vector<TensorId> ids;
     for (const BlockRun& block : result.blocks)
-        if (block.layer == layer)
+        if (block.place.layer == layer)
             ids.push_back(block.id);
     return ids;
 }
@@ -75,8 +75,8 @@ TEST_CASE("a layer of a run has the numbers of run_model around its attention, b
             CHECK(same_bits(*(*run->block(l, progress))[layer_stages(model->architecture(), l).back()],
                             *run->hidden(l + 1)));
         for (const BlockRun& block : expected.blocks) {
-            INFO("layer " << block.layer << " " << tensor_info(block.id).name);
-            const BlockTracePtr got = block.layer < 0 ? ends : run->block(block.layer, progress);
+            INFO("layer " << block.place.layer << " " << tensor_info(block.id).name);
+            const BlockTracePtr got = block.place.layer < 0 ? ends : run->block(block.place.layer, progress);
             REQUIRE((*got)[block.id] != nullptr);
             if (block.id != TensorId::probabilities) {
                 CHECK(same_bits(*(*got)[block.id], *block.tensor));
