@@ -136,7 +136,10 @@ std::optional<LessonPanel> read_panel(const Fence& fence, std::vector<LessonFaul
         std::string names;
         for (const auto& [name, read] : kinds)
             names += (names.empty() ? "" : ", ") + name;
-        fields.fault("kind", "the panel has no \"kind\" that is known; add kind: and one of " + names);
+        const std::optional<std::string> given = fields.text("kind");
+        fields.fault("kind",
+                     (given ? "\"kind\" of the panel is \"" + *given + "\"" : "the panel has no \"kind\"") +
+                         "; it should be one of " + names);
         return {};
     }
     kind->second(fields, panel);

@@ -119,7 +119,7 @@ TEST_CASE("every lesson turns to its end without an error, each page with its ow
         for (int page = 0; page < learner.course().pages(); ++page) {
             INFO("page " << page);
             learner.act(LessonAction(GoToPage{page}));
-            CHECK(learner.program.state().error.empty());
+            CHECK(learner.program.state().error == "");
             CHECK_FALSE(learner.away());
             CHECK(learner.course().page == page);
         }

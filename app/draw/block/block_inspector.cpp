@@ -90,6 +90,17 @@ void add_writes(Sheet& sheet, const CellAddress& cell) {
                      about(format.approximate) + number(act * to, format.decimals));
 }
 
+/// The experts that the token uses, and their shares.
+int add_experts(Sheet& sheet, const CellAddress& cell) {
+    sheet.section("Experts", "share of each");
+    const auto shares = row_of(sheet.context.shown, router, cell.at[1]);
+    for (std::size_t expert = 0; expert < shares.size(); ++expert)
+        if (shares[expert] > 0)
+            sheet.row("expert " + n(static_cast<std::int64_t>(expert)),
+                      number(static_cast<double>(shares[expert]), 3));
+    return 3;
+}
+
 int add_activation(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
     const bool gated = shown.tensor(mlp_gate) != nullptr;
@@ -301,7 +312,7 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
     if (norm_at(shown, cell.tensor))
         return add_norm(sheet, cell);
     if (cell.tensor == mlp_out)
-        return shown.tensor(mlp_act) == nullptr ? 2 : add_product(sheet, cell);
+        return shown.tensor(mlp_act) == nullptr ? add_experts(sheet, cell) : add_product(sheet, cell);
     if (made_from(shown, cell.tensor).size() > 1)
         return add_residual(sheet, cell);
     sheet.section("Comes from");

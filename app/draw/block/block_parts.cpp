@@ -110,6 +110,8 @@ std::string formula_around(const Shown& shown, TensorId id) {
     default:
         if (norm_at(shown, id))
             return norm_formula(shown, id);
+        if ((id == mlp_raw || id == mlp_out) && architecture.experts > 0)
+            return name + " = sum of the chosen experts’ outputs, each times its share";
         if (id == mlp_raw || id == mlp_out)
             return product("W_out", checkpoint::WeightId::mlp_out_bias, " + b_out");
         return name + " = " + sum_of(from);

@@ -24,7 +24,7 @@ ForwardResult run_whole(const Model& model, const ModelInputs& inputs) {
 std::vector<TensorId> ids_of(const ForwardResult& result, std::int64_t layer) {
     std::vector<TensorId> ids;
     for (const BlockRun& block : result.blocks)
-        if (block.place.layer == layer)
+        if (block.place.layer == layer && block.id != TensorId::router) // which has no stop of its own
             ids.push_back(block.id);
     return ids;
 }
@@ -127,6 +127,8 @@ TEST_CASE("every stage around attention follows from what made_from names") {
                               std::sqrt(square + architecture.norm_eps) *
                               static_cast<double>(block->weights[norm->weight]->data()[column]) +
                           (bias == nullptr ? 0.0 : static_cast<double>(bias->data()[column])));
+            } else if (architecture.experts > 0 && from.front() == TensorId::mlp_act) {
+                CHECK((*block)[TensorId::mlp_act] == nullptr); // each expert has its own
             } else if (id == TensorId::mlp_act) {
                 const double up =
                     from.size() > 1 ? static_cast<double>(at(*(*block)[from[1]], row, column)) : 1.0;
