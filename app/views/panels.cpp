@@ -180,12 +180,19 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
         return tab == LeftTab::start || (tab == LeftTab::course && !learning) ||
                (tab == LeftTab::guide && learning && open != LeftTab::guide);
     };
+    std::vector<std::pair<const char*, LeftTab>> shown;
+    const figure::Point tip{area.right() - 26, area.y + 22};
+    float room = tip.x - 12 - x;
     for (const auto& [name, tab] : tabs) {
         if (left_out(tab))
             continue;
         if (given && tab != LeftTab::heads && tab != LeftTab::tensors)
             continue; // weights alone have nothing to explain step by step nor to edit
-        const char* label = given && tab == LeftTab::tensors ? "Source" : name;
+        shown.emplace_back(given && tab == LeftTab::tensors ? "Source" : name, tab);
+        room -= tools.measure(shown.back().first, figure::Font::ui_semibold, 13);
+    }
+    const float gap = std::clamp(room / static_cast<float>(shown.size() - 1), 6.0F, 13.0F);
+    for (const auto& [label, tab] : shown) {
         // A newcomer's list of lessons lies behind the Start page.
         const bool on = state.view.tab == tab || (tab == LeftTab::start && state.view.tab == LeftTab::course);
         const float width = tools.measure(label, figure::Font::ui_semibold, 13);
@@ -199,9 +206,8 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
                 figure::RectItem{.area = {x, area.y + strip_height - 2, width, 2}, .fill = theme.ink});
         picture.hotspots.push_back(
             {{x - 6, area.y, width + 12, strip_height}, label, ViewChange(ShowTab{tab}), {}});
-        x += width + 13;
+        x += width + gap;
     }
-    const figure::Point tip{area.right() - 26, area.y + 22};
     picture.scene.add(figure::LineItem{{tip.x + 5, tip.y - 5}, tip, theme.muted, 1.5F});
     picture.scene.add(figure::LineItem{tip, {tip.x + 5, tip.y + 5}, theme.muted, 1.5F});
     // Beside the last tab where there is room, never narrower than the chevron.

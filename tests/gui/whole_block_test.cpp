@@ -169,6 +169,9 @@ TEST_CASE("a click on the strip and on the map goes where it says", "[model]") {
     Desk desk;
     desk.open(test_data("/models/gpt2_tiny"), ids_typed);
     CHECK(desk.view().group == StageGroup::weights);
+    desk.act(
+        ViewChange(GoTo{StageGroup::norm2})); // with attention open, the MLP stands behind a chip of dots
+    desk.settle();
     desk.press("group MLP");
     CHECK(desk.view().group == StageGroup::mlp_pre);
     CHECK(screen_shows("mlp_pre[0]["));

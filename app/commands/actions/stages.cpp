@@ -5,10 +5,10 @@ namespace headscope::app {
 namespace {
 
 bool has_lessons(const Situation& now) {
-    return !now.checkpoint && !now.weights_alone;
+    return now.lesson || (!now.checkpoint && !now.weights_alone);
 }
 bool has_layers(const Situation& now) {
-    return now.checkpoint;
+    return now.checkpoint && !now.lesson; // whose pages these keys turn
 }
 std::string needs_lesson(const Situation& now) {
     return now.lesson ? "" : "No lesson is open";

@@ -121,6 +121,7 @@ void Desk::open(const std::string& path, const std::string& text) {
 }
 
 void Desk::press(const std::string& label) {
+    INFO(label);
     REQUIRE(click(label));
     settle();
     settle();
