@@ -186,7 +186,9 @@ bool watch_gates(CourseState& course, const Shown& shown, const ViewState& view)
 std::vector<Action> view_of(const lesson::StepScene& scene, const Problem& problem) {
     std::vector<Action> actions;
     const auto change = [&](const ViewChange& one) { actions.emplace_back(one); };
-    const StageGroup group = scene.stage.value_or(StageGroup::weights);
+    const StageGroup asked = scene.stage.value_or(StageGroup::weights);
+    // Only a checkpoint has stops around attention.
+    const StageGroup group = is_around(asked) && !scene.model ? StageGroup::weights : asked;
     std::int64_t row = -1;
     if (scene.row && scene.row->kind != lesson::TargetIndex::Kind::all)
         row = lesson::query_row(*scene.row, problem);

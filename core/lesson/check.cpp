@@ -256,6 +256,9 @@ private:
     }
 
     static LessonState with_view(LessonState state, const StepScene& scene) {
+        if (scene.stage && is_around(*scene.stage) && !scene.model)
+            fail_input("the stage \"" + std::string(group_info(*scene.stage).label) +
+                       "\" stands around attention, where a preset has nothing; add model: pocket");
         if (scene.stage)
             state.stage = group_info(*scene.stage).label;
         state.head = scene.head.value_or(0);

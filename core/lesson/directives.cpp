@@ -19,8 +19,9 @@ StageGroup find_group(const std::string& name) {
     for (int i = 0; i < group_count; ++i)
         if (const auto group = static_cast<StageGroup>(i); group_info(group).label == name)
             return group;
-    if (const auto stage = find_stage(name))
-        return tensor_info(*stage).group;
+    for (const auto& stage : {find_stage(name), find_block_stage(name)})
+        if (stage)
+            return tensor_info(*stage).group;
     fail_input("there is no stage \"" + name + "\"");
 }
 
