@@ -362,8 +362,10 @@ TEST_CASE("a task below the fold is told of, and a click goes to it", "[gui][les
         for (int page = 1; page <= learner.course().steps(); ++page) {
             INFO(lesson->id << ", step " << page);
             learner.act(LessonAction(GoToPage{page}));
-            learner.settle();
-            learner.driver.wait(2);
+            for (int round = 0; round < 4; ++round) { // the page's model, then the values that it gives
+                learner.settle();
+                learner.driver.wait(6);
+            }
             const auto& blocks = learner.course().step()->blocks;
             const bool task = std::ranges::any_of(blocks, [](const lesson::LessonBlock& block) {
                 return std::holds_alternative<lesson::Gate>(block) ||
