@@ -235,6 +235,21 @@ std::optional<Shown> Workspace::take_results() {
     return before;
 }
 
+std::optional<ViewState> Workspace::view_behind() const {
+    const Shown& shown = state_.shown;
+    if (shown.trace == nullptr)
+        return {};
+    ViewState within = state_.view;
+    clamp_to(within, shown.dims());
+    const bool weights_only = shown.document->shows_weights();
+    if (weights_only)
+        within.group = StageGroup::weights;
+    const bool same = within.head == state_.view.head && within.other == state_.view.other;
+    if (same && !weights_only && shown.dims() == state_.document->problem.dims)
+        return {};
+    return within;
+}
+
 void Workspace::settle() {
     session_->settle();
     runner_.wait();

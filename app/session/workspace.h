@@ -59,6 +59,12 @@ public:
     std::optional<Shown> take_results();
     /// Whether results of the session, the engine or the devices are still to come.
     bool busy() const { return session_->busy() || runner_.busy() || engines_.busy(); }
+    /// Whether the document's own trace is on screen, and no other layer of it is still to come.
+    bool shows_document() const {
+        return state_.shown.document == state_.document && session_->not_now().empty();
+    }
+    /// The view brought to what is on screen, while that lags behind the document; empty when it does not.
+    std::optional<ViewState> view_behind() const;
     /// Blocks until everything is computed; take_results() then takes the trace. For pictures and tests.
     void settle();
 

@@ -145,25 +145,11 @@ std::string Program::report(float scale) const {
     return app::report(state_, canvas_, scale, settled, focus_.visible());
 }
 
-void Program::follow_shown() {
-    state_.view_behind.reset();
-    if (state_.shown.trace == nullptr)
-        return;
-    ViewState within = state_.view;
-    clamp_to(within, state_.shown.dims());
-    const bool weights_only = state_.shown.document->shows_weights();
-    if (weights_only)
-        within.group = StageGroup::weights;
-    if (weights_only || state_.shown.dims() != state_.document->problem.dims ||
-        within.head != state_.view.head || within.other != state_.view.other)
-        state_.view_behind = std::move(within);
-}
-
 void Program::frame(Surface& surface, double now) {
     take_results();
     files_.frame(now);
     compare_.follow();
-    follow_shown();
+    state_.view_behind = workspace_.view_behind();
     const double since = last_frame_ < 0 ? 0 : std::min(now - last_frame_, 0.1);
     last_frame_ = now;
     const StageGroup stage = state_.view.group;
@@ -226,7 +212,7 @@ void Program::frame(Surface& surface, double now) {
         moving_ = true;
     }
     // What is still on screen of the page before would open this page's gates.
-    if (state_.shown.document == state_.document)
+    if (workspace_.shows_document())
         moving_ = course_.watch(state_.shown, state_.view) || moving_;
 }
 

@@ -58,8 +58,6 @@ private:
     void change_view(const ViewChange& change);
     void open_lesson(const std::string& path);
     void run_lesson(const LessonAction& action);
-    /// `AppState::view_behind` for what is on screen.
-    void follow_shown();
     void draw(const ProgramLayout& places, const ViewTools& tools, FocusRing& dialogs);
 
     AppState state_;

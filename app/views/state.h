@@ -22,7 +22,7 @@ struct Asked {
 
 /// Everything the views draw from. Only the program changes it.
 struct AppState : SessionState {
-    /// `view` brought to what `shown` has, while that lags behind a document with other sizes.
+    /// As Workspace::view_behind() gives it.
     std::optional<ViewState> view_behind;
     const ViewState& drawn_view() const { return view_behind ? *view_behind : view; }
     Comparison compare; ///< follows `shown`

@@ -359,12 +359,10 @@ TEST_CASE("a task below the fold is told of, and a click goes to it", "[gui][les
     int told = 0, in_sight = 0;
     for (const auto& lesson : learner.course().lessons) {
         learner.act(LessonAction(OpenLesson{lesson->id}));
-        if (lesson->scene.model)
-            continue; // its values come later than its page, which moves the task
         for (int page = 1; page <= learner.course().steps(); ++page) {
             INFO(lesson->id << ", step " << page);
             learner.act(LessonAction(GoToPage{page}));
-            for (int round = 0; round < 4; ++round) { // the page's model, then the values that it gives
+            for (int round = 0; round < 2; ++round) { // the page's model, then the values that it gives
                 learner.settle();
                 learner.driver.wait(6);
             }
@@ -373,6 +371,7 @@ TEST_CASE("a task below the fold is told of, and a click goes to it", "[gui][les
                 return std::holds_alternative<lesson::Gate>(block) ||
                        std::holds_alternative<lesson::FillTable>(block);
             });
+            CHECK(learner.course().of_open().done.empty()); // a page does not solve its own task
             const ScreenItem* const way = reachable("Your turn");
             if (!task) {
                 CHECK(way == nullptr);
