@@ -63,11 +63,10 @@ OfferedModel offered(const checkpoint::LocalModel& model) {
 } // namespace
 
 std::string model_summary(const checkpoint::LocalModel& model) {
-    return model.family.empty()
-               ? ""
-               : model.family + ", " + std::to_string(model.layers) + " layers × " + std::to_string(model.H) +
-                     " heads, " + parameters_text(model.parameters) + " parameters, " +
-                     bytes_text(static_cast<std::int64_t>(model.bytes));
+    return model.family.empty() ? ""
+                                : model.family + ", " + counted(model.layers, "layer") + " × " +
+                                      counted(model.H, "head") + ", " + parameters_text(model.parameters) +
+                                      " parameters, " + bytes_text(static_cast<std::int64_t>(model.bytes));
 }
 
 OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::path& last_folder) {

@@ -15,7 +15,7 @@ namespace {
 
 std::string facts_text(const checkpoint::TextModel& text) {
     const checkpoint::Architecture& c = text.model->architecture();
-    std::string out = text.model->path() + "\n" + c.family + ": " + std::to_string(c.layers) + " layers, D " +
+    std::string out = text.model->path() + "\n" + c.family + ": " + counted(c.layers, "layer") + ", D " +
                       grouped(c.D) + ", H " + std::to_string(c.H);
     if (c.Hkv != c.H)
         out += ", Hkv " + std::to_string(c.Hkv);

@@ -100,8 +100,7 @@ Field heads_field(const AppState& state) {
         const bool even = width % H == 0 && (dims.H * dims.dv) % H == 0 && H % group == 0;
         if (!even || (width > 64 && (H & (H - 1)) != 0 && H != dims.H))
             continue;
-        field.choices.push_back({std::to_string(H) + (H == 1 ? " head" : " heads"), Command(SetHeads{H}),
-                                 H == dims.H,
+        field.choices.push_back({counted(H, "head"), Command(SetHeads{H}), H == dims.H,
                                  "The same W columns dealt to " + std::to_string(H) + " heads of width " +
                                      std::to_string(width / H)});
     }

@@ -379,8 +379,7 @@ std::string say_weight(const Shown& shown, const CellAddress& cell) {
 
 std::string say_mean(const Shown& shown, const CellAddress& cell) {
     const std::int64_t H = shown.dims().H;
-    return "of all that " + query_at(shown, cell, 1) + " reads, averaged over " +
-           (H == 1 ? "1 head" : n(H) + " heads");
+    return "of all that " + query_at(shown, cell, 1) + " reads, averaged over " + counted(H, "head");
 }
 
 std::string say_value_sum(const Shown& shown, const CellAddress& cell) {

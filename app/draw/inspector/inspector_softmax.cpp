@@ -155,7 +155,7 @@ void write_softmax(Sheet& sheet, const Softmax& softmax, const SumFormat& exp, c
 std::string mask_name(const Problem& problem, const std::vector<RuleSays>& rules) {
     if (problem.mask.empty())
         return "none";
-    return rules.size() == 1 ? "1 rule" : std::to_string(rules.size()) + " rules";
+    return counted(std::ssize(rules), "rule");
 }
 
 } // namespace

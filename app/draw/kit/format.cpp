@@ -71,6 +71,10 @@ std::string grouped(std::int64_t count) {
     return std::string(count < 0 ? minus : "") + digits;
 }
 
+std::string counted(std::int64_t count, std::string_view one) {
+    return grouped(count) + " " + std::string(one) + (count == 1 ? "" : "s");
+}
+
 std::string flops_text(std::int64_t flops) {
     const auto value = static_cast<double>(flops);
     if (value < 1e3)

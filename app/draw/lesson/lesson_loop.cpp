@@ -61,8 +61,7 @@ void draw_loop(PanelColumn& column, const lesson::LoopFigure& figure) {
     column.y += 19;
     for (const analysis::ProjectionPair& pair : figure.projections) {
         draw_text(column.picture, column.context, column.x, column.y + 13,
-                  std::string(tensor_info(pair.whole).symbol) + ", " + std::to_string(pair.heads) +
-                      (pair.heads == 1 ? " head" : " heads"),
+                  std::string(tensor_info(pair.whole).symbol) + ", " + counted(pair.heads, "head"),
                   figure::Font::ui, 12.5F, theme.text);
         put(first, loop_difference(pair.difference), figure::Font::mono_semibold, theme.ink);
         put(column.right(), loop_difference(pair.without_transpose), figure::Font::mono, theme.text);

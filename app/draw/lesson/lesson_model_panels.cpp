@@ -108,8 +108,7 @@ void draw_sampling(PanelColumn& column, const lesson::SamplingFigure& figure) {
                   ", drawn with " + number(row.kept, 4));
     }
     column.y += 3;
-    column.words(grouped(figure.kept) + (figure.kept == 1 ? " token" : " tokens") +
-                     " can be drawn. A tick marks the model's own probability.",
+    column.words(counted(figure.kept, "token") + " can be drawn. A tick marks the model's own probability.",
                  theme.muted);
 }
 

@@ -72,6 +72,8 @@ std::string column_word(const Document& document, std::int64_t h);
 std::string head_word(const DrawContext& context, std::int64_t h);
 std::string pair_word(const DrawContext& context, std::int64_t a, std::int64_t b);
 std::string mean_word(const DrawContext& context);
+/// "2 layers × 8 heads".
+std::string set_size_text(const AttentionInfo& info);
 /// Why a row of the set has only zeros.
 std::string why_empty(const DrawContext& context);
 

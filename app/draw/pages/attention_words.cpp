@@ -18,7 +18,7 @@ std::string capital(std::string words) {
 
 /// "average of 12 heads".
 std::string averaged_text(std::int64_t count, const char* what) {
-    return "average of " + grouped(count) + " " + what + (count == 1 ? "" : "s");
+    return "average of " + counted(count, what);
 }
 
 std::string averaged_over(const AttentionInfo& info, std::int64_t l, std::int64_t h) {
@@ -129,10 +129,15 @@ std::string pair_word(const DrawContext& context, std::int64_t a, std::int64_t b
     return head_word(context, a) + " − " + second;
 }
 
+std::string set_size_text(const AttentionInfo& info) {
+    return counted(info.own_layers(), info.axis == SetAxis::layers ? "layer" : "sequence") + " × " +
+           counted(info.own_heads(), "head");
+}
+
 std::string mean_word(const DrawContext& context) {
     const AttentionSetPtr& given = context.shown.document->shown_weights();
     const std::int64_t H = given == nullptr ? context.dims().H : given->info().own_heads();
-    return "Mean over " + std::to_string(H) + (H == 1 ? " head" : " heads");
+    return "Mean over " + counted(H, "head");
 }
 
 std::string why_empty(const DrawContext& context) {

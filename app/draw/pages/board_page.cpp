@@ -294,9 +294,7 @@ Picture draw_board_page(const DrawContext& context, float from, float to) {
     const Grid grid = grid_of(context);
     picture.scene.width = std::max(grid.right() + board_pad, context.width);
     picture.scene.height = std::max(grid.bottom() + foot_of(context), context.height);
-    const std::string rows = info.axis == SetAxis::layers ? " layers × " : " sequences × ";
-    draw_page_head(picture, context, "All heads",
-                   std::to_string(info.own_layers()) + rows + std::to_string(info.own_heads()) + " heads");
+    draw_page_head(picture, context, "All heads", set_size_text(info));
     draw_head_numbers(picture, context, grid);
     const BoardRows seen{row_at(grid, from), row_at(grid, to)};
     for (std::int64_t l = seen.first; l <= seen.last; ++l) {

@@ -10,10 +10,6 @@ namespace {
 
 constexpr float text_size = 13.0F;
 
-std::string cells_text(std::int64_t count) {
-    return grouped(count) + (count == 1 ? " cell" : " cells");
-}
-
 /// The present state of the switch, in one sentence.
 std::string sentence_of(const DrawContext& context) {
     const Comparison& compare = *context.compare;
@@ -34,12 +30,12 @@ std::string sentence_of(const DrawContext& context) {
     if (change->changed == 0)
         text = name + ": no number differs from A.";
     else if (context.showing == Compare::now)
-        text = cells_text(change->changed) + " of " + name + " differ from A (" + compare.name() + ").";
+        text = counted(change->changed, "cell") + " of " + name + " differ from A (" + compare.name() + ").";
     else if (change->largest_at)
         text = "Largest change: " + address_text(context.shown, {id, *change->largest_at}) + ", " +
                signed_number(change->largest, std::abs(change->largest) < 0.01F ? 4 : 2) + ".";
     if (change->masked_in_one > 0)
-        text += (text.empty() ? "" : " ") + cells_text(change->masked_in_one) + " masked in one only.";
+        text += (text.empty() ? "" : " ") + counted(change->masked_in_one, "cell") + " masked in one only.";
     if (analysis::words_differ(compare.baseline().problem(), compare.now().problem()))
         text += " The words differ: cells are compared place by place.";
     return text;

@@ -76,7 +76,7 @@ std::string changed_text(const DrawContext& context, TensorId input, const std::
     const analysis::TensorDifference* change = context.compare->of(input);
     if (change == nullptr || change->changed == 0)
         return otherwise;
-    return grouped(change->changed) + (change->changed == 1 ? " cell changed" : " cells changed");
+    return counted(change->changed, "cell") + " changed";
 }
 
 } // namespace headscope::app

@@ -101,14 +101,6 @@ void draw_listed(Sheet& sheet, std::vector<Placed> heads, const std::string& tit
                         sheet.context.theme.muted);
 }
 
-std::string count_text(const AttentionInfo& info) {
-    const auto plural = [](std::int64_t n, const std::string& one) {
-        return grouped(n) + " " + one + (n == 1 ? "" : "s");
-    };
-    return plural(info.own_layers(), info.axis == SetAxis::layers ? "layer" : "sequence") + " × " +
-           plural(info.own_heads(), "head");
-}
-
 } // namespace
 
 Picture draw_patterns_panel(const DrawContext& context) {
@@ -118,7 +110,7 @@ Picture draw_patterns_panel(const DrawContext& context) {
         return sheet.finish();
     const AttentionInfo& info = context.board->info();
     sheet.y = 18;
-    sheet.put(sheet.left, count_text(info), sheet.width(), figure::Font::ui_semibold, 18, theme.ink);
+    sheet.put(sheet.left, set_size_text(info), sheet.width(), figure::Font::ui_semibold, 18, theme.ink);
     sheet.y += 32;
     sheet.paragraph(info.Tq == info.Tk
                         ? "Each head is labelled by what it measurably does on these tokens: the kind of "

@@ -44,8 +44,7 @@ void write_bytes(Sheet& sheet) {
     const checkpoint::Architecture& model = context.shown.document->part()->model->model->architecture();
     const std::int64_t row = model.layers * model.Hkv * 2 * model.dk * std::int64_t{sizeof(float)};
     sheet.row(grouped(dims.Tk) + " rows × " + bytes_text(row), bytes_text(dims.Tk * row), true);
-    sheet.paragraph("All " + std::to_string(model.layers) + " layers, K and V of " +
-                        std::to_string(model.Hkv) + (model.Hkv == 1 ? " head" : " heads") +
+    sheet.paragraph("K and V of " + counted(model.layers, "layer") + ", " + counted(model.Hkv, "head") +
                         " each, as float32; room for " + grouped(model.longest_text()) + " rows." +
                         (model.Hkv < model.H ? " One for each of the " + std::to_string(model.H) +
                                                    " query heads would take " +

@@ -50,7 +50,7 @@ inline std::string n(std::int64_t i) {
 }
 
 inline std::string count(std::int64_t i, const std::string& thing) {
-    return n(i) + " " + thing + (i == 1 ? "" : "s");
+    return counted(i, thing);
 }
 
 /// "column 3" or "columns 0 to 3".

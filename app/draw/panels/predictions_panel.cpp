@@ -67,7 +67,7 @@ void write_branch(Sheet& sheet, std::int64_t after, std::int64_t written) {
         return;
     draw_button(sheet.picture, sheet.context, {sheet.left, sheet.y, sheet.width(), 30},
                 "Write on from this token", ModelAction(TakeBack{after}), false,
-                "Takes back the " + std::to_string(after) + (after == 1 ? " token" : " tokens") +
+                "Takes back the " + counted(after, "token") +
                     " behind it, so that another one can follow; undo brings them back");
     sheet.y += 42;
 }

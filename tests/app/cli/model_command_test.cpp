@@ -251,7 +251,7 @@ TEST_CASE(
     CHECK((found[1].at("layers") == 2 && found[1].at("H") == 4 && found[1].at("parameters") > 1000));
     const ProgramRun text = run_program({"model", "list", examples}, "", places);
     CHECK(text.code == 0);
-    CHECK_THAT(text.out, Contains("good_scored.gguf\n  llama, 1 layers") &&
+    CHECK_THAT(text.out, Contains("good_scored.gguf\n  llama, 1 layer ") &&
                              Contains("tokenizer: llama in the file") && Contains("does not run: ") &&
                              Contains("someone/tiny"));
     check_failure({"model", "list", folder.file("nowhere")}, 1, "nowhere");
