@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 namespace headscope::app {
 
@@ -18,16 +19,42 @@ std::string head_text(analysis::HeadPlace head) {
     return "L" + std::to_string(head.layer) + " H" + std::to_string(head.head);
 }
 
-/// A table of a panel: a first column at the left edge, the others with their right edges spread evenly.
+/// The texts of one row of a table, from left to right.
+using Words = std::vector<std::string>;
+
+/// A table of a panel: a first column at the left edge, the others aligned at their right edges. What its
+/// texts leave of the panel's width stands between the columns, the same everywhere.
 class PanelTable {
 public:
-    PanelTable(PanelColumn& column, float first, std::size_t count)
-        : column_(column), first_(first),
-          step_((column.width - first) / static_cast<float>(std::max<std::size_t>(count, 1))) {}
+    /// As wide as these texts: a head in the interface's font, and rows with numbers. All rows have one
+    /// length.
+    PanelTable(PanelColumn& column, const Words& head, const std::vector<Words>& rows) : column_(column) {
+        std::vector<float> widths;
+        for (const std::string& text : head)
+            widths.push_back(column.context.measure(text, figure::Font::ui, table_text));
+        for (const Words& row : rows)
+            for (std::size_t n = 0; n < row.size(); ++n)
+                widths[n] =
+                    std::max(widths[n], column.context.measure(row[n], figure::Font::mono, table_text));
+        const float texts = std::accumulate(widths.begin(), widths.end(), 0.0F);
+        const float between = (column.width - texts) / static_cast<float>(widths.size() - 1);
+        float right = column.x + widths.front();
+        for (std::size_t n = 1; n < widths.size(); ++n)
+            right_edges_.push_back(right += between + widths[n]);
+    }
+    /// A name and one value.
+    explicit PanelTable(PanelColumn& column) : column_(column), right_edges_{column.right()} {}
 
     void put(std::size_t n, const std::string& text, figure::Font font, figure::Color colour) {
-        draw_text(column_.picture, column_.context, column_.x + first_ + step_ * static_cast<float>(n + 1),
-                  baseline(), text, font, table_text, colour, figure::Align::right);
+        draw_text(column_.picture, column_.context, right_edges_[n], baseline(), text, font, table_text,
+                  colour, figure::Align::right);
+    }
+    void head(const Words& words, const std::string& tip) {
+        const figure::Color muted = column_.context.theme.muted;
+        name(words.front(), figure::Font::ui, muted);
+        for (std::size_t n = 1; n < words.size(); ++n)
+            put(n - 1, words[n], figure::Font::ui, muted);
+        end(tip);
     }
     void name(const std::string& text, figure::Font font, figure::Color colour) {
         draw_text(column_.picture, column_.context, column_.x, baseline(), text, font, table_text, colour);
@@ -49,7 +76,7 @@ private:
     float baseline() const { return figure::baseline_for(column_.y + table_row / 2, table_text); }
 
     PanelColumn& column_;
-    float first_, step_;
+    std::vector<float> right_edges_; ///< of all columns but the first
 };
 
 /// How a column of heads is called, and what it says.
@@ -87,10 +114,8 @@ void draw_bar(PanelColumn& column, float x, float length, double share, figure::
 void draw_sampling(PanelColumn& column, const lesson::SamplingFigure& figure) {
     const Theme& theme = column.context.theme;
     constexpr float name = 84, value = 58;
-    PanelTable table(column, name, 1);
-    table.name("token", figure::Font::ui, theme.muted);
-    table.put(0, "drawn with", figure::Font::ui, theme.muted);
-    table.end("How likely each token is drawn");
+    PanelTable table(column);
+    table.head({"token", "drawn with"}, "How likely each token is drawn");
     const float x = column.x + name, length = column.width - name - value;
     double most = 0;
     for (const lesson::SamplingFigure::Row& row : figure.rows)
@@ -114,21 +139,27 @@ void draw_sampling(PanelColumn& column, const lesson::SamplingFigure& figure) {
 
 void draw_heads_table(PanelColumn& column, const lesson::HeadsFigure& figure) {
     const Theme& theme = column.context.theme;
-    PanelTable table(column, 52, figure.columns.size());
-    table.name("head", figure::Font::ui, theme.muted);
+    Words head{"head"};
     std::string says;
-    for (std::size_t n = 0; n < figure.columns.size(); ++n) {
-        const auto [title, explains] = column_words(figure.columns[n]);
-        table.put(n, title, figure::Font::ui, theme.muted);
+    for (const std::string& id : figure.columns) {
+        const auto [title, explains] = column_words(id);
+        head.push_back(title);
         says += (says.empty() ? "" : "; ") + title + ": " + explains;
     }
-    table.end(says);
+    std::vector<Words> rows;
     for (const lesson::HeadsFigure::Row& row : figure.rows) {
-        table.opens(row.head);
-        table.name(head_text(row.head), figure::Font::ui_medium, theme.ink);
+        Words& words = rows.emplace_back(Words{head_text(row.head)});
         for (std::size_t n = 0; n < row.cells.size(); ++n)
-            table.put(n, cell_text(figure.columns[n], row.cells[n]), figure::Font::mono, theme.ink);
-        table.end("Click to open " + head_text(row.head) + ". " + says);
+            words.push_back(cell_text(figure.columns[n], row.cells[n]));
+    }
+    PanelTable table(column, head, rows);
+    table.head(head, says);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        table.opens(figure.rows[i].head);
+        table.name(rows[i].front(), figure::Font::ui_medium, theme.ink);
+        for (std::size_t n = 1; n < rows[i].size(); ++n)
+            table.put(n - 1, rows[i][n], figure::Font::mono, theme.ink);
+        table.end("Click to open " + rows[i].front() + ". " + says);
     }
     column.y += 2;
 }
@@ -140,12 +171,9 @@ void draw_path(PanelColumn& column, const lesson::PathFigure& figure) {
                      " wrote is missing in the queries, or in the keys, of the head alone.",
                  theme.muted);
     column.y += 3;
-    PanelTable table(column, 52, 3);
-    table.name("head", figure::Font::ui, theme.muted);
-    table.put(0, "whole", figure::Font::ui, theme.muted);
-    table.put(1, "queries cut", figure::Font::ui, theme.muted);
-    table.put(2, "keys cut", figure::Font::ui, theme.muted);
-    table.end("The same weight three times");
+    const Words head{"head", "whole", "queries cut", "keys cut"};
+    PanelTable table(column, head, {{"L0 H0", "0.00", "0.00", "0.00"}});
+    table.head(head, "The same weight three times");
     for (const lesson::PathFigure::Row& row : figure.rows) {
         table.opens(row.to);
         table.name(head_text(row.to), figure::Font::ui_medium, theme.ink);
@@ -161,7 +189,7 @@ void draw_positions(PanelColumn& column, const lesson::PositionsFigure& figure) 
     const Theme& theme = column.context.theme;
     const figure::Color pair = plot_colour(theme, 1), all = plot_colour(theme, 0);
     const double distance = static_cast<double>(std::abs(figure.distance));
-    PanelTable table(column, column.width * 0.55F, 1);
+    PanelTable table(column);
     const auto line = [&](const std::string& name, const std::string& value, figure::Color colour) {
         table.name(name, figure::Font::ui, colour);
         table.put(0, value, figure::Font::mono, theme.ink);
@@ -178,7 +206,7 @@ void draw_positions(PanelColumn& column, const lesson::PositionsFigure& figure) 
               .y = {.low = -1, .high = 1, .ticks = {{-1, "−1"}, {0, "0"}, {1, "1"}}},
               .lines = {{figure.pair_curve, pair}, {figure.all_curve, all}},
               .dots = {{distance, figure.pair, pair}, {distance, figure.all, all}},
-              .x_says = "cosine over the distance: the pair, and the mean"};
+              .x_says = "cosine by distance: pair and mean"};
     column.y += 4;
     draw_plot(column.picture, column.context, plot, {column.x, column.y, column.width, positions_plot});
     column.y += positions_plot + 4;
