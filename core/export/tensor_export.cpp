@@ -15,19 +15,8 @@ namespace {
 
 constexpr const char* suffixes = ".npy, .csv, .tsv or .safetensors";
 
-Shape shape_from(const std::vector<std::int64_t>& e) {
-    switch (e.size()) {
-    case 0:
-        return {1};
-    case 1:
-        return {e[0]};
-    case 2:
-        return {e[0], e[1]};
-    case 3:
-        return {e[0], e[1], e[2]};
-    default:
-        return {e[0], e[1], e[2], e[3]};
-    }
+Shape shape_from(const std::vector<std::int64_t>& extents) {
+    return extents.empty() ? Shape{1} : Shape(extents);
 }
 
 /// The same numbers in another shape of as many.

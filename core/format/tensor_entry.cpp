@@ -12,22 +12,10 @@ std::string shape_text(const std::vector<std::int64_t>& extents) {
 }
 
 Shape shape_of(const TensorEntry& entry, const std::string& source) {
-    const auto& e = entry.extents;
-    switch (e.size()) {
-    case 0:
-        return {};
-    case 1:
-        return {e[0]};
-    case 2:
-        return {e[0], e[1]};
-    case 3:
-        return {e[0], e[1], e[2]};
-    case 4:
-        return {e[0], e[1], e[2], e[3]};
-    default:
-        fail_input(source + ": tensor " + entry.name + " has " + std::to_string(e.size()) + " axes " +
-                   entry.shape_text() + "; at most 4 can be used here");
-    }
+    if (entry.extents.size() > Shape::max_rank)
+        fail_input(source + ": tensor " + entry.name + " has " + std::to_string(entry.extents.size()) +
+                   " axes " + entry.shape_text() + "; at most 4 can be used here");
+    return Shape(entry.extents);
 }
 
 } // namespace headscope::format

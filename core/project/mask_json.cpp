@@ -62,19 +62,6 @@ std::vector<std::int64_t> nested_extents(const json& value, int levels_min, int 
     return extents;
 }
 
-Shape shape_of(const std::vector<std::int64_t>& e) {
-    switch (e.size()) {
-    case 1:
-        return {e[0]};
-    case 2:
-        return {e[0], e[1]};
-    case 3:
-        return {e[0], e[1], e[2]};
-    default:
-        return {e[0], e[1], e[2], e[3]};
-    }
-}
-
 /// Appends the elements in row-major order; every list must have the extent of its level.
 template<class Number, class Convert>
 void flatten(const json& value, std::span<const std::int64_t> extents, const std::string& where,
@@ -96,7 +83,7 @@ BoolTensorPtr read_bools(const json& rule, const char* field, int levels_min, in
     const std::string where = rule_name + ": " + field;
     const auto extents = nested_extents(value, levels_min, levels_max, where);
     auto out = std::make_shared<BoolTensor>();
-    out->shape = shape_of(extents);
+    out->shape = Shape(extents);
     const auto convert = [&where](const json& element) -> std::uint8_t {
         if (element.is_boolean())
             return element.get<bool>() ? 1 : 0;
@@ -123,7 +110,7 @@ TensorPtr read_numbers(const json& value, const std::string& where) {
     };
     std::vector<float> numbers;
     flatten(value, std::span(extents), where, convert, numbers);
-    return make_tensor(shape_of(extents), numbers);
+    return make_tensor(Shape(extents), numbers);
 }
 
 /// A parameter of another kind is a misunderstanding that would change the numbers silently.

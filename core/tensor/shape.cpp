@@ -8,11 +8,14 @@
 
 namespace headscope {
 
-Shape::Shape(std::initializer_list<std::int64_t> extents) : rank_(static_cast<int>(extents.size())) {
+Shape::Shape(std::initializer_list<std::int64_t> extents)
+    : Shape(std::span(extents.begin(), extents.size())) {}
+
+Shape::Shape(std::span<const std::int64_t> extents) : rank_(static_cast<int>(extents.size())) {
     if (rank_ > max_rank)
         throw Error(ErrorKind::internal,
                     "a shape of rank " + std::to_string(rank_) + " was asked for; at most 4 axes are known");
-    std::copy(extents.begin(), extents.end(), extents_.begin());
+    std::ranges::copy(extents, extents_.begin());
 }
 
 std::int64_t Shape::count() const {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 
 namespace headscope {
@@ -17,6 +18,8 @@ public:
 
     Shape() = default;
     Shape(std::initializer_list<std::int64_t> extents);
+    /// At most four.
+    explicit Shape(std::span<const std::int64_t> extents);
 
     int rank() const { return rank_; }
     std::int64_t operator[](int axis) const { return extents_[static_cast<std::size_t>(axis)]; }
