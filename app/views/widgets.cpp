@@ -1,5 +1,7 @@
 #include "app/views/widgets.h"
 
+#include "app/draw/kit/controls.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -107,15 +109,25 @@ void FocusRing::draw(figure::Color color, float scale) const {
 }
 
 void show_tip(const std::string& text, const ViewTools& tools) {
+    constexpr float most = 320, size = 13;
     tools.surface.need_glyphs(text);
+    // Dear ImGui would break a number after its point.
+    std::string lines;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        for (const std::string& line :
+             wrapped(text.substr(begin, end - begin), most, tools.measure, figure::Font::ui, size))
+            lines += (lines.empty() ? "" : "\n") + line;
+        begin = end + 1;
+    }
     const float scale = tools.surface.scale();
     ImGui::PushStyleColor(ImGuiCol_PopupBg, as_vec4(tools.theme.ink));
     ImGui::PushStyleColor(ImGuiCol_Text, as_vec4(tools.theme.canvas));
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {8 * scale, 5 * scale});
-    ImGui::PushFont(tools.surface.font(figure::Font::ui, 13));
+    ImGui::PushFont(tools.surface.font(figure::Font::ui, size));
     ImGui::BeginTooltip();
-    ImGui::PushTextWrapPos(320 * scale);
-    ImGui::TextUnformatted(text.c_str());
+    ImGui::PushTextWrapPos((most + 20) * scale); // for words that are longer than a line
+    ImGui::TextUnformatted(lines.c_str());
     ImGui::PopTextWrapPos();
     ImGui::EndTooltip();
     ImGui::PopFont();

@@ -104,29 +104,28 @@ float draw_text(Picture& picture, const DrawContext& context, float x, float bas
     return context.measure(text, font, size);
 }
 
-float draw_paragraph(Picture& picture, const DrawContext& context, float x, float baseline, float width,
-                     const std::string& text, figure::Font font, float size, float line_height,
-                     figure::Color color) {
-    std::string line;
-    const auto flush = [&] {
-        draw_text(picture, context, x, baseline, line, font, size, color);
-        baseline += line_height;
-        line.clear();
-    };
+std::vector<std::string> wrapped(const std::string& text, float width, const figure::TextMeasure& measure,
+                                 figure::Font font, float size) {
+    std::vector<std::string> lines;
     for (std::size_t begin = 0; begin < text.size();) {
         const std::size_t end = std::min(text.find(' ', begin), text.size());
         const std::string word = text.substr(begin, end - begin);
-        const std::string longer = line.empty() ? word : line + " " + word;
-        if (!line.empty() && context.measure(longer, font, size) > width) {
-            flush();
-            line = word;
-        } else {
-            line = longer;
-        }
+        if (lines.empty() || measure(lines.back() + " " + word, font, size) > width)
+            lines.push_back(word);
+        else
+            lines.back() += " " + word;
         begin = end + 1;
     }
-    if (!line.empty())
-        flush();
+    return lines;
+}
+
+float draw_paragraph(Picture& picture, const DrawContext& context, float x, float baseline, float width,
+                     const std::string& text, figure::Font font, float size, float line_height,
+                     figure::Color color) {
+    for (const std::string& line : wrapped(text, width, context.measure, font, size)) {
+        draw_text(picture, context, x, baseline, line, font, size, color);
+        baseline += line_height;
+    }
     return baseline;
 }
 

@@ -38,6 +38,10 @@ float draw_text(Picture& picture, const DrawContext& context, float x, float bas
                 const std::string& text, figure::Font font, float size, figure::Color color,
                 figure::Align align = figure::Align::left);
 
+/// The lines of a text, broken at blanks alone; a longer word has a line of its own.
+std::vector<std::string> wrapped(const std::string& text, float width, const figure::TextMeasure& measure,
+                                 figure::Font font, float size);
+
 /// Breaks text into lines of at most `width`. Returns the baseline of the next line.
 float draw_paragraph(Picture& picture, const DrawContext& context, float x, float baseline, float width,
                      const std::string& text, figure::Font font, float size, float line_height,
