@@ -62,6 +62,13 @@ OfferedModel offered(const checkpoint::LocalModel& model) {
 
 } // namespace
 
+std::vector<OfferedModel> cached_models() {
+    std::vector<OfferedModel> models;
+    std::ranges::transform(checkpoint::local_models(checkpoint::local_models_folder()),
+                           std::back_inserter(models), offered);
+    return models;
+}
+
 std::string model_summary(const checkpoint::LocalModel& model) {
     return model.family.empty() ? ""
                                 : model.family + ", " + counted(model.layers, "layer") + " × " +
@@ -90,9 +97,6 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
         options.suffixes = {project_suffix, ".npy", ".safetensors", ".gguf"};
         for (const std::string& name : checkpoint::packaged_models())
             options.models.push_back({name, name, "comes with the program", "A small language model"});
-        for (const checkpoint::LocalModel& model :
-             checkpoint::local_models(checkpoint::local_models_folder()))
-            options.models.push_back(offered(model));
         break;
     case PathPurpose::save_project:
         options.title = "Save the project";

@@ -12,6 +12,9 @@ namespace headscope::app {
 OpenChooser make_chooser(PathPurpose purpose, const AppState& state,
                          const std::filesystem::path& last_folder);
 
+/// The models of the Hugging Face cache. Reads a header of each: not for the window's thread.
+std::vector<OfferedModel> cached_models();
+
 /// "llama, 2 layers × 4 heads, 1.2 M parameters, 4.9 MB"; empty for a model that cannot be opened.
 std::string model_summary(const checkpoint::LocalModel& model);
 

@@ -35,7 +35,7 @@ std::string file_name(const std::string& path) {
 
 Files::Files(AppState& state, Workspace& workspace, Setup setup)
     : state_(state), files_(state.files), workspace_(workspace), setup_(std::move(setup)),
-      keeper_(setup_.wake), job_(setup_.wake) {
+      models_(setup_.wake), keeper_(setup_.wake), job_(setup_.wake) {
     files_.packaged = checkpoint::packaged_models();
     if (setup_.state_folder.empty())
         return;
@@ -304,8 +304,26 @@ void Files::write_out(const std::string& path,
 }
 
 void Files::choose(PathPurpose purpose) {
-    if (!job_.busy())
-        files_.chooser.emplace(make_chooser(purpose, state_, last_folder_));
+    if (job_.busy())
+        return;
+    files_.chooser.emplace(make_chooser(purpose, state_, last_folder_));
+    models_for_ = purpose == PathPurpose::open ? std::make_shared<const int>() : nullptr;
+    offer_models();
+}
+
+void Files::offer_models() {
+    models_.begin_frame();
+    models_.retain({models_for_});
+    if (models_for_ == nullptr || !files_.chooser)
+        return;
+    using Offered = std::vector<OfferedModel>;
+    const Derived<Offered> found = models_.ask<Offered>(
+        {models_for_, ""}, Urgency::on_screen, [](Progress&, const auto&) { return cached_models(); });
+    if (!found.done)
+        return;
+    if (found.value != nullptr)
+        files_.chooser->chooser.offer(*found.value);
+    models_for_ = nullptr;
 }
 
 void Files::copy(Copied (*what)(const OnScreen&)) {
@@ -383,6 +401,7 @@ void Files::frame(double now) {
     if (job_.busy())
         files_.job = FileJobView{job_.label(), job_.fraction() > 0 ? job_.fraction() : -1, now - job_began_,
                                  job_.blocking()};
+    offer_models();
     keep_edits();
     if (now >= notice_until_)
         files_.notice.clear();
@@ -397,6 +416,8 @@ void Files::settle() {
     }
     files_.job.reset();
     say_cancelled();
+    models_.wait();
+    offer_models();
     keeper_.wait();
     if (edits_to_keep()) {
         kept_at_ = -1;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/jobs/autosave.h"
+#include "app/jobs/derived.h"
 #include "app/jobs/file_job.h"
 #include "app/jobs/recovery.h"
 #include "app/session/workspace.h"
@@ -44,7 +45,9 @@ public:
     /// Call once a frame; `now` counts seconds.
     void frame(double now);
     /// Whether frames must follow each other for what is under way.
-    bool busy() const { return job_.busy() || waiting_.has_value() || keeper_.busy() || edits_to_keep(); }
+    bool busy() const {
+        return job_.busy() || waiting_.has_value() || keeper_.busy() || edits_to_keep() || models_.busy();
+    }
     /// Blocks until nothing is under way. For pictures and tests.
     void settle();
     /// The user wants to quit, and nothing is lost by it.
@@ -96,6 +99,8 @@ private:
     void write_out(const std::string& path, std::function<void(const OnScreen&, const std::string&)> write);
 
     void choose(PathPurpose purpose);
+    /// Adds the models of the Hugging Face cache to the chooser that opens something, once they are known.
+    void offer_models();
     void copy(Copied (*what)(const OnScreen&));
     OnScreen on_screen() const;
     void look_for_recoveries();
@@ -132,6 +137,8 @@ private:
     ModelPartPtr kept_part_;                    ///< whose edits are in kept_file_
     std::shared_ptr<const KeptFile> kept_file_; ///< null: none was written
     double kept_at_ = -1;                       ///< when it was last written, in the seconds of frame()
+    std::shared_ptr<const int> models_for_;     ///< one for each chooser that waits for them; null: none does
+    DerivedValues models_;                      ///< of the cache
     FileJob keeper_, job_;
 };
 

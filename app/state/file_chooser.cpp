@@ -16,6 +16,10 @@ FileChooser::FileChooser(Options options) : options_(std::move(options)), text_(
         listing_ = list_folder(home_folder(), options_.suffixes);
 }
 
+void FileChooser::offer(const std::vector<OfferedModel>& models) {
+    options_.models.insert(options_.models.end(), models.begin(), models.end());
+}
+
 void FileChooser::go(const fs::path& folder) {
     listing_ = list_folder(folder, options_.suffixes);
     row_ = -1;

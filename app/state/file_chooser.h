@@ -73,6 +73,9 @@ public:
     void drop_new_folder() { new_folder_.reset(); }
     /// Makes the folder that was named and goes into it, or says why not.
     void make_new_folder();
+    /// Adds models to those of the options.
+    void offer(const std::vector<OfferedModel>& models);
+
     /// A sentence from whoever used the path that was chosen.
     void fail(std::string sentence) { error_ = std::move(sentence); }
 
