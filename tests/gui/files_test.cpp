@@ -2,6 +2,7 @@
 #include "core/format/safetensors.h"
 #include "core/project/project_file.h"
 #include "core/project/same_bits.h"
+#include "tests/environment.h"
 #include "tests/gui/support/files_desk.h"
 #include "tests/test_data.h"
 
@@ -19,6 +20,29 @@ namespace {
 namespace fs = std::filesystem;
 
 } // namespace
+
+TEST_CASE("the Open dialog lists the models that come with the program and those of the cache",
+          "[gui][files]") {
+    TemporaryFolder folder;
+    const std::string tiny = folder.file("hub/models--someone--tiny/snapshots/abc");
+    fs::create_directories(tiny);
+    for (const char* name : {"config.json", "model.safetensors"})
+        fs::create_symlink(test_data("/models/gpt2_tiny/") + name, fs::path(tiny) / name);
+    const Environment hub("HF_HUB_CACHE", folder.file("hub").c_str());
+    FilesDesk desk(folder);
+    desk.choose("Open…");
+    desk.settle();
+    REQUIRE(desk.files().chooser);
+    const auto& models = desk.files().chooser->chooser.options().models;
+    REQUIRE(models.size() == 2);
+    CHECK(models[0].label == "pocket");
+    CHECK(models[1].label == "someone/tiny");
+    CHECK(models[1].path == tiny);
+    CHECK(models[1].line.starts_with("gpt2, "));
+    desk.driver.wait(2);
+    CHECK(screen_shows("someone/tiny"));
+    CHECK(screen_shows(models[1].line));
+}
 
 TEST_CASE("what is saved is what is opened again", "[gui][files]") {
     TemporaryFolder folder;
