@@ -91,22 +91,26 @@ void ModelOptions::add_to(CLI::App& command, const std::string& layer) {
 
 void ModelOptions::add_stack_to(CLI::App& command, bool needed) {
     needs_stack_ = needed;
-    command
-        .add_option("--stack", stack_,
-                    "one attention of an encoder-decoder: encoder, decoder (its self-attention) or cross")
-        ->check(CLI::IsMember({"encoder", "decoder", "cross"}))
-        ->group("A checkpoint")
-        ->needs(command.get_option("--model"));
+    stack_.add_to(command, "A checkpoint")->needs(command.get_option("--model"));
 }
 
-std::optional<checkpoint::Stack> ModelOptions::stack_in(const checkpoint::Architecture& architecture) const {
-    if (stack_ && architecture.encoder == nullptr)
-        fail_usage("--stack " + *stack_ + ": a " + architecture.family +
+CLI::Option* StackOption::add_to(CLI::App& command, const std::string& group) {
+    return command
+        .add_option("--stack", name_,
+                    "one attention of an encoder-decoder: encoder, decoder (its self-attention) or cross")
+        ->check(CLI::IsMember({"encoder", "decoder", "cross"}))
+        ->group(group);
+}
+
+std::optional<checkpoint::Stack> StackOption::in(const checkpoint::Architecture& architecture,
+                                                 bool needed) const {
+    if (name_ && architecture.encoder == nullptr)
+        fail_usage("--stack " + *name_ + ": a " + architecture.family +
                    " model has one stack of layers; leave it out");
-    if (!stack_ && needs_stack_ && architecture.encoder != nullptr)
+    if (!name_ && needed && architecture.encoder != nullptr)
         fail_usage("a " + architecture.family +
                    " model has three kinds of attention; add --stack encoder, decoder or cross");
-    return stack_ ? std::optional(stack_of_name(*stack_)) : std::nullopt;
+    return name_ ? std::optional(stack_of_name(*name_)) : std::nullopt;
 }
 
 void DecoderText::add_to(CLI::App& command, const std::string& group, const std::string& ids_help) {
@@ -114,11 +118,13 @@ void DecoderText::add_to(CLI::App& command, const std::string& group, const std:
                                        ->delimiter(',')
                                        ->allow_extra_args(false)
                                        ->group(group);
-    command
-        .add_option("--decoder-text", text,
-                    "a text for the decoder of an encoder-decoder (default: its start token alone)")
-        ->group(group)
+    add_text_to(command, group,
+                "a text for the decoder of an encoder-decoder (default: its start token alone)")
         ->excludes(given_ids);
+}
+
+CLI::Option* DecoderText::add_text_to(CLI::App& command, const std::string& group, const std::string& help) {
+    return command.add_option("--decoder-text", text, help)->group(group);
 }
 
 void DecoderText::check(const checkpoint::Architecture& architecture) const {
@@ -230,7 +236,7 @@ void ModelOptions::run(const exporting::TraceExport& wanted, const std::vector<s
     const checkpoint::Model model = checkpoint::Model::open(*folder_);
     const checkpoint::ModelInputs inputs = read_inputs(model.architecture());
     checkpoint::ForwardOptions options;
-    options.stack = stack_in(model.architecture());
+    options.stack = stack_.in(model.architecture(), needs_stack_);
     std::int64_t H = in_stack(model.architecture(), options.stack.value_or(checkpoint::Stack::own)).H;
     if (!options.stack && model.encoder() != nullptr)
         H = std::min(H, model.encoder()->architecture().H);
@@ -263,10 +269,10 @@ ModelOptions::WholeLayer ModelOptions::run_whole_layer(StageSet stages, const st
     options.edits = read_edits(*model, gains);
     options.temperature = temperature;
     options.logits = false;
-    options.stack = stack_in(model->architecture());
+    options.stack = stack_.in(model->architecture(), needs_stack_);
     checkpoint::ForwardResult result = forward(*model, inputs, options, device);
     if (result.layers.empty())
-        fail_input("there is no layer " + std::to_string(*options.layer) + " in the " + *stack_ +
+        fail_input("there is no layer " + std::to_string(*options.layer) + " in the " + *stack_.name() +
                    " stack; leave --layer out, or name a lower one");
     WholeLayer whole{std::move(result.layers.front()), {}};
     whole.block.layer = *options.layer;
@@ -290,7 +296,7 @@ ModelOptions::Layers ModelOptions::run_layers(StageSet stages, const std::vector
     options.edits = read_edits(model, gains);
     options.temperature = temperature;
     options.logits = false;
-    options.stack = stack_in(model.architecture());
+    options.stack = stack_.in(model.architecture(), needs_stack_);
     run.layers = forward(model, run.inputs, options, device).layers;
     if (options.stack && *options.stack != checkpoint::Stack::own)
         run.inputs = checkpoint::ModelInputs(run.inputs.source.front()); // what the keys are
@@ -298,7 +304,9 @@ ModelOptions::Layers ModelOptions::run_layers(StageSet stages, const std::vector
 }
 
 std::string ModelOptions::layer_title() const {
-    const std::string stack = !stack_ ? "" : *stack_ == "cross" ? "cross-attention of " : *stack_ + " ";
+    const std::string name = stack_.name().value_or(""), stack = name.empty()      ? ""
+                                                                 : name == "cross" ? "cross-attention of "
+                                                                                   : name + " ";
     return stack + "layer " + std::to_string(layer_.value_or(0)) + " of " + *folder_;
 }
 

@@ -12,7 +12,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+} // namespace CLI
 
 namespace headscope::cli {
 
@@ -32,9 +33,24 @@ struct DecoderText {
     std::optional<std::string> text;
     std::optional<std::vector<std::int64_t>> ids; ///< with the start token
     void add_to(CLI::App& command, const std::string& group, const std::string& ids_help);
+    /// The text alone, for the window, which has a field for it. Returns the option.
+    CLI::Option* add_text_to(CLI::App& command, const std::string& group, const std::string& help);
     bool given() const { return text || ids; }
     /// Throws Error(usage) when they were given for a model of one stack.
     void check(const checkpoint::Architecture& architecture) const;
+};
+
+/// The option --stack: which of the three attentions of an encoder-decoder.
+class StackOption {
+public:
+    /// Returns the option, which may need others.
+    CLI::Option* add_to(CLI::App& command, const std::string& group);
+    /// Throws Error(usage) when a model of one stack was given one, and where one is `needed` and missing.
+    std::optional<checkpoint::Stack> in(const checkpoint::Architecture& architecture, bool needed) const;
+    const std::optional<std::string>& name() const { return name_; }
+
+private:
+    std::optional<std::string> name_;
 };
 
 /// The options of `trace` and `export` that run a checkpoint instead of one problem. Lives as long as the App
@@ -84,11 +100,8 @@ private:
                                       const std::string& device) const;
     checkpoint::ModelInputs read_inputs(const checkpoint::Architecture& architecture) const;
 
-    /// That of --stack. Throws Error(usage) when an encoder-decoder has none and needs one, or another model
-    /// has one.
-    std::optional<checkpoint::Stack> stack_in(const checkpoint::Architecture& architecture) const;
-
-    std::optional<std::string> folder_, text_, inputs_path_, patch_path_, stack_;
+    std::optional<std::string> folder_, text_, inputs_path_, patch_path_;
+    StackOption stack_;
     std::optional<std::vector<std::int64_t>> ids_;
     DecoderText decoder_;
     bool needs_stack_ = true;

@@ -21,6 +21,8 @@ namespace {
 struct RenderOptions {
     ProblemOptions problem;
     std::optional<std::string> stage, size, attention, model, text, patch;
+    DecoderText decoder;
+    StackOption stack;
     std::optional<std::string> lesson, lessons;
     std::optional<int> step, question;
     std::string language = "en";
@@ -182,6 +184,7 @@ void edit_model(app::Program& program, const RenderOptions& options) {
         program.state().document->part()->model->model->architecture();
     for (const std::string& text : options.problem.gains()) {
         const ModelGain gain = parse_model_gain(text, architecture, options.layer);
+        program.act(app::ViewChange(app::AttentionChange(app::ShowStack{gain.place.stack})));
         program.act(app::ViewChange(app::AttentionChange(app::OpenHead{gain.place.layer, gain.head})));
         settle();
         program.act(app::Command(app::SetGain{gain.head, gain.factor}));
@@ -192,9 +195,18 @@ void edit_model(app::Program& program, const RenderOptions& options) {
 /// Shows a layer of a checkpoint instead of a problem.
 void show_model(app::Program& program, const RenderOptions& options) {
     Progress progress;
-    program.open_checkpoint(app::open_model(*options.model, options.text.value_or(""), 0, progress));
+    const checkpoint::TextModelPtr model = checkpoint::open_text_model(*options.model);
+    const checkpoint::Architecture& architecture = model->model->architecture();
+    const std::optional<checkpoint::Stack> stack = options.stack.in(architecture, false);
+    options.decoder.check(architecture);
+    program.open_checkpoint(
+        app::open_model(model, {options.text.value_or(""), options.decoder.text}, 0, {}, progress));
     program.settle();
     edit_model(program, options);
+    if (architecture.encoder != nullptr)
+        program.act(
+            app::ViewChange(app::AttentionChange(app::ShowStack{stack.value_or(checkpoint::Stack::cross)})));
+    program.settle();
     read_weights(program, options);
     const AttentionInfo& info = program.state().board->info();
     check_layer(options, info);
@@ -307,6 +319,12 @@ void add_render(CLI::App& program) {
         .add_option("--text", options->text,
                     "with --model: the prompt; ids such as 12 7 30 if the folder has no tokenizer")
         ->needs(model);
+    options->decoder
+        .add_text_to(command, "Options",
+                     "with --model: what the decoder of an encoder-decoder reads (default: a dozen tokens "
+                     "that it writes itself)")
+        ->needs(model);
+    options->stack.add_to(command, "Options")->needs(model);
     command
         .add_option("--patch", options->patch, "with --model: apply the edits of this file to the checkpoint")
         ->needs(model);

@@ -1,4 +1,5 @@
 #include "app/shell/window.h"
+#include "app/cli/model_options.h"
 #include "app/cli/problem_options.h"
 #include "app/cli/subcommands.h"
 #include "app/shell/desktop_motion.h"
@@ -23,6 +24,7 @@ namespace headscope::cli {
 namespace {
 
 struct Options {
+    DecoderText decoder;
     std::optional<std::string> path, sentence, kv_sentence, preset, report, lesson, lessons;
     std::string language = "en";
     std::string device = "auto";
@@ -64,8 +66,10 @@ void check_path(const Options& options) {
     const char* const other = options.preset                                          ? "--preset"
                               : options.kv_sentence                                   ? "--kv-sentence"
                               : options.sentence && kind != app::PathKind::checkpoint ? "--sentence"
-                              : options.lesson && kind == app::PathKind::lesson       ? "--lesson"
-                                                                                      : nullptr;
+                              : options.decoder.given() && kind != app::PathKind::checkpoint
+                                  ? "--decoder-text"
+                              : options.lesson && kind == app::PathKind::lesson ? "--lesson"
+                                                                                : nullptr;
     if (other != nullptr)
         throw Error(ErrorKind::usage, *options.path + " and " + other + " were given; give one of them");
     switch (kind) {
@@ -109,7 +113,7 @@ int open_window(const Options& options) {
     app::read_preferences(read_file_if_exists(preferences), program.state().view);
     if (options.path)
         program.open_path(std::filesystem::absolute(*options.path).lexically_normal().string(),
-                          options.sentence.value_or(""));
+                          {options.sentence.value_or(""), options.decoder.text});
     if (options.lesson)
         program.act(app::LessonAction(app::OpenLesson{*options.lesson}));
     if (!options.path && !options.lesson && !options.sentence && !options.kv_sentence && !options.preset)
@@ -143,6 +147,9 @@ std::function<int()> add_window(CLI::App& program) {
         ->transform(checkpoint::model_folder);
     program.add_option("--sentence", options->sentence,
                        "the sentence that the window opens with; for a checkpoint, its prompt");
+    options->decoder.add_text_to(program, "Options",
+                                 "for a checkpoint with an encoder and a decoder: what the decoder reads "
+                                 "(default: a dozen tokens that it writes itself)");
     program.add_option("--kv-sentence", options->kv_sentence,
                        "cross-attention: a second sentence, from which keys and values come");
     program.add_option("--preset", options->preset,

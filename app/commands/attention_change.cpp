@@ -35,11 +35,24 @@ void open_head(ViewState& view, std::int64_t layer, std::int64_t head) {
     view.hover.reset();
 }
 
+void show_stack(ViewState& view, checkpoint::Stack stack) {
+    if (view.attention.stack == stack)
+        return;
+    view.attention.stack = stack;
+    view.attention.map = {};
+    // Rows and columns are other tokens there.
+    view.row = -1;
+    view.selected.reset();
+    view.block_end.reset();
+    view.hover.reset();
+}
+
 } // namespace
 
 void apply(ViewState& view, const AttentionChange& change) {
     AttentionView& attention = view.attention;
     std::visit(Overloaded{[&](const OpenHead& c) { open_head(view, c.layer, c.head); },
+                          [&](const ShowStack& c) { show_stack(view, c.stack); },
                           [&](const MoveOnBoard& c) {
                               open_head(view, attention.layer + c.layers, view.head + c.heads);
                           },

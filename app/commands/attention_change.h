@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/analysis/reading_options.h"
+#include "core/checkpoint/model/stacks.h"
 
 #include <cstdint>
 #include <string>
@@ -17,6 +18,10 @@ struct ViewState;
 /// Opens a head of the board.
 struct OpenHead {
     std::int64_t layer, head;
+};
+/// The heads of another stack of the model, of which the layer and head with the same numbers open.
+struct ShowStack {
+    checkpoint::Stack stack;
 };
 /// To the head beside or below it.
 struct MoveOnBoard {
@@ -48,8 +53,8 @@ struct SetLogColours {
 };
 
 /// What the user can do to the view of attention weights.
-using AttentionChange = std::variant<OpenHead, MoveOnBoard, ShowBoard, MarkPattern, ZoomMap, PanMap, WholeMap,
-                                     ReadWeights, SetLogColours>;
+using AttentionChange = std::variant<OpenHead, ShowStack, MoveOnBoard, ShowBoard, MarkPattern, ZoomMap,
+                                     PanMap, WholeMap, ReadWeights, SetLogColours>;
 
 void apply(ViewState& view, const AttentionChange& change);
 

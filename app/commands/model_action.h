@@ -13,6 +13,12 @@ namespace headscope::app {
 struct TypePrompt {
     std::string prompt;
 };
+/// Another text for the decoder of the encoder-decoder that is open.
+struct TypeTarget {
+    std::string target;
+};
+/// Puts what the decoder writes by itself in place of its text; see with_first_target.
+struct WriteTarget {};
 /// Predictions at this position of the text; -1: the usual one.
 struct PredictAt {
     std::int64_t position;
@@ -34,6 +40,7 @@ struct SetSampling {
     checkpoint::SamplingSettings settings;
 };
 /// What the user can do to an open checkpoint beside editing it.
-using ModelAction = std::variant<TypePrompt, PredictAt, WriteToken, WriteOn, TakeBack, SetSampling>;
+using ModelAction =
+    std::variant<TypePrompt, TypeTarget, WriteTarget, PredictAt, WriteToken, WriteOn, TakeBack, SetSampling>;
 
 } // namespace headscope::app

@@ -1,5 +1,6 @@
 #include "app/commands/model_commands.h"
 
+#include "app/state/model_document.h"
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
 
@@ -8,13 +9,20 @@ namespace headscope::app {
 namespace {
 
 void check_tensor(const Document& document, TensorId tensor) {
-    if (tensor == TensorId::x)
-        fail_input(
-            document.layer() == 0
-                ? "x of layer 0 is what the embeddings give for the prompt: type another prompt, or "
-                  "edit W or b"
-                : "x of layer " + std::to_string(document.layer()) +
-                      " is computed by the layers before it: edit W or b, here or in an earlier layer");
+    if (tensor == TensorId::x_kv)
+        fail_input("x_kv is what the encoder gives for the source: type another source, or edit W or b, here "
+                   "or in the encoder");
+    if (tensor != TensorId::x)
+        return;
+    const checkpoint::AttentionPlace place = document.checkpoint()->place;
+    const std::string words = "x of " + attention_words(document.part()->architecture(), place);
+    if (place.layer > 0 || place.stack == checkpoint::Stack::cross)
+        fail_input(words + " is computed by the layers before it: edit W or b, here or in an earlier layer");
+    const std::string text = !document.part()->two_texts()               ? "prompt"
+                             : place.stack == checkpoint::Stack::encoder ? "source"
+                                                                         : "target";
+    fail_input(words + " is what the embeddings give for the " + text + ": type another " + text +
+               ", or edit W or b");
 }
 
 } // namespace

@@ -25,6 +25,7 @@ struct Situation {
     const FilesState& files;
     const Problem& problem; ///< of the newest document
     bool checkpoint = false;
+    bool two_texts = false;      ///< it has an encoder and a decoder
     bool weights_file = false;   ///< the document is attention weights of a file
     bool weights_alone = false;  ///< nothing but weights can be shown: of a file, or a mean of a checkpoint
     bool weights_read = false;   ///< a checkpoint's weights are filtered, merged or averaged

@@ -1,7 +1,9 @@
 #include "app/jobs/model_desk.h"
 
 #include "core/base/error.h"
+#include "core/checkpoint/run/first_target.h"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -14,25 +16,45 @@ namespace {
 constexpr checkpoint::ModelRun::Options run_options{.kept_bytes = std::size_t{128} << 20U};
 
 bool same_inputs(const checkpoint::ModelRunPtr& run, const ModelPart& part) {
-    return run != nullptr && run->model_ptr() == part.model->model && run->inputs().ids == part.inputs->ids;
+    return run != nullptr && run->model_ptr() == part.model->model && run->inputs() == *part.inputs;
 }
 
-ModelPartPtr with_inputs(const ModelPartPtr& part) {
+ModelPartPtr with_inputs(const ModelPartPtr& part, Progress& progress) {
     if (part->inputs != nullptr)
         return part;
     auto full = std::make_shared<ModelPart>(*part);
-    full->inputs = std::make_shared<const checkpoint::ModelInputs>(
-        checkpoint::prompt_inputs(*part->model, part->prompt));
+    const checkpoint::TextModel& model = *part->model;
+    checkpoint::ModelInputs inputs = checkpoint::prompt_inputs(model, part->prompt, part->target);
+    if (std::exchange(full->write_target, false)) {
+        inputs = checkpoint::with_first_target(model, inputs, part->edits, progress);
+        full->written = inputs.T - 1;
+        full->target = checkpoint::text_of(model, std::vector(inputs.ids.begin() + 1, inputs.ids.end()), " ");
+    }
+    full->inputs = std::make_shared<const checkpoint::ModelInputs>(std::move(inputs));
     return full;
 }
 
-/// How many layers two sets of edits have in common from the start.
-std::int64_t shared_layers(const checkpoint::ModelEdits& a, const checkpoint::ModelEdits& b, std::int64_t L) {
-    return first_difference(a, b).value_or(L);
+/// How many attentions two sets of edits have in common from the start.
+std::int64_t shared(const checkpoint::ModelEdits& a, const checkpoint::ModelEdits& b, std::int64_t count) {
+    return first_difference(a, b).value_or(count);
 }
 
-std::shared_ptr<const Problem> layer_of(const checkpoint::ModelRun& run, std::int64_t layer) {
-    return std::make_shared<const Problem>(run.problem(layer));
+/// How many attentions a run has in common with one of the part's inputs and these edits; -1: nothing at all.
+std::int64_t in_common(const checkpoint::ModelRunPtr& run, const ModelPart& part,
+                       const checkpoint::ModelEdits& edits) {
+    if (run == nullptr || run->model_ptr() != part.model->model)
+        return -1;
+    const checkpoint::Architecture& architecture = part.architecture();
+    const std::int64_t same = shared(run->edits(), edits, attention_count(architecture));
+    if (run->inputs() == *part.inputs)
+        return same;
+    // Another text of the decoder leaves what the encoder computed.
+    const bool same_source = part.two_texts() && run->inputs().source == part.inputs->source;
+    return same_source ? std::min(same, attention_number(architecture, {checkpoint::Stack::own, 0})) : -1;
+}
+
+std::shared_ptr<const Problem> base_of(const checkpoint::ModelRun& run, std::int64_t attention) {
+    return std::make_shared<const Problem>(run.problem(attention));
 }
 
 std::optional<Predictions> predictions_at(const checkpoint::TextModel& model, const checkpoint::ModelRun& run,
@@ -49,24 +71,23 @@ void check_layer(const checkpoint::Architecture& config, std::int64_t layer) {
 
 } // namespace
 
-OpenedModel open_model(const checkpoint::TextModelPtr& model, const std::string& prompt, std::int64_t layer,
+OpenedModel open_model(const checkpoint::TextModelPtr& model, const ModelTexts& texts, std::int64_t layer,
                        const checkpoint::ModelEdits& edits, Progress& progress) {
-    auto part = std::make_shared<ModelPart>();
-    if (model->model->encoder() != nullptr)
-        fail_input(model->name() +
-                   " has an encoder and a decoder: write one of its three attentions with headscope trace "
-                   "--model " +
-                   model->model->path() +
-                   " --stack cross (or encoder, decoder) -o FILE.safetensors, and open that file");
-    part->model = model;
-    check_layer(model->model->architecture(), layer);
+    auto texts_of = std::make_shared<ModelPart>();
+    texts_of->model = model;
+    const checkpoint::Architecture& architecture = texts_of->architecture();
+    check_layer(architecture, layer);
+    if (texts.target && !texts_of->two_texts())
+        fail_input(model->name() + " has no decoder beside an encoder; leave the decoder's text out");
     progress.check();
-    part->prompt = prompt.empty() ? checkpoint::first_prompt(*model) : prompt;
-    part->inputs =
-        std::make_shared<const checkpoint::ModelInputs>(checkpoint::prompt_inputs(*model, part->prompt));
-    part->edits = edits;
+    texts_of->prompt = texts.prompt.empty() ? checkpoint::first_prompt(*model) : texts.prompt;
+    texts_of->target = texts.target.value_or("");
+    texts_of->write_target = texts_of->two_texts() && !texts.target;
+    texts_of->edits = edits;
+    auto part = std::make_shared<ModelPart>(*with_inputs(texts_of, progress));
     OpenedModel opened;
-    opened.layer = layer;
+    opened.attention = attention_number(
+        architecture, {part->two_texts() ? checkpoint::Stack::cross : checkpoint::Stack::own, layer});
     opened.unedited = opened.run =
         checkpoint::ModelRun::compute(model->model, *part->inputs, {}, nullptr, run_options, progress);
     if (!edits.empty())
@@ -74,15 +95,15 @@ OpenedModel open_model(const checkpoint::TextModelPtr& model, const std::string&
                                                    run_options, progress);
     part->marks = marks_of(*opened.run, edits);
     opened.part = part;
-    opened.base = layer_of(*opened.run, layer);
+    opened.base = base_of(*opened.run, opened.attention);
     opened.predictions = predictions_at(*model, *opened.run, *opened.unedited, std::nullopt, progress);
     opened.next_logits = next_logits(*model, *opened.run, progress);
     return opened;
 }
 
-OpenedModel open_model(const std::string& folder, const std::string& prompt, std::int64_t layer,
+OpenedModel open_model(const std::string& folder, const ModelTexts& texts, std::int64_t layer,
                        Progress& progress) {
-    return open_model(checkpoint::open_text_model(folder), prompt, layer, {}, progress);
+    return open_model(checkpoint::open_text_model(folder), texts, layer, {}, progress);
 }
 
 void ModelDesk::begin_with(const OpenedModel& opened) {
@@ -130,18 +151,22 @@ std::shared_ptr<const ModelDesk::Answer> ModelDesk::poll() {
 }
 
 ModelDesk::Answer ModelDesk::compute(const Wish& wish, Progress& progress, const Put& put) {
-    const ModelPartPtr part = with_inputs(wish.part);
+    const ModelPartPtr part = with_inputs(wish.part, progress);
     const checkpoint::TextModel& model = *part->model;
-    const std::int64_t L = model.model->architecture().layers;
-    // The layer that is opened is seen at once, and follows the edits of earlier layers when they are done.
-    if (same_inputs(last_, *part) && shared_layers(last_->edits(), part->edits, L) < L)
-        put({wish.part, part, wish.layer, layer_of(*last_, wish.layer), nullptr, nullptr, {}, {}, {}});
+    const std::int64_t count = attention_count(model.model->architecture());
+    // The attention that is opened is seen at once, and follows the edits of earlier layers when they are
+    // done.
+    if (same_inputs(last_, *part) && shared(last_->edits(), part->edits, count) < count)
+        put({wish.part, part, wish.attention, base_of(*last_, wish.attention), nullptr, nullptr, {}, {}, {}});
     const auto run = [&](const checkpoint::ModelEdits& edits) {
-        checkpoint::ModelRunPtr before = same_inputs(unedited_, *part) ? unedited_ : nullptr;
-        if (same_inputs(last_, *part) && (before == nullptr || shared_layers(last_->edits(), edits, L) >
-                                                                   shared_layers(before->edits(), edits, L)))
-            before = last_;
-        if (before != nullptr && shared_layers(before->edits(), edits, L) == L)
+        checkpoint::ModelRunPtr before;
+        std::int64_t most = -1;
+        for (const checkpoint::ModelRunPtr& known : {unedited_, last_})
+            if (const std::int64_t same = in_common(known, *part, edits); same > most) {
+                before = known;
+                most = same;
+            }
+        if (most == count)
             return before;
         return checkpoint::ModelRun::compute(model.model, *part->inputs, edits, before, run_options,
                                              progress);
@@ -154,8 +179,8 @@ ModelDesk::Answer ModelDesk::compute(const Wish& wish, Progress& progress, const
     last_ = run(part->edits);
     return {wish.part,
             part,
-            wish.layer,
-            layer_of(*last_, wish.layer),
+            wish.attention,
+            base_of(*last_, wish.attention),
             last_,
             unedited_,
             predictions_at(model, *last_, *unedited_, wish.position, progress),

@@ -16,19 +16,25 @@ namespace headscope::app {
 struct OpenedModel {
     ModelPartPtr part;
     checkpoint::ModelRunPtr run, unedited; ///< with the part's edits, and without them
-    std::int64_t layer = 0;
-    std::shared_ptr<const Problem> base; ///< of the layer
+    std::int64_t attention = 0;            ///< that is open, by its number; see stacks.h
+    std::shared_ptr<const Problem> base;   ///< of the attention
     std::optional<Predictions> predictions;
     TensorPtr next_logits; ///< as the function of that name gives them
 };
 
-/// Opens a checkpoint and runs a prompt through it; an empty one: first_prompt. Throws Error(input) for the
-/// folder, the prompt and the layer, and Error(cancelled).
-OpenedModel open_model(const std::string& folder, const std::string& prompt, std::int64_t layer,
+/// What a checkpoint is to read first.
+struct ModelTexts {
+    std::string prompt = {};                ///< empty: first_prompt
+    std::optional<std::string> target = {}; ///< of an encoder-decoder's decoder; none: with_first_target
+};
+
+/// Opens a checkpoint and runs its texts through it. Of an encoder-decoder the cross-attention of the layer
+/// is open. Throws Error(input) for the folder, the texts and the layer, and Error(cancelled).
+OpenedModel open_model(const std::string& folder, const ModelTexts& texts, std::int64_t layer,
                        Progress& progress);
 
 /// The same for a checkpoint that is open, with edits laid over it. Throws what check_edits throws, too.
-OpenedModel open_model(const checkpoint::TextModelPtr& model, const std::string& prompt, std::int64_t layer,
+OpenedModel open_model(const checkpoint::TextModelPtr& model, const ModelTexts& texts, std::int64_t layer,
                        const checkpoint::ModelEdits& edits, Progress& progress);
 
 /// Runs checkpoints on its own thread. The newest wish wins: one that waits is replaced, one that is being
@@ -36,15 +42,15 @@ OpenedModel open_model(const checkpoint::TextModelPtr& model, const std::string&
 class ModelDesk {
 public:
     struct Wish {
-        ModelPartPtr part; ///< without inputs: those of its prompt are made
-        std::int64_t layer = 0;
+        ModelPartPtr part; ///< without inputs: those of its texts are made
+        std::int64_t attention = 0;
         std::optional<std::int64_t> position; ///< of the predictions, as ModelState has it
     };
     struct Answer {
         ModelPartPtr asked; ///< the part of the wish
         ModelPartPtr part;  ///< the same with inputs
-        std::int64_t layer = 0;
-        std::shared_ptr<const Problem> base; ///< of the layer; x is that of `run`, where there is one
+        std::int64_t attention = 0;
+        std::shared_ptr<const Problem> base; ///< of the attention; x is that of `run`, where there is one
         checkpoint::ModelRunPtr run;         ///< null: it is still being computed
         checkpoint::ModelRunPtr unedited;
         std::optional<Predictions> predictions; ///< of `run`, at the position of the wish
@@ -60,8 +66,8 @@ public:
     /// Nothing is wanted any more; what is kept is let go.
     void clear();
     void want(Wish wish);
-    /// The newest answer to the newest wish, once: perhaps the layer as the last run has it, later the new
-    /// run.
+    /// The newest answer to the newest wish, once: perhaps the attention as the last run has it, later the
+    /// new run.
     std::shared_ptr<const Answer> poll();
     bool busy() const { return values_.busy(); }
     float fraction() const { return values_.fraction(); } ///< of the run that is under way

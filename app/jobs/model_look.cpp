@@ -17,10 +17,15 @@ constexpr std::uint64_t first_revision = std::uint64_t{1} << 40U;
 DocumentPtr look_of(const AttentionSetPtr& set, std::int64_t layer, const Document& document,
                     std::uint64_t revision) {
     auto look = std::make_shared<Document>(*attention_document(set, layer, document));
-    look->kind = CheckpointLayer{document.part(), layer, set};
+    const checkpoint::AttentionPlace place{document.stack(), layer};
+    look->kind = CheckpointLayer{document.part(), place, set};
     look->title = document.title;
     look->revision = revision;
-    const checkpoint::LayerEdits* const edits = checkpoint::edits_of(document.part()->edits, layer);
+    const checkpoint::LayerEdits* const edits =
+        layer >= set->info().own_layers()
+            ? nullptr // a mean has none
+            : checkpoint::edits_of(document.part()->edits,
+                                   attention_number(document.part()->architecture(), place));
     if (edits != nullptr && !edits->gains.empty()) {
         look->problem.gains = edits->gains;
         look->problem.gains.resize(static_cast<std::size_t>(set->info().H), 1.0F); // a mean has none
@@ -38,11 +43,12 @@ void ModelLook::clear() {
 }
 
 void ModelLook::follow(const checkpoint::ModelRunPtr& run, const Document& document, ViewState& view) {
-    if (run == nullptr)
+    if (run == nullptr || run->model_ptr() != document.part()->model->model)
         return clear();
-    if (spelled_ == nullptr || spelled_->run() != run)
-        spelled_ = std::make_shared<const checkpoint::SpelledRun>(run, *document.part()->model);
     AttentionView& attention = view.attention;
+    if (spelled_ == nullptr || spelled_->run() != run || spelled_->stack() != attention.stack)
+        spelled_ =
+            std::make_shared<const checkpoint::SpelledRun>(run, *document.part()->model, attention.stack);
     std::exception_ptr fault;
     AttentionSetPtr read;
     try {
@@ -71,7 +77,7 @@ void ModelLook::look(const AttentionSetPtr& read, const Document& document, View
     std::int64_t& layer = view.attention.layer;
     layer = std::clamp<std::int64_t>(layer, 0, info.L - 1);
     view.head = std::clamp<std::int64_t>(view.head, 0, info.H - 1);
-    set_ = read == spelled_ ? AttentionSetPtr(spelled_->run()) : read;
+    set_ = read;
     const bool mean = info.is_mean(layer, view.head);
     if (mean) {
         view.group = StageGroup::weights;
@@ -79,8 +85,9 @@ void ModelLook::look(const AttentionSetPtr& read, const Document& document, View
     }
     if (!mean && (info.reading.empty() || view.group != StageGroup::weights))
         document_ = nullptr;
-    else if (document_ == nullptr || document_->shown_weights() != read || document_->layer() != layer ||
-             document_->part() != document.part())
+    else if (document.stack() == view.attention.stack && // else the stack's own document is still to come
+             (document_ == nullptr || document_->shown_weights() != read || document_->layer() != layer ||
+              document_->part() != document.part()))
         document_ = look_of(read, layer, document, first_revision + ++looks_);
 }
 

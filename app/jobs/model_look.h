@@ -18,10 +18,10 @@ namespace headscope::app {
 /// stages of a layer are the model's, and stay. For one thread.
 class ModelLook {
 public:
-    /// Follows the newest run (null: none yet) of the checkpoint that `document` is a layer of. `view` says
-    /// which head and stage are looked at and how; `possible` in it follows, and what lies beyond the board
-    /// comes back onto it. Throws Error(input) when the run cannot be read so; then the reading in `view` is
-    /// what can be, and that is followed.
+    /// Follows the newest run (null or of another checkpoint: none yet) of the checkpoint that `document` is
+    /// a layer of. `view` says which head and stage are looked at and how; `possible` in it follows, and what
+    /// lies beyond the board comes back onto it. Throws Error(input) when the run cannot be read so; then the
+    /// reading in `view` is what can be, and that is followed.
     void follow(const checkpoint::ModelRunPtr& run, const Document& document, ViewState& view);
 
     /// Where a stage other than the weights is wanted of a mean, which has none, the head beside it is

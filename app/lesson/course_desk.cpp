@@ -61,7 +61,10 @@ Derived<OpenedModel> CourseDesk::ask_scene() {
             checkpoint::TextModelPtr& model = models_[*scene.model];
             if (model == nullptr)
                 model = checkpoint::open_text_model(checkpoint::model_folder(*scene.model));
-            return open_model(model, scene.sentence.value_or(""), scene.layer.value_or(0),
+            if (model->model->encoder() != nullptr)
+                fail_input("the lesson asks for " + model->name() +
+                           ", which has an encoder and a decoder; lessons speak of models of one stack");
+            return open_model(model, {scene.sentence.value_or("")}, scene.layer.value_or(0),
                               lesson::edits_of(scene, model->model->architecture()), progress);
         });
 }
@@ -82,8 +85,8 @@ std::optional<CourseDesk::OpenedScene> CourseDesk::take_scene(const Document& no
         course_.given = there ? now.part() : opened.part;
     OpenedScene out{{}, scene->label, {}};
     if (there)
-        out.view.emplace_back(
-            ViewChange(AttentionChange(OpenHead{opened.layer, scene->scene.head.value_or(0)})));
+        out.view.emplace_back(ViewChange(
+            AttentionChange(OpenHead{scene->scene.layer.value_or(0), scene->scene.head.value_or(0)})));
     else
         out.opened = opened;
     for (Action& action : view_of(scene->scene, *opened.base))

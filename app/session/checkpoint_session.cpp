@@ -6,7 +6,6 @@
 #include "core/checkpoint/model/patch_file.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace headscope::app {
@@ -17,11 +16,18 @@ bool same_numbers(const TensorPtr& a, const TensorPtr& b) {
     return a == b || (a->shape() == b->shape() && std::ranges::equal(a->values(), b->values()));
 }
 
+/// Whether two bases of one attention have the same vectors.
+bool same_inputs(const Problem& a, const Problem& b) {
+    return same_numbers(a.x, b.x) && a.cross() == b.cross() && (!a.cross() || same_numbers(a.x_kv, b.x_kv));
+}
+
 /// What is kept of layers that were looked at.
 constexpr std::size_t block_bytes = std::size_t{256} << 20U;
 
 /// Brings the view to what the checkpoint has; follow_look knows which heads there are.
-void keep_to_model(ViewState& view) {
+void keep_to_model(ViewState& view, const ModelPart& part) {
+    if (!part.two_texts())
+        view.attention.stack = checkpoint::Stack::own;
     view.batch = 0;
     view.brush = {}; // the mask is the model's
 }
@@ -31,16 +37,20 @@ void keep_to_model(ViewState& view) {
 CheckpointSession::CheckpointSession(SessionHost& host)
     : Session(host), board_(host.state(), host.wake()), desk_(host.wake()),
       blocks_(host.wake(), block_bytes) {
-    state().model.prompt = state().document->part()->prompt;
+    const ModelPart& part = *state().document->part();
+    state().model.prompt = part.prompt;
+    state().model.target = part.target;
+    state().view.attention.stack = state().document->stack();
 }
 
 CheckpointSession::CheckpointSession(SessionHost& host, const OpenedModel& opened)
     : Session(host), board_(host.state(), host.wake()),
-      desk_(host.wake()), wanted_{opened.part, opened.layer, std::nullopt},
+      desk_(host.wake()), wanted_{opened.part, opened.attention, std::nullopt},
       blocks_(host.wake(), block_bytes) {
     ModelState& model = state().model;
     model = {};
     model.prompt = opened.part->prompt;
+    model.target = opened.part->target;
     model.run = opened.run;
     model.unedited = opened.unedited;
     model.predictions = opened.predictions;
@@ -48,13 +58,14 @@ CheckpointSession::CheckpointSession(SessionHost& host, const OpenedModel& opene
     next_logits_ = opened.next_logits;
     sample_next();
     desk_.begin_with(opened);
-    known_layers_[opened.layer] = {opened.part->inputs, opened.base};
+    known_[opened.attention] = {opened.part->inputs, opened.base};
 }
 
 CheckpointSession::~CheckpointSession() {
     state().model = {};
     ViewState& view = state().view;
     view.attention.possible = {};
+    view.attention.stack = checkpoint::Stack::own;
     view.walk = {};
     if (is_around(view.group))
         view.group = view.came_from = StageGroup::weights;
@@ -68,29 +79,45 @@ CheckpointSession::~CheckpointSession() {
 }
 
 void CheckpointSession::follow() {
-    keep_to_model(state().view);
     const ModelPartPtr part = state().document->part();
-    const std::int64_t L = part->model->model->architecture().layers;
-    const std::int64_t open = state().document->layer();
-    // A mean over layers is none that could be edited: the layer before stays.
-    const std::int64_t wanted = std::max<std::int64_t>(state().view.attention.layer, 0);
-    const std::int64_t layer = wanted < L ? wanted : state().view.attention.reading.means ? open : L - 1;
-    if (layer != open)
-        if (const auto base = known_layer(*part, layer))
-            show_layer(layer, base);
+    keep_to_model(state().view, *part);
+    const std::int64_t attention = looked_at();
+    if (attention != open_attention(*state().document))
+        if (const auto base = known_base(*part, attention))
+            show_attention(attention, base);
     follow_walk();
     follow_look();
     follow_block();
-    ask(layer);
+    ask(attention);
+}
+
+std::int64_t CheckpointSession::looked_at() const {
+    const AttentionView& view = state().view.attention;
+    const checkpoint::Architecture& architecture = state().document->part()->architecture();
+    const std::int64_t last = in_stack(architecture, view.stack).layers - 1;
+    const std::int64_t wanted = std::max<std::int64_t>(view.layer, 0);
+    // A mean over layers is none that could be edited: the layer before stays.
+    const std::int64_t beyond = view.reading.means ? std::min(state().document->layer(), last) : last;
+    return attention_number(architecture, {view.stack, wanted <= last ? wanted : beyond});
+}
+
+std::int64_t CheckpointSession::first_of_board(std::int64_t attention) const {
+    const checkpoint::Architecture& architecture = state().document->part()->architecture();
+    const checkpoint::Stack stack = state().view.attention.stack;
+    std::int64_t layer = 0;
+    while (layer < in_stack(architecture, stack).layers &&
+           attention_number(architecture, {stack, layer}) < attention)
+        ++layer;
+    return layer;
 }
 
 void CheckpointSession::follow_walk() {
     ViewState& view = state().view;
     const ModelPart& part = *state().document->part();
-    const std::int64_t last = part.model->model->architecture().layers - 1;
+    const std::int64_t last = in_stack(part.architecture(), view.attention.stack).layers - 1;
     view.walk = walk_of(part, std::clamp<std::int64_t>(view.attention.layer, 0, last));
     if (!view.walk.has(view.group))
-        view.group = StageGroup::resid_in;
+        view.group = view.walk.whole_block() ? StageGroup::resid_in : view.walk.first();
 }
 
 void CheckpointSession::follow_block() {
@@ -100,15 +127,16 @@ void CheckpointSession::follow_block() {
     const ViewState& view = state().view;
     const checkpoint::ModelRunPtr& run = state().model.run;
     blocks_.begin_frame();
-    if (run == nullptr || shown.trace == nullptr || !shown.document->is_checkpoint() ||
-        run->inputs().T != shown.dims().Tq) {
+    const bool known = run != nullptr && shown.trace != nullptr && shown.document->is_checkpoint();
+    if (known)
+        shown.position = position_of(*run, *shown.document->part()->model, state().model.position);
+    if (!known || !view.walk.whole_block() || run->inputs().T != shown.dims().Tq) {
         shown.block = nullptr;
         shown.lengths = nullptr;
         return;
     }
     blocks_.retain({run});
     const std::int64_t T = run->inputs().T, numbers = T * (8 * shown.dims().D + 3 * shown.dims().d_ff);
-    shown.position = position_of(*run, *shown.document->part()->model, state().model.position);
     const std::int64_t row = std::clamp<std::int64_t>(row_around(view, shown.position), 0, T - 1);
     const bool ends = &view.walk.part_with(view.group) != &view.walk.layer;
     const std::int64_t layer =
@@ -132,9 +160,9 @@ void CheckpointSession::follow_block() {
     shown.lengths = lengths.value;
 }
 
-void CheckpointSession::ask(std::int64_t layer) {
+void CheckpointSession::ask(std::int64_t attention) {
     const ModelPartPtr& part = state().document->part();
-    ModelDesk::Wish wish{part, layer, state().model.position};
+    ModelDesk::Wish wish{part, attention, state().model.position};
     if (next_text_) {
         if (next_text_->asked == nullptr || first_difference(next_text_->asked->edits, part->edits)) {
             auto next = std::make_shared<ModelPart>(*next_text_->part);
@@ -144,14 +172,16 @@ void CheckpointSession::ask(std::int64_t layer) {
         }
         wish.part = next_text_->asked;
     }
-    if (wish.part == wanted_.part && wish.layer == wanted_.layer && wish.position == wanted_.position)
+    if (wish.part == wanted_.part && wish.attention == wanted_.attention && wish.position == wanted_.position)
         return;
     wanted_ = wish;
     desk_.want(std::move(wish));
 }
 
 void CheckpointSession::act(const ModelAction& action) {
-    std::visit(Overloaded{[&](const TypePrompt& c) { type(c.prompt); },
+    std::visit(Overloaded{[&](const TypePrompt& c) { type(&ModelPart::prompt, c.prompt); },
+                          [&](const TypeTarget& c) { type(&ModelPart::target, c.target); },
+                          [&](const WriteTarget&) { write_target(); },
                           [&](const PredictAt& c) {
                               state().model.position.reset();
                               if (c.position >= 0)
@@ -177,80 +207,6 @@ void CheckpointSession::act(const ModelAction& action) {
                action);
     write_waiting();
     follow();
-}
-
-void CheckpointSession::type(const std::string& prompt) {
-    stop_writing();
-    auto part = std::make_shared<ModelPart>(*state().document->part());
-    state().model.prompt = part->prompt = prompt;
-    part->inputs = nullptr;
-    part->written = 0;
-    next_text_ = {std::move(part), "type a prompt", prompt_change, host().gesture()};
-}
-
-void CheckpointSession::write(const ModelPartPtr& part, std::string label) {
-    state().model.prompt = part->prompt;
-    state().model.position.reset();
-    next_text_ = {part, std::move(label), {}, host().gesture()};
-}
-
-void CheckpointSession::write_waiting() {
-    const ModelState& model = state().model;
-    const ModelPartPtr& part = state().document->part();
-    if (!waiting_ || next_text_ || !model.next || model.run->inputs() != *part->inputs ||
-        first_difference(model.run->edits(), part->edits))
-        return;
-    const checkpoint::Distribution& next = *model.next;
-    const std::int64_t id = waiting_->id.value_or(next.candidates[next.taken].id);
-    waiting_.reset();
-    write(with_token(*part, id), "write “" + checkpoint::label_of(*part->model, id) + "”");
-}
-
-void CheckpointSession::go_on() {
-    try {
-        write_waiting();
-    } catch (const Error& fault) {
-        state().error = fault.what();
-    }
-    follow();
-}
-
-void CheckpointSession::stop_writing(std::string why) {
-    waiting_.reset();
-    next_token_at_ = 0;
-    state().model.writing = false;
-    state().model.stopped = std::move(why);
-}
-
-void CheckpointSession::take_back(std::int64_t tokens) {
-    stop_writing();
-    const ModelPart& part = *state().document->part();
-    if (!next_text_) {
-        write(without_tokens(part, tokens), tokens == 1 ? "take a token back" : "take tokens back");
-    } else if (next_text_->part->written > part.written) { // the newest token is still to come
-        next_text_.reset();
-        state().model.prompt = part.prompt;
-    }
-}
-
-void CheckpointSession::sample_next() {
-    constexpr std::size_t listed = 64;
-    ModelState& model = state().model;
-    model.next.reset();
-    const auto finite = [](float logit) { return std::isfinite(logit); };
-    if (next_logits_ != nullptr && std::ranges::all_of(next_logits_->values(), finite))
-        model.next =
-            checkpoint::sample(next_logits_->values(), model.sampling, model.run->inputs().T, listed);
-}
-
-bool CheckpointSession::advance(double now) {
-    constexpr double seconds_between = 1.0 / 8;
-    if (state().model.writing && !waiting_ && now >= next_token_at_) {
-        next_token_at_ = now + seconds_between;
-        waiting_ = WriteToken{};
-        go_on();
-    }
-    return state().model.writing;
 }
 
 void CheckpointSession::take_results() {
@@ -297,8 +253,8 @@ void CheckpointSession::use(const ModelDesk::Answer& answer) {
         next_logits_ = answer.next_logits;
         sample_next();
         if (same_text)
-            changed_from =
-                first_difference(before->edits(), answer.run->edits()).value_or(answer.run->info().L);
+            changed_from = first_of_board(first_difference(before->edits(), answer.run->edits())
+                                              .value_or(attention_count(answer.run->model().architecture())));
     }
     const Document& now = *state().document;
     if (other_text) {
@@ -306,10 +262,11 @@ void CheckpointSession::use(const ModelDesk::Answer& answer) {
             return;
         const NextText text = *std::exchange(next_text_, std::nullopt);
         const bool longer = answer.part->written > now.part()->written;
-        wanted_ = {answer.part, answer.layer, wanted_.position};
-        known_layers_[answer.layer] = {answer.part->inputs, answer.base};
+        state().model.target = answer.part->target;
+        wanted_ = {answer.part, answer.attention, wanted_.position};
+        known_[answer.attention] = {answer.part->inputs, answer.base};
         state().view.selected.reset();
-        host().push({model_document(answer.part, answer.layer, answer.base, now.revision + 1),
+        host().push({model_document(answer.part, answer.attention, answer.base, now.revision + 1),
                      text.label,
                      {},
                      text.change,
@@ -317,50 +274,42 @@ void CheckpointSession::use(const ModelDesk::Answer& answer) {
         if (!text.change.same_as(prompt_change)) {
             // The rows on screen are still those of the text before.
             state().view.row = -1;
-            if (answer.part->written > 0)
+            if (answer.part->written > 0 && state().view.attention.stack != checkpoint::Stack::encoder)
                 when_shown_.row = with_means(wanted()->problem.dims).Tq - 1;
         }
-        if (longer)
+        if (longer && !text.part->write_target)
             came_written(answer.part->inputs->ids.back());
-    } else if (answer.layer != now.layer() || !same_numbers(answer.base->x, now.unedited->x)) {
-        show_layer(answer.layer, answer.base);
+    } else if (answer.attention != open_attention(now) || !same_inputs(*answer.base, *now.unedited)) {
+        show_attention(answer.attention, answer.base);
     }
     follow_look(changed_from);
 }
 
-void CheckpointSession::came_written(std::int64_t id) {
-    const checkpoint::TextModel& model = *state().document->part()->model;
-    if (!state().model.writing)
-        return;
-    if (std::ranges::find(model.end_ids, id) != model.end_ids.end())
-        stop_writing("Stopped: “" + checkpoint::label_of(model, id) + "” ends a text.");
-    else if (!state().model.cannot_write.empty())
-        stop_writing();
+std::shared_ptr<const Problem> CheckpointSession::known_base(const ModelPart& part,
+                                                             std::int64_t attention) const {
+    const auto known = known_.find(attention);
+    return known == known_.end() || known->second.inputs != part.inputs ? nullptr : known->second.base.lock();
 }
 
-std::shared_ptr<const Problem> CheckpointSession::known_layer(const ModelPart& part,
-                                                              std::int64_t layer) const {
-    const auto known = known_layers_.find(layer);
-    return known == known_layers_.end() || known->second.inputs != part.inputs ? nullptr
-                                                                               : known->second.base.lock();
-}
-
-void CheckpointSession::show_layer(std::int64_t layer, const std::shared_ptr<const Problem>& base) {
+void CheckpointSession::show_attention(std::int64_t attention, const std::shared_ptr<const Problem>& base) {
     const Document& now = *state().document;
-    if (layer != now.layer())
+    if (attention != open_attention(now))
         host().drop_baseline();
-    known_layers_[layer] = {now.part()->inputs, base};
-    state().document = model_document(now.part(), layer, base, now.revision + 1);
+    known_[attention] = {now.part()->inputs, base};
+    state().document = model_document(now.part(), attention, base, now.revision + 1);
     if (look_.document() == nullptr)
         host().compute(state().document);
 }
 
 std::string CheckpointSession::not_now() const {
-    const bool comes =
-        state().model.error.empty() && wanted_.part != nullptr && wanted_.layer != state().document->layer();
-    return comes ? "Layer " + std::to_string(wanted_.layer) +
-                       " is being opened: nothing was changed; edit it once it is shown."
-                 : "";
+    const Document& document = *state().document;
+    if (!state().model.error.empty() || wanted_.part == nullptr ||
+        wanted_.attention == open_attention(document))
+        return {};
+    const checkpoint::Architecture& architecture = document.part()->architecture();
+    std::string words = attention_words(architecture, attention_place(architecture, wanted_.attention));
+    words.front() = words.front() == 'l' ? 'L' : 'T';
+    return words + " is being opened: nothing was changed; edit it once it is shown.";
 }
 
 std::string CheckpointSession::step_name(std::string name) const {
@@ -372,15 +321,28 @@ DocumentPtr CheckpointSession::restored(const DocumentPtr& next) {
         return next;
     next_text_.reset();
     stop_writing();
-    state().model.prompt = next->part()->prompt;
+    const ModelPartPtr& part = next->part();
+    state().model.prompt = part->prompt;
+    state().model.target = part->target;
     state().model.error.clear();
-    const std::int64_t layer = first_difference(state().document->part()->edits, next->part()->edits)
-                                   .value_or(state().view.attention.layer);
-    state().view.attention.layer = layer;
-    const auto base = known_layer(*next->part(), layer);
-    if (base == nullptr || layer == next->layer())
+    AttentionView& view = state().view.attention;
+    const auto changed = first_difference(state().document->part()->edits, part->edits);
+    if (part->model != state().document->part()->model) {
+        view.stack = next->stack();
+        view.layer = next->layer();
+    } else if (changed) {
+        const checkpoint::AttentionPlace place = attention_place(part->architecture(), *changed);
+        view.stack = place.stack;
+        view.layer = place.layer;
+    }
+    const checkpoint::Architecture& architecture = part->architecture();
+    if (view.layer >= in_stack(architecture, view.stack).layers)
+        return next; // a mean over layers is looked at
+    const std::int64_t attention = attention_number(architecture, {view.stack, view.layer});
+    const auto base = known_base(*part, attention);
+    if (base == nullptr || attention == open_attention(*next))
         return next;
-    return model_document(next->part(), layer, base, state().document->revision + 1);
+    return model_document(part, attention, base, state().document->revision + 1);
 }
 
 const DocumentPtr& CheckpointSession::wanted() const {

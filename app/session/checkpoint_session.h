@@ -12,8 +12,8 @@
 
 namespace headscope::app {
 
-/// A checkpoint with a prompt, one layer of it open beside the board of all heads. A worker runs it again
-/// after every edit and every prompt.
+/// A checkpoint with a prompt, the attention of one layer open beside the board of all heads. A worker runs
+/// it again after every edit and every prompt.
 class CheckpointSession final : public Session {
 public:
     /// For a state of the history: its run is still to be computed.
@@ -45,8 +45,8 @@ public:
     bool same_work(const Document& saved) const override;
 
 private:
-    /// A layer, while some document holds it.
-    struct KnownLayer {
+    /// An attention, while some document holds it.
+    struct Known {
         std::shared_ptr<const checkpoint::ModelInputs> inputs;
         std::weak_ptr<const Problem> base;
     };
@@ -61,7 +61,9 @@ private:
     };
 
     void use(const ModelDesk::Answer& answer);
-    void type(const std::string& prompt);
+    /// Another prompt or target.
+    void type(std::string ModelPart::*which, const std::string& text);
+    void write_target();
     /// Puts a text that was written on in place of the document's.
     void write(const ModelPartPtr& part, std::string label);
     /// Writes the token that waits, once the document's text is run with its edits.
@@ -74,10 +76,15 @@ private:
     void take_back(std::int64_t tokens);
     /// What `sampling` makes of the logits.
     void sample_next();
-    void ask(std::int64_t layer);
-    void show_layer(std::int64_t layer, const std::shared_ptr<const Problem>& base);
-    /// The layer as it was last seen with the inputs of the part; null when that is not known.
-    std::shared_ptr<const Problem> known_layer(const ModelPart& part, std::int64_t layer) const;
+    // Attentions by their numbers; see core/checkpoint/model/stacks.h.
+    /// The one that the view looks at.
+    std::int64_t looked_at() const;
+    /// The first layer of the board whose attention has this number or a larger one.
+    std::int64_t first_of_board(std::int64_t attention) const;
+    void ask(std::int64_t attention);
+    void show_attention(std::int64_t attention, const std::shared_ptr<const Problem>& base);
+    /// The attention as it was last seen with the inputs of the part; null when that is not known.
+    std::shared_ptr<const Problem> known_base(const ModelPart& part, std::int64_t attention) const;
     /// The stops that the open layer has, with the view on one of them.
     void follow_walk();
     /// Asks for what is computed around the attention, and shows what there is of it.
@@ -90,13 +97,13 @@ private:
     Board board_;
     ModelLook look_; ///< ends before board_, which would wait for means that it works out
     ModelDesk desk_;
-    ModelDesk::Wish wanted_;            ///< asked of it last
-    std::optional<NextText> next_text_; ///< not answered yet
-    std::optional<WriteToken> waiting_; ///< for the run of the text
-    TensorPtr next_logits_;             ///< of the newest run
-    double next_token_at_ = 0;          ///< when writing on: seconds from program start
-    std::map<std::int64_t, KnownLayer> known_layers_;
-    DerivedValues blocks_; ///< of the newest run: what it computes around the attention
+    ModelDesk::Wish wanted_;              ///< asked of it last
+    std::optional<NextText> next_text_;   ///< not answered yet
+    std::optional<WriteToken> waiting_;   ///< for the run of the text
+    TensorPtr next_logits_;               ///< of the newest run
+    double next_token_at_ = 0;            ///< when writing on: seconds from program start
+    std::map<std::int64_t, Known> known_; ///< by the number of the attention
+    DerivedValues blocks_;                ///< of the newest run: what it computes around the attention
     WhenShown when_shown_;
 };
 

@@ -37,8 +37,8 @@ void fill_sentences(SessionState& state, const Command* typed = nullptr) {
 }
 
 /// Opened heads are looked at from the first on, all rows at once.
-void begin_looking(ViewState& view, std::int64_t layer) {
-    view.attention = {.layer = layer, .board = view.attention.board};
+void begin_looking(ViewState& view, checkpoint::AttentionPlace place) {
+    view.attention = {.stack = place.stack, .layer = place.layer, .board = view.attention.board};
     view.head = 0;
     view.row = -1;
     view.heads_view = HeadsView::each;
@@ -163,7 +163,7 @@ void Workspace::show_fresh() {
 }
 
 void Workspace::open(const AttentionSetPtr& set) {
-    begin_looking(state_.view, 0);
+    begin_looking(state_.view, {});
     state_.shown = {}; // its heads are none of this board
     show(attention_document(set, 0, *state_.document), true);
 }
@@ -171,12 +171,12 @@ void Workspace::open(const AttentionSetPtr& set) {
 DocumentPtr Workspace::begin_session(const OpenedModel& opened) {
     session_.reset();
     session_ = std::make_unique<CheckpointSession>(static_cast<SessionHost&>(*this), opened);
-    begin_looking(state_.view, opened.layer);
+    begin_looking(state_.view, attention_place(opened.part->architecture(), opened.attention));
     state_.view.one_head = true;
     setup_.drop_baseline();
     state_.view.compare = Compare::now;
     DocumentPtr document =
-        model_document(opened.part, opened.layer, opened.base, state_.document->revision + 1);
+        model_document(opened.part, opened.attention, opened.base, state_.document->revision + 1);
     session_kind_ = document->kind.index();
     return document;
 }
@@ -204,7 +204,7 @@ void Workspace::show_edits(const ModelPart& edited, std::string label) {
     auto part = std::make_shared<ModelPart>(*now.part());
     part->edits = edited.edits;
     part->marks = edited.marks;
-    push({model_document(part, now.layer(), now.unedited, now.revision + 1),
+    push({model_document(part, open_attention(now), now.unedited, now.revision + 1),
           std::move(label),
           {},
           {},

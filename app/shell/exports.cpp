@@ -3,6 +3,7 @@
 #include "app/commands/actions.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/pages/stage_figure.h"
+#include "app/state/model_document.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/export/pytorch_script.h"
@@ -82,7 +83,7 @@ void write_numbers(const OnScreen& screen, const std::string& path) {
     std::map<std::string, std::string> notes;
     if (given != nullptr) {
         const AttentionInfo& info = given->info();
-        notes["layer"] = analysis::layer_name(info, screen.shown.document->layer());
+        notes["layer"] = open_layer_name(*screen.shown.document);
         if (!info.reading.empty())
             notes["reading"] = info.reading;
         if (info.mean_head)

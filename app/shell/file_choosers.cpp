@@ -3,6 +3,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/pages/stage_figure.h"
 #include "app/shell/exports.h"
+#include "app/state/model_document.h"
 #include "app/views/given_weights.h"
 #include "core/checkpoint/files/packaged_models.h"
 
@@ -38,7 +39,7 @@ std::string attention_stem(const AppState& state) {
     const AttentionSetPtr given = given_weights(state);
     const AttentionInfo& info = given->info();
     return file_stem(fs::path(info.title).stem().string()) + "-" +
-           file_stem(analysis::layer_name(info, state.view.attention.layer)) +
+           file_stem(open_layer_name(reads_checkpoint(state) ? *state.shown.document : *state.document)) +
            reading_suffix(state.view.attention.reading);
 }
 

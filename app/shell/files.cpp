@@ -78,10 +78,10 @@ void Files::act(const FileCommand& command) {
                command);
 }
 
-void Files::open_path(const std::string& path, const std::string& prompt) {
+void Files::open_path(const std::string& path, const ModelTexts& texts) {
     if (files_.question || files_.damaged)
         return; // something was asked, and has to be answered first
-    guard(Open{path, prompt});
+    guard(Open{path, texts});
 }
 
 void Files::guard(Step step) {
@@ -129,7 +129,7 @@ void Files::go_to(const Open& open) {
     case PathKind::patch:
         return load_edits(path, false);
     case PathKind::checkpoint:
-        return load_checkpoint(path, open.prompt);
+        return load_checkpoint(path, open.texts);
     case PathKind::lesson:
         return show_lesson(path);
     case PathKind::folder:

@@ -37,9 +37,9 @@ public:
 
     /// Does what was asked for, or asks back. Throws Error(input) with the sentence to show.
     void act(const FileCommand& command);
-    /// Opens whatever the program can open, after the question about unsaved changes. `prompt`: for a
-    /// checkpoint, in place of its first one.
-    void open_path(const std::string& path, const std::string& prompt = {});
+    /// Opens whatever the program can open, after the question about unsaved changes. `texts`: for a
+    /// checkpoint.
+    void open_path(const std::string& path, const ModelTexts& texts = {});
     /// Call after every change of the document.
     void document_changed();
     /// Call once a frame; `now` counts seconds.
@@ -55,7 +55,8 @@ public:
 
 private:
     struct Open {
-        std::string path, prompt{};
+        std::string path;
+        ModelTexts texts{};
     };
     struct Recover {
         Recovery recovery;
@@ -79,7 +80,7 @@ private:
     void load_problem(const std::string& path);
     void load_attention(const std::string& path);
     void show_lesson(const std::string& path);
-    void load_checkpoint(const std::string& folder, const std::string& prompt);
+    void load_checkpoint(const std::string& folder, const ModelTexts& texts);
     /// The edits of a patch over the open checkpoint; `recovered`: by a run that did not end well.
     void load_edits(const std::string& path, bool recovered);
     /// Keeps unsaved edits of the checkpoint on disk, for the case that the program is killed.

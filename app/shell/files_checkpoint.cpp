@@ -38,12 +38,12 @@ bool keeps_edits_of(const fs::path& file, const std::string& model) {
 
 } // namespace
 
-void Files::load_checkpoint(const std::string& folder, const std::string& prompt) {
+void Files::load_checkpoint(const std::string& folder, const ModelTexts& texts) {
     const std::string name = checkpoint::checkpoint_name(folder);
     job_.start(
         "Opening " + name, true,
-        [this, folder, prompt, name](Progress& progress) -> FileJob::Done {
-            return [this, folder, name, opened = open_model(folder, prompt, 0, progress)] {
+        [this, folder, texts, name](Progress& progress) -> FileJob::Done {
+            return [this, folder, name, opened = open_model(folder, texts, 0, progress)] {
                 files_.chooser.reset();
                 files_.path.clear();
                 workspace_.open(opened); // the numbers of the checkpoint: nothing is lost with them

@@ -37,10 +37,8 @@ public:
     /// Shows a checkpoint that was opened.
     void open_checkpoint(const OpenedModel& opened) { workspace_.open(opened); }
     /// Opens a project, attention weights, a checkpoint or whatever else the path holds, after the question
-    /// about unsaved changes. `prompt`: for a checkpoint, in place of its first one.
-    void open_path(const std::string& path, const std::string& prompt = {}) {
-        files_.open_path(path, prompt);
-    }
+    /// about unsaved changes. `texts`: for a checkpoint.
+    void open_path(const std::string& path, const ModelTexts& texts = {}) { files_.open_path(path, texts); }
     /// What a window opens with when nothing was asked for: the Start page; where the user switched that off,
     /// the latest file that is still there.
     void begin();

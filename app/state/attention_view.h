@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/analysis/reading_options.h"
+#include "core/checkpoint/model/stacks.h"
 
 #include <cstdint>
 #include <string>
@@ -17,8 +18,9 @@ struct MapWindow {
 
 /// How attention weights of a file or a model are looked at.
 struct AttentionView {
-    std::int64_t layer = 0;   ///< of the head that is open
-    bool board = true;        ///< all heads beside the open one
+    checkpoint::Stack stack = checkpoint::Stack::own; ///< whose heads the board shows
+    std::int64_t layer = 0;                           ///< of the head that is open, in that stack
+    bool board = true;                                ///< all heads beside the open one
     std::string pattern = {}; ///< heads that do this are marked on the board; empty: none
     MapWindow map = {};
     analysis::ReadingOptions reading = {};  ///< how the weights are read otherwise than they are held

@@ -21,8 +21,13 @@ const AttentionSetPtr& Document::shown_weights() const {
 
 std::int64_t Document::layer() const {
     return std::visit(Overloaded{[](const Experiment&) { return std::int64_t{0}; },
-                                 [](const auto& of_board) { return of_board.layer; }},
+                                 [](const GivenWeights& weights) { return weights.layer; },
+                                 [](const CheckpointLayer& open) { return open.place.layer; }},
                       kind);
+}
+
+checkpoint::Stack Document::stack() const {
+    return is_checkpoint() ? checkpoint()->place.stack : checkpoint::Stack::own;
 }
 
 const std::vector<std::string>& Document::head_roles() const {

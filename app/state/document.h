@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/analysis/attention_set.h"
+#include "core/checkpoint/model/stacks.h"
 #include "core/project/recipe.h"
 
 #include <cstdint>
@@ -26,10 +27,10 @@ struct GivenWeights {
     std::int64_t layer = 0;
 };
 
-/// One layer of a checkpoint, with a prompt.
+/// The attention of one layer of a checkpoint, with a prompt.
 struct CheckpointLayer {
     ModelPartPtr part; ///< never null
-    std::int64_t layer = 0;
+    checkpoint::AttentionPlace place;
     /// The weights of the run with tokens hidden, words merged or means added, shown in place of the stages
     /// of the layer; null: the stages are shown.
     AttentionSetPtr reading = {};
@@ -59,6 +60,8 @@ struct Document {
     bool has_board() const { return !is_experiment(); }
     /// Of the board; 0 without one.
     std::int64_t layer() const;
+    /// Whose heads the board has: of an encoder-decoder one of three, else `own`.
+    checkpoint::Stack stack() const;
     /// Of a checkpoint. Throws std::bad_variant_access for the other kinds.
     const ModelPartPtr& part() const { return std::get<CheckpointLayer>(kind).part; }
     /// Of an experiment; empty for the other kinds.

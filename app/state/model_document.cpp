@@ -14,13 +14,13 @@ void normalise(std::vector<float>& gains) {
 
 } // namespace
 
-DocumentPtr model_document(const ModelPartPtr& part, std::int64_t layer,
+DocumentPtr model_document(const ModelPartPtr& part, std::int64_t attention,
                            const std::shared_ptr<const Problem>& base, std::uint64_t revision) {
     project::Recipe recipe;
     recipe.sentence = part->prompt;
     recipe.base = base;
     recipe.temperature = base->temperature;
-    if (const checkpoint::LayerEdits* edits = checkpoint::edits_of(part->edits, layer)) {
+    if (const checkpoint::LayerEdits* edits = checkpoint::edits_of(part->edits, attention)) {
         recipe.edits = edits->tensors;
         recipe.gains = edits->gains;
     }
@@ -30,7 +30,7 @@ DocumentPtr model_document(const ModelPartPtr& part, std::int64_t layer,
     document->recipe = std::move(recipe);
     document->title = part->model->name();
     document->revision = revision;
-    document->kind = CheckpointLayer{part, layer};
+    document->kind = CheckpointLayer{part, attention_place(part->architecture(), attention)};
     return document;
 }
 
@@ -42,39 +42,51 @@ DocumentPtr edit_model_document(const Document& document, project::Recipe recipe
     }
     normalise(recipe.gains);
     const checkpoint::LayerEdits edits{recipe.edits, recipe.gains};
-    const std::int64_t layer = document.layer();
-    part->edits.erase(layer);
-    part->marks.erase(layer);
+    const std::int64_t n = open_attention(document);
+    part->edits.erase(n);
+    part->marks.erase(n);
     if (!edits.empty()) {
-        part->edits.emplace(layer, edits);
-        part->marks.emplace(layer,
+        part->edits.emplace(n, edits);
+        part->marks.emplace(n,
                             marks_of(checkpoint::with_edits(*document.unedited, &edits), *document.unedited));
     }
-    return model_document(part, layer, document.unedited, document.revision + 1);
+    return model_document(part, n, document.unedited, document.revision + 1);
+}
+
+std::int64_t open_attention(const Document& document) {
+    return attention_number(document.part()->architecture(), document.checkpoint()->place);
+}
+
+std::string attention_name(const ModelPart& part, checkpoint::AttentionPlace place) {
+    const std::string stack = stack_name(part.architecture(), place.stack);
+    return (stack.empty() ? "" : stack + " ") + "L" + std::to_string(place.layer);
 }
 
 std::map<std::int64_t, LayerMarks> marks_of(const checkpoint::ModelRun& run,
                                             const checkpoint::ModelEdits& edits) {
     std::map<std::int64_t, LayerMarks> marks;
-    for (const auto& [layer, changed] : edits) {
-        const Problem base = run.problem(layer);
-        marks.emplace(layer, marks_of(checkpoint::with_edits(base, &changed), base));
+    for (const auto& [n, changed] : edits) {
+        const Problem base = run.problem(n);
+        marks.emplace(n, marks_of(checkpoint::with_edits(base, &changed), base));
     }
     return marks;
 }
 
 std::optional<std::int64_t> first_difference(const checkpoint::ModelEdits& a,
                                              const checkpoint::ModelEdits& b) {
-    std::int64_t layers = 0;
+    std::int64_t count = 0;
     for (const checkpoint::ModelEdits* edits : {&a, &b})
         if (!edits->empty())
-            layers = std::max(layers, edits->rbegin()->first + 1);
-    const std::int64_t first = checkpoint::first_difference(a, b, layers);
-    return first < layers ? std::optional(first) : std::nullopt;
+            count = std::max(count, edits->rbegin()->first + 1);
+    const std::int64_t first = checkpoint::first_difference(a, b, count);
+    return first < count ? std::optional(first) : std::nullopt;
 }
 
 std::string open_layer_name(const Document& document) {
     const AttentionSetPtr& weights = document.shown_weights();
+    const bool mean = weights != nullptr && document.layer() >= weights->info().own_layers();
+    if (document.is_checkpoint() && !mean)
+        return attention_name(*document.part(), document.checkpoint()->place);
     return weights != nullptr ? analysis::layer_name(weights->info(), document.layer())
                               : "L" + std::to_string(document.layer());
 }
@@ -82,7 +94,7 @@ std::string open_layer_name(const Document& document) {
 std::string open_head_name(const Document& document, std::int64_t h) {
     const AttentionSetPtr& weights = document.shown_weights();
     return weights != nullptr ? analysis::head_name(weights->info(), document.layer(), h)
-                              : open_layer_name(document) + " H" + std::to_string(h);
+                              : "L" + std::to_string(document.layer()) + " H" + std::to_string(h);
 }
 
 } // namespace headscope::app

@@ -16,32 +16,43 @@ namespace headscope::app {
 /// changed. Immutable; compared by identity.
 struct ModelPart {
     checkpoint::TextModelPtr model;
-    std::string prompt;                                    ///< as it was typed, and what was written
-    std::shared_ptr<const checkpoint::ModelInputs> inputs; ///< its tokens
-    std::int64_t written = 0;     ///< how many of them, the last, were taken from predictions and not typed
-    checkpoint::ModelEdits edits; ///< of all layers
-    std::map<std::int64_t, LayerMarks> marks; ///< what they change, by layer
+    std::string prompt; ///< as it was typed, and what was written
+    std::string target; ///< the same of the decoder's text where an encoder reads the prompt; else empty
+    std::shared_ptr<const checkpoint::ModelInputs> inputs; ///< the tokens of both
+    bool write_target = false; ///< the model is to write the target; only without inputs
+    std::int64_t written = 0;  ///< how many tokens, the last, were taken from predictions and not typed
+    checkpoint::ModelEdits edits;
+    std::map<std::int64_t, LayerMarks> marks; ///< what the edits change, by the number of the attention
+
+    const checkpoint::Architecture& architecture() const { return model->model->architecture(); }
+    /// An encoder reads the prompt, and a decoder writes the target.
+    bool two_texts() const { return architecture().encoder != nullptr; }
 };
 
-/// One layer of a checkpoint as a document: `base` is its attention without edits, with x as the layers
-/// before it give it; the part's edits of that layer are laid over it. Throws Error(input) when the result is
-/// not valid.
-DocumentPtr model_document(const ModelPartPtr& part, std::int64_t layer,
+/// One attention of a checkpoint, by its number, as a document: `base` is the attention without edits, with x
+/// as the layers before it give it; the part's edits of it are laid over it. Throws Error(input) when the
+/// result is not valid.
+DocumentPtr model_document(const ModelPartPtr& part, std::int64_t attention,
                            const std::shared_ptr<const Problem>& base, std::uint64_t revision);
 
 /// A document of a checkpoint whose recipe changed in edits and gains of the open layer. `all_dropped`: those
 /// of other layers go too. Throws Error(input) likewise.
 DocumentPtr edit_model_document(const Document& document, project::Recipe recipe, bool all_dropped);
 
+/// The number of the attention that a checkpoint's document is of.
+std::int64_t open_attention(const Document& document);
+/// "L5"; of an encoder-decoder "encoder L5", "decoder L5" or "cross L5".
+std::string attention_name(const ModelPart& part, checkpoint::AttentionPlace place);
+
 /// What edits change in a run's layers. Reads the weights of those layers: not for the UI thread.
 std::map<std::int64_t, LayerMarks> marks_of(const checkpoint::ModelRun& run,
                                             const checkpoint::ModelEdits& edits);
 
-/// The first layer whose edits differ; nothing when none does.
+/// The number of the first attention whose edits differ; nothing when none does.
 std::optional<std::int64_t> first_difference(const checkpoint::ModelEdits& a,
                                              const checkpoint::ModelEdits& b);
 
-/// "L5", "B5": how the open layer of a document with a board is called; and "L5 H1".
+/// "L5", "B5", "cross L5": how the open layer of a document with a board is called; and "L5 H1".
 std::string open_layer_name(const Document& document);
 std::string open_head_name(const Document& document, std::int64_t h);
 

@@ -16,21 +16,26 @@ std::string layers_text(std::int64_t first, std::int64_t last) {
                          : "layers " + std::to_string(first) + " to " + std::to_string(last);
 }
 
-/// The part with other ids. The prompt is kept as it was typed, as far as the ids are the same.
+/// The part with other ids of the text that is written on. What was typed is kept, as far as the ids are the
+/// same.
 ModelPartPtr with_ids(const ModelPart& part, std::vector<std::int64_t> ids, std::int64_t written) {
     const checkpoint::TextModel& model = *part.model;
     auto next = std::make_shared<ModelPart>(part);
     next->written = written;
-    const std::string was = checkpoint::text_of(model, part.inputs->ids, " "),
-                      now = checkpoint::text_of(model, ids, " ");
+    std::string& typed = part.two_texts() ? next->target : next->prompt;
+    const auto text_of_ids = [&](const std::vector<std::int64_t>& of) {
+        // Nobody types the token that a decoder starts with.
+        return checkpoint::text_of(model, part.two_texts() ? std::vector(of.begin() + 1, of.end()) : of, " ");
+    };
+    const std::string was = text_of_ids(part.inputs->ids), now = text_of_ids(ids);
     if (now.starts_with(was))
-        next->prompt += now.substr(was.size());
-    else if (was.starts_with(now) && part.prompt.ends_with(was.substr(now.size())))
-        next->prompt.resize(part.prompt.size() - (was.size() - now.size()));
+        typed += now.substr(was.size());
+    else if (was.starts_with(now) && typed.ends_with(was.substr(now.size())))
+        typed.resize(typed.size() - (was.size() - now.size()));
     else
-        next->prompt = now;
-    next->inputs =
-        std::make_shared<const checkpoint::ModelInputs>(checkpoint::token_inputs(model, std::move(ids)));
+        typed = now;
+    next->inputs = std::make_shared<const checkpoint::ModelInputs>(
+        checkpoint::token_inputs(model, std::move(ids), part.inputs->source));
     return next;
 }
 
@@ -110,9 +115,15 @@ std::string why_full(const ModelPart& part) {
 }
 
 std::string recomputed_layers(const checkpoint::ModelRun& run) {
-    const std::int64_t L = run.info().L, from = run.computed_from();
+    const checkpoint::Architecture& architecture = run.model().architecture();
+    const std::int64_t L = checkpoint::attention_count(architecture), from = run.computed_from();
     if (from >= L)
         return "No layer had to be recomputed.";
+    if (architecture.encoder != nullptr)
+        return from == 0
+                   ? "Encoder and decoder were recomputed."
+                   : "Recomputed from " + attention_words(architecture, attention_place(architecture, from)) +
+                         " on; what comes before it was taken over.";
     std::string text = layers_text(from, L - 1);
     text[0] = 'L';
     text += from == L - 1 ? " was recomputed" : " were recomputed";

@@ -33,9 +33,9 @@ inline const checkpoint::SamplingSettings usual_sampling{
 
 /// The checkpoint of the document as the views show it: what was computed last, which may lag behind.
 struct ModelState {
-    std::string prompt;          ///< as it stands in the field, valid or not
-    std::string error;           ///< one sentence about the prompt or the last run; empty when all is well
-    checkpoint::ModelRunPtr run; ///< newest that is over
+    std::string prompt, target;       ///< as they stand in the fields, valid or not
+    std::string error;                ///< one sentence about a text or the last run; empty when all is well
+    checkpoint::ModelRunPtr run;      ///< newest that is over
     checkpoint::ModelRunPtr unedited; ///< the same text without edits
     bool running = false;
     float fraction = 0;                   ///< of the run that is under way

@@ -59,6 +59,8 @@ WalkPlace stepped(const Walk& walk, WalkPlace from, int by) {
 Walk walk_of(const ModelPart& part, std::int64_t l) {
     const checkpoint::Model& model = *part.model->model;
     const checkpoint::Architecture& architecture = model.architecture();
+    if (architecture.encoder != nullptr)
+        return {}; // what runs around attention keep is of one stack
     Walk walk{.before = stops_of(checkpoint::first_stages(architecture)),
               .layer = {},
               .after = stops_of(checkpoint::last_stages(architecture, model.has_head())),

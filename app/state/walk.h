@@ -37,7 +37,7 @@ struct WalkPlace {
 /// One stop to the right (+1) or to the left (-1), into the next layer at the end of one. The ends stay.
 WalkPlace stepped(const Walk& walk, WalkPlace from, int by);
 
-/// The stops of a checkpoint with layer l open.
+/// The stops of a checkpoint with layer l open; of an encoder-decoder attention alone.
 Walk walk_of(const ModelPart& part, std::int64_t l);
 
 } // namespace headscope::app

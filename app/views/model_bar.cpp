@@ -8,6 +8,7 @@
 #include <imgui_stdlib.h>
 
 #include <algorithm>
+#include <functional>
 
 namespace headscope::app {
 
@@ -17,36 +18,98 @@ std::string facts_text(const checkpoint::TextModel& text) {
     const checkpoint::Architecture& c = text.model->architecture();
     std::string out = text.model->path() + "\n" + c.family + ": " + counted(c.layers, "layer") + ", D " +
                       grouped(c.D) + ", H " + std::to_string(c.H);
+    if (c.encoder != nullptr)
+        out = text.model->path() + "\n" + c.family + ": encoder of " + std::to_string(c.encoder->layers) +
+              " layers, decoder of " + std::to_string(c.layers) + ", D " + grouped(c.D) + ", H " +
+              std::to_string(c.H);
     if (c.Hkv != c.H)
         out += ", Hkv " + std::to_string(c.Hkv);
     return out + ", dk " + std::to_string(c.dk) + ", " + grouped(c.vocab) + " tokens in the vocabulary" +
            (text.tokenizer == nullptr ? "\nNo tokenizer: type token ids. " + text.no_tokenizer : "");
 }
 
-/// A text field in a border; the prompt of the checkpoint.
-void prompt_field(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
+/// A text that the checkpoint reads.
+struct PromptField {
+    const char* id;
+    std::string caption; ///< which of two texts it is; empty: the only one
+    std::string hint, tip;
+    const std::string& text;
+    const std::string& valid; ///< what the document has
+    bool take_keyboard;       ///< in this frame
+    bool second;
+    std::function<ModelAction(const std::string&)> typed;
+};
+
+/// A text field in a border.
+void prompt_field(const AppState& state, const PromptField& field, const figure::Rect& area,
+                  const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const Theme& theme = tools.theme;
     const ImVec2 origin = ImGui::GetWindowPos();
-    const bool wrong = !state.model.error.empty();
-    const TextFrame frame(area, {.stroke = theme.line2, .wrong = wrong}, state.model.prompt, tools);
-    if (state.asked.sentence)
+    // Of two texts, an error is about the one that the document does not have.
+    const bool wrong = !state.model.error.empty() && (field.caption.empty() || field.text != field.valid);
+    FrameLook look{.stroke = theme.line2, .wrong = wrong};
+    constexpr float caption_size = 12;
+    if (!field.caption.empty())
+        look.before = 10 + tools.measure(field.caption, figure::Font::mono, caption_size) + 8;
+    const TextFrame frame(area, look, field.text, tools);
+    if (!field.caption.empty()) {
+        figure::Scene scene;
+        scene.add(figure::TextItem{{area.x + 10, figure::baseline_for(area.y + area.h / 2, caption_size)},
+                                   field.caption,
+                                   figure::Font::mono,
+                                   caption_size,
+                                   theme.muted,
+                                   figure::Align::left});
+        paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
+    }
+    if (field.take_keyboard)
         ImGui::SetKeyboardFocusHere();
     ImGui::PushAllowKeyboardFocus(false);
-    const bool ids = state.document->part()->model->tokenizer == nullptr;
-    std::string text = state.model.prompt;
-    if (ImGui::InputTextWithHint("##prompt", ids ? "Type token ids" : "Type a text", &text))
-        tools.send(ModelAction(TypePrompt{text}));
+    std::string text = field.text;
+    if (ImGui::InputTextWithHint(field.id, field.hint.c_str(), &text))
+        tools.send(field.typed(text));
     ImGui::PopAllowKeyboardFocus();
     if (tools.focus.offer(
             {origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale, area.h * scale}))
-        tools.send(WindowAction(TypeSentence{}));
+        tools.send(WindowAction(TypeSentence{field.second}));
     if (ImGui::IsItemHovered() && !ImGui::IsItemActive())
-        show_tip(wrong ? state.model.error
-                 : ids ? "Token ids, as this checkpoint has no tokenizer. " +
-                             state.document->part()->model->no_tokenizer
-                       : with_key("What the model reads", "sentence"),
-                 tools);
+        show_tip(wrong ? state.model.error : field.tip, tools);
+}
+
+/// One field, or of an encoder-decoder two side by side.
+void prompt_fields(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
+    const checkpoint::TextModel& model = *state.document->part()->model;
+    const bool ids = model.tokenizer == nullptr, two = state.document->part()->two_texts();
+    const std::string ids_tip = "Token ids, as this checkpoint has no tokenizer. " + model.no_tokenizer;
+    const float gap = 8, width = two ? (area.w - gap) / 2 : area.w;
+    prompt_field(state,
+                 {.id = "##prompt",
+                  .caption = two ? "source" : "",
+                  .hint = ids ? "Type token ids" : "Type a text",
+                  .tip = ids   ? ids_tip
+                         : two ? with_key("Into the encoder", "sentence")
+                               : with_key("What the model reads", "sentence"),
+                  .text = state.model.prompt,
+                  .valid = state.document->part()->prompt,
+                  .take_keyboard = state.asked.sentence,
+                  .second = false,
+                  .typed = [](const std::string& text) { return ModelAction(TypePrompt{text}); }},
+                 {area.x, area.y, width, area.h}, tools);
+    if (!two)
+        return;
+    prompt_field(
+        state,
+        {.id = "##target",
+         .caption = "target",
+         .hint = "the start token alone",
+         .tip = ids ? ids_tip : "Out of the decoder: what it has written so far, behind its start token",
+         .text = state.model.target,
+         .valid = state.document->part()->target,
+         .take_keyboard = state.asked.kv_sentence,
+         .second = true,
+         .typed = [](const std::string& text) { return ModelAction(TypeTarget{text}); }},
+        {area.x + width + gap, area.y, width, area.h}, tools);
 }
 
 } // namespace
@@ -82,7 +145,7 @@ void view_model_toolbar(const AppState& state, const figure::Rect& area, const V
     show_picture(picture, origin.x, origin.y, tools, nullptr);
     const float left = name.right() + gap;
     const float room = board_button.x - gap - left;
-    prompt_field(state, {left, 10, std::min(room, 860.0F), 32}, tools);
+    prompt_fields(state, {left, 10, std::min(room, 860.0F), 32}, tools);
 }
 
 } // namespace headscope::app

@@ -11,6 +11,7 @@ Situation situation(const AppState& state) {
             .files = state.files,
             .problem = document.problem,
             .checkpoint = document.is_checkpoint(),
+            .two_texts = document.is_checkpoint() && document.part()->two_texts(),
             .weights_file = document.is_given(),
             .weights_alone = weights_alone(state),
             .weights_read = reads_checkpoint(state),

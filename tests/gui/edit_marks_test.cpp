@@ -39,7 +39,7 @@ TEST_CASE("the board marks heads that are ablated, scaled or edited, on every la
     const TemporaryFolder folder;
     Desk desk;
     begin_recording();
-    desk.program.open_path(test_data("/models/qwen2_tiny_bf16"), "3 1 4 1 5 9 2 6");
+    desk.program.open_path(test_data("/models/qwen2_tiny_bf16"), {"3 1 4 1 5 9 2 6"});
     desk.settle();
     desk.settle();
     CHECK_FALSE(says(desk, "open L0 H0", "Edited"));
@@ -119,7 +119,7 @@ TEST_CASE("the small maps of one layer's heads are marked too") {
 TEST_CASE("the bias of a layer's output is marked at the layer", "[model]") {
     Desk desk;
     begin_recording();
-    desk.program.open_path(test_data("/models/gpt2_tiny"), "3 1 4 1 5 9 2 6");
+    desk.program.open_path(test_data("/models/gpt2_tiny"), {"3 1 4 1 5 9 2 6"});
     desk.settle();
     desk.settle();
     CHECK(diamonds(desk) == 0);

@@ -25,7 +25,7 @@ constexpr const char* ids = "3 1 4 1 5 9 2 6";
 
 void open(Desk& desk, const std::string& folder, const std::string& text) {
     begin_recording();
-    desk.program.open_path(folder, text);
+    desk.program.open_path(folder, {text});
     desk.settle();
     desk.settle();
     REQUIRE(desk.program.state().document->is_checkpoint());

@@ -450,13 +450,13 @@ TEST_CASE("an opening that is cancelled leaves what is on screen, with a sentenc
         desk.open(folder_of("bert_tiny"), "3 4 5");
     begin_recording();
     const DocumentPtr before = desk.program.state().document;
-    desk.program.open_path(folder_of("gpt2_tiny"), prompt);
+    desk.program.open_path(folder_of("gpt2_tiny"), {prompt});
     desk.program.act(FileCommand(CancelJob{}));
     desk.settle();
     CHECK(desk.program.state().document == before);
     CHECK(desk.program.state().error.empty());
     CHECK(screen_shows("Opening gpt2_tiny was cancelled"));
-    desk.program.open_path(folder_of("gpt2_tiny"), prompt);
+    desk.program.open_path(folder_of("gpt2_tiny"), {prompt});
     desk.settle();
     CHECK(document_of(desk).title == "gpt2_tiny");
     end_recording();

@@ -47,6 +47,14 @@ Actions flip_board(const Situation& now) {
     return {ViewChange(AttentionChange(ShowBoard{!now.view.attention.board}))};
 }
 
+bool has_stacks(const Situation& now) {
+    return now.two_texts;
+}
+
+std::function<Actions(const Situation&)> stack(checkpoint::Stack of) {
+    return look(AttentionChange(ShowStack{of}));
+}
+
 /// The weight beside or below the one that is spoken of.
 std::function<Actions(const Situation&)> weight(int rows, int cols) {
     return [rows, cols](const Situation& now) {
@@ -85,6 +93,9 @@ std::vector<ActionInfo> weight_actions() {
         {"shrink map", "Shrink the map", "Shows a larger part of the map, smaller", {{Key::minus}}, has_readings, look(AttentionChange(ZoomMap{0.5F})), needs_map, "", {}, true},
         {"whole map", "Whole map", "Shows all of the map", {{digit(0)}}, weights_only, look(AttentionChange(WholeMap{})), {}, "show all of the map"},
         {"zoom at mouse", "Zoom at the mouse", "Ctrl and the wheel zoom where the mouse is; the wheel and dragging move a zoomed map", {}, has_readings, {}, {}, "zoom at the mouse; move a zoomed map", {}, false, "Ctrl wheel  wheel  drag"},
+        {"encoder heads", "Heads of the encoder", "How the source reads itself", {alt('E')}, has_stacks, stack(checkpoint::Stack::encoder), {}, "heads of the encoder, the decoder’s self-attention, the cross-attention"},
+        {"decoder heads", "Heads of the decoder’s self-attention", "How the target reads what stands before", {alt('D')}, has_stacks, stack(checkpoint::Stack::own), {}, ""},
+        {"cross heads", "Heads of the cross-attention", "How the target reads the source", {alt('X')}, has_stacks, stack(checkpoint::Stack::cross), {}, ""},
         {"board", "Board of all heads", "Shows or hides all heads beside the open one", {{letter('B')}}, weights_only, flip_board, {}, "show or hide the board of all heads"},
         // clang-format on
     };

@@ -1,5 +1,7 @@
 #include "app/draw/kit/picture.h"
 
+#include "app/state/model_document.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -195,6 +197,11 @@ std::string address_text(const Shown& shown, const CellAddress& cell) {
     } else if (given != nullptr && given->info().L > 1) {
         const std::int64_t number = given->info().numbers[static_cast<std::size_t>(document.layer())];
         heads = "[" + (number < 0 ? "mean" : std::to_string(number)) + "]" + heads;
+    }
+    if (document.is_checkpoint() && !around) {
+        const std::string stack = stack_name(document.part()->architecture(), document.stack());
+        if (!stack.empty())
+            return stack + "." + std::string(info.name) + heads + (inner.empty() ? "" : "[" + inner + "]");
     }
     return std::string(info.name) + heads + (inner.empty() ? "" : "[" + inner + "]");
 }

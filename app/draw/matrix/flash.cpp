@@ -10,6 +10,7 @@ namespace headscope::app {
 bool can_flash(const Shown& before, const Shown& now) {
     return before.trace != nullptr && now.trace != nullptr &&
            before.document->layer() == now.document->layer() &&
+           before.document->stack() == now.document->stack() &&
            analysis::why_not_comparable(before.problem(), now.problem()).empty() &&
            !analysis::words_differ(before.problem(), now.problem());
 }

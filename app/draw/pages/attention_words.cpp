@@ -33,7 +33,9 @@ std::string averaged_over(const AttentionInfo& info, std::int64_t l, std::int64_
 const analysis::HeadFacts* facts_of(const DrawContext& context, std::int64_t h) {
     // What is on screen may still be of the set before.
     const AttentionSetPtr& given = context.shown.document->shown_weights();
-    if (context.board == nullptr || (given != nullptr && &context.board->info() != &given->info()))
+    const bool other_stack = context.shown.document->stack() != context.view.attention.stack;
+    if (context.board == nullptr || other_stack ||
+        (given != nullptr && &context.board->info() != &given->info()))
         return nullptr;
     const auto row = context.board->row(context.shown.document->layer());
     // The board keeps the row for as long as it lives.

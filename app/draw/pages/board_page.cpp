@@ -1,6 +1,7 @@
 #include "app/draw/kit/colour_scale.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "app/draw/kit/stack_words.h"
 #include "app/draw/matrix/edit_marks.h"
 #include "app/draw/matrix/matrix.h"
 #include "app/draw/pages/attention_pages.h"
@@ -15,7 +16,8 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float board_top = 118.0F; ///< top of the first row
+constexpr float board_top = 118.0F;                       ///< top of the first row
+constexpr float stack_switch = 92.0F, stack_room = 44.0F; ///< top of the switch, and what it pushes down
 constexpr float board_pad = 24.0F;
 constexpr float layer_label_width = 34.0F; ///< "L11"
 constexpr float map_gap = 8.0F;            ///< between maps
@@ -28,14 +30,13 @@ constexpr float before_means = 10.0F; ///< extra room between the set's own head
 /// The places of a board's maps.
 struct Grid {
     std::int64_t L = 0, H = 0, own_L = 0, own_H = 0;
-    float left = 0, map_w = 0, map_h = 0;
+    float left = 0, top = 0, map_w = 0, map_h = 0;
     bool lettered = false;
     float pitch_x() const { return map_w + map_gap; }
     float pitch_y() const { return map_h + map_gap + (lettered ? letter_height : 0.0F); }
     figure::Rect map(std::int64_t l, std::int64_t h) const {
         return {left + pitch_x() * static_cast<float>(h) + (h >= own_H ? before_means : 0),
-                board_top + pitch_y() * static_cast<float>(l) + (l >= own_L ? before_means : 0), map_w,
-                map_h};
+                top + pitch_y() * static_cast<float>(l) + (l >= own_L ? before_means : 0), map_w, map_h};
     }
     float right() const { return map(0, H - 1).right(); }
     float bottom() const { return map(L - 1, 0).y + pitch_y(); }
@@ -47,12 +48,19 @@ float foot_of(const DrawContext& context) {
            (context.shown.document->is_checkpoint() ? marks_foot : 0.0F);
 }
 
-/// The edits of a layer; null when there are none.
+/// The board is one of the three of an encoder-decoder.
+bool has_stacks(const DrawContext& context) {
+    const Document& document = *context.shown.document;
+    return document.is_checkpoint() && document.part()->two_texts();
+}
+
+/// The edits of a layer, which may be a mean; null when there are none.
 const LayerMarks* layer_marks(const DrawContext& context, std::int64_t l) {
     const CheckpointLayer* const open = context.shown.document->checkpoint();
-    if (open == nullptr)
+    if (open == nullptr || l >= context.board->info().own_layers())
         return nullptr;
-    const auto found = open->part->marks.find(l);
+    const auto found = open->part->marks.find(
+        attention_number(open->part->architecture(), {context.view.attention.stack, l}));
     return found == open->part->marks.end() ? nullptr : &found->second;
 }
 
@@ -73,13 +81,14 @@ Grid grid_of(const DrawContext& context) {
               .H = info.H,
               .own_L = info.own_layers(),
               .own_H = info.own_heads(),
-              .left = board_pad + layer_label_width};
+              .left = board_pad + layer_label_width,
+              .top = board_top + (has_stacks(context) ? stack_room : 0)};
     const float room = context.width - grid.left - board_pad - (info.mean_head ? before_means : 0);
     const auto rows = static_cast<float>(info.L);
     const float tall = static_cast<float>(info.Tq) / static_cast<float>(info.Tk);
     const float across = room / static_cast<float>(info.H) - map_gap;
     const float down =
-        ((context.height - board_top - foot_of(context) - (info.mean_layer ? before_means : 0)) / rows -
+        ((context.height - grid.top - foot_of(context) - (info.mean_layer ? before_means : 0)) / rows -
          map_gap - letter_height) /
         tall;
     constexpr float readable = 22.0F;
@@ -95,8 +104,8 @@ Grid grid_of(const DrawContext& context) {
 }
 
 std::int64_t row_at(const Grid& grid, float y) {
-    return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor((y - board_top) / grid.pitch_y())),
-                                    0, grid.L - 1);
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor((y - grid.top) / grid.pitch_y())), 0,
+                                    grid.L - 1);
 }
 
 /// Paints one map. Each pixel shows the largest weight below it.
@@ -258,7 +267,7 @@ void draw_head_numbers(Picture& picture, const DrawContext& context, const Grid&
         if (!open && !mean && (h % every != 0 || beside_open))
             continue;
         const figure::Rect map = grid.map(0, h);
-        draw_text(picture, context, map.x + map.w / 2, board_top - 10, analysis::head_column(info, h),
+        draw_text(picture, context, map.x + map.w / 2, grid.top - 10, analysis::head_column(info, h),
                   open ? figure::Font::mono_semibold : figure::Font::mono, size,
                   open ? context.theme.ink : context.theme.muted, figure::Align::center);
     }
@@ -275,7 +284,9 @@ float board_width(const DrawContext& context) {
     const float map = std::clamp(all_maps / H, smallest_wanted, largest_wanted);
     const float wanted = 2 * board_pad + layer_label_width + H * (map + map_gap) - map_gap +
                          (info.mean_head ? before_means : 0);
-    return std::clamp(wanted, least, std::max(least, context.width * 0.46F));
+    const float switched =
+        has_stacks(context) ? 2 * canvas_pad + segmented_width(context, stack_segments(context)) : least;
+    return std::clamp(wanted, std::max(least, switched), std::max({least, switched, context.width * 0.46F}));
 }
 
 BoardRows board_rows(const DrawContext& context, float from, float to) {
@@ -294,7 +305,12 @@ Picture draw_board_page(const DrawContext& context, float from, float to) {
     const Grid grid = grid_of(context);
     picture.scene.width = std::max(grid.right() + board_pad, context.width);
     picture.scene.height = std::max(grid.bottom() + foot_of(context), context.height);
-    draw_page_head(picture, context, "All heads", set_size_text(info));
+    const bool stacks = has_stacks(context);
+    draw_page_head(picture, context,
+                   stacks ? std::string(words_of(context.view.attention.stack).title) : "All heads",
+                   set_size_text(info));
+    if (stacks)
+        draw_segmented(picture, context, canvas_pad, stack_switch, stack_segments(context));
     draw_head_numbers(picture, context, grid);
     const BoardRows seen{row_at(grid, from), row_at(grid, to)};
     for (std::int64_t l = seen.first; l <= seen.last; ++l) {

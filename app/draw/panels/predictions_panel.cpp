@@ -5,6 +5,8 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
 #include "app/draw/panels/cache_panel.h"
+#include "app/draw/panels/token_chips.h"
+#include "app/draw/panels/two_texts_panel.h"
 #include "app/draw/panels/writing_panel.h"
 
 #include <algorithm>
@@ -14,51 +16,6 @@ namespace headscope::app {
 namespace {
 
 constexpr float row_step = 26.0F;
-
-/// The tokens of the text in lines, those from `written` on underlined; a click selects a token.
-void write_tokens(Sheet& sheet, const std::vector<std::string>& tokens, std::int64_t position,
-                  std::int64_t written) {
-    const DrawContext& context = sheet.context;
-    const Theme& theme = context.theme;
-    constexpr float size = 12.5F, pad = 5, gap = 3, height = 22;
-    constexpr std::int64_t most = 160;
-    const auto T = static_cast<std::int64_t>(tokens.size());
-    // Shows only the part of a long text around the chosen token.
-    const std::int64_t first =
-        std::clamp<std::int64_t>(position - most / 2, 0, std::max<std::int64_t>(T - most, 0));
-    const std::int64_t last = std::min(T, first + most);
-    float x = sheet.left;
-    for (std::int64_t i = first; i < last; ++i) {
-        const std::string& token = tokens[static_cast<std::size_t>(i)];
-        const std::string text = fitted(context, token, figure::Font::ui, size, sheet.width() - 2 * pad);
-        const float width = context.measure(text, figure::Font::ui, size) + 2 * pad;
-        if (x + width > sheet.right && x > sheet.left) {
-            x = sheet.left;
-            sheet.y += height + gap;
-        }
-        const figure::Rect area{x, sheet.y, width, height};
-        const bool on = i == position;
-        sheet.picture.scene.add(figure::RectItem{.area = area,
-                                                 .fill = on ? theme.ink : theme.raise,
-                                                 .stroke = on ? theme.ink : theme.line,
-                                                 .radius = 4});
-        draw_text(sheet.picture, context, x + pad, figure::baseline_for(area.y + height / 2, size), text,
-                  on ? figure::Font::ui_medium : figure::Font::ui, size, on ? theme.canvas : theme.ink);
-        if (i >= written)
-            sheet.picture.scene.add(figure::LineItem{{x + pad, area.bottom() - 3.5F},
-                                                     {x + width - pad, area.bottom() - 3.5F},
-                                                     on ? theme.canvas : theme.muted,
-                                                     1});
-        sheet.picture.hotspots.push_back(
-            {area, "token " + std::to_string(i), ModelAction(PredictAt{i}),
-             "Token " + std::to_string(i) + ": " + token + (i >= written ? ", written by the model" : "")});
-        x += width + gap;
-    }
-    sheet.y += height + 10;
-    if (last - first < T)
-        sheet.paragraph("Tokens " + grouped(first) + " to " + grouped(last - 1) + " of " + grouped(T) + ".",
-                        theme.muted);
-}
 
 /// While a token before the last is chosen, and the model wrote all that follows: a button that goes back
 /// there.
@@ -163,8 +120,9 @@ void write_edited_layers(Sheet& sheet) {
     if (document.part()->edits.empty())
         return;
     std::string layers;
-    for (const auto& [layer, edits] : document.part()->edits)
-        layers += (layers.empty() ? "L" : ", L") + std::to_string(layer);
+    for (const auto& [n, edits] : document.part()->edits)
+        layers += (layers.empty() ? "" : ", ") +
+                  attention_name(*document.part(), attention_place(document.part()->architecture(), n));
     sheet.row("edited layers", layers);
     draw_button(sheet.picture, context, {sheet.left, sheet.y + 4, width, 30}, "Drop all edits",
                 Command(ResetEdits{}), false, "The checkpoint as it is on disk; undo brings them back");
@@ -213,13 +171,20 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
     if (!model.error.empty())
         sheet.paragraph("⚠ " + model.error, theme.bad);
     const std::int64_t position = position_of(*model.run, text, model.position);
-    write_tokens(sheet, model.run->inputs().tokens, position, part.inputs->T - part.written);
+    const bool two_texts = part.two_texts() && !model.run->inputs().source.empty();
+    if (two_texts)
+        write_source(sheet, model.run->inputs().source.front().tokens, model.run->inputs().T);
+    write_tokens(sheet, model.run->inputs().tokens, part.inputs->T - part.written, position);
+    if (two_texts)
+        write_how_written(sheet, part);
     write_branch(sheet, part.inputs->T - 1 - position, part.written);
     if (text.masked() && text.tokenizer != nullptr && text.mask_id >= 0 &&
         std::ranges::find(model.run->inputs().ids, text.mask_id) == model.run->inputs().ids.end())
         sheet.paragraph("Type " + checkpoint::label_of(text, text.mask_id) +
                             " in place of a word to hide it.",
                         theme.muted);
+    if (two_texts)
+        write_stacks(sheet);
     if (text.tokenizer == nullptr)
         sheet.paragraph("This checkpoint has no tokenizer: tokens are their ids.", theme.muted);
     if (model.next) {
@@ -228,7 +193,9 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
             write_change(sheet, model, *model.predictions);
         write_sampling(sheet, model.sampling);
         write_head(sheet);
-        write_cache(sheet);
+        // Of the encoder nothing is kept from token to token, and the cross-attention's rows never grow.
+        if (document.stack() == checkpoint::Stack::own)
+            write_cache(sheet);
     } else if (model.running) {
         sheet.paragraph("Computing … " + number(100 * static_cast<double>(model.fraction), 0) + " %",
                         theme.muted);

@@ -6,6 +6,7 @@
 #include "core/checkpoint/files/config_reader.h"
 #include "core/checkpoint/gguf/gguf_tokenizer.h"
 #include "core/checkpoint/model/local_models.h"
+#include "core/checkpoint/model/stacks.h"
 #include "core/text/tokenizer/token_labels.h"
 
 #include <algorithm>
@@ -164,7 +165,7 @@ void require_all_read(const TextModel& model, const std::string& prompt) {
 }
 
 std::string first_prompt(const TextModel& model) {
-    const Architecture& architecture = model.model->architecture();
+    const Architecture& architecture = in_stack(model.model->architecture(), Stack::encoder);
     const std::int64_t most = std::max<std::int64_t>(1, architecture.longest_text());
     if (model.tokenizer == nullptr) {
         std::string ids;
@@ -181,7 +182,10 @@ std::string first_prompt(const TextModel& model) {
         mask.empty() ? "The cat that the dog chased sat on the mat."
                      : "The cat that the dog chased sat on the " + mask + ".",
         mask.empty() ? "The cat" : "The " + mask, mask.empty() ? "a" : mask};
-    for (const std::string& prompt : model.masked() ? masked : causal)
+    const std::array<std::string, 3> source{"The old house by the river was sold yesterday.",
+                                            "The old house was sold.", "The"};
+    const bool two_texts = model.model->encoder() != nullptr;
+    for (const std::string& prompt : two_texts ? source : model.masked() ? masked : causal)
         if (static_cast<std::int64_t>(model.tokenizer->encode(prompt).ids.size()) <= most)
             return prompt;
     return causal.back();

@@ -51,7 +51,7 @@ std::string text_of(const TextModel& model, const std::vector<std::int64_t>& ids
 /// vocabulary has none for it, and none for what is unknown.
 void require_all_read(const TextModel& model, const std::string& prompt);
 
-/// A prompt to begin with: one that fits the model.
+/// A prompt to begin with: one that fits the model, or its encoder.
 std::string first_prompt(const TextModel& model);
 
 /// How people read a token of the model's vocabulary, a blank at its beginning marked "·".

@@ -26,7 +26,7 @@ struct OpenCheckpoint {
 
     explicit OpenCheckpoint(const std::string& folder, const std::string& prompt = "3 1 4 1 5") {
         Progress progress;
-        workspace.open(open_model(folder, prompt, 0, progress));
+        workspace.open(open_model(folder, {prompt}, 0, progress));
         settle();
     }
     void settle() {

@@ -115,7 +115,7 @@ bool Desk::click(const std::string& label, const std::string& window) {
 
 void Desk::open(const std::string& path, const std::string& text) {
     begin_recording();
-    program.open_path(path, text);
+    program.open_path(path, {text});
     settle();
     settle();
 }

@@ -1,0 +1,121 @@
+#include "app/session/checkpoint_session.h"
+
+#include "app/commands/command.h"
+#include "core/base/error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+// What a checkpoint reads: typed, or written on token by token.
+
+namespace headscope::app {
+
+void CheckpointSession::type(std::string ModelPart::*which, const std::string& text) {
+    stop_writing();
+    const ModelPart& now = *state().document->part();
+    auto part = std::make_shared<ModelPart>(now);
+    ModelState& model = state().model;
+    // What was typed into the other field counts too, though it may not be valid yet.
+    part->prompt = model.prompt;
+    part->target = now.two_texts() ? model.target : "";
+    (*part).*which = text;
+    model.prompt = part->prompt;
+    model.target = part->target;
+    part->inputs = nullptr;
+    part->written = 0;
+    next_text_ = {std::move(part), which == &ModelPart::target ? "type a target" : "type a prompt",
+                  prompt_change, host().gesture()};
+}
+
+void CheckpointSession::write_target() {
+    if (!state().document->part()->two_texts())
+        return;
+    const std::string in_field = state().model.target;
+    type(&ModelPart::target, "");
+    state().model.target = in_field; // until the new one is there
+    auto part = std::make_shared<ModelPart>(*next_text_->part);
+    part->write_target = true;
+    next_text_->part = std::move(part);
+    next_text_->label = "write the target";
+    next_text_->change = {};
+}
+
+void CheckpointSession::write(const ModelPartPtr& part, std::string label) {
+    state().model.prompt = part->prompt;
+    state().model.target = part->target;
+    state().model.position.reset();
+    next_text_ = {part, std::move(label), {}, host().gesture()};
+}
+
+void CheckpointSession::write_waiting() {
+    const ModelState& model = state().model;
+    const ModelPartPtr& part = state().document->part();
+    if (!waiting_ || next_text_ || !model.next || model.run->inputs() != *part->inputs ||
+        first_difference(model.run->edits(), part->edits))
+        return;
+    const checkpoint::Distribution& next = *model.next;
+    const std::int64_t id = waiting_->id.value_or(next.candidates[next.taken].id);
+    waiting_.reset();
+    write(with_token(*part, id), "write “" + checkpoint::label_of(*part->model, id) + "”");
+}
+
+void CheckpointSession::go_on() {
+    try {
+        write_waiting();
+    } catch (const Error& fault) {
+        state().error = fault.what();
+    }
+    follow();
+}
+
+void CheckpointSession::stop_writing(std::string why) {
+    waiting_.reset();
+    next_token_at_ = 0;
+    state().model.writing = false;
+    state().model.stopped = std::move(why);
+}
+
+void CheckpointSession::take_back(std::int64_t tokens) {
+    stop_writing();
+    const ModelPart& part = *state().document->part();
+    if (!next_text_) {
+        write(without_tokens(part, tokens), tokens == 1 ? "take a token back" : "take tokens back");
+    } else if (next_text_->part->written > part.written) { // the newest token is still to come
+        next_text_.reset();
+        state().model.prompt = part.prompt;
+        state().model.target = part.target;
+    }
+}
+
+void CheckpointSession::sample_next() {
+    constexpr std::size_t listed = 64;
+    ModelState& model = state().model;
+    model.next.reset();
+    const auto finite = [](float logit) { return std::isfinite(logit); };
+    if (next_logits_ != nullptr && std::ranges::all_of(next_logits_->values(), finite))
+        model.next =
+            checkpoint::sample(next_logits_->values(), model.sampling, model.run->inputs().T, listed);
+}
+
+bool CheckpointSession::advance(double now) {
+    constexpr double seconds_between = 1.0 / 8;
+    if (state().model.writing && !waiting_ && now >= next_token_at_) {
+        next_token_at_ = now + seconds_between;
+        waiting_ = WriteToken{};
+        go_on();
+    }
+    return state().model.writing;
+}
+
+void CheckpointSession::came_written(std::int64_t id) {
+    const checkpoint::TextModel& model = *state().document->part()->model;
+    if (!state().model.writing)
+        return;
+    if (std::ranges::find(model.end_ids, id) != model.end_ids.end())
+        stop_writing("Stopped: “" + checkpoint::label_of(model, id) + "” ends a text.");
+    else if (!state().model.cannot_write.empty())
+        stop_writing();
+}
+
+} // namespace headscope::app
