@@ -29,11 +29,26 @@ StageSet with_block(StageSet stages) {
     return stages;
 }
 
+/// Of a checkpoint alone.
+bool lies_around(TensorId id) {
+    return tensor_info(id).operation == Operation::around || is_block_weight(id);
+}
+
+/// The final norm is of no layer, and so no part of what is run for a tensor.
+bool is_of_layer(TensorId id) {
+    return tensor_info(id).group < StageGroup::final_norm;
+}
+
+std::optional<TensorId> find_around(const std::string& name) {
+    const auto stage = find_block_stage(name), weight = find_block_weight(name);
+    return weight && is_of_layer(*weight) ? weight : stage;
+}
+
 std::string tensor_names() {
     std::string names;
-    for (const auto& table : {stage_table(), input_table()})
+    for (const auto& table : {stage_table(), input_table(), block_table(), block_weight_table()})
         for (const TensorInfo& info : table)
-            if (info.stage || is_editable(info.id))
+            if (info.stage || is_editable(info.id) || (lies_around(info.id) && is_of_layer(info.id)))
                 names += (names.empty() ? "" : ", ") + std::string(info.name);
     return names;
 }
@@ -51,14 +66,14 @@ std::optional<exporting::TensorPart> wanted_tensor(const ExportOptions& options)
     }
     if (script_name || exporting::trace_format_of_path(options.out) == exporting::TraceFormat::json)
         throw Error(ErrorKind::usage, "--tensor needs the name of a .npy, .csv, .tsv or .safetensors file");
-    const auto around = find_block_stage(*options.tensor);
+    const auto around = find_around(*options.tensor);
     const auto id = around && options.model.given() ? around : find_tensor(*options.tensor);
     if (around && !id)
         fail_input("the tensor \"" + *options.tensor +
                    "\" lies around the attention of a checkpoint's layer; add --model");
     if (!id)
         fail_input("there is no tensor \"" + *options.tensor + "\"; use " + tensor_names());
-    if (around && tensor_info(*id).group >= StageGroup::final_norm)
+    if (around && !is_of_layer(*id))
         fail_input("--tensor writes tensors of one layer, and " + *options.tensor +
                    " follows the last one; use headscope trace --stages " + *options.tensor);
     return exporting::TensorPart{*id, options.batch, options.head};
@@ -71,7 +86,7 @@ std::string title_of(const app::Document& document) {
 
 void run_export(const ExportOptions& options) {
     const std::optional<exporting::TensorPart> part = wanted_tensor(options);
-    const bool around = part && find_block_stage(tensor_info(part->id).name);
+    const bool around = part && lies_around(part->id);
     StageSet stages = !part                          ? exporting::script_stages()
                       : is_stage(part->id) || around ? StageSet().with(part->id)
                                                      : StageSet();
@@ -93,10 +108,10 @@ void run_export(const ExportOptions& options) {
             return exporting::export_pytorch(*layer.attention.problem, layer.attention.trace,
                                              options.model.layer_title(), options.out, &layer.block);
         if (around) {
-            if (layer.block[part->id] == nullptr)
+            if (layer.block.find(part->id) == nullptr)
                 fail_input(options.model.layer_title() + " has no " +
                            std::string(tensor_info(part->id).name) + "; name another tensor");
-            layer.attention.trace.slot(part->id) = layer.block[part->id];
+            layer.attention.trace.slot(part->id) = layer.block.find(part->id);
         }
         return write(*layer.attention.problem, layer.attention.trace, options.model.layer_title());
     }

@@ -277,8 +277,9 @@ ModelOptions::WholeLayer ModelOptions::run_whole_layer(StageSet stages, const st
     WholeLayer whole{std::move(result.layers.front()), {}};
     whole.block.layer = *options.layer;
     whole.block.architecture = {model, &model->architecture()};
-    whole.block.weights =
-        model->layer(checkpoint::attention_number(model->architecture(), whole.attention.place));
+    const std::int64_t n = checkpoint::attention_number(model->architecture(), whole.attention.place);
+    whole.block.own = model->layer(n);
+    whole.block.weights = checkpoint::with_edits(whole.block.own, checkpoint::edits_of(options.edits, n));
     for (const checkpoint::BlockRun& stage : result.blocks)
         if (stage.place == whole.attention.place)
             whole.block[stage.id] = stage.tensor;

@@ -49,7 +49,7 @@ std::string lower_first(std::string text) {
 bool Situation::number_selected() const {
     const auto& cell = view.selected;
     return !walking && shown != nullptr && cell && is_owned(cell->tensor) &&
-           problem.input(cell->tensor) != nullptr;
+           (is_block_weight(cell->tensor) ? checkpoint : problem.input(cell->tensor) != nullptr);
 }
 
 const std::vector<ActionInfo>& actions() {

@@ -21,7 +21,7 @@ std::string text_of(float value) {
 }
 
 bool is_weight(TensorId id) {
-    return id == TensorId::W_Q || id == TensorId::W_K || id == TensorId::W_V || id == TensorId::W_O;
+    return is_owned(id) && tensor_info(id).rank() == 2;
 }
 
 void check_finite(float value, const char* what) {

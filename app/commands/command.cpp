@@ -152,10 +152,11 @@ CommandName name_of(const Document& before, const Command& command) {
                    },
                    [&](const EditCell& c) {
                        const Block block{c.cell.tensor, c.cell.at};
-                       const Tensor& tensor = editable(before, c.cell.tensor);
-                       check_inside(block, tensor);
-                       return CommandName{"edit " + block_text(block, dims),
-                                          from_to(tensor.data()[tensor.shape().offset(c.cell.at)], c.value)};
+                       const TensorPtr tensor = editable(before, c.cell.tensor);
+                       check_inside(block, *tensor);
+                       return CommandName{
+                           "edit " + block_text(block, dims),
+                           from_to(tensor->data()[tensor->shape().offset(c.cell.at)], c.value)};
                    },
                    [&](const SetGain& c) {
                        const bool known = c.head >= 0 && c.head < dims.H;

@@ -4,12 +4,12 @@
 
 namespace headscope::app {
 
-const Tensor& editable(const Document& document, TensorId id) {
-    const Tensor* now = document.problem.input(id);
+TensorPtr editable(const Document& document, TensorId id) {
+    TensorPtr now = owned_tensor(document, id);
     if (now == nullptr)
         fail_input(std::string(tensor_info(id).name) +
                    " cannot be edited: it is computed, or this problem has none");
-    return *now;
+    return now;
 }
 
 bool put_edit(project::Recipe& recipe, TensorId tensor, TensorPtr edited) {
@@ -38,14 +38,14 @@ CommandName name_of(const Document& before, const PasteBlock& c) {
 }
 
 bool change(project::Recipe& recipe, const Document& document, const EditBlock& c) {
-    const Tensor& now = editable(document, c.block.tensor);
-    return put_edit(recipe, c.block.tensor, operated(now, c.block, c.operation));
+    const TensorPtr now = editable(document, c.block.tensor);
+    return put_edit(recipe, c.block.tensor, operated(*now, c.block, c.operation));
 }
 
 bool change(project::Recipe& recipe, const Document& document, const PasteBlock& c) {
-    const Tensor& now = editable(document, c.cell.tensor);
+    const TensorPtr now = editable(document, c.cell.tensor);
     const Block block{c.cell.tensor, c.cell.at, c.table.rows, c.table.cols};
-    return put_edit(recipe, c.cell.tensor, with_values(now, block, c.table.values));
+    return put_edit(recipe, c.cell.tensor, with_values(*now, block, c.table.values));
 }
 
 } // namespace headscope::app

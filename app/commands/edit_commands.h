@@ -62,8 +62,8 @@ bool change(project::Recipe& recipe, const Document& document, const PaintMask& 
 bool change(project::Recipe& recipe, const Document& document, const ResetMask& command);
 
 /// The tensor that an edit of it starts from. Throws Error(input) when the user does not own it or the
-/// problem has none.
-const Tensor& editable(const Document& document, TensorId tensor);
+/// document has none.
+TensorPtr editable(const Document& document, TensorId tensor);
 /// Puts an edited tensor into the recipe; true when W_O's identity was not touched by it.
 bool put_edit(project::Recipe& recipe, TensorId tensor, TensorPtr edited);
 /// Throws Error(input) when the problem has no such head.

@@ -30,7 +30,7 @@ public:
 
     void write(const Block& block, const std::vector<float>& values) {
         TensorPtr& slot = edited_[block.tensor];
-        slot = with_values(slot == nullptr ? editable(document_, block.tensor) : *slot, block, values);
+        slot = with_values(slot == nullptr ? *editable(document_, block.tensor) : *slot, block, values);
     }
     bool put_into(project::Recipe& recipe) const {
         bool edit_only = true;

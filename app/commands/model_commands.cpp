@@ -35,9 +35,10 @@ void check_model_command(const Document& document, const Command& command) {
                           [](const SetGain&) {}, [](const ResetEdits&) {}, [](const SetPreset&) {},
                           [](const SetRecipe&) {}, // another problem as a whole
                           [&](const auto&) {
-                              fail_input("the mask, the scale and the number of heads belong to " +
-                                         document.title +
-                                         " and stay; W, b and the gains of heads can be changed");
+                              fail_input(
+                                  "the mask, the scale and the number of heads belong to " + document.title +
+                                  " and stay; the weights and biases of attention, norms and MLP and the "
+                                  "gains of heads can be changed");
                           }},
                command);
 }

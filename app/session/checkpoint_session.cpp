@@ -12,15 +12,7 @@ namespace headscope::app {
 
 namespace {
 
-bool same_numbers(const TensorPtr& a, const TensorPtr& b) {
-    return a == b || (a->shape() == b->shape() && std::ranges::equal(a->values(), b->values()));
-}
-
-/// Whether two bases of one attention have the same vectors.
-bool same_inputs(const Problem& a, const Problem& b) {
-    return same_numbers(a.x, b.x) && a.cross() == b.cross() && (!a.cross() || same_numbers(a.x_kv, b.x_kv));
-}
-
+constexpr std::size_t listed_words = 5; ///< of a unit of the MLP, of either kind
 /// What is kept of layers that were looked at.
 constexpr std::size_t block_bytes = std::size_t{256} << 20U;
 
@@ -70,10 +62,12 @@ CheckpointSession::~CheckpointSession() {
     if (is_around(view.group))
         view.group = view.came_from = StageGroup::weights;
     for (std::optional<CellAddress>* const cell : {&view.selected, &view.hover, &view.block_end})
-        if (*cell && tensor_info((*cell)->tensor).operation == Operation::around)
+        if (*cell &&
+            (tensor_info((*cell)->tensor).operation == Operation::around || is_block_weight((*cell)->tensor)))
             cell->reset();
     state().shown.block = nullptr;
     state().shown.lengths = nullptr;
+    state().shown.unit_words = nullptr;
     if (state().view.tab == LeftTab::predictions)
         state().view.tab = LeftTab::guide;
 }
@@ -133,6 +127,7 @@ void CheckpointSession::follow_block() {
     if (!known || !view.walk.whole_block() || run->inputs().T != shown.dims().Tq) {
         shown.block = nullptr;
         shown.lengths = nullptr;
+        shown.unit_words = nullptr;
         return;
     }
     blocks_.retain({run});
@@ -158,6 +153,29 @@ void CheckpointSession::follow_block() {
     if (!asked.error.empty())
         state().model.error = asked.error;
     shown.lengths = lengths.value;
+    follow_unit();
+}
+
+void CheckpointSession::follow_unit() {
+    using analysis::UnitWords;
+    Shown& shown = state().shown;
+    const checkpoint::ModelRunPtr& run = state().model.run;
+    if (group_info(state().view.group).page != Page::mlp ||
+        shown.tensor(group_info(state().view.group).main) == nullptr ||
+        !analysis::has_unit_words(run->model())) {
+        shown.unit_words = nullptr;
+        return;
+    }
+    const std::int64_t layer = shown.block->layer, unit = unit_looked_at(shown, state().view);
+    shown.unit_words =
+        blocks_
+            .ask<UnitWords>(
+                {run, "words of unit " + std::to_string(unit) + " of layer " + std::to_string(layer)},
+                Urgency::on_screen,
+                [run, layer, unit](Progress& progress, const auto&) {
+                    return analysis::unit_words(*run, layer, unit, listed_words, progress);
+                })
+            .value;
 }
 
 void CheckpointSession::ask(std::int64_t attention) {
@@ -279,7 +297,7 @@ void CheckpointSession::use(const ModelDesk::Answer& answer) {
         }
         if (longer && !text.part->write_target)
             came_written(answer.part->inputs->ids.back());
-    } else if (answer.attention != open_attention(now) || !same_inputs(*answer.base, *now.unedited)) {
+    } else if (answer.attention != open_attention(now) || !same_vectors(*answer.base, *now.unedited)) {
         show_attention(answer.attention, answer.base);
     }
     follow_look(changed_from);

@@ -89,6 +89,8 @@ private:
     void follow_walk();
     /// Asks for what is computed around the attention, and shows what there is of it.
     void follow_block();
+    /// The same of the words that a unit of the MLP pushes towards.
+    void follow_unit();
     /// Follows how the weights are read. `changed_from`: what the board shows differs from that layer on
     /// alone.
     void follow_look(std::optional<std::int64_t> changed_from = {});

@@ -12,8 +12,25 @@ namespace {
 
 constexpr const char* baseline_value = "trace as it was built";
 
-bool as_built(const project::Recipe& recipe) {
-    return recipe.edits.empty() && recipe.gains.empty() && recipe.temperature == 1.0F;
+/// Of a checkpoint, no layer may be edited: what earlier ones give reaches this one.
+bool as_built(const Document& document) {
+    const project::Recipe& recipe = document.recipe;
+    return document.is_checkpoint()
+               ? document.part()->edits.empty()
+               : recipe.edits.empty() && recipe.gains.empty() && recipe.temperature == 1.0F;
+}
+
+/// A checkpoint's layer without the edits of any layer, as the unedited run gives it: `document`, where that
+/// is it. Reads weights: for a worker.
+DocumentPtr unedited_layer(const DocumentPtr& document, const checkpoint::ModelRun& unedited) {
+    const std::int64_t open = open_attention(*document);
+    const auto base = std::make_shared<const Problem>(unedited.problem(open));
+    if (same_vectors(*base, *document->unedited))
+        return document;
+    auto part = std::make_shared<ModelPart>(*document->part());
+    part->edits.clear();
+    part->marks.clear();
+    return model_document(part, open, base, document->revision);
 }
 
 } // namespace
@@ -46,9 +63,9 @@ void CompareDesk::mark(bool unedited) {
         fail_input("filtered weights are not compared: mark A at another stage, or switch the filters off in "
                    "Heads");
     const History& history = workspace_.history();
-    if (!unedited || as_built(state_.document->recipe)) {
+    if (!unedited || as_built(*state_.document)) {
         const bool newest = state_.shown.document == state_.document;
-        const std::string name = as_built(state_.shown.document->recipe) ? "as built"
+        const std::string name = as_built(*state_.shown.document) ? "as built"
                                  : newest ? "after " + history.states()[history.position()].label
                                           : "as it was marked";
         state_.compare.mark(state_.shown, name);
@@ -57,15 +74,20 @@ void CompareDesk::mark(bool unedited) {
     }
     // The state of the history that it is, where there is one, so that the history can point at it.
     const auto same = std::ranges::find_if(history.states(), [&](const History::State& state) {
-        return state.document->unedited == state_.document->unedited && as_built(state.document->recipe);
+        return state.document->unedited == state_.document->unedited && as_built(*state.document);
     });
     coming_ =
         same != history.states().end() ? same->document : app::apply(state_.document, Command(ResetEdits{}));
     baselines_.retain({coming_});
+    const checkpoint::ModelRunPtr run = coming_->is_checkpoint() ? state_.model.unedited : nullptr;
     baselines_.ask<RunResult>({coming_, baseline_value}, Urgency::on_screen,
-                              [this, document = coming_](Progress& progress, const auto&) {
+                              [this, run, coming = coming_](Progress& progress, const auto&) {
                                   if (engine_ == nullptr)
                                       engine_ = engine::make_engine(device_);
+                                  const DocumentPtr document =
+                                      run == nullptr || run->inputs() != *coming->part()->inputs
+                                          ? coming
+                                          : unedited_layer(coming, *run);
                                   auto trace = std::make_shared<const Trace>(
                                       engine_->run(document->problem, StageSet::all(), progress));
                                   return RunResult{document, trace, analysis::head_metrics(*trace, 0), {}};

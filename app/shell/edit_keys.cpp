@@ -16,7 +16,7 @@ namespace {
 
 bool owned_selection(const AppState& state) {
     const auto& cell = state.view.selected;
-    return cell && is_owned(cell->tensor) && state.document->problem.input(cell->tensor) != nullptr;
+    return cell && is_owned(cell->tensor) && owned_tensor(*state.document, cell->tensor) != nullptr;
 }
 
 } // namespace
@@ -41,8 +41,8 @@ bool handle_wheel(AppState& state, const Sink& send) {
         return false;
     constexpr float pixels_a_notch = 10;
     const float grain = grain_of(state, view.hover->tensor, io.KeyShift) * pixels_a_notch;
-    const Tensor& tensor = *state.document->problem.input(view.hover->tensor);
-    const float value = tensor.data()[tensor.shape().offset(view.hover->at)];
+    const TensorPtr tensor = owned_tensor(*state.document, view.hover->tensor);
+    const float value = tensor->data()[tensor->shape().offset(view.hover->at)];
     const float changed = std::round((value + io.MouseWheel * grain) / grain * 10) / 10 * grain;
     send(Command(EditCell{*view.hover, changed}));
     return true;

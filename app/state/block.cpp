@@ -4,16 +4,27 @@
 
 namespace headscope::app {
 
+namespace {
+
+/// A weight whose columns belong to units of the MLP is read unit by unit: its columns run across.
+bool is_read_by_columns(const TensorInfo& info) {
+    return info.rank() == 2 && info.axes[1] == Axis::d_ff;
+}
+
+} // namespace
+
 int row_axis(TensorId tensor) {
-    return tensor_info(tensor).rank() - 2;
+    const TensorInfo& info = tensor_info(tensor);
+    return is_read_by_columns(info) ? 1 : info.rank() - 2;
 }
 
 int col_axis(TensorId tensor) {
-    return tensor_info(tensor).rank() - 1;
+    const TensorInfo& info = tensor_info(tensor);
+    return is_read_by_columns(info) ? 0 : info.rank() - 1;
 }
 
 bool is_owned(TensorId tensor) {
-    return is_editable(tensor);
+    return is_editable(tensor) || is_block_weight(tensor);
 }
 
 Index Block::at(std::int64_t row, std::int64_t col) const {
@@ -38,7 +49,7 @@ bool Block::contains(const CellAddress& cell) const {
 
 Block matrix_of(const CellAddress& cell, const Dims& dims) {
     const Shape shape = tensor_info(cell.tensor).shape(dims);
-    Block block{.tensor = cell.tensor, .first = cell.at, .rows = 1, .cols = shape.back(0)};
+    Block block{.tensor = cell.tensor, .first = cell.at, .rows = 1, .cols = shape[col_axis(cell.tensor)]};
     if (const int axis = row_axis(cell.tensor); axis >= 0) {
         block.rows = shape[axis];
         block.first[static_cast<std::size_t>(axis)] = 0;
@@ -79,7 +90,8 @@ std::string block_text(const Block& block, const Dims& dims) {
         const std::int64_t extent = axis == row_axis(block.tensor)   ? block.rows
                                     : axis == col_axis(block.tensor) ? block.cols
                                                                      : 1;
-        const bool range = block.count() > 1 && axis >= row_axis(block.tensor);
+        const bool range =
+            block.count() > 1 && (axis == row_axis(block.tensor) || axis == col_axis(block.tensor));
         inner += (inner.empty() ? "" : ", ") + std::to_string(begin) +
                  (range ? ":" + std::to_string(begin + extent) : "");
     }

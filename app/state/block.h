@@ -6,8 +6,8 @@
 
 namespace headscope::app {
 
-/// A rectangle of one matrix: `rows` x `cols` numbers from `first` on. Rows run along the tensor's last axis
-/// but one, columns along its last; a bias has one row. Axes before them (batch, head) stay as in `first`.
+/// A rectangle of one matrix: `rows` x `cols` numbers from `first` on, along col_axis and row_axis; a bias has
+/// one row. Axes before them (batch, head) stay as in `first`.
 struct Block {
     TensorId tensor = TensorId::x;
     Index first{};
@@ -20,7 +20,8 @@ struct Block {
     bool contains(const CellAddress& cell) const;
 };
 
-/// The axes of a tensor that run down (-1 for a bias) and across.
+/// The axes of a tensor that run down (-1 for a bias) and across: its last but one and its last, but of W_in
+/// and W_gate, whose columns are units, units stand one below the other.
 int row_axis(TensorId tensor);
 int col_axis(TensorId tensor);
 

@@ -1,5 +1,6 @@
 #include "app/state/document.h"
 
+#include "app/state/model_document.h"
 #include "core/base/overloaded.h"
 
 namespace headscope::app {
@@ -58,10 +59,28 @@ DocumentPtr edit_document(const Document& document, const project::Recipe& recip
     return edited;
 }
 
+TensorPtr owned_tensor(const Document& document, TensorId tensor) {
+    if (!is_block_weight(tensor))
+        return document.problem.input_ptr(tensor);
+    const auto edited = document.recipe.edits.find(tensor);
+    return edited == document.recipe.edits.end() ? unedited_tensor(document, tensor) : edited->second;
+}
+
+TensorPtr unedited_tensor(const Document& document, TensorId tensor) {
+    if (!is_block_weight(tensor))
+        return document.unedited->input_ptr(tensor);
+    if (!document.is_checkpoint())
+        return nullptr;
+    const checkpoint::Model& model = *document.part()->model->model;
+    const checkpoint::WeightId weight = *checkpoint::weight_of(tensor);
+    return checkpoint::editable_weights(
+        model, checkpoint::edited_with(model.architecture(), open_attention(document), weight))[weight];
+}
+
 bool is_edited(const Document& document, TensorId tensor, std::int64_t offset) {
     if (!document.recipe.edits.contains(tensor))
         return false;
-    const Tensor *now = document.problem.input(tensor), *before = document.unedited->input(tensor);
+    const TensorPtr now = owned_tensor(document, tensor), before = unedited_tensor(document, tensor);
     return now != before && now->data()[offset] != before->data()[offset];
 }
 

@@ -77,7 +77,12 @@ DocumentPtr make_document(const project::Recipe& recipe, std::uint64_t revision)
 /// built anew. Throws Error(input) likewise.
 DocumentPtr edit_document(const Document& document, const project::Recipe& recipe);
 
-/// Whether a cell of an input holds another number than the preset or the file gave it.
+/// A tensor that the user may change, as the document has it; null where it has none. Weights around a
+/// checkpoint's attention are held by the model (see Model), and read again when nothing else holds them.
+TensorPtr owned_tensor(const Document& document, TensorId tensor);
+/// The same as the preset, the file or the checkpoint gave it.
+TensorPtr unedited_tensor(const Document& document, TensorId tensor);
+/// Whether a cell of an input holds another number than the preset, the file or the checkpoint gave it.
 bool is_edited(const Document& document, TensorId tensor, std::int64_t offset);
 
 } // namespace headscope::app

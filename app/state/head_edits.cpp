@@ -52,7 +52,8 @@ LayerMarks marks_of(const Problem& now, const Problem& unedited) {
                 head.tensors.push_back(part.block.tensor);
         marks.heads.push_back(std::move(head));
     }
-    marks.b_O = differs({TensorId::b_O, {}, 1, now.dims.D}, now, unedited);
+    if (differs({TensorId::b_O, {}, 1, now.dims.D}, now, unedited))
+        marks.others.push_back(TensorId::b_O);
     return marks;
 }
 

@@ -30,10 +30,12 @@ struct HeadEdits {
 /// What was changed in a layer.
 struct LayerMarks {
     std::vector<HeadEdits> heads; ///< H
-    bool b_O = false;             ///< the bias of the output, which is no head's
+    /// Tensors that are no head's, in which some number differs: b_O, and those of norms and MLP.
+    std::vector<TensorId> others;
 };
 
-/// Compares numbers, so that an edit that was taken back by hand is none. Both of the same sizes.
+/// Those of the attention. Compares numbers, so that an edit that was taken back by hand is none. Both of the
+/// same sizes.
 LayerMarks marks_of(const Problem& now, const Problem& unedited);
 
 } // namespace headscope::app

@@ -1,6 +1,7 @@
 #include "app/state/model_document.h"
 
 #include <algorithm>
+#include <set>
 
 namespace headscope::app {
 
@@ -12,6 +13,39 @@ void normalise(std::vector<float>& gains) {
         gains.clear();
 }
 
+using checkpoint::WeightId;
+
+bool same_numbers(const TensorPtr& a, const TensorPtr& b) {
+    return a == b || (a->shape() == b->shape() && std::ranges::equal(a->values(), b->values()));
+}
+
+bool lies_around(WeightId weight) {
+    return is_block_weight(*checkpoint::tensor_of(weight));
+}
+
+/// Marks the weights around attention n in which some number differs from the checkpoint's own.
+void mark_around(LayerMarks& marks, const checkpoint::Model& model, std::int64_t n,
+                 const checkpoint::LayerEdits& edits) {
+    std::erase_if(marks.others, is_block_weight);
+    if (std::ranges::none_of(edits.tensors, [](const auto& edit) { return lies_around(edit.first); }))
+        return;
+    const checkpoint::WeightSet own = checkpoint::editable_weights(model, n);
+    for (const auto& [weight, tensor] : edits.tensors)
+        if (lies_around(weight) && !std::ranges::equal(tensor->values(), own[weight]->values()))
+            marks.others.push_back(*checkpoint::tensor_of(weight));
+}
+
+/// What the page of an open attention may edit: its own, and what is edited there of another one (see
+/// edited_with).
+template<class Visit>
+void visit_edits(const ModelPart& part, std::int64_t attention, const Visit& visit) {
+    const checkpoint::Architecture& architecture = part.model->model->architecture();
+    for (const auto& [n, edits] : part.edits)
+        for (const auto& [weight, tensor] : edits.tensors)
+            if (checkpoint::edited_with(architecture, attention, weight) == n)
+                visit(n, weight, tensor);
+}
+
 } // namespace
 
 DocumentPtr model_document(const ModelPartPtr& part, std::int64_t attention,
@@ -20,10 +54,11 @@ DocumentPtr model_document(const ModelPartPtr& part, std::int64_t attention,
     recipe.sentence = part->prompt;
     recipe.base = base;
     recipe.temperature = base->temperature;
-    if (const checkpoint::LayerEdits* edits = checkpoint::edits_of(part->edits, attention)) {
-        recipe.edits = edits->tensors;
+    if (const checkpoint::LayerEdits* edits = checkpoint::edits_of(part->edits, attention))
         recipe.gains = edits->gains;
-    }
+    visit_edits(*part, attention, [&](std::int64_t, WeightId weight, const TensorPtr& tensor) {
+        recipe.edits.emplace(*checkpoint::tensor_of(weight), tensor);
+    });
     auto document = std::make_shared<Document>();
     document->unedited = base;
     document->problem = project::with_edits(*base, recipe);
@@ -41,16 +76,36 @@ DocumentPtr edit_model_document(const Document& document, project::Recipe recipe
         part->marks.clear();
     }
     normalise(recipe.gains);
-    const checkpoint::LayerEdits edits{recipe.edits, recipe.gains};
-    const std::int64_t n = open_attention(document);
-    part->edits.erase(n);
-    part->marks.erase(n);
-    if (!edits.empty()) {
-        part->edits.emplace(n, edits);
-        part->marks.emplace(n,
-                            marks_of(checkpoint::with_edits(*document.unedited, &edits), *document.unedited));
+    const checkpoint::Model& model = *part->model->model;
+    const std::int64_t open = open_attention(document);
+    std::set<std::int64_t> touched{open};
+    visit_edits(*document.part(), open, [&](std::int64_t n, WeightId weight, const TensorPtr&) {
+        part->edits[n].tensors.erase(weight);
+        touched.insert(n);
+    });
+    part->edits[open].gains = recipe.gains;
+    for (const auto& [id, tensor] : recipe.edits) {
+        const WeightId weight = *checkpoint::weight_of(id);
+        const std::int64_t n = checkpoint::edited_with(model.architecture(), open, weight);
+        part->edits[n].tensors[weight] = tensor;
+        touched.insert(n);
     }
-    return model_document(part, n, document.unedited, document.revision + 1);
+    for (const std::int64_t n : touched) {
+        const checkpoint::LayerEdits& edits = part->edits[n];
+        LayerMarks& marks = part->marks[n];
+        if (n == open)
+            marks = marks_of(checkpoint::with_edits(*document.unedited, &edits), *document.unedited);
+        mark_around(marks, model, n, edits);
+        if (edits.empty()) {
+            part->edits.erase(n);
+            part->marks.erase(n);
+        }
+    }
+    return model_document(part, open, document.unedited, document.revision + 1);
+}
+
+bool same_vectors(const Problem& a, const Problem& b) {
+    return same_numbers(a.x, b.x) && a.cross() == b.cross() && (!a.cross() || same_numbers(a.x_kv, b.x_kv));
 }
 
 std::int64_t open_attention(const Document& document) {
@@ -67,7 +122,9 @@ std::map<std::int64_t, LayerMarks> marks_of(const checkpoint::ModelRun& run,
     std::map<std::int64_t, LayerMarks> marks;
     for (const auto& [n, changed] : edits) {
         const Problem base = run.problem(n);
-        marks.emplace(n, marks_of(checkpoint::with_edits(base, &changed), base));
+        LayerMarks& of =
+            marks.emplace(n, marks_of(checkpoint::with_edits(base, &changed), base)).first->second;
+        mark_around(of, run.model(), n, changed);
     }
     return marks;
 }

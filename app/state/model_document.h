@@ -39,6 +39,9 @@ DocumentPtr model_document(const ModelPartPtr& part, std::int64_t attention,
 /// of other layers go too. Throws Error(input) likewise.
 DocumentPtr edit_model_document(const Document& document, project::Recipe recipe, bool all_dropped);
 
+/// Whether two problems of one attention read the same vectors.
+bool same_vectors(const Problem& a, const Problem& b);
+
 /// The number of the attention that a checkpoint's document is of.
 std::int64_t open_attention(const Document& document);
 /// "L5"; of an encoder-decoder "encoder L5", "decoder L5" or "cross L5".

@@ -1,18 +1,26 @@
 #include "app/state/shown.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace headscope::app {
 
 namespace {
 
-bool lies_around(TensorId id) {
+bool is_computed_around(TensorId id) {
     return tensor_info(id).operation == Operation::around;
+}
+
+/// Of a checkpoint's layer, and no part of its attention.
+bool lies_around(TensorId id) {
+    return is_computed_around(id) || is_block_weight(id);
 }
 
 } // namespace
 
 const Tensor* Shown::tensor(TensorId id) const {
     if (lies_around(id))
-        return block == nullptr ? nullptr : (*block)[id].get();
+        return block == nullptr ? nullptr : block->find(id).get();
     return is_stage(id) ? trace->stage(id) : problem().input(id);
 }
 
@@ -35,9 +43,29 @@ float Shown::value(const CellAddress& cell) const {
 }
 
 std::int64_t row_around(const ViewState& view, std::int64_t otherwise) {
-    if (view.selected && lies_around(view.selected->tensor))
+    if (view.selected && is_computed_around(view.selected->tensor))
         return view.selected->at[1];
     return view.row >= 0 ? view.row : otherwise;
+}
+
+std::optional<std::int64_t> unit_of(const CellAddress& cell) {
+    const auto& axes = tensor_info(cell.tensor).axes;
+    const auto axis = std::ranges::find(axes, Axis::d_ff);
+    return axis == axes.end() ? std::nullopt
+                              : std::optional(cell.at[static_cast<std::size_t>(axis - axes.begin())]);
+}
+
+std::int64_t unit_looked_at(const Shown& shown, const ViewState& view) {
+    const auto cell = view.drag ? std::optional(view.drag->cell) : view.selected;
+    if (const auto unit = cell && shown.tensor(cell->tensor) != nullptr ? unit_of(*cell) : std::nullopt)
+        return *unit;
+    const Tensor& tensor = *shown.tensor(group_info(view.group).main);
+    const std::int64_t width = tensor.shape().back(0),
+                       row = std::clamp<std::int64_t>(row_around(view, shown.position), 0,
+                                                      tensor.shape().back(1) - 1);
+    const auto numbers =
+        tensor.values().subspan(static_cast<std::size_t>(row * width), static_cast<std::size_t>(width));
+    return std::ranges::max_element(numbers, {}, [](float v) { return std::abs(v); }) - numbers.begin();
 }
 
 } // namespace headscope::app

@@ -3,6 +3,7 @@
 #include "app/state/document.h"
 #include "app/state/view_state.h"
 #include "core/analysis/head_metrics.h"
+#include "core/analysis/unit_words.h"
 #include "core/checkpoint/run/block_trace.h"
 #include "core/trace/trace.h"
 
@@ -21,6 +22,9 @@ struct Shown {
     /// known.
     checkpoint::BlockTracePtr block = {};
     std::shared_ptr<const checkpoint::StackLengths> lengths = {}; ///< likewise
+    /// Inside a checkpoint's MLP: the words of the unit that is looked at; null while they are not known, and
+    /// for models where they say nothing.
+    std::shared_ptr<const analysis::UnitWords> unit_words = {};
     std::int64_t position = 0; ///< of a checkpoint: the token that is looked at until another one is chosen
 
     const Problem& problem() const { return document->problem; }
@@ -39,5 +43,11 @@ struct Shown {
 /// The row of a stop around attention that is looked at: that of the selected number, else the one stepped
 /// to, else `otherwise`.
 std::int64_t row_around(const ViewState& view, std::int64_t otherwise);
+
+/// The unit that a number inside the MLP, or one of its weights, belongs to; nothing for other tensors.
+std::optional<std::int64_t> unit_of(const CellAddress& cell);
+/// The unit of the MLP that is looked at on a page inside the MLP, whose numbers are known: that of the
+/// number that is selected or dragged, else the one with the largest number in the row that is looked at.
+std::int64_t unit_looked_at(const Shown& shown, const ViewState& view);
 
 } // namespace headscope::app

@@ -50,7 +50,9 @@ Matrix behind_norm(const checkpoint::Model& model, const checkpoint::ForwardResu
     const Eigen::VectorXf scale =
         (x.array().square().rowwise().mean() + static_cast<float>(a.norm_eps)).rsqrt().matrix();
     c = scale.asDiagonal() * c;
-    if (const TensorPtr gamma = model.layer(layer)[WeightId::norm1_weight])
+    const checkpoint::WeightSet weights =
+        checkpoint::with_edits(model.layer(layer), checkpoint::edits_of(run.edits, layer));
+    if (const TensorPtr gamma = weights[WeightId::norm1_weight])
         c.array().rowwise() *= Eigen::Map<const Eigen::ArrayXf>(gamma->data(), a.D).transpose();
     return c;
 }

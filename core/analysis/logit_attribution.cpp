@@ -42,7 +42,14 @@ std::vector<LogitPart> logit_attribution(const checkpoint::Model& model, const c
     require_plain(architecture, model);
     const std::int64_t D = architecture.D;
     const auto row = [&](const Tensor& of) { return numbers(of, position * D, D); };
-    const auto weight = [&](WeightId id) { return model.weight(id); };
+    const auto weights_of = [&](std::int64_t l) {
+        return checkpoint::with_edits(checkpoint::editable_weights(model, l),
+                                      checkpoint::edits_of(run.edits, l));
+    };
+    const checkpoint::WeightSet last_layer = weights_of(architecture.layers - 1);
+    const auto weight = [&](WeightId id) {
+        return last_layer[id] == nullptr ? model.weight(id) : last_layer[id];
+    };
 
     const TensorPtr table = weight(WeightId::output_table);
     Vector direction = numbers(*table, token * D, D);
@@ -75,7 +82,7 @@ std::vector<LogitPart> logit_attribution(const checkpoint::Model& model, const c
         const Tensor& written = *layer.trace.stage(TensorId::contributions);
         for (std::int64_t h = 0; h < architecture.H; ++h)
             add(Writer::head, l, h, numbers(written, written.offset(0, h, position, 0), D));
-        if (const TensorPtr bias = model.layer(l)[WeightId::b_O])
+        if (const TensorPtr bias = weights_of(l)[WeightId::b_O])
             add(Writer::output_bias, l, -1, numbers(*bias, 0, D));
         add(Writer::mlp, l, -1, row(stage(run, l, TensorId::mlp_out)));
     }

@@ -42,6 +42,15 @@ std::optional<TensorId> find_block_stage(std::string_view name) {
     return row == block_table().end() ? std::nullopt : std::optional(row->id);
 }
 
+std::optional<TensorId> find_block_weight(std::string_view name) {
+    const auto row = std::ranges::find(block_weight_table(), name, &TensorInfo::name);
+    return row == block_weight_table().end() ? std::nullopt : std::optional(row->id);
+}
+
+bool is_block_weight(TensorId id) {
+    return std::ranges::find(block_weight_table(), id, &TensorInfo::id) != block_weight_table().end();
+}
+
 bool has_tensor(TensorId id, const ProblemParts& parts) {
     const ProblemPart when = tensor_info(id, parts).when;
     return when == nullptr || parts.*when;

@@ -1,21 +1,19 @@
-#include "core/trace/stage.h"
-
 #include "core/base/in_order.h"
+#include "core/trace/block_rows.h"
 
 namespace headscope {
 
 namespace {
 
 using enum TensorId;
-using A = Axis;
-using Op = Operation;
-using G = StageGroup;
+using rows::A;
+using rows::axes;
+using rows::blocks;
+using rows::G;
+using rows::given;
+using rows::Op;
+using rows::Row;
 using Spans = std::vector<ReadSpan>;
-using Row = TensorInfo;
-
-constexpr std::array<Axis, 4> axes(A a = A::none, A b = A::none, A c = A::none, A d = A::none) {
-    return {a, b, c, d};
-}
 
 /// The extent of an axis of an input of a row.
 std::int64_t width_of(TensorId input, std::size_t axis, const Dims& dims) {
@@ -191,75 +189,7 @@ constexpr std::array<Row, stage_count> stages{{
           Op::output_projection, projection_cells, {concat, W_O, b_O}, "output = concat · W_O + b_O"),
 }};
 
-/// A row of what a checkpoint computes around its attention.
-constexpr Row around(TensorId id, StageGroup group, std::string_view name, std::string_view title,
-                     std::array<Axis, 4> axes, std::string_view formula) {
-    return {.id = id,
-            .name = name,
-            .title = title,
-            .symbol = name,
-            .group = group,
-            .axes = axes,
-            .operation = Op::around,
-            .inputs = {},
-            .formula = formula,
-            .stage = false};
-}
-
-constexpr std::array<Axis, 4> rows_of_D = axes(A::B, A::Tq, A::D);
-constexpr std::array<Axis, 4> rows_of_mlp = axes(A::B, A::Tq, A::d_ff);
-constexpr std::array<Axis, 4> rows_of_vocab = axes(A::B, A::Tq, A::vocab);
-constexpr std::array<Row, block_count> blocks{{
-    around(embedding, G::embedding, "embedding", "Token embedding", rows_of_D,
-           "the rows of the tokens, and of their types"),
-    around(position, G::position, "position", "Position embedding", rows_of_D,
-           "the rows of the positions, where they are learned"),
-    around(resid_in, G::resid_in, "resid_in", "Residual stream into the layer", rows_of_D,
-           "what the layer before gave"),
-    around(norm1, G::norm1, "norm1", "Norm of the attention", rows_of_D,
-           "norm(resid_in); where norms stand after the sum, norm(resid_mid)"),
-    around(attn_raw, G::output, "attn_raw", "Attention’s output before its norm", rows_of_D, "output"),
-    around(attn_out, G::attn_out, "attn_out", "Attention’s output", rows_of_D,
-           "output; where a norm stands behind the branch, norm(attn_raw)"),
-    around(resid_mid, G::resid_mid, "resid_mid", "Residual stream after attention", rows_of_D,
-           "resid_in + attn_out"),
-    around(norm2, G::norm2, "norm2", "Norm of the MLP", rows_of_D,
-           "norm(resid_mid); where norms stand after the sum, norm(resid_out)"),
-    around(mlp_pre, G::mlp_pre, "mlp_pre", "MLP, in", rows_of_mlp, "norm2 · W_in + b_in"),
-    around(mlp_gate, G::mlp_gate, "mlp_gate", "MLP, gate", rows_of_mlp, "norm2 · W_gate + b_gate"),
-    around(mlp_act, G::mlp_act, "mlp_act", "MLP, after the activation", rows_of_mlp,
-           "activation(mlp_pre); with a gate activation(mlp_gate) × mlp_pre"),
-    around(router, G::mlp_act, "router", "Shares of the experts", axes(A::B, A::Tq, A::experts),
-           "softmax over the largest of norm2 · W_router + b_router; 0 for the others"),
-    around(mlp_raw, G::mlp_raw, "mlp_raw", "MLP’s output before its norm", rows_of_D,
-           "mlp_act · W_out + b_out"),
-    around(mlp_out, G::mlp_out, "mlp_out", "MLP’s output", rows_of_D,
-           "mlp_act · W_out + b_out; where a norm stands behind the branch, norm(mlp_raw)"),
-    around(resid_out, G::resid_out, "resid_out", "Residual stream out of the layer", rows_of_D,
-           "resid_mid + mlp_out; in parallel layers resid_in + attn_out + mlp_out"),
-    around(final_norm, G::final_norm, "final_norm", "Final norm", rows_of_D,
-           "norm(resid_out of the last layer)"),
-    around(logits, G::logits, "logits", "Logits", rows_of_vocab, "final_norm · W_U"),
-    around(probabilities, G::probabilities, "probabilities", "Probabilities", rows_of_vocab,
-           "softmax(logits)"),
-}};
-
-/// A row of the table for what is not computed; `group` says where it is read first.
-constexpr Row given(TensorId id, std::string_view name, std::string_view title, std::string_view symbol,
-                    StageGroup group, std::array<Axis, 4> axes) {
-    return {.id = id,
-            .name = name,
-            .title = title,
-            .symbol = symbol,
-            .group = group,
-            .axes = axes,
-            .operation = Op::given,
-            .inputs = {},
-            .formula = "",
-            .stage = false};
-}
-
-constexpr std::array<Row, tensor_count - stage_count - block_count> inputs{{
+constexpr std::array<Row, tensor_count - stage_count - block_count - block_weight_count> inputs{{
     given_with(given(x_kv, "x_kv", "Key and value source", "X_kv", G::qkv, axes(A::B, A::Tk, A::Dkv)),
                &ProblemParts::cross, x),
     given(W_Q, "W_Q", "Query weights", "W_Q", G::qkv, axes(A::D, A::H_dk)),
@@ -316,6 +246,9 @@ constexpr const Row* find_row(TensorId id) {
         if (row.id == id)
             return &row;
     for (const Row& row : blocks)
+        if (row.id == id)
+            return &row;
+    for (const Row& row : rows::block_weights)
         if (row.id == id)
             return &row;
     return nullptr;
@@ -378,13 +311,13 @@ constexpr std::array variants{
     capped(*find_row(scaled)),
 };
 
-constexpr auto rows = [] {
+constexpr auto all_rows = [] {
     std::array<const Row*, tensor_count> found{};
     for (std::size_t id = 0; id < found.size(); ++id)
         found[id] = find_row(static_cast<TensorId>(id));
     return found;
 }();
-static_assert(std::ranges::none_of(rows, [](const Row* row) { return row == nullptr; }),
+static_assert(std::ranges::none_of(all_rows, [](const Row* row) { return row == nullptr; }),
               "every tensor has a row");
 static_assert(
     [] {
@@ -468,7 +401,7 @@ static_assert(in_order(groups, &GroupInfo::group), "the stops stand in the order
 } // namespace
 
 const TensorInfo& tensor_info(TensorId id) {
-    return *rows[static_cast<std::size_t>(id)];
+    return *all_rows[static_cast<std::size_t>(id)];
 }
 
 const TensorInfo& tensor_info(TensorId id, const ProblemParts& parts) {
@@ -488,6 +421,10 @@ std::span<const TensorInfo> stage_table() {
 
 std::span<const TensorInfo> block_table() {
     return blocks;
+}
+
+std::span<const TensorInfo> block_weight_table() {
+    return rows::block_weights;
 }
 
 std::span<const TensorInfo> input_table() {

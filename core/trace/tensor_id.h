@@ -65,9 +65,23 @@ enum class TensorId : std::uint8_t {
     resid_out,
     final_norm,
     logits,
-    probabilities
+    probabilities,
+    norm1_weight,
+    norm1_bias,
+    norm1_after_weight,
+    norm2_weight,
+    norm2_bias,
+    norm2_after_weight,
+    W_in,
+    b_in,
+    W_gate,
+    b_gate,
+    W_out,
+    b_out,
+    final_norm_weight,
+    final_norm_bias
 };
-inline constexpr int stage_count = 18, block_count = 18, tensor_count = 58;
+inline constexpr int stage_count = 18, block_count = 18, block_weight_count = 14, tensor_count = 72;
 
 /// How one cell of a stage follows from the cells it reads; the inspector explains each in its own way.
 enum class Operation : std::uint8_t {

@@ -15,8 +15,12 @@ TEST_CASE("the stage table lists every tensor once, in the order of its ids") {
         const TensorInfo& info = tensor_info(static_cast<TensorId>(id));
         CHECK(static_cast<int>(info.id) == id);
         CHECK(names.insert(info.name).second);
-        CHECK((find_block_stage(info.name) ? find_block_stage(info.name) : find_tensor(info.name)) ==
-              info.id);
+        int found = 0;
+        for (const auto by_name :
+             {find_tensor(info.name), find_block_stage(info.name), find_block_weight(info.name)})
+            found += by_name == info.id ? 1 : 0;
+        CHECK(found == 1);
+        CHECK(find_block_weight(info.name).has_value() == is_block_weight(info.id));
         CHECK(find_stage(info.name).has_value() == is_stage(info.id));
     }
     CHECK_FALSE(find_tensor("nonsense").has_value());

@@ -195,7 +195,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
         REQUIRE(desk.click("Reset 1"));
         REQUIRE(desk.click("Copy 1 to 2"));
         desk.settle();
-        CHECK(run_of(desk).edits().at(0).tensors.contains(TensorId::W_Q));
+        CHECK(run_of(desk).edits().at(0).tensors.contains(checkpoint::WeightId::W_Q));
         check_first_hidden(desk, 0);
         CHECK(std::ranges::equal(desk.shown().trace->stage(TensorId::weights)->values().subspan(64, 64),
                                  desk.shown().trace->stage(TensorId::weights)->values().subspan(128, 64)));

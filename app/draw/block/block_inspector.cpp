@@ -90,6 +90,12 @@ void add_writes(Sheet& sheet, const CellAddress& cell) {
                      about(format.approximate) + number(act * to, format.decimals));
 }
 
+/// Of a number that comes from a table, or from experts: why it cannot be changed.
+void say_not_edited(Sheet& sheet, const std::string& what) {
+    sheet.paragraph(what + " cannot be edited here: each edit would be a copy of all of its numbers.",
+                    sheet.context.theme.muted);
+}
+
 /// The experts that the token uses, and their shares.
 int add_experts(Sheet& sheet, const CellAddress& cell) {
     sheet.section("Experts", "share of each");
@@ -98,6 +104,7 @@ int add_experts(Sheet& sheet, const CellAddress& cell) {
         if (shares[expert] > 0)
             sheet.row("expert " + n(static_cast<std::int64_t>(expert)),
                       number(static_cast<double>(shares[expert]), 3));
+    say_not_edited(sheet, "The tensor of all experts");
     return 3;
 }
 
@@ -217,6 +224,7 @@ int add_embedding(Sheet& sheet, const CellAddress& cell) {
         sheet.place("row", n(checkpoint::learned_positions(inputs, architecture)[i]),
                     "of " + grouped(architecture.position_rows));
         sheet.place("column", n(cell.at[2]), "of " + grouped(architecture.D));
+        say_not_edited(sheet, "The position table");
         return 4;
     }
     const std::int64_t id = inputs.ids[i];
@@ -233,6 +241,7 @@ int add_embedding(Sheet& sheet, const CellAddress& cell) {
     const double types = static_cast<double>(shown.value(cell)) - own * architecture.embedding_scale;
     if (architecture.token_types > 0 || !inputs.token_types.empty())
         sheet.row("+ row of its token type", number(types, 4));
+    say_not_edited(sheet, "The word table");
     return 4;
 }
 
@@ -261,6 +270,7 @@ int add_logit(Sheet& sheet, const CellAddress& cell) {
     if (bias != nullptr)
         sum_table.others.push_back({.label = "+ b_U[" + n(token) + "]", .factors = {}, .value = added});
     const int decimals = draw_terms(sheet, sum_table);
+    say_not_edited(sheet, block.architecture->tied ? "W_U, which is the word table," : "W_U");
     if (cap != 0) {
         sheet.section("Soft cap", "c · tanh(sum ÷ c)");
         sheet.arithmetic(number(cap, 1) + " · tanh(" + number(sum + added, 2) + " ÷ " + number(cap, 1) + ")",

@@ -1,5 +1,6 @@
 #include "app/draw/block/block_parts.h"
 
+#include "app/draw/kit/controls.h"
 #include "app/draw/matrix/comparison.h"
 #include "app/draw/matrix/matrix.h"
 #include "app/draw/matrix/terms.h"
@@ -173,6 +174,17 @@ NormNumbers norm_numbers(const checkpoint::Architecture& architecture, std::span
         out.variance += std::pow(static_cast<double>(value) - out.mean, 2) / count;
     out.spread = std::sqrt(out.variance + architecture.norm_eps);
     return out;
+}
+
+void say_unchanged(Picture& picture, const DrawContext& context, TensorId id, float y) {
+    const analysis::TensorDifference* const change = context.compare->of(id);
+    if (change == nullptr || change->changed > 0)
+        return;
+    const bool edited = !context.shown.document->part()->edits.empty();
+    draw_paragraph(picture, context, canvas_pad, y, context.width - 2 * canvas_pad,
+                   std::string(tensor_info(id).name) + " is the same in A and B, number by number" +
+                       (edited ? ": what was edited comes later, or adds nothing here." : "."),
+                   figure::Font::ui, 13.5F, 20, context.theme.text);
 }
 
 std::shared_ptr<const std::vector<float>> unit_lengths(const DrawContext& context) {

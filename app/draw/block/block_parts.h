@@ -45,6 +45,9 @@ struct NormNumbers {
 };
 NormNumbers norm_numbers(const checkpoint::Architecture& architecture, std::span<const float> row);
 
+/// Where nothing on a page of B − A changed: says so under what the page shows.
+void say_unchanged(Picture& picture, const DrawContext& context, TensorId id, float y);
+
 /// For each unit of the MLP, the length of its row of W_out.
 std::shared_ptr<const std::vector<float>> unit_lengths(const DrawContext& context);
 /// The units that add most at row i, `most` of them, the one that adds most first.
@@ -52,8 +55,9 @@ std::vector<std::int64_t> strongest_units(const DrawContext& context, std::int64
 
 // The pages. Each returns a picture without outlines.
 
-/// B − A of any of them.
+/// B − A of any of them, and of those over the vocabulary.
 Picture draw_change_around(const DrawContext& context);
+Picture draw_vocabulary_change(const DrawContext& context);
 Picture draw_residual_page(const DrawContext& context);
 Picture draw_norm_page(const DrawContext& context);
 Picture draw_mlp_page(const DrawContext& context);

@@ -1,5 +1,6 @@
 #include "app/draw/block/block_parts.h"
 #include "app/draw/block/row_blocks.h"
+#include "app/draw/block/unit_weights.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 
@@ -12,7 +13,7 @@ namespace {
 
 using enum TensorId;
 
-constexpr float unit_row = 22;
+constexpr float unit_row = 22, bias_height = 140;
 constexpr std::size_t listed_units = 12;
 
 /// Which units add most to the row: the activation times the length of the unit's row of W_out.
@@ -68,11 +69,13 @@ Picture draw_mlp_out_page(const DrawContext& context) {
     picture.scene.width = context.width;
     draw_page_head(picture, context, title_around(context.shown, id), formula_around(context.shown, id));
     const bool units = context.shown.tensor(mlp_act) != nullptr;
-    const float below = units ? static_cast<float>(listed_units) * unit_row + 54 : 0;
+    const float below = (units ? static_cast<float>(listed_units) * unit_row + 54 : 0.0F) +
+                        (context.shown.tensor(b_out) == nullptr ? 0.0F : bias_height);
     float y = draw_row_blocks(picture, context, {{id, "", "what the MLP adds to the residual stream"}}, 104,
                               context.height - 104 - below);
     if (units)
         y = draw_units(picture, context, y + 8);
+    y = draw_output_bias(picture, context, y + 16);
     picture.scene.height = std::max(context.height, y + 16);
     return picture;
 }

@@ -1,8 +1,10 @@
 #include "app/draw/block/block_parts.h"
+#include "app/draw/block/unit_weights.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/plot.h"
 #include "app/draw/matrix/matrix.h"
+#include "app/state/model_document.h"
 
 #include <algorithm>
 #include <cmath>
@@ -32,11 +34,13 @@ public:
         const float room = left_width() - labels;
         units = strongest_units(context, i, static_cast<std::size_t>(std::max(room / unit_width, 1.0F)));
         const auto cell = spoken_of(shown, context.view);
-        unit = cell && std::ranges::find(stages, cell->tensor) != stages.end() ? cell->at[2] : units.front();
-        if (std::ranges::find(units, unit) == units.end())
-            units.back() = unit; // the one that is looked at has its place
+        chosen = unit_looked_at(shown, context.view);
+        unit = (cell ? unit_of(*cell) : std::nullopt).value_or(chosen);
+        for (const std::int64_t k : {chosen, unit}) // those that are looked at have their places
+            if (std::ranges::find(units, k) == units.end())
+                units[units.size() - (k == chosen || units.size() < 2 ? 1 : 2)] = k;
         const float left = context.height - 104 - overview_height() - 74 -
-                           static_cast<float>(stages.size()) * block_head - 20;
+                           static_cast<float>(stages.size()) * block_head - 20 - weights_height();
         const auto T = static_cast<float>(shown.dims().Tq);
         cell_h = std::clamp(left / static_cast<float>(stages.size()) / T, 14.0F, most_row_height);
         const auto fit = std::max<std::int64_t>(
@@ -52,11 +56,14 @@ public:
         for (const TensorId stage : stages)
             y = draw_units(stage, y);
         const float below = draw_curve(104);
-        picture.scene.height = std::max({context.height, y + 16, below + 16});
+        y = draw_unit_weights(picture, context, chosen, std::max(y, below) + 8);
+        picture.scene.height = std::max(context.height, y);
         return std::move(picture);
     }
 
 private:
+    /// Of the weights of one unit, at the foot of the page.
+    float weights_height() const { return shown.tensor(W_gate) == nullptr ? 160 : 190; }
     bool curve_beside() const { return context.width >= 700; }
     float left_width() const {
         return context.width - 2 * canvas_pad - (curve_beside() ? curve_width + 32 : 0.0F);
@@ -213,10 +220,54 @@ private:
                   figure::Font::mono_semibold, 13, theme.ink);
         const std::span<const float> row = row_of(shown, before, i);
         const auto above = std::ranges::count_if(row, [](float v) { return v > 0; });
-        return draw_paragraph(picture, context, x, y + 312, curve_width,
-                              grouped(above) + " of " + grouped(shown.dims().d_ff) +
-                                  " units are above 0 at " + word(i) + ".",
-                              figure::Font::ui, 12.5F, 18, theme.muted);
+        const float below = draw_paragraph(picture, context, x, y + 312, curve_width,
+                                           grouped(above) + " of " + grouped(shown.dims().d_ff) +
+                                               " units are above 0 at " + word(i) + ".",
+                                           figure::Font::ui, 12.5F, 18, theme.muted);
+        return draw_words(x, below + 6);
+    }
+
+    /// The words whose logits the unit moves most. Returns the lower edge.
+    float draw_words(float x, float y) {
+        const Theme& theme = context.theme;
+        const auto& words = shown.unit_words;
+        if (words == nullptr || words->raised.empty())
+            return y;
+        y += 14;
+        draw_text(picture, context, x, y, "Unit " + std::to_string(words->unit) + " pushes towards",
+                  figure::Font::ui_semibold, 15, theme.ink);
+        draw_text(picture, context, x + curve_width, y, "logits", figure::Font::mono, 12.5F, theme.muted,
+                  figure::Align::right);
+        y += 8;
+        const float most =
+            std::max({std::abs(words->raised.front().logit), std::abs(words->lowered.front().logit), 1e-6F});
+        constexpr float row = 19, number_room = 52;
+        const float zero = x + curve_width - number_room - 44;
+        const auto draw_word = [&](const analysis::UnitWords::Word& listed) {
+            const float baseline = figure::baseline_for(y + row / 2, 12.5F),
+                        length = 40 * std::abs(listed.logit) / most;
+            draw_text(picture, context, x, baseline,
+                      shortened(checkpoint::label_of(*shown.document->part()->model, listed.id), 14),
+                      figure::Font::ui_medium, 12.5F, theme.ink);
+            picture.scene.add(
+                figure::RectItem{.area = {listed.logit < 0 ? zero - length : zero, y + 5, length, 9},
+                                 .fill = ramp_color(theme.diverging, listed.logit < 0 ? 0.1F : 0.9F)});
+            draw_text(picture, context, x + curve_width, baseline,
+                      signed_number(static_cast<double>(listed.logit), 2), figure::Font::mono, 12.5F,
+                      theme.text, figure::Align::right);
+            y += row;
+        };
+        const float top = y;
+        for (const auto& listed : words->raised)
+            draw_word(listed);
+        y += 4;
+        for (auto listed = words->lowered.rbegin(); listed != words->lowered.rend(); ++listed)
+            draw_word(*listed);
+        picture.scene.add(figure::LineItem{{zero, top}, {zero, y}, theme.line2, 1});
+        return draw_paragraph(picture, context, x, y + 16, curve_width,
+                              "Direct, for 1 of the unit: its row of W_out × the final norm’s weight × W_U. "
+                              "What the norm divides by is left out.",
+                              figure::Font::ui, 12.5F, 17, theme.muted);
     }
 
     static std::vector<std::pair<double, std::string>> ticks(double low, double high) {
@@ -234,7 +285,8 @@ private:
     const float labels;
     const std::vector<TensorId> stages;
     std::vector<std::int64_t> units;
-    std::int64_t unit = 0, first = 0, count = 0;
+    std::int64_t unit = 0; ///< that the pointer is on, else `chosen`
+    std::int64_t chosen = 0, first = 0, count = 0;
     float cell_h = most_row_height;
     Picture picture;
 };

@@ -1,7 +1,9 @@
 #include "app/draw/block/block_parts.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "app/draw/matrix/edit_marks.h"
 #include "app/draw/matrix/matrix.h"
+#include "core/checkpoint/model/model_edits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +19,8 @@ struct Bars {
     std::vector<float> numbers;
     TensorId spoken; ///< whose cell a number of the row leads to
     float height = 100;
-    bool actual = false;                          ///< the numbers are those of `spoken`
+    bool actual = false;  ///< the numbers are those of `spoken`
+    bool learned = false; ///< `spoken` is a weight, with one number for each dimension
     std::optional<double> mean = {}, spread = {}; ///< drawn as a band
 };
 
@@ -38,7 +41,7 @@ public:
           numbers(norm_numbers(*shown.block->architecture, source)),
           layer_norm(shown.block->architecture->norm == checkpoint::NormKind::layer) {
         const auto cell = spoken_of(shown, context.view);
-        d = cell ? std::min(cell->at[2], shown.dims().D - 1) : 0;
+        d = cell ? std::min(cell->at[is_block_weight(cell->tensor) ? 0 : 2], shown.dims().D - 1) : 0;
     }
 
     Picture draw() {
@@ -98,20 +101,20 @@ private:
         const auto values = [](const Tensor& tensor) {
             return std::vector<float>(tensor.values().begin(), tensor.values().end());
         };
+        const auto learned = [&](const char* name, checkpoint::WeightId of, const Tensor& tensor) {
+            rows.push_back({.name = name,
+                            .value = at(tensor.values()),
+                            .note = "learned: drag it",
+                            .numbers = values(tensor),
+                            .spoken = *checkpoint::tensor_of(of),
+                            .height = 60,
+                            .actual = context.showing == Compare::now,
+                            .learned = true});
+        };
         if (const TensorPtr& weight = weights[names.weight])
-            rows.push_back({.name = "× weight",
-                            .value = at(weight->values()),
-                            .note = "learned",
-                            .numbers = values(*weight),
-                            .spoken = id,
-                            .height = 60});
+            learned("× weight", names.weight, *weight);
         if (const TensorPtr bias = names.bias ? weights[*names.bias] : nullptr)
-            rows.push_back({.name = "+ bias",
-                            .value = at(bias->values()),
-                            .note = "learned",
-                            .numbers = values(*bias),
-                            .spoken = id,
-                            .height = 60});
+            learned("+ bias", *names.bias, *bias);
         rows.push_back({.name = "= " + std::string(tensor_info(id).name),
                         .value = at(out),
                         .note = "",
@@ -174,15 +177,17 @@ private:
                                               large ? std::max(thick, 2.0F) : thick, std::abs(y - zero)},
                                      .fill = large ? theme.ink : theme.muted});
             }
+        if (row.learned)
+            mark_edited(row, top, pitch);
         draw_text(picture, context, canvas_pad, top + 14, row.name, figure::Font::mono_semibold, 13,
                   theme.ink);
         draw_text(picture, context, canvas_pad, top + 32, row.value, figure::Font::mono, 12.5F, theme.text);
         if (row.height >= 54)
             draw_text(picture, context, canvas_pad, top + 49, row.note, figure::Font::ui, 12, theme.muted);
         MatrixGrid grid{.tensor = row.spoken,
-                        .origin = {0, i, 0, 0},
-                        .row_axis = 1,
-                        .col_axis = 2,
+                        .origin = row.learned ? Index{} : Index{0, i, 0, 0},
+                        .row_axis = row.learned ? 3 : 1,
+                        .col_axis = row.learned ? 0 : 2,
                         .rows = 1,
                         .cols = static_cast<std::int64_t>(row.numbers.size()),
                         .area = {left(), top, width(), bottom - top},
@@ -191,6 +196,17 @@ private:
                         .map = {},
                         .actual = row.actual};
         picture.grids.push_back(std::move(grid));
+    }
+
+    /// A diamond over each number that was changed.
+    void mark_edited(const Bars& row, float top, float pitch) {
+        for (std::size_t k = 0; k < row.numbers.size(); ++k)
+            if (marked_as_edited(context, row.spoken, {static_cast<std::int64_t>(k), 0, 0, 0})) {
+                const figure::Point middle{left() + pitch * (static_cast<float>(k) + 0.5F), top - 2};
+                draw_edited_diamond(picture, context, middle, 5);
+                picture.tips.push_back({{middle.x - 5, middle.y - 5, 10, 10},
+                                        row.name + " of d " + std::to_string(k) + " is edited"});
+            }
     }
 
     /// mean, variance, spread, and the row's length before and after, for every token.

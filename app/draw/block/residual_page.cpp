@@ -48,8 +48,9 @@ Picture draw_change_around(const DrawContext& context) {
     Picture picture;
     picture.scene.width = context.width;
     draw_page_head(picture, context, title_around(context.shown, id), formula_around(context.shown, id));
-    const float end = draw_row_blocks(picture, context, {{id, "", "B − A"}}, 104, context.height - 104);
-    picture.scene.height = std::max(context.height, end);
+    const float end = draw_row_blocks(picture, context, {{id, "", "B − A"}}, 104, context.height - 140);
+    say_unchanged(picture, context, id, end + 14);
+    picture.scene.height = std::max(context.height, end + 40);
     return picture;
 }
 

@@ -1,6 +1,7 @@
 #include "app/draw/block/block_parts.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "app/draw/matrix/comparison.h"
 #include "app/state/model_document.h"
 
 #include <algorithm>
@@ -49,6 +50,28 @@ float draw_positions(Picture& picture, const DrawContext& context, float y) {
     return y + 40;
 }
 
+constexpr std::size_t at(std::int64_t token) {
+    return static_cast<std::size_t>(token);
+}
+
+/// The numbers 0 to `count` - 1 by what `key` gives, the largest first: `most` of them.
+template<class Key>
+std::vector<std::int64_t> first_by(std::size_t count, std::size_t most, const Key& key) {
+    std::vector<std::int64_t> numbers(count);
+    std::iota(numbers.begin(), numbers.end(), std::int64_t{0});
+    most = std::min(most, count);
+    std::ranges::partial_sort(numbers, numbers.begin() + static_cast<std::ptrdiff_t>(most),
+                              std::ranges::greater{}, key);
+    numbers.resize(most);
+    return numbers;
+}
+
+/// "+1.20 pp": a change of a probability, in percentage points.
+std::string signed_points(float change) {
+    const float points = 100 * change;
+    return signed_number(points, std::abs(points) < 0.1F ? 4 : 2) + " pp";
+}
+
 } // namespace
 
 Picture draw_vocabulary_page(const DrawContext& context) {
@@ -63,13 +86,8 @@ Picture draw_vocabulary_page(const DrawContext& context) {
     const std::span<const float> logit = shown.tensor(logits)->values(),
                                  share = shown.tensor(probabilities)->values();
     const auto fit = static_cast<std::size_t>(std::max((context.height - y - 90) / row_height, 8.0F));
-    std::vector<std::int64_t> tokens(logit.size());
-    std::iota(tokens.begin(), tokens.end(), std::int64_t{0});
-    const std::size_t listed = std::min(fit, tokens.size());
-    std::ranges::partial_sort(tokens, tokens.begin() + static_cast<std::ptrdiff_t>(listed),
-                              std::ranges::greater{},
-                              [&](std::int64_t token) { return logit[static_cast<std::size_t>(token)]; });
-    tokens.resize(listed);
+    const std::vector<std::int64_t> tokens =
+        first_by(logit.size(), fit, [&](std::int64_t token) { return logit[at(token)]; });
 
     const float right = context.width - canvas_pad, bar = canvas_pad + name_width + number_width + 16,
                 room = right - bar - number_width;
@@ -88,9 +106,8 @@ Picture draw_vocabulary_page(const DrawContext& context) {
     const auto cell = spoken_of(shown, context.view);
     double sum = 0;
     for (const std::int64_t token : tokens) {
-        const auto at = static_cast<std::size_t>(token);
-        const float value = shares ? share[at] : logit[at];
-        sum += static_cast<double>(share[at]);
+        const float value = shares ? share[at(token)] : logit[at(token)];
+        sum += static_cast<double>(share[at(token)]);
         const bool on = cell && cell->at[2] == token;
         const float baseline = figure::baseline_for(y + row_height / 2, 13);
         const figure::Rect area{canvas_pad - 8, y, right - canvas_pad + 16, row_height};
@@ -99,14 +116,14 @@ Picture draw_vocabulary_page(const DrawContext& context) {
         draw_text(picture, context, canvas_pad, baseline,
                   shortened(checkpoint::label_of(*shown.document->part()->model, token), 18),
                   on ? figure::Font::ui_semibold : figure::Font::ui_medium, 13, theme.ink);
-        draw_text(picture, context, bar - 16, baseline, number(static_cast<double>(logit[at]), 2),
+        draw_text(picture, context, bar - 16, baseline, number(static_cast<double>(logit[at(token)]), 2),
                   shares ? figure::Font::mono : figure::Font::mono_semibold, 12.5F,
                   shares ? theme.text : theme.ink, figure::Align::right);
         picture.scene.add(figure::RectItem{
             .area = {bar, y + 7,
                      room * std::clamp((value - least) / std::max(most - least, 1e-9F), 0.0F, 1.0F), 10},
             .fill = on ? theme.ink : theme.muted});
-        draw_text(picture, context, right, baseline, percent_text(static_cast<double>(share[at])),
+        draw_text(picture, context, right, baseline, percent_text(static_cast<double>(share[at(token)])),
                   shares ? figure::Font::mono_semibold : figure::Font::mono, 12.5F,
                   shares ? theme.ink : theme.text, figure::Align::right);
         MatrixGrid line{.tensor = id,
@@ -128,6 +145,81 @@ Picture draw_vocabulary_page(const DrawContext& context) {
                   percent_text(sum) + ".",
               figure::Font::ui, 12.5F, theme.muted);
     picture.scene.height = std::max(context.height, y + 40);
+    return picture;
+}
+
+Picture draw_vocabulary_change(const DrawContext& context) {
+    const Theme& theme = context.theme;
+    const TensorId id = group_info(context.view.group).main;
+    const Comparison& compare = *context.compare;
+    const std::int64_t position = context.shown.block->position;
+    Picture picture;
+    picture.scene.width = context.width;
+    draw_page_head(picture, context, title_around(context.shown, id) + ", B − A",
+                   formula_around(context.shown, id));
+    float y = draw_positions(picture, context, 104);
+    const std::span<const float> change = compare.of(id)->cells->values(),
+                                 before = compare.baseline().tensor(id)->values(),
+                                 now = compare.now().tensor(id)->values();
+    const auto fit = static_cast<std::size_t>(std::max((context.height - y - 90) / row_height, 8.0F));
+    const std::vector<std::int64_t> tokens =
+        first_by(change.size(), fit, [&](std::int64_t token) { return std::abs(change[at(token)]); });
+    const float right = context.width - canvas_pad, bar = canvas_pad + name_width + 2 * number_width + 16,
+                room = right - bar - number_width,
+                most = std::max(std::abs(change[at(tokens.front())]), 1e-9F);
+    const auto head = [&](float x, const char* text, figure::Align align) {
+        draw_text(picture, context, x, y + 14, text, figure::Font::mono, 12, theme.muted, align);
+    };
+    head(canvas_pad, "token", figure::Align::left);
+    head(bar - 16 - number_width, "A", figure::Align::right);
+    head(bar - 16, "B", figure::Align::right);
+    head(right, "B − A", figure::Align::right);
+    y += 22;
+    const auto told = [&](float value) {
+        return id == probabilities ? percent_text(static_cast<double>(value))
+                                   : number(static_cast<double>(value), 2);
+    };
+    const auto cell = spoken_of(context.shown, context.view);
+    const float zero = bar + room / 2;
+    for (const std::int64_t token : tokens) {
+        const float by = change[at(token)], baseline = figure::baseline_for(y + row_height / 2, 13),
+                    length = room / 2 * std::abs(by) / most;
+        const figure::Rect area{canvas_pad - 8, y, right - canvas_pad + 16, row_height};
+        if (cell && cell->at[2] == token)
+            picture.scene.add(figure::RectItem{.area = area, .fill = theme.highlight});
+        draw_text(picture, context, canvas_pad, baseline,
+                  shortened(checkpoint::label_of(*context.shown.document->part()->model, token), 18),
+                  figure::Font::ui_medium, 13, theme.ink);
+        draw_text(picture, context, bar - 16 - number_width, baseline, told(before[at(token)]),
+                  figure::Font::mono, 12.5F, theme.text, figure::Align::right);
+        draw_text(picture, context, bar - 16, baseline, told(now[at(token)]), figure::Font::mono, 12.5F,
+                  theme.text, figure::Align::right);
+        picture.scene.add(figure::RectItem{.area = {by < 0 ? zero - length : zero, y + 7, length, 10},
+                                           .fill = ramp_color(theme.diverging, by < 0 ? 0.1F : 0.9F)});
+        draw_text(picture, context, right, baseline,
+                  id == probabilities ? signed_points(by) : signed_number(by, std::abs(by) < 0.01F ? 4 : 2),
+                  figure::Font::mono_semibold, 12.5F, theme.ink, figure::Align::right);
+        picture.grids.push_back({.tensor = id,
+                                 .origin = {0, position, token, 0},
+                                 .row_axis = 1,
+                                 .col_axis = 2,
+                                 .rows = 1,
+                                 .cols = 1,
+                                 .area = area,
+                                 .pitch_x = area.w,
+                                 .pitch_y = area.h,
+                                 .map = {},
+                                 .actual = false});
+        y += row_height;
+    }
+    picture.scene.add(figure::LineItem{
+        {zero, y - row_height * static_cast<float>(tokens.size())}, {zero, y}, theme.line2, 1});
+    draw_text(picture, context, canvas_pad, y + 22,
+              "The " + grouped(std::ssize(tokens)) + " of " + grouped(std::ssize(change)) +
+                  " tokens that changed most, up to the right and down to the left.",
+              figure::Font::ui, 12.5F, theme.muted);
+    say_unchanged(picture, context, id, y + 46);
+    picture.scene.height = std::max(context.height, y + 70);
     return picture;
 }
 

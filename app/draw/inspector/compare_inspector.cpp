@@ -55,7 +55,7 @@ void add_cell(Sheet& sheet, const CellAddress& cell) {
     const analysis::TensorDifference* difference = compare.of(cell.tensor);
     if (difference == nullptr)
         return;
-    const float change = difference->cells->data()[difference->cells->shape().offset(cell.at)];
+    const float change = compare.change_at(cell);
     const int decimals = decimals_of(change);
     sheet.section("Compared with A", compare.name().size() <= 24 ? compare.name() : "");
     sheet.row("A was", number(compare.baseline().value(cell), decimals));

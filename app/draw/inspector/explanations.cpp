@@ -265,6 +265,8 @@ int add_joined(Sheet& sheet, const CellAddress& cell) {
 }
 
 int add_given(Sheet& sheet, const CellAddress& cell) {
+    if (is_block_weight(cell.tensor))
+        return add_weight_around(sheet, cell);
     const Shown& shown = sheet.context.shown;
     const TensorInfo& info = tensor_info(cell.tensor);
     const bool token = cell.tensor == TensorId::x || cell.tensor == TensorId::x_kv;
@@ -308,6 +310,8 @@ std::string token_at(const Shown& shown, const CellAddress& cell) {
 }
 
 std::string say_given(const Shown& shown, const CellAddress& cell) {
+    if (is_block_weight(cell.tensor))
+        return say_weight_around(cell);
     const TensorInfo& info = tensor_info(cell.tensor);
     const auto& names = shown.document->feature_names();
     const auto feature = static_cast<std::size_t>(cell.at[2]);

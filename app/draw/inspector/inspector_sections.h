@@ -33,6 +33,9 @@ void add_comparison(Sheet& sheet, const CellAddress& cell);
 /// A number that a checkpoint computes around its attention, and what it is in a few words.
 int add_around(Sheet& sheet, const CellAddress& cell);
 std::string say_around(const Shown& shown, const CellAddress& cell);
+/// The same of a weight of norms and MLP: where it stands, and what it does at the token that is looked at.
+int add_weight_around(Sheet& sheet, const CellAddress& cell);
+std::string say_weight_around(const CellAddress& cell);
 
 /// All sections of a cell, by the operation that makes it.
 int explain(Sheet& sheet, const CellAddress& cell);

@@ -6,6 +6,15 @@
 
 namespace headscope::app {
 
+namespace {
+
+/// Of logits and probabilities one token's row is held.
+bool is_one_row(TensorId id) {
+    return tensor_info(id).axes[2] == Axis::vocab;
+}
+
+} // namespace
+
 void Comparison::mark(Shown baseline, std::string name) {
     baseline_ = std::move(baseline);
     name_ = std::move(name);
@@ -51,12 +60,27 @@ const analysis::TensorDifference* Comparison::of(TensorId id) const {
     if (!comparable() || now_.trace == nullptr || id == TensorId::mask || id == TensorId::gain)
         return nullptr;
     const Tensor *a = baseline_.tensor(id), *b = now_.tensor(id);
-    if (a == nullptr || b == nullptr || tensor_info(id).axes[2] == Axis::vocab)
+    if (a == nullptr || b == nullptr)
         return nullptr;
     auto& kept = differences_[static_cast<std::size_t>(id)];
-    if (!kept)
-        kept = headscope::analysis::difference(id, *a, *b, now_.dims(), batch_);
+    if (kept)
+        return &*kept;
+    Dims dims = now_.dims();
+    const bool one_row = is_one_row(id);
+    if (one_row)
+        dims.Tq = 1;
+    kept = headscope::analysis::difference(id, *a, *b, dims, batch_);
+    if (one_row && kept->largest_at)
+        (*kept->largest_at)[1] = now_.block->position;
     return &*kept;
+}
+
+float Comparison::change_at(const CellAddress& cell) const {
+    const Tensor& cells = *of(cell.tensor)->cells;
+    Index at = cell.at;
+    if (is_one_row(cell.tensor))
+        at[1] -= now_.block->position;
+    return cells.data()[cells.shape().offset(at)];
 }
 
 const Shown& Comparison::difference(StageGroup page) const {
@@ -125,8 +149,6 @@ Compare effective(const Comparison& comparison, Compare asked) {
 }
 
 bool draws_difference(const ViewState& view) {
-    if (group_info(view.group).page == Page::vocabulary)
-        return false; // the predictions tell what changed
     return view.group != StageGroup::weights || view.weights_view == WeightsView::heatmap;
 }
 

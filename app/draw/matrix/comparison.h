@@ -31,6 +31,8 @@ public:
 
     /// Null when not comparable, or where A or B lacks the tensor.
     const analysis::TensorDifference* of(TensorId id) const;
+    /// B − A at an address; the tensor has a difference. Of logits and probabilities the row, see BlockTrace.
+    float change_at(const CellAddress& cell) const;
     /// Like B, but the tensors that a page draws as its own (not as factors) hold B − A. Only when
     /// comparable.
     const Shown& difference(StageGroup page) const;

@@ -232,13 +232,17 @@ void draw_layer_name(Picture& picture, const DrawContext& context, const Grid& g
                                   open ? figure::Font::mono_semibold : figure::Font::mono, 12,
                                   open ? theme.ink : theme.muted, figure::Align::right);
     const LayerMarks* const marks = layer_marks(context, l);
-    if (marks == nullptr || !marks->b_O)
+    if (marks == nullptr || marks->others.empty())
         return;
+    std::string names;
+    for (const TensorId id : marks->others)
+        names += (names.empty() ? "" : ", ") + std::string(tensor_info(id).name);
     constexpr float size = 8;
     const figure::Point at{first.x - 10 - width - 10, middle};
     draw_edited_diamond(picture, context, at, size);
-    picture.tips.push_back({{at.x - size, at.y - size, 2 * size + width + 10, 2 * size},
-                            name + ": b_O is edited, which is of all its heads"});
+    picture.tips.push_back(
+        {{at.x - size, at.y - size, 2 * size + width + 10, 2 * size},
+         name + ": " + names + (marks->others.size() == 1 ? " is" : " are") + " edited, of no head alone"});
 }
 
 /// Draws a layer that has not been read yet, or could not be read.

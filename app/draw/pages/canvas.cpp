@@ -67,9 +67,9 @@ Picture draw_page(const DrawContext& context) {
     if (is_around(context.view.group) && context.shown.tensor(group_info(context.view.group).main) == nullptr)
         return draw_awaited(context);
     if (is_around(context.view.group) && context.difference())
-        return context.compare->of(group_info(context.view.group).main) == nullptr
-                   ? draw_awaited(context)
-                   : draw_change_around(context);
+        return context.compare->of(group_info(context.view.group).main) == nullptr ? draw_awaited(context)
+               : page == Page::vocabulary ? draw_vocabulary_change(context)
+                                          : draw_change_around(context);
     if (document.shows_weights() || (document.is_checkpoint() && page == Page::weights))
         return draw_head_page(context);
     return pages[static_cast<std::size_t>(page)].draw(context);

@@ -2,6 +2,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/comparison.h"
 #include "app/draw/matrix/matrix.h"
+#include "core/checkpoint/model/model_edits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -42,10 +43,13 @@ bool marked_as_edited(const DrawContext& context, TensorId id, const Index& at) 
     if (id != TensorId::x && tensor_info(id).operation != Operation::given)
         return false;
     const Document& document = *context.shown.document;
-    if (context.showing != Compare::now || context.compare == nullptr || !context.compare->comparable())
-        return document.recipe.edits.contains(id) &&
-               is_edited(document, id, document.problem.input(id)->shape().offset(at));
-    const Tensor *a = context.compare->baseline().problem().input(id), *b = document.problem.input(id);
+    const Tensor* const b = context.shown.tensor(id);
+    const bool compared =
+        context.showing == Compare::now && context.compare != nullptr && context.compare->comparable();
+    if (!compared && !is_block_weight(id))
+        return document.recipe.edits.contains(id) && is_edited(document, id, b->shape().offset(at));
+    const Tensor* const a = compared ? context.compare->baseline().tensor(id)
+                                     : context.shown.block->own[*checkpoint::weight_of(id)].get();
     if (a == b || a == nullptr || b == nullptr)
         return false;
     const std::int64_t offset = b->shape().offset(at);

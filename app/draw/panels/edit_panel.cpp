@@ -130,12 +130,26 @@ void draw_head_tools(Sheet& sheet) {
 void draw_ways_to_weights(Sheet& sheet) {
     sheet.y += 6;
     float x = sheet.left;
-    for (const auto& [label, group] :
-         {std::pair{"W_Q  W_K  W_V", StageGroup::qkv}, {"W_O", StageGroup::output}})
+    const Walk& walk = sheet.context.view.walk;
+    // A norm behind the branch has its weights at the branch's output, the MLP those of a unit inside it.
+    for (const auto& [label, group] : {std::pair{"W_Q  W_K  W_V", StageGroup::qkv},
+                                       {"W_O", StageGroup::output},
+                                       {"norm1", StageGroup::norm1},
+                                       {"norm2", StageGroup::norm2},
+                                       {"W_in  W_out", StageGroup::mlp_act},
+                                       {"final norm", StageGroup::final_norm}}) {
+        if (!walk.has(group))
+            continue;
+        const float wide = sheet.context.measure(label, figure::Font::ui_medium, 13) + 30;
+        if (x > sheet.left && x + wide > sheet.right) {
+            x = sheet.left;
+            sheet.y += 30;
+        }
         x += 8 +
              draw_text_button(sheet.picture, sheet.context, x, sheet.y, label,
                               sheet.context.view.group == group, ViewChange(GoTo{group}),
                               "Go to " + std::string(group_info(group).title) + ", where they can be edited");
+    }
     sheet.y += 28;
 }
 

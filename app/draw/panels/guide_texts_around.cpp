@@ -51,7 +51,7 @@ GuideText say_norm(const Shown& shown, TensorId id, std::int64_t i) {
         (layer_norm ? ", after its mean " + number(numbers.mean, 2) + " was subtracted." : "."));
     out.paragraphs.push_back("The residual stream itself stays as it is: the normed copy is read by what "
                              "comes next.");
-    out.try_it = "Click the tallest bar. How much of it is left after the norm?";
+    out.try_it = "Click the tallest bar. How much of it is left after the norm? Then drag its weight to 0.";
     if (id == norm1 || id == norm2)
         if (architecture.norms.after_sum)
             out.paragraphs.back() = "The normed rows take the place of the sum.";
@@ -73,7 +73,8 @@ GuideText say_mlp(const Shown& shown, TensorId id, std::int64_t i) {
     out.paragraphs.push_back("No token looks at another one here.");
     out.try_it = id == mlp_out || id == mlp_raw
                      ? "Point at a number: the inspector lists the units that make it."
-                     : "Step to another token with the down arrow key. Which units are on now?";
+                     : "Click a unit. Its weights stand at the foot of the page: which words does the unit "
+                       "raise, and what becomes of them when you drag a weight?";
     return out;
 }
 

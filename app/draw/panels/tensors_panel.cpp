@@ -136,6 +136,8 @@ Picture draw_tensors(const DrawContext& context) {
     draw_tensor(sheet, TensorId::x);
     for (const TensorInfo& input : input_table())
         draw_tensor(sheet, input.id);
+    for (const TensorInfo& weight : block_weight_table())
+        draw_tensor(sheet, weight.id);
     draw_entry(sheet,
                {.name = "mask",
                 .range = problem.mask.empty() ? "none" : "",

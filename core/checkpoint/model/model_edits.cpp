@@ -12,7 +12,7 @@ namespace headscope::checkpoint {
 
 namespace {
 
-constexpr std::array<std::pair<TensorId, WeightId>, 13> editable{
+constexpr std::array<std::pair<TensorId, WeightId>, 27> editable{
     {{TensorId::W_Q, WeightId::W_Q},
      {TensorId::W_K, WeightId::W_K},
      {TensorId::W_V, WeightId::W_V},
@@ -25,7 +25,29 @@ constexpr std::array<std::pair<TensorId, WeightId>, 13> editable{
      {TensorId::k_norm, WeightId::k_norm},
      {TensorId::q_norm_all, WeightId::q_norm_all},
      {TensorId::k_norm_all, WeightId::k_norm_all},
-     {TensorId::sink, WeightId::sink}}};
+     {TensorId::sink, WeightId::sink},
+     {TensorId::norm1_weight, WeightId::norm1_weight},
+     {TensorId::norm1_bias, WeightId::norm1_bias},
+     {TensorId::norm1_after_weight, WeightId::norm1_after_weight},
+     {TensorId::norm2_weight, WeightId::norm2_weight},
+     {TensorId::norm2_bias, WeightId::norm2_bias},
+     {TensorId::norm2_after_weight, WeightId::norm2_after_weight},
+     {TensorId::W_in, WeightId::mlp_in},
+     {TensorId::b_in, WeightId::mlp_in_bias},
+     {TensorId::W_gate, WeightId::mlp_gate},
+     {TensorId::b_gate, WeightId::mlp_gate_bias},
+     {TensorId::W_out, WeightId::mlp_out},
+     {TensorId::b_out, WeightId::mlp_out_bias},
+     {TensorId::final_norm_weight, WeightId::final_norm_weight},
+     {TensorId::final_norm_bias, WeightId::final_norm_bias}}};
+
+constexpr std::array of_final_norm{WeightId::final_norm_weight, WeightId::final_norm_bias};
+
+/// The last attention of the stack that attention n belongs to.
+std::int64_t last_of_stack(const Architecture& architecture, std::int64_t n) {
+    const std::int64_t decoder = attention_number(architecture, {Stack::own, 0});
+    return (n < decoder ? decoder : attention_count(architecture)) - 1;
+}
 
 bool all_one(const std::vector<float>& gains) {
     return std::ranges::all_of(gains, [](float gain) { return gain == 1.0F; });
@@ -40,6 +62,26 @@ bool same(const LayerEdits& a, const LayerEdits& b) {
 std::optional<WeightId> weight_of(TensorId id) {
     const auto row = std::ranges::find(editable, id, &std::pair<TensorId, WeightId>::first);
     return row == editable.end() ? std::nullopt : std::optional(row->second);
+}
+
+std::optional<TensorId> tensor_of(WeightId weight) {
+    const auto row = std::ranges::find(editable, weight, &std::pair<TensorId, WeightId>::second);
+    return row == editable.end() ? std::nullopt : std::optional(row->first);
+}
+
+std::int64_t edited_with(const Architecture& architecture, std::int64_t n, WeightId weight) {
+    return std::ranges::find(of_final_norm, weight) == of_final_norm.end() ? n
+                                                                           : last_of_stack(architecture, n);
+}
+
+WeightSet editable_weights(const Model& model, std::int64_t n) {
+    WeightSet weights = model.layer(n);
+    if (n != last_of_stack(model.architecture(), n))
+        return weights;
+    const bool encoder = attention_place(model.architecture(), n).stack == Stack::encoder;
+    for (const WeightId id : of_final_norm)
+        weights[id] = (encoder ? *model.encoder() : model).weight(id);
+    return weights;
 }
 
 const LayerEdits* edits_of(const ModelEdits& edits, std::int64_t n) {
@@ -62,10 +104,19 @@ std::int64_t first_difference(const ModelEdits& a, const ModelEdits& b, std::int
 Problem with_edits(Problem problem, const LayerEdits* edits) {
     if (edits == nullptr)
         return problem;
-    for (const auto& [id, tensor] : edits->tensors)
-        *problem.input_slot(id) = tensor;
+    for (const auto& [weight, tensor] : edits->tensors)
+        if (TensorPtr* const slot = problem.input_slot(*tensor_of(weight)))
+            *slot = tensor;
     problem.gains = edits->gains;
     return problem;
+}
+
+WeightSet with_edits(WeightSet weights, const LayerEdits* edits) {
+    if (edits != nullptr)
+        for (const auto& [weight, tensor] : edits->tensors)
+            if (weights[weight] != nullptr)
+                weights[weight] = tensor;
+    return weights;
 }
 
 void check_edits(const Model& model, const ModelEdits& edits) {
@@ -83,11 +134,14 @@ void check_edits(const Model& model, const ModelEdits& edits) {
                        std::to_string(H) + " heads");
         if (!std::ranges::all_of(layer.gains, [](float gain) { return std::isfinite(gain); }))
             fail_input(where + " have a gain that is not finite; give numbers");
-        const WeightSet weights = layer.tensors.empty() ? WeightSet() : model.layer(n);
-        for (const auto& [id, tensor] : layer.tensors) {
-            const std::string name(tensor_info(id).name);
-            const auto weight = weight_of(id);
-            const TensorPtr own = weight ? weights[*weight] : nullptr;
+        const WeightSet weights = layer.tensors.empty() ? WeightSet() : editable_weights(model, n);
+        for (const auto& [weight, tensor] : layer.tensors) {
+            const std::optional<TensorId> id = tensor_of(weight);
+            if (!id)
+                fail_input(where +
+                           " change a weight that is no part of attention, norms or MLP; leave it out");
+            const std::string name(tensor_info(*id).name);
+            const TensorPtr own = weights[weight];
             if (own == nullptr)
                 fail_input(where + " change " + name + ", which it does not have");
             if (tensor == nullptr || tensor->shape() != own->shape())

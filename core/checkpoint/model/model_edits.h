@@ -9,11 +9,12 @@
 
 namespace headscope::checkpoint {
 
-/// What a user changed in the attention of one layer.
+/// What a user changed in one attention and in what stands around it: its norms, and the MLP where that comes
+/// next.
 struct LayerEdits {
-    /// W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O, q_norm, k_norm that were changed, whole, in our layout and of
-    /// the model's shape.
-    std::map<TensorId, TensorPtr> tensors;
+    /// The weights that were changed, whole, in our layout and of the model's shape: those that tensor_of
+    /// names. The final norm of a stack belongs to the stack's last attention.
+    std::map<WeightId, TensorPtr> tensors;
     std::vector<float> gains; ///< one per head; empty: all 1
     bool empty() const { return tensors.empty() && gains.empty(); }
 };
@@ -22,17 +23,29 @@ struct LayerEdits {
 using ModelEdits = std::map<std::int64_t, LayerEdits>;
 
 /// Throws Error(input) for what the model does not have - a layer, a tensor, as many heads as there are gains
-/// - and for a tensor of another shape or with a number that is not finite.
+/// - for weights that cannot be edited, and for a tensor of another shape or with a number that is not
+/// finite.
 void check_edits(const Model& model, const ModelEdits& edits);
 
 /// A layer's attention with what the user changed in it; nothing when nothing was.
 Problem with_edits(Problem problem, const LayerEdits* edits);
+/// The same of weights, of which those that are not there stay absent.
+WeightSet with_edits(WeightSet weights, const LayerEdits* edits);
 /// Null for an attention without changes.
 const LayerEdits* edits_of(const ModelEdits& edits, std::int64_t n);
 /// The number of the first attention in which they differ, or `count`. Gains that are all 1 are no gains.
 std::int64_t first_difference(const ModelEdits& a, const ModelEdits& b, std::int64_t count);
 
-/// The model's name of a weight that can be edited, W_Q to k_norm; nothing for other tensors.
+/// The model's name of a weight that can be edited; nothing for other tensors.
 std::optional<WeightId> weight_of(TensorId id);
+/// The name of that weight in the stage table; nothing for weights that cannot be edited: tables of words and
+/// positions, what the head has beside them, routers and experts.
+std::optional<TensorId> tensor_of(WeightId weight);
+/// The attention whose edits hold that weight, where attention n and what stands around it are looked at: n
+/// itself, but for the final norm.
+std::int64_t edited_with(const Architecture& architecture, std::int64_t n, WeightId weight);
+/// The checkpoint's own weights that the edits of attention n may change, and the others of the layer. Throws
+/// what Model::layer throws.
+WeightSet editable_weights(const Model& model, std::int64_t n);
 
 } // namespace headscope::checkpoint

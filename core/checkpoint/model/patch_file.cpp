@@ -20,8 +20,12 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-std::string tensor_place(std::int64_t l, TensorId id) {
-    return "layers." + std::to_string(l) + "." + std::string(tensor_info(id).name);
+std::string name_of(WeightId weight) {
+    return std::string(tensor_info(*tensor_of(weight)).name);
+}
+
+std::string tensor_place(std::int64_t l, WeightId weight) {
+    return "layers." + std::to_string(l) + "." + name_of(weight);
 }
 
 /// Positions whose bits differ.
@@ -76,17 +80,17 @@ TensorPtr read_tensor(const format::Safetensors& file, const std::string& name, 
 
 void read_tensors(const Model& model, const format::Safetensors& file, std::int64_t l,
                   const PatchLayer& listed, LayerEdits& edits, std::size_t& taken) {
-    const WeightSet weights = listed.originals.empty() ? WeightSet() : model.layer(l);
-    for (const auto& [id, digest] : listed.originals) {
-        const TensorPtr before = weights[*weight_of(id)];
-        const std::string name = tensor_place(l, id);
+    const WeightSet weights = listed.originals.empty() ? WeightSet() : editable_weights(model, l);
+    for (const auto& [weight, digest] : listed.originals) {
+        const TensorPtr before = weights[weight];
+        const std::string name = tensor_place(l, weight);
         if (before == nullptr)
             fail_input(file.source() + " changes " + name + ", which " + model.path() +
                        " does not have; open the checkpoint that it was made for");
         if (digest_of(*before) != digest)
             fail_input(file.source() + " was made for other numbers of " + name + " than " + model.path() +
                        " has; open the checkpoint that it was made for");
-        edits.tensors[id] = read_tensor(file, name, *before, taken);
+        edits.tensors[weight] = read_tensor(file, name, *before, taken);
     }
 }
 
@@ -113,12 +117,12 @@ std::string patch_bytes(const Model& model, const ModelEdits& edits) {
         ordered_json listed = {{"layer", l}};
         if (!layer.gains.empty())
             listed["gains"] = layer.gains;
-        const WeightSet weights = layer.tensors.empty() ? WeightSet() : model.layer(l);
+        const WeightSet weights = layer.tensors.empty() ? WeightSet() : editable_weights(model, l);
         ordered_json originals = ordered_json::object();
-        for (const auto& [id, tensor] : layer.tensors) {
-            const Tensor& before = *weights[*weight_of(id)];
-            originals[std::string(tensor_info(id).name)] = digest_of(before);
-            add_tensor(writer, tensor_place(l, id), before, tensor);
+        for (const auto& [weight, tensor] : layer.tensors) {
+            const Tensor& before = *weights[weight];
+            originals[name_of(weight)] = digest_of(before);
+            add_tensor(writer, tensor_place(l, weight), before, tensor);
         }
         listed["original_sha256"] = originals;
         layers.push_back(listed);

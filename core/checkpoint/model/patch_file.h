@@ -15,7 +15,8 @@ namespace headscope::checkpoint {
 // config.json and of the header of each tensor file, with its size), the gains, and of each changed tensor
 // the SHA-256 of what the checkpoint has in its place. A tensor layers.{l}.{name} is whole; where few numbers
 // differ, layers.{l}.{name}.at (I64, positions in row-major order) and layers.{l}.{name}.to (F32) are there
-// instead. {l} is the number of the attention (see stacks.h), that of the layer in a model of one stack.
+// instead. {l} is the number of the attention (see stacks.h), that of the layer in a model of one stack;
+// {name} is that of the weight in the stage table. The final norm of a stack stands with its last attention.
 // Numbers come back bit for bit.
 
 /// The bytes of a patch. Throws Error(input) for edits that do not fit the model, and when the checkpoint

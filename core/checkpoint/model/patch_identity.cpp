@@ -59,10 +59,14 @@ PatchLayer read_layer(const text::JsonField& field) {
     if (!originals.value().is_object())
         originals.fail("it should be an object that gives each changed tensor a digest");
     for (const auto& [name, digest] : originals.value().items()) {
-        const auto id = find_tensor(name);
-        if (!id || !weight_of(*id))
-            originals.fail("only W_Q, W_K, W_V, W_O, b_Q, b_K, b_V and b_O can be changed");
-        layer.originals[*id] = text::JsonField(digest, originals.place() + "." + name).string();
+        const auto around = find_block_weight(name);
+        const auto id = around ? around : find_tensor(name);
+        const auto weight = id ? weight_of(*id) : std::nullopt;
+        if (!weight)
+            originals.fail("there is no weight \"" + name +
+                           "\" of attention, norms or MLP that can be changed; a later version may have "
+                           "written it");
+        layer.originals[*weight] = text::JsonField(digest, originals.place() + "." + name).string();
     }
     return layer;
 }

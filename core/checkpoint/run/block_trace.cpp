@@ -1,13 +1,19 @@
 #include "core/checkpoint/run/block_trace.h"
 
+#include "core/checkpoint/model/model_edits.h"
+
 #include <Eigen/Core>
 
 namespace headscope::checkpoint {
 
+const TensorPtr& BlockTrace::find(TensorId id) const {
+    return is_block_weight(id) ? weights[*weight_of(id)] : (*this)[id];
+}
+
 float BlockTrace::value(TensorId id, Index at) const {
     if (id == TensorId::logits || id == TensorId::probabilities)
         at[1] -= position;
-    const Tensor& tensor = *(*this)[id];
+    const Tensor& tensor = *find(id);
     return tensor.data()[tensor.shape().offset(at)];
 }
 

@@ -17,7 +17,8 @@ struct BlockTrace {
     /// By tensor: rows of block_table(), and `output`, which is attention's; null for those that are not of
     /// this part of the model. Of logits and probabilities one row, that of `position`: (1, 1, vocab).
     std::array<TensorPtr, tensor_count> tensors;
-    WeightSet weights; ///< that they were computed with
+    WeightSet weights; ///< that they were computed with, edits included
+    WeightSet own;     ///< the checkpoint's
     std::shared_ptr<const Architecture> architecture;
 
     // Of a layer whose MLP is one, not several experts.
@@ -28,6 +29,8 @@ struct BlockTrace {
     std::int64_t position = 0;
     TensorPtr head_in; ///< (1, 1, D), the row that the head's table multiplies; null without a head
 
+    /// A tensor, or a weight of block_weight_table(); null where there is none.
+    const TensorPtr& find(TensorId id) const;
     const TensorPtr& operator[](TensorId id) const { return tensors[static_cast<std::size_t>(id)]; }
     TensorPtr& operator[](TensorId id) { return tensors[static_cast<std::size_t>(id)]; }
     /// The number at an address of the whole text. The tensor must be there, and of logits the row.

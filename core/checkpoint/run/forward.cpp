@@ -25,10 +25,11 @@ void check_options(const ForwardOptions& options, const Architecture& architectu
 ForwardResult run_model(const Model& model, const ModelInputs& inputs, const ForwardOptions& options,
                         const RunAttention& attention, Progress& progress) {
     check_options(options, model.architecture());
-    ForwardPass pass(model, inputs);
+    ForwardPass pass(model, inputs, options.edits);
     check_edits(model, options.edits);
     cpu::CpuDense cpu;
     ForwardResult result;
+    result.edits = options.edits;
     const auto kept = [&](AttentionPlace place) {
         return (place.layer < 0 || !options.layer || *options.layer == place.layer) &&
                (!options.stack || *options.stack == place.stack);
@@ -40,7 +41,6 @@ ForwardResult run_model(const Model& model, const ModelInputs& inputs, const For
     });
     const auto attend = [&](std::int64_t n, Problem problem) {
         const AttentionPlace place = attention_place(model.architecture(), n);
-        problem = with_edits(std::move(problem), edits_of(options.edits, n));
         problem.temperature *= options.temperature;
         const bool keep = (!options.stages.empty() || options.keep_problems) && kept(place);
         const StageSet wanted = keep ? options.stages : StageSet();

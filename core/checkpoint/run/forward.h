@@ -47,6 +47,7 @@ struct ForwardResult {
     std::vector<TensorPtr> hidden;
     std::vector<TensorPtr> encoder_hidden; ///< the same of the encoder; empty in a model of one stack
     TensorPtr logits; ///< (B, T, vocab), null when not asked for or when the checkpoint has no head
+    ModelEdits edits; ///< that it was run with
 };
 
 /// Computes the wanted stages of one attention problem: an engine's run, usually. Called once per layer.

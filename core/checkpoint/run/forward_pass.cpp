@@ -19,8 +19,9 @@ bool finite(const Tensor& x) {
 
 } // namespace
 
-ForwardPass::ForwardPass(const Model& model, const ModelInputs& inputs, std::int64_t first)
-    : model_(model), architecture_(model.architecture()), inputs_(inputs), first_(first) {
+ForwardPass::ForwardPass(const Model& model, const ModelInputs& inputs, const ModelEdits& edits,
+                         std::int64_t first)
+    : model_(model), architecture_(model.architecture()), inputs_(inputs), edits_(edits), first_(first) {
     check_inputs(inputs, architecture_);
     model.require_runnable();
     for (const Rope& rope : architecture_.ropes)
@@ -30,6 +31,10 @@ ForwardPass::ForwardPass(const Model& model, const ModelInputs& inputs, std::int
     else if (architecture_.buckets)
         additive_ =
             distance_bias(*architecture_.buckets, *model.weight(WeightId::bucket_table), inputs.T, first);
+}
+
+WeightSet ForwardPass::layer(std::int64_t n) const {
+    return with_edits(model_.layer(n), edits_of(edits_, n));
 }
 
 AttentionPlace ForwardPass::place_of(std::int64_t n) const {
@@ -154,23 +159,26 @@ bool ForwardPass::has_first_norm(std::int64_t n) const {
 Problem ForwardPass::problem(cpu::CpuDense& cpu, std::int64_t n, const Streams& streams) const {
     const std::int64_t before = attention_number(architecture_, {Stack::own, 0});
     if (n < before) {
-        ForwardPass encoder(*model_.encoder(), inputs_.source.front());
+        ForwardPass encoder(*model_.encoder(), inputs_.source.front(), edits_);
         encoder.stack_ = Stack::encoder;
         return encoder.problem(cpu, n, {{}, streams.encoder});
     }
-    const WeightSet w = model_.layer(n);
-    return problem_of(n, w,
-                      norm1(cpu, streams.own[static_cast<std::size_t>(n - before)], w, has_first_norm(n)),
-                      streams.encoder.empty() ? nullptr : streams.encoder.back());
+    return problem_of(
+        n, model_.layer(n),
+        norm1(cpu, streams.own[static_cast<std::size_t>(n - before)], layer(n), has_first_norm(n)),
+        streams.encoder.empty() ? nullptr : streams.encoder.back());
 }
 
 TensorPtr ForwardPass::step(cpu::CpuDense& cpu, std::int64_t n, const TensorPtr& x, const TensorPtr& source,
                             const Attend& attend, const Progress& cancel) const {
-    const WeightSet w = model_.layer(n);
+    const WeightSet w = layer(n);
     const AttentionPlace place = place_of(n), mlp_place{stack_, place.layer};
     const auto attention = [&](const TensorPtr& in) {
         try {
-            return attend(n, problem_of(n, w, in, source));
+            Problem problem = problem_of(n, w, in, source);
+            if (const LayerEdits* const edits = edits_of(edits_, n))
+                problem.gains = edits->gains;
+            return attend(n, std::move(problem));
         } catch (const Error& fault) {
             if (fault.kind() != ErrorKind::input)
                 throw;
@@ -221,7 +229,7 @@ void ForwardPass::run(cpu::CpuDense& cpu, Streams& streams, const Attend& attend
     const std::int64_t before = attention_number(architecture_, {Stack::own, 0});
     const float share = static_cast<float>(before) / static_cast<float>(attention_count(architecture_) + 1);
     if (before > 0 && std::ssize(streams.encoder) <= before) {
-        ForwardPass encoder(*model_.encoder(), inputs_.source.front());
+        ForwardPass encoder(*model_.encoder(), inputs_.source.front(), edits_);
         encoder.stack_ = Stack::encoder;
         encoder.watch_ = watch_;
         encoder.run_stack(cpu, streams.encoder, nullptr, attend, progress, {0.0F, share});
@@ -274,8 +282,12 @@ std::vector<TensorPtr> hidden_states(const std::vector<TensorPtr>& streams, std:
 }
 
 TensorPtr ForwardPass::final_normed(cpu::CpuDense& cpu, const Tensor& x) const {
-    return normed(cpu, x, model_.weight(WeightId::final_norm_weight),
-                  model_.weight(WeightId::final_norm_bias));
+    WeightSet last;
+    for (const WeightId id : {WeightId::final_norm_weight, WeightId::final_norm_bias})
+        last[id] = model_.weight(id);
+    // An encoder's pass counts its own layers alone, whose numbers are the first of the whole model's.
+    last = with_edits(std::move(last), edits_of(edits_, attention_count(architecture_) - 1));
+    return normed(cpu, x, last[WeightId::final_norm_weight], last[WeightId::final_norm_bias]);
 }
 
 TensorPtr ForwardPass::head_input(cpu::CpuDense& cpu, const Tensor& hidden, const Progress& cancel) const {

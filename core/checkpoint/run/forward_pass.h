@@ -3,6 +3,7 @@
 #include "core/attention/problem.h"
 #include "core/base/progress.h"
 #include "core/checkpoint/model/model.h"
+#include "core/checkpoint/model/model_edits.h"
 #include "core/checkpoint/model/model_inputs.h"
 #include "core/checkpoint/model/stacks.h"
 #include "core/engine/cpu/dense.h"
@@ -23,19 +24,21 @@ struct Streams {
     std::vector<TensorPtr> own;     ///< with a cross-attention two for each layer
 };
 
-/// The steps of a forward pass over one batch, for run_model, ModelRun and Generator. Neither the model nor
-/// the inputs may go before it. Any thread may use it, with a CpuDense of its own.
+/// The steps of a forward pass over one batch, with what the user changed, for run_model, ModelRun and
+/// Generator. Neither the model, the inputs nor the edits may go before it, and check_edits has to let the
+/// edits pass before it runs. Any thread may use it, with a CpuDense of its own.
 class ForwardPass {
 public:
-    /// Attention n (see stacks.h): what it does with the problem is the caller's, who returns `output`, (B,
-    /// T, D).
+    /// Attention n (see stacks.h) with its edits: what it does with the problem is the caller's, who returns
+    /// `output`, (B, T, D).
     using Attend = std::function<TensorPtr(std::int64_t n, Problem problem)>;
 
     /// Tokens `first` and up of each text, in [0, T): where T is said below, T - first tokens are meant. The
     /// attention of a problem reads all T, so that keys and values of the others are the caller's. An encoder
     /// reads all of its text. Throws Error(input) for a model that lacks weights and for inputs that do not
     /// fit it.
-    ForwardPass(const Model& model, const ModelInputs& inputs, std::int64_t first = 0);
+    ForwardPass(const Model& model, const ModelInputs& inputs, const ModelEdits& edits,
+                std::int64_t first = 0);
 
     /// What is computed around the attention, as it is made: stages of block_table(). Those that exist once
     /// in a stack have layer -1. A tensor may change afterwards.
@@ -51,7 +54,7 @@ public:
     /// output, which a cross-attention reads. Throws what run throws.
     TensorPtr step(cpu::CpuDense& cpu, std::int64_t n, const TensorPtr& x, const TensorPtr& source,
                    const Attend& attend, const Progress& cancel) const;
-    /// x (B, T, D) after the final norm, which the model must have.
+    /// x (B, T, D) after the final norm with its edits, which the model must have.
     TensorPtr final_normed(cpu::CpuDense& cpu, const Tensor& x) const;
     /// What the head's table multiplies, (B, T, D), from the last of the model's own streams; null when the
     /// checkpoint has no head.
@@ -60,8 +63,9 @@ public:
     TensorPtr logits_of(cpu::CpuDense& cpu, const Tensor& head_in, const Progress& cancel) const;
     /// (B, T, vocab) from the last of the model's own streams; null likewise.
     TensorPtr logits(cpu::CpuDense& cpu, const Tensor& hidden, const Progress& cancel) const;
-    /// Attention n as the checkpoint has it, with all streams before it. Its x is what the projections read:
-    /// the stream after norm1 where the norms stand before.
+    /// Attention n with the checkpoint's own weights and no gains, and with all streams before it. Its x is
+    /// what the projections read: the stream after norm1, with that norm's edits, where the norms stand
+    /// before.
     Problem problem(cpu::CpuDense& cpu, std::int64_t n, const Streams& streams) const;
 
 private:
@@ -71,6 +75,8 @@ private:
     std::int64_t rows() const { return inputs_.T - first_; }
     AttentionPlace place_of(std::int64_t n) const;
     std::string words_of(std::int64_t n) const;
+    /// All of attention n and what follows it, with the edits.
+    WeightSet layer(std::int64_t n) const;
     void run_stack(cpu::CpuDense& cpu, std::vector<TensorPtr>& streams, const TensorPtr& source,
                    const Attend& attend, Progress& progress, Part part) const;
     void add_rows(Tensor& x, WeightId table, const std::vector<std::int64_t>& of_tokens) const;
@@ -86,6 +92,7 @@ private:
     const Model& model_;
     const Architecture& architecture_;
     const ModelInputs& inputs_;
+    const ModelEdits& edits_;
     const std::int64_t first_;
     Stack stack_ = Stack::own; ///< or that of the encoder, whose pass a pass of the whole model runs
     Watch watch_ = [](AttentionPlace, TensorId, const Tensor&) {};

@@ -130,7 +130,7 @@ void Generator::run_tokens(std::int64_t end, bool weights, Progress& progress) {
     text.ids.resize(static_cast<std::size_t>(end));
     for (std::int64_t l = 0; l < architecture.layers; ++l)
         cache_of(attention_number(architecture, {Stack::own, l})).truncate(cached_);
-    const ForwardPass pass(*model_, text, cached_);
+    const ForwardPass pass(*model_, text, edits_, cached_);
     const auto kept =
         weights ? std::make_shared<Tensor>(Shape{architecture.layers, architecture.H, end}) : nullptr;
     const StageSet output = StageSet().with(TensorId::output);
@@ -140,8 +140,7 @@ void Generator::run_tokens(std::int64_t end, bool weights, Progress& progress) {
         [&](std::int64_t n, const Problem& problem) {
             const AttentionPlace place = attention_place(architecture, n);
             const bool wanted = weights && place.stack == Stack::own;
-            Trace trace = attend(n, with_edits(problem, edits_of(edits_, n)),
-                                 wanted ? output.with(TensorId::weights) : output, progress);
+            Trace trace = attend(n, problem, wanted ? output.with(TensorId::weights) : output, progress);
             for (std::int64_t h = 0; wanted && h < architecture.H; ++h) {
                 const Tensor& all = *trace.stage(TensorId::weights);
                 std::copy_n(all.data() + all.offset(0, h, problem.dims.Tq - 1, 0), end,

@@ -59,7 +59,7 @@ class ModelRun::State {
 public:
     State(ModelPtr model_of_run, ModelInputs inputs_of_run, ModelEdits edits_of_run)
         : model(std::move(model_of_run)), inputs(std::move(inputs_of_run)), edits(std::move(edits_of_run)),
-          pass(*model, inputs) {}
+          pass(*model, inputs, edits) {}
 
     void describe();
     void take_workshops(const State& before) {
@@ -148,13 +148,13 @@ void ModelRun::State::compute(const Options& options, Progress& progress) {
     const std::scoped_lock lock(workshop_->mutex);
     pass.run(
         workshop_->cpu, streams,
-        [&](std::int64_t n, const Problem& problem) {
+        [&](std::int64_t, const Problem& problem) {
             const StageSet output = StageSet().with(TensorId::output);
             const Dims& dims = problem.dims;
             const auto bytes = sizeof(float) * static_cast<std::size_t>(dims.H * dims.Tq * dims.Tk);
             const bool keep = bytes <= room;
-            Trace trace = workshop_->engine.run(with_edits(problem, edits_of(edits, n)),
-                                                keep ? output.with(TensorId::weights) : output, progress);
+            Trace trace =
+                workshop_->engine.run(problem, keep ? output.with(TensorId::weights) : output, progress);
             room -= keep ? bytes : 0;
             kept_.push_back(trace.slot(TensorId::weights));
             return trace.slot(TensorId::output);
@@ -202,13 +202,13 @@ TensorPtr ModelRun::State::logits_at(std::int64_t position, const Progress& canc
 std::shared_ptr<BlockTrace> ModelRun::State::block(std::int64_t l, Progress& progress) const {
     const std::scoped_lock lock(later_->mutex);
     const std::shared_ptr<BlockTrace> block = begun(l);
-    block->weights = model->layer(l);
+    block->own = model->layer(l);
+    block->weights = with_edits(block->own, edits_of(edits, l));
     const ForwardPass watched = watched_pass(*block);
     watched.step(
         later_->cpu, l, streams.own[static_cast<std::size_t>(l)], nullptr,
         [&](std::int64_t, const Problem& problem) {
-            Trace trace = later_->engine.run(with_edits(problem, edits_of(edits, l)),
-                                             StageSet().with(TensorId::output), progress);
+            Trace trace = later_->engine.run(problem, StageSet().with(TensorId::output), progress);
             return (*block)[TensorId::output] = trace.slot(TensorId::output);
         },
         progress);
@@ -224,7 +224,7 @@ std::shared_ptr<BlockTrace> ModelRun::State::begun(std::int64_t l) const {
 }
 
 ForwardPass ModelRun::State::watched_pass(BlockTrace& block) const {
-    ForwardPass watched(*model, inputs);
+    ForwardPass watched(*model, inputs, edits);
     watched.watch([&block](AttentionPlace, TensorId id, const Tensor& tensor) {
         block[id] = std::make_shared<const Tensor>(tensor.shape(), tensor.values());
     });
@@ -242,7 +242,8 @@ BlockTracePtr ModelRun::State::ends(std::int64_t position, Progress& progress) c
         (*ends)[id] = (*last)[id];
     for (std::size_t id = 0; id < weight_count; ++id)
         if (!is_per_layer(static_cast<WeightId>(id)))
-            ends->weights.tensors[id] = model->weight(static_cast<WeightId>(id));
+            ends->own.tensors[id] = model->weight(static_cast<WeightId>(id));
+    ends->weights = with_edits(ends->own, edits_of(edits, architecture.layers - 1));
     if (architecture.final_norm)
         (*ends)[TensorId::final_norm] = architecture.final_norm_in_head
                                             ? pass.final_normed(later_->cpu, *streams.own.back())

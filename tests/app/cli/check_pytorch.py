@@ -24,7 +24,7 @@ try:
 except ImportError:
     print("skipped: PyTorch is not installed (Debian: python3-torch)")
     sys.exit(SKIPPED)
-from tensor_files import read_safetensors, write_safetensors
+from tensor_files import read_safetensors, write_patch, write_safetensors
 
 EXPECTED = {  # variable of the script -> tensor of the case file
     "q": "Q", "k": "K", "v": "V", "scaled": "scores", "masked": "scores_masked", "weights": "weights",
@@ -270,6 +270,36 @@ class Checker:
         tensors["W_out"][0, 0] += 5
         write_safetensors(numbers, tensors)
         assert run_script(self.script)[0] not in (None, 0), "a changed weight of the MLP goes unnoticed"
+        self.check_edited_layer()
+
+    def check_edited_layer(self):
+        """With a patch of a norm and of the MLP, the script has the edited weights and what follows from them."""
+        folder = self.data / "models" / "llama_tiny_untied"
+        own = read_safetensors(folder / "model.safetensors")
+        norm = own["model.layers.1.post_attention_layernorm.weight"].float()
+        gate = own["model.layers.1.mlp.gate_proj.weight"].float().T.contiguous()
+        changed = gate.clone()
+        changed[:, 3] = 0.5
+        patch = self.folder / "edits.patch.safetensors"
+        write_patch(patch, folder, {1: {"norm2_weight": (norm, {7: 2.5}), "W_gate": (gate, changed)}})
+        source = ["--model", folder, "--ids", "3,1,4,1,5", "--layer", 1, "--whole-layer", "--device", "cpu"]
+        self.export(*source)
+        status, plain, _ = run_script(self.script)
+        assert status is None
+        self.export(*source, "--patch", patch)
+        status, got, printed = run_script(self.script)
+        assert status is None, f"{status}\n{printed}"
+        norm = norm.clone()
+        norm[7] = 2.5
+        assert torch.equal(got["norm2_weight"], norm) and torch.equal(got["W_gate"], changed), "an edit is lost"
+        assert torch.equal(got["resid_in"], plain["resid_in"]) and torch.equal(got["resid_mid"], plain["resid_mid"])
+        rows = got["resid_mid"]
+        eps = json.loads((folder / "config.json").read_text())["rms_norm_eps"]
+        read = rows * torch.rsqrt(rows.square().mean(dim=-1, keepdim=True) + eps) * norm
+        up, down = (own[f"model.layers.1.mlp.{name}_proj.weight"].float().T for name in ("up", "down"))
+        want = rows + (torch.nn.functional.silu(read @ changed) * (read @ up)) @ down
+        assert (got["resid_out"] - want).abs().max() <= 2e-5 and (want - plain["resid_out"]).abs().max() > 1e-3
+        self.count += 2
 
     def check_large(self):
         """More than 20,000 numbers stand in a file beside the script; on standard output they are inside."""

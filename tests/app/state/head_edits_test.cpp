@@ -67,9 +67,9 @@ TEST_CASE("an edited number marks the heads that it belongs to") {
     }
     SECTION("the bias of the output is no head's") {
         const LayerMarks marks = marks_after(problem, TensorId::b_O, {4, 0, 0, 0}, 1);
-        CHECK(marks.b_O);
+        CHECK(marks.others == std::vector{TensorId::b_O});
         CHECK(marked(marks, TensorId::b_O).empty());
-        CHECK_FALSE(marks_after(problem, TensorId::W_Q, {0, 0, 0, 0}, 1).b_O);
+        CHECK(marks_after(problem, TensorId::W_Q, {0, 0, 0, 0}, 1).others.empty());
     }
     SECTION("gains") {
         Problem now = problem;

@@ -51,11 +51,28 @@ ModelEdits some_edits(const Model& model) {
         number = 0.3F * number + 0.01F;
     W_K->data()[7] += 1;
     ModelEdits edits;
-    edits[0].tensors[TensorId::W_Q] = W_Q;
-    edits[1].tensors[TensorId::W_O] = W_O;
-    edits[1].tensors[TensorId::W_K] = W_K;
+    edits[0].tensors[WeightId::W_Q] = W_Q;
+    edits[1].tensors[WeightId::W_O] = W_O;
+    edits[1].tensors[WeightId::W_K] = W_K;
     edits[1].gains.assign(static_cast<std::size_t>(model.architecture().H), 1.0F);
     edits[1].gains.back() = 0.1F;
+    return edits;
+}
+
+/// The same, and around attention few numbers of a norm and of the MLP, and the final norm, as far as the
+/// model has them.
+ModelEdits more_edits(const Model& model) {
+    ModelEdits edits = some_edits(model);
+    const std::int64_t last = model.architecture().layers - 1;
+    for (const auto& [n, id] : {std::pair{std::int64_t{0}, WeightId::norm1_weight},
+                                {std::int64_t{1}, WeightId::mlp_in},
+                                {std::int64_t{1}, WeightId::mlp_out_bias},
+                                {last, WeightId::final_norm_weight}})
+        if (const TensorPtr own = editable_weights(model, n)[id]) {
+            const auto tensor = copy_of(own);
+            tensor->data()[own->count() / 2] += 0.25F;
+            edits[n].tensors[id] = tensor;
+        }
     return edits;
 }
 
@@ -92,7 +109,7 @@ TEST_CASE("a patch brings the edits of a checkpoint back bit for bit, wherever i
         INFO(name);
         const TemporaryFolder folder;
         const Model model = Model::open(test_data("/models/") + name);
-        const ModelEdits edits = some_edits(model);
+        const ModelEdits edits = more_edits(model);
         const std::string path = folder.file("edits.patch.safetensors");
         save_patch(model, edits, path);
         CHECK(same_bits(load_patch(model, path), edits));
@@ -105,6 +122,23 @@ TEST_CASE("a patch brings the edits of a checkpoint back bit for bit, wherever i
     }
     const Model model = Model::open(test_data("/models/gpt2_tiny"));
     CHECK(read_patch(model, format::Safetensors::from_bytes(patch_bytes(model, {}), "none")).empty());
+}
+
+TEST_CASE("a patch from before norms and MLP could be edited is read as before") {
+    const Model model = Model::open(test_data("/models/gpt2_tiny"));
+    const std::string path = test_data("/patches/gpt2_tiny_attention.patch.safetensors");
+    const ModelEdits edits = load_patch(model, path);
+    REQUIRE(edits.size() == 1);
+    const LayerEdits& layer = edits.at(1);
+    CHECK(layer.gains == std::vector{1.0F, 0.5F, 1.0F, 0.0F});
+    REQUIRE(layer.tensors.size() == 2);
+    const WeightSet own = model.layer(1);
+    const auto expected = copy_of(own[WeightId::W_Q]);
+    expected->data()[33] = 0.75F;
+    CHECK(std::ranges::equal(layer.tensors.at(WeightId::W_Q)->values(), expected->values()));
+    CHECK(std::ranges::equal(layer.tensors.at(WeightId::b_O)->values(), std::vector<float>(32, 0.125F)));
+    CHECK(same_bits(read_patch(model, format::Safetensors::from_bytes(patch_bytes(model, edits), "again")),
+                    edits));
 }
 
 TEST_CASE("a patch is refused for any other checkpoint, which is told by what differs") {

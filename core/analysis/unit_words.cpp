@@ -1,0 +1,75 @@
+#include "core/analysis/unit_words.h"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <numeric>
+
+namespace headscope::analysis {
+
+namespace {
+
+using checkpoint::WeightId;
+
+Eigen::ArrayXd numbers_of(const Tensor& tensor) {
+    return Eigen::Map<const Eigen::ArrayXf>(tensor.data(), tensor.count()).cast<double>();
+}
+
+checkpoint::WeightSet edited_weights(const checkpoint::ModelRun& run, std::int64_t l) {
+    return checkpoint::with_edits(checkpoint::editable_weights(run.model(), l),
+                                  checkpoint::edits_of(run.edits(), l));
+}
+
+/// What 1 of the unit's activation adds to the row that W_U multiplies, but for what norms divide by.
+Eigen::VectorXf direction_of(const checkpoint::ModelRun& run, std::int64_t l, std::int64_t unit) {
+    const checkpoint::Architecture& architecture = run.model().architecture();
+    const checkpoint::WeightSet layer = edited_weights(run, l),
+                                last = edited_weights(run, architecture.layers - 1);
+    const float* const row = layer[WeightId::mlp_out]->data() + unit * architecture.D;
+    Eigen::ArrayXd direction = Eigen::Map<const Eigen::ArrayXf>(row, architecture.D).cast<double>();
+    if (architecture.norms.after_branch && layer[WeightId::norm2_after_weight] != nullptr)
+        direction *= numbers_of(*layer[WeightId::norm2_after_weight]);
+    if (architecture.norm == checkpoint::NormKind::layer)
+        direction -= direction.mean();
+    if (last[WeightId::final_norm_weight] != nullptr)
+        direction *= numbers_of(*last[WeightId::final_norm_weight]);
+    return (direction * architecture.head_scale).matrix().cast<float>();
+}
+
+} // namespace
+
+bool has_unit_words(const checkpoint::Model& model) {
+    const checkpoint::Architecture& architecture = model.architecture();
+    return model.has_head() && model.encoder() == nullptr && architecture.final_norm &&
+           architecture.experts == 0 && !architecture.norms.after_sum &&
+           model.weight(WeightId::head_dense) == nullptr;
+}
+
+UnitWords unit_words(const checkpoint::ModelRun& run, std::int64_t l, std::int64_t unit, std::size_t most,
+                     const Progress& cancel) {
+    const Eigen::VectorXf direction = direction_of(run, l, unit);
+    const TensorPtr table = run.model().weight(WeightId::output_table); // (vocab, D)
+    const std::int64_t vocab = table->shape()[0], D = table->shape()[1];
+    using Rows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    const Eigen::Map<const Rows> rows(table->data(), vocab, D);
+    Eigen::VectorXf logits(vocab);
+    constexpr std::int64_t part = 4096;
+    for (std::int64_t first = 0; first < vocab; first += part) {
+        cancel.check();
+        const std::int64_t count = std::min(part, vocab - first);
+        logits.segment(first, count).noalias() = rows.middleRows(first, count) * direction;
+    }
+    std::vector<std::int64_t> ids(static_cast<std::size_t>(vocab));
+    std::iota(ids.begin(), ids.end(), std::int64_t{0});
+    most = std::min(most, ids.size());
+    const auto first_by = [&](auto order) {
+        std::ranges::partial_sort(ids, ids.begin() + static_cast<std::ptrdiff_t>(most), order,
+                                  [&](std::int64_t id) { return logits[id]; });
+        std::vector<UnitWords::Word> words;
+        for (std::size_t n = 0; n < most; ++n)
+            words.push_back({ids[n], logits[ids[n]]});
+        return words;
+    };
+    return {l, unit, first_by(std::ranges::greater{}), first_by(std::ranges::less{})};
+}
+
+} // namespace headscope::analysis

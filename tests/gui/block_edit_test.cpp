@@ -1,0 +1,204 @@
+#include "core/checkpoint/model/model_edits.h"
+#include "core/checkpoint/run/model_run.h"
+#include "tests/catch.h"
+#include "tests/gui/support/desk.h"
+#include "tests/test_data.h"
+
+#include <GLFW/glfw3.h>
+#include <algorithm>
+
+using namespace headscope;
+using namespace headscope::app;
+using namespace headscope::test;
+using checkpoint::WeightId;
+
+namespace {
+
+constexpr const char* ids_typed = "3 1 4 1 5 9 2 6";
+
+/// The middle of a cell of the canvas, in pixels.
+figure::Point place_of(const Desk& desk, const CellAddress& cell) {
+    for (const MatrixGrid& grid : desk.program.canvas().grids)
+        if (const auto at = grid.tensor == cell.tensor ? grid.find(cell.at) : std::nullopt) {
+            const figure::Rect area = grid.cell(at->first, at->second);
+            return {area.x + area.w / 2, area.y + area.h / 2};
+        }
+    FAIL("the cell is not on the canvas");
+    return {};
+}
+
+void select(Desk& desk, const CellAddress& cell) {
+    const figure::Point at = place_of(desk, cell);
+    desk.driver.click(at.x, at.y);
+    desk.settle();
+    REQUIRE(desk.view().selected == cell);
+}
+
+/// Types over the selected number.
+void type_number(Desk& desk, const std::string& number) {
+    desk.driver.type(number);
+    desk.driver.key(GLFW_KEY_ENTER);
+    desk.settle();
+}
+
+std::vector<float> logits_of(const Desk& desk) {
+    const TensorPtr logits = desk.program.state().model.run->logits();
+    return {logits->values().begin(), logits->values().end()};
+}
+
+/// The logits of a pass of its own with one number changed.
+std::vector<float> expected_logits(const std::string& folder, std::int64_t n, WeightId weight,
+                                   std::int64_t place, float value) {
+    const auto model = std::make_shared<const checkpoint::Model>(checkpoint::Model::open(folder));
+    const TensorPtr own = checkpoint::editable_weights(*model, n)[weight];
+    auto edited = std::make_shared<Tensor>(own->shape(), own->values());
+    edited->data()[place] = value;
+    checkpoint::ModelInputs inputs;
+    inputs.ids = {3, 1, 4, 1, 5, 9, 2, 6};
+    inputs.T = 8;
+    Progress progress;
+    const TensorPtr logits =
+        checkpoint::ModelRun::compute(model, inputs, {{n, {.tensors = {{weight, edited}}, .gains = {}}}},
+                                      nullptr, {}, progress)
+            ->logits();
+    return {logits->values().begin(), logits->values().end()};
+}
+
+struct Edited {
+    const char* folder;
+    StageGroup page;
+    std::int64_t layer; ///< that is open
+    CellAddress cell;
+    std::int64_t n; ///< attention whose edits hold it
+    WeightId weight;
+    std::int64_t place;
+};
+
+} // namespace
+
+// Fails when edit_model_document files an edit of the final norm under the open layer: check_edits refuses
+// it.
+TEST_CASE("a number of a norm or of the MLP is selected, typed over, followed everywhere, and undone",
+          "[model]") {
+    const std::vector<Edited> cases{
+        {"gpt2_tiny",
+         StageGroup::norm1,
+         1,
+         {TensorId::norm1_weight, {3, 0, 0, 0}},
+         1,
+         WeightId::norm1_weight,
+         3},
+        {"gpt2_tiny",
+         StageGroup::norm2,
+         0,
+         {TensorId::norm2_bias, {30, 0, 0, 0}},
+         0,
+         WeightId::norm2_bias,
+         30},
+        {"gpt2_tiny", StageGroup::mlp_out, 0, {TensorId::b_out, {5, 0, 0, 0}}, 0, WeightId::mlp_out_bias, 5},
+        {"gpt2_tiny",
+         StageGroup::final_norm,
+         0,
+         {TensorId::final_norm_weight, {7, 0, 0, 0}},
+         1,
+         WeightId::final_norm_weight,
+         7},
+        {"gemma2_tiny",
+         StageGroup::attn_out,
+         2,
+         {TensorId::norm1_after_weight, {7, 0, 0, 0}},
+         2,
+         WeightId::norm1_after_weight,
+         7},
+    };
+    for (const Edited& c : cases) {
+        INFO(c.folder << " " << tensor_info(c.cell.tensor).name);
+        const std::string folder = test_data("/models/") + c.folder;
+        Desk desk;
+        desk.open(folder, ids_typed);
+        desk.act(ViewChange(GoTo{c.page, 5, c.layer}));
+        const std::vector<float> before = logits_of(desk);
+        const checkpoint::BlockTracePtr block = desk.shown().block;
+        select(desk, c.cell);
+        type_number(desk, "1.75");
+        REQUIRE(desk.program.state().error.empty());
+        CHECK(desk.shown().value(c.cell) == 1.75F);
+        CHECK(logits_of(desk) == expected_logits(folder, c.n, c.weight, c.place, 1.75F));
+        CHECK(desk.program.state().document->part()->marks.at(c.n).others == std::vector{c.cell.tensor});
+        CHECK(desk.program.state().history.size() == 2);
+        desk.driver.key(GLFW_KEY_Z, GLFW_MOD_CONTROL);
+        desk.settle();
+        CHECK(logits_of(desk) == before);
+        CHECK(desk.program.state().document->part()->edits.empty());
+        CHECK(desk.shown().value(c.cell) == block->value(c.cell.tensor, c.cell.at));
+        desk.driver.key(GLFW_KEY_Z, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT);
+        desk.settle();
+        CHECK(desk.shown().value(c.cell) == 1.75F);
+    }
+}
+
+TEST_CASE("the weights of the selected unit stand on the MLP's pages and are edited there", "[model]") {
+    const std::string folder = test_data("/models/llama_tiny_untied");
+    for (const auto& [tensor, weight, first] : {std::tuple{TensorId::W_in, WeightId::mlp_in, true},
+                                                {TensorId::W_gate, WeightId::mlp_gate, true},
+                                                {TensorId::W_out, WeightId::mlp_out, false}}) {
+        INFO(tensor_info(tensor).name);
+        Desk desk;
+        desk.open(folder, ids_typed);
+        desk.act(ViewChange(GoTo{StageGroup::mlp_act, 5, 0}));
+        desk.act(ViewChange(Select{CellAddress{TensorId::mlp_act, {0, 5, 11, 0}}}));
+        CHECK(desk.shown().unit_words->unit == 11);
+        const CellAddress cell{tensor, first ? Index{6, 11, 0, 0} : Index{11, 6, 0, 0}};
+        select(desk, cell);
+        CHECK(unit_looked_at(desk.shown(), desk.view()) == 11);
+        type_number(desk, "-2.5");
+        REQUIRE(desk.program.state().error.empty());
+        const std::int64_t place = first ? 6 * 96 + 11 : 11 * 64 + 6;
+        CHECK(logits_of(desk) == expected_logits(folder, 0, weight, place, -2.5F));
+        // The arrow keys go on from cell to cell, and a drag is one step.
+        const std::size_t steps = desk.program.state().history.size();
+        const CellAddress dragged{tensor, first ? Index{9, 11, 0, 0} : Index{11, 9, 0, 0}};
+        const figure::Point at = place_of(desk, dragged);
+        const float was = desk.shown().value(dragged);
+        desk.driver.drag(at.x, at.y, at.x + 60, at.y);
+        desk.settle();
+        CHECK(desk.shown().value(dragged) == Approx(was + 0.6F).margin(0.02));
+        CHECK(desk.program.state().history.size() == steps + 1);
+    }
+}
+
+TEST_CASE("an edit before the attention reaches it, and B − A tells of every page behind it", "[model]") {
+    Desk desk;
+    desk.open(test_data("/models/gpt2_tiny"), ids_typed);
+    desk.act(ViewChange(GoTo{StageGroup::norm1, 5, 1}));
+    const Trace before = *desk.shown().trace;
+    desk.act(Command(EditCell{{TensorId::norm1_weight, {3, 0, 0, 0}}, 4.0F}));
+    const auto differ = [](const Tensor& a, const Tensor& b) {
+        return !std::ranges::equal(a.values(), b.values());
+    };
+    CHECK(differ(*desk.shown().trace->stage(TensorId::q), *before.stage(TensorId::q)));
+    CHECK(differ(*desk.shown().trace->stage(TensorId::weights), *before.stage(TensorId::weights)));
+    desk.act(Action(MarkBaseline{true}));
+    desk.settle();
+    desk.act(ViewChange(SetCompare{Compare::difference}));
+    const Comparison& compare = desk.program.state().compare;
+    CHECK(std::ranges::equal(compare.baseline().trace->stage(TensorId::q)->values(),
+                             before.stage(TensorId::q)->values()));
+    for (const auto& [page, id, changes] : {std::tuple{StageGroup::resid_in, TensorId::resid_in, false},
+                                            {StageGroup::norm1, TensorId::norm1, true},
+                                            {StageGroup::mlp_act, TensorId::mlp_act, true},
+                                            {StageGroup::resid_out, TensorId::resid_out, true},
+                                            {StageGroup::final_norm, TensorId::final_norm, true},
+                                            {StageGroup::logits, TensorId::logits, true},
+                                            {StageGroup::probabilities, TensorId::probabilities, true}}) {
+        INFO(tensor_info(id).name);
+        desk.act(ViewChange(GoTo{page, 5, 1}));
+        desk.settle();
+        REQUIRE(compare.of(id) != nullptr);
+        CHECK((compare.of(id)->changed > 0) == changes);
+        const std::vector<CellAddress>& largest = compare.difference(page).largest;
+        REQUIRE(largest.empty() != changes);
+        for (const CellAddress& cell : largest)
+            CHECK(compare.change_at(cell) == compare.now().value(cell) - compare.baseline().value(cell));
+    }
+}
