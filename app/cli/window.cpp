@@ -137,19 +137,22 @@ int open_window(const Options& options) {
 
 std::function<int()> add_window(CLI::App& program) {
     const auto options = std::make_shared<Options>();
-    program
-        .add_option(
-            "PATH", options->path,
-            "what the window opens with: a project (.headscope), a lesson (.md), a problem (.safetensors "
-            "with X, W_Q, W_K, W_V, W_O), attention weights (.npy, .safetensors), the folder of a "
-            "Hugging Face checkpoint, a GGUF file (.gguf), or pocket, the trained model that comes with the "
-            "program")
-        ->transform(checkpoint::model_folder);
+    CLI::Option* const path =
+        program
+            .add_option(
+                "PATH", options->path,
+                "what the window opens with: a project (.headscope), a lesson (.md), a problem (.safetensors "
+                "with X, W_Q, W_K, W_V, W_O), attention weights (.npy, .safetensors), the folder of a "
+                "Hugging Face checkpoint, a GGUF file (.gguf), or pocket, the trained model that comes with "
+                "the program")
+            ->transform(checkpoint::model_folder);
     program.add_option("--sentence", options->sentence,
                        "the sentence that the window opens with; for a checkpoint, its prompt");
-    options->decoder.add_text_to(program, "Options",
-                                 "for a checkpoint with an encoder and a decoder: what the decoder reads "
-                                 "(default: a dozen tokens that it writes itself)");
+    options->decoder
+        .add_text_to(program, "Options",
+                     "for a checkpoint with an encoder and a decoder: what the decoder reads "
+                     "(default: a dozen tokens that it writes itself)")
+        ->needs(path);
     program.add_option("--kv-sentence", options->kv_sentence,
                        "cross-attention: a second sentence, from which keys and values come");
     program.add_option("--preset", options->preset,

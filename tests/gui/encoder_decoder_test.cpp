@@ -118,6 +118,7 @@ void check_predictions(const Desk& desk, const checkpoint::ModelEdits& edits) {
 
 } // namespace
 
+// Fails with the boards of Stack::own and Stack::cross swapped in stack_words.cpp.
 TEST_CASE("the three boards of an encoder-decoder show the numbers of Hugging Face", "[model][stacks]") {
     const std::string name = GENERATE("t5_tiny", "bart_tiny", "marian_tiny");
     INFO(name);

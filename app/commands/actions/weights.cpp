@@ -93,7 +93,7 @@ std::vector<ActionInfo> weight_actions() {
         {"shrink map", "Shrink the map", "Shows a larger part of the map, smaller", {{Key::minus}}, has_readings, look(AttentionChange(ZoomMap{0.5F})), needs_map, "", {}, true},
         {"whole map", "Whole map", "Shows all of the map", {{digit(0)}}, weights_only, look(AttentionChange(WholeMap{})), {}, "show all of the map"},
         {"zoom at mouse", "Zoom at the mouse", "Ctrl and the wheel zoom where the mouse is; the wheel and dragging move a zoomed map", {}, has_readings, {}, {}, "zoom at the mouse; move a zoomed map", {}, false, "Ctrl wheel  wheel  drag"},
-        {"encoder heads", "Heads of the encoder", "How the source reads itself", {alt('E')}, has_stacks, stack(checkpoint::Stack::encoder), {}, "heads of the encoder, the decoder’s self-attention, the cross-attention"},
+        {"encoder heads", "Heads of the encoder", "How the source reads itself", {alt('E')}, has_stacks, stack(checkpoint::Stack::encoder), {}, "heads of the encoder, of the decoder itself, of its cross-attention"},
         {"decoder heads", "Heads of the decoder’s self-attention", "How the target reads what stands before", {alt('D')}, has_stacks, stack(checkpoint::Stack::own), {}, ""},
         {"cross heads", "Heads of the cross-attention", "How the target reads the source", {alt('X')}, has_stacks, stack(checkpoint::Stack::cross), {}, ""},
         {"board", "Board of all heads", "Shows or hides all heads beside the open one", {{letter('B')}}, weights_only, flip_board, {}, "show or hide the board of all heads"},

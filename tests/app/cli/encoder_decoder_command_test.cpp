@@ -209,6 +209,23 @@ TEST_CASE("texts of an encoder-decoder are cut by its tokenizer, and the decoder
     CHECK(written.at("prompt_tokens") == json{"C", "A", "T", "</s>"});
 }
 
+TEST_CASE("render draws the window with each of the three boards") {
+    const TemporaryFolder folder;
+    std::vector<std::string> pictures;
+    for (const char* stack : {"encoder", "decoder", "cross"}) {
+        const std::string out = folder.file(std::string(stack) + ".png");
+        const ProgramRun run =
+            run_program({"render", "--window", "--model", t5_folder, "--text", "5 17 42", "--decoder-text",
+                         "7 9", "--stack", stack, "--layer", "1", "--head", "2", "-o", out});
+        INFO(run.err);
+        REQUIRE(run.code == 0);
+        pictures.push_back(read_file(out));
+    }
+    CHECK(pictures[0] != pictures[1]);
+    CHECK(pictures[1] != pictures[2]);
+    CHECK(pictures[0] != pictures[2]);
+}
+
 TEST_CASE("what does not fit an encoder-decoder is refused with a sentence") {
     check_refusal({"trace", "--model", gpt2_folder, "--ids", "1", "--decoder-ids", "2", "-o", "-"}, 2,
                   "no decoder beside");
@@ -216,8 +233,19 @@ TEST_CASE("what does not fit an encoder-decoder is refused with a sentence") {
                   "one stack");
     check_refusal({"trace", "--model", t5_folder, "--ids", "1", "--gain", "cross:2.0=0", "-o", "-"}, 1,
                   "the cross-attention of layer 2");
-    check_refusal({"render", "--window", "--model", t5_folder, "--text", "1 2", "-o", "-"}, 1,
-                  "an encoder and a decoder");
+    const Words render{"render", "--window", "--text", "1 2", "-o", "-", "--model"};
+    const auto refuse_render = [&](Words more, int code, const std::string& part) {
+        more.insert(more.begin(), render.begin(), render.end());
+        check_refusal(more, code, part);
+    };
+    refuse_render({gpt2_folder, "--stack", "cross"}, 2, "one stack");
+    refuse_render({gpt2_folder, "--decoder-text", "3"}, 2, "no decoder beside");
+    refuse_render({t5_folder, "--decoder-text", "seven"}, 1, "\"seven\" is no token id");
+    refuse_render({t5_folder, "--stack", "encoder", "--layer", "2"}, 1, "layers are numbered 0 to 1");
+    refuse_render({t5_folder, "--stack", "cross", "--head", "4"}, 1, "heads are numbered 0 to 3");
+    check_refusal({"render", "--window", "--decoder-text", "3", "-o", "-"}, 2, "--model");
+    check_refusal({"--decoder-text", "3", "missing.headscope"}, 2, "--decoder-text");
+    check_refusal({"--decoder-text", "3"}, 2, "PATH");
     check_refusal({"trace", "The cat sat", "--gain", "cross:1=0", "-o", "-"}, 2,
                   "only a checkpoint has layers");
 }

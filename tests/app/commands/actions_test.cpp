@@ -31,6 +31,7 @@ struct Place {
                 .files = files,
                 .problem = document->problem,
                 .checkpoint = checkpoint,
+                .two_texts = checkpoint,
                 .weights_file = weights_file,
                 .weights_alone = weights_alone,
                 .lesson = lesson,

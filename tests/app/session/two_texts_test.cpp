@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-using namespace headscope;
+namespace headscope::test {
+
 using namespace headscope::app;
-using namespace headscope::test;
+namespace {
+
 using checkpoint::AttentionPlace;
 using checkpoint::Stack;
-
-namespace {
 
 /// An encoder-decoder that is open, without a window.
 struct OpenPair {
@@ -37,8 +37,8 @@ struct OpenPair {
     const ModelPart& part() const { return *state.document->part(); }
 };
 
-bool same(const TensorPtr& a, const TensorPtr& b) {
-    return a->shape() == b->shape() && std::ranges::equal(a->values(), b->values());
+bool same(const Tensor& a, const Tensor& b) {
+    return a.shape() == b.shape() && std::ranges::equal(a.values(), b.values());
 }
 
 } // namespace
@@ -57,10 +57,10 @@ TEST_CASE("what the view looks at and the number of an attention are the same th
             const std::int64_t n = open_attention(document);
             CHECK(attention_place(architecture, n) == AttentionPlace{stack, layer});
             const Problem problem = open.state.model.run->problem(n);
-            CHECK(same(document.problem.x, problem.x));
+            CHECK(same(*document.problem.x, *problem.x));
             CHECK(document.problem.weights.W_Q == problem.weights.W_Q);
             CHECK(document.problem.cross() == (stack == Stack::cross));
-            CHECK(same(open.state.shown.trace->slot(TensorId::weights), open.state.model.run->weights(n)));
+            CHECK(same(*open.state.shown.tensor(TensorId::weights), *open.state.model.run->weights(n)));
             CHECK(open.state.board->info().H == in_stack(architecture, stack).H);
             CHECK(attention_name(open.part(), {stack, layer}) ==
                   std::string(stack == Stack::encoder ? "encoder"
@@ -109,3 +109,5 @@ TEST_CASE("a target that changes leaves the encoder's part, a source changes all
     CHECK(open.state.model.target == open.part().target);
     CHECK(open.state.model.prompt == open.part().prompt);
 }
+
+} // namespace headscope::test
