@@ -6,8 +6,8 @@
 
 namespace headscope::app {
 
-/// A rectangle of one matrix: `rows` x `cols` numbers from `first` on, along col_axis and row_axis; a bias has
-/// one row. Axes before them (batch, head) stay as in `first`.
+/// A rectangle of one matrix: `rows` x `cols` numbers from `first` on, along col_axis and row_axis; a bias
+/// has one row. Axes before them (batch, head) stay as in `first`.
 struct Block {
     TensorId tensor = TensorId::x;
     Index first{};
