@@ -110,8 +110,10 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
         return height;
     }
     const Dims& dims = state.shown.dims();
+    // Enter goes down; of a unit of the MLP one row is on screen, and it goes on in that.
+    const bool one_row = row_axis(cell->tensor) >= 0 && unit_of(*cell);
     const auto next = tab ? moved(*cell, col_axis(cell->tensor), ImGui::GetIO().KeyShift ? -1 : 1, dims)
-                          : moved(*cell, row_axis(cell->tensor), 1, dims);
+                          : moved(*cell, one_row ? col_axis(cell->tensor) : row_axis(cell->tensor), 1, dims);
     if (next)
         tools.send(ViewChange(Select{next}));
     if (tab && next) {

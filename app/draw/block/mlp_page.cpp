@@ -15,7 +15,8 @@ namespace {
 
 using enum TensorId;
 
-constexpr float curve_width = 250, unit_width = 42, most_row_height = 26, block_head = 46;
+constexpr float curve_width = 250, curve_height = 190, unit_width = 42, least_row_height = 20,
+                most_row_height = 26, block_head = 46;
 
 /// The stages inside the MLP that the model has, in the order of the strip.
 std::vector<TensorId> inside(const Shown& shown) {
@@ -39,10 +40,11 @@ public:
         for (const std::int64_t k : {chosen, unit}) // those that are looked at have their places
             if (std::ranges::find(units, k) == units.end())
                 units[units.size() - (k == chosen || units.size() < 2 ? 1 : 2)] = k;
-        const float left = context.height - 104 - overview_height() - 74 -
-                           static_cast<float>(stages.size()) * block_head - 20 - weights_height();
+        // The weights stand below both columns.
+        const float left = std::max(context.height - weights_height(), right_end()) - 104 -
+                           overview_height() - 74 - static_cast<float>(stages.size()) * block_head - 20;
         const auto T = static_cast<float>(shown.dims().Tq);
-        cell_h = std::clamp(left / static_cast<float>(stages.size()) / T, 14.0F, most_row_height);
+        cell_h = std::clamp(left / static_cast<float>(stages.size()) / T, least_row_height, most_row_height);
         const auto fit = std::max<std::int64_t>(
             3, static_cast<std::int64_t>(left / static_cast<float>(stages.size()) / cell_h));
         count = std::min(shown.dims().Tq, fit);
@@ -63,7 +65,9 @@ public:
 
 private:
     /// Of the weights of one unit, at the foot of the page.
-    float weights_height() const { return shown.tensor(W_gate) == nullptr ? 160 : 190; }
+    float weights_height() const { return shown.tensor(W_gate) == nullptr ? 140 : 165; }
+    /// About where the curve and the words end.
+    float right_end() const { return !curve_beside() ? 0.0F : shown.unit_words == nullptr ? 410.0F : 680.0F; }
     bool curve_beside() const { return context.width >= 700; }
     float left_width() const {
         return context.width - 2 * canvas_pad - (curve_beside() ? curve_width + 32 : 0.0F);
@@ -214,13 +218,13 @@ private:
         plot.marks.push_back({.x = from, .words = "", .colour = theme.muted});
         plot.dots.push_back({.x = from, .y = to, .colour = theme.ink});
         plot.x_says = std::string(tensor_info(before).name) + " of unit " + std::to_string(unit);
-        draw_plot(picture, context, plot, {x, y + 28, curve_width, 236});
-        draw_text(picture, context, x, y + 288,
+        draw_plot(picture, context, plot, {x, y + 28, curve_width, curve_height});
+        draw_text(picture, context, x, y + curve_height + 52,
                   "unit " + std::to_string(unit) + ": " + number(from, 3) + " → " + number(to, 3),
                   figure::Font::mono_semibold, 13, theme.ink);
         const std::span<const float> row = row_of(shown, before, i);
         const auto above = std::ranges::count_if(row, [](float v) { return v > 0; });
-        const float below = draw_paragraph(picture, context, x, y + 312, curve_width,
+        const float below = draw_paragraph(picture, context, x, y + curve_height + 76, curve_width,
                                            grouped(above) + " of " + grouped(shown.dims().d_ff) +
                                                " units are above 0 at " + word(i) + ".",
                                            figure::Font::ui, 12.5F, 18, theme.muted);

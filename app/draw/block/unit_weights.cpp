@@ -15,7 +15,7 @@ namespace {
 
 using enum TensorId;
 
-constexpr float strip_height = 22, strip_pitch = 30, label_width = 112, bias_width = 68, widest_cell = 42;
+constexpr float strip_height = 20, strip_pitch = 25, label_width = 124, bias_width = 68, widest_cell = 42;
 
 /// A run of D numbers of a weight as one row of cells.
 struct Strip {
@@ -48,7 +48,7 @@ public:
         }
         draw_legend(picture, context, canvas_pad + label_width, y + 2, 160, context.theme.diverging, -high,
                     high, "weight, one cell for each dimension", false);
-        return y + 52;
+        return y + 44;
     }
 
 private:
@@ -132,7 +132,7 @@ float draw_heading(Picture& picture, const DrawContext& context, const std::stri
     draw_text(picture, context, canvas_pad + wide + 12, y,
               fitted(context, says, figure::Font::ui, 12.5F, room), figure::Font::ui, 12.5F,
               context.theme.muted);
-    return y + 14;
+    return y + 12;
 }
 
 } // namespace

@@ -270,6 +270,7 @@ class Checker:
         tensors["W_out"][0, 0] += 5
         write_safetensors(numbers, tensors)
         assert run_script(self.script)[0] not in (None, 0), "a changed weight of the MLP goes unnoticed"
+        numbers.unlink()
         self.check_edited_layer()
 
     def check_edited_layer(self):
