@@ -66,10 +66,11 @@ std::vector<std::int64_t> first_by(std::size_t count, std::size_t most, const Ke
     return numbers;
 }
 
-/// "+1.20 pp": a change of a probability, in percentage points.
-std::string signed_points(float change) {
-    const float points = 100 * change;
-    return signed_number(points, std::abs(points) < 0.1F ? 4 : 2) + " pp";
+/// "+0.42", and of a probability "+1.20 pp", percentage points; `most` is the largest change of the list.
+std::string change_text(TensorId id, float change, float most) {
+    const float times = id == probabilities ? 100 : 1;
+    return signed_number(static_cast<double>(times * change), times * most < 0.05F ? 4 : 2) +
+           (id == probabilities ? " pp" : "");
 }
 
 } // namespace
@@ -196,9 +197,8 @@ Picture draw_vocabulary_change(const DrawContext& context) {
                   theme.text, figure::Align::right);
         picture.scene.add(figure::RectItem{.area = {by < 0 ? zero - length : zero, y + 7, length, 10},
                                            .fill = ramp_color(theme.diverging, by < 0 ? 0.1F : 0.9F)});
-        draw_text(picture, context, right, baseline,
-                  id == probabilities ? signed_points(by) : signed_number(by, std::abs(by) < 0.01F ? 4 : 2),
-                  figure::Font::mono_semibold, 12.5F, theme.ink, figure::Align::right);
+        draw_text(picture, context, right, baseline, change_text(id, by, most), figure::Font::mono_semibold,
+                  12.5F, theme.ink, figure::Align::right);
         picture.grids.push_back({.tensor = id,
                                  .origin = {0, position, token, 0},
                                  .row_axis = 1,
