@@ -200,7 +200,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
         CHECK(std::ranges::equal(desk.shown().trace->stage(TensorId::weights)->values().subspan(64, 64),
                                  desk.shown().trace->stage(TensorId::weights)->values().subspan(128, 64)));
         while (desk.program.state().history_position > 0) {
-            REQUIRE(desk.click("Undo"));
+            desk.driver.key(GLFW_KEY_Z, GLFW_MOD_CONTROL);
             desk.settle();
         }
         CHECK(document_edits(desk).empty());

@@ -35,13 +35,18 @@ checkpoint::ForwardResult whole_pass(const std::string& folder, const checkpoint
         progress);
 }
 
-/// Attention and what lies around it in one layer, and what there is once.
-Trace trace_of(const checkpoint::ForwardResult& result, std::int64_t layer) {
+/// Attention and what lies around it in one layer, with the weights there, and what there is once.
+Trace trace_of(const checkpoint::ForwardResult& result, const checkpoint::Model& model, std::int64_t layer) {
     Trace trace = result.layers[static_cast<std::size_t>(layer)].trace;
     for (const checkpoint::BlockRun& block : result.blocks)
         if (block.place.layer == layer || block.place.layer < 0)
             trace.slot(block.id) = block.tensor;
     trace.slot(TensorId::logits) = result.logits;
+    for (const TensorInfo& row : block_weight_table()) {
+        const checkpoint::WeightId weight = *checkpoint::weight_of(row.id);
+        const std::int64_t with = checkpoint::edited_with(model.architecture(), layer, weight);
+        trace.slot(row.id) = checkpoint::editable_weights(model, with)[weight];
+    }
     return trace;
 }
 
@@ -135,6 +140,7 @@ TEST_CASE("the pages around attention show the numbers that trace writes", "[mod
     for (const Family& family : families()) {
         const std::string folder = test_data("/models/") + family.folder;
         const checkpoint::ForwardResult expected = whole_pass(folder);
+        const auto model = checkpoint::Model::open(folder);
         Desk desk;
         desk.open(folder, ids_typed);
         int compared = 0;
@@ -147,7 +153,7 @@ TEST_CASE("the pages around attention show the numbers that trace writes", "[mod
                 INFO(family.folder << " layer " << l << " " << group_info(group).label);
                 REQUIRE(desk.program.state().error.empty());
                 REQUIRE_FALSE(desk.program.canvas().grids.empty());
-                const Trace trace = trace_of(expected, l);
+                const Trace trace = trace_of(expected, model, l);
                 const TensorId id = group_info(group).main;
                 if (tensor_info(id).axes[2] != Axis::vocab)
                     compared += check_printed_numbers(desk.program.canvas(), trace, desk.problem());
@@ -204,7 +210,8 @@ TEST_CASE("what lies behind an ablated head follows, and B − A tells by how mu
     desk.act(ViewChange(AttentionChange(OpenHead{1, 0})));
     desk.act(Command(SetGain{0, 0}));
     desk.act(ViewChange(GoTo{StageGroup::mlp_out}));
-    const Trace was = trace_of(before, 1), is = trace_of(after, 1);
+    const auto model = checkpoint::Model::open(folder);
+    const Trace was = trace_of(before, model, 1), is = trace_of(after, model, 1);
     const Tensor &a = *was.stage(TensorId::mlp_out), &b = *is.stage(TensorId::mlp_out);
     const auto largest_gap = [](const Tensor& x, const auto& want) {
         float largest = 0;

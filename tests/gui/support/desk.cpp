@@ -164,8 +164,8 @@ int check_printed_numbers(const Picture& picture, const Trace& trace, const Prob
     for (const MatrixGrid& grid : picture.grids) {
         if (!grid.actual)
             continue;
-        const bool computed = tensor_info(grid.tensor).operation != Operation::given;
-        const Tensor* tensor = computed ? trace.stage(grid.tensor) : problem.input(grid.tensor);
+        const Tensor* const known = trace.stage(grid.tensor);
+        const Tensor* const tensor = known != nullptr ? known : problem.input(grid.tensor);
         REQUIRE(tensor != nullptr);
         const Shape& shape = tensor->shape();
         for (std::int64_t row = 0; row < grid.rows; ++row)
