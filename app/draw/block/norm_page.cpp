@@ -164,11 +164,14 @@ private:
         const float zero = y_at(0);
         // Of dimensions that share a pixel the larger number is shown.
         const auto together = static_cast<std::size_t>(std::ceil(1 / pitch));
-        const auto by_size = [&](std::size_t k) { return std::abs(row.numbers[k]); };
+        const auto by_size = [](float x) { return std::abs(x); };
         for (const bool large : {false, true}) // the large ones last, over their neighbours
             for (std::size_t first = 0; first < row.numbers.size(); first += together) {
-                const std::size_t k = std::ranges::max(
-                    std::views::iota(first, std::min(first + together, row.numbers.size())), {}, by_size);
+                const auto begin = row.numbers.begin() + static_cast<std::ptrdiff_t>(first);
+                const auto end = begin + std::min<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(together),
+                                                                  row.numbers.end() - begin);
+                const auto k = static_cast<std::size_t>(std::ranges::max_element(begin, end, {}, by_size) -
+                                                        row.numbers.begin());
                 if (is_large(k) != large)
                     continue;
                 const float y = y_at(static_cast<double>(row.numbers[k]));
