@@ -289,7 +289,6 @@ TEST_CASE("the inspector tells a cell in A and B, what it touches and which head
         CHECK_THAT(text, Catch::Contains(signed_number(pair.b.value(cell) - pair.a.value(cell), 2)));
     }
     CHECK_THAT(text, Catch::Contains("Change by head"));
-    double squares = 0;
     for (std::int64_t h = 0; h < 2; ++h) {
         double of_head = 0;
         for (std::int64_t i = 0; i < 4; ++i)
@@ -298,7 +297,6 @@ TEST_CASE("the inspector tells a cell in A and B, what it touches and which head
                 of_head += std::pow(static_cast<double>(pair.b.value(cell) - pair.a.value(cell)), 2);
             }
         CHECK_THAT(text, Catch::Contains(number(std::sqrt(of_head), 2)));
-        squares += of_head;
         CHECK(change_of_head(pair.panel(), h)->norm == Approx(std::sqrt(of_head)));
         CHECK_THAT(all_text(draw_heads(pair.panel())), Catch::Contains(number(std::sqrt(of_head), 2)));
     }
