@@ -8,6 +8,7 @@
 #include <imgui_stdlib.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace headscope::app {
 
@@ -79,7 +80,7 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
         ImGui::SetKeyboardFocusHere();
     if (edit.active && !edit.ahead.empty()) {
         ImGuiIO& io = ImGui::GetIO();
-        const ImVector<ImWchar> later = io.InputQueueCharacters;
+        const std::vector<ImWchar> later(io.InputQueueCharacters.begin(), io.InputQueueCharacters.end());
         io.InputQueueCharacters.resize(0);
         io.AddInputCharactersUTF8(edit.ahead.c_str());
         for (const ImWchar c : later)

@@ -125,7 +125,7 @@ TEST_CASE("a text ends at the token that ends one, and where positions end") {
         write_file_atomically(folder.file(file), content.dump());
         const json run = generated(folder.file(""), {"--ids", "5,7,11", "--tokens", "3"});
         CHECK(run.at("stopped") == "end of text");
-        CHECK(run.at("ids") == json{greedy.at("ids")[0]});
+        CHECK(run.at("ids") == json::array({greedy.at("ids")[0]}));
     };
     make_lettered(folder, {{"eos_token_id", greedy.at("ids")[0]}});
     stops("unrelated.json", {});
