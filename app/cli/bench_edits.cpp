@@ -1,5 +1,5 @@
 #include "app/cli/bench_rows.h"
-#include "core/analysis/head_metrics.h"
+#include "core/analysis/heads/head_metrics.h"
 #include "core/engine/engine.h"
 #include "core/text/preset.h"
 

@@ -3,7 +3,7 @@
 #include "app/cli/subcommands.h"
 #include "app/cli/usage.h"
 #include "app/draw/kit/format.h"
-#include "core/analysis/head_facts.h"
+#include "core/analysis/heads/head_facts.h"
 #include "core/base/file.h"
 #include "core/engine/engine.h"
 #include "core/format/attention_file.h"

@@ -2,7 +2,7 @@
 
 #include "app/jobs/derived.h"
 #include "app/state/document.h"
-#include "core/analysis/head_metrics.h"
+#include "core/analysis/heads/head_metrics.h"
 #include "core/base/progress.h"
 #include "core/engine/engine.h"
 #include "core/trace/trace.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/analysis/head_map.h"
+#include "core/analysis/heads/head_map.h"
 
 #include <cstdint>
 #include <memory>

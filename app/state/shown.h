@@ -2,8 +2,8 @@
 
 #include "app/state/document.h"
 #include "app/state/view_state.h"
-#include "core/analysis/head_metrics.h"
-#include "core/analysis/unit_words.h"
+#include "core/analysis/effects/unit_words.h"
+#include "core/analysis/heads/head_metrics.h"
 #include "core/checkpoint/run/block_trace.h"
 #include "core/trace/trace.h"
 

@@ -1,6 +1,6 @@
 #include "core/analysis/attention_set.h"
 
-#include "core/analysis/mean_weights.h"
+#include "core/analysis/heads/mean_weights.h"
 
 #include <Eigen/Core>
 #include <algorithm>

@@ -35,8 +35,8 @@ using LessonValue = std::variant<double, std::string>;
 ///   sizes: B Tq Tk T D H Hkv dk dv; parameters, flops, projection_flops, attention_flops, weights_bytes,
 ///   kv_cache_bytes, temperature, row, head; the words stage, and "quoted text";
 ///   functions: sum, mean, max, min, norm, count (over cells), top (the word that the largest cell of a row
-///   belongs to), every score of a head by its id in core/analysis/head_metrics.h, such as entropy(h) and
-///   share(h), entropy(h, row), distance(h, g) between two heads' weights (mean total variation, 0 to 1),
+///   belongs to), every score of a head by its id in core/analysis/heads/head_metrics.h, such as entropy(h)
+///   and share(h), entropy(h, row), distance(h, g) between two heads' weights (mean total variation, 0 to 1),
 ///   gain(h), difference(cells, cells) the largest of the absolute differences, sqrt, exp, ln, abs, round,
 ///   done("quiz 1"), selected(cells): whether the selected cell is one of them, edited;
 ///   of a checkpoint: L2.weights[7][to, Mary] and L2.gain(7) are those of layer 2, stages around the

@@ -1,4 +1,4 @@
-#include "core/analysis/logit_attribution.h"
+#include "core/analysis/effects/logit_attribution.h"
 #include "core/base/error.h"
 #include "core/checkpoint/run/predictions.h"
 #include "core/lesson/expression_node.h"

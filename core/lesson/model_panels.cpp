@@ -1,5 +1,5 @@
-#include "core/analysis/head_metrics.h"
-#include "core/analysis/logit_attribution.h"
+#include "core/analysis/effects/logit_attribution.h"
+#include "core/analysis/heads/head_metrics.h"
 #include "core/base/error.h"
 #include "core/checkpoint/run/predictions.h"
 #include "core/checkpoint/run/sampling.h"

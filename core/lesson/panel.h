@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/analysis/head_path.h"
+#include "core/analysis/effects/head_path.h"
 #include "core/lesson/target.h"
 
 #include <map>

@@ -1,7 +1,7 @@
 #include "core/lesson/panel_figure.h"
 
-#include "core/analysis/head_metrics.h"
-#include "core/analysis/merged_heads.h"
+#include "core/analysis/heads/head_metrics.h"
+#include "core/analysis/heads/merged_heads.h"
 #include "core/attention/regroup.h"
 #include "core/base/error.h"
 #include "core/base/overloaded.h"

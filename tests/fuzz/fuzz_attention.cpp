@@ -1,4 +1,4 @@
-#include "core/analysis/head_map.h"
+#include "core/analysis/heads/head_map.h"
 #include "core/base/error.h"
 #include "core/format/attention_file.h"
 #include "tests/fuzz/target.h"

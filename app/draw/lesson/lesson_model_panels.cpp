@@ -2,7 +2,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/plot.h"
 #include "app/draw/lesson/lesson_panels.h"
-#include "core/analysis/head_metrics.h"
+#include "core/analysis/heads/head_metrics.h"
 
 #include <algorithm>
 #include <cmath>

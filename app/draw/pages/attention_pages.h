@@ -51,7 +51,7 @@ const analysis::HeadFacts* facts_of(const DrawContext& context, std::int64_t h);
 /// Whether weight (i, j) of head h has no value: not a number, or 0 at a later key of a causal head.
 bool nothing_read(const DrawContext& context, std::int64_t h, std::int64_t i, std::int64_t j);
 
-/// A label of core/analysis/head_metrics.h, in words and as a letter on the board.
+/// A label of core/analysis/heads/head_metrics.h, in words and as a letter on the board.
 struct Pattern {
     std::string label; ///< "" for heads without a clear pattern
     char letter;

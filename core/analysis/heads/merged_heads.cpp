@@ -1,4 +1,4 @@
-#include "core/analysis/merged_heads.h"
+#include "core/analysis/heads/merged_heads.h"
 
 #include "core/base/error.h"
 

@@ -1,4 +1,4 @@
-#include "core/analysis/head_path.h"
+#include "core/analysis/effects/head_path.h"
 
 #include "core/base/error.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/analysis/attention_set.h"
-#include "core/analysis/head_facts.h"
+#include "core/analysis/heads/head_facts.h"
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "core/analysis/unit_words.h"
+#include "core/analysis/effects/unit_words.h"
 
 #include <Eigen/Core>
 #include <algorithm>

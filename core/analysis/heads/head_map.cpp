@@ -1,4 +1,4 @@
-#include "core/analysis/head_map.h"
+#include "core/analysis/heads/head_map.h"
 
 #include "core/analysis/pool.h"
 

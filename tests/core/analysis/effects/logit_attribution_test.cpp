@@ -1,5 +1,5 @@
-#include "core/analysis/head_path.h"
-#include "core/analysis/logit_attribution.h"
+#include "core/analysis/effects/head_path.h"
+#include "core/analysis/effects/logit_attribution.h"
 #include "core/base/error.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/lesson/lesson_model.h"

@@ -1,4 +1,4 @@
-#include "core/analysis/head_metrics.h"
+#include "core/analysis/heads/head_metrics.h"
 
 #include "core/attention/problem.h"
 

@@ -1,4 +1,4 @@
-#include "core/analysis/unit_words.h"
+#include "core/analysis/effects/unit_words.h"
 
 #include "tests/catch.h"
 #include "tests/core/checkpoint/run/model_case.h"

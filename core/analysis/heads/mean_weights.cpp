@@ -1,4 +1,4 @@
-#include "core/analysis/mean_weights.h"
+#include "core/analysis/heads/mean_weights.h"
 
 #include <Eigen/Core>
 #include <algorithm>

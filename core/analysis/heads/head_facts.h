@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/analysis/head_metrics.h"
+#include "core/analysis/heads/head_metrics.h"
 
 #include <array>
 #include <cstdint>

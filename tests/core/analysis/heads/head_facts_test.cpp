@@ -1,5 +1,5 @@
-#include "core/analysis/head_facts.h"
-#include "core/analysis/head_map.h"
+#include "core/analysis/heads/head_facts.h"
+#include "core/analysis/heads/head_map.h"
 #include "core/format/attention_file.h"
 #include "tests/catch.h"
 #include "tests/test_data.h"

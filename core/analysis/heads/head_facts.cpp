@@ -1,4 +1,4 @@
-#include "core/analysis/head_facts.h"
+#include "core/analysis/heads/head_facts.h"
 
 #include <algorithm>
 #include <cmath>
