@@ -49,6 +49,8 @@ std::function<int()> add_commands(CLI::App& program) {
     add_export(program);
     add_heads(program);
     add_generate(program);
+    add_explain(program);
+    add_patch(program);
     add_devices(program);
     add_render(program);
     add_bench(program);

@@ -1,5 +1,6 @@
 #include "app/cli/model_options.h"
 #include "app/cli/problem_options.h"
+#include "app/cli/prompt_option.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/usage.h"
 #include "core/base/error.h"
@@ -26,8 +27,7 @@ using Json = nlohmann::ordered_json;
 
 struct GenerateOptions {
     std::string model;
-    std::optional<std::string> text;
-    std::optional<std::vector<std::int64_t>> ids;
+    PromptOption prompt;
     DecoderText decoder;
     std::int64_t tokens = 0, top = 0;
     checkpoint::SamplingSettings sampling;
@@ -48,33 +48,6 @@ void stop_at_interrupt() {
         interrupted().cancel();
         std::signal(SIGINT, SIG_DFL);
     });
-}
-
-checkpoint::ModelInputs prompt_of(const checkpoint::TextModel& model, const GenerateOptions& options) {
-    const checkpoint::Architecture& architecture = model.model->architecture();
-    options.decoder.check(architecture);
-    for (const auto& text : {options.text, options.decoder.text})
-        if (text)
-            checkpoint::require_all_read(model, *text);
-    const std::string target = options.decoder.text.value_or("");
-    checkpoint::ModelInputs inputs;
-    if (options.text) {
-        inputs = checkpoint::prompt_inputs(model, *options.text, target);
-    } else {
-        inputs.ids = *options.ids;
-        inputs.T = std::ssize(inputs.ids);
-        if (architecture.encoder != nullptr)
-            inputs = checkpoint::token_inputs(model, checkpoint::target_ids(model, target), {inputs});
-    }
-    return options.decoder.ids ? checkpoint::token_inputs(model, *options.decoder.ids, inputs.source)
-                               : inputs;
-}
-
-/// In the vocabulary's spelling; without a tokenizer "#" and its id.
-std::string token_of(const checkpoint::TextModel& model, std::int64_t id) {
-    const std::string spelled(
-        model.tokenizer == nullptr ? "" : model.tokenizer->token_text(static_cast<text::TokenId>(id)));
-    return spelled.empty() ? "#" + std::to_string(id) : spelled;
 }
 
 /// Prints a text while it grows. The end of a text may be a part of a character, which waits for the rest.
@@ -101,7 +74,7 @@ private:
 Json as_json(const checkpoint::TextModel& model, const Distribution& next, std::size_t n) {
     const Candidate& one = next.candidates[n];
     return {{"id", one.id},
-            {"token", token_of(model, one.id)},
+            {"token", spelling_of(model, one.id)},
             {"logit", one.logit},
             {"model_probability", one.probability},
             {"probability", next.share(n)}};
@@ -115,7 +88,7 @@ struct Steps {
     void add(const checkpoint::TextModel& model, const Distribution& next, std::int64_t top) {
         const Candidate& taken = next.candidates[next.taken];
         ids.push_back(taken.id);
-        tokens.push_back(token_of(model, taken.id));
+        tokens.push_back(spelling_of(model, taken.id));
         probabilities.push_back(next.share(next.taken));
         model_probabilities.push_back(taken.probability);
         draws.push_back(next.draw ? Json(*next.draw) : Json());
@@ -150,15 +123,14 @@ std::string generate(checkpoint::Generator& generator, const checkpoint::TextMod
 }
 
 void run_generate(const GenerateOptions& options) {
-    if (options.text.has_value() == options.ids.has_value())
-        fail_usage("generate needs a prompt; add --text S or --ids 1,2,3");
+    options.prompt.require();
     if (options.tokens < 1)
         fail_input("--tokens is " + std::to_string(options.tokens) + "; it should be at least 1");
     if (options.top < 0)
         fail_input("--top is " + std::to_string(options.top) + "; it should be at least 0");
     checkpoint::check_settings(options.sampling);
     const checkpoint::TextModelPtr model = checkpoint::open_text_model(options.model);
-    const checkpoint::ModelInputs prompt = prompt_of(*model, options);
+    const checkpoint::ModelInputs prompt = options.prompt.read(*model, options.decoder);
     for (const std::string& gain : options.gains)
         if (!parse_gain(gain).layer)
             fail_usage("--gain " + gain + " names no layer; write l.h=g");
@@ -178,7 +150,7 @@ void run_generate(const GenerateOptions& options) {
         Json prompt_tokens = Json::array();
         const checkpoint::ModelInputs& read = prompt.source.empty() ? prompt : prompt.source.front();
         for (const std::int64_t id : read.ids)
-            prompt_tokens.push_back(token_of(*model, id));
+            prompt_tokens.push_back(spelling_of(*model, id));
         Json all{{"text", checkpoint::text_of(*model, generator.ids(), ",")},
                  {"prompt_ids", read.ids},
                  {"prompt_tokens", prompt_tokens},
@@ -213,11 +185,7 @@ void add_generate(CLI::App& program) {
                     "a checkpoint folder or GGUF file of a model that predicts the next token, or pocket")
         ->transform(checkpoint::model_folder)
         ->required();
-    CLI::Option* const ids = command.add_option("--ids", options->ids, "the prompt as token ids: 1,2,3")
-                                 ->delimiter(',')
-                                 ->allow_extra_args(false);
-    command.add_option("--text", options->text, "the prompt; ids between commas where there is no tokenizer")
-        ->excludes(ids);
+    options->prompt.add_to(command, "text", "the prompt");
     options->decoder.add_to(command, "An encoder-decoder",
                             "how the text begins, as token ids, its start token among them");
     command.add_option("--tokens", options->tokens, "how many tokens to add, at most")->required();

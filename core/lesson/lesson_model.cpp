@@ -32,7 +32,7 @@ checkpoint::ForwardResult run(const checkpoint::TextModel& model, const checkpoi
 
 LessonModel run_lesson_model(const checkpoint::TextModelPtr& model, checkpoint::ModelInputs inputs,
                              checkpoint::ModelEdits edits, Progress& progress) {
-    LessonModel out{model, std::move(inputs), std::move(edits), {}, {}};
+    LessonModel out{model, std::move(inputs), std::move(edits), {}, {}, {}};
     out.run = run(*model, out.inputs, {.stages = every_stage(), .keep_problems = true, .edits = out.edits},
                   progress);
     if (out.run.logits == nullptr)
@@ -41,6 +41,7 @@ LessonModel run_lesson_model(const checkpoint::TextModelPtr& model, checkpoint::
         layer.problem->dims.d_ff = model->model->architecture().d_ff;
         layer.problem->dims.vocab = model->model->architecture().vocab;
     }
+    out.numbers = checkpoint::ModelRun::compute(model->model, out.inputs, out.edits, nullptr, {}, progress);
     out.unedited_logits = out.edits.empty() ? out.run.logits : run(*model, out.inputs, {}, progress).logits;
     return out;
 }
@@ -88,20 +89,6 @@ const Tensor* tensor_of(const LessonModel& model, std::int64_t l, TensorId id) {
         return block.id == id && (block.place.layer == l || block.place.layer < 0);
     });
     return found == model.run.blocks.end() ? nullptr : found->tensor.get();
-}
-
-std::int64_t token_of(const LessonModel& model, const std::string& word) {
-    if (model.model->tokenizer == nullptr)
-        fail_input(model.model->name() + " has no tokenizer, and a lesson names tokens by their words");
-    const text::Tokenizer& tokenizer = *model.model->tokenizer;
-    const std::vector<text::TokenId> special = tokenizer.encode("").ids;
-    for (const std::string& text : {" " + word, word}) {
-        std::vector<text::TokenId> ids = tokenizer.encode(text).ids;
-        std::erase_if(ids, [&](text::TokenId id) { return std::ranges::find(special, id) != special.end(); });
-        if (ids.size() == 1)
-            return ids.front();
-    }
-    fail_input("\"" + word + "\" is not one token of " + model.model->name());
 }
 
 std::string word_of(const LessonModel& model, std::int64_t token) {

@@ -2,6 +2,7 @@
 
 #include "core/checkpoint/model/text_model.h"
 #include "core/checkpoint/run/forward.h"
+#include "core/checkpoint/run/model_run.h"
 #include "core/lesson/scene.h"
 
 #include <cstdint>
@@ -16,8 +17,9 @@ struct LessonModel {
     checkpoint::TextModelPtr model;
     checkpoint::ModelInputs inputs; ///< B = 1
     checkpoint::ModelEdits edits;
-    checkpoint::ForwardResult run; ///< every stage of every layer, with the edits
-    TensorPtr unedited_logits;     ///< (1, T, vocab): those of `run` without the edits
+    checkpoint::ForwardResult run;   ///< every stage of every layer, with the edits
+    TensorPtr unedited_logits;       ///< (1, T, vocab): those of `run` without the edits
+    checkpoint::ModelRunPtr numbers; ///< the same pass, for what is asked of runs
 };
 using LessonModelPtr = std::shared_ptr<const LessonModel>;
 
@@ -39,9 +41,6 @@ const checkpoint::LayerRun& layer_of(const LessonModel& model, std::int64_t l);
 /// A stage or an input of layer l's attention, or a stage around it; null where the model has none.
 const Tensor* tensor_of(const LessonModel& model, std::int64_t l, TensorId id);
 
-/// The token that a word is: with a blank before it where the vocabulary has such a token, else without.
-/// Throws Error(input) when the word is several tokens.
-std::int64_t token_of(const LessonModel& model, const std::string& word);
 /// A token as prose names it, without the blank at its beginning.
 std::string word_of(const LessonModel& model, std::int64_t token);
 

@@ -44,30 +44,29 @@ public:
     /// The sum over the parts that the first argument names.
     LessonValue attribution() const {
         need(2, 3);
-        using Writer = analysis::LogitPart::Writer;
+        using Kind = analysis::Writer::Kind;
         const auto* const words = std::get_if<std::string>(&arguments_[0]);
         const auto* const head = std::get_if<double>(&arguments_[0]);
         if (words != nullptr && *words != "mlp" && *words != "embedding")
             fail_input("attribution is of a head by its number, of mlp or of embedding, not of \"" + *words +
                        "\"");
-        const auto wanted = [&](const analysis::LogitPart& part) {
+        const auto wanted = [&](const analysis::Writer& writer) {
             if (words != nullptr && *words == "embedding")
-                return part.writer == Writer::embedding;
-            return part.layer == state_.layer &&
+                return writer.kind == Kind::embedding || writer.kind == Kind::position;
+            return writer.layer == state_.layer &&
                    (words != nullptr
-                        ? part.writer == Writer::mlp
-                        : part.writer == Writer::head && static_cast<double>(part.head) == *head);
+                        ? writer.kind == Kind::mlp
+                        : writer.kind == Kind::head && static_cast<double>(writer.head) == *head);
         };
         const std::span<const float> row = logits_at(model_.run.logits, arguments_.size());
-        std::optional<std::int64_t> against;
-        if (arguments_.size() == 3)
-            against = token(2, row);
-        const auto parts = analysis::logit_attribution(*model_.model->model, model_.run, model_.inputs.T - 1,
-                                                       token(1, row), against);
-        const auto part = std::ranges::find_if(parts, wanted);
-        if (part == parts.end())
+        const auto all = analysis::logit_attribution(
+            *model_.numbers,
+            analysis::question_of(model_.inputs.T - 1, token(1, row),
+                                  arguments_.size() == 3 ? std::optional(token(2, row)) : std::nullopt),
+            Progress());
+        if (std::ranges::none_of(all.parts, wanted, &analysis::LogitPart::writer))
             fail_input("attribution names a head that is not there");
-        return part->value;
+        return sum_of_parts(all, wanted);
     }
 
 private:
@@ -96,7 +95,7 @@ private:
     /// Argument `n` is a word, or the place of a token among the likeliest, from 1.
     std::int64_t token(std::size_t n, std::span<const float> logits) const {
         if (const auto* const word = std::get_if<std::string>(&arguments_[n]))
-            return token_of(model_, *word);
+            return checkpoint::word_token(*model_.model, *word);
         const double place = std::get<double>(arguments_[n]);
         if (place < 1 || place != std::floor(place) || place > static_cast<double>(logits.size()))
             fail_input(name_ + " takes a word, or 1 for the likeliest token, 2 for the next");

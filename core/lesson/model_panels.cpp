@@ -56,12 +56,12 @@ public:
         if ((wants("attribution") || wants("effect") || wants("without")) && panel.word.empty())
             fail_input("the panel of heads speaks of a token's logit; add word: Mary");
         if (!panel.word.empty())
-            token_ = token_of(model, panel.word);
+            token_ = checkpoint::word_token(*model.model, panel.word);
         if (!panel.against.empty())
-            against_ = token_of(model, panel.against);
+            against_ = checkpoint::word_token(*model.model, panel.against);
         if (wants("attribution"))
-            parts_ = analysis::logit_attribution(*model.model->model, model.run, model.inputs.T - 1, *token_,
-                                                 against_);
+            parts_ = analysis::logit_attribution(
+                *model.numbers, analysis::question_of(model.inputs.T - 1, *token_, against_), Progress());
         switched_off_ = wants("effect") || wants("without");
     }
 
@@ -111,10 +111,11 @@ private:
         if (column == "effect")
             return {difference(without) - difference(last_row(model_)), {}};
         if (column == "attribution") {
-            const auto part = std::ranges::find_if(parts_, [&](const analysis::LogitPart& one) {
-                return one.layer == head.layer && one.head == head.head;
-            });
-            return {part->value, {}};
+            return {sum_of_parts(parts_,
+                                 [&](const analysis::Writer& writer) {
+                                     return writer.layer == head.layer && writer.head == head.head;
+                                 }),
+                    {}};
         }
         const analysis::HeadScoreInfo* const score = analysis::find_head_score(column);
         if (score == nullptr)
@@ -128,7 +129,7 @@ private:
 
     const LessonModel& model_;
     std::optional<std::int64_t> token_, against_;
-    std::vector<analysis::LogitPart> parts_;
+    analysis::LogitAttribution parts_;
     bool switched_off_ = false;
 };
 

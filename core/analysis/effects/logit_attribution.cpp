@@ -1,92 +1,156 @@
 #include "core/analysis/effects/logit_attribution.h"
 
+#include "core/analysis/effects/rows.h"
 #include "core/base/error.h"
+#include "core/checkpoint/model/layers.h"
+#include "core/checkpoint/run/forward_pass.h"
 
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 
 namespace headscope::analysis {
 
 namespace {
 
+using checkpoint::Model;
 using checkpoint::WeightId;
+using From = LogitQuestion::From;
+using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Rows = Eigen::Map<const RowMajor>;
 using Vector = Eigen::VectorXd;
-using Writer = LogitPart::Writer;
 
-/// D numbers of a tensor from an offset on.
 Vector numbers(const Tensor& tensor, std::int64_t first, std::int64_t count) {
     return Eigen::Map<const Eigen::VectorXf>(tensor.data() + first, count).cast<double>();
 }
 
-void require_plain(const checkpoint::Architecture& architecture, const checkpoint::Model& model) {
-    if (architecture.norms.after_branch || architecture.norms.after_sum || !architecture.final_norm ||
-        model.weight(WeightId::head_dense) != nullptr)
-        fail_input(model.path() + " is a " + architecture.family +
-                   " model, whose heads do not write straight into what the head reads; attribution to "
-                   "logits needs norms before the branches and one before the head");
+void check(const checkpoint::ModelRun& run, const LogitQuestion& question) {
+    const checkpoint::Architecture& a = run.model().architecture();
+    if (!run.model().has_head())
+        fail_input(run.model().path() + " has no language-model head, so that there are no logits; open a "
+                                        "checkpoint that was saved with its head");
+    require_number(question.position, run.inputs().T, "position");
+    require_number(question.token, a.vocab, "token");
+    if (question.from == From::token)
+        require_number(question.against, a.vocab, "token");
 }
 
-const Tensor& stage(const checkpoint::ForwardResult& run, std::int64_t l, TensorId id) {
-    return *std::ranges::find_if(run.blocks, [&](const checkpoint::BlockRun& block) {
-                return block.place.layer == l && block.id == id;
-            })->tensor;
+/// A linear function of what the last layer leaves: direction . x + bias.
+struct Reading {
+    Vector direction; ///< (D)
+    double bias = 0;
+};
+
+/// The rows of the output table that a question is about, and its biases.
+Reading begin(const Model& model, const LogitQuestion& question) {
+    const std::int64_t D = model.architecture().D, vocab = model.architecture().vocab;
+    const TensorPtr table = model.weight(WeightId::output_table), bias = model.weight(WeightId::output_bias);
+    const auto bias_of = [&](std::int64_t id) {
+        return bias == nullptr ? 0.0 : static_cast<double>(bias->data()[id]);
+    };
+    Reading reading{numbers(*table, question.token * D, D), bias_of(question.token)};
+    if (question.from == From::token) {
+        reading.direction -= numbers(*table, question.against * D, D);
+        reading.bias -= bias_of(question.against);
+    } else if (question.from == From::mean) {
+        Vector sum = Vector::Zero(D);
+        for (std::int64_t first = 0; first < vocab; first += 1024)
+            sum += Rows(table->data() + first * D, std::min<std::int64_t>(1024, vocab - first), D)
+                       .colwise()
+                       .sum()
+                       .transpose()
+                       .cast<double>();
+        reading.direction -= sum / static_cast<double>(vocab);
+        if (bias != nullptr)
+            reading.bias -= numbers(*bias, 0, vocab).mean();
+    }
+    return reading;
+}
+
+/// From behind the head's own dense layer, activation and norm to what that layer reads, (1, 1, D).
+Reading before_dense(const Model& model, cpu::CpuDense& cpu, Reading reading, const Tensor& read,
+                     const Progress& cancel) {
+    const checkpoint::Architecture& a = model.architecture();
+    const TensorPtr dense = model.weight(WeightId::head_dense),
+                    dense_bias = model.weight(WeightId::head_dense_bias);
+    const auto before = cpu.multiply(read, *dense, dense_bias.get(), cancel);
+    Tensor after(before->shape(), before->values());
+    activate(cpu, after, a.head_activation, cancel);
+    const std::int64_t width = before->count();
+    if (const TensorPtr bias = model.weight(WeightId::head_norm_bias))
+        reading.bias += numbers(*bias, 0, width).dot(reading.direction);
+    Tensor direction(Shape{width, 1});
+    Eigen::Map<Eigen::VectorXf>(direction.data(), width) = reading.direction.cast<float>();
+    FrozenNorm(after.values(), a.norm, model.weight(WeightId::head_norm_weight), a.norm_eps)
+        .turn_back(direction);
+    const Eigen::ArrayXd z = numbers(*before, 0, width).array(), act = numbers(after, 0, width).array();
+    const Vector held =
+        (numbers(direction, 0, width).array() * (z == 0.0).select(0.0, act / (z == 0.0).select(1.0, z)))
+            .matrix();
+    if (dense_bias != nullptr)
+        reading.bias += numbers(*dense_bias, 0, width).dot(held);
+    reading.direction = Rows(dense->data(), dense->shape()[0], width).cast<double>() * held;
+    return reading;
 }
 
 } // namespace
 
-std::vector<LogitPart> logit_attribution(const checkpoint::Model& model, const checkpoint::ForwardResult& run,
-                                         std::int64_t position, std::int64_t token,
-                                         std::optional<std::int64_t> against) {
-    const checkpoint::Architecture& architecture = model.architecture();
-    require_plain(architecture, model);
-    const std::int64_t D = architecture.D;
-    const auto row = [&](const Tensor& of) { return numbers(of, position * D, D); };
-    const auto weights_of = [&](std::int64_t l) {
-        return checkpoint::with_edits(checkpoint::editable_weights(model, l),
-                                      checkpoint::edits_of(run.edits, l));
-    };
-    const checkpoint::WeightSet last_layer = weights_of(architecture.layers - 1);
-    const auto weight = [&](WeightId id) {
-        return last_layer[id] == nullptr ? model.weight(id) : last_layer[id];
-    };
+LogitAttribution logit_attribution(const checkpoint::ModelRun& run, const LogitQuestion& question,
+                                   const Progress& cancel) {
+    check(run, question);
+    const Model& model = run.model();
+    const checkpoint::Architecture& a = model.architecture();
+    cpu::CpuDense cpu;
+    const checkpoint::ForwardPass pass(model, run.inputs(), run.edits());
+    const StreamWriters stream(run, question.position, attention_count(a), question.sources, cpu, cancel);
 
-    const TensorPtr table = weight(WeightId::output_table);
-    Vector direction = numbers(*table, token * D, D);
-    if (against)
-        direction -= numbers(*table, *against * D, D);
-    std::vector<LogitPart> parts;
-    if (const TensorPtr bias = weight(WeightId::final_norm_bias))
-        parts.push_back({.writer = Writer::norm_bias, .value = numbers(*bias, 0, D).dot(direction)});
-    if (const TensorPtr bias = weight(WeightId::output_bias)) {
-        const auto at = [&](std::int64_t id) { return static_cast<double>(bias->data()[id]); };
-        parts.push_back({.writer = Writer::head_bias, .value = at(token) - (against ? at(*against) : 0.0)});
+    Reading reading = begin(model, question);
+    const Tensor left(Shape{1, 1, a.D}, stream.stream());
+    const TensorPtr ended = a.final_norm ? pass.final_normed(cpu, left) : nullptr;
+    const Tensor& normed = ended == nullptr ? left : *ended;
+    LogitAttribution out;
+    const TensorPtr head_in = pass.head_input(cpu, a.final_norm_in_head ? left : normed, cancel);
+    out.logit = numbers(*head_in, 0, head_in->count()).dot(reading.direction) + reading.bias;
+    out.capped = out.logit;
+    if (a.logit_cap != 0.0) {
+        const TensorPtr logits = pass.logits_of(cpu, *head_in, cancel);
+        const auto at = [&](std::int64_t id) { return static_cast<double>(logits->data()[id]); };
+        out.capped =
+            at(question.token) - (question.from == From::zero    ? 0.0
+                                  : question.from == From::token ? at(question.against)
+                                                                 : numbers(*logits, 0, a.vocab).mean());
     }
-    // What a writer adds to the residual stream meets the norm's weight, its scale and the direction.
-    const bool centred = architecture.norm == checkpoint::NormKind::layer;
-    Vector last = row(stage(run, architecture.layers - 1, TensorId::resid_out));
-    if (centred)
-        last.array() -= last.mean();
-    if (const TensorPtr gamma = weight(WeightId::final_norm_weight))
-        direction.array() *= numbers(*gamma, 0, D).array();
-    direction /= std::sqrt(last.squaredNorm() / static_cast<double>(D) + architecture.norm_eps);
-    if (centred)
-        direction.array() -= direction.mean();
 
-    const auto add = [&](Writer writer, std::int64_t layer, std::int64_t head, const Vector& written) {
-        parts.push_back({writer, layer, head, written.dot(direction)});
-    };
-    add(Writer::embedding, -1, -1, row(stage(run, 0, TensorId::resid_in)));
-    for (std::int64_t l = 0; l < architecture.layers; ++l) {
-        const checkpoint::LayerRun& layer = run.layers[static_cast<std::size_t>(l)];
-        const Tensor& written = *layer.trace.stage(TensorId::contributions);
-        for (std::int64_t h = 0; h < architecture.H; ++h)
-            add(Writer::head, l, h, numbers(written, written.offset(0, h, position, 0), D));
-        if (const TensorPtr bias = weights_of(l)[WeightId::b_O])
-            add(Writer::output_bias, l, -1, numbers(*bias, 0, D));
-        add(Writer::mlp, l, -1, row(stage(run, l, TensorId::mlp_out)));
+    if (model.weight(WeightId::head_dense) != nullptr) {
+        Tensor read(normed.shape(), normed.values());
+        for (float& number : read.values())
+            number *= static_cast<float>(a.head_scale);
+        reading = before_dense(model, cpu, std::move(reading), read, cancel);
     }
-    return parts;
+    reading.direction *= a.head_scale;
+    Tensor direction(Shape{a.D, 1});
+    std::optional<double> final_bias;
+    Eigen::Map<Eigen::VectorXf>(direction.data(), a.D) = reading.direction.cast<float>();
+    if (a.final_norm) {
+        const checkpoint::WeightSet last = pass.final_norm_weights();
+        if (const TensorPtr& bias = last[WeightId::final_norm_bias])
+            final_bias = numbers(*bias, 0, a.D).dot(reading.direction);
+        FrozenNorm(left.values(), a.norm, last[WeightId::final_norm_weight], a.norm_eps).turn_back(direction);
+    }
+    const Tensor values = stream.along(direction);
+    std::vector<std::vector<float>> sources(stream.writers().size());
+    if (question.sources)
+        sources = stream.by_source(direction);
+    for (std::size_t n = 0; n < stream.writers().size(); ++n)
+        out.parts.push_back(
+            {stream.writers()[n], static_cast<double>(values.data()[n]), std::move(sources[n])});
+    if (final_bias)
+        out.parts.push_back({{.kind = Writer::Kind::final_norm_bias}, *final_bias, {}});
+    if (reading.bias != 0.0)
+        out.parts.push_back({{.kind = Writer::Kind::head_bias}, reading.bias, {}});
+    return out;
 }
 
 } // namespace headscope::analysis

@@ -191,6 +191,25 @@ std::string first_prompt(const TextModel& model) {
     return causal.back();
 }
 
+std::int64_t word_token(const TextModel& model, const std::string& word) {
+    if (model.tokenizer == nullptr)
+        fail_input(model.name() + " has no tokenizer, so that \"" + word +
+                   "\" names no token; give the token's id");
+    const std::vector<text::TokenId> special = model.tokenizer->encode("").ids;
+    std::vector<text::TokenId> ids;
+    for (const std::string& text : {" " + word, word}) {
+        ids = model.tokenizer->encode(text).ids;
+        std::erase_if(ids, [&](text::TokenId id) { return std::ranges::find(special, id) != special.end(); });
+        if (ids.size() == 1)
+            return ids.front();
+    }
+    if (ids.empty())
+        fail_input("\"" + word + "\" is no token of " + model.name() + "; give a word");
+    fail_input("\"" + word + "\" is " + std::to_string(ids.size()) + " tokens of " + model.name() +
+               "; give one, such as the first, \"" + label_of(model, ids.front()) + "\", with the id " +
+               std::to_string(ids.front()));
+}
+
 std::string label_of(const TextModel& model, std::int64_t id) {
     return model.tokenizer == nullptr
                ? "#" + std::to_string(id)

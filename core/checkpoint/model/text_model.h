@@ -54,6 +54,11 @@ void require_all_read(const TextModel& model, const std::string& prompt);
 /// A prompt to begin with: one that fits the model, or its encoder.
 std::string first_prompt(const TextModel& model);
 
+/// The token that a word is: with a blank before it where the vocabulary has such a token, else without.
+/// Throws Error(input) where there is no tokenizer, and for a word of several tokens, of which it names the
+/// first.
+std::int64_t word_token(const TextModel& model, const std::string& word);
+
 /// How people read a token of the model's vocabulary, a blank at its beginning marked "·".
 std::string label_of(const TextModel& model, std::int64_t id);
 

@@ -281,12 +281,16 @@ std::vector<TensorPtr> hidden_states(const std::vector<TensorPtr>& streams, std:
     return hidden;
 }
 
-TensorPtr ForwardPass::final_normed(cpu::CpuDense& cpu, const Tensor& x) const {
+WeightSet ForwardPass::final_norm_weights() const {
     WeightSet last;
     for (const WeightId id : {WeightId::final_norm_weight, WeightId::final_norm_bias})
         last[id] = model_.weight(id);
     // An encoder's pass counts its own layers alone, whose numbers are the first of the whole model's.
-    last = with_edits(std::move(last), edits_of(edits_, attention_count(architecture_) - 1));
+    return with_edits(std::move(last), edits_of(edits_, attention_count(architecture_) - 1));
+}
+
+TensorPtr ForwardPass::final_normed(cpu::CpuDense& cpu, const Tensor& x) const {
+    const WeightSet last = final_norm_weights();
     return normed(cpu, x, last[WeightId::final_norm_weight], last[WeightId::final_norm_bias]);
 }
 

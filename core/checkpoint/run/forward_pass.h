@@ -56,6 +56,8 @@ public:
                    const Attend& attend, const Progress& cancel) const;
     /// x (B, T, D) after the final norm with its edits, which the model must have.
     TensorPtr final_normed(cpu::CpuDense& cpu, const Tensor& x) const;
+    /// Its weight and bias with their edits; null where the model has none.
+    WeightSet final_norm_weights() const;
     /// What the head's table multiplies, (B, T, D), from the last of the model's own streams; null when the
     /// checkpoint has no head.
     TensorPtr head_input(cpu::CpuDense& cpu, const Tensor& hidden, const Progress& cancel) const;

@@ -323,6 +323,12 @@ Problem ModelRun::problem(std::int64_t n) const {
     return state_->problem(n);
 }
 
+const TensorPtr& ModelRun::stream(std::int64_t n) const {
+    const std::int64_t before = attention_number(model().architecture(), {Stack::own, 0});
+    return n < before ? state_->streams.encoder[static_cast<std::size_t>(n)]
+                      : state_->streams.own[static_cast<std::size_t>(n - before)];
+}
+
 const TensorPtr& ModelRun::hidden(std::int64_t l) const {
     return state_->streams.own[static_cast<std::size_t>(model().encoder() == nullptr ? l : 2 * l)];
 }

@@ -1,6 +1,6 @@
-#include "app/cli/bench_machine.h"
+#include "app/cli/bench/bench_machine.h"
 
-#include "app/cli/bench_clock.h"
+#include "app/cli/bench/bench_clock.h"
 
 #include "core/engine/cpu/kernels/kernels.h"
 

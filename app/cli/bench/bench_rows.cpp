@@ -1,5 +1,5 @@
-#include "app/cli/bench_rows.h"
-#include "app/cli/bench_clock.h"
+#include "app/cli/bench/bench_rows.h"
+#include "app/cli/bench/bench_clock.h"
 
 #include "app/draw/kit/format.h"
 

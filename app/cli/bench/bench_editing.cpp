@@ -1,4 +1,4 @@
-#include "app/cli/bench_editing.h"
+#include "app/cli/bench/bench_editing.h"
 
 #include "app/shell/gl/offscreen.h"
 #include "app/shell/program.h"

@@ -1,5 +1,5 @@
-#include "app/cli/bench_machine.h"
-#include "app/cli/bench_rows.h"
+#include "app/cli/bench/bench_machine.h"
+#include "app/cli/bench/bench_rows.h"
 #include "app/draw/kit/format.h"
 #include "core/attention/cost.h"
 #include "core/base/error.h"

@@ -1,5 +1,5 @@
-#include "app/cli/bench_attention.h"
-#include "app/cli/bench_clock.h"
+#include "app/cli/bench/bench_attention.h"
+#include "app/cli/bench/bench_clock.h"
 
 #include "app/draw/kit/format.h"
 #include "app/shell/gl/offscreen.h"

@@ -1,4 +1,4 @@
-#include "app/cli/bench_rows.h"
+#include "app/cli/bench/bench_rows.h"
 #include "core/analysis/heads/head_metrics.h"
 #include "core/engine/engine.h"
 #include "core/text/preset.h"

@@ -1,0 +1,253 @@
+#include "app/cli/problem_options.h"
+#include "app/cli/prompt_option.h"
+#include "app/cli/subcommands.h"
+#include "app/cli/usage.h"
+#include "core/analysis/effects/logit_attribution.h"
+#include "core/analysis/effects/logit_lens.h"
+#include "core/analysis/effects/score_terms.h"
+#include "core/analysis/effects/vocabulary_circuit.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/checkpoint/files/packaged_models.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+namespace headscope::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct ExplainOptions {
+    std::string model, what, out = "-";
+    PromptOption prompt;
+    DecoderText decoder;
+    TokenOption token, against;
+    std::optional<std::int64_t> position, layer, head, query, key;
+    std::int64_t top = 5;
+    std::vector<std::string> gains;
+    std::optional<std::string> patch;
+    bool json = false;
+};
+
+/// A value that may not be left out for this --what.
+std::int64_t need(const std::optional<std::int64_t>& value, const char* option, const std::string& what) {
+    if (!value)
+        fail_usage("--what " + what + " needs " + option + "; add it");
+    return *value;
+}
+
+std::size_t count_of(std::int64_t top) {
+    if (top < 1)
+        fail_input("--top is " + std::to_string(top) + "; it should be at least 1");
+    return static_cast<std::size_t>(top);
+}
+
+Json token_json(const checkpoint::TextModel& model, std::int64_t id) {
+    return {{"id", id}, {"token", spelling_of(model, id)}};
+}
+
+/// What is asked of a run.
+class Explanation {
+public:
+    Explanation(const ExplainOptions& options, const checkpoint::TextModel& model)
+        : options_(options), model_(model),
+          edits_(read_model_edits(*model.model, options.patch, options.gains, 0)) {}
+
+    Json of(const std::string& what) const {
+        if (what == "vocabulary")
+            return vocabulary();
+        Progress progress;
+        const checkpoint::ModelRunPtr run = checkpoint::ModelRun::compute(
+            model_.model, options_.prompt.read(model_, options_.decoder), edits_, nullptr, {}, progress);
+        return what == "logits" ? logits(*run, progress)
+               : what == "lens" ? lens(*run, progress)
+                                : score(*run, progress);
+    }
+
+private:
+    Json logits(const checkpoint::ModelRun& run, const Progress& cancel) const {
+        analysis::LogitQuestion question{.position = options_.position.value_or(run.inputs().T - 1),
+                                         .sources = true};
+        const std::optional<std::int64_t> token = options_.token.read(model_),
+                                          against = options_.against.read(model_);
+        if (token || !model_.model->has_head())
+            question.token = token.value_or(0);
+        else if (question.position >= 0 && question.position < run.inputs().T)
+            question.token =
+                checkpoint::likeliest(run.logits_at(question.position, cancel)->values(), 1).front().id;
+        if (against) {
+            question.from = analysis::LogitQuestion::From::token;
+            question.against = *against;
+        }
+        const analysis::LogitAttribution all = analysis::logit_attribution(run, question, cancel);
+        Json out{{"token", token_json(model_, question.token)},
+                 {"against", against ? token_json(model_, *against) : Json("mean")},
+                 {"position", question.position},
+                 {"logit", all.logit}};
+        if (model_.model->architecture().logit_cap != 0.0)
+            out["after_cap"] = all.capped;
+        Json writers = Json::array(), sources = Json::object();
+        for (const analysis::LogitPart& part : all.parts) {
+            writers.push_back({{"name", part.writer.name()}, {"value", part.value}});
+            if (!part.sources.empty())
+                sources[part.writer.name()] = part.sources;
+        }
+        out["writers"] = writers;
+        out["by_source"] = sources;
+        return out;
+    }
+
+    Json lens(const checkpoint::ModelRun& run, Progress& progress) const {
+        std::vector<std::int64_t> positions(static_cast<std::size_t>(run.inputs().T));
+        std::iota(positions.begin(), positions.end(), std::int64_t{0});
+        if (options_.position)
+            positions = {*options_.position};
+        const analysis::LogitLens lens =
+            analysis::logit_lens(run, positions, count_of(options_.top), progress);
+        Json layers = Json::array();
+        for (std::size_t l = 0; l < lens.layers.size(); ++l) {
+            Json row = Json::array();
+            for (std::size_t n = 0; n < positions.size(); ++n) {
+                Json top = Json::array();
+                for (const checkpoint::TokenChance& chance : lens.layers[l][n]) {
+                    Json entry = token_json(model_, chance.id);
+                    entry["probability"] = chance.probability;
+                    top.push_back(std::move(entry));
+                }
+                const std::int64_t id = run.inputs().ids[static_cast<std::size_t>(positions[n])];
+                row.push_back({{"position", positions[n]}, {"read", token_json(model_, id)}, {"top", top}});
+            }
+            layers.push_back({{"layer", l}, {"positions", row}});
+        }
+        return {{"layers", layers}};
+    }
+
+    Json score(const checkpoint::ModelRun& run, const Progress& cancel) const {
+        const std::int64_t layer = need(options_.layer, "--layer", "score");
+        const checkpoint::Architecture& a = model_.model->architecture();
+        if (layer < 0 || layer >= a.layers)
+            fail_input("there is no layer " + std::to_string(layer) + "; layers are numbered 0 to " +
+                       std::to_string(a.layers - 1));
+        const analysis::ScoreTerms all =
+            analysis::score_terms(run,
+                                  {.attention = attention_number(a, {checkpoint::Stack::own, layer}),
+                                   .head = need(options_.head, "--head", "score"),
+                                   .query = need(options_.query, "--query", "score"),
+                                   .key = need(options_.key, "--key", "score")},
+                                  cancel);
+        Json names = Json::array(), terms = Json::array(), pairs = Json::array(), wavelengths = Json::array();
+        for (std::size_t n = 0; n < all.writers.size(); ++n) {
+            names.push_back(all.writers[n].name());
+            Json row = Json::array();
+            for (std::size_t m = 0; m < all.writers.size(); ++m)
+                row.push_back(all.term(n, m));
+            terms.push_back(std::move(row));
+        }
+        Json out{{"scaled", all.scaled}};
+        if (a.score_cap != 0.0)
+            out["after_cap"] = all.capped;
+        out["writers"] = names;
+        out["terms"] = terms;
+        for (const analysis::RotationPair& pair : all.pairs) {
+            pairs.push_back(pair.turned);
+            wavelengths.push_back(pair.wavelength);
+        }
+        if (!all.pairs.empty()) {
+            out["pairs"] = pairs;
+            out["wavelengths"] = wavelengths;
+        }
+        return out;
+    }
+
+    Json vocabulary() const {
+        const std::int64_t layer = need(options_.layer, "--layer", "vocabulary"),
+                           head = need(options_.head, "--head", "vocabulary");
+        const std::optional<std::int64_t> token = options_.token.read(model_);
+        if (!token)
+            fail_usage("--what vocabulary needs a token; add --token A or --token-id N");
+        const checkpoint::Architecture& a = model_.model->architecture();
+        if (layer < 0 || layer >= a.layers)
+            fail_input("there is no layer " + std::to_string(layer) + "; layers are numbered 0 to " +
+                       std::to_string(a.layers - 1));
+        const analysis::VocabularyCircuit circuit = analysis::vocabulary_circuit(
+            *model_.model, edits_, attention_number(a, {checkpoint::Stack::own, layer}), head, *token,
+            count_of(options_.top), Progress());
+        const auto list = [&](const std::vector<analysis::CircuitToken>& tokens) {
+            Json out = Json::array();
+            for (const analysis::CircuitToken& one : tokens) {
+                Json entry = token_json(model_, one.id);
+                entry["value"] = one.value;
+                out.push_back(std::move(entry));
+            }
+            return out;
+        };
+        return {{"token", token_json(model_, *token)},
+                {"promotes", list(circuit.promoted)},
+                {"suppresses", list(circuit.suppressed)},
+                {"looks_for", list(circuit.looked_for)}};
+    }
+
+    const ExplainOptions& options_;
+    const checkpoint::TextModel& model_;
+    const checkpoint::ModelEdits edits_;
+};
+
+void run_explain(const ExplainOptions& options) {
+    for (const std::string& gain : options.gains)
+        if (!parse_gain(gain).layer)
+            fail_usage("--gain " + gain + " names no layer; write l.h=g");
+    if (options.what != "vocabulary")
+        options.prompt.require();
+    const checkpoint::TextModelPtr model = checkpoint::open_text_model(options.model);
+    const Json json = Explanation(options, *model).of(options.what);
+    write_file_atomically(options.out, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+} // namespace
+
+void add_explain(CLI::App& program) {
+    CLI::App& command = *program.add_subcommand(
+        "explain", "say what a prediction, or a score, is made of: JSON whose parts add up to it");
+    const auto options = std::make_shared<ExplainOptions>();
+    command.add_option("--model", options->model, "a checkpoint folder or GGUF file, or pocket")
+        ->transform(checkpoint::model_folder)
+        ->required();
+    options->prompt.add_to(command, "text", "what the model reads");
+    options->decoder.add_to(command, "An encoder-decoder",
+                            "what the decoder reads, as token ids, its start token among them");
+    command
+        .add_option(
+            "--what", options->what,
+            "logits: what every writer adds to a token's logit; lens: what the model would predict after "
+            "each layer; score: who wrote what one score is made of; vocabulary: which tokens a head "
+            "promotes, and which it looks for, by its weights")
+        ->check(CLI::IsMember({"logits", "lens", "score", "vocabulary"}))
+        ->required();
+    const std::string of_logits = "Logits and lens", of_scores = "Score and vocabulary";
+    options->token.add_to(command, "token", "whose logit, or what the head reads (default: the likeliest)");
+    options->against.add_to(command, "against",
+                            "whose logit is taken off (default: the mean over the vocabulary)");
+    command
+        .add_option("--position", options->position, "after which token (default: the last; of lens: all)")
+        ->group(of_logits);
+    command.add_option("--top", options->top, "how many tokens a list has (default: 5)");
+    command.add_option("--layer", options->layer, "the layer of the head")->group(of_scores);
+    command.add_option("--head", options->head, "the head")->group(of_scores);
+    command.add_option("--query", options->query, "position of the query")->group(of_scores);
+    command.add_option("--key", options->key, "position of the key")->group(of_scores);
+    command.add_option("--gain", options->gains, "scale a head: 3.2=0 switches off head 2 of layer 3")
+        ->allow_extra_args(false);
+    command.add_option("--patch", options->patch, "apply the edits of this file to the checkpoint");
+    command.add_option("-o,--output", options->out, "the file to write (default: standard output)");
+    command.add_flag("--json", options->json, "print JSON, as it always does");
+    command.footer(
+        "Norms are held at the scale that they have in this run, so that the parts add up exactly.");
+    command.callback([options] { run_explain(*options); });
+}
+
+} // namespace headscope::cli

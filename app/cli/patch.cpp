@@ -1,0 +1,206 @@
+#include "app/cli/problem_options.h"
+#include "app/cli/prompt_option.h"
+#include "app/cli/subcommands.h"
+#include "app/cli/usage.h"
+#include "core/analysis/effects/patching.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/checkpoint/files/packaged_models.h"
+#include "core/format/safetensors.h"
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+namespace headscope::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using analysis::PatchKindInfo;
+
+struct PatchOptions {
+    std::string model, what, out = "-";
+    PromptOption clean, corrupted;
+    TokenOption answer, against;
+    std::optional<std::int64_t> position;
+    std::optional<std::string> from, to;
+    std::vector<std::string> gains;
+    std::optional<std::string> edits;
+    bool json = false;
+};
+
+/// "2.7" of --from 2.7.
+analysis::HeadPlace head_of(const std::string& text, const char* option) {
+    analysis::HeadPlace place;
+    const char* const end = text.data() + text.size();
+    const auto layer = std::from_chars(text.data(), end, place.layer);
+    const auto head = layer.ec == std::errc() && layer.ptr != end && *layer.ptr == '.'
+                          ? std::from_chars(layer.ptr + 1, end, place.head)
+                          : std::from_chars_result{layer.ptr, std::errc::invalid_argument};
+    if (head.ec != std::errc() || head.ptr != end)
+        fail_usage(std::string(option) + " " + text + ": a head is written as layer.head, such as 2.7");
+    return place;
+}
+
+/// Of --to 2.7:q: the head and what of it is reached.
+std::pair<analysis::HeadPlace, analysis::PathInputs> end_of(const std::string& text) {
+    const std::size_t colon = text.find(':');
+    const analysis::HeadPlace head = head_of(text.substr(0, colon), "--to");
+    if (colon == std::string::npos)
+        return {head, {}};
+    const std::string part = text.substr(colon + 1);
+    if (part != "q" && part != "k" && part != "v")
+        fail_usage("--to " + text + ": behind the colon stands q, k or v");
+    return {head, {.queries = part == "q", .keys = part == "k", .values = part == "v"}};
+}
+
+const PatchKindInfo& kind_of(const std::string& id) {
+    return *std::ranges::find(analysis::patch_kinds(), id, &PatchKindInfo::id);
+}
+
+checkpoint::ModelRunPtr run_of(const checkpoint::TextModel& model, const PromptOption& prompt,
+                               const checkpoint::ModelEdits& edits) {
+    Progress progress;
+    return checkpoint::ModelRun::compute(model.model, prompt.read(model), edits, nullptr, {}, progress);
+}
+
+Json tokens_json(const checkpoint::TextModel& model, const checkpoint::ModelInputs& inputs) {
+    Json tokens = Json::array();
+    for (const std::int64_t id : inputs.ids)
+        tokens.push_back(spelling_of(model, id));
+    return tokens;
+}
+
+/// The share that each run recovers: one number for a path.
+Tensor recovered_of(analysis::Patching& patching, const PatchOptions& options) {
+    Progress progress;
+    if (options.from) {
+        const auto [to, inputs] = end_of(*options.to);
+        const double difference = patching.path(head_of(*options.from, "--from"), to, inputs, progress);
+        return {Shape{1}, static_cast<float>(patching.recovered(difference))};
+    }
+    const analysis::PatchKind kind = kind_of(options.what).kind;
+    Tensor recovered(Shape{patching.rows(kind), patching.columns(kind)});
+    for (std::int64_t row = 0; row < patching.rows(kind); ++row)
+        for (std::int64_t column = 0; column < patching.columns(kind); ++column)
+            recovered.at(row, column) =
+                static_cast<float>(patching.recovered(patching.patched(kind, row, column, progress)));
+    return recovered;
+}
+
+Json recovered_json(const Tensor& recovered) {
+    if (recovered.shape().rank() == 1)
+        return recovered.data()[0];
+    Json rows = Json::array();
+    for (std::int64_t row = 0; row < recovered.shape()[0]; ++row) {
+        Json columns = Json::array();
+        for (std::int64_t column = 0; column < recovered.shape()[1]; ++column)
+            columns.push_back(recovered.at(row, column));
+        rows.push_back(std::move(columns));
+    }
+    return rows;
+}
+
+void check_usage(const PatchOptions& options) {
+    options.clean.require();
+    options.corrupted.require();
+    if (!options.answer.given() || !options.against.given())
+        fail_usage("patch compares two tokens; give --answer A and --against B");
+    if (options.from.has_value() != options.to.has_value())
+        fail_usage("a path has two ends; give --from and --to");
+    if (options.what.empty() && !options.from)
+        fail_usage("nothing to patch was named; give --what, or --from and --to");
+    for (const std::string& gain : options.gains)
+        if (!parse_gain(gain).layer)
+            fail_usage("--gain " + gain + " names no layer; write l.h=g");
+    const std::string suffix = std::filesystem::path(options.out).extension().string();
+    if (options.out != "-" && suffix != ".json" && suffix != ".safetensors")
+        fail_usage("-o " + options.out +
+                   ": the shares are written as .json or .safetensors; name the file so");
+    if (options.json && suffix == ".safetensors")
+        fail_usage("--json and -o " + options.out + " were given; give one of them");
+}
+
+void run_patch(const PatchOptions& options) {
+    check_usage(options);
+    if (options.from) {
+        head_of(*options.from, "--from");
+        end_of(*options.to);
+    }
+    const checkpoint::TextModelPtr model = checkpoint::open_text_model(options.model);
+    const checkpoint::ModelEdits edits = read_model_edits(*model->model, options.edits, options.gains, 0);
+    const checkpoint::ModelRunPtr clean = run_of(*model, options.clean, edits),
+                                  corrupted = run_of(*model, options.corrupted, edits);
+    Progress progress;
+    analysis::Patching patching(clean, corrupted,
+                                {.answer = *options.answer.read(*model),
+                                 .against = *options.against.read(*model),
+                                 .position = options.position.value_or(clean->inputs().T - 1)},
+                                progress);
+    const Tensor recovered = recovered_of(patching, options);
+    if (options.out.ends_with(".safetensors")) {
+        format::SafetensorsWriter file;
+        const auto add = [&](const char* name, const Shape& shape, std::span<const float> values) {
+            file.add(name, make_tensor(shape, values));
+        };
+        const auto differences =
+            std::array{static_cast<float>(patching.clean()), static_cast<float>(patching.corrupted())};
+        add("recovered", recovered.shape(), recovered.values());
+        add("clean", Shape{1}, std::span(differences).first(1));
+        add("corrupted", Shape{1}, std::span(differences).last(1));
+        write_file_atomically(options.out, file.bytes());
+        return;
+    }
+    const Json all{{"what", options.from ? "path" : options.what},
+                   {"clean", patching.clean()},
+                   {"corrupted", patching.corrupted()},
+                   {"clean_tokens", tokens_json(*model, clean->inputs())},
+                   {"corrupted_tokens", tokens_json(*model, corrupted->inputs())},
+                   {"recovered", recovered_json(recovered)}};
+    write_file_atomically(options.out, all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+} // namespace
+
+void add_patch(CLI::App& program) {
+    CLI::App& command = *program.add_subcommand(
+        "patch", "put activations of a clean prompt into a corrupted one: how much of the answer comes back");
+    const auto options = std::make_shared<PatchOptions>();
+    command.add_option("--model", options->model, "a checkpoint folder or GGUF file, or pocket")
+        ->transform(checkpoint::model_folder)
+        ->required();
+    options->clean.add_to(command, "clean", "the prompt whose activations are taken");
+    options->corrupted.add_to(command, "corrupted", "the prompt of as many tokens that runs with them");
+    options->answer.add_to(command, "answer", "the token that the clean prompt leads to");
+    options->against.add_to(command, "against", "the token that the corrupted prompt leads to");
+    std::vector<std::string> kinds;
+    for (const PatchKindInfo& info : analysis::patch_kinds())
+        kinds.emplace_back(info.id);
+    command
+        .add_option(
+            "--what", options->what,
+            "residual (rows: the stream that enters each layer, and what leaves the last), attention, "
+            "mlp: by layer and position; head, q, k, v, pattern: by layer and head, at all positions")
+        ->check(CLI::IsMember(kinds));
+    command.add_option("--from", options->from, "a path: the earlier head, as layer.head");
+    command.add_option("--to", options->to,
+                       "and the later head that alone reads it: layer.head, or layer.head:q, :k or :v");
+    command.add_option("--position", options->position, "after which token (default: the last)");
+    command
+        .add_option("--gain", options->gains,
+                    "scale a head in both runs: 3.2=0 switches off head 2 of layer 3")
+        ->allow_extra_args(false);
+    command.add_option("--patch", options->edits, "apply the edits of this file to the checkpoint");
+    command.add_option("-o,--output", options->out,
+                       "the .json or .safetensors file to write (default: JSON on standard output)");
+    command.add_flag("--json", options->json, "print JSON, as it does without a file");
+    command.footer("recovered = (difference - corrupted) / (clean - corrupted), where each difference is the "
+                   "logit of --answer less that of --against.");
+    command.callback([options] { run_patch(*options); });
+}
+
+} // namespace headscope::cli

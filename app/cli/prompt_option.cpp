@@ -1,0 +1,72 @@
+#include "app/cli/prompt_option.h"
+
+#include "app/cli/usage.h"
+
+#include <CLI/CLI.hpp>
+#include <iterator>
+
+namespace headscope::cli {
+
+void PromptOption::add_to(CLI::App& command, const std::string& name, const std::string& help) {
+    name_ = name;
+    CLI::Option* const ids =
+        command
+            .add_option(name == "text" ? "--ids" : "--" + name + "-ids", ids_, help + " as token ids: 1,2,3")
+            ->delimiter(',')
+            ->allow_extra_args(false);
+    command.add_option("--" + name, text_, help + "; ids between commas where there is no tokenizer")
+        ->excludes(ids);
+}
+
+void PromptOption::require() const {
+    if (!text_ && !ids_)
+        fail_usage("no text was given; add --" + name_ + " S or --" + (name_ == "text" ? "" : name_ + "-") +
+                   "ids 1,2,3");
+}
+
+checkpoint::ModelInputs PromptOption::read(const checkpoint::TextModel& model,
+                                           const DecoderText& decoder) const {
+    require();
+    const checkpoint::Architecture& architecture = model.model->architecture();
+    decoder.check(architecture);
+    for (const auto& text : {text_, decoder.text})
+        if (text)
+            checkpoint::require_all_read(model, *text);
+    const std::string target = decoder.text.value_or("");
+    checkpoint::ModelInputs inputs;
+    if (text_) {
+        inputs = checkpoint::prompt_inputs(model, *text_, target);
+    } else if (architecture.encoder != nullptr) {
+        checkpoint::ModelInputs source;
+        source.ids = *ids_;
+        source.T = std::ssize(source.ids);
+        inputs = checkpoint::token_inputs(model, checkpoint::target_ids(model, target), {source});
+    } else {
+        inputs = checkpoint::token_inputs(model, *ids_);
+    }
+    return decoder.ids ? checkpoint::token_inputs(model, *decoder.ids, inputs.source) : inputs;
+}
+
+void TokenOption::add_to(CLI::App& command, const std::string& name, const std::string& help) {
+    name_ = name;
+    CLI::Option* const id = command.add_option("--" + name + "-id", id_, help + ", by its id");
+    command.add_option("--" + name, word_, help)->excludes(id);
+}
+
+std::optional<std::int64_t> TokenOption::read(const checkpoint::TextModel& model) const {
+    if (word_)
+        return checkpoint::word_token(model, *word_);
+    const std::int64_t vocab = model.model->architecture().vocab;
+    if (id_ && (*id_ < 0 || *id_ >= vocab))
+        fail_input("--" + name_ + "-id " + std::to_string(*id_) + ": ids of " + model.name() + " are 0 to " +
+                   std::to_string(vocab - 1));
+    return id_;
+}
+
+std::string spelling_of(const checkpoint::TextModel& model, std::int64_t id) {
+    const std::string spelled(
+        model.tokenizer == nullptr ? "" : model.tokenizer->token_text(static_cast<text::TokenId>(id)));
+    return spelled.empty() ? "#" + std::to_string(id) : spelled;
+}
+
+} // namespace headscope::cli

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "app/cli/model_options.h"
+#include "core/checkpoint/model/text_model.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace headscope::cli {
+
+/// A text of a model, or its ids.
+class PromptOption {
+public:
+    /// Adds --NAME and --NAME-ids; of the name "text" --text and --ids.
+    void add_to(CLI::App& command, const std::string& name, const std::string& help);
+    /// Throws Error(usage) when neither was given.
+    void require() const;
+    /// Throws Error(usage) when neither was given, or `decoder` for a model of one stack; Error(input) with a
+    /// sentence about the text.
+    checkpoint::ModelInputs read(const checkpoint::TextModel& model, const DecoderText& decoder = {}) const;
+
+private:
+    std::string name_;
+    std::optional<std::string> text_;
+    std::optional<std::vector<std::int64_t>> ids_;
+};
+
+/// A token by its word or by its id.
+class TokenOption {
+public:
+    /// Adds --NAME and --NAME-id.
+    void add_to(CLI::App& command, const std::string& name, const std::string& help);
+    bool given() const { return word_ || id_; }
+    /// Nothing when neither was given. Throws Error(input) for a word of several tokens and for an id outside
+    /// the vocabulary.
+    std::optional<std::int64_t> read(const checkpoint::TextModel& model) const;
+
+private:
+    std::string name_;
+    std::optional<std::string> word_;
+    std::optional<std::int64_t> id_;
+};
+
+/// In the vocabulary's spelling; without a tokenizer "#" and its id.
+std::string spelling_of(const checkpoint::TextModel& model, std::int64_t id);
+
+} // namespace headscope::cli

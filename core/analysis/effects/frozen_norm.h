@@ -1,0 +1,28 @@
+#pragma once
+
+#include "core/checkpoint/families/architecture.h"
+#include "core/tensor/tensor.h"
+
+#include <span>
+
+namespace headscope::analysis {
+
+/// A norm at one row with the scale that the row had in a run, so that it is linear (Elhage et al. 2021):
+/// c becomes (c - mean c) * scale * weight, without the mean for RMSNorm. The norm's bias is not part of it.
+class FrozenNorm {
+public:
+    /// x: the D numbers that the norm read. weight: (D), or null for ones.
+    FrozenNorm(std::span<const float> x, checkpoint::NormKind kind, TensorPtr weight, double eps);
+
+    /// rows: (n, D), in place.
+    void apply(Tensor& rows) const;
+    /// directions: (D, k), in place: afterwards c · direction is what apply(c) · direction was.
+    void turn_back(Tensor& directions) const;
+
+private:
+    bool centred_;
+    double scale_;
+    TensorPtr weight_;
+};
+
+} // namespace headscope::analysis

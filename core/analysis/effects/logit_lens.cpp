@@ -1,0 +1,53 @@
+#include "core/analysis/effects/logit_lens.h"
+
+#include "core/analysis/effects/rows.h"
+#include "core/base/error.h"
+#include "core/checkpoint/run/forward_pass.h"
+
+#include <algorithm>
+
+namespace headscope::analysis {
+
+namespace {
+
+/// Positions whose logits are in memory together.
+constexpr std::size_t at_once = 32;
+
+} // namespace
+
+LogitLens logit_lens(const checkpoint::ModelRun& run, std::span<const std::int64_t> positions,
+                     std::size_t top, Progress& progress) {
+    const checkpoint::Architecture& a = run.model().architecture();
+    if (!run.model().has_head())
+        fail_input(run.model().path() + " has no language-model head, so that there are no predictions; open "
+                                        "a checkpoint that was saved with its head");
+    for (const std::int64_t position : positions)
+        require_number(position, run.inputs().T, "position");
+    const checkpoint::ForwardPass pass(run.model(), run.inputs(), run.edits());
+    cpu::CpuDense cpu;
+    LogitLens lens{{positions.begin(), positions.end()}, {}};
+    for (std::int64_t l = 0; l <= a.layers; ++l) {
+        progress.check();
+        const Tensor& hidden = *run.hidden(l);
+        const bool normed = l == a.layers || !a.final_norm; // the last one is, unless the head does it
+        auto& rows = lens.layers.emplace_back();
+        for (std::size_t first = 0; first < positions.size(); first += at_once) {
+            const auto part = positions.subspan(first, std::min(at_once, positions.size() - first));
+            Tensor x(Shape{1, std::ssize(part), a.D});
+            for (std::size_t n = 0; n < part.size(); ++n)
+                std::ranges::copy(row_of(hidden, part[n]), x.data() + static_cast<std::int64_t>(n) * a.D);
+            const TensorPtr head_in = pass.head_input(
+                cpu, normed || a.final_norm_in_head ? x : *pass.final_normed(cpu, x), progress);
+            const TensorPtr logits = pass.logits_of(cpu, *head_in, progress);
+            for (std::size_t n = 0; n < part.size(); ++n)
+                rows.push_back(
+                    checkpoint::likeliest(logits->values().subspan(n * static_cast<std::size_t>(a.vocab),
+                                                                   static_cast<std::size_t>(a.vocab)),
+                                          top));
+        }
+        progress.report(static_cast<float>(l + 1) / static_cast<float>(a.layers + 1));
+    }
+    return lens;
+}
+
+} // namespace headscope::analysis

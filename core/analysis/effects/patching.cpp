@@ -1,0 +1,410 @@
+#include "core/analysis/effects/patching.h"
+
+#include "core/analysis/effects/frozen_norm.h"
+#include "core/analysis/effects/mixed_weights.h"
+#include "core/analysis/effects/rows.h"
+#include "core/base/error.h"
+#include "core/checkpoint/model/layers.h"
+#include "core/checkpoint/run/forward_pass.h"
+#include "core/engine/cpu/cpu_engine.h"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace headscope::analysis {
+
+namespace {
+
+using checkpoint::Model;
+using checkpoint::ModelRunPtr;
+using checkpoint::Stack;
+using checkpoint::WeightId;
+using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Rows = Eigen::Map<const RowMajor>;
+
+constexpr std::array patch_kind_table{
+    PatchKindInfo{PatchKind::residual, "residual", "Residual stream", false},
+    PatchKindInfo{PatchKind::attention, "attention", "Attention output", false},
+    PatchKindInfo{PatchKind::mlp, "mlp", "MLP output", false},
+    PatchKindInfo{PatchKind::head, "head", "Head output", true},
+    PatchKindInfo{PatchKind::q, "q", "Queries of a head", true},
+    PatchKindInfo{PatchKind::k, "k", "Keys of a head", true},
+    PatchKindInfo{PatchKind::v, "v", "Values of a head", true},
+    PatchKindInfo{PatchKind::pattern, "pattern", "Weights of a head", true},
+};
+
+/// What a run computed of one layer, at all T positions.
+struct LayerNumbers {
+    Problem problem;     ///< with the edits
+    TensorPtr attention; ///< (1, T, D): the attention's output, before a norm of the branch
+    TensorPtr values;    ///< (1, T, Hkv dv)
+    TensorPtr weights;   ///< (1, H, T, T)
+    TensorPtr mlp;       ///< (1, T, D): what the MLP adds
+    TensorPtr left;      ///< (1, T, D): the stream behind the layer, before a norm that stands on it
+};
+
+bool equal(std::span<const float> a, std::span<const float> b) {
+    return std::ranges::equal(a, b);
+}
+
+void check(const ModelRunPtr& clean, const ModelRunPtr& corrupted, const Patching::Question& question) {
+    const Model& model = clean->model();
+    const checkpoint::Architecture& a = model.architecture();
+    if (model.encoder() != nullptr || !a.causal)
+        fail_input(
+            "activations are patched in models that predict the next token from those before it, and " +
+            model.path() + " is a " + a.family + " model; open a decoder");
+    if (!model.has_head())
+        fail_input(model.path() + " has no language-model head, so that there are no logits; open a "
+                                  "checkpoint that was saved with its head");
+    const std::vector<std::int64_t>&left = clean->inputs().ids, &right = corrupted->inputs().ids;
+    if (left.size() != right.size())
+        fail_input("the clean prompt has " + std::to_string(left.size()) + " tokens and the corrupted one " +
+                   std::to_string(right.size()) + "; they part at token " +
+                   std::to_string(std::ranges::mismatch(left, right).in1 - left.begin()) +
+                   ", and patching needs equally many: reword one of them");
+    require_number(question.answer, a.vocab, "token");
+    require_number(question.against, a.vocab, "token");
+    require_number(question.position, clean->inputs().T, "position");
+}
+
+} // namespace
+
+std::span<const PatchKindInfo> patch_kinds() {
+    return patch_kind_table;
+}
+
+const PatchKindInfo& info_of(PatchKind kind) {
+    return *std::ranges::find(patch_kind_table, kind, &PatchKindInfo::kind);
+}
+
+class Patching::State {
+public:
+    State(ModelRunPtr clean, ModelRunPtr corrupted, const Question& question)
+        : runs_{std::move(clean), std::move(corrupted)}, question_(question),
+          pass_(runs_[1]->model(), runs_[1]->inputs(), runs_[1]->edits()) {}
+
+    double clean_difference = 0, corrupted_difference = 0;
+
+    const checkpoint::Architecture& architecture() const { return runs_[1]->model().architecture(); }
+    const Question& question() const { return question_; }
+    std::int64_t T() const { return runs_[1]->inputs().T; }
+    const TensorPtr& stream(bool clean, std::int64_t l) const { return run(clean).stream(l); }
+
+    /// The difference of a run, from the stream behind its last layer before the final norm.
+    double difference(const Tensor& left, const Progress& cancel) {
+        const checkpoint::Architecture& a = architecture();
+        const Tensor one(Shape{1, 1, a.D}, row_of(left, question_.position));
+        return difference_of_hidden(
+            a.final_norm && !a.final_norm_in_head ? *pass_.final_normed(cpu_, one) : one, cancel);
+    }
+
+    double difference_of(bool clean, Progress& progress) {
+        return difference(*numbers(clean, architecture().layers - 1, progress).left, progress);
+    }
+
+    /// Computed once for each layer of each run.
+    const LayerNumbers& numbers(bool clean, std::int64_t l, Progress& progress) {
+        std::map<std::int64_t, LayerNumbers>& known = numbers_[clean ? 0 : 1];
+        if (const auto found = known.find(l); found != known.end())
+            return found->second;
+        progress.check();
+        checkpoint::ForwardPass pass(run(clean).model(), run(clean).inputs(), run(clean).edits());
+        LayerNumbers out;
+        pass.watch([&](checkpoint::AttentionPlace, TensorId id, const Tensor& tensor) {
+            TensorPtr* const slot = id == TensorId::mlp_out     ? &out.mlp
+                                    : id == TensorId::resid_out ? &out.left
+                                                                : nullptr;
+            if (slot != nullptr)
+                *slot = std::make_shared<const Tensor>(tensor.shape(), tensor.values());
+        });
+        pass.step(
+            cpu_, l, stream(clean, l), nullptr,
+            [&](std::int64_t, Problem problem) {
+                Trace trace = engine_.run(
+                    problem, StageSet().with(TensorId::weights).with(TensorId::output).with(TensorId::v),
+                    progress);
+                out.weights = trace.slot(TensorId::weights);
+                out.values = trace.slot(TensorId::v);
+                out.attention = trace.slot(TensorId::output);
+                out.problem = std::move(problem);
+                return out.attention;
+            },
+            progress);
+        return known.emplace(l, std::move(out)).first->second;
+    }
+
+    /// The difference where the stream that enters layer l of the corrupted run is another.
+    double from_stream(std::int64_t l, TensorPtr stream_in, Progress& progress) {
+        return suffix(l, std::move(stream_in), nullptr, progress);
+    }
+
+    /// The same where layer l's attention returns something else.
+    double with_attention(std::int64_t l, TensorPtr attention, Progress& progress) {
+        return suffix(l, stream(false, l), std::move(attention), progress);
+    }
+
+    /// The same where something else leaves layer l, before a norm that stands on the stream.
+    double with_left(std::int64_t l, const TensorPtr& left, Progress& progress) {
+        const checkpoint::Architecture& a = architecture();
+        if (l + 1 == a.layers && !a.norms.after_sum)
+            return difference(*left, progress);
+        TensorPtr next = left;
+        if (a.norms.after_sum) {
+            next = checkpoint::norm(cpu_, *left, a.norm, weight(l, WeightId::norm2_weight).get(),
+                                    weight(l, WeightId::norm2_bias).get(), a.norm_eps);
+        }
+        return l + 1 == a.layers ? difference(*next, progress) : from_stream(l + 1, next, progress);
+    }
+
+    /// (1, H, T, T): the corrupted run's weights with something added to what queries or keys read.
+    TensorPtr weights_with(std::int64_t l, const float* other, const Mixture& mixture, Progress& progress) {
+        return mixed_weights(numbers(false, l, progress).problem, other, mixture, engine_, progress);
+    }
+
+    TensorPtr values_with(const Problem& problem, const Tensor& x, const Progress& cancel) {
+        return values_of(problem, x, cpu_, cancel);
+    }
+
+    /// What head h adds to the attention's output, (T, D), with these weights and values.
+    static RowMajor written(const Problem& problem, const Tensor& weights, const Tensor& values,
+                            std::int64_t h) {
+        const Dims& d = problem.dims;
+        const Tensor& W_O = *problem.weights.W_O;
+        return problem.gain(h) *
+               ((Rows(weights.data() + weights.offset(0, h, 0, 0), d.Tq, d.Tk) *
+                 Rows(values.data(), d.Tk, values.shape()[2]).middleCols(d.kv_head(h) * d.dv, d.dv)) *
+                Rows(W_O.data(), W_O.shape()[0], d.D).middleRows(h * d.dv, d.dv));
+    }
+
+    /// What a head adds to the stream of a run, (T, D), behind a norm of the branch at that run's scale.
+    RowMajor added_by(bool clean, HeadPlace head, Progress& progress) {
+        const LayerNumbers& of = numbers(clean, head.layer, progress);
+        RowMajor added = written(of.problem, *of.weights, *of.values, head.head);
+        if (architecture().norms.after_branch)
+            pass_norms(added, *of.attention, weight(head.layer, WeightId::norm1_after_weight));
+        return added;
+    }
+
+    /// Each row through the norm, at the scale of the row of `read`.
+    void pass_norms(RowMajor& rows, const Tensor& read, const TensorPtr& weight) const {
+        const checkpoint::Architecture& a = architecture();
+        for (std::int64_t t = 0; t < T(); ++t) {
+            Tensor row(Shape{1, a.D}, std::span(rows.row(t).data(), static_cast<std::size_t>(a.D)));
+            FrozenNorm(row_of(read, t), a.norm, weight, a.norm_eps).apply(row);
+            rows.row(t) = Eigen::Map<const Eigen::RowVectorXf>(row.data(), a.D);
+        }
+    }
+
+    /// With its edits.
+    TensorPtr weight(std::int64_t l, WeightId id) const {
+        return with_edits(run(false).model().layer(l), checkpoint::edits_of(run(false).edits(), l))[id];
+    }
+
+    /// The corrupted run's attention output of layer l with head h's part replaced.
+    TensorPtr with_head(std::int64_t l, std::int64_t h, const RowMajor& part, Progress& progress) {
+        const LayerNumbers& own = numbers(false, l, progress);
+        auto out = std::make_shared<Tensor>(own.attention->shape(), own.attention->values());
+        Eigen::Map<RowMajor>(out->data(), T(), architecture().D) +=
+            part - written(own.problem, *own.weights, *own.values, h);
+        return out;
+    }
+
+    /// Queries or keys of the clean run, for all heads of the layer that is asked for.
+    TensorPtr weights_from_clean(PatchKind kind, std::int64_t l, Progress& progress) {
+        if (mixed_kind_ != kind || mixed_layer_ != l) {
+            const LayerNumbers& clean = numbers(true, l, progress);
+            mixed_ = weights_with(l, clean.problem.x->data(),
+                                  kind == PatchKind::q ? Mixture{0, 1, 1, 0} : Mixture{1, 0, 0, 1}, progress);
+            mixed_kind_ = kind;
+            mixed_layer_ = l;
+        }
+        return mixed_;
+    }
+
+private:
+    const checkpoint::ModelRun& run(bool clean) const { return *runs_[clean ? 0 : 1]; }
+
+    double suffix(std::int64_t l, TensorPtr stream_in, TensorPtr attention, Progress& progress) {
+        progress.check();
+        checkpoint::Streams streams;
+        for (std::int64_t before = 0; before < l; ++before)
+            streams.own.push_back(stream(false, before));
+        streams.own.push_back(std::move(stream_in));
+        pass_.run(
+            cpu_, streams,
+            [&](std::int64_t n, const Problem& problem) {
+                if (n == l && attention != nullptr)
+                    return attention;
+                return engine_.run(problem, StageSet().with(TensorId::output), progress)
+                    .slot(TensorId::output);
+            },
+            progress);
+        const Tensor one(Shape{1, 1, architecture().D}, row_of(*streams.own.back(), question_.position));
+        return difference_of_hidden(one, progress);
+    }
+
+    double difference_of_hidden(const Tensor& one, const Progress& cancel) {
+        const checkpoint::Architecture& a = architecture();
+        const Model& model = run(false).model();
+        const TensorPtr head_in = pass_.head_input(cpu_, one, cancel);
+        const TensorPtr table = model.weight(WeightId::output_table),
+                        bias = model.weight(WeightId::output_bias);
+        const auto logit = [&](std::int64_t id) {
+            const Eigen::Map<const Eigen::RowVectorXf> row(table->data() + id * a.D, a.D),
+                x(head_in->data(), a.D);
+            const double sum = x.cast<double>().dot(row.cast<double>()) +
+                               (bias == nullptr ? 0.0 : static_cast<double>(bias->data()[id]));
+            return a.logit_cap == 0.0 ? sum : a.logit_cap * std::tanh(sum / a.logit_cap);
+        };
+        return logit(question_.answer) - logit(question_.against);
+    }
+
+    const std::array<ModelRunPtr, 2> runs_; ///< clean, corrupted
+    const Question question_;
+    std::shared_ptr<cpu::CpuMachine> machine_ = cpu::make_cpu_machine();
+    cpu::CpuEngine engine_{machine_};
+    cpu::CpuDense cpu_{machine_};
+    const checkpoint::ForwardPass pass_; ///< of the corrupted prompt
+    std::array<std::map<std::int64_t, LayerNumbers>, 2> numbers_;
+    TensorPtr mixed_; ///< see weights_from_clean
+    PatchKind mixed_kind_ = PatchKind::residual;
+    std::int64_t mixed_layer_ = -1;
+};
+
+Patching::Patching(ModelRunPtr clean, ModelRunPtr corrupted, const Question& question, Progress& progress) {
+    check(clean, corrupted, question);
+    state_ = std::make_unique<State>(std::move(clean), std::move(corrupted), question);
+    const std::int64_t layers = state_->architecture().layers;
+    for (std::int64_t l = 0; l < layers; ++l) {
+        state_->numbers(true, l, progress);
+        state_->numbers(false, l, progress);
+    }
+    state_->clean_difference = state_->difference_of(true, progress);
+    state_->corrupted_difference = state_->difference_of(false, progress);
+    if (state_->clean_difference == state_->corrupted_difference)
+        fail_input("both prompts give the same difference of the two logits, so that there is nothing to "
+                   "recover; let the prompts differ, or ask for other tokens");
+}
+
+Patching::~Patching() = default;
+
+double Patching::clean() const {
+    return state_->clean_difference;
+}
+
+double Patching::corrupted() const {
+    return state_->corrupted_difference;
+}
+
+double Patching::recovered(double difference) const {
+    return (difference - state_->corrupted_difference) /
+           (state_->clean_difference - state_->corrupted_difference);
+}
+
+std::int64_t Patching::rows(PatchKind kind) const {
+    return state_->architecture().layers + (kind == PatchKind::residual ? 1 : 0);
+}
+
+std::int64_t Patching::columns(PatchKind kind) const {
+    return info_of(kind).by_head ? state_->architecture().H : state_->T();
+}
+
+bool Patching::same(PatchKind kind, std::int64_t row, std::int64_t column) const {
+    if (info_of(kind).by_head)
+        return false;
+    if (column > state_->question().position)
+        return true; // nothing that comes later is read
+    Progress progress;
+    const bool last = row == state_->architecture().layers;
+    if (kind == PatchKind::residual && !last)
+        return equal(row_of(*state_->stream(true, row), column), row_of(*state_->stream(false, row), column));
+    const LayerNumbers& clean = state_->numbers(true, last ? row - 1 : row, progress);
+    const LayerNumbers& corrupted = state_->numbers(false, last ? row - 1 : row, progress);
+    const TensorPtr LayerNumbers::*const tensor = last                           ? &LayerNumbers::left
+                                                  : kind == PatchKind::attention ? &LayerNumbers::attention
+                                                                                 : &LayerNumbers::mlp;
+    return (last && column != state_->question().position) ||
+           equal(row_of(*(clean.*tensor), column), row_of(*(corrupted.*tensor), column));
+}
+
+double Patching::patched(PatchKind kind, std::int64_t row, std::int64_t column, Progress& progress) {
+    if (same(kind, row, column))
+        return state_->corrupted_difference;
+    const auto with_row = [&](const Tensor& corrupted, std::span<const float> numbers) {
+        auto out = std::make_shared<Tensor>(corrupted.shape(), corrupted.values());
+        std::ranges::copy(numbers, out->data() + column * std::ssize(numbers));
+        return out;
+    };
+    if (row == state_->architecture().layers)
+        return state_->clean_difference; // the whole row that the head reads
+    const LayerNumbers& clean = state_->numbers(true, row, progress);
+    const LayerNumbers& own = state_->numbers(false, row, progress);
+    const auto head = [&](const Tensor& weights, const Tensor& values) {
+        return state_->with_attention(
+            row,
+            state_->with_head(row, column, State::written(own.problem, weights, values, column), progress),
+            progress);
+    };
+    switch (kind) {
+    case PatchKind::residual:
+        return state_->from_stream(
+            row, with_row(*state_->stream(false, row), row_of(*state_->stream(true, row), column)), progress);
+    case PatchKind::attention:
+        return state_->with_attention(row, with_row(*own.attention, row_of(*clean.attention, column)),
+                                      progress);
+    case PatchKind::mlp: {
+        std::vector<float> left(row_of(*own.left, column).begin(), row_of(*own.left, column).end());
+        const std::span<const float> added = row_of(*clean.mlp, column), instead = row_of(*own.mlp, column);
+        for (std::size_t d = 0; d < left.size(); ++d)
+            left[d] += added[d] - instead[d];
+        return state_->with_left(row, with_row(*own.left, left), progress);
+    }
+    case PatchKind::head:
+        return head(*clean.weights, *clean.values);
+    case PatchKind::v:
+        return head(*own.weights, *clean.values);
+    case PatchKind::pattern:
+        return head(*clean.weights, *own.values);
+    case PatchKind::q:
+    case PatchKind::k:
+        return head(*state_->weights_from_clean(kind, row, progress), *own.values);
+    }
+    return state_->corrupted_difference;
+}
+
+double Patching::path(HeadPlace from, HeadPlace to, PathInputs inputs, Progress& progress) {
+    const checkpoint::Architecture& a = state_->architecture();
+    require_path(a, from, to);
+    if (a.norms.after_sum)
+        fail_input("a path from head to head is patched where no norm stands on the stream between them, and "
+                   "this " +
+                   a.family + " model has norms there");
+    const LayerNumbers& reader = state_->numbers(false, to.layer, progress);
+    RowMajor change = state_->added_by(true, from, progress) - state_->added_by(false, from, progress);
+    if (a.norms.before && (a.norms.first || to.layer > 0))
+        state_->pass_norms(change, *state_->stream(false, to.layer),
+                           state_->weight(to.layer, WeightId::norm1_weight));
+    TensorPtr weights = reader.weights, values = reader.values;
+    if (inputs.queries || inputs.keys)
+        weights =
+            state_->weights_with(to.layer, change.data(),
+                                 {1, inputs.queries ? 1.0F : 0.0F, 1, inputs.keys ? 1.0F : 0.0F}, progress);
+    if (inputs.values) {
+        Tensor x(reader.problem.x->shape(), reader.problem.x->values());
+        Eigen::Map<RowMajor>(x.data(), state_->T(), a.D) += change;
+        values = state_->values_with(reader.problem, x, progress);
+    }
+    return state_->with_attention(
+        to.layer,
+        state_->with_head(to.layer, to.head, State::written(reader.problem, *weights, *values, to.head),
+                          progress),
+        progress);
+}
+
+} // namespace headscope::analysis

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "core/attention/problem.h"
+#include "core/base/error.h"
+#include "core/engine/cpu/dense.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace headscope::analysis {
+
+/// The numbers of one row of a tensor whose last axis is a row.
+inline std::span<const float> row_of(const Tensor& x, std::int64_t row) {
+    const auto width = static_cast<std::size_t>(x.shape().back(0));
+    return x.values().subspan(static_cast<std::size_t>(row) * width, width);
+}
+
+inline Tensor copy_of(const Tensor& tensor) {
+    return {tensor.shape(), tensor.values()};
+}
+
+/// Throws Error(input) naming the `what`s there are, unless number is one of them.
+inline void require_number(std::int64_t number, std::int64_t count, const std::string& what) {
+    if (number < 0 || number >= count)
+        fail_input("there is no " + what + " " + std::to_string(number) + "; " + what +
+                   "s are numbered 0 to " + std::to_string(count - 1));
+}
+
+/// (1, Tk, Hkv dv): the values of an attention that reads `read`, (1, Tk, Dkv), within its limit. Throws
+/// Error(cancelled).
+inline TensorPtr values_of(const Problem& problem, const Tensor& read, cpu::CpuDense& cpu,
+                           const Progress& cancel) {
+    const std::shared_ptr<Tensor> values =
+        cpu.multiply(read, *problem.weights.W_V, problem.weights.b_V.get(), cancel);
+    if (const float limit = problem.qkv_limit; limit != 0.0F)
+        std::ranges::transform(values->values(), values->data(),
+                               [limit](float v) { return std::clamp(v, -limit, limit); });
+    return values;
+}
+
+} // namespace headscope::analysis

@@ -1,0 +1,179 @@
+#include "core/analysis/effects/score_terms.h"
+
+#include "core/analysis/effects/rows.h"
+#include "core/base/error.h"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <string>
+#include <utility>
+
+namespace headscope::analysis {
+
+namespace {
+
+using checkpoint::WeightId;
+using Kind = Writer::Kind;
+using DoubleRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Rows = Eigen::Map<const RowMajor>;
+using DoubleRow = Eigen::RowVectorXd;
+
+void check(const checkpoint::ModelRun& run, const ScoreQuestion& question) {
+    const checkpoint::Architecture& a = run.model().architecture();
+    require_number(question.attention, attention_count(a), "layer");
+    if (attention_place(a, question.attention).stack != checkpoint::Stack::own ||
+        question.attention < attention_number(a, {checkpoint::Stack::own, 0}))
+        fail_input("a score is taken apart by writers where queries and keys read one stream: in a decoder's "
+                   "own attention, and in models of one stack");
+    require_number(question.head, a.H, "head");
+    require_number(question.query, run.inputs().T, "position");
+    require_number(question.key, run.inputs().T, "position");
+}
+
+DoubleRow floats(const TensorPtr& tensor, std::int64_t first, std::int64_t count) {
+    return Eigen::Map<const Eigen::RowVectorXf>(tensor->data() + first, count).cast<double>();
+}
+
+/// One side of a score: which weights make it, and of which head they are.
+struct Side {
+    const TensorPtr& W;
+    const TensorPtr& b;
+    const TensorPtr& norm;     ///< (dk)
+    const TensorPtr& norm_all; ///< (heads dk)
+    std::int64_t head, position;
+};
+
+/// (writers, dk) before the rotation: what each writer's vector becomes in the head's queries or keys.
+DoubleRows projected(const Problem& problem, const Side& side, const StreamWriters& stream,
+                     const std::optional<FrozenNorm>& norm1, const TensorPtr& norm1_bias) {
+    const Dims& d = problem.dims;
+    const Rows W(side.W->data(), d.D, side.W->shape()[1]);
+    const std::int64_t first = side.head * d.dk;
+    Tensor columns(Shape{d.D, d.dk});
+    Eigen::Map<RowMajor>(columns.data(), d.D, d.dk) = W.middleCols(first, d.dk);
+    if (norm1)
+        norm1->turn_back(columns);
+    const Tensor along = stream.along(std::move(columns));
+    const std::int64_t written = along.shape()[0];
+    DoubleRows rows(written + 2, d.dk);
+    rows.topRows(written) = Rows(along.data(), written, d.dk).cast<double>();
+    rows.row(written).setZero();
+    if (norm1_bias != nullptr)
+        rows.row(written) = floats(norm1_bias, 0, d.D) * W.middleCols(first, d.dk).cast<double>();
+    rows.row(written + 1) = side.b == nullptr ? DoubleRow::Zero(d.dk) : floats(side.b, first, d.dk);
+    if (const auto limit = static_cast<double>(problem.qkv_limit); limit != 0.0) {
+        const DoubleRow sum = rows.colwise().sum();
+        rows *= sum.unaryExpr([limit](double v) { return std::abs(v) > limit ? limit / std::abs(v) : 1.0; })
+                    .asDiagonal();
+    }
+    if (side.norm == nullptr && side.norm_all == nullptr)
+        return rows;
+    DoubleRow normed = rows.colwise().sum();
+    if (side.norm_all != nullptr) {
+        normed = Eigen::Map<const Eigen::RowVectorXf>(
+                     problem.x->data() + problem.x->offset(0, side.position, 0), d.D)
+                     .cast<double>() *
+                 W.cast<double>();
+        if (side.b != nullptr)
+            normed += floats(side.b, 0, normed.size());
+    }
+    const double scale = 1.0 / std::sqrt(normed.squaredNorm() / static_cast<double>(normed.size()) +
+                                         static_cast<double>(problem.norm_eps));
+    rows *= (scale * (side.norm != nullptr ? floats(side.norm, 0, d.dk) : floats(side.norm_all, first, d.dk)))
+                .asDiagonal();
+    return rows;
+}
+
+/// Each row turned to a position.
+DoubleRows turned(const DoubleRows& rows, const Rotary& rotary, std::int64_t position) {
+    const std::int64_t dk = rows.cols(), half = dk / 2;
+    DoubleRows partner(rows.rows(), dk);
+    partner << -rows.rightCols(half), rows.leftCols(half);
+    const auto row = [&](const TensorPtr& table) { return floats(table, position * dk, dk); };
+    return rows * row(rotary.cos).asDiagonal() + partner * row(rotary.sin).asDiagonal();
+}
+
+std::vector<RotationPair> pairs_of(const DoubleRow& q, const DoubleRow& k, const DoubleRow& q_turned,
+                                   const DoubleRow& k_turned, const Rotary& rotary, double scale) {
+    const std::int64_t half = q.size() / 2;
+    const bool second = rotary.cos->shape()[1] > 1;
+    std::vector<RotationPair> pairs;
+    for (std::int64_t p = 0; p < half; ++p) {
+        const auto of = [&](const DoubleRow& left, const DoubleRow& right) {
+            return scale * (left[p] * right[p] + left[p + half] * right[p + half]);
+        };
+        // The angle of one token, which the table has between its first two positions.
+        const auto angle_at = [&](std::int64_t position) {
+            return std::atan2(static_cast<double>(rotary.sin->at(0, position, p)),
+                              static_cast<double>(rotary.cos->at(0, position, p)));
+        };
+        const double angle = second ? angle_at(1) - angle_at(0) : 0.0;
+        pairs.push_back({of(q_turned, k_turned), of(q, k),
+                         angle == 0.0 ? 0.0 : 2.0 * std::numbers::pi / std::abs(angle)});
+    }
+    return pairs;
+}
+
+} // namespace
+
+ScoreTerms score_terms(const checkpoint::ModelRun& run, const ScoreQuestion& question,
+                       const Progress& cancel) {
+    check(run, question);
+    const checkpoint::Architecture& a = run.model().architecture();
+    const checkpoint::AttentionPlace place = attention_place(a, question.attention);
+    const checkpoint::LayerEdits* const edits = checkpoint::edits_of(run.edits(), question.attention);
+    const Problem problem = with_edits(run.problem(question.attention), edits);
+    const checkpoint::WeightSet weights = with_edits(run.model().layer(question.attention), edits);
+    const bool has_norm = a.norms.before && (a.norms.first || place.layer > 0);
+    const Weights& w = problem.weights;
+    const Dims& d = problem.dims;
+    cpu::CpuDense cpu;
+    ScoreTerms out;
+    const auto side = [&](const Side& of) {
+        const StreamWriters stream(run, of.position, question.attention, false, cpu, cancel);
+        if (out.writers.empty()) {
+            out.writers = stream.writers();
+            out.writers.push_back({Kind::norm1_bias, place.stack, place.layer, -1});
+            out.writers.push_back({.kind = Kind::projection_bias});
+        }
+        std::optional<FrozenNorm> norm1;
+        if (has_norm) {
+            const Tensor& x = *run.stream(question.attention);
+            norm1.emplace(x.values().subspan(static_cast<std::size_t>(of.position * d.D),
+                                             static_cast<std::size_t>(d.D)),
+                          a.norm, weights[WeightId::norm1_weight], a.norm_eps);
+        }
+        return projected(problem, of, stream, norm1, has_norm ? weights[WeightId::norm1_bias] : nullptr);
+    };
+    const DoubleRows q = side({w.W_Q, w.b_Q, w.q_norm, w.q_norm_all, question.head, question.query});
+    const DoubleRows k = side({w.W_K, w.b_K, w.k_norm, w.k_norm_all, d.kv_head(question.head), question.key});
+    out.scale = 1.0 / (std::sqrt(static_cast<double>(d.dk)) * static_cast<double>(problem.temperature));
+    const DoubleRows left = problem.rotary ? turned(q, *problem.rotary, question.query) : q,
+                     right = problem.rotary ? turned(k, *problem.rotary, question.key) : k;
+    const DoubleRows terms = out.scale * left * right.transpose();
+    out.scaled = terms.sum();
+    out.capped = out.scaled;
+    if (const auto cap = static_cast<double>(problem.score_cap); cap != 0.0)
+        out.capped = cap * std::tanh(out.scaled / cap);
+    if (problem.rotary)
+        out.pairs = pairs_of(q.colwise().sum(), k.colwise().sum(), left.colwise().sum(),
+                             right.colwise().sum(), *problem.rotary, out.scale);
+    // Biases that the model does not have are no writers.
+    std::vector<std::int64_t> kept;
+    for (std::int64_t n = 0; n < terms.rows(); ++n)
+        if (n + 2 < terms.rows() || !q.row(n).isZero(0.0) || !k.row(n).isZero(0.0))
+            kept.push_back(n);
+    std::vector<Writer> writers;
+    std::ranges::transform(kept, std::back_inserter(writers),
+                           [&](std::int64_t n) { return out.writers[static_cast<std::size_t>(n)]; });
+    out.writers = std::move(writers);
+    out.terms = Tensor(Shape{std::ssize(kept), std::ssize(kept)});
+    Eigen::Map<RowMajor>(out.terms.data(), std::ssize(kept), std::ssize(kept)) =
+        terms(kept, kept).cast<float>();
+    return out;
+}
+
+} // namespace headscope::analysis

@@ -1,0 +1,274 @@
+#include "core/analysis/effects/stream_writers.h"
+
+#include "core/analysis/effects/rows.h"
+#include "core/checkpoint/run/forward_pass.h"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace headscope::analysis {
+
+namespace {
+
+using checkpoint::Stack;
+using checkpoint::WeightId;
+using Kind = Writer::Kind;
+using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Rows = Eigen::Map<const RowMajor>;
+using RowVector = Eigen::Map<const Eigen::RowVectorXf>;
+
+/// The text up to a position, so that a pass computes that position alone.
+checkpoint::ModelInputs up_to(checkpoint::ModelInputs inputs, std::int64_t position) {
+    const auto shorten = [&](auto& entries) {
+        if (!entries.empty())
+            entries.resize(static_cast<std::size_t>(position + 1));
+    };
+    inputs.T = position + 1;
+    shorten(inputs.ids);
+    shorten(inputs.attention_mask);
+    shorten(inputs.token_types);
+    shorten(inputs.tokens);
+    return inputs;
+}
+
+/// The row of one head's weights, (Tk).
+RowVector weights_of(const Tensor& weights, std::int64_t head, std::int64_t position) {
+    return {weights.data() + weights.offset(0, head, position, 0), weights.shape()[3]};
+}
+
+/// The values that a head reads, (Tk, dv).
+auto values_of_head(const Tensor& values, const Dims& dims, std::int64_t head) {
+    return Rows(values.data(), values.shape()[1], values.shape()[2])
+        .middleCols(dims.kv_head(head) * dims.dv, dims.dv);
+}
+
+auto rows_of_output_weights(const Problem& problem, std::int64_t head) {
+    const Tensor& W_O = *problem.weights.W_O;
+    return Rows(W_O.data(), W_O.shape()[0], W_O.shape()[1])
+        .middleRows(head * problem.dims.dv, problem.dims.dv);
+}
+
+} // namespace
+
+std::string Writer::name() const {
+    const std::string at = (stack == Stack::cross ? "cross L" : "L") + std::to_string(layer);
+    switch (kind) {
+    case Kind::embedding:
+        return "embedding";
+    case Kind::position:
+        return "position";
+    case Kind::head:
+        return at + "H" + std::to_string(head);
+    case Kind::output_bias:
+        return at + " b_O";
+    case Kind::mlp:
+        return at + " mlp";
+    case Kind::embedding_norm_bias:
+        return "embedding norm bias";
+    case Kind::norm1_bias:
+        return at + " norm1 bias";
+    case Kind::norm2_bias:
+        return at + " norm2 bias";
+    case Kind::final_norm_bias:
+        return "final norm bias";
+    case Kind::head_bias:
+        return "head bias";
+    case Kind::projection_bias:
+        return "bias";
+    }
+    return {};
+}
+
+/// Walks through the layers at one position, attention by attention.
+class StreamWriters::Recorder {
+public:
+    Recorder(StreamWriters& to, bool sources, cpu::CpuDense& cpu, const Progress& cancel)
+        : to_(to), sources_(sources), cpu_(cpu), cancel_(cancel),
+          inputs_(up_to(to.run_.inputs(), to.position_)),
+          pass_(to.run_.model(), inputs_, to.run_.edits(), to.position_) {
+        pass_.watch([this](checkpoint::AttentionPlace, TensorId id, const Tensor& tensor) {
+            seen_.insert_or_assign(id, Tensor(tensor.shape(), tensor.values()));
+        });
+    }
+
+    TensorPtr embed() {
+        seen_.clear();
+        const TensorPtr x = pass_.embed(cpu_);
+        const Tensor& words = seen_.at(TensorId::embedding);
+        to_.add({{.kind = Kind::embedding}}, words);
+        Tensor sum = copy_of(words);
+        if (const auto position = seen_.find(TensorId::position); position != seen_.end()) {
+            to_.add({{.kind = Kind::position}}, position->second);
+            std::ranges::transform(sum.values(), position->second.values(), sum.data(), std::plus<>());
+        }
+        if (model().architecture().embedding_norm)
+            to_.pass_norm(sum, model().weight(WeightId::embedding_norm_weight),
+                          model().weight(WeightId::embedding_norm_bias), {.kind = Kind::embedding_norm_bias});
+        return x;
+    }
+
+    TensorPtr step(std::int64_t n) {
+        seen_.clear();
+        const checkpoint::AttentionPlace place = attention_place(model().architecture(), n);
+        const Problem whole = to_.run_.problem(n);
+        const auto x = std::make_shared<const Tensor>(Shape{1, 1, model().architecture().D},
+                                                      row_of(*to_.run_.stream(n), to_.position_));
+        const TensorPtr left = pass_.step(
+            cpu_, n, x, whole.x_kv,
+            [&](std::int64_t, Problem problem) { return attend(place, std::move(problem), whole); }, cancel_);
+        finish(n, place);
+        return left;
+    }
+
+private:
+    const checkpoint::Model& model() const { return to_.run_.model(); }
+    const Tensor* seen(TensorId id) const {
+        const auto found = seen_.find(id);
+        return found == seen_.end() ? nullptr : &found->second;
+    }
+
+    /// What the heads add to the stream, before a norm of the branch: b_O in the last row.
+    TensorPtr attend(checkpoint::AttentionPlace place, Problem problem, const Problem& whole) {
+        const Dims& d = problem.dims;
+        Heads heads{.problem = std::move(problem),
+                    .weights = to_.run_.weights(attention_number(model().architecture(), place)),
+                    .values = nullptr};
+        heads.values = values_of(heads.problem, whole.cross() ? *whole.x_kv : *whole.x, cpu_, cancel_);
+        const TensorPtr& b_O = heads.problem.weights.b_O;
+        Tensor rows(Shape{d.H + (b_O == nullptr ? 0 : 1), d.D});
+        Eigen::Map<RowMajor> all(rows.data(), rows.shape()[0], d.D);
+        std::vector<Writer> writers;
+        for (std::int64_t h = 0; h < d.H; ++h) {
+            all.row(h) = heads.problem.gain(h) *
+                         (weights_of(*heads.weights, h, to_.position_) *
+                          values_of_head(*heads.values, heads.problem.dims, h)) *
+                         rows_of_output_weights(heads.problem, h);
+            writers.push_back({Kind::head, place.stack, place.layer, h});
+        }
+        if (b_O != nullptr) {
+            all.row(d.H) = RowVector(b_O->data(), d.D);
+            writers.push_back({Kind::output_bias, place.stack, place.layer, -1});
+        }
+        auto output = std::make_shared<Tensor>(Shape{1, 1, d.D});
+        Eigen::Map<Eigen::RowVectorXf>(output->data(), d.D) = all.colwise().sum();
+        written_ = {std::move(writers), std::move(rows)};
+        heads_ = std::move(heads);
+        return output;
+    }
+
+    /// Lists what step() made, in its order.
+    void finish(std::int64_t n, checkpoint::AttentionPlace place) {
+        const checkpoint::Architecture& a = model().architecture();
+        const checkpoint::WeightSet weights =
+            with_edits(model().layer(n), checkpoint::edits_of(to_.run_.edits(), n));
+        const auto branch = [&](TensorId raw, WeightId weight) {
+            return a.norms.after_branch ? std::optional(FrozenNorm(seen_.at(raw).values(), a.norm,
+                                                                   weights[weight], a.norm_eps))
+                                        : std::nullopt;
+        };
+        to_.add(written_.first, *written_.second, branch(TensorId::attn_raw, WeightId::norm1_after_weight));
+        if (sources_)
+            to_.steps_.back().heads = std::move(heads_);
+        if (a.norms.after_sum)
+            to_.pass_norm(seen_.at(TensorId::resid_mid), weights[WeightId::norm1_weight],
+                          weights[WeightId::norm1_bias], {Kind::norm1_bias, place.stack, place.layer, -1});
+        if (const Tensor* const mlp = seen(TensorId::mlp_out))
+            to_.add({{Kind::mlp, Stack::own, place.layer, -1}}, *mlp);
+        if (a.norms.after_sum && seen(TensorId::resid_out) != nullptr)
+            to_.pass_norm(seen_.at(TensorId::resid_out), weights[WeightId::norm2_weight],
+                          weights[WeightId::norm2_bias], {Kind::norm2_bias, Stack::own, place.layer, -1});
+    }
+
+    StreamWriters& to_;
+    const bool sources_;
+    cpu::CpuDense& cpu_;
+    const Progress& cancel_;
+    const checkpoint::ModelInputs inputs_;
+    checkpoint::ForwardPass pass_;
+    std::map<TensorId, Tensor> seen_;
+    std::pair<std::vector<Writer>, std::optional<Tensor>> written_;
+    std::optional<Heads> heads_;
+};
+
+StreamWriters::StreamWriters(const checkpoint::ModelRun& run, std::int64_t position, std::int64_t until,
+                             bool sources, cpu::CpuDense& cpu, const Progress& cancel)
+    : run_(run), position_(position) {
+    Recorder recorder(*this, sources, cpu, cancel);
+    TensorPtr left = recorder.embed();
+    const std::int64_t first = attention_number(run.model().architecture(), {Stack::own, 0});
+    for (std::int64_t n = first; n < until; ++n) {
+        cancel.check();
+        left = recorder.step(n);
+    }
+    stream_.assign(left->values().begin(), left->values().end());
+}
+
+void StreamWriters::add(const std::vector<Writer>& writers, const Tensor& rows,
+                        std::optional<FrozenNorm> branch) {
+    Tensor flat(Shape{std::ssize(writers), rows.shape().back(0)}, rows.values());
+    if (branch)
+        branch->apply(flat);
+    steps_.push_back(
+        {.writer = writers_.size(), .rows = std::move(flat), .norm = std::move(branch), .heads = {}});
+    writers_.insert(writers_.end(), writers.begin(), writers.end());
+}
+
+void StreamWriters::pass_norm(const Tensor& x, const TensorPtr& weight, const TensorPtr& bias,
+                              Writer of_bias) {
+    const checkpoint::Architecture& a = run_.model().architecture();
+    steps_.push_back({.writer = writers_.size(),
+                      .rows = {},
+                      .norm = FrozenNorm(x.values(), a.norm, weight, a.norm_eps),
+                      .heads = {}});
+    if (bias != nullptr)
+        add({of_bias}, *bias);
+}
+
+Tensor StreamWriters::along(const Tensor& at_end) const {
+    Tensor directions = copy_of(at_end);
+    const std::int64_t D = directions.shape()[0], k = directions.shape()[1];
+    Tensor out(Shape{std::ssize(writers_), k});
+    for (auto step = steps_.rbegin(); step != steps_.rend(); ++step)
+        if (step->rows) {
+            const std::int64_t count = step->rows->shape()[0];
+            Eigen::Map<RowMajor>(out.data() + out.offset(static_cast<std::int64_t>(step->writer), 0), count,
+                                 k) = (Rows(step->rows->data(), count, D).cast<double>() *
+                                       Rows(directions.data(), D, k).cast<double>())
+                                          .cast<float>();
+        } else {
+            step->norm->turn_back(directions);
+        }
+    return out;
+}
+
+std::vector<std::vector<float>> StreamWriters::by_source(const Tensor& at_end) const {
+    Tensor direction = copy_of(at_end);
+    std::vector<std::vector<float>> parts(writers_.size());
+    for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
+        if (!step->rows) {
+            step->norm->turn_back(direction);
+            continue;
+        }
+        if (!step->heads)
+            continue;
+        Tensor written = copy_of(direction);
+        if (step->norm)
+            step->norm->turn_back(written);
+        const Eigen::Map<const Eigen::VectorXf> towards(written.data(), written.count());
+        const Problem& problem = step->heads->problem;
+        for (std::int64_t h = 0; h < problem.dims.H; ++h) {
+            const Eigen::VectorXf each = values_of_head(*step->heads->values, problem.dims, h) *
+                                         (rows_of_output_weights(problem, h) * towards);
+            std::vector<float>& of_head = parts[step->writer + static_cast<std::size_t>(h)];
+            of_head.resize(static_cast<std::size_t>(each.size()));
+            Eigen::Map<Eigen::RowVectorXf>(of_head.data(), each.size()) =
+                problem.gain(h) *
+                weights_of(*step->heads->weights, h, position_).cwiseProduct(each.transpose());
+        }
+    }
+    return parts;
+}
+
+} // namespace headscope::analysis

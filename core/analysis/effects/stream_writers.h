@@ -1,0 +1,83 @@
+#pragma once
+
+#include "core/analysis/effects/frozen_norm.h"
+#include "core/checkpoint/run/model_run.h"
+#include "core/engine/cpu/dense.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headscope::analysis {
+
+/// Who adds a vector to the residual stream.
+struct Writer {
+    enum class Kind : std::uint8_t {
+        embedding,   ///< words and token types
+        position,    ///< a learned or computed table of positions
+        head,        ///< its rows of W_O times its output, gain included
+        output_bias, ///< b_O
+        mlp,
+        embedding_norm_bias,
+        norm1_bias, ///< of norms that stand on the stream, or before a score
+        norm2_bias,
+        final_norm_bias,
+        head_bias,      ///< what the language-model head adds to a logit whatever it reads
+        projection_bias ///< b_Q and b_K of a score
+    };
+    Kind kind{};
+    checkpoint::Stack stack = checkpoint::Stack::own; ///< of the attention
+    std::int64_t layer = -1, head = -1;               ///< -1: it has none
+    bool operator==(const Writer&) const = default;
+    /// "embedding", "L0H3", "L0 mlp", "L0 b_O", "final norm bias"; of a cross-attention "cross L0H3".
+    std::string name() const;
+};
+
+/// The vectors whose sum the residual stream is at one position, up to some attention or to the end. A norm
+/// that stands on the stream, or between a branch and the stream, has the scale that it had in the run, so
+/// that every vector passes it alone. May not outlive the run; one thread at a time.
+class StreamWriters {
+public:
+    /// Up to what attention `until` reads before its norm (see stacks.h), or with attention_count up to what
+    /// leaves the last layer, before the final norm. position: in [0, T). sources: whether by_source will be
+    /// asked, for which the values of every layer are kept. Throws Error(cancelled), and what
+    /// ModelRun::problem throws.
+    StreamWriters(const checkpoint::ModelRun& run, std::int64_t position, std::int64_t until, bool sources,
+                  cpu::CpuDense& cpu, const Progress& cancel);
+
+    const std::vector<Writer>& writers() const { return writers_; }
+    /// The D numbers of the stream.
+    const std::vector<float>& stream() const { return stream_; }
+    /// (writers, k): what each one's vector gives along each of the directions, (D, k), at the end.
+    Tensor along(const Tensor& directions) const;
+    /// For every writer that is a head the Tk parts of its number along one direction (D, 1), by the token
+    /// that it reads from (Elhage et al. 2021: the sum over j of A[i,j] v_j W_O); nothing for other writers.
+    std::vector<std::vector<float>> by_source(const Tensor& direction) const;
+
+private:
+    /// An attention at this position.
+    struct Heads {
+        Problem problem;   ///< its W_O, its gains and its sizes
+        TensorPtr weights; ///< (1, H, Tq, Tk)
+        TensorPtr values;  ///< (1, Tk, Hkv dv)
+    };
+    /// Vectors that are added, or a norm that all vectors before it pass.
+    struct Step {
+        std::size_t writer = 0;         ///< of the first row
+        std::optional<Tensor> rows;     ///< (writers, D)
+        std::optional<FrozenNorm> norm; ///< with rows: what stood between the branch and the stream
+        std::optional<Heads> heads;     ///< whose the first H rows are
+    };
+    class Recorder;
+    void add(const std::vector<Writer>& writers, const Tensor& rows, std::optional<FrozenNorm> branch = {});
+    void pass_norm(const Tensor& x, const TensorPtr& weight, const TensorPtr& bias, Writer of_bias);
+
+    const checkpoint::ModelRun& run_;
+    std::int64_t position_;
+    std::vector<Writer> writers_;
+    std::vector<Step> steps_;
+    std::vector<float> stream_;
+};
+
+} // namespace headscope::analysis

@@ -1,0 +1,76 @@
+#include "core/analysis/effects/vocabulary_circuit.h"
+
+#include "core/analysis/effects/rows.h"
+#include "core/base/error.h"
+#include "core/checkpoint/model/stacks.h"
+#include "core/engine/cpu/dense.h"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <string>
+
+namespace headscope::analysis {
+
+namespace {
+
+using checkpoint::WeightId;
+using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Rows = Eigen::Map<const RowMajor>;
+
+Rows whole(const TensorPtr& tensor) {
+    return {tensor->data(), tensor->shape()[0], tensor->shape()[1]};
+}
+
+Tensor as_row(const Eigen::RowVectorXf& numbers) {
+    return {Shape{1, 1, numbers.size()}, std::span(numbers.data(), static_cast<std::size_t>(numbers.size()))};
+}
+
+/// The `top` entries that come first, in order.
+template<class First>
+std::vector<CircuitToken> extreme(std::span<const float> values, std::size_t top, const First& first) {
+    std::vector<std::int64_t> ids(values.size());
+    std::iota(ids.begin(), ids.end(), std::int64_t{0});
+    const auto value = [&](std::int64_t id) { return values[static_cast<std::size_t>(id)]; };
+    const auto end = ids.begin() + static_cast<std::ptrdiff_t>(std::min(top, ids.size()));
+    std::partial_sort(ids.begin(), end, ids.end(), [&](std::int64_t a, std::int64_t b) {
+        return value(a) == value(b) ? a < b : first(value(a), value(b));
+    });
+    std::vector<CircuitToken> out;
+    for (auto id = ids.begin(); id != end; ++id)
+        out.push_back({*id, static_cast<double>(value(*id))});
+    return out;
+}
+
+} // namespace
+
+VocabularyCircuit vocabulary_circuit(const checkpoint::Model& model, const checkpoint::ModelEdits& edits,
+                                     std::int64_t n, std::int64_t head, std::int64_t token, std::size_t top,
+                                     const Progress& cancel) {
+    const checkpoint::Architecture& a = model.architecture();
+    if (!model.has_head())
+        fail_input(model.path() + " has no language-model head, which the circuit needs; open a checkpoint "
+                                  "that was saved with its head");
+    require_number(n, attention_count(a), "layer");
+    require_number(head, a.H, "head");
+    require_number(token, a.vocab, "token");
+    const checkpoint::WeightSet w = with_edits(model.layer(n), checkpoint::edits_of(edits, n));
+    const std::int64_t dk = a.dk, kv = head / (a.H / a.Hkv);
+    const TensorPtr words = model.weight(WeightId::word_table), out = model.weight(WeightId::output_table);
+    const Eigen::RowVectorXf e = static_cast<float>(a.embedding_scale) * whole(words).row(token);
+    const Eigen::RowVectorXf written = (e * whole(w[WeightId::W_V]).middleCols(kv * dk, dk)) *
+                                       whole(w[WeightId::W_O]).middleRows(head * dk, dk);
+    const Eigen::RowVectorXf wanted =
+        (e * whole(w[WeightId::W_Q]).middleCols(head * dk, dk)) *
+        whole(w[WeightId::W_K]).middleCols(kv * dk, dk).transpose() *
+        static_cast<float>(a.embedding_scale / std::sqrt(static_cast<double>(dk)));
+    cpu::CpuDense cpu;
+    const auto writes = cpu.multiply_by_rows(as_row(written), *out, nullptr, cancel);
+    const auto keys = cpu.multiply_by_rows(as_row(wanted), *words, nullptr, cancel);
+    return {extreme(writes->values(), top, std::greater<>()), extreme(writes->values(), top, std::less<>()),
+            extreme(keys->values(), top, std::greater<>())};
+}
+
+} // namespace headscope::analysis

@@ -1,0 +1,104 @@
+#include "core/analysis/effects/logit_attribution.h"
+#include "core/analysis/effects/score_terms.h"
+#include "core/checkpoint/model/text_model.h"
+#include "core/engine/engine.h"
+#include "tests/catch.h"
+#include "tests/test_data.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+
+using namespace headscope;
+using namespace headscope::analysis;
+
+namespace {
+
+/// Every checkpoint of the tests that has a head, with a run over some ids.
+template<class Check>
+void for_every_model(const Check& check) {
+    int checked = 0;
+    for (const auto& folder : std::filesystem::directory_iterator(test_data("/models"))) {
+        if (!std::filesystem::exists(folder.path() / "config.json"))
+            continue;
+        const auto model =
+            std::make_shared<const checkpoint::Model>(checkpoint::Model::open(folder.path().string()));
+        if (!model->problem().empty() || !model->has_head())
+            continue;
+        CAPTURE(folder.path().filename().string());
+        checkpoint::ModelInputs inputs;
+        inputs.ids = {3, 7, 5, 11, 2, 9};
+        inputs.T = 6;
+        if (model->encoder() != nullptr)
+            inputs.source = {inputs};
+        Progress progress;
+        check(*checkpoint::ModelRun::compute(model, inputs, {}, nullptr, {}, progress));
+        ++checked;
+    }
+    CHECK(checked >= 20);
+}
+
+} // namespace
+
+TEST_CASE("the parts of a logit add up to the logit, in every family", "[attribution]") {
+    for_every_model([](const checkpoint::ModelRun& run) {
+        const Tensor& logits = *run.logits();
+        const auto logit = [&](std::int64_t position, std::int64_t id) {
+            return static_cast<double>(logits.at(0, position, id));
+        };
+        const double cap = run.model().architecture().logit_cap;
+        for (const std::int64_t position : {0, 3, 5}) {
+            const std::span<const float> row =
+                logits.values().subspan(static_cast<std::size_t>(logits.offset(0, position, 0)),
+                                        static_cast<std::size_t>(logits.shape()[2]));
+            const double mean =
+                std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(row.size());
+            using From = LogitQuestion::From;
+            for (const auto& [from, less] :
+                 {std::pair(From::zero, 0.0), {From::token, logit(position, 8)}, {From::mean, mean}}) {
+                const LogitAttribution all = logit_attribution(
+                    run, {.position = position, .token = 4, .from = from, .against = 8, .sources = true},
+                    Progress());
+                const double sum = sum_of_parts(all, [](const Writer&) { return true; });
+                CHECK(sum == Approx(all.logit).margin(1e-4));
+                CHECK(all.capped == Approx(logit(position, 4) - less).margin(1e-4));
+                if (cap == 0.0)
+                    CHECK(all.logit == Approx(all.capped).margin(1e-9));
+                for (const LogitPart& part : all.parts) {
+                    CHECK(part.sources.empty() == (part.writer.kind != Writer::Kind::head));
+                    if (!part.sources.empty())
+                        CHECK(std::accumulate(part.sources.begin(), part.sources.end(), 0.0) ==
+                              Approx(part.value).margin(1e-4));
+                }
+            }
+        }
+    });
+}
+
+TEST_CASE("writers of a query and a key, and pairs of their numbers, add up to the score, in every family",
+          "[attribution]") {
+    const auto engine = engine::make_engine("cpu");
+    for_every_model([&](const checkpoint::ModelRun& run) {
+        const checkpoint::Architecture& a = run.model().architecture();
+        for (const std::int64_t layer : {std::int64_t{0}, a.layers - 1}) {
+            const std::int64_t n = attention_number(a, {checkpoint::Stack::own, layer});
+            const Problem problem = run.problem(n);
+            const Trace trace = engine->run(problem);
+            for (const std::int64_t h : {std::int64_t{0}, a.H - 1}) {
+                const ScoreTerms all = score_terms(run, {n, h, 5, 2}, Progress());
+                const auto scaled = static_cast<double>(trace.stage(TensorId::scaled)->at(0, h, 5, 2));
+                CHECK(all.capped == Approx(scaled).epsilon(1e-4).margin(1e-5));
+                const auto values = all.terms.values();
+                CHECK(std::accumulate(values.begin(), values.end(), 0.0) ==
+                      Approx(all.scaled).epsilon(1e-4).margin(1e-5));
+                CHECK(all.pairs.empty() == !problem.rotary.has_value());
+                if (!all.pairs.empty())
+                    CHECK(std::accumulate(all.pairs.begin(), all.pairs.end(), 0.0,
+                                          [](double sum, const RotationPair& pair) {
+                                              return sum + pair.turned;
+                                          }) == Approx(all.scaled).epsilon(1e-4).margin(1e-5));
+                CHECK(std::ssize(all.writers) == all.terms.shape()[0]);
+            }
+        }
+    });
+}

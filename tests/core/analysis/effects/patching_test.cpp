@@ -1,0 +1,76 @@
+#include "core/analysis/effects/patching.h"
+#include "core/checkpoint/files/packaged_models.h"
+#include "core/checkpoint/model/text_model.h"
+#include "tests/catch.h"
+#include "tests/test_data.h"
+
+using namespace headscope;
+using namespace headscope::analysis;
+using Catch::Matchers::Contains;
+
+namespace {
+
+checkpoint::ModelRunPtr run_ids(const std::shared_ptr<const checkpoint::Model>& model,
+                                std::vector<std::int64_t> ids) {
+    checkpoint::ModelInputs inputs;
+    inputs.T = std::ssize(ids);
+    inputs.ids = std::move(ids);
+    Progress progress;
+    return checkpoint::ModelRun::compute(model, inputs, {}, nullptr, {}, progress);
+}
+
+std::shared_ptr<const checkpoint::Model> open(const std::string& name) {
+    return std::make_shared<const checkpoint::Model>(checkpoint::Model::open(test_data("/models/") + name));
+}
+
+double difference(const checkpoint::ModelRun& run, std::int64_t position) {
+    const TensorPtr logits = run.logits();
+    return static_cast<double>(logits->at(0, position, 4)) - static_cast<double>(logits->at(0, position, 8));
+}
+
+} // namespace
+
+TEST_CASE("patching both ends of the residual stream brings the whole answer back, in every causal family",
+          "[patching]") {
+    for (const char* name : {"gpt2_tiny", "gpt_neox_tiny", "llama_tiny_tied", "gemma2_tiny", "olmo2_tiny",
+                             "bloom_tiny", "phi_tiny", "opt_tiny", "gpt_oss_tiny", "qwen3_tiny"}) {
+        CAPTURE(name);
+        const auto model = open(name);
+        const auto clean = run_ids(model, {3, 7, 5, 11, 2, 9}),
+                   corrupted = run_ids(model, {3, 7, 6, 11, 2, 9});
+        Progress progress;
+        Patching patching(clean, corrupted, {.answer = 4, .against = 8, .position = 5}, progress);
+        CHECK(patching.clean() == Approx(difference(*clean, 5)).margin(1e-4));
+        CHECK(patching.corrupted() == Approx(difference(*corrupted, 5)).margin(1e-4));
+        const auto recovered = [&](PatchKind kind, std::int64_t row, std::int64_t column) {
+            return patching.recovered(patching.patched(kind, row, column, progress));
+        };
+        const std::int64_t layers = model->architecture().layers;
+        CHECK(patching.rows(PatchKind::residual) == layers + 1);
+        CHECK(recovered(PatchKind::residual, 0, 2) == Approx(1.0).margin(1e-4));
+        CHECK(recovered(PatchKind::residual, layers, 5) == Approx(1.0).margin(1e-6));
+        CHECK(recovered(PatchKind::residual, layers, 4) == 0.0);
+        CHECK(patching.same(PatchKind::residual, 0, 1));
+        CHECK(recovered(PatchKind::residual, 0, 1) == 0.0);
+        // Queries, keys and values of a head all together are its output.
+        CHECK(patching.rows(PatchKind::head) == layers);
+        CHECK(patching.columns(PatchKind::head) == model->architecture().H);
+    }
+}
+
+TEST_CASE("what cannot be patched is said in a sentence", "[patching]") {
+    Progress progress;
+    const auto gpt2 = open("gpt2_tiny");
+    const auto clean = run_ids(gpt2, {3, 7, 5});
+    CHECK_THROWS_WITH(
+        Patching(clean, run_ids(gpt2, {3, 7, 6, 1}), {4, 8, 2}, progress),
+        Contains("the clean prompt has 3 tokens and the corrupted one 4; they part at token 2"));
+    CHECK_THROWS_WITH(Patching(clean, clean, {4, 8, 2}, progress), Contains("nothing to recover"));
+    CHECK_THROWS_WITH(Patching(clean, run_ids(gpt2, {3, 7, 6}), {4, 8, 3}, progress),
+                      Contains("there is no position 3"));
+    const auto bert = open("bert_tiny");
+    CHECK_THROWS_WITH(Patching(run_ids(bert, {3, 7}), run_ids(bert, {3, 8}), {4, 8, 1}, progress),
+                      Contains("from those before it"));
+    Patching patching(clean, run_ids(gpt2, {3, 7, 6}), {4, 8, 2}, progress);
+    CHECK_THROWS_WITH(patching.path({1, 0}, {1, 0}, {}, progress), Contains("must be in an earlier layer"));
+}
