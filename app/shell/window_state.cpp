@@ -1,12 +1,13 @@
 #include "app/shell/window_state.h"
 
+#include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/base/user_folders.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <fstream>
 #include <string>
 
 namespace headscope::app {
@@ -17,8 +18,12 @@ std::filesystem::path window_state_path() {
 }
 
 WindowState read_window_state(const std::filesystem::path& path) {
-    std::ifstream file(path);
-    const auto json = nlohmann::json::parse(file, nullptr, false);
+    nlohmann::json json;
+    try {
+        json = parse_json(read_file(path.string()), path.string());
+    } catch (const Error&) {
+        return {}; // the window opens at its usual size
+    }
     if (!json.is_object())
         return {};
     WindowState state;

@@ -1,8 +1,10 @@
 #include "app/state/preferences.h"
 
-#include <nlohmann/json.hpp>
+#include "core/base/error.h"
+#include "core/base/json.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 namespace headscope::app {
 
@@ -45,7 +47,12 @@ std::string preferences_json(const ViewState& view) {
 }
 
 void read_preferences(const std::string& text, ViewState& view) {
-    const auto json = nlohmann::json::parse(text, nullptr, false);
+    nlohmann::json json;
+    try {
+        json = parse_json(text, "the preferences");
+    } catch (const Error&) {
+        return; // the window looks as it does at first
+    }
     if (!json.is_object())
         return;
     read_bool(json, "dark", view.dark);

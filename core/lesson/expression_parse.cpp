@@ -1,5 +1,6 @@
 #include "core/base/error.h"
 #include "core/lesson/expression_node.h"
+#include "core/text/plain_text.h"
 
 #include <algorithm>
 #include <array>
@@ -12,6 +13,9 @@ namespace {
 
 using Kind = Expression::Node::Kind;
 
+/// The tree is never deeper than this, so whatever walks it recursively has room on its stack.
+constexpr int most_parts = 200;
+
 /// A recursive descent parser with one function per precedence level.
 class Parser {
 public:
@@ -21,13 +25,19 @@ public:
         ExpressionNode node = any();
         skip();
         if (at_ < text_.size())
-            fail("something is left over from \"" + std::string(text_.substr(at_)) + "\" on");
+            fail("something is left over from \"" + text::plain_beginning(text_.substr(at_)) + "\" on");
         return node;
     }
 
 private:
     [[noreturn]] void fail(const std::string& why) const {
-        fail_input("the expression \"" + std::string(text_) + "\" cannot be read: " + why);
+        fail_input("the expression \"" + text::plain_beginning(text_) + "\" cannot be read: " + why);
+    }
+
+    void count_part() {
+        if (++parts_ > most_parts)
+            fail("it has more than " + std::to_string(most_parts) +
+                 " operators, brackets and functions; shorten it");
     }
 
     void skip() {
@@ -65,6 +75,7 @@ private:
             const auto sign = std::ranges::find_if(signs, [this](std::string_view s) { return take(s); });
             if (sign == signs.end())
                 return left;
+            count_part();
             left = operation(Kind::binary, *sign, {left, next()});
         }
     }
@@ -76,9 +87,10 @@ private:
         return chain(std::array<std::string_view, 1>{"and"}, [this] { return negation(); });
     }
     ExpressionNode negation() {
-        if (take("not"))
-            return operation(Kind::unary, "not", {negation()});
-        return comparison();
+        if (!take("not"))
+            return comparison();
+        count_part();
+        return operation(Kind::unary, "not", {negation()});
     }
     ExpressionNode comparison() {
         return chain(std::array<std::string_view, 6>{"<=", ">=", "!=", "<", ">", "="},
@@ -91,13 +103,17 @@ private:
         return chain(std::array<std::string_view, 2>{"*", "/"}, [this] { return sign(); });
     }
     ExpressionNode sign() {
-        if (take("-"))
-            return operation(Kind::unary, "-", {sign()});
-        return power();
+        if (!take("-"))
+            return power();
+        count_part();
+        return operation(Kind::unary, "-", {sign()});
     }
     ExpressionNode power() {
         ExpressionNode base = single();
-        return take("^") ? operation(Kind::binary, "^", {base, sign()}) : base;
+        if (!take("^"))
+            return base;
+        count_part();
+        return operation(Kind::binary, "^", {base, sign()});
     }
 
     ExpressionNode single() {
@@ -105,6 +121,7 @@ private:
         if (at_ >= text_.size())
             fail("it ends where a number, a name or a cell should stand");
         if (take("(")) {
+            count_part();
             ExpressionNode inner = any();
             if (!take(")"))
                 fail("a bracket is not closed");
@@ -136,7 +153,7 @@ private:
         const auto [end, fault] =
             std::from_chars(text_.data() + at_, text_.data() + text_.size(), node->number);
         if (fault != std::errc())
-            fail("\"" + std::string(text_.substr(at_)) + "\" is no number");
+            fail("\"" + text::plain_beginning(text_.substr(at_)) + "\" is no number");
         at_ = static_cast<std::size_t>(end - text_.data());
         return node;
     }
@@ -166,6 +183,7 @@ private:
         const std::size_t begin = at_;
         node->text = word();
         if (take("(")) {
+            count_part();
             node->kind = Kind::call;
             if (!take(")"))
                 do
@@ -197,6 +215,7 @@ private:
 
     std::string_view text_;
     std::size_t at_ = 0;
+    int parts_ = 0; ///< operators, brackets and calls so far
 };
 
 void collect(const Expression::Node& node, std::vector<Target>& targets) {

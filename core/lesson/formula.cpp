@@ -1,6 +1,7 @@
 #include "core/lesson/formula.h"
 
 #include "core/base/error.h"
+#include "core/text/plain_text.h"
 
 #include <cctype>
 #include <map>
@@ -23,6 +24,8 @@ const std::map<std::string_view, std::string_view>& symbols() {
     return table;
 }
 
+constexpr int most_levels = 32; ///< of braces, fractions, roots and brackets in each other
+
 class FormulaReader {
 public:
     explicit FormulaReader(std::string_view text) : text_(text) {}
@@ -36,7 +39,7 @@ public:
 
 private:
     [[noreturn]] void fail(const std::string& why) const {
-        fail_input("the formula \"" + std::string(text_) + "\" cannot be read: " + why);
+        fail_input("the formula \"" + text::plain_beginning(text_) + "\" cannot be read: " + why);
     }
 
     void skip() {
@@ -88,7 +91,16 @@ private:
         return single();
     }
 
+    /// One level deeper: every recursion of the reader goes through here.
     Formula single() {
+        if (++levels_ > most_levels)
+            fail("it is nested more than " + std::to_string(most_levels) + " levels deep; flatten it");
+        Formula found = part();
+        --levels_;
+        return found;
+    }
+
+    Formula part() {
         skip();
         if (at_ >= text_.size())
             fail("it ends where something should stand");
@@ -169,7 +181,7 @@ private:
             return matrix();
         const auto known = symbols().find(name);
         if (known == symbols().end())
-            fail("\\" + std::string(name) + " is not known");
+            fail("\\" + text::plain_beginning(name) + " is not known");
         return {.kind = Formula::Kind::text, .text = std::string(known->second), .parts = {}, .columns = 0};
     }
 
@@ -224,6 +236,7 @@ private:
 
     std::string_view text_;
     std::size_t at_ = 0;
+    int levels_ = 0;
 };
 
 } // namespace

@@ -15,6 +15,8 @@ namespace {
 constexpr std::string_view opens = "{{", closes = "}}";
 constexpr std::string_view mark_begin = "\xEE\x80\x80", mark_end = "\xEE\x80\x81";
 
+constexpr std::size_t most_quotations = 16; ///< in each other
+
 std::string_view trimmed(std::string_view text) {
     const auto first = text.find_first_not_of(" \t\n");
     return first == std::string_view::npos ? std::string_view{}
@@ -105,14 +107,23 @@ public:
         parser.text = [](MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size, void* self) {
             return static_cast<MarkdownReader*>(self)->words(type, {text, size});
         };
-        if (md_parse(text_.data(), static_cast<MD_SIZE>(text_.size()), &parser, this) != 0)
+        const int result = md_parse(text_.data(), static_cast<MD_SIZE>(text_.size()), &parser, this);
+        if (result != 0 && result != stopped)
             faults_.push_back({first_line_, "the text cannot be read as Markdown"});
     }
 
 private:
+    static constexpr int stopped = 1; ///< the reading, for a fault that is listed
+
     int enter(MD_BLOCKTYPE type, void* detail) {
         switch (type) {
         case MD_BLOCK_QUOTE:
+            if (callouts_.size() == most_quotations) {
+                faults_.push_back({first_line_ + static_cast<int>(counted_),
+                                   "quotations stand more than " + std::to_string(most_quotations) +
+                                       " deep in each other; take some of the > away"});
+                return stopped;
+            }
             callouts_.emplace_back();
             break;
         case MD_BLOCK_UL:
@@ -271,6 +282,8 @@ private:
             if (mark == std::string_view::npos)
                 break;
             const auto end = text.find(mark_end, mark);
+            if (end == std::string_view::npos) // the text has this character of its own
+                break;
             std::size_t index = 0;
             std::from_chars(text.data() + mark + mark_begin.size(), text.data() + end, index);
             if (index < values_.size() && values_[index])

@@ -1,5 +1,6 @@
 #include "core/text/plain_text.h"
 
+#include <algorithm>
 #include <utf8proc.h>
 
 namespace headscope::text {
@@ -19,6 +20,16 @@ std::string plain_text(std::string_view text) {
         text.remove_prefix(length);
     }
     return out;
+}
+
+std::string plain_beginning(std::string_view text) {
+    std::size_t shown = std::min<std::size_t>(text.size(), 120);
+    while (shown < text.size() && shown > 0 && (static_cast<unsigned char>(text[shown]) & 0xC0U) == 0x80U)
+        --shown; // a character is never cut
+    std::string beginning(text.substr(0, shown));
+    std::ranges::replace_if(
+        beginning, [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
+    return plain_text(beginning) + (shown < text.size() ? "..." : "");
 }
 
 } // namespace headscope::text

@@ -9,4 +9,8 @@ namespace headscope::text {
 /// of byte-level vocabularies may be halves of characters.
 std::string plain_text(std::string_view text);
 
+/// The first 120 bytes of a text as plain text, with blanks for the ends of lines and "..." where it goes on:
+/// for messages that quote a text of any length.
+std::string plain_beginning(std::string_view text);
+
 } // namespace headscope::text

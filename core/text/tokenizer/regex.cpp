@@ -1,6 +1,7 @@
 #include "core/text/tokenizer/regex.h"
 
 #include "core/base/error.h"
+#include "core/text/plain_text.h"
 #include "core/text/tokenizer/unicode.h"
 
 #include <algorithm>
@@ -17,6 +18,9 @@ namespace {
 /// bytes.
 constexpr std::size_t most_steps = 5'000'000, most_steps_to_match = 50'000'000, most_entries = 1'000'000,
                       more_for_each_byte = 4;
+
+/// Of brackets in each other. Oniguruma reads and compiles them by recursion.
+constexpr unsigned most_levels = 250;
 
 template<auto release>
 struct Release {
@@ -39,6 +43,7 @@ void start_library() {
         OnigEncoding encoding = ONIG_ENCODING_UTF8;
         onig_initialize(&encoding, 1);
         onig_set_subexp_call_limit_in_search(most_steps);
+        onig_set_parse_depth_limit(most_levels);
         return true;
     }();
     static_cast<void>(started);
@@ -82,7 +87,7 @@ Regex::Regex(std::string_view pattern, std::string place) : place_(std::move(pla
                                ONIG_SYNTAX_ONIGURUMA, &info);
     if (error != ONIG_NORMAL)
         fail_input(place_ + " is no regular expression that can be read: " + message_of(error, &info) +
-                   " in " + std::string(pattern) + "; correct it");
+                   " in " + plain_beginning(pattern) + "; correct it");
     const auto code = std::make_shared<Code>();
     code->program.reset(program);
     code_ = code;

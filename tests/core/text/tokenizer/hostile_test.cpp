@@ -92,6 +92,23 @@ TEST_CASE("a text that is no UTF-8 and a pattern without end are refused", "[tok
                Contains("here"));
 }
 
+TEST_CASE("a pattern nested without end is refused", "[tokenizer]") {
+    for (const std::string open : {"(", "(?:", "(?=", "(?>", "(?i:", "(?:a|", "(?:b+", "[^[", "(?<n>"})
+        for (const int levels : {1000, 4000, 100'000}) {
+            std::string pattern;
+            for (int level = 0; level < levels; ++level)
+                pattern += open;
+            pattern += 'a';
+            for (int level = 0; level < levels; ++level)
+                pattern += open.starts_with('[') ? "]]" : ")";
+            const std::string sentence =
+                input_error([&] { Regex(pattern, "here").find_all(std::string(50, 'a')); });
+            INFO(open << ' ' << levels);
+            CHECK_THAT(sentence, Contains("here"));
+            CHECK(sentence.size() < 400);
+        }
+}
+
 TEST_CASE("a long run of blanks takes no more steps and no more memory than a pattern may", "[tokenizer]") {
     constexpr const char* llama3 =
         R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";

@@ -1,0 +1,79 @@
+#include "core/base/file.h"
+#include "tests/app/cli/run_program.h"
+#include "tests/catch.h"
+#include "tests/temporary_folder.h"
+
+#include <utility>
+
+using namespace headscope;
+using Catch::Matchers::Contains;
+using headscope::test::ProgramRun;
+using headscope::test::run_program;
+using headscope::test::TemporaryFolder;
+
+namespace {
+
+const std::string front =
+    "---\nid: deep\ntitle: T\nminutes: 1\ndifficulty: beginner\n---\n## S\n\n"; // 8 lines
+const std::string quiz = "\n```quiz\nquestion: Q\nchoices:\n- {text: a, why: b, right: true}\n"
+                         "- {text: c, why: d}\n- {text: e, why: f}\n```\n";
+
+std::string repeated(const std::string& part, int times) {
+    std::string out;
+    for (int n = 0; n < times; ++n)
+        out += part;
+    return out;
+}
+
+std::string live(const std::string& expression) {
+    return front + "Words {{" + expression + "}} more.\n" + quiz;
+}
+
+std::string formula(const std::string& tex) {
+    return front + "Words.\n\n```formula\n" + tex + "\n```\n" + quiz;
+}
+
+/// A lesson that stops the program when it is read without limits, and a part of what is said of it.
+std::vector<std::pair<std::string, std::string>> deep_lessons() {
+    constexpr int many = 100'000;
+    const std::string parts = "more than 200 operators, brackets and functions", levels = "32 levels";
+    return {{live(repeated("(", many)), parts},
+            {live(repeated("(", many) + "1" + repeated(")", many)), parts},
+            {live(repeated("sum(", many)), parts},
+            {live(repeated("not ", many) + "1"), parts},
+            {live(repeated("-", many) + "1"), parts},
+            {live(repeated("2^", many) + "2"), parts},
+            {live("1" + repeated(" + 1", many)), parts},
+            {formula(repeated("{", many)), levels},
+            {formula(repeated("\\sqrt", many)), levels},
+            {formula(repeated("\\left(", many)), levels},
+            {formula(repeated("\\begin{matrix}", many)), levels},
+            {front + repeated(">", many) + " words\n" + quiz, "quotations stand more than 16 deep"},
+            {"---\nid: " + repeated("[", many) + "\n---\n", "has no \"id\""},
+            {"---\n" + repeated("? ", many) + "\n---\n", "is not YAML"}};
+}
+
+} // namespace
+
+TEST_CASE("a lesson nested without end is a fault of the lesson") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("deep.md");
+    for (const auto& [text, words] : deep_lessons()) {
+        write_file_atomically(path, text);
+        const ProgramRun run = run_program({"lesson", "check", path});
+        CAPTURE(text.substr(0, 200), words, run.err.substr(0, 1000));
+        CHECK(run.code == 1);
+        CHECK_THAT(run.err, Contains(words));
+        CHECK(run.err.size() < 2000);
+    }
+}
+
+TEST_CASE("a lesson that cannot be read is listed, and the others work") {
+    const TemporaryFolder folder;
+    for (int n = 0; const auto& [text, words] : deep_lessons())
+        write_file_atomically(folder.file(std::to_string(n++) + ".md"), text);
+    const ProgramRun run = run_program({"lesson", "list", "--lessons", folder.file("")});
+    CHECK(run.code == 0);
+    CHECK_THAT(run.out, Contains("/0.md: not usable") && Contains("/13.md: not usable"));
+    CHECK(run_program({"lesson", "play", "masks", "--lessons", folder.file("")}).code == 0);
+}
