@@ -4,6 +4,7 @@
 #include "core/base/file.h"
 #include "core/lesson/check.h"
 #include "core/lesson/library.h"
+#include "core/text/plain_text.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -36,22 +37,25 @@ void list(const LessonOptions& options) {
                                {"steps", lesson.steps.size()},
                                {"questions", lesson.quiz.size()}});
         }
-        std::cout << out.dump(2) << '\n';
+        std::cout << out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
         return;
     }
     for (const lesson::FoundLesson& one : found) {
         const lesson::Lesson& lesson = one.parsed.lesson;
         if (one.parsed.faults.empty())
-            std::cout << lesson.id << ": " << lesson.title << " (" << lesson.minutes << " min, "
-                      << lesson.steps.size() << " steps, " << lesson.quiz.size() << " questions)\n";
+            std::cout << text::plain_text(lesson.id + ": " + lesson.title) << " (" << lesson.minutes
+                      << " min, " << lesson.steps.size() << " steps, " << lesson.quiz.size()
+                      << " questions)\n";
         else
-            std::cout << one.path << ": not usable, see headscope lesson check " << one.path << '\n';
+            std::cout << text::plain_text(one.path + ": not usable, see headscope lesson check " + one.path)
+                      << '\n';
     }
 }
 
 [[noreturn]] void report(const std::string& path, const std::vector<lesson::LessonFault>& faults) {
     for (const lesson::LessonFault& fault : faults)
-        std::cerr << path << ':' << fault.line << ": " << fault.sentence << '\n';
+        std::cerr << text::plain_text(path + ":" + std::to_string(fault.line) + ": " + fault.sentence)
+                  << '\n';
     fail_input(path + " has " + std::to_string(faults.size()) + (faults.size() == 1 ? " fault" : " faults") +
                "; mend what is listed above");
 }
@@ -71,7 +75,7 @@ lesson::LessonTally play(const lesson::ParsedLesson& parsed, const std::string& 
 
 void check(const LessonOptions& options) {
     play(lesson::parse_lesson(read_file(options.file), options.file), options.file);
-    std::cout << options.file << ": no faults\n";
+    std::cout << text::plain_text(options.file) << ": no faults\n";
 }
 
 void play_named(const LessonOptions& options) {
@@ -93,12 +97,12 @@ void play_named(const LessonOptions& options) {
                                     {"gates", tally.gates},         {"tables", tally.tables},
                                     {"formulas", tally.formulas},   {"panels", tally.panels},
                                     {"words", tally.words}}
-                         .dump(2)
+                         .dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
                   << '\n';
         return;
     }
-    std::cout << options.name << ": played to its end: " << tally.steps << " steps, " << tally.questions
-              << " questions, " << tally.values << " live values, " << tally.quoted
+    std::cout << text::plain_text(options.name) << ": played to its end: " << tally.steps << " steps, "
+              << tally.questions << " questions, " << tally.values << " live values, " << tally.quoted
               << " quoted numbers that agree with the engine, " << tally.targets << " targets, "
               << tally.gates << " gates closed before and open after their solution, " << tally.tables
               << " tables, " << tally.formulas << " formulas, " << tally.panels << " panels, " << tally.words

@@ -15,10 +15,11 @@ enum class ErrorKind {
 };
 
 /// One sentence that names the thing, what it has, what it should have and what to do. Thrown where the fault
-/// is seen; caught once, at the job boundary or in main.
+/// is seen; caught once, at the job boundary or in main. Names from files may hold NUL, which would end
+/// what() early: U+FFFD stands in its place.
 class Error : public std::runtime_error {
 public:
-    Error(ErrorKind kind, const std::string& sentence) : std::runtime_error(sentence), kind_(kind) {}
+    Error(ErrorKind kind, const std::string& sentence);
     ErrorKind kind() const noexcept { return kind_; }
 
 private:

@@ -167,6 +167,8 @@ private:
 
     const Expression::Node& target(const Expression::Node& call, std::size_t argument) const {
         const Expression::Node& node = *call.arguments[argument];
+        if (node.kind == Kind::name && !find_tensor(node.text))
+            fail_input("there is no tensor \"" + node.text + "\"");
         if (node.kind != Kind::cells)
             fail_input(call.text + " needs cells, such as weights[0][1, :]");
         return node;

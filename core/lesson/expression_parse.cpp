@@ -199,6 +199,8 @@ private:
         if (const auto id = find_named(node->text); !id || tensor_info(*id).rank() == 0) {
             if (node->layer)
                 fail("\"" + node->text + "\" is neither a tensor nor a function of a layer");
+            if (!id && at_ < text_.size() && text_[at_] == '[')
+                fail("there is no tensor \"" + node->text + "\"");
             node->kind = Kind::name;
             return node;
         }

@@ -1,6 +1,7 @@
 #include "core/lesson/parse.h"
 
 #include "core/lesson/directives.h"
+#include "core/text/plain_text.h"
 
 #include <algorithm>
 
@@ -81,18 +82,34 @@ private:
     std::vector<LessonFault>& faults_;
 };
 
-/// Turns CR LF and CR into LF.
-std::string with_plain_lines(std::string_view text) {
-    std::string out(text);
-    std::erase(out, '\r');
+/// Takes away CR, and puts U+FFFD where a line has bytes that are no text, which messages and fonts cannot
+/// show.
+std::string with_plain_lines(std::string_view text, std::vector<LessonFault>& faults) {
+    std::string given(text), out;
+    std::erase(given, '\r');
+    int number = 1;
+    for (std::size_t begin = 0; begin < given.size(); ++number) {
+        const std::size_t end = std::min(given.find('\n', begin), given.size());
+        const std::string line = given.substr(begin, end - begin);
+        std::string without_tabs = line;
+        std::ranges::replace(without_tabs, '\t', ' ');
+        const std::string plain = text::plain_text(without_tabs);
+        if (plain != without_tabs)
+            faults.push_back(
+                {number, "the line has bytes that are no text in UTF-8; save the file as UTF-8"});
+        out += plain == without_tabs ? line : plain;
+        if (end < given.size())
+            out += '\n';
+        begin = end + 1;
+    }
     return out;
 }
 
 } // namespace
 
 ParsedLesson parse_lesson(std::string_view given, const std::string& path) {
-    const std::string text = with_plain_lines(given);
     ParsedLesson out;
+    const std::string text = with_plain_lines(given, out.faults);
     out.lesson.path = path;
     std::string_view body = text;
     int line = 1;

@@ -77,3 +77,35 @@ TEST_CASE("a lesson that cannot be read is listed, and the others work") {
     CHECK_THAT(run.out, Contains("/0.md: not usable") && Contains("/13.md: not usable"));
     CHECK(run_program({"lesson", "play", "masks", "--lessons", folder.file("")}).code == 0);
 }
+
+TEST_CASE("bytes of a lesson that are no text are a fault, and no message echoes them") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("broken.md");
+    using namespace std::string_literals;
+    write_file_atomically(path,
+                          front + "Words \xFF\xFE.\n\n```gate\nx\0y: 1\n```\n\n{{ab\0cd}} end\n"s + quiz);
+    const ProgramRun run = run_program({"lesson", "check", path});
+    CHECK(run.code == 1);
+    CHECK_THAT(run.err, Contains(":9: the line has bytes that are no text in UTF-8"));
+    CHECK_THAT(run.err, Contains(":12: the line has bytes"));
+    CHECK_THAT(run.err, Contains("\"ab\xEF\xBF\xBD"
+                                 "cd\" cannot be read"));
+    CHECK(run.err.find('\xFF') == std::string::npos);
+    CHECK(run.err.find('\0') == std::string::npos);
+}
+
+TEST_CASE("an unknown name in a lesson's expression is said to be unknown") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("names.md");
+    const auto said = [&](const std::string& expression) {
+        write_file_atomically(path, live(expression));
+        const ProgramRun run = run_program({"lesson", "check", path});
+        CHECK(run.code == 1);
+        return run.err;
+    };
+    CHECK_THAT(said("weigths[0][0, 0]"), Contains("there is no tensor \"weigths\""));
+    CHECK_THAT(said("sum(weigths[0])"), Contains("there is no tensor \"weigths\""));
+    CHECK_THAT(said("sum(weigths)"), Contains("there is no tensor \"weigths\""));
+    CHECK_THAT(said("wings"), Contains("there is no value \"wings\""));
+    CHECK_THAT(said("wings(1)"), Contains("there is no function \"wings\""));
+}
