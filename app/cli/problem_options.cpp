@@ -38,11 +38,12 @@ std::string check_device(const std::string& id) {
     return known ? "" : "unknown device " + id + ", use auto, cpu, vulkan or vulkan:N";
 }
 
-/// Reads the sentence. A file or pipe ends with a line end that is not part of the sentence.
+/// Reads the sentence, which is no book. A file or pipe ends with a line end that is not part of the
+/// sentence.
 std::string read_sentence(const std::string& sentence) {
     if (sentence != "-")
         return sentence;
-    std::string text = read_file("-");
+    std::string text = read_file("-", mebibyte);
     while (text.ends_with('\n') || text.ends_with('\r'))
         text.pop_back();
     return text;

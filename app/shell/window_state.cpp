@@ -20,7 +20,7 @@ std::filesystem::path window_state_path() {
 WindowState read_window_state(const std::filesystem::path& path) {
     nlohmann::json json;
     try {
-        json = parse_json(read_file(path.string()), path.string());
+        json = parse_json(read_file(path.string(), mebibyte), path.string());
     } catch (const Error&) {
         return {}; // the window opens at its usual size
     }

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -61,16 +62,32 @@ private:
     int descriptor_;
 };
 
-std::string read_all(int descriptor, const std::string& path) {
+[[noreturn]] void fail_size(const std::string& path, std::uint64_t most) {
+    fail_input("cannot read " + path + ": it has more than the " + std::to_string(most) +
+               " bytes that are read here; name a smaller file");
+}
+
+/// Devices such as /dev/zero never end. A terminal does, when its user says so, and /dev/null at once.
+bool is_endless(const struct stat& status, int descriptor) {
+    return S_ISBLK(status.st_mode) ||
+           (S_ISCHR(status.st_mode) && ::isatty(descriptor) == 0 && status.st_rdev != ::makedev(1, 3));
+}
+
+std::string read_all(int descriptor, const std::string& path, std::uint64_t most) {
     struct stat status {};
     std::string bytes;
     if (::fstat(descriptor, &status) == 0) {
         if (S_ISDIR(status.st_mode))
             fail_input("cannot read " + path + ": it is a folder; name a file in it");
-        if (S_ISREG(status.st_mode))
+        if (is_endless(status, descriptor))
+            fail_input("cannot read " + path + ": it is a device; name a file");
+        if (S_ISREG(status.st_mode)) {
+            if (static_cast<std::uint64_t>(status.st_size) > most)
+                fail_size(path, most);
             bytes.reserve(static_cast<std::size_t>(status.st_size) + 1);
+        }
     }
-    constexpr std::size_t smallest = 4096, chunk = std::size_t{1} << 20;
+    constexpr std::size_t smallest = 4096, chunk = mebibyte;
     for (std::size_t size = 0;;) {
         const std::size_t room = bytes.capacity() - size;
         bytes.resize(size + (room > 0 ? std::min(chunk, room) : std::max(size, smallest)));
@@ -80,6 +97,8 @@ std::string read_all(int descriptor, const std::string& path) {
         if (got < 0)
             fail("read", path, errno);
         size += static_cast<std::size_t>(got);
+        if (size > most)
+            fail_size(path, most);
         if (got == 0) {
             bytes.resize(size);
             return bytes;
@@ -148,13 +167,13 @@ void fill_and_rename(int descriptor, const std::string& temporary, const std::st
 
 } // namespace
 
-std::string read_file(const std::string& path) {
+std::string read_file(const std::string& path, std::uint64_t most) {
     if (path == "-")
-        return read_all(STDIN_FILENO, "standard input");
+        return read_all(STDIN_FILENO, "standard input", most);
     const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file.open())
         fail("read", path, errno);
-    return read_all(file.get(), path);
+    return read_all(file.get(), path, most);
 }
 
 void write_file_atomically(const std::string& path, std::string_view bytes) {

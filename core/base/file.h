@@ -1,13 +1,20 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 
 namespace headscope {
 
-/// The content of a file, or of standard input for "-". Throws Error(input) naming the path and the reason.
-std::string read_file(const std::string& path);
+inline constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20U;
+/// More than any text that a model or a user brings: the largest tokenizer.json has some 35 MB.
+inline constexpr std::uint64_t largest_text = 256 * mebibyte;
+
+/// The content of a file, or of standard input for "-". Throws Error(input) naming the path and the reason,
+/// also for a device other than a terminal, and for more than `most` bytes: a file's size is looked at before
+/// a byte is read, and no more than that is ever read from a pipe.
+std::string read_file(const std::string& path, std::uint64_t most = largest_text);
 
 /// Writes a file whole or not at all: fills and syncs a temporary file in the same folder, renames it over
 /// the target and syncs the folder. On failure the temporary file is removed. A link is followed; an existing

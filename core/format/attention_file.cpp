@@ -194,10 +194,7 @@ AttentionTokens tokens_beside(const std::string& path) {
     std::error_code none;
     if (!std::filesystem::is_regular_file(beside, none))
         return {};
-    constexpr std::uintmax_t largest = 64U << 20U;
-    if (std::filesystem::file_size(beside, none) > largest)
-        fail_input(beside + " is larger than 64 MB, too large for a list of tokens; write a shorter one");
-    return parse_attention_tokens(read_file(beside), beside);
+    return parse_attention_tokens(read_file(beside, 64 * mebibyte), beside);
 }
 
 AttentionTokens tokens_in(const Safetensors& file, const std::string& path) {

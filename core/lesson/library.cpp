@@ -19,7 +19,7 @@ constexpr const char* fallback_language = "en";
 
 FoundLesson read_lesson(const std::string& path) {
     try {
-        return {.path = path, .parsed = parse_lesson(read_file(path), path)};
+        return {.path = path, .parsed = parse_lesson(read_file(path, largest_lesson), path)};
     } catch (const Error& fault) {
         FoundLesson broken{.path = path, .parsed = {}};
         broken.parsed.lesson.title = std::filesystem::path(path).filename().string();
@@ -78,7 +78,7 @@ std::vector<FoundLesson> find_lessons(const std::vector<std::string>& folders, c
 }
 
 Lesson open_lesson(const std::string& path) {
-    ParsedLesson parsed = parse_lesson(read_file(path), path);
+    ParsedLesson parsed = parse_lesson(read_file(path, largest_lesson), path);
     if (!parsed.faults.empty())
         fail_input(path + ", line " + std::to_string(parsed.faults.front().line) + ": " +
                    parsed.faults.front().sentence + "; headscope lesson check lists all faults");

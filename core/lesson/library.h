@@ -2,6 +2,7 @@
 
 #include "core/lesson/parse.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ struct FoundLesson {
 /// exists, else in English. The lessons of the course come first, by number, then the others by title. A file
 /// that cannot be read is listed with its faults.
 std::vector<FoundLesson> find_lessons(const std::vector<std::string>& folders, const std::string& language);
+
+inline constexpr std::uint64_t largest_lesson = std::uint64_t{4} << 20U; ///< bytes
 
 /// A lesson file that can be played. Throws Error(input) naming the file and its first fault.
 Lesson open_lesson(const std::string& path);

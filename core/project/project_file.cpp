@@ -26,7 +26,7 @@ void check_size(std::uint64_t size, const std::string& source) {
 /// The size is looked at before a byte is read.
 std::string read_project_bytes(const std::string& path) {
     check_size(RandomAccessFile(path).size(), path);
-    return read_file(path);
+    return read_file(path, largest_project);
 }
 
 std::optional<Problem> built_problem(const Recipe& recipe) {

@@ -2,6 +2,7 @@
 #include "tests/app/cli/run_program.h"
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
+#include "tests/test_data.h"
 
 #include <utility>
 
@@ -108,4 +109,29 @@ TEST_CASE("an unknown name in a lesson's expression is said to be unknown") {
     CHECK_THAT(said("sum(weigths)"), Contains("there is no tensor \"weigths\""));
     CHECK_THAT(said("wings"), Contains("there is no value \"wings\""));
     CHECK_THAT(said("wings(1)"), Contains("there is no function \"wings\""));
+}
+
+TEST_CASE("what never ends, and what is too long, is refused before it fills the memory") {
+    const TemporaryFolder folder;
+    for (const std::string device : {"/dev/zero", "/dev/urandom"}) {
+        const ProgramRun run = run_program({"trace", "--case", device, "--heads", "1", "-o", "-"});
+        CHECK(run.code == 1);
+        CHECK_THAT(run.err, Contains(device + ": it is a device; name a file"));
+        CHECK(run_program({"lesson", "check", device}).code == 1);
+        CHECK(run_program({"tokenize", "--tokenizer", device, "text"}).code == 1);
+    }
+    const std::string word(3 * mebibyte, 'a');
+    const ProgramRun sentence = run_program({"trace", "-", "-o", "-"}, word);
+    CHECK(sentence.code == 1);
+    CHECK_THAT(sentence.err, Contains("cannot read standard input: it has more than the 1048576 bytes"));
+    const std::vector<std::string> tokenize{"tokenize", "--tokenizer", test_data("/tokenizers/gpt2_like"),
+                                            "--text-file", "-"};
+    CHECK_THAT(run_program(tokenize, '"' + word + word + '"').err,
+               Contains("-, line 1 has 6291458 bytes; a text may have 4194304"));
+    std::string lines;
+    while (lines.size() < 20 * mebibyte)
+        lines += '"' + word + "\"\n";
+    CHECK_THAT(run_program(tokenize, lines).err, Contains("it has more than the 16777216 bytes"));
+    write_file_atomically(folder.file("long.md"), word + word);
+    CHECK_THAT(run_program({"lesson", "check", folder.file("long.md")}).err, Contains("4194304 bytes"));
 }
