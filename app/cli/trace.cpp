@@ -3,6 +3,7 @@
 #include "app/cli/subcommands.h"
 #include "core/base/error.h"
 #include "core/engine/engine.h"
+#include "core/engine/memory_need.h"
 #include "core/export/trace_export.h"
 
 #include <CLI/CLI.hpp>
@@ -69,6 +70,8 @@ void run_trace(const TraceOptions& options) {
     }
     exporting::check_target(wanted, options.out);
     const app::DocumentPtr document = options.problem.read();
+    engine::require_memory_for(document->problem, wanted.stages,
+                               exporting::writing_bytes(document->problem, wanted));
     const std::unique_ptr<engine::Engine> engine = engine::make_engine(options.problem.device());
     Progress progress;
     const Trace trace = engine->run(document->problem, wanted.stages, progress);

@@ -1,6 +1,6 @@
 #include "app/jobs/switchable_engine.h"
 
-#include "core/base/error.h"
+#include "core/base/memory.h"
 
 #include <utility>
 
@@ -57,6 +57,8 @@ Trace SwitchableEngine::compute(const std::function<Trace(engine::Engine&)>& cal
     engine::Engine& engine = chosen_engine();
     try {
         return call(engine);
+    } catch (const MemoryShortage&) {
+        throw; // the CPU would keep the same stages
     } catch (const Error& fault) {
         if (fault.kind() != ErrorKind::machine || engine.name() == "cpu")
             throw;

@@ -1,6 +1,7 @@
 #include "core/engine/auto_engine.h"
 
 #include "core/attention/cost.h"
+#include "core/base/memory.h"
 
 #include <utility>
 
@@ -30,6 +31,8 @@ std::optional<Trace> AutoEngine::run_large(const Problem& problem, StageSet want
         Trace trace = fast->run(problem, wanted, progress);
         used_ = fast;
         return trace;
+    } catch (const MemoryShortage&) {
+        throw; // the CPU would keep the same stages
     } catch (const Error& fault) {
         if (fault.kind() != ErrorKind::machine)
             throw;

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/memory.h"
 #include "core/export/pytorch_layer.h"
 #include "core/export/pytorch_steps.h"
 #include "core/export/pytorch_terms.h"
@@ -173,7 +174,7 @@ void write_both(const std::string& script_path, const std::string& script, const
     std::error_code ignored;
     std::optional<std::string> earlier;
     if (std::filesystem::exists(numbers_path, ignored))
-        earlier = read_file(numbers_path);
+        earlier = read_file(numbers_path, available_memory());
     write_file_atomically(numbers_path, numbers);
     try {
         write_file_atomically(script_path, script);

@@ -2,12 +2,14 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/engine/memory_need.h"
 #include "core/export/trace_selection.h"
 #include "core/format/npy.h"
 #include "core/format/safetensors.h"
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace headscope::exporting {
@@ -75,6 +77,33 @@ void check_target(const TraceExport& wanted, const std::string& path) {
     if (wanted.format == TraceFormat::npy && count != 1 &&
         (path == "-" || trace_format_of_path(path) == TraceFormat::npy))
         refuse_several(count);
+}
+
+std::uint64_t writing_bytes(const Problem& problem, const TraceExport& wanted) {
+    Problem kept = problem;
+    if (wanted.head)
+        kept.dims.H = kept.dims.Hkv = 1;
+    const auto times = [](std::uint64_t bytes, std::uint64_t factor) {
+        const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+        return bytes > most / factor ? most : bytes * factor;
+    };
+    constexpr std::uint64_t json_for_float32 = 4, table_for_float32 = 12; // 16 and 48 characters a number
+    std::uint64_t largest = 0;
+    switch (wanted.format) {
+    case TraceFormat::json:
+        return times(engine::stage_bytes(kept, wanted.stages), json_for_float32);
+    case TraceFormat::csv:
+    case TraceFormat::tsv:
+        return times(engine::stage_bytes(kept, wanted.stages), table_for_float32);
+    case TraceFormat::npy:
+        for (const TensorInfo& info : stage_table()) // one file after another
+            if (wanted.stages.has(info.id))
+                largest = std::max(largest, engine::stage_bytes(kept, StageSet().with(info.id)));
+        return largest;
+    case TraceFormat::safetensors:
+        break;
+    }
+    return engine::stage_bytes(kept, wanted.stages);
 }
 
 std::string trace_bytes(const Problem& problem, const Trace& trace, const TraceExport& wanted) {

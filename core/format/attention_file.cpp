@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/memory.h"
 #include "core/format/attention_tensors.h"
 #include "core/format/attention_tokens.h"
 #include "core/format/npy_header.h"
@@ -110,6 +111,8 @@ public:
         // Drops old layers first: two extra layers at a time may be a gigabyte.
         while (kept_.size() >= most_kept_)
             kept_.pop_back();
+        require_memory(static_cast<std::uint64_t>(info_.H * info_.Tq * info_.Tk) * sizeof(float),
+                       "a layer of " + info_.title, "save fewer heads, or a part of the rows and columns");
         auto weights = std::make_shared<Tensor>(Shape{1, info_.H, info_.Tq, info_.Tk});
         numbers_->read(l, 0, weights->values());
         kept_.emplace_front(l, std::move(weights));

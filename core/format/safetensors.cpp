@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/base/memory.h"
 #include "core/base/random_access_file.h"
 #include "core/base/sha256.h"
 #include "core/format/number_types.h"
@@ -186,7 +187,7 @@ Safetensors Safetensors::from_bytes(std::string bytes, std::string source) {
 }
 
 Safetensors Safetensors::open(const std::string& path) {
-    return from_bytes(read_file(path), path == "-" ? "standard input" : path);
+    return from_bytes(read_file(path, available_memory()), path == "-" ? "standard input" : path);
 }
 
 Safetensors Safetensors::open_lazily(const std::string& path) {

@@ -1,7 +1,9 @@
 #include "core/engine/cpu/cpu_engine.h"
 
 #include "core/attention/dirty.h"
+#include "core/base/memory.h"
 #include "core/engine/cpu/run.h"
+#include "core/engine/memory_need.h"
 
 #include <algorithm>
 #include <chrono>
@@ -26,6 +28,18 @@ bool holds_all(const Trace& trace, const ProblemParts& parts) {
     });
 }
 
+/// Memory that is kept between runs goes back to the system before a run is refused.
+void make_room(const Problem& problem, StageSet stages, BufferStore& store) {
+    try {
+        engine::require_memory_for(problem, stages);
+    } catch (const MemoryShortage&) {
+        constexpr int until_all_are_freed = 3;
+        for (int n = 0; n < until_all_are_freed; ++n)
+            store.age();
+        engine::require_memory_for(problem, stages);
+    }
+}
+
 } // namespace
 
 std::shared_ptr<CpuMachine> make_cpu_machine(int threads) {
@@ -43,6 +57,7 @@ CpuEngine::~CpuEngine() = default;
 Trace CpuEngine::run(const Problem& problem, StageSet wanted, Progress& progress) {
     const auto start = std::chrono::steady_clock::now();
     validate(problem);
+    make_room(problem, wanted, *machine_->store);
     return finish(CpuRun(problem, wanted, progress, *machine_).compute(), start);
 }
 
@@ -52,8 +67,9 @@ Trace CpuEngine::rerun(const Problem& problem, const Problem& before, const Trac
         return run(problem, StageSet::all(), progress);
     const auto start = std::chrono::steady_clock::now();
     validate(problem);
-    return finish(CpuRun(problem, dirty_after(before, problem), previous, progress, *machine_).compute(),
-                  start);
+    DirtySet dirty = dirty_after(before, problem);
+    make_room(problem, dirty.stages(), *machine_->store);
+    return finish(CpuRun(problem, std::move(dirty), previous, progress, *machine_).compute(), start);
 }
 
 Trace CpuEngine::extend(const Problem& problem, KeyValueCache& cache, StageSet wanted, Progress& progress) {

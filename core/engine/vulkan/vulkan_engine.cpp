@@ -1,6 +1,7 @@
 #include "core/engine/vulkan/vulkan_engine.h"
 
 #include "core/base/error.h"
+#include "core/engine/memory_need.h"
 #include "core/engine/vulkan/run.h"
 
 #include <algorithm>
@@ -62,6 +63,7 @@ std::string VulkanEngine::name() const {
 Trace VulkanEngine::run(const Problem& problem, StageSet wanted, Progress& progress) {
     const auto start = std::chrono::steady_clock::now();
     validate(problem);
+    engine::require_memory_for(problem, wanted);
     state_->last.reset();
     VulkanRun run(problem, wanted, progress, state_->gpu, state_->arena, state_->kernels);
     Trace trace = run.compute();

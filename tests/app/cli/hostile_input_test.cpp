@@ -135,3 +135,24 @@ TEST_CASE("what never ends, and what is too long, is refused before it fills the
     write_file_atomically(folder.file("long.md"), word + word);
     CHECK_THAT(run_program({"lesson", "check", folder.file("long.md")}).err, Contains("4194304 bytes"));
 }
+
+TEST_CASE("a run that no memory holds is refused before it begins") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("long.safetensors");
+    constexpr std::size_t T = 3'000'000; // a map of T x T numbers has 36 TB
+    const std::string header =
+        R"({"X":{"dtype":"F32","shape":[1,3000000,1],"data_offsets":[16,12000016]},)"
+        R"("W_Q":{"dtype":"F32","shape":[1,1],"data_offsets":[0,4]},"W_K":{"dtype":"F32","shape":[1,1],)"
+        R"("data_offsets":[4,8]},"W_V":{"dtype":"F32","shape":[1,1],"data_offsets":[8,12]},)"
+        R"("W_O":{"dtype":"F32","shape":[1,1],"data_offsets":[12,16]}})";
+    std::string bytes(8, '\0');
+    bytes[0] = static_cast<char>(header.size() & 0xFFU);
+    bytes[1] = static_cast<char>(header.size() >> 8U);
+    write_file_atomically(path, bytes + header + std::string(16 + 4 * T, '\0'));
+    const ProgramRun run =
+        run_program({"trace", "--case", path, "--heads", "1", "--stages", "weights", "-o", folder.file("o")});
+    CHECK(run.code == 3);
+    CHECK_THAT(run.err, Contains("this run needs 72000.0 GB of memory") && Contains("can spare") &&
+                            Contains("--stages"));
+    CHECK(run_program({"render", "--case", path, "--heads", "1", "-o", folder.file("o.png")}).code == 3);
+}

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "core/base/error.h"
+
+#include <cstdint>
+#include <string>
+
+namespace headscope {
+
+/// The bytes that this process can still take: what the system calls available (MemAvailable of
+/// /proc/meminfo), or what the limits of its control groups leave where that is less. The largest number
+/// where neither can be read. Any thread.
+std::uint64_t available_memory();
+
+/// Work that does not fit into memory, whichever device does it.
+class MemoryShortage : public Error {
+public:
+    explicit MemoryShortage(const std::string& sentence) : Error(ErrorKind::machine, sentence) {}
+};
+
+/// Refuses work before it begins. `bytes`: what it needs at its peak; `work` names it, as in "this run";
+/// `advice` says how to need less. Throws MemoryShortage when that is more than available_memory() leaves
+/// beside a margin for the rest of the program.
+void require_memory(std::uint64_t bytes, const std::string& work, const std::string& advice);
+
+namespace detail {
+/// The same from a folder that stands for the root of the file system.
+std::uint64_t available_memory_below(const std::string& root);
+} // namespace detail
+
+} // namespace headscope
