@@ -6,10 +6,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <iostream>
 #include <new>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace headscope::cli {
 
@@ -77,13 +80,25 @@ int parse_and_run(CLI::App& program, const std::function<int()>& open_window, in
     }
 }
 
+/// What was printed may still wait for the disk, which may be full.
+int after_printing(int code) {
+    errno = 0;
+    if (std::cout.flush() || code != 0)
+        return code;
+    const std::string why = errno == 0 ? "" : ": " + std::generic_category().message(errno);
+    return report("cannot write standard output" + why + "; free some space or send it elsewhere",
+                  exit_code(ErrorKind::input));
+}
+
 } // namespace
 
 int run_command_line(int argc, char** argv) {
+    // A file beyond a limit (ulimit -f) then fails as a full disk does.
+    std::signal(SIGXFSZ, SIG_IGN);
     try {
         CLI::App program("See, step through and edit multi-head attention", "headscope");
         const std::function<int()> open_window = add_commands(program);
-        return parse_and_run(program, open_window, argc, argv);
+        return after_printing(parse_and_run(program, open_window, argc, argv));
     } catch (const Error& fault) {
         return report(fault.what(), exit_code(fault.kind()));
     } catch (const std::bad_alloc&) {

@@ -31,7 +31,7 @@ std::string advice(int error) {
     case EDQUOT:
         return "free some space or use another place";
     case EFBIG:
-        return "use a file system without that limit";
+        return "use a file system without that limit, or raise it (ulimit -f)";
     default:
         return "use another path";
     }
