@@ -7,9 +7,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <cmath>
 #include <csignal>
 #include <iostream>
+#include <limits>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -41,6 +45,41 @@ int report(const std::string& sentence, int code) {
     return code;
 }
 
+template<class Number>
+std::optional<Number> whole_text_as(std::string_view text) {
+    Number number{};
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return fault == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+/// What is wrong with the value of an option whose type CLI11 calls INT, UINT or FLOAT; empty when it is
+/// good. CLI11 itself takes -1 and 2^64 for an unsigned number, and nothing for any.
+std::string number_fault(std::string_view type, const std::string& text) {
+    const std::string given = '"' + text + '"';
+    if (type.starts_with("UINT")) {
+        constexpr auto largest = std::numeric_limits<std::uint64_t>::max();
+        return whole_text_as<std::uint64_t>(text)
+                   ? ""
+                   : given + " is not a whole number from 0 to " + std::to_string(largest);
+    }
+    if (type.starts_with("INT"))
+        return whole_text_as<std::int64_t>(text) ? "" : given + " is not a whole number such as 12";
+    const auto number = whole_text_as<double>(text);
+    const bool finite = number && std::abs(*number) <= std::numeric_limits<float>::max();
+    return finite ? "" : given + " is not a finite number such as 0.5";
+}
+
+/// Checks the numbers of every option of every command, before CLI11 converts them.
+void check_numbers(CLI::App& command) {
+    for (CLI::Option* const option : command.get_options()) {
+        const std::string type = option->get_type_name();
+        if (type.starts_with("INT") || type.starts_with("UINT") || type.starts_with("FLOAT"))
+            option->check([type](const std::string& text) { return number_fault(type, text); });
+    }
+    for (CLI::App* const inner : command.get_subcommands([](CLI::App*) { return true; }))
+        check_numbers(*inner);
+}
+
 /// Adds all options and sub-commands. Returns the action of a call without a sub-command.
 std::function<int()> add_commands(CLI::App& program) {
     program.set_version_flag("--version", "headscope " HEADSCOPE_VERSION);
@@ -60,7 +99,9 @@ std::function<int()> add_commands(CLI::App& program) {
     add_model(program);
     add_tokenize(program);
     add_lesson(program);
-    return add_window(program);
+    std::function<int()> open_window = add_window(program);
+    check_numbers(program);
+    return open_window;
 }
 
 /// The command whose help an error message names.

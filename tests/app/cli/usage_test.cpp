@@ -39,3 +39,43 @@ TEST_CASE("a limit on the size of files is answered like a full disk") {
     CHECK(help.code == 1);
     CHECK_THAT(help.err, Contains("cannot write standard output: File too large"));
 }
+
+TEST_CASE("numbers of options are whole, in range and finite, in every command") {
+    struct Call {
+        std::vector<std::string> words;
+        std::string option, value, said;
+    };
+    const std::vector<std::string> trace{"trace", "Cat sleeps", "-o", "-"},
+        generate{"generate", "--model", "pocket", "--text", "Mary", "--tokens", "1"},
+        render{"render", "-o", "/dev/null/x.png"}, heads{"heads", "--model", "pocket", "--text", "Mary"};
+    const std::string whole = "is not a whole number such as", finite = "is not a finite number such as";
+    const std::string natural = "is not a whole number from 0 to 18446744073709551615";
+    const std::vector<Call> calls{{trace, "--seed", "-1", natural},
+                                  {trace, "--seed", "18446744073709551616", natural},
+                                  {trace, "--seed", "", natural},
+                                  {trace, "--seed", "1.5", natural},
+                                  {trace, "--heads", "", whole},
+                                  {trace, "--heads", "0x2", whole},
+                                  {trace, "--heads", "9223372036854775808", whole},
+                                  {trace, "--head", " 1", whole},
+                                  {trace, "--temperature", "", finite},
+                                  {trace, "--temperature", "inf", finite},
+                                  {trace, "--temperature", "nan", finite},
+                                  {trace, "--temperature", "1e39", finite},
+                                  {generate, "--seed", "-1", natural},
+                                  {generate, "--top-p", "inf", finite},
+                                  {generate, "--top-k", "", whole},
+                                  {render, "--scale", "nan", finite},
+                                  {render, "--step", "", whole},
+                                  {heads, "--layer", "", whole}};
+    for (const Call& call : calls) {
+        std::vector<std::string> words = call.words;
+        words.insert(words.end(), {call.option, call.value});
+        const ProgramRun run = run_program(words);
+        CAPTURE(call.words.front(), run.err);
+        CHECK(run.code == 2);
+        CHECK_THAT(run.err, Contains(call.option + ": \"" + call.value + "\" " + call.said));
+        CHECK(run.out.empty());
+    }
+    CHECK(run_program({"trace", "Cat sleeps", "--seed", "18446744073709551615", "-o", "-"}).code == 0);
+}
