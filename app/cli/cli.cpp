@@ -10,13 +10,17 @@
 #include <charconv>
 #include <cmath>
 #include <csignal>
+#include <filesystem>
 #include <iostream>
 #include <limits>
 #include <new>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 namespace headscope::cli {
 
@@ -104,6 +108,46 @@ std::function<int()> add_commands(CLI::App& program) {
     return open_window;
 }
 
+/// How many letters have to be put in, taken away or changed to get from one word to the other.
+std::size_t letters_apart(std::string_view from, std::string_view to) {
+    std::vector<std::size_t> row(to.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], i + 1);
+        for (std::size_t j = 0; j < to.size(); ++j) {
+            const std::size_t changed = diagonal + (from[i] == to[j] ? 0 : 1);
+            diagonal = row[j + 1];
+            row[j + 1] = std::min({changed, diagonal + 1, row[j] + 1});
+        }
+    }
+    return row.back();
+}
+
+/// The sentence for a word that stands where a command should, such as `explian`; empty when there is none. A
+/// first word that names a file is for the window.
+std::string unknown_command(const CLI::App& program, int argc, char** argv) {
+    const CLI::App* command = &program;
+    std::string called;
+    for (int at = 1; at < argc && argv[at][0] != '-'; ++at) {
+        const std::string word = argv[at];
+        const auto all = command->get_subcommands([](const CLI::App*) { return true; });
+        if (all.empty())
+            return "";
+        const auto apart = [&](const CLI::App* one) { return letters_apart(word, one->get_name()); };
+        const CLI::App* const nearest = *std::ranges::min_element(all, {}, apart);
+        if (apart(nearest) > 0) {
+            std::error_code none;
+            if (called.empty() && std::filesystem::exists(word, none))
+                return "";
+            return "there is no command \"" + called + word + "\"; the nearest is \"" + called +
+                   nearest->get_name() + "\"";
+        }
+        command = nearest;
+        called += word + " ";
+    }
+    return "";
+}
+
 /// The command whose help an error message names.
 std::string command_of(const CLI::App& program) {
     const auto used = program.get_subcommands();
@@ -117,7 +161,10 @@ int parse_and_run(CLI::App& program, const std::function<int()>& open_window, in
     } catch (const CLI::Success& help) {
         return program.exit(help);
     } catch (const CLI::ParseError& fault) {
-        return report(std::string(fault.what()) + "; see " + command_of(program) + " --help", wrong_usage);
+        const std::string unknown = unknown_command(program, argc, argv);
+        return report((unknown.empty() ? std::string(fault.what()) : unknown) + "; see " +
+                          command_of(program) + " --help",
+                      wrong_usage);
     }
 }
 

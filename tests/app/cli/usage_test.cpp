@@ -79,3 +79,16 @@ TEST_CASE("numbers of options are whole, in range and finite, in every command")
     }
     CHECK(run_program({"trace", "Cat sleeps", "--seed", "18446744073709551615", "-o", "-"}).code == 0);
 }
+
+TEST_CASE("an unknown command is named, with the nearest") {
+    const auto said = [](const std::vector<std::string>& words) {
+        const ProgramRun run = run_program(words);
+        CHECK(run.code == 2);
+        return run.err;
+    };
+    CHECK_THAT(said({"genrate", "--model", "pocket", "--text", "Mary"}),
+               Contains("there is no command \"genrate\"; the nearest is \"generate\""));
+    CHECK_THAT(said({"lesson", "chekc", "masks.md"}),
+               Contains("there is no command \"lesson chekc\"; the nearest is \"lesson check\""));
+    CHECK_THAT(said({"trace", "Cat", "sleeps", "-o", "-"}), Contains("sleeps") && !Contains("no command"));
+}
