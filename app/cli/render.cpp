@@ -10,6 +10,7 @@
 #include "core/engine/engine.h"
 #include "core/format/attention_file.h"
 #include "core/lesson/library.h"
+#include "core/trace/find_stop.h"
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -60,6 +61,11 @@ std::string names_of_stages(const app::Walk& walk) {
         for (const TensorInfo& info : table)
             if (info.stage || walk.has(info.group))
                 names += (names.empty() ? "" : ", ") + std::string(info.name);
+    for (int n = 0; n < stop_count; ++n)
+        if (const auto stop = static_cast<StageGroup>(n); !is_around(stop) || walk.has(stop))
+            if (const std::string label(group_info(stop).label);
+                !find_stage(label) && !find_block_stage(label))
+                names += ", " + label;
     return names;
 }
 
@@ -68,6 +74,11 @@ void show_stage(app::ViewState& view, const std::string& name, const app::Walk& 
     auto id = find_stage(name);
     if (const auto around = find_block_stage(name); around && walk.has(tensor_info(*around).group))
         id = around;
+    const auto stop = find_stop(name);
+    if (!id && stop && (!is_around(*stop) || walk.has(*stop))) {
+        view.group = *stop;
+        return;
+    }
     if (!id)
         fail_input("there is no stage \"" + name + "\"" + (walk.whole_block() ? " in this layer" : "") +
                    "; the stages are " + names_of_stages(walk));
@@ -297,9 +308,10 @@ void add_render(CLI::App& program) {
         *program.add_subcommand("render", "draw a stage or the whole window, with no display");
     const auto options = std::make_shared<RenderOptions>();
     options->problem.add_to(command, false);
-    command.add_option("--stage", options->stage,
-                       "the stage to draw, by the name that trace uses (default: weights; with --window, as "
-                       "the program opens)");
+    command.add_option(
+        "--stage", options->stage,
+        "the stage to draw, by the name that trace uses or that the strip of stages has, such as "
+        "split (default: weights; with --window, as the program opens)");
     command.add_flag("--window", options->window, "draw the whole window of the program (PNG only)");
     command.add_option("--size", options->size,
                        "WIDTHxHEIGHT in logical pixels (default 960x848; 1600x1000 with --window)");

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/lesson/fields.h"
 #include "core/project/mask_json.h"
+#include "core/trace/find_stop.h"
 
 #include <algorithm>
 #include <array>
@@ -16,9 +17,8 @@ namespace {
 constexpr int fewest_choices = 3, most_choices = 5;
 
 StageGroup find_group(const std::string& name) {
-    for (int i = 0; i < group_count; ++i)
-        if (const auto group = static_cast<StageGroup>(i); group_info(group).label == name)
-            return group;
+    if (const auto stop = find_stop(name); stop && !is_around(*stop))
+        return *stop;
     for (const auto& stage : {find_stage(name), find_block_stage(name)})
         if (stage)
             return tensor_info(*stage).group;

@@ -92,3 +92,17 @@ TEST_CASE("an unknown command is named, with the nearest") {
                Contains("there is no command \"lesson chekc\"; the nearest is \"lesson check\""));
     CHECK_THAT(said({"trace", "Cat", "sleeps", "-o", "-"}), Contains("sleeps") && !Contains("no command"));
 }
+
+TEST_CASE("a stop of the strip is a stage that can be drawn") {
+    const TemporaryFolder folder;
+    const auto drawn = [&](const std::string& name) {
+        const std::string path = folder.file("out.svg");
+        CHECK(run_program({"render", "Cat sleeps", "--stage", name, "-o", path}).code == 0);
+        return read_file(path);
+    };
+    CHECK(drawn("split") == drawn("q_heads"));
+    CHECK(drawn("q k v") == drawn("q"));
+    const ProgramRun run = run_program({"render", "--stage", "wings", "-o", folder.file("out.svg")});
+    CHECK(run.code == 1);
+    CHECK_THAT(run.err, Contains("there is no stage \"wings\"") && Contains(", split"));
+}
