@@ -30,6 +30,9 @@ struct Options {
     std::string device = "auto";
 };
 
+constexpr const char* no_folder =
+    "Your edits are not kept safe: neither HOME nor XDG_STATE_HOME names a folder; save the project.";
+
 /// Empty when there is no such folder.
 std::filesystem::path preferences_path() {
     const std::filesystem::path folder = program_folder(UserFolder::config);
@@ -101,10 +104,12 @@ int open_window(const Options& options) {
         recipe.kv_sentence = *options.kv_sentence;
     else if (const text::PresetInfo* preset = text::find_preset(recipe.preset))
         recipe.kv_sentence = text::opening_kv_sentence(*preset);
+    const std::filesystem::path state_folder = program_folder(UserFolder::state);
     app::Program program({.recipe = recipe,
                           .device = options.device,
                           .wake = app::wake_window,
-                          .state_folder = program_folder(UserFolder::state),
+                          .state_folder = state_folder,
+                          .keeps_nothing = state_folder.empty() ? no_folder : "",
                           .lesson_folders = lesson::lesson_folders(options.lessons),
                           .language = options.language});
     const std::filesystem::path preferences = preferences_path();

@@ -379,6 +379,8 @@ void Files::refresh() {
             files_.save_error = error;
             state_.error = std::move(error);
         }
+    if (files_.unsaved && files_.save_error.empty() && !setup_.keeps_nothing.empty())
+        files_.save_error = state_.error = setup_.keeps_nothing;
     const bool kept = autosave_ && (saves_patch() ? !edits_to_keep() && !keeper_.busy() : autosave_->saved());
     if (kept)
         files_.save_error.clear();

@@ -29,7 +29,8 @@ public:
     struct Setup {
         /// Where the autosaved project and the list of recent files are kept; empty: nowhere.
         std::filesystem::path state_folder;
-        std::function<void()> wake; ///< as Program::Options has it
+        std::string keeps_nothing = {}; ///< as Program::Options has it
+        std::function<void()> wake;     ///< as Program::Options has it
         /// Opens a lesson of a file. Throws Error(input).
         std::function<void(const std::string& path)> show_lesson;
     };

@@ -31,6 +31,7 @@ Program::Program(const Options& options)
       compare_(state_, workspace_, options.device, options.wake),
       files_(state_, workspace_,
              {.state_folder = options.state_folder,
+              .keeps_nothing = options.keeps_nothing,
               .wake = options.wake,
               .show_lesson = [this](const std::string& path) { open_lesson(path); }}),
       course_(state_.course, {.lesson_folders = options.lesson_folders,

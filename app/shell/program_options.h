@@ -17,6 +17,8 @@ struct ProgramOptions {
     std::function<void()> wake = {};
     /// Where work is kept safe, recent files are listed and progress in the course is kept; empty: nowhere.
     std::filesystem::path state_folder = {};
+    /// Why there is no such folder, one sentence: said as soon as there is an edit to keep. Empty: not said.
+    std::string keeps_nothing = {};
     std::vector<std::string> lesson_folders = {}; ///< with lessons beside the program's own
     std::string language = "en";                  ///< of the lessons
 };

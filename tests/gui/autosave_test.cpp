@@ -91,6 +91,18 @@ TEST_CASE("a folder that cannot be written is told on screen") {
     CHECK(program.state().error.find("not kept safe") != std::string::npos);
 }
 
+TEST_CASE("a program that has nowhere to keep edits says so with the first") {
+    Program program({.recipe = {}, .keeps_nothing = "Your edits are not kept safe: there is no folder."});
+    CHECK(program.state().error.empty());
+    program.act(edit(0.25F));
+    program.settle();
+    CHECK(program.state().error == "Your edits are not kept safe: there is no folder.");
+    CHECK(program.state().files.save_state == SaveState::failed);
+    program.act(MoveInHistory{-1});
+    program.settle();
+    CHECK(program.state().files.save_state == SaveState::untouched);
+}
+
 TEST_CASE("a program that begins with a problem from a file leaves its recipe as it is") {
     project::Recipe recipe;
     recipe.sentence = "the cat sat";
