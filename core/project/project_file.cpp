@@ -4,6 +4,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/random_access_file.h"
+#include "core/project/checksum.h"
 #include "core/project/project_parts.h"
 #include "core/project/same_bits.h"
 
@@ -151,8 +152,15 @@ OpenedProject open_project(const std::string& path) {
 
 OpenedProject parse_project(std::string bytes, const std::string& source) {
     check_size(bytes.size(), source);
-    return settled(read_stored_project(format::Safetensors::from_bytes(std::move(bytes), source), {}),
-                   source);
+    const std::optional<bool> holds = checksum_holds(bytes);
+    const format::Safetensors file = format::Safetensors::from_bytes(std::move(bytes), source);
+    const json project = project_json(file);
+    check_format(project, source);
+    if (is_damaged(holds, file, project))
+        fail_input(source +
+                   " is damaged: its bytes are not those that were saved; open a copy of it, or open "
+                   "it in the window, which recovers what it can");
+    return settled(read_stored_project(file, {}), source);
 }
 
 OpenedProject recover_project(const std::string& path) {
@@ -163,7 +171,11 @@ OpenedProject recover_project_bytes(std::string bytes, const std::string& source
     check_size(bytes.size(), source);
     ReadingRules rules{.leave_out = true, .lost = {}};
     const format::Safetensors file = repaired(bytes, source, rules.lost);
-    return settled(read_stored_project(file, rules), source);
+    OpenedProject opened = settled(read_stored_project(file, rules), source);
+    if (is_damaged(checksum_holds(bytes), file, project_json(file)))
+        opened.notes.insert(opened.notes.begin(), source + " is damaged, and its numbers may be others than "
+                                                           "those that were saved.");
+    return opened;
 }
 
 ProjectSummary project_summary(const std::string& path) {

@@ -1,5 +1,6 @@
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
+#include "core/project/checksum.h"
 #include "core/project/mask_json.h"
 #include "core/project/project_file.h"
 #include "core/project/project_parts.h"
@@ -160,16 +161,19 @@ std::string project_bytes(const Recipe& recipe, const Problem& problem,
     project["recipe"] = recipe_json(recipe, tensors);
     project["problem"] = std::move(shown);
     project["unedited"] = unedited_json(recipe, problem, tensors);
+    project[std::string(checksum_field)] = "sha256";
 
     format::SafetensorsWriter& writer = tensors.writer();
     for (const auto& [key, text] : also)
         writer.set_metadata(key, text);
+    writer.set_metadata(std::string(checksum_key), empty_checksum());
     writer.set_metadata(std::string(project_key),
                         project.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
     std::string bytes = writer.bytes();
     if (bytes.size() > largest_project)
         fail_input("the project would have " + std::to_string(bytes.size()) +
                    " bytes, more than the 2 GB a project may have; take fewer tokens or a smaller model");
+    put_checksum(bytes);
     return bytes;
 }
 

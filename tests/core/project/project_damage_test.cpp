@@ -52,7 +52,7 @@ std::string bytes_of(const Recipe& recipe) {
     return project_bytes(recipe, built(recipe));
 }
 
-/// A project file whose header, and the project inside of it, somebody changed.
+/// A project file whose header, and the project inside of it, somebody changed and left the checksum out.
 std::string changed(const std::string& bytes,
                     const std::function<void(json& header, json& project)>& change) {
     std::uint64_t size = 0;
@@ -60,6 +60,8 @@ std::string changed(const std::string& bytes,
     json header = json::parse(bytes.substr(sizeof(size), size));
     json& text = header["__metadata__"]["headscope.project"];
     json project = json::parse(text.get<std::string>());
+    header["__metadata__"].erase("headscope.sha256");
+    project.erase("checksum");
     change(header, project);
     text = project.dump();
     const std::string written = header.dump();
@@ -111,10 +113,43 @@ TEST_CASE("recovery keeps what is there and names what is lost", "[project]") {
     // The mask's bytes come last: the problem cannot be whole without them, the edit is.
     CHECK(same_bits(left.recipe.edits.at(TensorId::W_Q), edited_recipe().edits.at(TensorId::W_Q)));
     CHECK(left.recipe.extra_mask.empty());
-    REQUIRE(left.notes.size() == 3);
-    CHECK_THAT(left.notes[0], Contains("problem.mask.0") && Contains("missing"));
-    CHECK_THAT(left.notes[1], Contains("mask rule 0 of the recipe"));
-    CHECK_THAT(left.notes[2], Contains("built anew"));
+    REQUIRE(left.notes.size() == 4);
+    CHECK_THAT(left.notes[0], Contains("p.headscope is damaged"));
+    CHECK_THAT(left.notes[1], Contains("problem.mask.0") && Contains("missing"));
+    CHECK_THAT(left.notes[2], Contains("mask rule 0 of the recipe"));
+    CHECK_THAT(left.notes[3], Contains("built anew"));
+}
+
+TEST_CASE("one changed bit anywhere in a project is seen", "[project]") {
+    const std::string whole = bytes_of(edited_recipe());
+    for (std::size_t at = 0; at < whole.size(); ++at) {
+        std::string damaged = whole;
+        damaged[at] = static_cast<char>(damaged[at] ^ (1 << at % 8));
+        INFO("bit " << at % 8 << " of byte " << at);
+        REQUIRE(!refusal(damaged).empty());
+    }
+}
+
+TEST_CASE("recovery of a project with another number says that it is damaged", "[project]") {
+    std::string bytes = bytes_of(edited_recipe());
+    std::uint64_t header = 0;
+    std::memcpy(&header, bytes.data(), sizeof(header));
+    bytes[sizeof(header) + header] = static_cast<char>(bytes[sizeof(header) + header] ^ 1);
+    CHECK_THAT(refusal(bytes), Contains("p.headscope is damaged: its bytes are not those that were saved"));
+    const OpenedProject opened = recover_project_bytes(bytes, "p.headscope");
+    CHECK_THAT(opened.notes.at(0), Contains("p.headscope is damaged"));
+}
+
+TEST_CASE("a project without a checksum opens as before, unless half of the checksum is left", "[project]") {
+    const std::string whole = bytes_of(edited_recipe());
+    CHECK(refusal(changed(whole, [](json&, json&) {})).empty());
+    CHECK_THAT(refusal(changed(whole, [](json&, json& p) { p["checksum"] = "sha256"; })),
+               Contains("is damaged"));
+    CHECK_THAT(refusal(changed(whole,
+                               [](json& header, json&) {
+                                   header["__metadata__"]["headscope.sha256"] = std::string(64, '0');
+                               })),
+               Contains("is damaged"));
 }
 
 TEST_CASE("a project of a newer format is refused, also by recovery", "[project]") {
@@ -179,7 +214,7 @@ TEST_CASE("tensors that do not fit the project's sizes are named", "[project]") 
 }
 
 TEST_CASE("NaN and infinity in a project are named", "[project]") {
-    std::string bytes = bytes_of(edited_recipe());
+    std::string bytes = changed(bytes_of(edited_recipe()), [](json&, json&) {});
     std::uint64_t header = 0;
     std::memcpy(&header, bytes.data(), sizeof(header));
     const float nan = std::nanf("");
