@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the small files that the parsers are tested and fuzzed with: tests/data/corpus/{safetensors,mask,
-tokenizer,project}.
+tokenizer,project,lesson}.
 
 A name that begins with good_ must be accepted, one with bad_ must be refused with an input error. Standard
 library alone, so that the files owe nothing to the program that reads them. Run it from anywhere.
@@ -350,6 +350,56 @@ def project_file(text):
     return safetensors(header, data)
 
 
+FRONT = "---\nid: t\ntitle: T\nminutes: 1\ndifficulty: beginner\n---\n"
+QUIZ = """
+```quiz
+question: Which?
+choices:
+- {text: a, why: b, right: true}
+- {text: c, why: d}
+- {text: e, why: f}
+```
+"""
+
+
+def lesson(*parts):
+    return FRONT + "## S\n\nSome *words* of **text** and `code`.\n\n" + "\n\n".join(parts) + "\n" + QUIZ
+
+
+EXPRESSIONS = [
+    "weights[0][sat, cat]", "sum(weights[0][1, :]) = 1.00", "1 + 2 * 3 ^ -4", "not (entropy(0) > 1 and H = 2)",
+    "top(weights[0][1, :])", "L2.weights[7][to, Mary]", "difference(q, k)", 'done("quiz 1")', "norm(W_O[5, 1]):3",
+]  # fmt: skip
+FORMULAS = [
+    r"\frac{Q K^{\top}}{\sqrt{d_k}}", r"\left( a_1^2 \right)", r"\begin{matrix} 1 & 2 \\ 3 & 4 \end{matrix}",
+    r"\sum_{h} \text{head}_h W_O",
+]  # fmt: skip
+# A first byte of = or $ tells the fuzz target that the rest is an expression or a formula.
+good_lessons = {
+    "smallest": lesson(),
+    "values": lesson(*("{{" + one + "}}" for one in EXPRESSIONS)),
+    "formulas": lesson(*(f"```formula\n{one}\n```" for one in FORMULAS)),
+    "blocks": lesson("> [!try] Words.\n> > More.", "- one\n- two\n  - three", "| a | b |\n|---|---|\n| 1 | 2 |",
+                     "```python\nx = 1\n```"),
+    "step": lesson("```step\nstage: weights\nhead: 1\npoint: weights[0][0, 0]\ngain: {1: 0.5}\n```",
+                   "```gate\ntask: Do it.\nwhen: temperature > 1\n```"),
+}
+bad_lessons = {
+    "empty": "",
+    "no_end": FRONT + "## S\n\nThe value {{weights[0",
+    "deep_brackets": lesson("{{" + "(" * 10000 + "}}"),
+    "deep_minus": lesson("{{" + "-" * 10000 + "1}}"),
+    "deep_quotations": lesson(">" * 10000 + " words"),
+    "deep_formula": lesson("```formula\n" + "{" * 10000 + "\n```"),
+    "deep_front": "---\nid: " + "[" * 10000 + "\n---\n",
+    "bytes": lesson("Words").encode() + b"\xff\x00{{a\x00}}",
+    **{f"expression_{n}": "=" + one.split(" = ")[0] for n, one in enumerate(EXPRESSIONS)},
+    **{f"formula_{n}": "$" + one for n, one in enumerate(FORMULAS)},
+    "many_brackets": "=" + "(" * 10000,
+    "many_braces": "$" + "{" * 10000,
+}
+
+
 def write(folder, prefix, files, suffix):
     for name, content in files.items():
         path = ROOT / folder / f"{prefix}_{name}.{suffix}"
@@ -357,7 +407,7 @@ def write(folder, prefix, files, suffix):
 
 
 if __name__ == "__main__":
-    for folder in ("safetensors", "mask", "tokenizer", "project"):
+    for folder in ("safetensors", "mask", "tokenizer", "project", "lesson"):
         (ROOT / folder).mkdir(parents=True, exist_ok=True)
         for old in (ROOT / folder).iterdir():
             old.unlink()
@@ -367,6 +417,8 @@ if __name__ == "__main__":
     write("mask", "bad", bad_masks, "json")
     write("tokenizer", "good", good_tokenizers, "json")
     write("tokenizer", "bad", bad_tokenizers, "json")
+    write("lesson", "good", good_lessons, "md")
+    write("lesson", "bad", bad_lessons, "md")
     for prefix, projects in (("good", good_projects), ("bad", bad_projects)):
         write("project", prefix, projects, "json")
         write("project", prefix, {name: project_file(text) for name, text in projects.items()}, "headscope")

@@ -1,7 +1,11 @@
 #include "core/lesson/parse.h"
+
+#include "core/base/file.h"
 #include "core/lesson/scene.h"
 #include "tests/catch.h"
+#include "tests/test_data.h"
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -29,6 +33,18 @@ TEST_CASE("the smallest lesson has no faults") {
     CHECK(parsed.lesson.steps.front().title == "S");
     CHECK(parsed.lesson.quiz.size() == 1);
     CHECK(parse_lesson("", "empty.md").faults.size() >= 2);
+}
+
+TEST_CASE("the lessons of the corpus have faults as their names say") {
+    int files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(test_data("/corpus/lesson"))) {
+        const std::string name = entry.path().filename().string();
+        const std::vector<LessonFault> faults = parse_lesson(read_file(entry.path().string()), name).faults;
+        CAPTURE(name, faults.empty() ? "" : faults.front().sentence);
+        CHECK(faults.empty() == name.starts_with("good_"));
+        ++files;
+    }
+    CHECK(files > 10);
 }
 
 TEST_CASE("faults name their line and say what is wrong") {
