@@ -33,6 +33,8 @@ struct RenderOptions {
     std::optional<std::int64_t> row;
     float scale = 1.0F;
     bool window = false;
+    std::string screen = "stages";
+    std::optional<std::string> token, against, corrupted, patched;
     analysis::ReadingOptions reading;
     bool log_colours = false;
 };
@@ -203,6 +205,33 @@ void edit_model(app::Program& program, const RenderOptions& options) {
     }
 }
 
+analysis::PatchKind patch_kind(const std::string& id) {
+    return std::ranges::find(analysis::patch_kinds(), id, &analysis::PatchKindInfo::id)->kind;
+}
+
+/// Puts what --screen names on the canvas.
+void show_screen(app::Program& program, const RenderOptions& options) {
+    const auto change = [&](const app::AttentionChange& to) { program.act(app::ViewChange(to)); };
+    using What = app::AskEffects::What;
+    for (const auto& [word, what] : {std::pair(options.token, What::token), {options.against, What::against}})
+        if (word)
+            program.act(app::ModelAction(app::AskEffects{what, *word}));
+    if (options.screen == "patching") {
+        change(app::ShowScreen{app::Screen::patching});
+        program.act(app::ModelAction(app::AskPatching{.corrupted = options.corrupted.value_or("")}));
+        if (options.patched == "paths")
+            program.act(app::ModelAction(app::AskPatching{.paths = true}));
+        else if (options.patched)
+            program.act(app::ModelAction(app::AskPatching{.kind = patch_kind(*options.patched)}));
+    } else if (options.screen == "why") {
+        change(app::ShowScreen{app::Screen::why});
+    } else if (options.screen != "stages") {
+        change(app::ShowScreen{app::Screen::effects});
+        change(app::ShowEffects{options.screen == "ablated" ? app::EffectKind::ablated
+                                                            : app::EffectKind::direct});
+    }
+}
+
 /// Shows a layer of a checkpoint instead of a problem.
 void show_model(app::Program& program, const RenderOptions& options) {
     Progress progress;
@@ -231,6 +260,7 @@ void show_model(app::Program& program, const RenderOptions& options) {
     view.one_head = true;
     view.attention = attention;
     program.act(app::ViewChange(app::AttentionChange(app::OpenHead{options.layer, options.head})));
+    show_screen(program, options);
 }
 
 std::string render_window(const RenderOptions& options, const app::DocumentPtr& document, PictureSize size,
@@ -340,6 +370,31 @@ void add_render(CLI::App& program) {
     command
         .add_option("--patch", options->patch, "with --model: apply the edits of this file to the checkpoint")
         ->needs(model);
+    CLI::Option* const screen =
+        command
+            .add_option("--screen", options->screen,
+                        "with --model: stages, effects (what every head does to the prediction), ablated "
+                        "(what is lost without it), patching (see --corrupted) or why (the largest score of "
+                        "--row taken apart)")
+            ->check(CLI::IsMember({"stages", "effects", "ablated", "patching", "why"}))
+            ->needs(model);
+    command
+        .add_option("--corrupted", options->corrupted,
+                    "with --screen patching: the second prompt, which runs with activations of --text")
+        ->needs(screen);
+    std::vector<std::string> kinds{"paths"};
+    for (const analysis::PatchKindInfo& info : analysis::patch_kinds())
+        kinds.emplace_back(info.id);
+    command
+        .add_option(
+            "--patched", options->patched,
+            "with --screen patching: what is patched, or paths: from the open head (default: residual)")
+        ->check(CLI::IsMember(kinds))
+        ->needs(screen);
+    command.add_option("--token", options->token, "with --screen: the token whose logit is taken apart")
+        ->needs(screen);
+    command.add_option("--against", options->against, "with --screen: the token whose logit is taken off")
+        ->needs(screen);
     command.add_option("--layer", options->layer,
                        "with --attention or --model: the layer of the open head (default 0)");
     command.add_flag("--hide-first-token", options->reading.hide_first_token,

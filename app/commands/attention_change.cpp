@@ -57,6 +57,12 @@ void apply(ViewState& view, const AttentionChange& change) {
                               open_head(view, attention.layer + c.layers, view.head + c.heads);
                           },
                           [&](const ShowBoard& c) { attention.board = c.shown; },
+                          [&](const ShowScreen& c) { attention.screen = c.screen; },
+                          [&](const ShowEffects& c) { attention.effects = c.kind; },
+                          [&](const JoinWriters& c) { attention.join_writers = c.joined; },
+                          [&](const PickPatch& c) {
+                              attention.patch = {c.row, c.column};
+                          },
                           [&](const MarkPattern& c) {
                               attention.pattern = attention.pattern == c.pattern ? "" : c.pattern;
                           },

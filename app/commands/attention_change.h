@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/state/attention_view.h"
 #include "core/analysis/reading_options.h"
 #include "core/checkpoint/model/stacks.h"
 
@@ -30,6 +31,20 @@ struct MoveOnBoard {
 struct ShowBoard {
     bool shown;
 };
+struct ShowScreen {
+    Screen screen;
+};
+/// A cell of the map of patches.
+struct PickPatch {
+    std::int64_t row, column;
+};
+/// Heads of a layer together, or one by one, where a score is taken apart.
+struct JoinWriters {
+    bool joined;
+};
+struct ShowEffects {
+    EffectKind kind;
+};
 /// Marks the heads that do that; the same again or an empty name: none.
 struct MarkPattern {
     std::string pattern;
@@ -53,8 +68,9 @@ struct SetLogColours {
 };
 
 /// What the user can do to the view of attention weights.
-using AttentionChange = std::variant<OpenHead, ShowStack, MoveOnBoard, ShowBoard, MarkPattern, ZoomMap,
-                                     PanMap, WholeMap, ReadWeights, SetLogColours>;
+using AttentionChange =
+    std::variant<OpenHead, ShowStack, MoveOnBoard, ShowBoard, ShowScreen, ShowEffects, PickPatch, JoinWriters,
+                 MarkPattern, ZoomMap, PanMap, WholeMap, ReadWeights, SetLogColours>;
 
 void apply(ViewState& view, const AttentionChange& change);
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/analysis/effects/patching.h"
 #include "core/checkpoint/run/sampling.h"
 
 #include <cstdint>
@@ -39,8 +40,22 @@ struct TakeBack {
 struct SetSampling {
     checkpoint::SamplingSettings settings;
 };
+/// Which logits the effects are shown of. Throws Error(input) for what is not one token.
+struct AskEffects {
+    enum class What : std::uint8_t { token, against, usual };
+    What what = What::usual; ///< usual: the likeliest token less the next one
+    std::string word = {};   ///< or an id where there is no tokenizer; of `against` empty: the mean
+};
+/// The prompt that runs with activations of the document's, and which ones.
+struct AskPatching {
+    std::optional<std::string> corrupted = {};
+    std::optional<analysis::PatchKind> kind = {};
+    bool paths = false; ///< from the open head, where no kind is given and no prompt
+};
+/// Puts the corrupted prompt in the document's place, and the document's prompt in its own.
+struct SwapPrompts {};
 /// What the user can do to an open checkpoint beside editing it.
-using ModelAction =
-    std::variant<TypePrompt, TypeTarget, WriteTarget, PredictAt, WriteToken, WriteOn, TakeBack, SetSampling>;
+using ModelAction = std::variant<TypePrompt, TypeTarget, WriteTarget, PredictAt, WriteToken, WriteOn,
+                                 TakeBack, SetSampling, AskEffects, AskPatching, SwapPrompts>;
 
 } // namespace headscope::app

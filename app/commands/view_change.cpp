@@ -112,9 +112,13 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                                   view.selected.reset(); // of a layer that is left
                                   view.attention.layer = *c.layer;
                               }
+                              view.attention.screen = Screen::stages;
                               go_to(view, c.group, c.row);
                           },
-                          [&](const StepStage& c) { step_stage(view, c.by); },
+                          [&](const StepStage& c) {
+                              view.attention.screen = Screen::stages;
+                              step_stage(view, c.by);
+                          },
                           [&](const StepRow& c) { step_row(view, c.by, dims); },
                           [&](const TogglePlay&) {
                               if (!view.playing && at_end(view) && view.row < 0)

@@ -68,6 +68,11 @@ CheckpointSession::~CheckpointSession() {
     state().shown.block = nullptr;
     state().shown.lengths = nullptr;
     state().shown.unit_words = nullptr;
+    state().shown.effects = nullptr;
+    state().shown.lens = nullptr;
+    state().shown.sweep = nullptr;
+    state().shown.why = nullptr;
+    state().shown.patching = nullptr;
     if (state().view.tab == LeftTab::predictions)
         state().view.tab = LeftTab::guide;
 }
@@ -121,6 +126,7 @@ void CheckpointSession::follow_block() {
     const ViewState& view = state().view;
     const checkpoint::ModelRunPtr& run = state().model.run;
     blocks_.begin_frame();
+    blocks_.retain({run});
     const bool known = run != nullptr && shown.trace != nullptr && shown.document->is_checkpoint();
     if (known)
         shown.position = position_of(*run, *shown.document->part()->model, state().model.position);
@@ -128,9 +134,8 @@ void CheckpointSession::follow_block() {
         shown.block = nullptr;
         shown.lengths = nullptr;
         shown.unit_words = nullptr;
-        return;
+        return follow_screen();
     }
-    blocks_.retain({run});
     const std::int64_t T = run->inputs().T, numbers = T * (8 * shown.dims().D + 3 * shown.dims().d_ff);
     const std::int64_t row = std::clamp<std::int64_t>(row_around(view, shown.position), 0, T - 1);
     const bool ends = &view.walk.part_with(view.group) != &view.walk.layer;
@@ -154,6 +159,7 @@ void CheckpointSession::follow_block() {
         state().model.error = asked.error;
     shown.lengths = lengths.value;
     follow_unit();
+    follow_screen();
 }
 
 void CheckpointSession::follow_unit() {
@@ -217,6 +223,9 @@ void CheckpointSession::act(const ModelAction& action) {
                               state().model.writing = c.on;
                           },
                           [&](const TakeBack& c) { take_back(c.tokens); },
+                          [&](const AskEffects& c) { ask_effects(c); },
+                          [&](const AskPatching& c) { ask_patching(c); },
+                          [&](const SwapPrompts&) { swap_prompts(); },
                           [&](const SetSampling& c) {
                               checkpoint::check_settings(c.settings);
                               state().model.sampling = c.settings;

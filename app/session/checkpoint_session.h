@@ -89,6 +89,14 @@ private:
     void follow_walk();
     /// Asks for what is computed around the attention, and shows what there is of it.
     void follow_block();
+    /// Asks for what the canvas shows in place of the stages.
+    void follow_screen();
+    void follow_effects();
+    void ask_effects(const AskEffects& asked);
+    void follow_why();
+    void follow_patching();
+    void ask_patching(const AskPatching& asked);
+    void swap_prompts();
     /// The same of the words that a unit of the MLP pushes towards.
     void follow_unit();
     /// Follows how the weights are read. `changed_from`: what the board shows differs from that layer on

@@ -3,7 +3,9 @@
 #include "core/analysis/reading_options.h"
 #include "core/checkpoint/model/stacks.h"
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace headscope::app {
@@ -16,11 +18,30 @@ struct MapWindow {
     bool operator==(const MapWindow&) const = default;
 };
 
+/// What the canvas holds of a checkpoint.
+enum class Screen : std::uint8_t {
+    stages,   ///< the walk through its numbers, with the board of heads
+    effects,  ///< what each writer does to a prediction
+    patching, ///< what of this text brings its answer back in another
+    why       ///< one score, by who wrote what its query and its key are made of
+};
+
+/// How the effects of heads are measured.
+enum class EffectKind : std::uint8_t {
+    direct, ///< what each writes towards two logits; the parts add up
+    ablated ///< what is lost when one is switched off; the losses do not add up
+};
+
 /// How attention weights of a file or a model are looked at.
 struct AttentionView {
     checkpoint::Stack stack = checkpoint::Stack::own; ///< whose heads the board shows
     std::int64_t layer = 0;                           ///< of the head that is open, in that stack
-    bool board = true;                                ///< all heads beside the open one
+    Screen screen = Screen::stages;                   ///< of a checkpoint
+    EffectKind effects = EffectKind::direct;
+    std::array<std::int64_t, 2> patch = {-1, -1}; ///< the cell of `patching` that is selected: row, column
+    std::optional<bool> join_writers =
+        {};                   ///< of `why`: the heads of a layer together; none: where there are many
+    bool board = true;        ///< all heads beside the open one
     std::string pattern = {}; ///< heads that do this are marked on the board; empty: none
     MapWindow map = {};
     analysis::ReadingOptions reading = {};  ///< how the weights are read otherwise than they are held

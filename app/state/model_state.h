@@ -1,6 +1,8 @@
 #pragma once
 
+#include "app/state/effects.h"
 #include "app/state/model_document.h"
+#include "app/state/patching_map.h"
 #include "core/checkpoint/run/sampling.h"
 
 #include <optional>
@@ -41,6 +43,8 @@ struct ModelState {
     float fraction = 0;                   ///< of the run that is under way
     std::optional<std::int64_t> position; ///< as chosen; empty: the first hidden word, else the last token
     std::optional<Predictions> predictions;
+    EffectsQuestion effects;
+    PatchingQuestion patching;
     std::string recomputed; ///< which layers the last run computed, one sentence
 
     // Writing on.

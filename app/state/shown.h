@@ -1,7 +1,10 @@
 #pragma once
 
 #include "app/state/document.h"
+#include "app/state/effects.h"
+#include "app/state/patching_map.h"
 #include "app/state/view_state.h"
+#include "app/state/why_score.h"
 #include "core/analysis/effects/unit_words.h"
 #include "core/analysis/heads/head_metrics.h"
 #include "core/checkpoint/run/block_trace.h"
@@ -25,6 +28,11 @@ struct Shown {
     /// Inside a checkpoint's MLP: the words of the unit that is looked at; null while they are not known, and
     /// for models where they say nothing.
     std::shared_ptr<const analysis::UnitWords> unit_words = {};
+    std::shared_ptr<const Effects> effects = {}; ///< of a checkpoint, while they are looked at and known
+    std::shared_ptr<const EffectsLens> lens = {};
+    std::shared_ptr<const EffectsSweep> sweep = {};    ///< as far as it has come; of the same question
+    std::shared_ptr<const PatchingView> patching = {}; ///< while patches are looked at
+    std::shared_ptr<const WhyScore> why = {};          ///< of a checkpoint, while a score is taken apart
     std::int64_t position = 0; ///< of a checkpoint: the token that is looked at until another one is chosen
 
     const Problem& problem() const { return document->problem; }

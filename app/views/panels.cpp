@@ -1,4 +1,7 @@
 #include "app/draw/panels/panels.h"
+#include "app/draw/effects/effects.h"
+#include "app/draw/effects/patching_page.h"
+#include "app/draw/effects/why.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/lesson/lesson_panel.h"
 #include "app/draw/pages/pages.h"
@@ -479,11 +482,20 @@ void view_inspector(const AppState& state, const figure::Rect& area, bool open, 
         return;
     ViewTools kept = tools;
     kept.keeps_selection = true;
-    const float field = view_number_field(state, {area.x + 1, area.y + strip_height, area.w - 1, 0}, tools);
+    const float field =
+        shows_effects(state) || shows_patching(state) || shows_why(state)
+            ? 0
+            : view_number_field(state, {area.x + 1, area.y + strip_height, area.w - 1, 0}, tools);
     scrolled("inspector",
              {area.x + 1, area.y + strip_height + field, area.w - 1, area.h - strip_height - field}, kept,
              &hovered, nullptr, [&](float width, float height) {
                  const DrawContext context = context_of(state, tools, width, height);
+                 if (shows_effects(state))
+                     return draw_effects_inspector(context);
+                 if (shows_patching(state))
+                     return draw_patching_inspector(context);
+                 if (shows_why(state))
+                     return draw_why_inspector(context);
                  return with_selection_tools(draw_inspector(context), context);
              });
 }

@@ -51,6 +51,10 @@ bool has_stacks(const Situation& now) {
     return now.two_texts;
 }
 
+bool has_screens(const Situation& now) {
+    return now.checkpoint;
+}
+
 std::function<Actions(const Situation&)> stack(checkpoint::Stack of) {
     return look(AttentionChange(ShowStack{of}));
 }
@@ -96,6 +100,10 @@ std::vector<ActionInfo> weight_actions() {
         {"encoder heads", "Heads of the encoder", "How the source reads itself", {alt('E')}, has_stacks, stack(checkpoint::Stack::encoder), {}, "heads of the encoder, of the decoder itself, of its cross-attention"},
         {"decoder heads", "Heads of the decoder’s self-attention", "How the target reads what stands before", {alt('D')}, has_stacks, stack(checkpoint::Stack::own), {}, ""},
         {"cross heads", "Heads of the cross-attention", "How the target reads the source", {alt('X')}, has_stacks, stack(checkpoint::Stack::cross), {}, ""},
+        {"stages screen", "Stages", "Shows the walk through the numbers of the checkpoint", {ctrl(digit(1))}, has_screens, look(AttentionChange(ShowScreen{Screen::stages})), {}, "stages of a checkpoint, effects of its heads"},
+        {"effects screen", "Effects", "Shows what every head does to the prediction", {ctrl(digit(2))}, has_screens, look(AttentionChange(ShowScreen{Screen::effects})), {}, ""},
+        {"patching screen", "Patching", "Shows what of this prompt brings its answer back in another", {ctrl(digit(3))}, has_screens, look(AttentionChange(ShowScreen{Screen::patching})), {}, ""},
+        {"board beside stages", "Board of all heads", "Shows or hides the board beside the stages of a checkpoint", {ctrl('B')}, has_screens, flip_board, {}, "show or hide the board beside the stages"},
         {"board", "Board of all heads", "Shows or hides all heads beside the open one", {{letter('B')}}, weights_only, flip_board, {}, "show or hide the board of all heads"},
         // clang-format on
     };

@@ -74,6 +74,19 @@ float draw_weights_switches(Picture& picture, const DrawContext& context) {
         draw_segmented(picture, context, right, 28, ways);
         right -= 12;
     }
+    const Document& document = *context.shown.document;
+    if (document.is_checkpoint() && view.attention.stack == checkpoint::Stack::own &&
+        (view.group == StageGroup::scores || view.group == StageGroup::scaled)) {
+        const std::vector<Segment> ways{
+            {.label = "Score map", .action = ViewChange(GoTo{view.group}), .on = true, .tip = {}},
+            {.label = "Taken apart",
+             .action = ViewChange(AttentionChange(ShowScreen{Screen::why})),
+             .on = false,
+             .tip = "Who wrote what the selected score is made of"}};
+        right -= segmented_width(context, ways);
+        draw_segmented(picture, context, right, 28, ways);
+        right -= 12;
+    }
     const std::int64_t H = context.dims().H;
     if (H > 1) {
         const std::string pair = "Head " + std::to_string(view.head) + " − " + std::to_string(view.other);

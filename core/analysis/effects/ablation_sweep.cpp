@@ -53,7 +53,7 @@ void check_sweep(const checkpoint::ModelRun& run, const SweepOptions& options) {
 }
 
 /// (T, D) numbers of a tensor.
-using Rows = Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using RowArray = Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// Runs a model again from the attention of an ablated head on.
 class Sweep {
@@ -72,10 +72,10 @@ public:
         const std::int64_t T = own.dims.Tq, D = own.dims.D;
         const Tensor &output = *own.stage(TensorId::output), &written = *own.stage(TensorId::contributions);
         for (std::int64_t h = 0; h < own.dims.H; ++h) {
-            const Eigen::Map<const Rows> of_head(written.data() + written.offset(0, h, 0, 0), T, D);
+            const Eigen::Map<const RowArray> of_head(written.data() + written.offset(0, h, 0, 0), T, D);
             const auto without = std::make_shared<Tensor>(output.shape());
-            Eigen::Map<Rows> left(without->data(), T, D);
-            left = Eigen::Map<const Rows>(output.data(), T, D) - of_head;
+            Eigen::Map<RowArray> left(without->data(), T, D);
+            left = Eigen::Map<const RowArray>(output.data(), T, D) - of_head;
             if (options_.ablation == Ablation::mean)
                 left.rowwise() += of_head.colwise().mean();
             Streams streams = streams_before(n);

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "app/draw/kit/picture.h"
+
+namespace headscope::app {
+
+// What each writer of a checkpoint does to a prediction: context.shown.effects.
+
+/// The canvas: a table of heads and MLPs, the tokens that the open head reads from, and the logit lens. Says
+/// so where nothing is known yet.
+Picture draw_effects_page(const DrawContext& context);
+/// The strip above it: direct, or when ablated.
+Picture draw_effects_strip(const ViewState& view, const Theme& theme, const figure::TextMeasure& measure,
+                           float width, float height);
+/// The inspector beside it: where the open head's part comes from, and the largest parts of all.
+Picture draw_effects_inspector(const DrawContext& context);
+
+/// Adds the logit lens with its top at y. Returns its lower edge.
+float draw_lens(Picture& picture, const DrawContext& context, float y);
+
+/// "·Mary − ·John", or "·Mary − mean".
+std::string logit_words(const Effects& effects);
+/// What a colour scale of numbers up to `largest` ends at: rounded up to a tenth.
+double effects_limit(double largest);
+/// Whether the table shows what is lost without each head, not what each one writes.
+bool shows_losses(const DrawContext& context);
+/// "heads that were switched off so far: 12 of 144"; empty once all were.
+std::string sweep_progress(const EffectsSweep& sweep);
+/// "L9 H9"; of a cross-attention "cross L9 H9"; "L9 MLP", "embedding".
+std::string writer_words(const analysis::Writer& writer);
+
+} // namespace headscope::app

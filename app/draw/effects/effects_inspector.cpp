@@ -1,0 +1,224 @@
+#include "app/draw/effects/effects.h"
+
+#include "app/draw/effects/signed_cells.h"
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/kit/sheet.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace headscope::app {
+
+namespace {
+
+using analysis::LogitPart;
+using figure::Align;
+using figure::Font;
+
+constexpr std::size_t listed_sources = 5, listed_writers = 12;
+
+void row(Sheet& sheet, const std::string& name, double value, double limit, int decimals,
+         bool strong = false) {
+    const Theme& theme = sheet.context.theme;
+    constexpr float number_room = 62, bar = 76;
+    const float end = sheet.right - number_room;
+    sheet.put(sheet.left, name, end - bar - 8 - sheet.left, strong ? Font::ui_semibold : Font::ui,
+              Sheet::text_size, strong ? theme.ink : theme.text);
+    draw_signed_bar(sheet.picture, theme, {end - bar, sheet.y, bar, Sheet::row_height}, value, limit);
+    sheet.put(sheet.right, signed_number(value, decimals), number_room, Font::mono, Sheet::text_size,
+              strong ? theme.ink : theme.text, Align::right);
+    sheet.y += Sheet::row_height;
+}
+
+/// What the open head reads, and what each unit of weight on it would add.
+void add_sources(Sheet& sheet, const LogitPart& part) {
+    const DrawContext& context = sheet.context;
+    const Theme& theme = context.theme;
+    const Problem& problem = context.shown.problem();
+    sheet.section("Where it comes from", "weight × effect");
+    std::vector<std::size_t> order(part.sources.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::ranges::greater{},
+                             [&](std::size_t j) { return std::abs(part.sources[j]); });
+    const std::size_t count = std::min(order.size(), listed_sources);
+    const Tensor* const weights = context.shown.tensor(TensorId::weights);
+    const std::int64_t position = context.shown.effects->question.position, h = part.writer.head;
+    const bool known = weights != nullptr && weights->shape()[1] > h && weights->shape()[2] > position &&
+                       weights->shape()[3] == std::ssize(part.sources);
+    std::vector<double> terms;
+    for (std::size_t n = 0; n < count; ++n)
+        terms.push_back(static_cast<double>(part.sources[order[n]]));
+    const double rest = part.value - std::accumulate(terms.begin(), terms.end(), 0.0);
+    terms.push_back(rest);
+    const int decimals = sum_format(terms, part.value).decimals;
+    const auto line = [&](const std::string& name, const std::string& product, double value, bool strong) {
+        const float numbers = sheet.right - 62;
+        sheet.put(sheet.left, name, 96, strong ? Font::ui_semibold : Font::ui, Sheet::text_size,
+                  strong ? theme.ink : theme.text);
+        sheet.put(numbers - 6, product, numbers - 104 - sheet.left, Font::mono, Sheet::text_size, theme.muted,
+                  Align::right);
+        sheet.put(sheet.right, signed_number(value, decimals), 62, Font::mono, Sheet::text_size,
+                  strong ? theme.ink : theme.text, Align::right);
+        sheet.y += Sheet::row_height;
+    };
+    for (std::size_t n = 0; n < count; ++n) {
+        const auto j = static_cast<std::int64_t>(order[n]);
+        const double weight = known ? static_cast<double>(weights->at(0, h, position, j)) : 0.0;
+        line(key_word(problem, j),
+             weight == 0.0 ? ""
+                           : number(weight, 2) + " × " +
+                                 number(static_cast<double>(part.sources[order[n]]) / weight, 2),
+             static_cast<double>(part.sources[order[n]]), n == 0);
+    }
+    if (order.size() > count)
+        line(std::to_string(order.size() - count) + " more", "", rest, false);
+    sheet.rule(62);
+    line("sum", "", part.value, true);
+    sheet.paragraph(
+        "Effect: what one unit of weight on that token adds, its value through W_O to the two logits.",
+        theme.muted);
+}
+
+void add_largest(Sheet& sheet) {
+    const Effects& effects = *sheet.context.shown.effects;
+    const std::vector<LogitPart>& parts = effects.attribution.parts;
+    sheet.section("Largest of all writers", "logits");
+    const std::size_t count = std::min(parts.size(), listed_writers);
+    double rest = effects.attribution.logit;
+    std::vector<double> terms;
+    for (std::size_t n = 0; n < count; ++n) {
+        terms.push_back(parts[effects.largest[n]].value);
+        rest -= terms.back();
+    }
+    terms.push_back(rest);
+    const int decimals = sum_format(terms, effects.attribution.logit).decimals;
+    const double limit = std::max(std::abs(terms.front()), 1e-9);
+    for (std::size_t n = 0; n < count; ++n) {
+        const LogitPart& part = parts[effects.largest[n]];
+        const figure::Rect area{sheet.left - 6, sheet.y, sheet.width() + 12, Sheet::row_height};
+        const bool open = part.writer.head >= 0 && part.writer.stack == effects.stack &&
+                          part.writer.layer == sheet.context.view.attention.layer &&
+                          part.writer.head == sheet.context.view.head;
+        if (part.writer.head >= 0 && part.writer.stack == effects.stack && sheet.context.controls)
+            sheet.picture.hotspots.push_back(
+                {area, "largest " + std::to_string(n),
+                 ViewChange(AttentionChange(OpenHead{part.writer.layer, part.writer.head})),
+                 "Look at this head"});
+        row(sheet, writer_words(part.writer), part.value, limit, decimals, open);
+    }
+    if (parts.size() > count)
+        row(sheet, std::to_string(parts.size() - count) + " more, together", rest, limit, decimals);
+    sheet.rule(62);
+    row(sheet, "logit of " + logit_words(effects), effects.attribution.logit, limit * 1e9, decimals, true);
+    if (effects.attribution.capped != effects.attribution.logit)
+        sheet.row("after the soft cap", signed_number(effects.attribution.capped, decimals));
+}
+
+/// What happens when the open head is switched off, as far as it was tried.
+void add_without(Sheet& sheet, const LogitPart& part) {
+    const DrawContext& context = sheet.context;
+    const Effects& effects = *context.shown.effects;
+    const EffectsSweep* const sweep = context.shown.sweep.get();
+    if (sweep == nullptr || part.writer.layer >= std::ssize(sweep->heads))
+        return;
+    const auto& cell =
+        sweep->heads[static_cast<std::size_t>(part.writer.layer)][static_cast<std::size_t>(part.writer.head)];
+    if (!cell)
+        return;
+    sheet.section("If it is switched off", effects.against.empty() ? "logit" : "logit difference");
+    const std::string name = writer_words(part.writer);
+    sheet.row("with " + name, signed_number(sweep->before, 2));
+    sheet.row("without it, direct", signed_number(sweep->before - part.value, 2));
+    sheet.row("without it, measured", signed_number(sweep->before - cell->lost, 2), true);
+    sheet.row("KL of the prediction", number(cell->divergence, 4) + " nats");
+    const double others = part.value - cell->lost;
+    sheet.paragraph(
+        "Direct and measured differ by " + number(std::abs(others), 2) + ": " +
+            (others * part.value > 0 ? "later parts make up for it." : "later parts depended on it."),
+        context.theme.muted);
+}
+
+void add_losses(Sheet& sheet) {
+    const EffectsSweep* const sweep = sheet.context.shown.sweep.get();
+    if (sweep == nullptr)
+        return;
+    struct Loss {
+        std::int64_t layer, head;
+        double lost;
+    };
+    std::vector<Loss> losses;
+    for (std::size_t l = 0; l < sweep->heads.size(); ++l)
+        for (std::size_t h = 0; h < sweep->heads[l].size(); ++h)
+            if (const auto& cell = sweep->heads[l][h])
+                losses.push_back({static_cast<std::int64_t>(l), static_cast<std::int64_t>(h), cell->lost});
+    std::ranges::stable_sort(losses, std::ranges::greater{},
+                             [](const Loss& loss) { return std::abs(loss.lost); });
+    losses.resize(std::min(losses.size(), listed_writers));
+    sheet.section("Largest losses", "logits");
+    for (std::size_t n = 0; n < losses.size(); ++n) {
+        const Loss& loss = losses[n];
+        if (sheet.context.controls)
+            sheet.picture.hotspots.push_back(
+                {{sheet.left - 6, sheet.y, sheet.width() + 12, Sheet::row_height},
+                 "largest " + std::to_string(n),
+                 ViewChange(AttentionChange(OpenHead{loss.layer, loss.head})),
+                 "Look at this head"});
+        row(sheet, writer_words(sheet.context.shown.effects->part(loss.layer, loss.head).writer), loss.lost,
+            std::max(sweep->limit, 1e-9), 2,
+            loss.layer == sheet.context.view.attention.layer && loss.head == sheet.context.view.head);
+    }
+    if (const std::string progress = sweep_progress(*sweep); !progress.empty())
+        sheet.paragraph(progress + ".", sheet.context.theme.muted);
+}
+
+} // namespace
+
+Picture draw_effects_inspector(const DrawContext& context) {
+    Sheet sheet(context);
+    const Effects* const effects = context.shown.effects.get();
+    const Theme& theme = context.theme;
+    sheet.y = 18;
+    if (effects == nullptr) {
+        sheet.paragraph("The parts of the prediction are being worked out.", theme.muted);
+        return sheet.finish();
+    }
+    const std::int64_t l = context.view.attention.layer, h = context.view.head;
+    if (l < std::ssize(effects->heads) && h < std::ssize(effects->heads.front())) {
+        const LogitPart& part = effects->part(l, h);
+        sheet.put(sheet.left,
+                  "effect[" + std::to_string(l) + "][" + std::to_string(h) + "][" +
+                      query_word(context.shown.problem(), effects->question.position) + "]",
+                  sheet.width(), Font::mono, 14, theme.ink);
+        const float taken = draw_text(sheet.picture, context, sheet.left, 84, signed_number(part.value, 2),
+                                      Font::ui_semibold, 34, theme.ink);
+        sheet.y = 68;
+        sheet.put(sheet.left + taken + 12, "logits to " + effects->token, sheet.width() - taken - 12,
+                  Font::ui, 12.5F, theme.muted);
+        sheet.y = 98;
+        if (context.controls) {
+            const float half = (sheet.width() - 10) / 2;
+            const bool off = context.shown.problem().gain(h) == 0.0F;
+            const std::string name = writer_words(part.writer);
+            draw_button(sheet.picture, context, {sheet.left, sheet.y, half, 32},
+                        off ? "Switch on" : "Switch off", Command(SetGain{h, off ? 1.0F : 0.0F}), false,
+                        "Sets the gain of " + name + " to " + (off ? "1" : "0") +
+                            ": everything after it follows");
+            draw_button(sheet.picture, context, {sheet.left + half + 10, sheet.y, half, 32}, "Open head",
+                        ViewChange(AttentionChange(ShowScreen{Screen::stages})), false,
+                        "Its weights and stages");
+            sheet.y += 44;
+        }
+        if (!shows_losses(context))
+            add_sources(sheet, part);
+        add_without(sheet, part);
+    }
+    if (shows_losses(context))
+        add_losses(sheet);
+    else
+        add_largest(sheet);
+    return sheet.finish();
+}
+
+} // namespace headscope::app

@@ -1,0 +1,401 @@
+#include "app/draw/effects/effects.h"
+
+#include "app/draw/effects/signed_cells.h"
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope::app {
+
+namespace {
+
+using analysis::LogitPart;
+using figure::Align;
+using figure::Font;
+
+constexpr float table_top = 150, label_width = 36, before_mlp = 10, totals_width = 190, number_width = 60;
+
+/// The places of the table: heads, a gap, the MLP, and a bar for the layer.
+struct Table {
+    std::int64_t L = 0, H = 0;
+    float left = 0, top = 0, cell_w = 0, cell_h = 0, totals = 0, right = 0;
+    bool numbers = false;
+
+    figure::Rect head(std::int64_t l, std::int64_t h) const {
+        return {left + cell_w * static_cast<float>(h), top + cell_h * static_cast<float>(l), cell_w - 1,
+                cell_h - 1};
+    }
+    figure::Rect mlp(std::int64_t l) const {
+        figure::Rect area = head(l, H);
+        area.x += before_mlp;
+        return area;
+    }
+    float bottom() const { return top + cell_h * static_cast<float>(L); }
+};
+
+Table table_of(const DrawContext& context) {
+    const Effects& effects = *context.shown.effects;
+    Table table{.L = std::ssize(effects.heads),
+                .H = std::ssize(effects.heads.front()),
+                .left = canvas_pad + label_width,
+                .top = table_top,
+                .right = context.width - canvas_pad};
+    const float columns = static_cast<float>(table.H + 1);
+    const bool wide = context.width > 620;
+    const float room = table.right - table.left - before_mlp - (wide ? totals_width : number_width);
+    table.cell_w = std::floor(std::clamp(room / columns, 6.0F, 72.0F));
+    constexpr float readable = 36;
+    table.numbers = table.cell_w >= readable;
+    const float tall = std::max(context.height * 0.42F, 200.0F) / static_cast<float>(table.L);
+    table.cell_h = std::floor(std::clamp(tall, table.numbers ? 19.0F : 8.0F, 26.0F));
+    table.totals = table.mlp(0).right() + 16;
+    return table;
+}
+
+void draw_column_names(Picture& picture, const DrawContext& context, const Table& table) {
+    const Theme& theme = context.theme;
+    const std::int64_t every = table.cell_w >= 26 ? 1 : table.cell_w >= 13 ? 2 : 4;
+    const float baseline = table.top - 10;
+    for (std::int64_t h = 0; h < table.H; h += every) {
+        const figure::Rect area = table.head(0, h);
+        const bool open = h == context.view.head;
+        draw_text(picture, context, area.x + area.w / 2, baseline, "H" + std::to_string(h),
+                  open ? Font::ui_semibold : Font::ui, 12, open ? theme.ink : theme.muted, Align::center);
+    }
+    const figure::Rect mlp = table.mlp(0);
+    if (shows_losses(context))
+        return;
+    draw_text(picture, context, mlp.x + mlp.w / 2, baseline, "MLP", Font::ui, 12, theme.muted, Align::center);
+    draw_text(picture, context, table.totals, baseline, "layer total", Font::ui, 12, theme.muted);
+}
+
+/// The bar of a layer's total, from a common zero, and its number.
+void draw_total(Picture& picture, const DrawContext& context, const Table& table, std::int64_t l) {
+    const Theme& theme = context.theme;
+    const Effects& effects = *context.shown.effects;
+    const double total = effects.layers[static_cast<std::size_t>(l)];
+    const figure::Rect row = table.head(l, 0);
+    const float bars = table.right - number_width - table.totals;
+    if (bars > 40) {
+        double low = 0, high = 0;
+        for (const double one : effects.layers) {
+            low = std::min(low, one);
+            high = std::max(high, one);
+        }
+        const double span = std::max(high - low, 1e-9);
+        const auto place = [&](double value) {
+            return table.totals + static_cast<float>((value - low) / span) * bars;
+        };
+        const float zero = place(0), end = place(total);
+        picture.scene.add(figure::RectItem{
+            .area = {std::min(zero, end), row.y + 5, std::max(std::abs(end - zero), 1.0F), row.h - 10},
+            .fill = sign_colour(theme, total)});
+        picture.scene.add(figure::LineItem{{zero, row.y}, {zero, row.bottom()}, theme.line2, 1});
+    }
+    draw_text(picture, context, table.right, figure::baseline_for(row.y + row.h / 2, 12.5F),
+              signed_number(total, 2), Font::mono, 12.5F, theme.ink, Align::right);
+}
+
+/// What a head's cell says.
+struct TableCell {
+    std::optional<double> value; ///< none: not known yet
+    std::string words;
+};
+
+TableCell cell_of(const DrawContext& context, std::int64_t l, std::int64_t h) {
+    const Effects& effects = *context.shown.effects;
+    const LogitPart& part = effects.part(l, h);
+    const std::string head = writer_words(part.writer);
+    if (!shows_losses(context))
+        return {part.value,
+                head + " adds " + signed_number(part.value, 3) + " to the logit of " + logit_words(effects)};
+    const EffectsSweep* const sweep = context.shown.sweep.get();
+    const auto known = sweep == nullptr
+                           ? std::nullopt
+                           : sweep->heads[static_cast<std::size_t>(l)][static_cast<std::size_t>(h)];
+    if (!known)
+        return {std::nullopt, head + ": not switched off yet"};
+    return {known->lost, "Without " + head + " the difference falls by " + number(known->lost, 3) +
+                             "; the prediction changes by KL " + number(known->divergence, 4) + " nats"};
+}
+
+double limit_of(const DrawContext& context) {
+    if (!shows_losses(context))
+        return effects_limit(context.shown.effects->limit);
+    return effects_limit(context.shown.sweep == nullptr ? 0 : context.shown.sweep->limit);
+}
+
+void draw_table(Picture& picture, const DrawContext& context, const Table& table) {
+    const Theme& theme = context.theme;
+    const Effects& effects = *context.shown.effects;
+    const double limit = limit_of(context);
+    draw_column_names(picture, context, table);
+    for (std::int64_t l = 0; l < table.L; ++l) {
+        const bool open = l == context.view.attention.layer;
+        const figure::Rect row = table.head(l, 0);
+        if (table.cell_h >= 13 || l % 2 == 0)
+            draw_text(picture, context, table.left - 8, figure::baseline_for(row.y + row.h / 2, 12),
+                      "L" + std::to_string(l), open ? Font::ui_semibold : Font::ui, 12,
+                      open ? theme.ink : theme.muted, Align::right);
+        for (std::int64_t h = 0; h < table.H; ++h) {
+            const TableCell cell = cell_of(context, l, h);
+            const figure::Rect area = table.head(l, h);
+            if (cell.value)
+                draw_signed_cell(picture, context, area, *cell.value, limit, table.numbers);
+            else
+                picture.scene.add(figure::RectItem{.area = area, .fill = theme.panel});
+            if (context.controls)
+                picture.hotspots.push_back({area, "effect " + std::to_string(l) + "." + std::to_string(h),
+                                            ViewChange(AttentionChange(OpenHead{l, h})), cell.words});
+        }
+        if (shows_losses(context))
+            continue;
+        const double mlp = effects.mlps[static_cast<std::size_t>(l)];
+        const figure::Rect area = table.mlp(l);
+        draw_signed_cell(picture, context, area, mlp, limit, table.numbers);
+        picture.tips.push_back(
+            {area, "The MLP of layer " + std::to_string(l) + " adds " + signed_number(mlp, 3)});
+        draw_total(picture, context, table, l);
+    }
+    if (context.view.attention.layer < table.L && context.view.head < table.H) {
+        draw_selected_cell(picture, theme, table.head(context.view.attention.layer, context.view.head));
+    }
+}
+
+/// The colours, and the sum of everything. Returns the lower edge.
+float draw_sum(Picture& picture, const DrawContext& context, const Table& table) {
+    const Theme& theme = context.theme;
+    const Effects& effects = *context.shown.effects;
+    const double limit = limit_of(context);
+    const float y = table.bottom() + 14;
+    constexpr float width = 132, height = 8;
+    draw_ramp(picture, theme.diverging, table.left, y, width);
+    const float below = y + height + 15;
+    draw_text(picture, context, table.left, below, number(-limit, 1), Font::mono, 12, theme.muted);
+    draw_text(picture, context, table.left + width / 2, below, "0", Font::mono, 12, theme.muted,
+              Align::center);
+    draw_text(picture, context, table.left + width, below, signed_number(limit, 1), Font::mono, 12,
+              theme.muted, Align::right);
+    const float words = table.left + width + 16;
+    const std::string towards = effects.token;
+    draw_text(picture, context, words, y + 8,
+              shows_losses(context) ? "falls without the head" : "logits towards " + towards, Font::ui, 12.5F,
+              theme.text);
+    draw_text(picture, context, words, below + 2,
+              effects.against.empty() ? "violet: away from it" : "violet: towards " + effects.against,
+              Font::ui, 12.5F, theme.text);
+    if (shows_losses(context)) {
+        const std::string progress = context.shown.sweep == nullptr ? "switching off every head in turn"
+                                                                    : sweep_progress(*context.shown.sweep);
+        return draw_paragraph(
+            picture, context, canvas_pad, below + 32, table.right - canvas_pad,
+            (progress.empty() ? "" : progress + ". ") +
+                "Each head is switched off alone, and the whole model runs again. These numbers "
+                "do not add up: other heads make up for a missing one, or depended on it.",
+            Font::ui, 12.5F, 18, theme.muted);
+    }
+    // Everything that adds up to the logit, in one line at the right.
+    std::vector<std::pair<std::string, double>> terms{
+        {"heads", effects.all_heads}, {"MLPs", effects.all_mlps}, {"embedding", effects.embedding}};
+    if (effects.others != 0)
+        terms.insert(
+            terms.begin() + 1,
+            {effects.stack == checkpoint::Stack::cross ? "own heads" : "cross heads", effects.others});
+    if (effects.biases != 0)
+        terms.emplace_back("biases", effects.biases);
+    std::vector<double> values;
+    std::ranges::transform(terms, std::back_inserter(values), &std::pair<std::string, double>::second);
+    const SumFormat format = sum_format(values, effects.attribution.logit);
+    float x = table.right;
+    const float line = below + 30;
+    x -= draw_text(picture, context, x, line,
+                   (format.approximate ? "≈ " : "= ") +
+                       signed_number(effects.attribution.logit, format.decimals),
+                   Font::mono, 13, theme.ink, Align::right) +
+         16;
+    for (auto term = terms.rbegin(); term != terms.rend(); ++term) {
+        x -= draw_text(picture, context, x, line, signed_number(term->second, format.decimals), Font::mono,
+                       12.5F, theme.text, Align::right) +
+             6;
+        x -= draw_text(picture, context, x, line, term->first, Font::ui, 12.5F, theme.muted, Align::right) +
+             14;
+    }
+    return line + 16;
+}
+
+/// The open head's part by the tokens that it reads from: the text, each word on its colour.
+float draw_by_source(Picture& picture, const DrawContext& context, const Table& table, float y) {
+    const Theme& theme = context.theme;
+    const Effects& effects = *context.shown.effects;
+    const std::int64_t l = context.view.attention.layer, h = context.view.head;
+    if (l >= table.L || h >= table.H)
+        return y;
+    const LogitPart& part = effects.part(l, h);
+    draw_hairline(picture, context, canvas_pad, y, context.width - 2 * canvas_pad);
+    const float taken =
+        draw_text(picture, context, canvas_pad, y + 30, "What " + writer_words(part.writer) + " brings",
+                  Font::ui_semibold, 17, theme.ink);
+    draw_text(picture, context, canvas_pad + taken + 14, y + 30, "by the token that it reads from", Font::ui,
+              12.5F, theme.muted);
+    double limit = 1e-9;
+    for (const float one : part.sources)
+        limit = std::max(limit, static_cast<double>(std::abs(one)));
+    const Problem& problem = context.shown.problem();
+    constexpr float line = 44, gap = 4;
+    float x = canvas_pad, top = y + 46;
+    constexpr std::size_t most = 160;
+    const std::size_t first = part.sources.size() > most ? part.sources.size() - most : 0;
+    for (std::size_t j = first; j < part.sources.size(); ++j) {
+        const auto value = static_cast<double>(part.sources[j]);
+        const std::string token = shortened(problem.key_label(static_cast<std::int64_t>(j)), 14);
+        const std::string words = number(value, 2);
+        const float width =
+            std::max(context.measure(token, Font::ui, 13), context.measure(words, Font::mono, 12)) + 14;
+        if (x + width > context.width - canvas_pad) {
+            x = canvas_pad;
+            top += line;
+        }
+        const figure::Color fill = signed_colour(theme, value, limit);
+        const figure::Rect area{x, top, width, 22};
+        picture.scene.add(figure::RectItem{.area = area, .fill = fill, .radius = 4});
+        draw_text(picture, context, x + width / 2, figure::baseline_for(top + 11, 13), token, Font::ui, 13,
+                  text_on(fill), Align::center);
+        draw_text(picture, context, x + width / 2, top + 35, words, Font::mono, 12, theme.muted,
+                  Align::center);
+        picture.tips.push_back(
+            {{x, top, width, line - 4},
+             problem.key_label(static_cast<std::int64_t>(j)) + " brings " + signed_number(value, 3)});
+        x += width + gap;
+    }
+    return top + line + 12;
+}
+
+/// Which two tokens are compared: fields at the top right.
+void draw_fields(Picture& picture, const DrawContext& context) {
+    if (!context.controls)
+        return;
+    const Effects& effects = *context.shown.effects;
+    const Theme& theme = context.theme;
+    constexpr float width = 118, top = 84, height = 28;
+    float x = context.width - canvas_pad;
+    const auto field = [&](const std::string& caption, const std::string& label, const std::string& text,
+                           AskEffects::What what, const std::string& tip) {
+        x -= width;
+        picture.fields.push_back({.area = {x, top, width, height},
+                                  .label = label,
+                                  .text = text,
+                                  .action =
+                                      [what](const std::string& typed) {
+                                          return Action(ModelAction(AskEffects{what, typed}));
+                                      },
+                                  .tip = tip});
+        x -= 8 + draw_text(picture, context, x - 8, figure::baseline_for(top + height / 2, 12.5F), caption,
+                           Font::ui, 12.5F, theme.muted, Align::right);
+        x -= 16;
+    };
+    const auto bare = [](std::string label) {
+        constexpr std::string_view blank = "·";
+        return label.starts_with(blank) && label.size() > blank.size() ? label.substr(blank.size()) : label;
+    };
+    field("against", "against", bare(effects.against), AskEffects::What::against,
+          "The token whose logit is taken off; empty: the mean over the vocabulary");
+    field("for", "for", bare(effects.token), AskEffects::What::token, "The token whose logit is taken apart");
+    draw_text_button(picture, context, x - 62, top, "Likeliest", false,
+                     ModelAction(AskEffects{AskEffects::What::usual, {}}),
+                     "The two likeliest tokens at this position");
+}
+
+} // namespace
+
+std::string writer_words(const analysis::Writer& writer) {
+    using Kind = analysis::Writer::Kind;
+    if (writer.kind == Kind::head)
+        return (writer.stack == checkpoint::Stack::cross ? "cross L" : "L") + std::to_string(writer.layer) +
+               " H" + std::to_string(writer.head);
+    return writer.kind == Kind::mlp ? "L" + std::to_string(writer.layer) + " MLP" : writer.name();
+}
+
+std::string logit_words(const Effects& effects) {
+    return effects.token + " − " + (effects.against.empty() ? "mean" : effects.against);
+}
+
+double effects_limit(double largest) {
+    return std::max(std::ceil(largest * 10) / 10, 0.1);
+}
+
+bool shows_losses(const DrawContext& context) {
+    return context.view.attention.effects == EffectKind::ablated;
+}
+
+std::string sweep_progress(const EffectsSweep& sweep) {
+    return sweep.done == sweep.count
+               ? ""
+               : std::to_string(sweep.done) + " of " + counted(sweep.count, "head") + " switched off so far";
+}
+
+Picture draw_effects_strip(const ViewState& view, const Theme& theme, const figure::TextMeasure& measure,
+                           float width, float height) {
+    Picture picture;
+    float x = 28;
+    const auto tab = [&](const std::string& label, EffectKind kind, const std::string& tip) {
+        const bool on = view.attention.effects == kind;
+        const float wide = measure(label, Font::ui_semibold, 13);
+        picture.scene.add(figure::TextItem{{x, figure::baseline_for(height / 2 - 1, 13)},
+                                           label,
+                                           on ? Font::ui_semibold : Font::ui_medium,
+                                           13,
+                                           on ? theme.ink : theme.muted});
+        if (on)
+            picture.scene.add(figure::RectItem{.area = {x, height - 2, wide, 2}, .fill = theme.ink});
+        picture.hotspots.push_back(
+            {{x - 12, 0, wide + 24, height}, label, ViewChange(AttentionChange(ShowEffects{kind})), tip});
+        x += wide + 32;
+    };
+    tab("Direct", EffectKind::direct, "What each writer adds to the two logits");
+    tab("When ablated", EffectKind::ablated, "What is lost when a head is switched off");
+    const std::string words = "norms held at their scale in this run";
+    if (view.attention.effects == EffectKind::direct && x + measure(words, Font::ui, 12.5F) + 20 < width)
+        picture.scene.add(figure::TextItem{{width - 28, figure::baseline_for(height / 2 - 1, 12.5F)},
+                                           words,
+                                           Font::ui,
+                                           12.5F,
+                                           theme.muted,
+                                           Align::right});
+    return picture;
+}
+
+Picture draw_effects_page(const DrawContext& context) {
+    Picture picture;
+    picture.scene.width = context.width;
+    picture.scene.height = context.height;
+    const Effects* const effects = context.shown.effects.get();
+    if (effects == nullptr) {
+        draw_page_head(picture, context, "What the heads do to the prediction", "");
+        draw_paragraph(picture, context, canvas_pad, 130, context.width - 2 * canvas_pad,
+                       "Every writer's part is being worked out.", Font::ui, 13.5F, 20, context.theme.muted);
+        return picture;
+    }
+    const std::string after = context.shown.problem().query_label(effects->question.position);
+    if (shows_losses(context))
+        draw_page_head(picture, context, "What is lost without each head",
+                       "logit of " + (effects->against.empty() ? effects->token : logit_words(*effects)) +
+                           ", with all heads less without one, after " + after);
+    else
+        draw_page_head(picture, context, "What the heads do to the prediction",
+                       "out[l][h] · (u[" + effects->token + "] − " +
+                           (effects->against.empty() ? "mean u" : "u[" + effects->against + "]") +
+                           "), after " + after + ", direct path, norms held");
+    draw_fields(picture, context);
+    const Table table = table_of(context);
+    draw_table(picture, context, table);
+    float y = draw_sum(picture, context, table);
+    if (!shows_losses(context))
+        y = draw_by_source(picture, context, table, y);
+    y = draw_lens(picture, context, y);
+    picture.scene.height = std::max(context.height, y + 24);
+    return picture;
+}
+
+} // namespace headscope::app

@@ -1,0 +1,421 @@
+#include "app/draw/effects/patching_page.h"
+
+#include "app/draw/effects/signed_cells.h"
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/kit/sheet.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope::app {
+
+namespace {
+
+using figure::Align;
+using figure::Font;
+
+constexpr float prompts_top = 102, prompt_height = 88, map_names = 44, legend_width = 128;
+
+/// A frame with the tokens of a prompt, those that differ marked, its difference and what it leads to.
+void draw_prompt(Picture& picture, const DrawContext& context, const PatchingPair& pair, bool clean,
+                 const figure::Rect& area) {
+    const Theme& theme = context.theme;
+    picture.scene.add(
+        figure::RectItem{.area = area, .fill = theme.panel, .stroke = theme.line2, .radius = 6});
+    draw_text(picture, context, area.x + 14, area.y + 22, clean ? "clean" : "corrupted", Font::ui_semibold,
+              13, theme.ink);
+    draw_text(picture, context, area.right() - 14, area.y + 22,
+              pair.answer + " − " + pair.against + "  " +
+                  signed_number(clean ? pair.clean_difference : pair.corrupted_difference, 2),
+              Font::mono, 12.5F, theme.ink, Align::right);
+    const std::vector<std::string>& tokens = clean ? pair.clean_tokens : pair.corrupted_tokens;
+    // The end of a long prompt, from before the first token that differs on.
+    const auto width_of = [&](std::size_t n) { return context.measure(tokens[n], Font::ui, 13) + 8; };
+    float room = area.w - 28;
+    std::size_t first = tokens.size();
+    while (first > 0 && room - width_of(first - 1) > 20)
+        room -= width_of(--first);
+    float x = area.x + 14;
+    if (first > 0)
+        x += draw_text(picture, context, x, area.y + 48, "…", Font::ui, 13, theme.muted) + 4;
+    for (std::size_t n = first; n < tokens.size(); ++n) {
+        const float width = width_of(n);
+        const bool marked = pair.differs[n];
+        if (marked)
+            picture.scene.add(figure::RectItem{.area = {x - 2, area.y + 33, width, 21},
+                                               .fill = clean ? theme.ink : theme.canvas,
+                                               .stroke = theme.ink,
+                                               .radius = 4});
+        draw_text(picture, context, x + 2, area.y + 48, tokens[n], marked ? Font::ui_semibold : Font::ui, 13,
+                  marked && clean ? theme.canvas : theme.ink);
+        x += width;
+    }
+    float next_x =
+        area.x + 14 +
+        draw_text(picture, context, area.x + 14, area.y + 74, "next", Font::ui, 12.5F, theme.muted) + 12;
+    for (const PatchingPair::Next& next : clean ? pair.clean_next : pair.corrupted_next)
+        next_x += draw_text(picture, context, next_x, area.y + 74,
+                            next.token + "  " + percent_text(next.probability), Font::ui, 12.5F, theme.text) +
+                  18;
+}
+
+/// The field for the second prompt. Returns its lower edge.
+float draw_second_field(Picture& picture, const DrawContext& context, float y) {
+    const PatchingView& view = *context.shown.patching;
+    const float left = canvas_pad +
+                       draw_text(picture, context, canvas_pad, figure::baseline_for(y + 14, 12.5F),
+                                 "second prompt", Font::ui, 12.5F, context.theme.muted) +
+                       10;
+    const float swap = 110;
+    if (context.controls) {
+        picture.fields.push_back({.area = {left, y, context.width - canvas_pad - swap - 10 - left, 28},
+                                  .label = "second prompt",
+                                  .text = view.asked.corrupted,
+                                  .action =
+                                      [](const std::string& typed) {
+                                          return Action(ModelAction(AskPatching{.corrupted = typed}));
+                                      },
+                                  .tip = "A prompt of as many tokens that leads elsewhere; Enter runs it"});
+        draw_button(
+            picture, context, {context.width - canvas_pad - swap, y - 2, swap, 32}, "Swap prompts",
+            ModelAction(SwapPrompts{}), false,
+            "The corrupted prompt becomes the clean one: what is enough and what is needed are not the same");
+    }
+    return y + 40;
+}
+
+struct PatchGrid {
+    float left = 0, top = 0, cell_w = 0, cell_h = 0;
+    std::size_t rows = 0, columns = 0;
+    bool numbers = false;
+    figure::Rect cell(std::size_t row, std::size_t column) const {
+        return {left + cell_w * static_cast<float>(column), top + cell_h * static_cast<float>(row),
+                cell_w - 1, cell_h - 1};
+    }
+    float right() const { return left + cell_w * static_cast<float>(columns); }
+    float bottom() const { return top + cell_h * static_cast<float>(rows); }
+};
+
+PatchGrid grid_of(const DrawContext& context, const PatchingMap& map, float top) {
+    PatchGrid grid{.left = canvas_pad + map_names,
+                   .top = top + 44,
+                   .rows = map.cells.size(),
+                   .columns = map.cells.front().size()};
+    const float room = context.width - canvas_pad - legend_width - grid.left;
+    grid.cell_w = std::floor(std::clamp(room / static_cast<float>(grid.columns), 5.0F, 72.0F));
+    grid.numbers = grid.cell_w >= 36;
+    grid.cell_h = std::floor(std::clamp((context.height - grid.top - 60) / static_cast<float>(grid.rows),
+                                        grid.numbers ? 19.0F : 8.0F, 30.0F));
+    return grid;
+}
+
+bool by_head(const PatchingMap& map) {
+    return map.asked.paths || analysis::info_of(map.asked.kind).by_head;
+}
+
+std::string row_name(const PatchingMap& map, std::size_t row) {
+    const bool last =
+        !map.asked.paths && map.asked.kind == analysis::PatchKind::residual && row + 1 == map.cells.size();
+    return last ? "end" : "L" + std::to_string(row);
+}
+
+void draw_columns(Picture& picture, const DrawContext& context, const PatchingMap& map,
+                  const PatchingPair& pair, const PatchGrid& grid) {
+    const Theme& theme = context.theme;
+    for (std::size_t n = 0; n < grid.columns; ++n) {
+        const figure::Rect area = grid.cell(0, n);
+        const float x = area.x + area.w / 2;
+        if (by_head(map)) {
+            if (grid.cell_w >= 24 || n % 4 == 0)
+                draw_text(picture, context, x, grid.top - 10, "H" + std::to_string(n), Font::ui, 12,
+                          theme.muted, Align::center);
+            continue;
+        }
+        const bool marked = pair.differs[n];
+        const auto word = [&](const std::string& token, float y, Font font, figure::Color colour) {
+            draw_text(picture, context, x, y, fitted(context, token, font, 12, grid.cell_w - 2), font, 12,
+                      colour, Align::center);
+        };
+        if (grid.cell_w < 24) {
+            if (marked)
+                picture.scene.add(
+                    figure::RectItem{.area = {area.x, grid.top - 8, area.w, 5}, .fill = theme.ink});
+            continue;
+        }
+        word(pair.clean_tokens[n], marked ? grid.top - 24 : grid.top - 10,
+             marked ? Font::ui_semibold : Font::ui, marked ? theme.ink : theme.muted);
+        if (marked)
+            word("(" + pair.corrupted_tokens[n] + ")", grid.top - 8, Font::ui, theme.muted);
+    }
+}
+
+void draw_map(Picture& picture, const DrawContext& context, const PatchingMap& map, const PatchingPair& pair,
+              const PatchGrid& grid) {
+    const Theme& theme = context.theme;
+    draw_columns(picture, context, map, pair, grid);
+    const auto& chosen = context.view.attention.patch;
+    for (std::size_t row = 0; row < grid.rows; ++row) {
+        const figure::Rect first = grid.cell(row, 0);
+        const bool on = std::cmp_equal(row, chosen[0]);
+        if (grid.cell_h >= 13 || row % 2 == 0)
+            draw_text(picture, context, grid.left - 8, figure::baseline_for(first.y + first.h / 2, 12),
+                      row_name(map, row), on ? Font::ui_semibold : Font::ui, 12, on ? theme.ink : theme.muted,
+                      Align::right);
+        for (std::size_t column = 0; column < grid.columns; ++column) {
+            const figure::Rect area = grid.cell(row, column);
+            const auto& share = map.cells[row][column];
+            const bool same = map.same[row][column];
+            if (share && !same)
+                draw_signed_cell(picture, context, area, static_cast<double>(*share), 1.0, grid.numbers);
+            else
+                picture.scene.add(figure::RectItem{.area = area, .fill = share ? theme.cell : theme.panel});
+            if (share && same && grid.cell_w >= 8)
+                draw_text(picture, context, area.x + area.w / 2,
+                          figure::baseline_for(area.y + area.h / 2, 12), "·", Font::mono, 12, theme.muted,
+                          Align::center);
+            if (!context.controls)
+                continue;
+            const std::string place = by_head(map) ? row_name(map, row) + " H" + std::to_string(column)
+                                                   : row_name(map, row) + ", " + pair.clean_tokens[column] +
+                                                         " (token " + std::to_string(column) + ")";
+            const std::string says =
+                !share ? ": not reached yet"
+                : same ? map.asked.paths ? ": not later than the head the path begins at"
+                                         : ": the same numbers in both runs"
+                       : ": " + number(static_cast<double>(*share), 3) + " of the answer comes back";
+            picture.hotspots.push_back(
+                {area, "patch " + std::to_string(row) + "." + std::to_string(column),
+                 ViewChange(AttentionChange(
+                     PickPatch{static_cast<std::int64_t>(row), static_cast<std::int64_t>(column)})),
+                 place + says});
+        }
+    }
+    if (chosen[0] >= 0 && std::cmp_less(chosen[0], grid.rows) && chosen[1] >= 0 &&
+        std::cmp_less(chosen[1], grid.columns))
+        draw_selected_cell(
+            picture, theme,
+            grid.cell(static_cast<std::size_t>(chosen[0]), static_cast<std::size_t>(chosen[1])));
+}
+
+void draw_legend(Picture& picture, const DrawContext& context, const PatchGrid& grid,
+                 const PatchingMap& map) {
+    const Theme& theme = context.theme;
+    const float x = grid.right() + 20;
+    float y = grid.top + 10;
+    draw_text(picture, context, x, y, "recovered", Font::ui, 12.5F, theme.muted);
+    for (const auto& [value, words] : {std::pair(1.0, "clean"), {0.0, "nothing"}, {-1.0, "worse"}}) {
+        y += 24;
+        picture.scene.add(figure::RectItem{
+            .area = {x, y - 11, 14, 14}, .fill = signed_colour(theme, value, 1), .stroke = theme.line2});
+        draw_text(picture, context, x + 22, y, number(value, 0), Font::mono, 12, theme.text);
+        draw_text(picture, context, x + 46, y, words, Font::ui, 12, theme.muted);
+    }
+    y += 24;
+    draw_text(picture, context, x + 4, y, "·", Font::mono, 12, theme.text);
+    draw_text(picture, context, x + 22, y, map.asked.paths ? "earlier head" : "same in both", Font::ui, 12,
+              theme.muted);
+    if (map.done < map.count)
+        draw_text(picture, context, x, y + 28, std::to_string(map.done) + " of " + std::to_string(map.count),
+                  Font::mono, 12, theme.muted);
+}
+
+std::string line_of(const PatchingMap& map) {
+    if (map.asked.paths)
+        return "what L" + std::to_string(map.from.layer) + " H" + std::to_string(map.from.head) +
+               " wrote, as one later head alone reads it";
+    switch (map.asked.kind) {
+    case analysis::PatchKind::residual:
+        return "the residual stream that enters a layer, one position at a time";
+    case analysis::PatchKind::attention:
+        return "what a layer's attention adds, one position at a time";
+    case analysis::PatchKind::mlp:
+        return "what a layer's MLP adds, one position at a time";
+    case analysis::PatchKind::head:
+        return "what one head adds, at all positions";
+    case analysis::PatchKind::q:
+        return "the queries of one head, at all positions";
+    case analysis::PatchKind::k:
+        return "the keys of one head, at all positions";
+    case analysis::PatchKind::v:
+        return "the values of one head, at all positions";
+    case analysis::PatchKind::pattern:
+        return "the weights of one head, at all positions";
+    }
+    return {};
+}
+
+} // namespace
+
+Picture draw_patching_strip(const DrawContext& context, float width, float height) {
+    Picture picture;
+    const PatchingView* const view = context.shown.patching.get();
+    const Theme& theme = context.theme;
+    struct Tab {
+        const char* label;
+        AskPatching asks;
+        bool on;
+    };
+    const auto kind = [&](const char* label, analysis::PatchKind which) {
+        return Tab{
+            label, {.kind = which}, view != nullptr && !view->asked.paths && view->asked.kind == which};
+    };
+    using enum analysis::PatchKind;
+    const Tab tabs[] = {kind("Residual", residual),
+                        kind("Attention out", analysis::PatchKind::attention),
+                        kind("MLP out", mlp),
+                        kind("Head output", head),
+                        kind("Queries", q),
+                        kind("Keys", k),
+                        kind("Values", v),
+                        kind("Weights", pattern),
+                        {"Paths", {.paths = true}, view != nullptr && view->asked.paths}};
+    float words = 0;
+    for (const Tab& tab : tabs)
+        words += context.measure(tab.label, Font::ui_semibold, 13);
+    const float gap = std::clamp((width - 56 - words) / static_cast<float>(std::size(tabs) - 1), 8.0F, 26.0F);
+    float x = 28;
+    for (const Tab& tab : tabs) {
+        const float wide = context.measure(tab.label, Font::ui_semibold, 13);
+        draw_text(picture, context, x, figure::baseline_for(height / 2 - 1, 13), tab.label,
+                  tab.on ? Font::ui_semibold : Font::ui_medium, 13, tab.on ? theme.ink : theme.muted);
+        if (tab.on)
+            picture.scene.add(figure::RectItem{.area = {x, height - 2, wide, 2}, .fill = theme.ink});
+        picture.hotspots.push_back({{x - gap / 2, 0, wide + gap, height},
+                                    std::string("patch ") + tab.label,
+                                    ModelAction(tab.asks),
+                                    {}});
+        x += wide + gap;
+    }
+    return picture;
+}
+
+Picture draw_patching_page(const DrawContext& context) {
+    Picture picture;
+    picture.scene.width = context.width;
+    picture.scene.height = context.height;
+    const Theme& theme = context.theme;
+    const PatchingView* const view = context.shown.patching.get();
+    draw_page_head(picture, context, "Activation patching",
+                   view != nullptr && view->map != nullptr ? line_of(*view->map) : "");
+    if (view == nullptr)
+        return picture;
+    float y = draw_second_field(picture, context, prompts_top);
+    const float room = context.width - 2 * canvas_pad;
+    if (view->pair == nullptr || view->map == nullptr || !view->error.empty()) {
+        const std::string words = !view->error.empty() ? view->error
+                                  : view->asked.corrupted.empty()
+                                      ? "Type a second prompt that has as many tokens as this one and leads "
+                                        "to another word: change a name, for "
+                                        "example. The second prompt then runs with one vector of this one at "
+                                        "a time, and the map says how much "
+                                        "of this prompt's answer comes back."
+                                      : "Both prompts are being run.";
+        draw_paragraph(picture, context, canvas_pad, y + 34, std::min(room, 620.0F), words, Font::ui, 14.5F,
+                       23, view->error.empty() ? theme.text : theme.bad);
+        return picture;
+    }
+    const PatchingPair& pair = *view->pair;
+    const float half = (room - 16) / 2;
+    draw_prompt(picture, context, pair, true, {canvas_pad, y, half, prompt_height});
+    draw_prompt(picture, context, pair, false, {canvas_pad + half + 16, y, half, prompt_height});
+    y += prompt_height + 16;
+    const PatchGrid grid = grid_of(context, *view->map, y);
+    draw_map(picture, context, *view->map, pair, grid);
+    draw_legend(picture, context, grid, *view->map);
+    picture.scene.height = std::max(context.height, grid.bottom() + 24);
+    picture.scene.width = std::max(context.width, grid.right() + legend_width + canvas_pad);
+    return picture;
+}
+
+Picture draw_patching_inspector(const DrawContext& context) {
+    Sheet sheet(context);
+    const Theme& theme = context.theme;
+    sheet.y = 18;
+    const PatchingView* const view = context.shown.patching.get();
+    if (view == nullptr || view->pair == nullptr || view->map == nullptr) {
+        sheet.paragraph("Click a cell of the map to see what its patch does.", theme.muted);
+        return sheet.finish();
+    }
+    const PatchingPair& pair = *view->pair;
+    const PatchingMap& map = *view->map;
+    const auto name_of = [&](std::size_t row, std::size_t column) {
+        return row_name(map, row) +
+               (by_head(map) ? " H" + std::to_string(column) : ", " + pair.clean_tokens[column]);
+    };
+    const auto& chosen = context.view.attention.patch;
+    const bool inside = chosen[0] >= 0 && std::cmp_less(chosen[0], map.cells.size()) && chosen[1] >= 0 &&
+                        std::cmp_less(chosen[1], map.cells.front().size());
+    if (inside) {
+        const auto row = static_cast<std::size_t>(chosen[0]), column = static_cast<std::size_t>(chosen[1]);
+        const auto& share = map.cells[row][column];
+        sheet.put(sheet.left, name_of(row, column), sheet.width(), Font::mono, 14, theme.ink);
+        const float taken =
+            draw_text(sheet.picture, context, sheet.left, 84,
+                      share ? number(static_cast<double>(*share), 2) : "…", Font::ui_semibold, 34, theme.ink);
+        sheet.y = 68;
+        sheet.put(sheet.left + taken + 12, "of the answer comes back", sheet.width() - taken - 12, Font::ui,
+                  12.5F, theme.muted);
+        sheet.y = 98;
+        if (share) {
+            const double clean = pair.clean_difference, corrupted = pair.corrupted_difference,
+                         patched = corrupted + static_cast<double>(*share) * (clean - corrupted);
+            sheet.section("This run", pair.answer + " − " + pair.against);
+            sheet.row("clean", signed_number(clean, 2));
+            sheet.row("corrupted", signed_number(corrupted, 2));
+            sheet.row("corrupted, with this patch", signed_number(patched, 2), true);
+            sheet.arithmetic("(" + number(patched, 2) + " − " + number(corrupted, 2) + ") ÷ (" +
+                                 number(clean, 2) + " − " + number(corrupted, 2) + ")",
+                             number(static_cast<double>(*share), 2));
+        }
+        if (by_head(map) && context.controls) {
+            sheet.y += 6;
+            draw_button(sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 32},
+                        "Paths from " + name_of(row, column),
+                        ViewChange(AttentionChange(OpenHead{chosen[0], chosen[1]})), false,
+                        "Opens this head; the tab Paths then begins there");
+            sheet.y += 44;
+        }
+    } else {
+        sheet.paragraph("Click a cell of the map to see what its patch does.", theme.muted);
+    }
+    struct Large {
+        std::size_t row, column;
+        double share;
+    };
+    std::vector<Large> large;
+    for (std::size_t row = 0; row < map.cells.size(); ++row)
+        for (std::size_t column = 0; column < map.cells[row].size(); ++column)
+            if (const auto& share = map.cells[row][column]; share && !map.same[row][column])
+                large.push_back({row, column, static_cast<double>(*share)});
+    std::ranges::stable_sort(large, std::ranges::greater{},
+                             [](const Large& one) { return std::abs(one.share); });
+    constexpr std::size_t listed = 10;
+    large.resize(std::min(large.size(), listed));
+    sheet.section("Largest shares", "recovered");
+    for (const Large& one : large) {
+        const figure::Rect area{sheet.left - 6, sheet.y, sheet.width() + 12, Sheet::row_height};
+        if (context.controls)
+            sheet.picture.hotspots.push_back(
+                {area, "large " + std::to_string(one.row) + "." + std::to_string(one.column),
+                 ViewChange(AttentionChange(
+                     PickPatch{static_cast<std::int64_t>(one.row), static_cast<std::int64_t>(one.column)})),
+                 "Look at this patch"});
+        constexpr float number_room = 58, bar = 76;
+        const float end = sheet.right - number_room;
+        sheet.put(sheet.left, name_of(one.row, one.column), end - bar - 8 - sheet.left, Font::ui,
+                  Sheet::text_size, theme.text);
+        draw_signed_bar(sheet.picture, theme, {end - bar, sheet.y, bar, Sheet::row_height}, one.share, 1);
+        sheet.put(sheet.right, number(one.share, 2), number_room, Font::mono, Sheet::text_size, theme.text,
+                  Align::right);
+        sheet.y += Sheet::row_height;
+    }
+    sheet.section("How it is measured");
+    sheet.paragraph("recovered = (patched − corrupted) ÷ (clean − corrupted), each the logit of " +
+                        pair.answer + " less that of " + pair.against +
+                        " after the last token. 1 brings all of the answer back, 0 nothing.",
+                    theme.muted);
+    return sheet.finish();
+}
+
+} // namespace headscope::app

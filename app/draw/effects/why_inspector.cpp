@@ -1,0 +1,118 @@
+#include "app/draw/effects/why.h"
+
+#include "app/draw/effects/signed_cells.h"
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/kit/sheet.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope::app {
+
+namespace {
+
+using figure::Align;
+using figure::Font;
+
+constexpr std::size_t listed_terms = 12;
+constexpr float number_room = 58, bar_width = 56;
+
+/// The two writers, a bar from a zero in its middle, and the number.
+void term_row(Sheet& sheet, const std::string& names, double value, double limit, int decimals, bool strong) {
+    const Theme& theme = sheet.context.theme;
+    const float bars = sheet.right - number_room - bar_width;
+    sheet.put(sheet.left, names, bars - 6 - sheet.left, strong ? Font::ui_semibold : Font::ui,
+              Sheet::text_size, strong ? theme.ink : theme.text);
+    if (limit > 0)
+        draw_signed_bar(sheet.picture, theme, {bars, sheet.y, bar_width, Sheet::row_height}, value, limit);
+    sheet.put(sheet.right, number(value, decimals), number_room, Font::mono, Sheet::text_size,
+              strong ? theme.ink : theme.text, Align::right);
+    sheet.y += Sheet::row_height;
+}
+
+/// A way to the writer's own head, where a group is one.
+void add_way(Sheet& sheet, const WhyScore::Group& group, std::size_t n) {
+    if (group.head < 0 || !sheet.context.controls)
+        return;
+    sheet.picture.hotspots.push_back({{sheet.left - 6, sheet.y, sheet.width() + 12, Sheet::row_height},
+                                      "term " + std::to_string(n),
+                                      ViewChange(AttentionChange(OpenHead{group.layer, group.head})),
+                                      "Take the same pair of tokens apart in " + group.name});
+}
+
+void add_terms(Sheet& sheet, const WhyScore& why) {
+    sheet.section("Largest cells", "query · key");
+    const std::size_t count = std::min(why.largest.size(), listed_terms);
+    double rest = why.score.scaled;
+    std::vector<double> terms;
+    for (std::size_t n = 0; n < count; ++n) {
+        terms.push_back(why.largest[n].value);
+        rest -= terms.back();
+    }
+    terms.push_back(rest);
+    const SumFormat format = sum_format(terms, why.score.scaled);
+    for (std::size_t n = 0; n < count; ++n) {
+        const WhyScore::Term& term = why.largest[n];
+        add_way(sheet, why.groups[term.key].head >= 0 ? why.groups[term.key] : why.groups[term.query], n);
+        term_row(sheet, why.groups[term.query].name + " · " + why.groups[term.key].name, term.value,
+                 why.limit, format.decimals, n == 0);
+    }
+    if (why.largest.size() > count)
+        term_row(sheet, std::to_string(why.largest.size() - count) + " more, together", rest, why.limit,
+                 format.decimals, false);
+    sheet.rule(number_room);
+    term_row(sheet, "scaled", why.score.scaled, 0, format.decimals, true);
+    if (why.score.capped != why.score.scaled)
+        sheet.row("after the soft cap", number(why.score.capped, format.decimals));
+}
+
+/// Who wrote the largest cell, and what that head had read.
+void add_cell(Sheet& sheet, const WhyScore& why) {
+    const Problem& problem = sheet.context.shown.problem();
+    const WhyScore::Term& term = why.largest.front();
+    sheet.section("The largest cell", "q[a] · k[b]");
+    sheet.row("query, written by", why.groups[term.query].name);
+    sheet.row("key, written by", why.groups[term.key].name);
+    if (why.score.scaled != 0)
+        sheet.row("share of the score", percent_text(std::abs(term.value / why.score.scaled)));
+    if (why.read.empty())
+        return;
+    sheet.section("What " + why.groups[term.key].name + " read at " + key_word(problem, why.question.key),
+                  "weight");
+    for (const WhyScore::Read& read : why.read)
+        sheet.row(problem.key_label(read.token), number(read.weight, 2), &read == why.read.data());
+}
+
+} // namespace
+
+Picture draw_why_inspector(const DrawContext& context) {
+    Sheet sheet(context);
+    const Theme& theme = context.theme;
+    sheet.y = 18;
+    const WhyScore* const why = context.shown.why.get();
+    if (why == nullptr) {
+        sheet.paragraph("The score is being taken apart.", theme.muted);
+        return sheet.finish();
+    }
+    const Problem& problem = context.shown.problem();
+    sheet.put(sheet.left,
+              "scaled[" + std::to_string(why->question.head) + "][" +
+                  query_word(problem, why->question.query) + ", " + key_word(problem, why->question.key) +
+                  "]",
+              sheet.width(), Font::mono, 14, theme.ink);
+    const float taken = draw_text(sheet.picture, context, sheet.left, 84, number(why->score.scaled, 2),
+                                  Font::ui_semibold, 34, theme.ink);
+    sheet.y = 68;
+    sheet.put(sheet.left + taken + 12, "q · k / √dk", sheet.width() - taken - 12, Font::ui, 12.5F,
+              theme.muted);
+    sheet.y = 98;
+    add_terms(sheet, *why);
+    sheet.section("Scale", "");
+    sheet.row(number(why->score.scaled / why->score.scale, 2) + " × " + number(why->score.scale, 4),
+              number(why->score.scaled, 2));
+    add_cell(sheet, *why);
+    return sheet.finish();
+}
+
+} // namespace headscope::app

@@ -1,0 +1,252 @@
+#include "app/draw/effects/why.h"
+
+#include "app/draw/effects/signed_cells.h"
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace headscope::app {
+
+namespace {
+
+using figure::Align;
+using figure::Font;
+
+constexpr float why_top = 170, sums_width = 58, pairs_height = 108;
+
+struct WhyTable {
+    float left = 0, top = why_top, cell_w = 0, cell_h = 0;
+    std::size_t count = 0;
+    bool numbers = false;
+
+    figure::Rect cell(std::size_t query, std::size_t key) const {
+        return {left + cell_w * static_cast<float>(key), top + cell_h * static_cast<float>(query), cell_w - 1,
+                cell_h - 1};
+    }
+    float right() const { return left + cell_w * static_cast<float>(count); }
+    float bottom() const { return top + cell_h * static_cast<float>(count); }
+};
+
+WhyTable table_of(const DrawContext& context, const WhyScore& why) {
+    WhyTable table;
+    table.count = why.groups.size();
+    float names = 0;
+    for (const WhyScore::Group& group : why.groups)
+        names = std::max(names, context.measure(group.name, Font::ui, 12));
+    table.left = canvas_pad + std::min(names, 110.0F) + 10;
+    const float room = context.width - canvas_pad - sums_width - table.left,
+                below = why.score.pairs.empty() ? 90.0F : pairs_height + 170;
+    const auto n = static_cast<float>(table.count);
+    table.cell_w = std::floor(std::clamp(room / n, 8.0F, 72.0F));
+    constexpr float readable = 34;
+    table.numbers = table.cell_w >= readable;
+    table.cell_h =
+        std::floor(std::clamp((context.height - why_top - below) / n, table.numbers ? 18.0F : 8.0F, 34.0F));
+    return table;
+}
+
+/// Names along both sides, those of the largest term in ink.
+void draw_names(Picture& picture, const DrawContext& context, const WhyScore& why, const WhyTable& table) {
+    const Theme& theme = context.theme;
+    const WhyScore::Term& largest = why.largest.front();
+    const Problem& problem = context.shown.problem();
+    draw_text(picture, context, table.left, table.top - 46,
+              "written at the key, " + key_word(problem, why.question.key), Font::ui_medium, 12.5F,
+              theme.ink);
+    const float taken =
+        context.measure("written at the key, " + key_word(problem, why.question.key), Font::ui_medium, 12.5F);
+    draw_text(picture, context, table.left + taken + 14, table.top - 46,
+              "columns; rows: written at the query, " + query_word(problem, why.question.query), Font::ui,
+              12.5F, theme.muted);
+    for (std::size_t n = 0; n < table.count; ++n) {
+        const WhyScore::Group& group = why.groups[n];
+        const figure::Rect row = table.cell(n, 0), column = table.cell(0, n);
+        const bool query = n == largest.query, key = n == largest.key;
+        draw_text(picture, context, table.left - 8, figure::baseline_for(row.y + row.h / 2, 12), group.name,
+                  query ? Font::ui_semibold : Font::ui, 12, query ? theme.ink : theme.muted, Align::right);
+        const std::string brief = why.joined ? group.name : group.brief;
+        const bool fits = context.measure(brief, Font::ui_semibold, 12) <= column.w + 2;
+        if (fits)
+            draw_text(picture, context, column.x + column.w / 2, table.top - 8, brief,
+                      key ? Font::ui_semibold : Font::ui, 12, key ? theme.ink : theme.muted, Align::center);
+        // The layer above its heads.
+        const bool first = n == 0 || why.groups[n - 1].layer != group.layer;
+        if (first && group.layer >= 0 && !why.joined)
+            draw_text(picture, context, column.x + 2, table.top - 24, "L" + std::to_string(group.layer),
+                      Font::ui, 12, theme.text);
+    }
+    draw_text(picture, context, table.right() + sums_width - 6, table.top - 8, "sum", Font::ui, 12,
+              theme.muted, Align::right);
+    draw_text(picture, context, table.left - 8, table.bottom() + 15, "sum", Font::ui, 12, theme.muted,
+              Align::right);
+}
+
+void draw_sums(Picture& picture, const DrawContext& context, const WhyScore& why, const WhyTable& table) {
+    const Theme& theme = context.theme;
+    for (std::size_t n = 0; n < table.count; ++n) {
+        const figure::Rect row = table.cell(n, 0), column = table.cell(0, n);
+        draw_text(picture, context, table.right() + sums_width - 6,
+                  figure::baseline_for(row.y + row.h / 2, 12), number(why.rows[n], 1), Font::mono, 12,
+                  theme.text, Align::right);
+        if (table.numbers)
+            draw_text(picture, context, column.x + column.w / 2, table.bottom() + 15,
+                      number(why.columns[n], 1), Font::mono, 12, theme.text, Align::center);
+    }
+    const std::string total = number(why.score.scaled, 2);
+    const figure::Rect area{table.right() + 4, table.bottom() + 2, sums_width - 2, 19};
+    picture.scene.add(figure::RectItem{.area = area, .fill = theme.ink, .radius = 4});
+    draw_text(picture, context, area.right() - 6, figure::baseline_for(area.y + area.h / 2, 12), total,
+              Font::mono, 12, theme.canvas, Align::right);
+}
+
+/// What each pair of numbers adds that the rotation turns together. Returns the lower edge.
+float draw_pairs(Picture& picture, const DrawContext& context, const WhyScore& why, float y) {
+    const Theme& theme = context.theme;
+    const std::vector<analysis::RotationPair>& pairs = why.score.pairs;
+    const float right = context.width - canvas_pad, left = canvas_pad + 36;
+    draw_hairline(picture, context, canvas_pad, y, right - canvas_pad);
+    const float taken = draw_text(picture, context, canvas_pad, y + 30, "The same score by rotation pair",
+                                  Font::ui_semibold, 17, theme.ink);
+    const std::int64_t distance = why.question.query - why.question.key;
+    draw_text(picture, context, canvas_pad + taken + 14, y + 30,
+              "pair p turns by " + std::to_string(distance) + " θ_p between the two tokens", Font::ui, 12.5F,
+              theme.muted);
+    double low = 0, high = 0;
+    for (const analysis::RotationPair& pair : pairs) {
+        low = std::min({low, pair.turned, pair.at_distance_0});
+        high = std::max({high, pair.turned, pair.at_distance_0});
+    }
+    const double span = std::max(high - low, 1e-9);
+    const float top = y + 52;
+    const auto place = [&](double value) {
+        return top + static_cast<float>((high - value) / span) * pairs_height;
+    };
+    const float pitch = (right - left) / static_cast<float>(pairs.size());
+    picture.scene.add(figure::LineItem{{left, place(0)}, {right, place(0)}, theme.line2, 1});
+    for (const double value : {low, high})
+        if (value != 0)
+            draw_text(picture, context, left - 8, place(value) + 4, number(value, 1), Font::mono, 12,
+                      theme.muted, Align::right);
+    draw_text(picture, context, left - 8, place(0) + 4, "0", Font::mono, 12, theme.muted, Align::right);
+    for (std::size_t p = 0; p < pairs.size(); ++p) {
+        const analysis::RotationPair& pair = pairs[p];
+        const float x = left + pitch * (static_cast<float>(p) + 0.5F), width = std::min(pitch * 0.6F, 26.0F);
+        const float from = place(std::max(pair.turned, 0.0)), to = place(std::min(pair.turned, 0.0));
+        picture.scene.add(figure::RectItem{.area = {x - width / 2, from, width, std::max(to - from, 1.0F)},
+                                           .fill = sign_colour(theme, pair.turned)});
+        picture.scene.add(figure::LineItem{{x - width / 2 - 2, place(pair.at_distance_0)},
+                                           {x + width / 2 + 2, place(pair.at_distance_0)},
+                                           theme.ink,
+                                           2});
+        const std::string wave =
+            pair.wavelength == 0
+                ? "does not turn"
+                : "one turn in " + number(pair.wavelength, pair.wavelength < 100 ? 1 : 0) + " tokens";
+        picture.tips.push_back({{x - pitch / 2, top, pitch, pairs_height},
+                                "Pair " + std::to_string(p) + ", " + wave + ": " +
+                                    signed_number(pair.turned, 3) + "; at distance 0 it would be " +
+                                    signed_number(pair.at_distance_0, 3)});
+        const std::size_t every = std::max<std::size_t>(1, static_cast<std::size_t>(64.0F / pitch));
+        if (p % every == 0)
+            draw_text(picture, context, x, top + pairs_height + 20,
+                      pair.wavelength == 0 ? "still" : number(pair.wavelength, pair.wavelength < 100 ? 1 : 0),
+                      Font::mono, 12, theme.muted, Align::center);
+    }
+    const float foot = top + pairs_height + 20;
+    draw_text(picture, context, left - 8, foot, "λ", Font::mono, 12, theme.muted, Align::right);
+    // Three groups of equal width that add up to the score.
+    const std::size_t third = (pairs.size() + 2) / 3;
+    constexpr const char* names[] = {"fast", "middle", "slow"};
+    for (std::size_t g = 0; g < 3 && g * third < pairs.size(); ++g) {
+        const std::size_t first = g * third, last = std::min(first + third, pairs.size());
+        const double sum = std::accumulate(
+            pairs.begin() + static_cast<std::ptrdiff_t>(first),
+            pairs.begin() + static_cast<std::ptrdiff_t>(last), 0.0,
+            [](double total, const analysis::RotationPair& pair) { return total + pair.turned; });
+        const float from = left + pitch * static_cast<float>(first) + 4,
+                    to = left + pitch * static_cast<float>(last) - 4;
+        picture.scene.add(figure::LineItem{{from, foot + 10}, {to, foot + 10}, theme.line2, 1});
+        draw_text(picture, context, (from + to) / 2, foot + 28,
+                  std::string(names[g]) + " " + signed_number(sum, 2), Font::ui_medium, 12.5F, theme.ink,
+                  Align::center);
+    }
+    draw_text(picture, context, right, y + 30, "bar: as turned   line: at distance 0", Font::ui, 12.5F,
+              theme.muted, Align::right);
+    return foot + 40;
+}
+
+void draw_switches(Picture& picture, const DrawContext& context, const WhyScore& why) {
+    if (!context.controls)
+        return;
+    const std::vector<Segment> ways{{.label = "Score map",
+                                     .action = ViewChange(GoTo{StageGroup::scores}),
+                                     .on = false,
+                                     .tip = "All scores of the head"},
+                                    {.label = "Taken apart",
+                                     .action = ViewChange(AttentionChange(ShowScreen{Screen::why})),
+                                     .on = true,
+                                     .tip = {}}};
+    float x = context.width - canvas_pad - segmented_width(context, ways);
+    draw_segmented(picture, context, x, 28, ways);
+    if (!why.may_join)
+        return;
+    const std::string label = why.joined ? "Heads one by one" : "Join heads";
+    x = context.width - canvas_pad - context.measure(label, Font::ui_medium, 12.5F) - 16;
+    draw_text_button(
+        picture, context, x, 62, label, false, ViewChange(AttentionChange(JoinWriters{!why.joined})),
+        why.joined ? "A row and a column for every head" : "One row and one column for the heads of a layer");
+}
+
+} // namespace
+
+Picture draw_why_page(const DrawContext& context) {
+    Picture picture;
+    picture.scene.width = context.width;
+    picture.scene.height = context.height;
+    const WhyScore* const why = context.shown.why.get();
+    if (why == nullptr) {
+        draw_page_head(picture, context, "Why this score", "");
+        draw_paragraph(picture, context, canvas_pad, 130, context.width - 2 * canvas_pad,
+                       "Select a score of a layer to see what its query and its key are made of.", Font::ui,
+                       13.5F, 20, context.theme.muted);
+        return picture;
+    }
+    const Theme& theme = context.theme;
+    const Problem& problem = context.shown.problem();
+    draw_page_head(
+        picture, context,
+        "Why this score of L" + std::to_string(why->layer) + " H" + std::to_string(why->question.head),
+        "scaled[" + query_word(problem, why->question.query) + ", " + key_word(problem, why->question.key) +
+            "] = Σ q[a] · k[b] / √dk, over writers a and b");
+    draw_switches(picture, context, *why);
+    const WhyTable table = table_of(context, *why);
+    draw_names(picture, context, *why, table);
+    for (std::size_t q = 0; q < table.count; ++q)
+        for (std::size_t k = 0; k < table.count; ++k) {
+            const figure::Rect area = table.cell(q, k);
+            const double value = why->at(q, k);
+            draw_signed_cell(picture, context, area, value, why->limit, table.numbers, 1);
+            picture.tips.push_back({area, why->groups[q].name + " at the query · " + why->groups[k].name +
+                                              " at the key: " + signed_number(value, 3)});
+        }
+    const figure::Rect largest = table.cell(why->largest.front().query, why->largest.front().key);
+    draw_selected_cell(picture, theme, largest);
+    draw_sums(picture, context, *why, table);
+    float y = table.bottom() + 30;
+    constexpr float ramp = 120;
+    draw_ramp(picture, theme.diverging, table.left, y, ramp);
+    draw_text(picture, context, table.left + ramp + 12, y + 9,
+              number(-why->limit, 1) + " to " + signed_number(why->limit, 1) +
+                  ": q · k / √dk of one pair of writers",
+              Font::ui, 12.5F, theme.muted);
+    y += 34;
+    if (!why->score.pairs.empty())
+        y = draw_pairs(picture, context, *why, y);
+    picture.scene.height = std::max(context.height, y + 16);
+    return picture;
+}
+
+} // namespace headscope::app

@@ -1,0 +1,154 @@
+#include "app/session/checkpoint_session.h"
+
+#include "app/commands/command.h"
+#include "core/base/error.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace headscope::app {
+
+namespace {
+
+/// The token that was typed: a word, or an id where the checkpoint has no tokenizer.
+std::int64_t typed_token(const checkpoint::TextModel& model, const std::string& word) {
+    if (model.tokenizer != nullptr)
+        return checkpoint::word_token(model, word);
+    const std::int64_t vocab = model.model->architecture().vocab;
+    std::int64_t id = -1;
+    const auto read = std::from_chars(word.data(), word.data() + word.size(), id);
+    if (read.ec != std::errc() || read.ptr != word.data() + word.size() || id < 0 || id >= vocab)
+        fail_input("\"" + word + "\" is no id of a token; ids are 0 to " + std::to_string(vocab - 1));
+    return id;
+}
+
+/// The pair of tokens whose score is taken apart: that of the selected number, else the largest weight of the
+/// row that is looked at.
+std::optional<std::pair<std::int64_t, std::int64_t>> score_looked_at(const Shown& shown,
+                                                                     const ViewState& view) {
+    const Tensor* const weights = shown.tensor(TensorId::weights);
+    if (weights == nullptr || weights->shape().rank() != 4)
+        return std::nullopt;
+    const std::int64_t Tq = weights->shape()[2], Tk = weights->shape()[3];
+    if (view.selected && tensor_info(view.selected->tensor).axes == tensor_info(TensorId::weights).axes) {
+        const std::int64_t query = view.selected->at[2], key = view.selected->at[3];
+        if (query < Tq && key < Tk)
+            return std::pair(query, key);
+    }
+    const std::int64_t query = std::clamp<std::int64_t>(view.row < 0 ? shown.position : view.row, 0, Tq - 1),
+                       head = std::clamp<std::int64_t>(view.head, 0, weights->shape()[1] - 1);
+    const auto row = weights->values().subspan(static_cast<std::size_t>(weights->offset(0, head, query, 0)),
+                                               static_cast<std::size_t>(Tk));
+    return std::pair(query, std::ranges::max_element(row) - row.begin());
+}
+
+} // namespace
+
+void CheckpointSession::follow_screen() {
+    follow_effects();
+    follow_why();
+    follow_patching();
+}
+
+void CheckpointSession::follow_why() {
+    Shown& shown = state().shown;
+    const ViewState& view = state().view;
+    const checkpoint::ModelRunPtr& run = state().model.run;
+    const bool looked = view.attention.screen == Screen::why && run != nullptr && shown.trace != nullptr &&
+                        shown.document->is_checkpoint() && run->inputs().T == shown.dims().Tq &&
+                        view.attention.stack == checkpoint::Stack::own;
+    const auto pair = looked ? score_looked_at(shown, view) : std::nullopt;
+    if (!pair) {
+        shown.why = nullptr;
+        return;
+    }
+    const checkpoint::Architecture& a = run->model().architecture();
+    const analysis::ScoreQuestion question{
+        .attention = attention_number(
+            a, {checkpoint::Stack::own, std::clamp<std::int64_t>(view.attention.layer, 0, a.layers - 1)}),
+        .head = std::clamp<std::int64_t>(view.head, 0, a.H - 1),
+        .query = pair->first,
+        .key = pair->second};
+    const std::optional<bool> join = view.attention.join_writers;
+    std::string key = "why";
+    for (const std::int64_t number : {question.attention, question.head, question.query, question.key})
+        key += " " + std::to_string(number);
+    const auto why = blocks_.ask<WhyScore>(
+        {run, key + (join ? *join ? " joined" : " apart" : "")}, Urgency::on_screen,
+        [=](Progress& progress, const auto&) { return why_score(*run, question, join, progress); });
+    if (why.value != nullptr)
+        shown.why = why.value;
+    if (!why.error.empty())
+        state().model.error = why.error;
+}
+
+void CheckpointSession::ask_effects(const AskEffects& asked) {
+    EffectsQuestion& question = state().model.effects;
+    const checkpoint::TextModel& model = *state().document->part()->model;
+    switch (asked.what) {
+    case AskEffects::What::usual:
+        question = {};
+        return;
+    case AskEffects::What::token:
+        question.token = typed_token(model, asked.word);
+        return;
+    case AskEffects::What::against:
+        question.from_mean = asked.word.empty();
+        question.against.reset();
+        if (!asked.word.empty())
+            question.against = typed_token(model, asked.word);
+        return;
+    }
+}
+
+void CheckpointSession::follow_effects() {
+    Shown& shown = state().shown;
+    const AttentionView& view = state().view.attention;
+    const checkpoint::ModelRunPtr& run = state().model.run;
+    if (view.screen != Screen::effects || run == nullptr || !run->model().has_head()) {
+        shown.effects = nullptr;
+        shown.lens = nullptr;
+        return;
+    }
+    const checkpoint::TextModelPtr model = state().document->part()->model;
+    const EffectsQuestion question = state().model.effects;
+    const checkpoint::Stack stack =
+        view.stack == checkpoint::Stack::cross ? view.stack : checkpoint::Stack::own;
+    const std::int64_t position = position_of(*run, *model, state().model.position);
+    const std::string at = std::to_string(position);
+    const auto number = [](const std::optional<std::int64_t>& id) {
+        return id ? std::to_string(*id) : std::string("-");
+    };
+    using EffectsPtr = std::shared_ptr<const Effects>;
+    const std::string key = "effects " + at + " " + number(question.token) + " " + number(question.against) +
+                            (question.from_mean ? " mean " : " ") + std::to_string(static_cast<int>(stack));
+    const auto effects =
+        blocks_.ask<EffectsPtr>({run, key}, Urgency::on_screen, [=](Progress& progress, const auto&) {
+            return effects_of(*model, *run, question, position, stack, progress);
+        });
+    const auto lens = blocks_.ask<EffectsLens>(
+        {run, "lens " + at}, Urgency::on_screen,
+        [=](Progress& progress, const auto&) { return effects_lens(*model, *run, position, progress); });
+    // Those before stay until the new ones are there.
+    const EffectsPtr before = shown.effects;
+    if (effects.value != nullptr)
+        shown.effects = *effects.value;
+    if (before != shown.effects)
+        shown.sweep = nullptr;
+    if (effects.value != nullptr && view.effects == EffectKind::ablated) {
+        const auto sweep =
+            blocks_.ask<EffectsSweep>({run, key + " without"}, Urgency::on_screen,
+                                      [run, known = shown.effects](Progress& progress, const auto& put) {
+                                          return effects_sweep(*run, *known, put, progress);
+                                      });
+        if (sweep.value != nullptr)
+            shown.sweep = sweep.value;
+    }
+    if (lens.value != nullptr)
+        shown.lens = lens.value;
+    for (const std::string& error : {effects.error, lens.error})
+        if (!error.empty())
+            state().model.error = error;
+}
+
+} // namespace headscope::app

@@ -1,0 +1,136 @@
+#include "app/state/effects.h"
+
+#include "core/analysis/effects/ablation_sweep.h"
+#include "core/checkpoint/run/predictions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace headscope::app {
+
+namespace {
+
+using analysis::LogitPart;
+using analysis::LogitQuestion;
+using Kind = analysis::Writer::Kind;
+
+/// Columns of the lens: as many positions as a canvas shows, the chosen one among them.
+constexpr std::int64_t lens_columns = 14;
+
+LogitQuestion logit_question(const checkpoint::ModelRun& run, const EffectsQuestion& asked,
+                             std::int64_t position, const Progress& cancel) {
+    LogitQuestion question{.position = position, .sources = true};
+    const auto likeliest = checkpoint::likeliest(run.logits_at(position, cancel)->values(), 2);
+    question.token = asked.token.value_or(likeliest.front().id);
+    if (asked.from_mean || likeliest.size() < 2)
+        return question;
+    question.from = LogitQuestion::From::token;
+    const bool first_is_asked = likeliest.front().id == question.token;
+    question.against = asked.against.value_or(likeliest[first_is_asked ? 1 : 0].id);
+    return question;
+}
+
+} // namespace
+
+std::shared_ptr<const Effects> effects_of(const checkpoint::TextModel& model, const checkpoint::ModelRun& run,
+                                          const EffectsQuestion& asked, std::int64_t position,
+                                          checkpoint::Stack stack, const Progress& cancel) {
+    const checkpoint::Architecture& a = run.model().architecture();
+    const auto effects = std::make_shared<Effects>();
+    Effects& out = *effects;
+    out.question = logit_question(run, asked, position, cancel);
+    out.token = label_of(model, out.question.token);
+    if (out.question.from == LogitQuestion::From::token)
+        out.against = label_of(model, out.question.against);
+    out.stack = stack;
+    out.attribution = analysis::logit_attribution(run, out.question, cancel);
+    const auto layers = static_cast<std::size_t>(a.layers);
+    out.heads.resize(layers, std::vector<const LogitPart*>(static_cast<std::size_t>(a.H)));
+    out.mlps.resize(layers);
+    out.layers.resize(layers);
+    for (const LogitPart& part : out.attribution.parts) {
+        const auto l = static_cast<std::size_t>(std::max<std::int64_t>(part.writer.layer, 0));
+        switch (part.writer.kind) {
+        case Kind::head:
+            if (part.writer.stack == stack) {
+                out.heads[l][static_cast<std::size_t>(part.writer.head)] = &part;
+                out.limit = std::max(out.limit, std::abs(part.value));
+            }
+            (part.writer.stack == stack ? out.all_heads : out.others) += part.value;
+            out.layers[l] += part.value;
+            break;
+        case Kind::mlp:
+            out.mlps[l] = part.value;
+            out.limit = std::max(out.limit, std::abs(part.value));
+            out.all_mlps += part.value;
+            out.layers[l] += part.value;
+            break;
+        case Kind::embedding:
+        case Kind::position:
+            out.embedding += part.value;
+            break;
+        default:
+            out.biases += part.value;
+        }
+    }
+    out.largest.resize(out.attribution.parts.size());
+    std::iota(out.largest.begin(), out.largest.end(), std::size_t{0});
+    std::ranges::stable_sort(out.largest, std::ranges::greater{},
+                             [&](std::size_t n) { return std::abs(out.attribution.parts[n].value); });
+    return effects;
+}
+
+EffectsSweep effects_sweep(const checkpoint::ModelRun& run, const Effects& effects,
+                           const std::function<void(const EffectsSweep&)>& put, Progress& progress) {
+    const LogitQuestion& question = effects.question;
+    EffectsSweep out;
+    out.heads.resize(effects.heads.size());
+    for (auto& row : out.heads)
+        row.resize(effects.heads.front().size());
+    out.count = std::ssize(out.heads) * std::ssize(out.heads.front());
+    analysis::SweepOptions options{.position = question.position, .tokens = {question.token}};
+    for (std::int64_t l = 0; l < std::ssize(out.heads); ++l)
+        options.places.push_back({effects.stack, l});
+    const bool pair = question.from == LogitQuestion::From::token;
+    if (pair)
+        options.tokens.push_back(question.against);
+    // Of one token alone, its own logit: the mean over the vocabulary would take all of them.
+    const TensorPtr logits = run.logits_at(question.position, progress);
+    const auto difference = [&](const auto& of) { return pair ? of(0) - of(1) : of(0); };
+    out.before =
+        difference([&](std::size_t n) { return static_cast<double>(logits->data()[options.tokens[n]]); });
+    analysis::ablation_sweep(
+        run, options,
+        [&](const analysis::HeadEffect& effect) {
+            const double after =
+                difference([&](std::size_t n) { return static_cast<double>(effect.logits[n]); });
+            out.heads[static_cast<std::size_t>(effect.place.layer)][static_cast<std::size_t>(effect.head)] = {
+                .lost = out.before - after, .divergence = effect.divergence};
+            out.limit = std::max(out.limit, std::abs(out.before - after));
+            ++out.done;
+            put(out);
+        },
+        progress);
+    return out;
+}
+
+EffectsLens effects_lens(const checkpoint::TextModel& model, const checkpoint::ModelRun& run,
+                         std::int64_t position, Progress& progress) {
+    const std::int64_t T = run.inputs().T, count = std::min(T, lens_columns);
+    EffectsLens out;
+    out.positions.resize(static_cast<std::size_t>(count));
+    std::iota(out.positions.begin(), out.positions.end(),
+              std::clamp<std::int64_t>(position - count + 1, 0, T - count));
+    const analysis::LogitLens lens = analysis::logit_lens(run, out.positions, 1, progress);
+    for (const auto& layer : lens.layers) {
+        auto& row = out.layers.emplace_back();
+        std::ranges::transform(layer, std::back_inserter(row), [&](const auto& likeliest) {
+            return EffectsLens::Cell{label_of(model, likeliest.front().id),
+                                     static_cast<double>(likeliest.front().probability)};
+        });
+    }
+    return out;
+}
+
+} // namespace headscope::app

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "core/analysis/effects/logit_attribution.h"
+#include "core/analysis/effects/logit_lens.h"
+#include "core/checkpoint/model/text_model.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headscope::app {
+
+/// Which logits are asked about, as chosen.
+struct EffectsQuestion {
+    std::optional<std::int64_t> token;   ///< none: the likeliest
+    std::optional<std::int64_t> against; ///< none: the next likeliest, or the mean
+    bool from_mean = false;
+    bool operator==(const EffectsQuestion&) const = default;
+};
+
+/// What every writer of a checkpoint adds to a prediction, ready to be drawn.
+struct Effects {
+    analysis::LogitQuestion question;
+    std::string token, against; ///< labels; `against` empty: the mean over the vocabulary
+    checkpoint::Stack stack = checkpoint::Stack::own; ///< whose heads `heads` has
+    analysis::LogitAttribution attribution;
+    std::vector<std::vector<const analysis::LogitPart*>> heads; ///< (L, H), into `attribution`
+    std::vector<double> mlps, layers; ///< (L): of the MLP; of heads and MLP together
+    /// Sums that add up to the logit. `others`: heads of the other attention of a decoder with two.
+    double all_heads = 0, others = 0, all_mlps = 0, embedding = 0, biases = 0;
+    std::vector<std::size_t> largest; ///< parts by size, largest first
+    double limit = 0;                 ///< the largest of heads and MLPs, without its sign
+
+    const analysis::LogitPart& part(std::int64_t l, std::int64_t h) const {
+        return *heads[static_cast<std::size_t>(l)][static_cast<std::size_t>(h)];
+    }
+};
+
+/// What the model would predict after each layer, at some positions.
+struct EffectsLens {
+    struct Cell {
+        std::string token;
+        double probability = 0;
+    };
+    std::vector<std::int64_t> positions;
+    std::vector<std::vector<Cell>> layers; ///< as analysis::LogitLens, the likeliest token alone
+};
+
+/// What each head's absence does to the same two logits.
+struct EffectsSweep {
+    struct Cell {
+        double lost = 0;       ///< of the difference of the logits when the head is switched off
+        double divergence = 0; ///< KL(before || after) of the next token in nats
+    };
+    std::vector<std::vector<std::optional<Cell>>> heads; ///< (L, H) of the stack; empty: not reached yet
+    double before = 0;                                   ///< the difference with all heads
+    double limit = 0;                                    ///< the largest loss so far, without its sign
+    std::int64_t done = 0, count = 0;                    ///< heads
+};
+
+/// Of one position of a run. For a worker. Throws what logit_attribution and logit_lens throw.
+std::shared_ptr<const Effects> effects_of(const checkpoint::TextModel& model, const checkpoint::ModelRun& run,
+                                          const EffectsQuestion& question, std::int64_t position,
+                                          checkpoint::Stack stack, const Progress& cancel);
+/// `put` gets what there is after every head.
+EffectsSweep effects_sweep(const checkpoint::ModelRun& run, const Effects& effects,
+                           const std::function<void(const EffectsSweep&)>& put, Progress& progress);
+EffectsLens effects_lens(const checkpoint::TextModel& model, const checkpoint::ModelRun& run,
+                         std::int64_t position, Progress& progress);
+
+} // namespace headscope::app

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "core/analysis/effects/patching.h"
+#include "core/checkpoint/model/text_model.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headscope::app {
+
+/// What is patched, as chosen.
+struct PatchingQuestion {
+    std::string corrupted = {}; ///< the second prompt; empty: none yet
+    analysis::PatchKind kind = analysis::PatchKind::residual;
+    bool paths = false; ///< from the open head to every later one, in place of a kind
+    bool operator==(const PatchingQuestion&) const = default;
+};
+
+/// Two runs of a checkpoint whose activations are compared: the document's text is the clean one.
+struct PatchingPair {
+    checkpoint::ModelRunPtr clean, corrupted;
+    analysis::Patching::Question question;
+    std::string answer, against;                             ///< labels
+    std::vector<std::string> clean_tokens, corrupted_tokens; ///< labels
+    std::vector<bool> differs;                               ///< by position: whether the tokens differ
+    double clean_difference = 0, corrupted_difference = 0;
+    /// The two likeliest tokens after either prompt.
+    struct Next {
+        std::string token;
+        double probability = 0;
+    };
+    std::vector<Next> clean_next, corrupted_next;
+};
+
+/// The shares of the answer that patches bring back.
+struct PatchingMap {
+    PatchingQuestion asked;
+    analysis::HeadPlace from;                             ///< of paths
+    std::vector<std::vector<std::optional<float>>> cells; ///< rows from early to late; empty: not reached yet
+    std::vector<std::vector<bool>> same; ///< where both runs have the same numbers, so that nothing was run
+    std::int64_t done = 0, count = 0;
+};
+
+/// What the canvas shows of it, as far as it is known.
+struct PatchingView {
+    PatchingQuestion asked;
+    std::shared_ptr<const PatchingPair> pair; ///< null: not known, or no second prompt
+    std::shared_ptr<const PatchingMap> map;   ///< null: not known
+    std::string error;                        ///< why there is none, one sentence
+};
+
+/// The pair of the clean run and a prompt. token, against: those asked for; none: what either prompt leads
+/// to. For a worker. Throws what prompt_inputs, ModelRun::compute and Patching throw.
+PatchingPair patching_pair(const checkpoint::TextModelPtr& model, const checkpoint::ModelRunPtr& clean,
+                           const std::string& corrupted, std::optional<std::int64_t> token,
+                           std::optional<std::int64_t> against, Progress& progress);
+/// `put` gets what there is after every row, from the last layer to the first. For a worker.
+PatchingMap patching_map(const PatchingPair& pair, const PatchingQuestion& asked, analysis::HeadPlace from,
+                         const std::function<void(const PatchingMap&)>& put, Progress& progress);
+
+} // namespace headscope::app

@@ -1,0 +1,197 @@
+#include "app/draw/kit/format.h"
+#include "core/checkpoint/files/packaged_models.h"
+#include "core/engine/engine.h"
+#include "core/export/trace_export.h"
+#include "tests/catch.h"
+#include "tests/gui/support/desk.h"
+#include "tests/test_data.h"
+
+#include <GLFW/glfw3.h>
+#include <numeric>
+
+namespace headscope::test {
+namespace {
+
+constexpr const char* two_names = "When Mary and John went to the shop, John gave a book to";
+constexpr const char* other_names = "When Mary and John went to the shop, Mary gave a book to";
+
+/// Pocket with a text, in front of somebody who looks.
+struct PocketDesk : Desk {
+    explicit PocketDesk(const std::string& text = two_names) {
+        begin_recording();
+        open(checkpoint::model_folder("pocket"), text);
+    }
+    PocketDesk(const PocketDesk&) = delete;
+    PocketDesk& operator=(const PocketDesk&) = delete;
+    ~PocketDesk() { end_recording(); }
+
+    const ModelState& model() const { return program.state().model; }
+    void ask(const std::string& token, const std::string& against) {
+        act(ModelAction(AskEffects{AskEffects::What::token, token}));
+        act(ModelAction(AskEffects{AskEffects::What::against, against}));
+        settle();
+    }
+};
+
+double logit_of(const checkpoint::ModelRun& run, std::int64_t token) {
+    return static_cast<double>(run.logits()->at(0, run.inputs().T - 1, token));
+}
+
+} // namespace
+
+TEST_CASE("effects take the two likeliest logits apart, and what is shown adds up", "[gui][effects]") {
+    PocketDesk desk;
+    desk.press("Effects");
+    desk.settle();
+    REQUIRE(desk.shown().effects != nullptr);
+    const Effects& effects = *desk.shown().effects;
+    const checkpoint::ModelRun& run = *desk.model().run;
+    CHECK(effects.question.position == run.inputs().T - 1);
+    CHECK(
+        effects.attribution.logit ==
+        Approx(logit_of(run, effects.question.token) - logit_of(run, effects.question.against)).margin(1e-4));
+    CHECK(effects.all_heads + effects.all_mlps + effects.embedding + effects.biases + effects.others ==
+          Approx(effects.attribution.logit).margin(1e-4));
+    CHECK(screen_shows("What the heads do to the prediction"));
+    CHECK(screen_shows("Logit lens"));
+    CHECK(screen_shows("= " + signed_number(effects.attribution.logit, 2)));
+
+    desk.ask("Mary", "John");
+    CHECK(desk.shown().effects->token == "·Mary");
+    CHECK(desk.shown().effects->part(2, 7).value == Approx(4.0126).margin(2e-4));
+    desk.press("effect 2.7");
+    CHECK(desk.view().attention.layer == 2);
+    CHECK(desk.view().head == 7);
+    CHECK(screen_shows("What L2 H7 brings"));
+    CHECK(screen_shows("+4.01"));
+
+    // The lens ends at what the model says.
+    REQUIRE(desk.shown().lens != nullptr);
+    CHECK(desk.shown().lens->layers.back().back().token == desk.model().predictions->likeliest.front().label);
+
+    // Switching the head off changes the run, and the effects with it.
+    const double before = desk.shown().effects->attribution.logit;
+    desk.press("Switch off");
+    desk.settle();
+    CHECK(desk.shown().effects->part(2, 7).value == 0.0);
+    CHECK(std::abs(desk.shown().effects->attribution.logit - before) > 1);
+    desk.driver.key(GLFW_KEY_Z, GLFW_MOD_CONTROL);
+    desk.settle();
+    CHECK(desk.shown().effects->attribution.logit == Approx(before).margin(1e-6));
+
+    desk.press("Open head");
+    CHECK(desk.view().attention.screen == Screen::stages);
+    desk.driver.key(GLFW_KEY_2, GLFW_MOD_CONTROL);
+    CHECK(desk.view().attention.screen == Screen::effects);
+    desk.act(ModelAction(AskEffects{AskEffects::What::token, "Zanzibar"}));
+    CHECK_THAT(desk.program.state().error, Catch::Matchers::Contains("tokens of pocket; give one"));
+}
+
+TEST_CASE("every head is switched off in turn, as whole runs do it", "[gui][effects]") {
+    PocketDesk desk("The cat sat down and");
+    desk.press("Effects");
+    desk.ask("looked", "");
+    desk.press("When ablated");
+    desk.settle();
+    REQUIRE(desk.shown().sweep != nullptr);
+    const EffectsSweep& sweep = *desk.shown().sweep;
+    CHECK(sweep.done == sweep.count);
+    CHECK(sweep.count == 32);
+    const checkpoint::ModelRun& run = *desk.model().run;
+    checkpoint::ModelEdits edits;
+    edits[1].gains.assign(8, 1.0F);
+    edits[1].gains[3] = 0;
+    Progress progress;
+    const auto without =
+        checkpoint::ModelRun::compute(run.model_ptr(), run.inputs(), edits, nullptr, {}, progress);
+    const std::int64_t token = desk.shown().effects->question.token;
+    CHECK(sweep.heads[1][3]->lost == Approx(logit_of(run, token) - logit_of(*without, token)).margin(1e-4));
+    CHECK(screen_shows("What is lost without each head"));
+    CHECK(screen_shows("Largest losses"));
+}
+
+TEST_CASE("a score is taken apart by who wrote its query and its key", "[gui][effects]") {
+    PocketDesk desk;
+    desk.act(ViewChange(AttentionChange(OpenHead{2, 7})));
+    desk.act(ViewChange(GoTo{StageGroup::scores}));
+    desk.settle();
+    desk.act(ViewChange(Select{CellAddress{TensorId::scores, {0, 7, 14, 2}}}));
+    desk.press("Taken apart");
+    desk.settle();
+    REQUIRE(desk.shown().why != nullptr);
+    const WhyScore& why = *desk.shown().why;
+    CHECK(why.question == analysis::ScoreQuestion{2, 7, 14, 2});
+    const auto scaled = static_cast<double>(desk.shown().tensor(TensorId::scaled)->at(0, 7, 14, 2));
+    CHECK(why.score.scaled == Approx(scaled).margin(1e-4));
+    CHECK(std::accumulate(why.table.begin(), why.table.end(), 0.0) == Approx(scaled).margin(1e-4));
+    CHECK(std::accumulate(why.rows.begin(), why.rows.end(), 0.0) == Approx(scaled).margin(1e-4));
+    CHECK_FALSE(why.joined);
+    CHECK(screen_shows("Why this score of L2 H7"));
+    CHECK(screen_shows("The same score by rotation pair"));
+    desk.press("Join heads");
+    desk.settle();
+    CHECK(desk.shown().why->joined);
+    CHECK(desk.shown().why->groups.size() < why.groups.size());
+    desk.press("Score map");
+    CHECK(desk.view().attention.screen == Screen::stages);
+    CHECK(desk.view().group == StageGroup::scores);
+}
+
+TEST_CASE("patches bring an answer back in a second prompt", "[gui][effects]") {
+    PocketDesk desk;
+    desk.press("Patching");
+    CHECK(screen_shows("Type a second prompt"));
+    desk.act(ModelAction(AskPatching{.corrupted = "When Mary"}));
+    desk.settle();
+    CHECK(screen_shows("they part at token"));
+    desk.ask("Mary", "John");
+    desk.act(ModelAction(AskPatching{.corrupted = other_names}));
+    desk.settle();
+    REQUIRE(desk.shown().patching != nullptr);
+    REQUIRE(desk.shown().patching->map != nullptr);
+    const auto map = [&] { return desk.shown().patching->map; };
+    const PatchingPair& pair = *desk.shown().patching->pair;
+    CHECK(pair.clean_difference == Approx(1.5355).margin(1e-3));
+    CHECK(pair.corrupted_difference == Approx(-1.6318).margin(1e-3));
+    CHECK(map()->cells.size() == 5);
+    CHECK(*map()->cells[0][10] == Approx(1.0).margin(1e-4));
+    CHECK(*map()->cells[4][14] == Approx(1.0).margin(1e-4));
+    CHECK(map()->same[0][3]);
+    desk.press("patch 2.10");
+    CHECK(screen_shows("of the answer comes back"));
+    desk.press("patch Head output");
+    desk.settle();
+    CHECK(map()->cells.size() == 4);
+    CHECK(map()->cells[0].size() == 8);
+    desk.press("patch 0.6");
+    desk.press("Paths from L0 H6");
+    desk.press("patch Paths");
+    desk.settle();
+    CHECK(map()->from == analysis::HeadPlace{0, 6});
+    CHECK(map()->same[0][0]);
+    desk.press("Swap prompts");
+    desk.settle();
+    CHECK(desk.model().prompt == other_names);
+    CHECK(desk.model().patching.corrupted == two_names);
+    CHECK(desk.program.state().error.empty());
+}
+
+TEST_CASE("a model without a head, or with two stacks, shows what it can be asked", "[gui][effects]") {
+    begin_recording();
+    Desk desk;
+    desk.open(test_data("/models/t5_tiny"), "3 7 5");
+    desk.press("Effects");
+    desk.settle();
+    REQUIRE(desk.shown().effects != nullptr);
+    const Effects& effects = *desk.shown().effects;
+    CHECK(effects.others != 0);
+    CHECK(effects.all_heads + effects.all_mlps + effects.embedding + effects.biases + effects.others ==
+          Approx(effects.attribution.logit).margin(1e-4));
+    CHECK_FALSE(screen_shows("Patching"));
+    desk.open(test_data("/models/bert_tiny"), "3 7 5");
+    desk.settle();
+    CHECK_FALSE(screen_shows("Patching"));
+    end_recording();
+}
+
+} // namespace headscope::test
