@@ -275,10 +275,8 @@ class Case:
         close(sum(w["value"] for w in got["writers"]), got["logit"], 2e-5, *where, "sum")
         assert list(got["by_source"]) == list(sources), where
         for name, parts in sources.items():
-            # Keys behind the position are none of its sources.
-            given = got["by_source"][name] + [0] * (self.T - len(got["by_source"][name]))
-            close(given, parts, 2e-5, *where, name)
-            close(sum(given), want[name], 2e-5, *where, name, "sum over sources")
+            close(got["by_source"][name], parts, 2e-5, *where, name)
+            close(sum(got["by_source"][name]), want[name], 2e-5, *where, name, "sum over sources")
 
     def check_logit_parts(self):
         last = self.clean_run["logits", None][-1]
@@ -325,9 +323,10 @@ class Case:
         rows = np.array(rows)
         return names, norm.hold(rows, rows.sum(axis=0)) if norm else rows
 
-    def check_score(self, l, head, i, j):
-        got = self.explain("score", "--layer", l, "--head", head, "--query", i, "--key", j)
-        where, m, at = (self.model.name, "score", l, head, i, j), self.m, self.clean_run
+    def check_score(self, l, head, i, j, gains={}):
+        more = [word for (layer, h), g in gains.items() for word in ("--gain", f"{layer}.{h}={g}")]
+        got = self.explain("score", "--layer", l, "--head", head, "--query", i, "--key", j, *more)
+        where, m, at = (self.model.name, "score", l, head, i, j, *more), self.m, forward(self.m, self.ids, gains=gains)
         names, q = self.side(at, l, head, i, True)
         _, k = self.side(at, l, head, j, False)
         terms = rotate(m, q, [i] * len(names)) @ rotate(m, k, [j] * len(names)).T / np.sqrt(m.dk)
@@ -354,6 +353,7 @@ class Case:
         last = self.T - 1
         for question in ((0, 1, last, 2), (self.L - 1, 0, last, 0), (self.L - 1, 3, last, last - 1), (1, 2, 4, 4)):
             self.check_score(*question)
+        self.check_score(1, 3, last, 1, {(0, 1): 0.0, (0, 2): 3.0})
 
     def check_vocabulary(self):
         m, token = self.m, self.ids[1]
