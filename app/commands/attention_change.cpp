@@ -35,6 +35,12 @@ void open_head(ViewState& view, std::int64_t layer, std::int64_t head) {
     view.hover.reset();
 }
 
+void show_screen(ViewState& view, Screen screen) {
+    view.attention.screen = screen;
+    if (screen == Screen::why && view.group != StageGroup::scores)
+        view.group = StageGroup::scaled; // whose numbers it takes apart
+}
+
 void show_stack(ViewState& view, checkpoint::Stack stack) {
     if (view.attention.stack == stack)
         return;
@@ -57,7 +63,7 @@ void apply(ViewState& view, const AttentionChange& change) {
                               open_head(view, attention.layer + c.layers, view.head + c.heads);
                           },
                           [&](const ShowBoard& c) { attention.board = c.shown; },
-                          [&](const ShowScreen& c) { attention.screen = c.screen; },
+                          [&](const ShowScreen& c) { show_screen(view, c.screen); },
                           [&](const ShowEffects& c) { attention.effects = c.kind; },
                           [&](const JoinWriters& c) { attention.join_writers = c.joined; },
                           [&](const PickPatch& c) {

@@ -11,6 +11,8 @@ namespace {
 
 std::vector<std::string> labels_of(const checkpoint::TextModel& model,
                                    const checkpoint::ModelInputs& inputs) {
+    if (!inputs.tokens.empty())
+        return inputs.tokens;
     std::vector<std::string> labels;
     std::ranges::transform(inputs.ids, std::back_inserter(labels),
                            [&](std::int64_t id) { return label_of(model, id); });

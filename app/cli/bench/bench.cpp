@@ -180,7 +180,7 @@ void add_bench(CLI::App& program) {
     struct Options {
         bool quick = false, engine = false, long_text = false, json = false, in_window = false,
              attention = false;
-        std::string device = "auto", model;
+        std::string device = "auto", model, effects;
     };
     CLI::App& command =
         *program.add_subcommand("bench", "measure this machine: engine, frames, start, memory");
@@ -200,6 +200,10 @@ void add_bench(CLI::App& program) {
         .add_option("--model", options->model,
                     "only a checkpoint's forward pass: the folder of the checkpoint, or pocket")
         ->transform(checkpoint::model_folder);
+    command
+        .add_option("--effects", options->effects,
+                    "only what takes the predictions of a checkpoint apart: its folder, or pocket")
+        ->transform(checkpoint::model_folder);
     command.add_flag("--in-window", options->in_window)->group("");
     command.callback([options] {
         if (options->in_window)
@@ -209,6 +213,10 @@ void add_bench(CLI::App& program) {
         std::vector<BenchRow> rows;
         if (!options->model.empty()) {
             add_model_rows(rows, options->model);
+            return print(rows, options->json);
+        }
+        if (!options->effects.empty()) {
+            add_effects_rows(rows, options->effects);
             return print(rows, options->json);
         }
         if (!options->engine)

@@ -42,4 +42,7 @@ void add_long_row(std::vector<BenchRow>& rows);
 /// Times a checkpoint: opening it, a run at T 128 and T 1024, a run after an edit, and a step of generation.
 void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder);
 
+/// Times what takes a checkpoint's predictions apart: attribution, a score, the lens, a sweep, a path.
+void add_effects_rows(std::vector<BenchRow>& rows, const std::string& folder);
+
 } // namespace headscope::cli

@@ -49,7 +49,7 @@ Table table_of(const DrawContext& context) {
     constexpr float readable = 36;
     table.numbers = table.cell_w >= readable;
     const float tall = std::max(context.height * 0.42F, 200.0F) / static_cast<float>(table.L);
-    table.cell_h = std::floor(std::clamp(tall, table.numbers ? 19.0F : 8.0F, 26.0F));
+    table.cell_h = std::floor(std::clamp(tall, table.numbers ? 19.0F : 8.0F, table.L > 6 ? 26.0F : 36.0F));
     table.totals = table.mlp(0).right() + 16;
     return table;
 }
@@ -184,7 +184,9 @@ float draw_sum(Picture& picture, const DrawContext& context, const Table& table)
               shows_losses(context) ? "falls without the head" : "logits towards " + towards, Font::ui, 12.5F,
               theme.text);
     draw_text(picture, context, words, below + 2,
-              effects.against.empty() ? "violet: away from it" : "violet: towards " + effects.against,
+              shows_losses(context)     ? "violet: rises without it"
+              : effects.against.empty() ? "violet: away from it"
+                                        : "violet: towards " + effects.against,
               Font::ui, 12.5F, theme.text);
     if (shows_losses(context)) {
         const std::string progress = context.shown.sweep == nullptr ? "switching off every head in turn"

@@ -106,7 +106,7 @@ PatchGrid grid_of(const DrawContext& context, const PatchingMap& map, float top)
     grid.cell_w = std::floor(std::clamp(room / static_cast<float>(grid.columns), 5.0F, 72.0F));
     grid.numbers = grid.cell_w >= 36;
     grid.cell_h = std::floor(std::clamp((context.height - grid.top - 60) / static_cast<float>(grid.rows),
-                                        grid.numbers ? 19.0F : 8.0F, 30.0F));
+                                        grid.numbers ? 19.0F : 8.0F, grid.rows > 7 ? 30.0F : 42.0F));
     return grid;
 }
 

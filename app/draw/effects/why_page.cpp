@@ -38,13 +38,13 @@ WhyTable table_of(const DrawContext& context, const WhyScore& why) {
         names = std::max(names, context.measure(group.name, Font::ui, 12));
     table.left = canvas_pad + std::min(names, 110.0F) + 10;
     const float room = context.width - canvas_pad - sums_width - table.left,
-                below = why.score.pairs.empty() ? 90.0F : pairs_height + 170;
+                below = why.score.pairs.empty() ? 90.0F : pairs_height + 178;
     const auto n = static_cast<float>(table.count);
     table.cell_w = std::floor(std::clamp(room / n, 8.0F, 72.0F));
     constexpr float readable = 34;
     table.numbers = table.cell_w >= readable;
     table.cell_h =
-        std::floor(std::clamp((context.height - why_top - below) / n, table.numbers ? 18.0F : 8.0F, 34.0F));
+        std::floor(std::clamp((context.height - why_top - below) / n, table.numbers ? 17.0F : 8.0F, 34.0F));
     return table;
 }
 
@@ -126,8 +126,9 @@ float draw_pairs(Picture& picture, const DrawContext& context, const WhyScore& w
     };
     const float pitch = (right - left) / static_cast<float>(pairs.size());
     picture.scene.add(figure::LineItem{{left, place(0)}, {right, place(0)}, theme.line2, 1});
+    constexpr float line = 14; // between two numbers
     for (const double value : {low, high})
-        if (value != 0)
+        if (value != 0 && std::abs(place(value) - place(0)) >= line)
             draw_text(picture, context, left - 8, place(value) + 4, number(value, 1), Font::mono, 12,
                       theme.muted, Align::right);
     draw_text(picture, context, left - 8, place(0) + 4, "0", Font::mono, 12, theme.muted, Align::right);
