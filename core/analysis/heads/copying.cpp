@@ -1,0 +1,82 @@
+#include "core/analysis/heads/copying.h"
+
+#include "core/base/error.h"
+#include "core/checkpoint/model/stacks.h"
+#include "core/engine/cpu/dense.h"
+
+#include <Eigen/Core>
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+
+namespace headscope::analysis {
+
+namespace {
+
+using checkpoint::WeightId;
+using FloatRows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+Eigen::Map<const FloatRows> rows_of(const Tensor& tensor, std::int64_t rows, std::int64_t columns) {
+    return {tensor.data(), rows, columns};
+}
+
+/// W_U W_E, (1, D, D): the sum over the vocabulary of a token's row of W_U times its row of W_E. Parts of the
+/// vocabulary are added in double, so that a long sum loses nothing.
+Tensor table_product(const checkpoint::Model& model, cpu::CpuDense& cpu, const Progress& cancel) {
+    const TensorPtr words = model.weight(WeightId::word_table), out = model.weight(WeightId::output_table);
+    const std::int64_t vocab = std::min(words->shape()[0], out->shape()[0]), D = words->shape()[1];
+    const auto E = rows_of(*words, vocab, D), U = rows_of(*out, vocab, D);
+    constexpr std::int64_t most_rows = 8192;
+    Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(D, D);
+    for (std::int64_t first = 0; first < vocab; first += most_rows) {
+        const std::int64_t count = std::min(most_rows, vocab - first);
+        Tensor left(Shape{1, D, count}), right(Shape{count, D});
+        Eigen::Map<FloatRows>(left.data(), D, count) = U.middleRows(first, count).transpose();
+        Eigen::Map<FloatRows>(right.data(), count, D) = E.middleRows(first, count);
+        sum += rows_of(*cpu.multiply(left, right, nullptr, cancel), D, D).cast<double>();
+    }
+    Tensor product(Shape{D, D});
+    Eigen::Map<FloatRows>(product.data(), D, D) = sum.cast<float>();
+    return product;
+}
+
+double copying_of(const Eigen::MatrixXd& circuit) {
+    const Eigen::VectorXcd lambda = Eigen::EigenSolver<Eigen::MatrixXd>(circuit, false).eigenvalues();
+    const double all = lambda.cwiseAbs().sum();
+    return all > 0 ? lambda.real().sum() / all : 0.0;
+}
+
+} // namespace
+
+std::vector<std::vector<double>> ov_copying(const checkpoint::Model& model,
+                                            const checkpoint::ModelEdits& edits,
+                                            const std::vector<std::int64_t>& layers, const Progress& cancel) {
+    if (!model.has_head())
+        fail_input(model.path() + " has no head that gives logits, so that nothing can be copied to them; "
+                                  "take a checkpoint with its language-model head");
+    const checkpoint::Architecture& architecture = model.architecture();
+    const std::int64_t D = architecture.D, H = architecture.H, Hkv = architecture.Hkv, dk = architecture.dk;
+    cpu::CpuDense cpu;
+    const Tensor tables = table_product(model, cpu, cancel);
+    std::vector<std::vector<double>> scores;
+    for (const std::int64_t l : layers) {
+        const std::int64_t n = attention_number(architecture, {checkpoint::Stack::own, l});
+        const checkpoint::LayerEdits* const of_layer = edits_of(edits, n);
+        const checkpoint::WeightSet weights = with_edits(model.layer(n), of_layer);
+        const Tensor output(Shape{1, H * dk, D}, weights[WeightId::W_O]->values());
+        const TensorPtr written = cpu.multiply(output, tables, nullptr, cancel); // W_O (W_U W_E)
+        const Eigen::MatrixXd values = rows_of(*weights[WeightId::W_V], D, Hkv * dk).cast<double>();
+        std::vector<double>& of_heads = scores.emplace_back();
+        for (std::int64_t h = 0; h < H; ++h) {
+            cancel.check();
+            const bool gained = of_layer != nullptr && !of_layer->gains.empty();
+            const float gain = gained ? of_layer->gains[static_cast<std::size_t>(h)] : 1.0F;
+            const Eigen::MatrixXd of_head =
+                rows_of(*written, H * dk, D).middleRows(h * dk, dk).cast<double>() *
+                static_cast<double>(gain);
+            of_heads.push_back(copying_of(of_head * values.middleCols(h / (H / Hkv) * dk, dk)));
+        }
+    }
+    return scores;
+}
+
+} // namespace headscope::analysis
