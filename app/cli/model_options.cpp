@@ -133,11 +133,13 @@ void DecoderText::check(const checkpoint::Architecture& architecture) const {
                    " model has no decoder beside an encoder; leave it out");
 }
 
-void ModelOptions::check_usage(const std::vector<std::string>& gains) const {
+void ModelOptions::check_usage(const std::vector<std::string>& gains, bool own_tokens) const {
     for (const std::string& text : gains)
         if (!parse_gain(text).layer && !layer_)
             fail_usage("--gain " + text + " names no layer; write l.h=g, or add --layer L");
-    if (!ids_ && !text_ && !inputs_path_)
+    if (own_tokens && (ids_ || text_ || inputs_path_ || decoder_.given()))
+        fail_usage("--probe makes its own tokens; leave --text, --ids and --inputs out");
+    if (!own_tokens && !ids_ && !text_ && !inputs_path_)
         fail_usage("--model needs tokens; add --text S, --ids 1,2,3 or --inputs FILE.safetensors");
     if (inputs_path_ && decoder_.given())
         fail_usage("--inputs brings decoder_input_ids; leave --decoder-text and --decoder-ids out");
@@ -286,22 +288,19 @@ ModelOptions::WholeLayer ModelOptions::run_whole_layer(StageSet stages, const st
     return whole;
 }
 
-ModelOptions::Layers ModelOptions::run_layers(StageSet stages, const std::vector<std::string>& gains,
-                                              float temperature, const std::string& device) const {
-    check_usage(gains);
-    const checkpoint::Model model = checkpoint::Model::open(*folder_);
-    Layers run{.inputs = read_inputs(model.architecture()), .layers = {}};
-    checkpoint::ForwardOptions options;
-    options.stages = stages;
-    options.layer = layer_;
-    options.edits = read_edits(model, gains);
-    options.temperature = temperature;
-    options.logits = false;
-    options.stack = stack_.in(model.architecture(), needs_stack_);
-    run.layers = forward(model, run.inputs, options, device).layers;
-    if (options.stack && *options.stack != checkpoint::Stack::own)
-        run.inputs = checkpoint::ModelInputs(run.inputs.source.front()); // what the keys are
-    return run;
+ModelOptions::Opened ModelOptions::open(const std::vector<std::string>& gains, float temperature,
+                                        bool own_tokens) const {
+    check_usage(gains, own_tokens);
+    Opened opened{.text = checkpoint::open_text_model(*folder_), .inputs = {}, .options = {}};
+    const checkpoint::Model& model = *opened.text->model;
+    if (!own_tokens)
+        opened.inputs = read_inputs(model.architecture());
+    opened.options.layer = layer_;
+    opened.options.edits = read_edits(model, gains);
+    opened.options.temperature = temperature;
+    opened.options.logits = false;
+    opened.options.stack = stack_.in(model.architecture(), needs_stack_);
+    return opened;
 }
 
 std::string ModelOptions::layer_title() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/cli/problem_options.h"
+#include "core/checkpoint/model/text_model.h"
 #include "core/checkpoint/run/block_trace.h"
 #include "core/checkpoint/run/forward.h"
 #include "core/export/trace_export.h"
@@ -79,19 +80,19 @@ public:
     /// Throws likewise.
     WholeLayer run_whole_layer(StageSet stages, const std::vector<std::string>& gains, float temperature,
                                const std::string& device) const;
-    /// Every layer's attention, or that of --layer, and what it was computed for.
-    struct Layers {
-        checkpoint::ModelInputs inputs; ///< that the keys are
-        std::vector<checkpoint::LayerRun> layers;
+    /// What a command runs that runs the checkpoint itself, more than once perhaps.
+    struct Opened {
+        checkpoint::TextModelPtr text;
+        checkpoint::ModelInputs inputs;     ///< empty for a command that brings its own
+        checkpoint::ForwardOptions options; ///< the layer, the stack, edits and temperature that were named
     };
-    /// Throws likewise.
-    Layers run_layers(StageSet stages, const std::vector<std::string>& gains, float temperature,
-                      const std::string& device) const;
+    /// own_tokens: the command brings tokens; Error(usage) when others were given. Throws likewise.
+    Opened open(const std::vector<std::string>& gains, float temperature, bool own_tokens) const;
     /// "layer 0 of FOLDER"
     std::string layer_title() const;
 
 private:
-    void check_usage(const std::vector<std::string>& gains) const;
+    void check_usage(const std::vector<std::string>& gains, bool own_tokens = false) const;
     /// The edits of --patch, with the gains on top.
     checkpoint::ModelEdits read_edits(const checkpoint::Model& model,
                                       const std::vector<std::string>& gains) const;

@@ -37,6 +37,8 @@ public:
     const std::string& device() const { return device_; }
     /// The value of --temperature, else 1.
     float temperature() const { return temperature_.value_or(1.0F); }
+    /// The value of --seed.
+    const std::optional<std::uint64_t>& seed() const { return seed_; }
     /// The values of --gain.
     const std::vector<std::string>& gains() const { return gains_; }
 

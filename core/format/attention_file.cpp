@@ -226,6 +226,7 @@ void finish(AttentionInfo& info, const AttentionTokens& tokens, const NumberType
     info.sum_tolerance = type.sum_tolerance;
     if (!tokens.queries.empty())
         info.tokens_from = tokens.from;
+    info.cross = !tokens.queries.empty() && !tokens.keys.empty() && tokens.queries != tokens.keys;
     if (info.numbers.empty()) {
         info.numbers.resize(static_cast<std::size_t>(info.L));
         std::iota(info.numbers.begin(), info.numbers.end(), 0);

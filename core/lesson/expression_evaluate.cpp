@@ -268,7 +268,8 @@ private:
             return entropy_of_row(node);
         if (name == "distance" && given == 2)
             return distance(head(node, 0), head(node, 1));
-        if (const analysis::HeadScoreInfo* const info = analysis::find_head_score(name)) {
+        if (const analysis::HeadScoreInfo* const info = analysis::find_head_score(name);
+            info != nullptr && analysis::is_of_one_run(*info)) {
             need(1, name == "entropy" ? 2 : 1);
             return score(*info, head(node, 0));
         }

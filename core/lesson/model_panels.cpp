@@ -118,7 +118,7 @@ private:
                     {}};
         }
         const analysis::HeadScoreInfo* const score = analysis::find_head_score(column);
-        if (score == nullptr)
+        if (score == nullptr || !analysis::is_of_one_run(*score))
             fail_input(
                 "a panel of heads has no column \"" + column +
                 "\"; columns are reads, induction, attribution, effect, without and the scores of heads");

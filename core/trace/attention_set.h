@@ -26,6 +26,7 @@ struct AttentionInfo {
     std::string tensor;                ///< the tensor's name, or "layers.{l}.weights"; may be empty
     std::uint64_t bytes = 0;           ///< of the weights, as they are held
     float sum_tolerance = 1e-4F;       ///< a row of weights of that type may miss 1 by this much
+    bool cross = false;                ///< keys are other tokens than queries, though there may be as many
     bool sinks = false;      ///< what a row misses of 1 went to a learned sink, so that it is no fault
     std::string tokens_from; ///< where the tokens come from; empty without tokens
 

@@ -107,7 +107,7 @@ void write_head(Sheet& sheet, std::int64_t h) {
     const analysis::HeadMetrics& m = facts->metrics;
     sheet.section(name, m.labelled ? std::string(m.label()) : "no clear label");
     for (const analysis::HeadScoreInfo& score : analysis::head_scores())
-        if (!score.title.empty() && analysis::score_applies(score.score, info.Tq, info.Tk))
+        if (!score.title.empty() && m.has(score.score))
             sheet.row(std::string(score.title), score_text(score.score, m[score.score]),
                       m.labelled == score.score);
     sheet.paragraph("Averages over rows.", context.theme.muted);

@@ -165,8 +165,7 @@ std::string tip_of(const analysis::HeadFacts& facts, const AttentionInfo& info, 
     for (const bool names : {true, false}) {
         std::string line;
         for (const analysis::HeadScoreInfo& score : analysis::head_scores())
-            if (score.label.text.empty() != names && !score.brief.empty() &&
-                analysis::score_applies(score.score, info.Tq, info.Tk))
+            if (score.label.text.empty() != names && !score.brief.empty() && m.has(score.score))
                 line += (line.empty() ? "\n" : ", ") + std::string(score.brief) + " " +
                         score_text(score.score, m[score.score]);
         text += line;

@@ -17,12 +17,10 @@ namespace {
 constexpr float indent = 38.0F;
 constexpr float swatch_size = 26.0F;
 
-std::string does(const analysis::HeadMetrics& m, bool cross) {
+std::string does(const analysis::HeadMetrics& m) {
     if (!m.labelled)
         return "";
-    const analysis::HeadLabel& label = analysis::info_of(*m.labelled).label;
-    return "does: " + std::string(cross ? label.between : label.text) + " " +
-           number(static_cast<double>(m[*m.labelled]), 2);
+    return "does: " + std::string(m.label()) + " " + number(static_cast<double>(m[*m.labelled]), 2);
 }
 
 void draw_swatch(Sheet& sheet, std::int64_t h, float top) {
@@ -90,11 +88,10 @@ void draw_one(Sheet& sheet, std::int64_t h) {
     };
     line(role.empty() ? "" : "built to: " + role);
     if (metrics != nullptr) {
-        line(does(*metrics, context.shown.problem().cross()));
+        line(does(*metrics));
         const figure::Color colour = theme.head(h, context.dims().H).colour;
         for (const analysis::HeadScoreInfo& score : analysis::head_scores()) {
-            if (score.bar.empty() ||
-                !analysis::score_applies(score.score, context.dims().Tq, context.dims().Tk))
+            if (score.bar.empty() || !metrics->has(score.score))
                 continue;
             const float value = (*metrics)[score.score];
             const auto ceiling = static_cast<float>(analysis::largest_score(score.score, context.dims().Tk));
@@ -123,7 +120,8 @@ void explain_bars(Sheet& sheet) {
     const Dims& dims = sheet.context.dims();
     std::string before = "Measured on this sentence. ";
     for (const analysis::HeadScoreInfo& score : analysis::head_scores()) {
-        if (score.bar.empty() || !analysis::score_applies(score.score, dims.Tq, dims.Tk))
+        if (score.bar.empty() ||
+            !analysis::score_applies(score.score, dims.Tq, dims.Tk, !sheet.context.shown.problem().cross()))
             continue;
         std::string text = std::exchange(before, {}) + std::string(score.explains);
         if (const auto at = text.find("{}"); at != std::string::npos)

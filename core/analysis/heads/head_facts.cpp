@@ -72,8 +72,13 @@ float sum_deviation(std::span<const float> row) {
     return all_zero(row) ? 0.0F : static_cast<float>(std::abs(sum_of(row) - 1.0));
 }
 
+HeadTokens key_tokens_of(const AttentionSet& set, std::int64_t l) {
+    const std::vector<std::string>& pieces = set.key_pieces(l);
+    return {.keys = pieces.empty() ? set.key_tokens(l) : pieces, .same = !set.info().cross};
+}
+
 HeadFacts head_facts(std::span<const float> weights, std::int64_t Tq, std::int64_t Tk, float sum_tolerance,
-                     const std::vector<std::string>& key_tokens, bool sinks) {
+                     const HeadTokens& tokens, bool sinks) {
     HeadFacts facts;
     facts.causal = Tk > 1;
     // A weight of 1 may come out of a narrow type a little above 1.
@@ -106,13 +111,13 @@ HeadFacts head_facts(std::span<const float> weights, std::int64_t Tq, std::int64
     }
     facts.strongest = strongest.sorted();
     if (facts.not_finite == 0) {
-        facts.metrics = head_metrics(weights, Tq, Tk, key_tokens);
+        facts.metrics = head_metrics(weights, Tq, Tk, tokens);
         return facts;
     }
     std::vector<float> finite(weights.begin(), weights.end());
     std::ranges::replace_if(
         finite, [](float value) { return !std::isfinite(value); }, 0.0F);
-    facts.metrics = head_metrics(finite, Tq, Tk, key_tokens);
+    facts.metrics = head_metrics(finite, Tq, Tk, tokens);
     return facts;
 }
 

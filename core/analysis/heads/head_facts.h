@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/analysis/heads/head_metrics.h"
+#include "core/trace/attention_set.h"
 
 #include <array>
 #include <cstdint>
@@ -35,10 +36,12 @@ struct HeadFacts {
     bool flagged() const { return rows_off > 0 || outside > 0 || not_finite > 0; }
 };
 
-/// Of one head's weights, row-major (Tq, Tk). `key_tokens`: Tk texts, or none. `sinks`: what a row misses of
-/// 1 went to a learned sink.
+/// Of one head's weights, row-major (Tq, Tk). `sinks`: what a row misses of 1 went to a learned sink.
 HeadFacts head_facts(std::span<const float> weights, std::int64_t Tq, std::int64_t Tk, float sum_tolerance,
-                     const std::vector<std::string>& key_tokens = {}, bool sinks = false);
+                     const HeadTokens& tokens = {}, bool sinks = false);
+
+/// What a set knows of the keys of its layer l.
+HeadTokens key_tokens_of(const AttentionSet& set, std::int64_t l);
 
 /// How far a row's sum is from 1; 0 for a row of zeros. Not finite numbers are left out.
 float sum_deviation(std::span<const float> row);

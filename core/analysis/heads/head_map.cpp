@@ -17,6 +17,7 @@ std::vector<HeadMap> head_maps(const AttentionSet& set, std::int64_t l, std::int
         l >= info.own_layers() && static_cast<std::size_t>(info.H) * cells * sizeof(float) <= most_bytes;
     const TensorPtr whole = together ? set.layer(l) : nullptr;
     std::vector<float> room(together ? 0 : cells);
+    const HeadTokens tokens = key_tokens_of(set, l);
     for (std::int64_t h = 0; h < info.H; ++h) {
         progress.check();
         if (!together)
@@ -26,7 +27,7 @@ std::vector<HeadMap> head_maps(const AttentionSet& set, std::int64_t l, std::int
                 ? std::span<const float>(whole->values()).subspan(static_cast<std::size_t>(h) * cells, cells)
                 : room;
         HeadMap map;
-        map.facts = head_facts(weights, info.Tq, info.Tk, info.sum_tolerance, set.key_tokens(l), info.sinks);
+        map.facts = head_facts(weights, info.Tq, info.Tk, info.sum_tolerance, tokens, info.sinks);
         map.rows = std::min(info.Tq, side);
         map.cols = std::min(info.Tk, side);
         map.largest = max_pool(weights, info.Tq, info.Tk, map.rows, map.cols);

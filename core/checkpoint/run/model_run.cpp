@@ -106,6 +106,7 @@ void ModelRun::State::describe() {
         of.L = sizes.layers;
         of.H = sizes.H;
         of.Tq = stack == Stack::encoder ? inputs.source.front().T : inputs.T;
+        of.cross = stack == Stack::cross;
         of.Tk = stack == Stack::own ? inputs.T : inputs.source.front().T;
         of.numbers.resize(static_cast<std::size_t>(of.L));
         std::iota(of.numbers.begin(), of.numbers.end(), std::int64_t{0});

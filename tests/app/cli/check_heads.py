@@ -7,9 +7,12 @@ that nothing is shared with the program.
 import csv
 import json
 import pathlib
+import re
+import string
 import subprocess
 import sys
 import tempfile
+import unicodedata
 
 import numpy
 
@@ -17,7 +20,12 @@ from check_files import read_safetensors
 
 PROGRAM, DATA = sys.argv[1], pathlib.Path(sys.argv[2])
 ENDS = {"</s>", "<eos>", "[EOS]", "[SEP]", "<sep>", "<|endoftext|>", "<|end_of_text|>"}
-IDS = ["first", "previous", "self", "next", "distance", "entropy", "confidence", "largest", "share"]
+POSITIONS = ["first", "previous", "self", "next", "distance", "duplicate_text", "induction_text", "sink"]
+PROBE = ["probe_previous", "probe_duplicate", "probe_induction"]
+IDS = [*POSITIONS[:5], "entropy", "confidence", "largest", "share", "duplicate_text", "induction_text", "special",
+       "punctuation", "sink", *PROBE, "copying"]
+SPECIAL = re.compile(r"\[(CLS|SEP|PAD|BOS|EOS)\]|</?s>|<(pad|bos|eos|cls|sep)>|<(start|end)_of_turn>|<\|.+\|>")
+POCKET = DATA.parent.parent / "assets/models/pocket"
 compared = 0
 
 
@@ -25,7 +33,12 @@ def run(*arguments):
     return subprocess.run([PROGRAM, *map(str, arguments)], check=True, capture_output=True, text=True).stdout
 
 
-def scores(weights, tokens):
+def is_punctuation(token):
+    text = token.lstrip("\u0120\u2581 ")
+    return bool(text) and all(c in string.punctuation or unicodedata.category(c).startswith("P") for c in text)
+
+
+def scores(weights, tokens, ids=None, cross=False):
     """Of one head, in float64. None where a score says nothing."""
     A = numpy.asarray(weights, float)
     A = A[A.any(axis=1)] if A.shape[0] != A.shape[1] else A
@@ -34,20 +47,32 @@ def scores(weights, tokens):
     keep = [j for j in range(A.shape[1]) if not (tokens and tokens[j] in ENDS)]
     logs = numpy.log(numpy.where(A > 0, A, 1))
     mean = lambda values: float(numpy.mean(values)) if len(values) else 0.0
+    of_class = lambda holds: mean([A[i][[holds(t) for t in tokens]].sum() for i in full]) if tokens else None
     out = {
         "entropy": mean([-(A[i] * logs[i]).sum() for i in full]),
         "confidence": mean([A[i][keep].max(initial=0) for i in full]),
         "largest": mean([A[i].max() for i in full]),
-    }
-    if A.shape[0] != A.shape[1] or T < 2:
-        return out | dict.fromkeys(["first", "previous", "self", "next", "distance"])
+        "special": of_class(lambda token: bool(SPECIAL.fullmatch(token))),
+        "punctuation": of_class(is_punctuation),
+    } | dict.fromkeys([*PROBE, "copying"])
+    if A.shape[0] != A.shape[1] or T < 2 or cross:
+        return out | dict.fromkeys(POSITIONS)
     place = numpy.abs(numpy.subtract.outer(numpy.arange(T), numpy.arange(T)))
+    names = numpy.array(ids or tokens or [])
+    if len(names):
+        # As TransformerLens' head_detector makes its detection patterns.
+        duplicate = numpy.tril(names[:, None] == names[None, :], k=-1)
+        induction = numpy.tril(numpy.roll(duplicate, 1, axis=1) * (numpy.arange(T) > 0))
+    share = lambda pattern: float((A * pattern).sum() / A.sum()) if A.sum() else 0.0
     return out | {
         "first": mean([A[i, 0] for i in full if i]),
         "previous": mean([A[i, i - 1] for i in full if i]),
         "self": mean([A[i, i] for i in full]),
         "next": mean([A[i, i + 1] for i in full if i + 1 < T]),
-        "distance": float((A * place).sum() / A.sum()) if A.sum() else 0.0,
+        "distance": share(place),
+        "duplicate_text": share(duplicate) if len(names) else None,
+        "induction_text": share(induction) if len(names) else None,
+        "sink": float(mean(A[full, 0]) > 0.3),
     }
 
 
@@ -63,11 +88,37 @@ def same(rows, expected, what):
             elif not isinstance(value, float) or key == "layer":
                 assert got == value, (what, key, got, value)
             else:
-                assert abs(got - value) <= 2e-6 * max(1, abs(value)), (what, row["layer"], row["head"], key, got, value)
+                tolerance = 2e-5 if key == "copying" else 2e-6  # a quotient of sums over the vocabulary in float32
+                assert abs(got - value) <= tolerance * max(1, abs(value)), (what, row["layer"], row["head"], key, got, value)
             compared += 1
 
 
-def check_trace(folder, what, *problem):
+def copying(model, gains={}):
+    """By layer and head: eigenvalues of the whole circuit W_E W_V W_O W_U of a golden model, vocab x vocab."""
+    config = json.loads((DATA / "models" / model / "config.json").read_text())
+    tensors, _ = read_safetensors(DATA / "models" / model / "model.safetensors")
+    find = lambda *ends: next(tensors[n].astype(float) for n in sorted(tensors) for end in ends if n.endswith(end))
+    out = {}
+    for layer in range(config.get("n_layer") or config["num_hidden_layers"]):
+        if config["model_type"] == "gpt2":
+            E = U = find("wte.weight")
+            W_V = numpy.split(find(f"h.{layer}.attn.c_attn.weight"), 3, axis=1)[2]
+            W_O, H, groups = find(f"h.{layer}.attn.c_proj.weight"), config["n_head"], config["n_head"]
+        else:
+            E = find("embed_tokens.weight")
+            U = E if config["tie_word_embeddings"] else find("lm_head.weight")
+            W_V, W_O = find(f"layers.{layer}.self_attn.v_proj.weight").T, find(f"layers.{layer}.self_attn.o_proj.weight").T
+            H, groups = config["num_attention_heads"], config["num_key_value_heads"]
+        dk = W_O.shape[0] // H
+        for h in range(H):
+            g = h // (H // groups)
+            whole = E @ W_V[:, g * dk:(g + 1) * dk] @ W_O[h * dk:(h + 1) * dk] @ U.T * gains.get((layer, h), 1)
+            values = numpy.linalg.eigvals(whole)
+            out[layer, h] = float(values.real.sum() / numpy.abs(values).sum()) if numpy.abs(values).sum() else 0.0
+    return out
+
+
+def check_trace(folder, what, *problem, ids=None, more=lambda layer, head: {}):
     path = folder / "trace.safetensors"
     run("trace", *problem, "--stages", "weights,contributions", "-o", path)
     tensors, metadata = read_safetensors(path)
@@ -79,12 +130,73 @@ def check_trace(folder, what, *problem):
         assert weights.shape[0] == 1, what
         tokens = json.loads(metadata.get("kv_tokens", metadata.get("tokens", "null")))
         tokens = tokens[0] if tokens and isinstance(tokens[0], list) else tokens
+        cross = "kv_tokens" in metadata
         norms = [float(numpy.linalg.norm(parts[0, h])) for h in range(parts.shape[1])]
         for h in range(weights.shape[1]):
             expected.append(
-                {"layer": layer or 0, "head": h} | scores(weights[0, h], tokens) | {"share": norms[h] / sum(norms)}
+                {"layer": layer or 0, "head": h}
+                | scores(weights[0, h], tokens, ids, cross)
+                | {"share": norms[h] / sum(norms)}
+                | more(layer, h)
             )
     same(json.loads(run("heads", *problem, "--json")), expected, what)
+
+
+def random_numbers(seed):
+    """splitmix64 (Steele, Lea and Flood 2014)."""
+    wrap = (1 << 64) - 1
+    while True:
+        seed = (seed + 0x9E3779B97F4A7C15) & wrap
+        z = seed
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & wrap
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & wrap
+        yield z ^ (z >> 31)
+
+
+def check_probe(folder, model, begin, ordinary, names, S, batch, seed, *options):
+    """Means over texts of random tokens said twice, whose weights `trace` gives. names: what the ids say, or None."""
+    random, path, texts = random_numbers(seed), folder / "probe.safetensors", []
+    for _ in range(batch):
+        said = [ordinary[next(random) % len(ordinary)] for _ in range(S)]
+        ids = [*begin, *said, *said]
+        run("trace", "--model", model, "--ids", ",".join(map(str, ids)), "--stages", "weights", "-o", path)
+        tensors, _ = read_safetensors(path)
+        texts.append((ids, tensors))
+    rows = json.loads(run("heads", "--model", model, "--probe", *options, "--json"))
+    expected = []
+    for row in rows:
+        of_texts = []
+        for ids, tensors in texts:
+            A = tensors[f"layers.{row['layer']}.weights"][0, row["head"]].astype(float)
+            second = range(len(ids) - S, len(ids))
+            of_texts.append(scores(A, names and [names[i] for i in ids], ids) | {
+                "probe_previous": numpy.diagonal(A, -1).mean(),
+                "probe_duplicate": numpy.mean([A[i, i - S] for i in second]),
+                "probe_induction": numpy.mean([A[i, i - S + 1] for i in second]),
+            })
+        means = {key: value if value is None else float(numpy.mean([one[key] for one in of_texts]))
+                 for key, value in of_texts[0].items() if key != "copying"}
+        expected.append({"layer": row["layer"], "head": row["head"]} | means)
+    same(rows, expected, f"probe of {model}")
+    return rows
+
+
+def check_effect(folder, model, ids, position, *options):
+    """KL of the prediction with and without each head, from the logits of whole runs."""
+    def predicted(*gain):
+        path = folder / "logits.safetensors"
+        run("trace", "--model", model, "--ids", ids, "--stages", "logits", *gain, "-o", path)
+        logits = read_safetensors(path)[0]["logits"][0, position].astype(float)
+        return logits - logits.max() - numpy.log(numpy.exp(logits - logits.max()).sum())
+    before, largest = predicted(), 0
+    rows = json.loads(run("heads", "--model", model, "--ids", ids, "--effect", *options, "--scores", "sink", "--json"))
+    for row in rows:
+        assert list(row) == ["layer", "head", "label", "sink", "effect"], row
+        after = predicted("--gain", f"{row['layer']}.{row['head']}=0")
+        expected = float((numpy.exp(before) * (before - after)).sum())
+        assert abs(row["effect"] - expected) <= 2e-6 + 1e-3 * expected, (model, row, expected)
+        largest = max(largest, expected)
+    assert largest > 1e-4, (model, largest)
 
 
 def check_attention(folder):
@@ -119,6 +231,13 @@ def check_attention(folder):
     (row,) = json.loads(run("heads", "--attention", folder / "cross.npy", "--json"))
     assert row["label"] == "" and row["previous"] is None and row["distance"] is None and row["share"] is None
     assert abs(row["entropy"] - numpy.log(6)) < 2e-6
+    # As many keys as queries, but other tokens.
+    for keys, label in ((["x", "y", "z"], ""), (["a", "b", "c"], "previous token")):
+        shifted = numpy.eye(3, k=-1, dtype="<f4") + numpy.eye(3, dtype="<f4") * (numpy.arange(3) == 0)
+        numpy.save(folder / "other.npy", shifted[None].astype("<f4"))
+        (folder / "other.tokens.json").write_text(json.dumps({"tokens": ["a", "b", "c"], "key_tokens": keys}))
+        (row,) = json.loads(run("heads", "--attention", folder / "other.npy", "--json"))
+        assert row["label"] == label and (row["previous"] is None) == (row["sink"] is None) == (not label), row
 
 
 def refused(code, *arguments):
@@ -134,11 +253,46 @@ with tempfile.TemporaryDirectory() as name:
     check_trace(folder, "cross", "The cat sat down", "--kv-sentence", "Le chat", "--preset", "translation")
     check_trace(folder, "fully masked rows", "--case", DATA / "mha/s1_fully_masked_row_bias.safetensors", "--heads", "2",
                 "--mask", json.dumps([{"kind": "explicit", "allowed": [[[1] * 4, [0] * 4, [1] * 4, [1] * 4]]}]))
-    check_trace(folder, "model", "--model", DATA / "models/gpt2_tiny", "--ids", "5,9,2,17,9,2")
+    text = [5, 9, 2, 17, 9, 2]
+    for model, gains in (("gpt2_tiny", {}), ("llama_tiny_untied", {}), ("llama_tiny_tied", {(0, 3): -0.5, (1, 1): 0.0})):
+        copies = copying(model, gains)
+        check_trace(folder, model, "--model", DATA / "models" / model, "--ids", ",".join(map(str, text)),
+                    *(word for (l, h), g in gains.items() for word in ("--gain", f"{l}.{h}={g}")),
+                    ids=text, more=lambda layer, head: {"copying": copies[layer, head]})
+    tokenizer = json.loads((POCKET / "tokenizer.json").read_text())
+    names = {i: token for token, i in tokenizer["model"]["vocab"].items()} | {t["id"]: t["content"] for t in tokenizer["added_tokens"]}
+    said = 'Anna lost her ribbon. "Anna lost," said Tom; her ribbon!'
+    told = json.loads(run("tokenize", "--tokenizer", POCKET, said, "--json"))["ids"]
+    ordinary = [i for i in sorted(names) if not SPECIAL.fullmatch(names[i])]
+    ignored = [h for h in json.loads(run("heads", "--model", "pocket", "--text", said, "--json"))]
+    check_trace(folder, "pocket", "--model", "pocket", "--text", said, ids=told,
+                more=lambda layer, head: {"copying": ignored[layer * 8 + head]["copying"]})
+    assert max(h["punctuation"] for h in ignored) > 0.2 and max(h["special"] for h in ignored) > 0.2
+    check_probe(folder, DATA / "models/gpt2_tiny", [], [i for i in range(200) if i != 199], None, 6, 3, 5,
+                "--length", "6", "--batch", "3", "--seed", "5")
+    rows = check_probe(folder, POCKET, [0], ordinary, names, 20, 2, 1, "--length", "20", "--batch", "2")
+    assert max(row["probe_induction"] for row in rows) > 0.5, "pocket has heads for induction"
+    check_effect(folder, DATA / "models/gpt2_tiny", "5,9,2,17,9,2", -1)
+    check_effect(folder, DATA / "models/llama_tiny_tied", "5,9,2,17,9,2", 3, "--position", "3")
+    # A cross-attention has no positions, though there are as many keys as queries.
+    for row in json.loads(run("heads", "--model", DATA / "models/t5_tiny", "--ids", "8,2,6,4", "--decoder-ids", "0,3,7,5",
+                              "--stack", "cross", "--json")):
+        assert row["label"] == "" and not any(row[key] is not None for key in [*POSITIONS, "copying"]), row
+        assert row["entropy"] > 0
     check_attention(folder)
     refused(1, "The cat sat down", "--scores", "previous,nonsense")
     refused(2, "The cat sat down", "--probe")
     refused(2, "The cat sat down", "--effect")
+    tiny = ["--model", DATA / "models/gpt2_tiny"]
+    refused(1, *tiny, "--probe", "--length", "33")
+    refused(1, *tiny, "--probe", "--batch", "0")
+    refused(1, "--model", DATA / "models/t5_tiny", "--probe", "--stack", "encoder")
+    refused(1, *tiny, "--ids", "1,2,3", "--effect", "--position", "3")
+    refused(2, *tiny, "--ids", "1,2,3", "--position", "1")
+    refused(2, *tiny, "--ids", "1,2,3", "--probe")
+    refused(2, *tiny, "--ids", "1,2,3", "--length", "4")
+    refused(2, *tiny, "--ids", "1,2,3", "--seed", "4")
+    refused(2, *tiny, "--ids", "1,2,3", "--effect", "--temperature", "2")
     refused(2, "The cat sat down", "-o", folder / "out.txt")
     refused(2, "The cat sat down", "--attention", folder / "given.npy")
     refused(2)

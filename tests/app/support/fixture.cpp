@@ -219,9 +219,12 @@ Shown make_shown(const Wish& wish) {
     shown.trace = Computation(document->problem).run();
     for (std::int64_t h = 0; h < wish.H; ++h) {
         analysis::HeadMetrics metrics;
-        metrics[analysis::HeadScore::entropy] = 0.5F + 0.1F * static_cast<float>(h);
-        metrics[analysis::HeadScore::previous] = h == 1 ? 0.85F : 0.1F;
-        metrics[analysis::HeadScore::share] = 1.0F / static_cast<float>(wish.H);
+        if (analysis::score_applies(analysis::HeadScore::distance, wish.Tq, wish.Tk, !p.cross()))
+            metrics.set(analysis::HeadScore::distance, 0);
+        metrics.set(analysis::HeadScore::entropy, 0.5F + 0.1F * static_cast<float>(h));
+        metrics.set(analysis::HeadScore::confidence, 0);
+        metrics.set(analysis::HeadScore::previous, h == 1 ? 0.85F : 0.1F);
+        metrics.set(analysis::HeadScore::share, 1.0F / static_cast<float>(wish.H));
         if (h == 1)
             metrics.labelled = analysis::HeadScore::previous;
         shown.metrics.push_back(metrics);

@@ -1,6 +1,8 @@
 #include "core/analysis/heads/head_metrics.h"
 #include "tests/catch.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 using namespace headscope;
@@ -110,7 +112,7 @@ TEST_CASE("heads that were not computed anew keep what was measured") {
     Trace trace = with_weights(2, 2, {1, 0, 0, 1});
     trace.computed = {{}, {StageSet{}}};
     auto before = head_metrics(trace, 0);
-    before.front()[HeadScore::entropy] = 0.25F;
+    before.front().set(HeadScore::entropy, 0.25F);
     CHECK(head_metrics(trace, 0, before).front()[HeadScore::entropy] == 0.25F);
     trace.computed.heads.front() = StageSet{}.with(TensorId::weights);
     CHECK(head_metrics(trace, 0, before).front()[HeadScore::entropy] == 0.0F);
@@ -129,7 +131,7 @@ TEST_CASE("mean distance counts every weight by how far it reaches") {
 TEST_CASE("confidence leaves keys out that end a text, and only those") {
     const std::vector<float> weights{0.125F, 0.25F, 0.625F, 0.5F, 0.125F, 0.375F, 0, 0, 1};
     const auto confidence = [&](const std::vector<std::string>& tokens) {
-        return head_metrics(weights, 3, 3, tokens)[HeadScore::confidence];
+        return head_metrics(weights, 3, 3, {.keys = tokens})[HeadScore::confidence];
     };
     CHECK(confidence({}) == Approx((0.625 + 0.5 + 1) / 3));
     CHECK(confidence({"a", "b", "c"}) == Approx((0.625 + 0.5 + 1) / 3));
@@ -143,9 +145,98 @@ TEST_CASE("confidence leaves keys out that end a text, and only those") {
     CHECK(head_metrics(weights, 3, 3)[HeadScore::largest] == Approx((0.625 + 0.5 + 1) / 3));
 }
 
+TEST_CASE("weight on earlier copies of a token and on what followed them is counted by tokens") {
+    // a b a b a: row 4 reads its earlier copies at 2 and 0, and what followed these at 3 and 1.
+    std::vector<float> weights(25, 0.0F);
+    for (std::size_t i = 0; i < 4; ++i)
+        weights[5 * i + i] = 1;
+    std::ranges::copy(std::array{0.25F, 0.125F, 0.125F, 0.0625F, 0.4375F}, weights.begin() + 20);
+    const HeadMetrics m = head_metrics(weights, 5, 5, {.keys = {"a", "b", "a", "b", "a"}});
+    CHECK(m[HeadScore::duplicate_text] == Approx((0.25 + 0.125) / 5));
+    CHECK(m[HeadScore::induction_text] == Approx((0.125 + 0.0625) / 5));
+    // Ids say which tokens are the same where texts do not.
+    const HeadMetrics other =
+        head_metrics(weights, 5, 5, {.keys = {"a", "b", "a", "b", "a"}, .ids = {1, 2, 3, 2, 1}});
+    CHECK(other[HeadScore::duplicate_text] == Approx(0.25 / 5));
+    // "b b": what followed the first is the second, the row's own place.
+    CHECK(head_metrics(std::vector<float>{1, 0, 0.25F, 0.75F}, 2, 2,
+                       {.ids = {7, 7}})[HeadScore::induction_text] == Approx(0.75 / 2));
+    CHECK_FALSE(head_metrics(weights, 5, 5).has(HeadScore::duplicate_text));
+    CHECK_FALSE(head_metrics(weights, 5, 5).has(HeadScore::special));
+}
+
+TEST_CASE("weight on special tokens and on punctuation is counted by what the tokens say") {
+    const std::vector<float> weights{0.5F, 0.125F, 0.25F, 0.125F, 0.25F, 0.25F, 0.25F, 0.25F};
+    const HeadMetrics m = head_metrics(weights, 2, 4, {.keys = {"<s>", "\u0120cat", ",", "\u0120\u00AB"}});
+    CHECK(m[HeadScore::special] == Approx((0.5 + 0.25) / 2));
+    CHECK(head_metrics(weights, 2, 4, {.keys = {"[CLS]", "##s", "x.", "[UNK]"}})[HeadScore::special] ==
+          Approx((0.5 + 0.25) / 2));
+    const HeadMetrics marks = head_metrics(weights, 2, 4, {.keys = {"\u2581", "s!", "\u2581?!", "\u2014"}});
+    CHECK(marks[HeadScore::punctuation] == Approx((0.25 + 0.125 + 0.25 + 0.25) / 2));
+    CHECK(marks[HeadScore::special] == 0.0F);
+    CHECK_FALSE(marks.has(HeadScore::duplicate_text)); // four keys for two queries
+}
+
+TEST_CASE("a head has a sink where the first token gets more than 0.3 of each row on average") {
+    const auto sink = [](float second) {
+        return head_metrics(std::vector<float>{0.25F, 0.75F, second, 1 - second}, 2, 2)[HeadScore::sink];
+    };
+    CHECK(sink(0.34F) == 0.0F);
+    CHECK(sink(0.36F) == 1.0F);
+    const HeadMetrics with = head_metrics(std::vector<float>{1, 0, 1, 0}, 2, 2),
+                      without = head_metrics(std::vector<float>{0.5F, 0.5F, 0, 1}, 2, 2);
+    CHECK(mean_of(std::array{with, with, without, with})[HeadScore::sink] == 0.75F);
+    CHECK(mean_of(std::array{with, without})[HeadScore::self] == Approx(0.625));
+    CHECK(mean_of(std::array{with, with, without}).label() == "first token");
+    CHECK_FALSE(mean_of(std::array{with, without}).has(HeadScore::share));
+}
+
+TEST_CASE("the rows of a probe's second half tell what a head does with tokens that stood before") {
+    // A first token, then two tokens twice: rows 3 and 4 are the second half.
+    std::vector<float> weights(25, 0.0F);
+    for (std::size_t i = 0; i < 3; ++i)
+        weights[5 * i + i] = 1;
+    std::ranges::copy(std::array{0.125F, 0.25F, 0.5F, 0.125F, 0.0F}, weights.begin() + 15);
+    std::ranges::copy(std::array{0.0F, 0.0F, 0.0625F, 0.75F, 0.1875F}, weights.begin() + 20);
+    const HeadMetrics m = head_metrics(weights, 5, 5, {.repeated = 2});
+    CHECK(m[HeadScore::probe_duplicate] == Approx((0.25 + 0.0625) / 2));
+    CHECK(m[HeadScore::probe_induction] == Approx((0.5 + 0.75) / 2));
+    CHECK(m[HeadScore::probe_previous] == Approx((0.5 + 0.75) / 4));
+    CHECK_FALSE(head_metrics(weights, 5, 5).has(HeadScore::probe_induction));
+}
+
+TEST_CASE("a cross-attention has no positions, though there are as many keys as queries") {
+    const std::vector<float> weights{1, 0, 0, 1, 0, 0, 0, 1, 0};
+    CHECK(head_metrics(weights, 3, 3).label() == "previous token");
+    const HeadMetrics cross = head_metrics(weights, 3, 3, {.same = false});
+    CHECK(cross.label().empty());
+    CHECK_FALSE(cross.has(HeadScore::previous));
+    CHECK_FALSE(cross.has(HeadScore::sink));
+    CHECK(cross.has(HeadScore::entropy));
+    Trace trace = with_weights(3, 3, weights);
+    CHECK(only(trace).has(HeadScore::previous));
+    trace.parts.cross = true;
+    CHECK_FALSE(only(trace).has(HeadScore::previous));
+    CHECK(score_applies(HeadScore::previous, 3, 3, true));
+    CHECK_FALSE(score_applies(HeadScore::previous, 3, 3, false));
+    CHECK_FALSE(score_applies(HeadScore::previous, 3, 2, true));
+    CHECK(score_applies(HeadScore::entropy, 3, 2, false));
+}
+
+TEST_CASE("a batch's tokens stand one text after the other") {
+    Trace trace = with_weights(2, 2, {1, 0, 0.25F, 0.75F});
+    trace.dims.B = 2;
+    trace.slot(TensorId::weights) =
+        make_tensor({2, 1, 2, 2}, std::vector<float>{1, 0, 1, 0, 1, 0, 0.25F, 0.75F});
+    const HeadTokens tokens{.keys = {"a", "b", "c", "[SEP]"}};
+    CHECK(head_metrics(trace, 0, {}, tokens).front()[HeadScore::special] == 0.0F);
+    CHECK(head_metrics(trace, 1, {}, tokens).front()[HeadScore::special] == Approx(0.75 / 2));
+}
+
 TEST_CASE("every score is found by its id, and each label has a letter of its own") {
     std::string letters;
     for (const HeadScoreInfo& info : head_scores()) {
+        CAPTURE(info.id);
         CHECK(find_head_score(info.id) == &info);
         CHECK(&info_of(info.score) == &info);
         CHECK_FALSE(info.formula.empty());

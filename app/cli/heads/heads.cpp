@@ -1,0 +1,252 @@
+#include "app/cli/heads/measured_heads.h"
+#include "app/cli/subcommands.h"
+#include "app/cli/usage.h"
+#include "app/draw/kit/format.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/format/number_text.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+namespace headscope::cli {
+
+namespace {
+
+using analysis::HeadScore;
+using analysis::HeadScoreInfo;
+
+struct HeadsOptions {
+    HeadsInput input;
+    std::optional<std::string> scores, out;
+    bool json = false, effect = false;
+};
+
+std::string score_ids() {
+    std::string ids;
+    for (const HeadScoreInfo& info : analysis::head_scores())
+        ids += (ids.empty() ? "" : ", ") + std::string(info.id);
+    return ids;
+}
+
+/// What each score is, for the end of the help text.
+std::string definitions() {
+    std::string text = "Scores, of a head's weights A (rows that may attend to nothing are left out):\n";
+    for (const HeadScoreInfo& info : analysis::head_scores()) {
+        std::string id(info.id);
+        id.resize(std::max<std::size_t>(id.size() + 1, 16), ' ');
+        text += "  " + id + std::string(info.formula) +
+                (info.source.empty() ? "" : " (" + std::string(info.source) + ")") + "\n";
+    }
+    return text;
+}
+
+Scores named_scores(const std::string& names) {
+    Scores wanted;
+    for (const std::string& part : CLI::detail::split(names, ',')) {
+        const std::string id = CLI::detail::trim_copy(part);
+        const HeadScoreInfo* const info = analysis::find_head_score(id);
+        if (info == nullptr)
+            fail_input("there is no score \"" + id + "\"; the scores are " + score_ids());
+        if (std::ranges::find(wanted, info) != wanted.end())
+            fail_input("the score " + id + " is named twice; name each once");
+        wanted.push_back(info);
+    }
+    return wanted;
+}
+
+/// Those that --scores names, else all. The effect, which takes many runs, is measured only where it is asked
+/// for.
+Scores wanted_scores(const HeadsOptions& options) {
+    const HeadScoreInfo* const effect = &analysis::info_of(HeadScore::effect);
+    Scores wanted;
+    if (options.scores)
+        wanted = named_scores(*options.scores);
+    else
+        for (const HeadScoreInfo& info : analysis::head_scores())
+            if (&info != effect)
+                wanted.push_back(&info);
+    if (options.effect && std::ranges::find(wanted, effect) == wanted.end())
+        wanted.push_back(effect);
+    return wanted;
+}
+
+/// Leaves out what no head has a value for.
+Scores measured_scores(const std::vector<MeasuredHead>& rows, Scores scores) {
+    std::erase_if(scores, [&](const HeadScoreInfo* info) {
+        return std::ranges::none_of(rows,
+                                    [&](const MeasuredHead& row) { return row.score(*info).has_value(); });
+    });
+    return scores;
+}
+
+std::string number_or(const std::optional<float>& number, const char* absent) {
+    std::string text;
+    if (number)
+        format::append_number(text, *number);
+    return number ? text : absent;
+}
+
+std::string as_json(const std::vector<MeasuredHead>& rows, const Scores& scores) {
+    std::string text = "[";
+    for (const MeasuredHead& row : rows) {
+        text += text.size() == 1 ? "\n " : ",\n ";
+        text += row.sequence ? "{\"sequence\": " + std::to_string(*row.sequence) + ", " : "{";
+        text += "\"layer\": " + std::to_string(row.layer) + ", \"head\": " + std::to_string(row.head) +
+                ", \"label\": \"" + std::string(row.metrics.label()) + "\"";
+        for (const HeadScoreInfo* info : scores)
+            text += ", \"" + std::string(info->id) + "\": " + number_or(row.score(*info), "null");
+        text += "}";
+    }
+    return text + "\n]\n";
+}
+
+/// Cells row by row, the headings first.
+std::vector<std::vector<std::string>> cells_of(const std::vector<MeasuredHead>& rows, const Scores& scores) {
+    const bool sequences = !rows.empty() && rows.front().sequence.has_value();
+    std::vector<std::vector<std::string>> cells(1);
+    if (sequences)
+        cells.front().emplace_back("sequence");
+    for (const char* name : {"layer", "head", "label"})
+        cells.front().emplace_back(name);
+    for (const HeadScoreInfo* info : scores)
+        cells.front().emplace_back(info->id);
+    for (const MeasuredHead& row : rows) {
+        std::vector<std::string>& line = cells.emplace_back();
+        if (sequences)
+            line.push_back(std::to_string(*row.sequence));
+        line.push_back(std::to_string(row.layer));
+        line.push_back(std::to_string(row.head));
+        line.emplace_back(row.metrics.label());
+        for (const HeadScoreInfo* info : scores)
+            line.push_back(number_or(row.score(*info), ""));
+    }
+    return cells;
+}
+
+std::string as_csv(const std::vector<MeasuredHead>& rows, const Scores& scores) {
+    std::string text;
+    for (const std::vector<std::string>& line : cells_of(rows, scores)) {
+        for (std::size_t c = 0; c < line.size(); ++c)
+            text += (c == 0 ? "" : ",") + line[c];
+        text += '\n';
+    }
+    return text;
+}
+
+/// Columns for people: a number has four decimals, what does not apply is "-".
+std::string as_text(const std::vector<MeasuredHead>& rows, const Scores& scores) {
+    std::vector<std::vector<std::string>> cells = cells_of(rows, scores);
+    for (std::size_t r = 1; r < cells.size(); ++r)
+        for (std::size_t s = 0; s < scores.size(); ++s) {
+            std::string& cell = cells[r][cells[r].size() - scores.size() + s];
+            const std::optional<float> score = rows[r - 1].score(*scores[s]);
+            cell = score ? app::number(static_cast<double>(*score), 4) : "-";
+        }
+    std::vector<std::size_t> widths(cells.front().size(), 0);
+    for (const std::vector<std::string>& line : cells)
+        for (std::size_t c = 0; c < line.size(); ++c)
+            widths[c] = std::max(widths[c], line[c].size());
+    std::string text;
+    for (const std::vector<std::string>& line : cells) {
+        std::string out;
+        for (std::size_t c = 0; c < line.size(); ++c)
+            out += (c == 0 ? "" : "  ") + line[c] + std::string(widths[c] - line[c].size(), ' ');
+        text += out.substr(0, out.find_last_not_of(' ') + 1) + '\n';
+    }
+    return text;
+}
+
+void check_usage(const HeadsOptions& options, const Scores& scores) {
+    const HeadsInput& input = options.input;
+    const std::string out = options.out.value_or("-");
+    const std::string suffix = std::filesystem::path(out).extension().string();
+    if (out != "-" && suffix != ".json" && suffix != ".csv")
+        fail_usage("-o " + out + ": the scores are written as .json or .csv; name the file so");
+    if (options.json && suffix == ".csv")
+        fail_usage("--json and -o " + out + " were given; give one of them");
+    if (input.model.given() && input.problem.seed() && !input.probe)
+        fail_usage("--seed: a text has nothing random; leave it out, or add --probe");
+    const bool effect = std::ranges::find(scores, HeadScore::effect, &HeadScoreInfo::score) != scores.end();
+    if (input.position && !effect)
+        fail_usage("--position says where the effect is measured; add --effect");
+}
+
+void run_heads(HeadsOptions& options) {
+    const Scores scores = wanted_scores(options);
+    check_usage(options, scores);
+    options.input.probe_options.seed =
+        options.input.problem.seed().value_or(options.input.probe_options.seed);
+    const std::vector<MeasuredHead> rows = measured_heads(options.input, scores);
+    const std::string out = options.out.value_or("-");
+    const std::string suffix = std::filesystem::path(out).extension().string();
+    const bool json = options.json || suffix == ".json";
+    write_file_atomically(out, json ? as_json(rows, scores)
+                               : suffix == ".csv"
+                                   ? as_csv(rows, scores)
+                                   : as_text(rows, options.scores ? scores : measured_scores(rows, scores)));
+}
+
+/// The options of a checkpoint that is read in another way than one text.
+void add_measures(CLI::App& command, HeadsOptions& options) {
+    const std::string group = "A checkpoint";
+    CLI::Option* const model = command.get_option("--model");
+    HeadsInput& input = options.input;
+    CLI::Option* const probe =
+        command
+            .add_flag("--probe", input.probe,
+                      "measure on texts of random tokens said twice; each score is the mean over the texts")
+            ->group(group)
+            ->needs(model);
+    command
+        .add_option("--length", input.probe_options.length,
+                    "random tokens of a text of the probe (default 50)")
+        ->group(group)
+        ->needs(probe);
+    command.add_option("--batch", input.probe_options.batch, "texts of the probe (default 8)")
+        ->group(group)
+        ->needs(probe);
+    // --seed goes with a sentence elsewhere; here the probe has one too.
+    CLI::Option* const seed = command.get_option("--seed");
+    seed->remove_excludes(model);
+    model->remove_excludes(seed);
+    command
+        .add_flag("--effect", options.effect,
+                  "add the score effect: switch every head off alone, on the CPU, and compare predictions")
+        ->group(group)
+        ->needs(model);
+    command
+        .add_option("--position", input.position,
+                    "the token after which the prediction is compared, from 0 (default: the last)")
+        ->group(group)
+        ->needs(model);
+}
+
+} // namespace
+
+void add_heads(CLI::App& program) {
+    CLI::App& command = *program.add_subcommand("heads", "measure what each head does: one row a head");
+    const auto options = std::make_shared<HeadsOptions>();
+    options->input.problem.add_to(command);
+    options->input.model.add_to(command, "measure the heads of one layer (default: all layers)");
+    options->input.model.add_stack_to(command);
+    CLI::Option* const attention =
+        command.add_option("--attention", options->input.attention,
+                           "attention weights of any model, a .npy or .safetensors file");
+    exclude_problem(command, *attention);
+    for (const char* name : {"--model", "--gain", "--temperature"})
+        attention->excludes(command.get_option(name));
+    add_measures(command, *options);
+    command.add_option("--scores", options->scores,
+                       "a comma list (default: all that the input can give, but for effect) of " +
+                           score_ids());
+    command.add_option("-o,--output", options->out,
+                       "the .json or .csv file to write (default: a table on standard output)");
+    command.add_flag("--json", options->json, "print JSON");
+    command.footer(definitions());
+    command.callback([options] { run_heads(*options); });
+}
+
+} // namespace headscope::cli

@@ -1,0 +1,189 @@
+#include "app/cli/heads/measured_heads.h"
+
+#include "app/cli/usage.h"
+#include "core/analysis/effects/ablation_sweep.h"
+#include "core/analysis/heads/copying.h"
+#include "core/analysis/heads/head_facts.h"
+#include "core/base/error.h"
+#include "core/engine/engine.h"
+#include "core/format/attention_file.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace headscope::cli {
+
+namespace {
+
+using analysis::HeadScore;
+using Opened = ModelOptions::Opened;
+
+bool wants(const Scores& wanted, HeadScore score) {
+    return std::ranges::find(wanted, score, &analysis::HeadScoreInfo::score) != wanted.end();
+}
+
+StageSet stages_for(const Scores& wanted) {
+    const auto weights = StageSet().with(TensorId::weights);
+    return wants(wanted, HeadScore::share) ? weights.with(TensorId::contributions) : weights;
+}
+
+/// The heads of one layer, of each batch entry.
+void measure(const Trace& trace, std::int64_t layer, const analysis::HeadTokens& tokens,
+             std::vector<MeasuredHead>& rows) {
+    for (std::int64_t b = 0; b < trace.dims.B; ++b) {
+        const auto all = analysis::head_metrics(trace, b, {}, tokens);
+        for (std::int64_t h = 0; h < trace.dims.H; ++h)
+            rows.push_back({.sequence = trace.dims.B > 1 ? std::optional(b) : std::nullopt,
+                            .layer = layer,
+                            .head = h,
+                            .metrics = all[static_cast<std::size_t>(h)]});
+    }
+}
+
+std::vector<MeasuredHead> heads_of_file(const std::string& path) {
+    const AttentionSetPtr set = format::open_attention_file(path);
+    const AttentionInfo& info = set->info();
+    const bool sequences = info.axis == SetAxis::sequences;
+    std::vector<float> weights(static_cast<std::size_t>(info.Tq * info.Tk));
+    std::vector<MeasuredHead> rows;
+    for (std::int64_t l = 0; l < info.L; ++l) {
+        const std::int64_t number = info.numbers[static_cast<std::size_t>(l)];
+        const analysis::HeadTokens tokens = analysis::key_tokens_of(*set, l);
+        for (std::int64_t h = 0; h < info.H; ++h) {
+            set->read_head(l, h, weights);
+            rows.push_back({.sequence = sequences ? std::optional(number) : std::nullopt,
+                            .layer = sequences ? 0 : number,
+                            .head = h,
+                            .metrics = analysis::head_facts(weights, info.Tq, info.Tk, info.sum_tolerance,
+                                                            tokens, info.sinks)
+                                           .metrics});
+        }
+    }
+    return rows;
+}
+
+/// The heads of a checkpoint on one text or a batch of them.
+std::vector<MeasuredHead> heads_of_text(const Opened& opened, const checkpoint::ModelInputs& inputs,
+                                        std::int64_t repeated, StageSet stages, engine::Engine& engine) {
+    checkpoint::ForwardOptions options = opened.options;
+    options.stages = stages;
+    Progress progress;
+    const checkpoint::ForwardResult run = checkpoint::run_model(
+        *opened.text->model, inputs, options,
+        [&](const Problem& problem, StageSet wanted, Progress& cancel) {
+            return engine.run(problem, wanted, cancel);
+        },
+        progress);
+    const bool own = options.stack.value_or(checkpoint::Stack::own) == checkpoint::Stack::own;
+    const checkpoint::ModelInputs& keys = own ? inputs : inputs.source.front();
+    if (std::ranges::find(keys.attention_mask, 0) != keys.attention_mask.end())
+        fail_input("the inputs have padding, whose rows would count in every score; give the tokens of one "
+                   "sequence with --text or --ids");
+    // Without a tokenizer the labels are numbers, of which no class of tokens can be told.
+    const analysis::HeadTokens tokens{.keys = opened.text->tokenizer == nullptr ? std::vector<std::string>()
+                                                                                : keys.tokens,
+                                      .ids = keys.ids,
+                                      .repeated = repeated};
+    std::vector<MeasuredHead> rows;
+    for (const checkpoint::LayerRun& layer : run.layers)
+        measure(layer.trace, layer.place.layer, tokens, rows);
+    return rows;
+}
+
+/// Adds how much the prediction changes without each head.
+void add_effects(const Opened& opened, const checkpoint::ModelInputs& inputs,
+                 const std::optional<std::int64_t>& position, std::vector<MeasuredHead>& rows) {
+    Progress progress;
+    const checkpoint::ModelRunPtr run =
+        checkpoint::ModelRun::compute(opened.text->model, inputs, opened.options.edits, nullptr,
+                                      checkpoint::ModelRun::Options{.kept_bytes = 0}, progress);
+    analysis::SweepOptions options{.position = position.value_or(inputs.T - 1)};
+    const checkpoint::Stack stack = opened.options.stack.value_or(checkpoint::Stack::own);
+    for (const MeasuredHead& row : rows)
+        if (row.head == 0)
+            options.places.push_back({stack, row.layer});
+    analysis::ablation_sweep(
+        *run, options,
+        [&](const analysis::HeadEffect& effect) {
+            for (MeasuredHead& row : rows)
+                if (row.layer == effect.place.layer && row.head == effect.head)
+                    row.metrics.set(HeadScore::effect, static_cast<float>(effect.divergence));
+        },
+        progress);
+}
+
+/// Adds how much each head copies. Only the model's own stack has heads between its words and its logits.
+void add_copying(const Opened& opened, std::vector<MeasuredHead>& rows) {
+    if (!opened.text->model->has_head() ||
+        opened.options.stack.value_or(checkpoint::Stack::own) != checkpoint::Stack::own)
+        return;
+    std::vector<std::int64_t> layers;
+    for (const MeasuredHead& row : rows)
+        if (layers.empty() || layers.back() != row.layer)
+            layers.push_back(row.layer);
+    const auto scores = analysis::ov_copying(*opened.text->model, opened.options.edits, layers, Progress());
+    for (MeasuredHead& row : rows) {
+        const auto at = std::ranges::find(layers, row.layer) - layers.begin();
+        row.metrics.set(
+            HeadScore::copying,
+            static_cast<float>(scores[static_cast<std::size_t>(at)][static_cast<std::size_t>(row.head)]));
+    }
+}
+
+/// One row a head: the means over the probe's texts.
+std::vector<MeasuredHead> heads_of_probe(const HeadsInput& input, const Opened& opened, const Scores& wanted,
+                                         engine::Engine& engine) {
+    std::vector<std::vector<MeasuredHead>> texts;
+    for (std::vector<std::int64_t>& ids : analysis::probe_texts(*opened.text, input.probe_options)) {
+        checkpoint::ModelInputs inputs = checkpoint::token_inputs(*opened.text, std::move(ids));
+        std::vector<MeasuredHead>& rows = texts.emplace_back(
+            heads_of_text(opened, inputs, input.probe_options.length, stages_for(wanted), engine));
+        if (wants(wanted, HeadScore::effect))
+            add_effects(opened, inputs, input.position, rows);
+    }
+    std::vector<MeasuredHead> means = texts.front();
+    for (std::size_t row = 0; row < means.size(); ++row) {
+        std::vector<analysis::HeadMetrics> of_head;
+        for (const std::vector<MeasuredHead>& text : texts)
+            of_head.push_back(text[row].metrics);
+        means[row].metrics = analysis::mean_of(of_head);
+    }
+    return means;
+}
+
+std::vector<MeasuredHead> heads_of_model(const HeadsInput& input, const Scores& wanted) {
+    const bool effect = wants(wanted, HeadScore::effect);
+    if (effect && input.problem.temperature() != 1.0F)
+        fail_usage("the effect of a head is measured without --temperature; leave one of them out");
+    const Opened opened = input.model.open(input.problem.gains(), input.problem.temperature(), input.probe);
+    const std::unique_ptr<engine::Engine> engine = engine::make_engine(input.problem.device());
+    std::vector<MeasuredHead> rows;
+    if (input.probe) {
+        rows = heads_of_probe(input, opened, wanted, *engine);
+    } else {
+        rows = heads_of_text(opened, opened.inputs, 0, stages_for(wanted), *engine);
+        if (effect)
+            add_effects(opened, opened.inputs, input.position, rows);
+    }
+    if (wants(wanted, HeadScore::copying))
+        add_copying(opened, rows);
+    return rows;
+}
+
+} // namespace
+
+std::vector<MeasuredHead> measured_heads(const HeadsInput& input, const Scores& wanted) {
+    if (input.attention)
+        return heads_of_file(*input.attention);
+    if (input.model.given())
+        return heads_of_model(input, wanted);
+    const app::DocumentPtr document = input.problem.read();
+    const Problem& problem = document->problem;
+    Progress progress;
+    std::vector<MeasuredHead> rows;
+    measure(engine::make_engine(input.problem.device())->run(problem, stages_for(wanted), progress), 0,
+            {.keys = problem.cross() ? problem.kv_tokens : problem.tokens}, rows);
+    return rows;
+}
+
+} // namespace headscope::cli

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "app/cli/model_options.h"
+#include "app/cli/problem_options.h"
+#include "core/analysis/heads/head_metrics.h"
+#include "core/analysis/heads/probe.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headscope::cli {
+
+using Scores = std::vector<const analysis::HeadScoreInfo*>;
+
+/// One head that was measured.
+struct MeasuredHead {
+    std::optional<std::int64_t> sequence{}; ///< of a batch, or of a file of sequences
+    std::int64_t layer = 0, head = 0;
+    analysis::HeadMetrics metrics;
+
+    /// Nothing for a score that does not apply or cannot be measured of what was given.
+    std::optional<float> score(const analysis::HeadScoreInfo& info) const {
+        return metrics.has(info.score) ? std::optional(metrics[info.score]) : std::nullopt;
+    }
+};
+
+/// What `headscope heads` measures.
+struct HeadsInput {
+    ProblemOptions problem;
+    ModelOptions model;
+    std::optional<std::string> attention; ///< the path of a file of weights
+    bool probe = false;                   ///< of random tokens, in place of a text
+    analysis::ProbeOptions probe_options;
+    std::optional<std::int64_t> position; ///< for the effect; none: the last
+};
+
+/// One row a head, with the wanted scores that the input can give, and others that cost nothing. Throws
+/// Error(usage) when the options contradict each other, Error(input) when their values are at fault.
+std::vector<MeasuredHead> measured_heads(const HeadsInput& input, const Scores& wanted);
+
+} // namespace headscope::cli

@@ -1,0 +1,376 @@
+#include "core/analysis/heads/head_scores.h"
+
+#include "core/analysis/heads/head_metrics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace headscope::analysis {
+
+namespace {
+
+RowPart one(float value) {
+    return {static_cast<double>(value), 1};
+}
+
+RowPart on_first(const WeightRow& row) {
+    return row.i > 0 ? one(row.weights.front()) : RowPart();
+}
+
+RowPart on_previous(const WeightRow& row) {
+    return row.i > 0 ? one(row.weights[static_cast<std::size_t>(row.i - 1)]) : RowPart();
+}
+
+RowPart on_self(const WeightRow& row) {
+    return one(row.weights[static_cast<std::size_t>(row.i)]);
+}
+
+RowPart on_next(const WeightRow& row) {
+    const auto next = static_cast<std::size_t>(row.i + 1);
+    return next < row.weights.size() ? one(row.weights[next]) : RowPart();
+}
+
+/// How far away the row reads, each weight counted by itself: rows of a larger sum count for more.
+RowPart distance_part(const WeightRow& row) {
+    RowPart part;
+    for (std::size_t j = 0; j < row.weights.size(); ++j) {
+        const auto weight = static_cast<double>(row.weights[j]);
+        part.value += weight * std::abs(static_cast<double>(row.i) - static_cast<double>(j));
+        part.weight += weight;
+    }
+    return part;
+}
+
+RowPart confidence_part(const WeightRow& row) {
+    float largest = 0;
+    std::size_t from = 0;
+    const auto take = [&](std::size_t end) {
+        for (const float weight : row.weights.subspan(from, end - from))
+            largest = std::max(largest, weight);
+        from = end + 1;
+    };
+    for (const std::size_t end : row.keys.ends)
+        take(end);
+    if (from < row.weights.size())
+        take(row.weights.size());
+    return one(largest);
+}
+
+RowPart entropy_part(const WeightRow& row) {
+    return {entropy_of(row.weights), 1};
+}
+
+RowPart largest_part(const WeightRow& row) {
+    return one(*std::ranges::max_element(row.weights));
+}
+
+double sum_of_row(const WeightRow& row) {
+    return std::accumulate(row.weights.begin(), row.weights.end(), 0.0);
+}
+
+/// The row's weight on earlier keys with the row's own token, `shift` keys later each.
+RowPart on_earlier(const WeightRow& row, std::int64_t shift) {
+    RowPart part{0, sum_of_row(row)};
+    const std::vector<std::int64_t>& before = row.keys.before;
+    for (std::int64_t j = before[static_cast<std::size_t>(row.i)]; j >= 0;
+         j = before[static_cast<std::size_t>(j)])
+        part.value += static_cast<double>(row.weights[static_cast<std::size_t>(j + shift)]);
+    return part;
+}
+
+RowPart on_same_earlier(const WeightRow& row) {
+    return on_earlier(row, 0);
+}
+
+RowPart on_what_followed(const WeightRow& row) {
+    return on_earlier(row, 1);
+}
+
+RowPart on_keys(const WeightRow& row, const std::vector<std::size_t>& keys) {
+    return {std::transform_reduce(keys.begin(), keys.end(), 0.0, std::plus<>(),
+                                  [&](std::size_t j) { return static_cast<double>(row.weights[j]); }),
+            1};
+}
+
+RowPart on_special(const WeightRow& row) {
+    return on_keys(row, row.keys.special);
+}
+
+RowPart on_punctuation(const WeightRow& row) {
+    return on_keys(row, row.keys.punctuation);
+}
+
+RowPart on_key_0(const WeightRow& row) {
+    return one(row.weights.front());
+}
+
+constexpr double sink_from = 0.3; ///< mean weight on the first token that makes it a sink (Gu et al. 2024)
+
+double is_sink(double mean) {
+    return mean > sink_from ? 1 : 0;
+}
+
+/// In rows of the second half of a probe: the weight `back` places before the row.
+RowPart in_second_half(const WeightRow& row, std::int64_t back) {
+    const bool second = row.i >= std::ssize(row.weights) - row.keys.repeated;
+    return second ? one(row.weights[static_cast<std::size_t>(row.i - back)]) : RowPart();
+}
+
+RowPart on_first_saying(const WeightRow& row) {
+    return in_second_half(row, row.keys.repeated);
+}
+
+RowPart after_first_saying(const WeightRow& row) {
+    return in_second_half(row, row.keys.repeated - 1);
+}
+
+double one_at_most(std::int64_t) {
+    return 1;
+}
+
+double nothing_known(std::int64_t) {
+    return std::numeric_limits<double>::infinity();
+}
+
+double nats_at_most(std::int64_t Tk) {
+    return std::log(static_cast<double>(Tk));
+}
+
+double tokens_at_most(std::int64_t Tk) {
+    return static_cast<double>(Tk - 1);
+}
+
+constexpr ScoreUnit weight_unit{1, 2, "", one_at_most}, nats{1, 2, " nats", nats_at_most},
+    percent{100, 0, " %", one_at_most}, tokens{1, 2, " tokens", tokens_at_most},
+    divergence{1, 4, " nats", nothing_known};
+constexpr float half = 0.5F; ///< a head is called by what holds at least half of its weight
+
+constexpr std::array<HeadScoreInfo, head_score_count> table{
+    {{.score = HeadScore::first,
+      .id = "first",
+      .formula = "mean of A[i, 0] over rows i >= 1",
+      .source = "Clark et al. 2019",
+      .unit = weight_unit,
+      .positions = true,
+      .of = ScoreSource::weights,
+      .title = "on the first token",
+      .brief = "first token",
+      .label = {"first token", "most weight on the first token", 'F', half, 4},
+      .part = on_first},
+     {.score = HeadScore::previous,
+      .id = "previous",
+      .formula = "mean of A[i, i-1] over rows i >= 1",
+      .source = "Clark et al. 2019",
+      .unit = weight_unit,
+      .positions = true,
+      .of = ScoreSource::weights,
+      .title = "on the token before",
+      .brief = "previous",
+      .label = {"previous token", "most weight on the token before", 'P', half, 1},
+      .part = on_previous},
+     {.score = HeadScore::self,
+      .id = "self",
+      .formula = "mean of A[i, i]",
+      .source = "Clark et al. 2019",
+      .unit = weight_unit,
+      .positions = true,
+      .of = ScoreSource::weights,
+      .title = "on the token itself",
+      .brief = "itself",
+      .label = {"itself", "most weight on the token itself", 'I', half, 3},
+      .part = on_self},
+     {.score = HeadScore::next,
+      .id = "next",
+      .formula = "mean of A[i, i+1] over rows i < T-1",
+      .source = "Clark et al. 2019",
+      .unit = weight_unit,
+      .positions = true,
+      .of = ScoreSource::weights,
+      .title = "on the token after",
+      .brief = "next",
+      .label = {"next token", "most weight on the token after", 'N', half, 2},
+      .part = on_next},
+     {.score = HeadScore::distance,
+      .id = "distance",
+      .formula = "sum of A[i, j] |i - j| over sum of A, in tokens",
+      .source = "Vig and Belinkov 2019",
+      .unit = tokens,
+      .positions = true,
+      .of = ScoreSource::weights,
+      .title = "mean distance",
+      .brief = "mean distance",
+      .bar = "distance",
+      .explains = "Distance: how many tokens away a head reads, averaged over its weight; {} at most.",
+      .part = distance_part},
+     {.score = HeadScore::entropy,
+      .id = "entropy",
+      .formula = "mean over rows of -sum over j of A[i, j] ln A[i, j], in nats",
+      .source = "Clark et al. 2019",
+      .unit = nats,
+      .positions = false,
+      .of = ScoreSource::weights,
+      .title = "entropy of a row",
+      .brief = "entropy",
+      .bar = "entropy",
+      .explains = "Entropy: how widely a row spreads its weight, averaged over rows; 0 is one key, {} is all "
+                  "keys alike.",
+      .part = entropy_part},
+     {.score = HeadScore::confidence,
+      .id = "confidence",
+      .formula = "mean over rows of the largest A[i, j], keys that end a text left out: </s>, <eos>, [EOS], "
+                 "[SEP], <sep>, <|endoftext|>, <|end_of_text|>",
+      .source = "Voita et al. 2019",
+      .unit = weight_unit,
+      .positions = false,
+      .of = ScoreSource::weights,
+      .title = "confidence",
+      .brief = "confidence",
+      .bar = "confidence",
+      .explains =
+          "Confidence: the largest weight of a row that is not on a token that ends the text, averaged "
+          "over rows.",
+      .part = confidence_part},
+     {.score = HeadScore::largest,
+      .id = "largest",
+      .formula = "mean over rows of the largest A[i, j]",
+      .source = "",
+      .unit = weight_unit,
+      .positions = false,
+      .of = ScoreSource::weights,
+      .title = "largest of a row",
+      .brief = "largest weight of a row",
+      .part = largest_part},
+     {.score = HeadScore::share,
+      .id = "share",
+      .formula = "Frobenius norm of the head's contribution to the output over the sum of all heads' norms",
+      .source = "",
+      .unit = percent,
+      .positions = false,
+      .of = ScoreSource::contributions,
+      .bar = "share",
+      .explains = "Share: size (Frobenius norm) of what the head adds to the output, over the sum for all "
+                  "heads."},
+     {.score = HeadScore::duplicate_text,
+      .id = "duplicate_text",
+      .formula = "sum of A[i, j] over j < i where token j is token i, over sum of A",
+      .source = "TransformerLens, head_detector, \"mul\"",
+      .unit = weight_unit,
+      .positions = true,
+      .of = ScoreSource::tokens,
+      .title = "on its own token, earlier",
+      .part = on_same_earlier},
+     {.score = HeadScore::induction_text,
+      .id = "induction_text",
+      .formula = "sum of A[i, j] over 1 <= j <= i where token j-1 is token i and j-1 < i, over sum of A",
+      .source = "TransformerLens, head_detector, \"mul\"",
+      .unit = weight_unit,
+      .positions = true,
+      .of = ScoreSource::tokens,
+      .title = "on what followed it then",
+      .part = on_what_followed},
+     {.score = HeadScore::special,
+      .id = "special",
+      .formula =
+          "mean over rows of the sum of A[i, j] over special tokens j: [CLS], [SEP], [PAD], [BOS], [EOS], "
+          "<s>, </s>, <pad>, <bos>, <eos>, <cls>, <sep>, <start_of_turn>, <end_of_turn>, <|...|>",
+      .source = "Clark et al. 2019",
+      .unit = weight_unit,
+      .positions = false,
+      .of = ScoreSource::texts,
+      .title = "on special tokens",
+      .part = on_special},
+     {.score = HeadScore::punctuation,
+      .id = "punctuation",
+      .formula = "mean over rows of the sum of A[i, j] over tokens j of punctuation marks alone",
+      .source = "Clark et al. 2019",
+      .unit = weight_unit,
+      .positions = false,
+      .of = ScoreSource::texts,
+      .title = "on punctuation",
+      .part = on_punctuation},
+     {.score = HeadScore::sink,
+      .id = "sink",
+      .formula = "share of texts in which the mean of A[i, 0] over all rows is more than 0.3",
+      .source = "Gu et al. 2024",
+      .unit = weight_unit,
+      .positions = true,
+      .of = ScoreSource::weights,
+      .part = on_key_0,
+      .of_mean = is_sink},
+     {.score = HeadScore::probe_previous,
+      .id = "probe_previous",
+      .formula = "of S random tokens said twice: mean of A[i, i-1] over rows i >= 1",
+      .source = "Elhage et al. 2021, Olsson et al. 2022",
+      .unit = weight_unit,
+      .positions = true,
+      .of = ScoreSource::probe,
+      .part = on_previous},
+     {.score = HeadScore::probe_duplicate,
+      .id = "probe_duplicate",
+      .formula = "likewise: mean of A[i, i-S] over the last S rows",
+      .source = "Elhage et al. 2021, Olsson et al. 2022",
+      .unit = weight_unit,
+      .positions = true,
+      .of = ScoreSource::probe,
+      .part = on_first_saying},
+     {.score = HeadScore::probe_induction,
+      .id = "probe_induction",
+      .formula = "likewise: mean of A[i, i-S+1] over the last S rows",
+      .source = "Elhage et al. 2021, Olsson et al. 2022",
+      .unit = weight_unit,
+      .positions = true,
+      .of = ScoreSource::probe,
+      .part = after_first_saying},
+     {.score = HeadScore::copying,
+      .id = "copying",
+      .formula = "sum of Re(lambda) over sum of |lambda|, lambda the eigenvalues of W_E W_V W_O W_U, norms "
+                 "left out; 1 copies what it reads, -1 holds it back",
+      .source = "Elhage et al. 2021",
+      .unit = weight_unit,
+      .positions = false,
+      .of = ScoreSource::model},
+     {.score = HeadScore::effect,
+      .id = "effect",
+      .formula = "KL(before || after) of the predicted token when the head alone is switched off, in nats",
+      .source = "in place of Michel et al. 2019",
+      .unit = divergence,
+      .positions = false,
+      .of = ScoreSource::further_runs}}};
+static_assert([] {
+    for (std::size_t s = 0; s < table.size(); ++s)
+        if (table[s].score != static_cast<HeadScore>(s) || table[s].id.empty())
+            return false;
+    return true;
+}());
+
+} // namespace
+
+const std::array<HeadScoreInfo, head_score_count>& head_scores() {
+    return table;
+}
+
+const HeadScoreInfo& info_of(HeadScore score) {
+    return table[static_cast<std::size_t>(score)];
+}
+
+const HeadScoreInfo* find_head_score(std::string_view id) {
+    const auto row = std::ranges::find(table, id, &HeadScoreInfo::id);
+    return row == table.end() ? nullptr : &*row;
+}
+
+bool score_applies(HeadScore score, std::int64_t Tq, std::int64_t Tk, bool same_tokens) {
+    return !info_of(score).positions || (same_tokens && Tq == Tk && Tq >= 2);
+}
+
+double largest_score(HeadScore score, std::int64_t Tk) {
+    return info_of(score).unit.largest(Tk);
+}
+
+bool is_of_one_run(const HeadScoreInfo& info) {
+    return info.of != ScoreSource::probe && info.of != ScoreSource::model &&
+           info.of != ScoreSource::further_runs;
+}
+
+} // namespace headscope::analysis

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace headscope::analysis {
+
+/// What is measured of a head: a row of the table each, in its order.
+enum class HeadScore : std::uint8_t {
+    first,
+    previous,
+    self,
+    next,
+    distance,
+    entropy,
+    confidence,
+    largest,
+    share,
+    duplicate_text,
+    induction_text,
+    special,
+    punctuation,
+    sink,
+    probe_previous,
+    probe_duplicate,
+    probe_induction,
+    copying,
+    effect
+};
+inline constexpr std::size_t head_score_count = 19;
+
+/// What a score is measured of.
+enum class ScoreSource : std::uint8_t {
+    weights,       ///< of the head's weights alone
+    tokens,        ///< and which tokens are the same
+    texts,         ///< and what the key tokens say
+    contributions, ///< of what all heads of the layer add to its output
+    probe,         ///< of the weights on a text of random tokens, see probe.h
+    model,         ///< of the model's weights: see copying.h
+    further_runs   ///< of runs without the head: see ablation_sweep.h
+};
+
+/// What scores ask of the keys, made once for each map. Keys are listed in ascending order.
+struct KeyFacts {
+    std::vector<std::size_t> ends, special, punctuation; ///< keys that are tokens of that class
+    std::vector<std::int64_t> before; ///< Tk: the last earlier key with the same token, or -1
+    std::int64_t repeated = 0;        ///< S: the last 2 S tokens are S tokens said twice; 0: no probe
+};
+
+/// One query row of one head that may attend to something.
+struct WeightRow {
+    std::span<const float> weights; ///< Tk
+    std::int64_t i = 0;
+    const KeyFacts& keys;
+};
+
+/// What one row adds to a score, which is the sum of the values over the sum of the weights.
+struct RowPart {
+    double value = 0, weight = 0;
+};
+
+/// How a score is written, and how large it can be.
+struct ScoreUnit {
+    double factor;           ///< of the number that is written
+    int decimals;            ///< for people
+    std::string_view suffix; ///< " nats"; may be empty
+    double (*largest)(std::int64_t Tk);
+};
+
+/// How a head is called whose score is large.
+struct HeadLabel {
+    std::string_view text{}; ///< empty: the score names no head
+    std::string_view says{}; ///< what it means, in a few words
+    char letter = '\0';      ///< on the board
+    float from = 0;          ///< the smallest score that gives the label
+    int rank = 0;            ///< of two labels with equal scores the lower one counts
+};
+
+/// One row of the table: all that any part of the program knows of a score. A new score is an enumerator and
+/// a row.
+struct HeadScoreInfo {
+    HeadScore score;
+    std::string_view id;      ///< in `headscope heads`, and as a function in lessons
+    std::string_view formula; ///< A is the head's (Tq, Tk) weights
+    std::string_view source;  ///< who measured heads so; empty: nobody to name
+    ScoreUnit unit;
+    bool positions; ///< means something only where queries and keys are the same tokens, two at least
+    ScoreSource of;
+    std::string_view title{};    ///< a line of the inspector; empty: not listed there
+    std::string_view brief{};    ///< in a line of several scores; empty: left out
+    std::string_view bar{};      ///< name of the bar in the panel of heads; empty: no bar
+    std::string_view explains{}; ///< under those bars; "{}" stands for the largest possible value
+    HeadLabel label{};
+    RowPart (*part)(const WeightRow& row) = nullptr; ///< null: no mean over rows
+    double (*of_mean)(double mean) = nullptr;        ///< what is made of that mean; null: nothing
+};
+
+const std::array<HeadScoreInfo, head_score_count>& head_scores();
+const HeadScoreInfo& info_of(HeadScore score);
+/// Null when there is no such id.
+const HeadScoreInfo* find_head_score(std::string_view id);
+/// Whether the score says something of (Tq, Tk) weights. same_tokens: queries and keys are the same tokens,
+/// as nowhere in a cross-attention.
+bool score_applies(HeadScore score, std::int64_t Tq, std::int64_t Tk, bool same_tokens);
+/// Whether one run over the text is enough to measure the score. The others need a probe, the model's weights
+/// or further runs.
+bool is_of_one_run(const HeadScoreInfo& info);
+/// The largest value that a score can have with Tk keys.
+double largest_score(HeadScore score, std::int64_t Tk);
+
+} // namespace headscope::analysis
