@@ -187,7 +187,9 @@ Safetensors Safetensors::from_bytes(std::string bytes, std::string source) {
 }
 
 Safetensors Safetensors::open(const std::string& path) {
-    return from_bytes(read_file(path, available_memory()), path == "-" ? "standard input" : path);
+    // While a pipe is read its bytes are in memory twice, and tensors are made of them.
+    const std::uint64_t most = std::min(available_memory() / 4, 4096 * mebibyte);
+    return from_bytes(read_file(path, most), path == "-" ? "standard input" : path);
 }
 
 Safetensors Safetensors::open_lazily(const std::string& path) {
