@@ -2,11 +2,11 @@
 
 #include "app/cli/subcommands.h"
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/text/plain_text.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <csignal>
@@ -16,6 +16,7 @@
 #include <new>
 #include <numeric>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -159,7 +160,10 @@ int parse_and_run(CLI::App& program, const std::function<int()>& open_window, in
         program.parse(argc, argv);
         return program.get_subcommands().empty() ? open_window() : 0;
     } catch (const CLI::Success& help) {
-        return program.exit(help);
+        std::ostringstream text;
+        program.exit(help, text, text);
+        write_file_atomically("-", text.str());
+        return 0;
     } catch (const CLI::ParseError& fault) {
         const std::string unknown = unknown_command(program, argc, argv);
         return report((unknown.empty() ? std::string(fault.what()) : unknown) + "; see " +
@@ -168,13 +172,11 @@ int parse_and_run(CLI::App& program, const std::function<int()>& open_window, in
     }
 }
 
-/// What was printed may still wait for the disk, which may be full.
+/// What was printed piece by piece may still wait for the disk, which may be full.
 int after_printing(int code) {
-    errno = 0;
     if (std::cout.flush() || code != 0)
         return code;
-    const std::string why = errno == 0 ? "" : ": " + std::generic_category().message(errno);
-    return report("cannot write standard output" + why + "; free some space or send it elsewhere",
+    return report("cannot write standard output; free some space or send it elsewhere",
                   exit_code(ErrorKind::input));
 }
 

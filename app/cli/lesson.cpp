@@ -11,6 +11,8 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <sstream>
 
 namespace headscope::cli {
 
@@ -20,6 +22,10 @@ struct LessonOptions {
     std::string folder, language = "en", file, name;
     bool json = false;
 };
+
+void print(const nlohmann::json& out) {
+    write_file_atomically("-", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n');
+}
 
 void list(const LessonOptions& options) {
     const std::vector<lesson::FoundLesson> found =
@@ -37,27 +43,29 @@ void list(const LessonOptions& options) {
                                {"steps", lesson.steps.size()},
                                {"questions", lesson.quiz.size()}});
         }
-        std::cout << out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
-        return;
+        return print(out);
     }
+    std::string out;
     for (const lesson::FoundLesson& one : found) {
         const lesson::Lesson& lesson = one.parsed.lesson;
         if (one.parsed.faults.empty())
-            std::cout << text::plain_text(lesson.id + ": " + lesson.title) << " (" << lesson.minutes
-                      << " min, " << lesson.steps.size() << " steps, " << lesson.quiz.size()
-                      << " questions)\n";
+            out += text::plain_text(lesson.id + ": " + lesson.title) + " (" + std::to_string(lesson.minutes) +
+                   " min, " + std::to_string(lesson.steps.size()) + " steps, " +
+                   std::to_string(lesson.quiz.size()) + " questions)\n";
         else
-            std::cout << text::plain_text(one.path + ": not usable, see headscope lesson check " + one.path)
-                      << '\n';
+            out += text::plain_text(one.path + ": not usable, see headscope lesson check " + one.path) + '\n';
     }
+    write_file_atomically("-", out);
 }
 
 [[noreturn]] void report(const std::string& path, const std::vector<lesson::LessonFault>& faults) {
-    for (const lesson::LessonFault& fault : faults)
+    constexpr std::size_t most_listed = 100;
+    for (const lesson::LessonFault& fault : std::span(faults).first(std::min(most_listed, faults.size())))
         std::cerr << text::plain_text(path + ":" + std::to_string(fault.line) + ": " + fault.sentence)
                   << '\n';
     fail_input(path + " has " + std::to_string(faults.size()) + (faults.size() == 1 ? " fault" : " faults") +
-               "; mend what is listed above");
+               (faults.size() > most_listed ? ", the first of which are listed above; mend them"
+                                            : "; mend what is listed above"));
 }
 
 /// Parses and plays a lesson; throws Error when the lesson has a fault.
@@ -75,7 +83,7 @@ lesson::LessonTally play(const lesson::ParsedLesson& parsed, const std::string& 
 
 void check(const LessonOptions& options) {
     play(lesson::parse_lesson(read_file(options.file, lesson::largest_lesson), options.file), options.file);
-    std::cout << text::plain_text(options.file) << ": no faults\n";
+    write_file_atomically("-", text::plain_text(options.file) + ": no faults\n");
 }
 
 void play_named(const LessonOptions& options) {
@@ -91,22 +99,25 @@ void play_named(const LessonOptions& options) {
     }
     const lesson::LessonTally tally = play(one->parsed, one->path);
     if (options.json) {
-        std::cout << nlohmann::json{{"id", options.name},           {"steps", tally.steps},
-                                    {"questions", tally.questions}, {"values", tally.values},
-                                    {"quoted", tally.quoted},       {"targets", tally.targets},
-                                    {"gates", tally.gates},         {"tables", tally.tables},
-                                    {"formulas", tally.formulas},   {"panels", tally.panels},
-                                    {"words", tally.words}}
-                         .dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
-                  << '\n';
-        return;
+        return print(nlohmann::json{{"id", options.name},
+                                    {"steps", tally.steps},
+                                    {"questions", tally.questions},
+                                    {"values", tally.values},
+                                    {"quoted", tally.quoted},
+                                    {"targets", tally.targets},
+                                    {"gates", tally.gates},
+                                    {"tables", tally.tables},
+                                    {"formulas", tally.formulas},
+                                    {"panels", tally.panels},
+                                    {"words", tally.words}});
     }
-    std::cout << text::plain_text(options.name) << ": played to its end: " << tally.steps << " steps, "
-              << tally.questions << " questions, " << tally.values << " live values, " << tally.quoted
-              << " quoted numbers that agree with the engine, " << tally.targets << " targets, "
-              << tally.gates << " gates closed before and open after their solution, " << tally.tables
-              << " tables, " << tally.formulas << " formulas, " << tally.panels << " panels, " << tally.words
-              << " words\n";
+    std::ostringstream out;
+    out << text::plain_text(options.name) << ": played to its end: " << tally.steps << " steps, "
+        << tally.questions << " questions, " << tally.values << " live values, " << tally.quoted
+        << " quoted numbers that agree with the engine, " << tally.targets << " targets, " << tally.gates
+        << " gates closed before and open after their solution, " << tally.tables << " tables, "
+        << tally.formulas << " formulas, " << tally.panels << " panels, " << tally.words << " words\n";
+    write_file_atomically("-", out.str());
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "tests/temporary_folder.h"
 #include "tests/test_data.h"
 
+#include <algorithm>
 #include <utility>
 
 using namespace headscope;
@@ -93,6 +94,16 @@ TEST_CASE("bytes of a lesson that are no text are a fault, and no message echoes
                                  "cd\" cannot be read"));
     CHECK(run.err.find('\xFF') == std::string::npos);
     CHECK(run.err.find('\0') == std::string::npos);
+}
+
+TEST_CASE("the faults of a lesson are listed up to a number that can be read") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("many.md");
+    write_file_atomically(path, front + repeated("## S\n\n", 150) + quiz);
+    const ProgramRun run = run_program({"lesson", "check", path});
+    CHECK(run.code == 1);
+    CHECK(std::ranges::count(run.err, '\n') == 101);
+    CHECK_THAT(run.err, Contains("has 150 faults, the first of which are listed above"));
 }
 
 TEST_CASE("an unknown name in a lesson's expression is said to be unknown") {
