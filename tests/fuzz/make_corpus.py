@@ -367,7 +367,7 @@ def lesson(*parts):
 
 
 EXPRESSIONS = [
-    "weights[0][sat, cat]", "sum(weights[0][1, :]) = 1.00", "1 + 2 * 3 ^ -4", "not (entropy(0) > 1 and H = 2)",
+    "weights[0][sat, cat]", "sum(weights[0][1, :]) = 1.00", "1 + 2 * 3 ^ -4", "not (entropy(0) > 1 and H != 2)",
     "top(weights[0][1, :])", "L2.weights[7][to, Mary]", "difference(q, k)", 'done("quiz 1")', "norm(W_O[5, 1]):3",
 ]  # fmt: skip
 FORMULAS = [
@@ -390,7 +390,6 @@ bad_lessons = {
     "deep_brackets": lesson("{{" + "(" * 10000 + "}}"),
     "deep_minus": lesson("{{" + "-" * 10000 + "1}}"),
     "deep_quotations": lesson(">" * 10000 + " words"),
-    "deep_formula": lesson("```formula\n" + "{" * 10000 + "\n```"),
     "deep_front": "---\nid: " + "[" * 10000 + "\n---\n",
     "bytes": lesson("Words").encode() + b"\xff\x00{{a\x00}}",
     **{f"expression_{n}": "=" + one.split(" = ")[0] for n, one in enumerate(EXPRESSIONS)},

@@ -171,7 +171,7 @@ TEST_CASE("calls of generate that cannot be done are named") {
     fails("gpt2_tiny", {"--ids", "1", "--temperature", "-1"}, 1, "temperature");
     fails("gpt2_tiny", {"--ids", "1", "--top-k", "0"}, 1, "top-k is 0");
     fails("gpt2_tiny", {"--ids", "1", "--top-p", "2"}, 1, "top-p is 2");
-    fails("gpt2_tiny", {"--ids", "1", "--top-p", "nan"}, 1, "top-p");
+    fails("gpt2_tiny", {"--ids", "1", "--top-p", "nan"}, 2, "--top-p: \"nan\" is not a finite number");
     fails("gpt2_tiny", {"--ids", "1", "--top", "-1"}, 1, "--top is -1");
     fails("gpt2_tiny", {"--text", "cat"}, 1, "no token id");
     fails("bert_tiny", {"--ids", "1"}, 1, "bert model reads each text");

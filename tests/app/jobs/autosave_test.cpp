@@ -253,7 +253,8 @@ TEST_CASE("a cut autosave gives what is left of it", "[autosave]") {
     CHECK(cut[0].title == whole.title);
     CHECK(cut[0].edited_at == whole.edited_at);
     const project::OpenedProject left = take_recovery(cut[0]);
-    REQUIRE(left.notes.size() == 1);
-    CHECK_THAT(left.notes.front(), Catch::Contains("could not be recovered"));
+    REQUIRE(left.notes.size() == 2);
+    CHECK_THAT(left.notes[0], Catch::Contains("is damaged"));
+    CHECK_THAT(left.notes[1], Catch::Contains("could not be recovered"));
     CHECK(left.recipe.sentence == document(4)->recipe.sentence);
 }
