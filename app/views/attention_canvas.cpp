@@ -1,8 +1,6 @@
-#include "app/draw/effects/effects.h"
-#include "app/draw/effects/patching_page.h"
-#include "app/draw/effects/why.h"
 #include "app/draw/pages/attention_pages.h"
 #include "app/draw/pages/pages.h"
+#include "app/views/screens.h"
 #include "app/views/scrolled.h"
 #include "app/views/views.h"
 
@@ -117,24 +115,11 @@ void view_head(const AppState& state, const figure::Rect& area, const ViewTools&
 void view_attention_canvas(const AppState& state, const figure::Rect& canvas, const ViewTools& tools,
                            std::optional<CellAddress>& hovered, Picture& kept, LayersInSight& rows) {
     const figure::Rect area = below_compare_bar(state, canvas);
-    if (shows_effects(state)) {
+    if (const Screen screen = screen_of(state); screen != Screen::stages) {
         rows = {state.view.attention.layer, state.view.attention.layer};
-        scrolled_picture("effects", area, tools, nullptr, &kept, [&](float width, float height) {
-            return draw_effects_page(draw_context(state, tools, width, height));
-        });
-        return;
-    }
-    if (shows_patching(state)) {
-        rows = {state.view.attention.layer, state.view.attention.layer};
-        scrolled_picture("patching", area, tools, nullptr, &kept, [&](float width, float height) {
-            return draw_patching_page(draw_context(state, tools, width, height));
-        });
-        return;
-    }
-    if (shows_why(state)) {
-        rows = {state.view.attention.layer, state.view.attention.layer};
-        scrolled_picture("why", area, tools, nullptr, &kept, [&](float width, float height) {
-            return draw_why_page(draw_context(state, tools, width, height));
+        const std::string id = "screen " + std::to_string(static_cast<int>(screen)); // each keeps its place
+        scrolled_picture(id.c_str(), area, tools, nullptr, &kept, [&](float width, float height) {
+            return draw_screen(screen, draw_context(state, tools, width, height));
         });
         return;
     }

@@ -2,6 +2,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/views/file_views.h"
+#include "app/views/screens.h"
 #include "app/views/text_frame.h"
 #include "app/views/views.h"
 
@@ -112,54 +113,7 @@ void prompt_fields(const AppState& state, const figure::Rect& area, const ViewTo
         {area.x + width + gap, area.y, width, area.h}, tools);
 }
 
-/// What the canvas can hold.
-std::vector<Segment> screens_of(const AppState& state) {
-    const auto show = [](Screen screen) { return ViewChange(AttentionChange(ShowScreen{screen})); };
-    const bool effects = shows_effects(state), patching = shows_patching(state);
-    std::vector<Segment> screens{{.label = "Stages",
-                                  .action = show(Screen::stages),
-                                  .on = !effects && !patching,
-                                  .tip = with_key("The walk through the model's numbers", "stages screen")}};
-    if (has_effects(state))
-        screens.push_back({.label = "Effects",
-                           .action = show(Screen::effects),
-                           .on = effects,
-                           .tip = with_key("What every head does to the prediction", "effects screen")});
-    if (has_patching(state))
-        screens.push_back(
-            {.label = "Patching",
-             .action = show(Screen::patching),
-             .on = patching,
-             .tip = with_key("What of this prompt brings its answer back in another", "patching screen")});
-    return screens;
-}
-
 } // namespace
-
-bool has_effects(const AppState& state) {
-    return state.document->is_checkpoint() && state.document->part()->model->model->has_head();
-}
-
-bool shows_effects(const AppState& state) {
-    return state.view.attention.screen == Screen::effects && has_effects(state) &&
-           state.shown.trace != nullptr && state.shown.document->is_checkpoint();
-}
-
-bool has_patching(const AppState& state) {
-    return has_effects(state) && state.document->part()->architecture().causal &&
-           !state.document->part()->two_texts();
-}
-
-bool shows_patching(const AppState& state) {
-    return state.view.attention.screen == Screen::patching && has_patching(state) &&
-           state.shown.trace != nullptr && state.shown.document->is_checkpoint();
-}
-
-bool shows_why(const AppState& state) {
-    return state.view.attention.screen == Screen::why &&
-           state.view.attention.stack == checkpoint::Stack::own && state.document->is_checkpoint() &&
-           state.shown.trace != nullptr && state.shown.document->is_checkpoint();
-}
 
 void view_model_toolbar(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
     const ImVec2 origin = ImGui::GetWindowPos();
@@ -183,13 +137,13 @@ void view_model_toolbar(const AppState& state, const figure::Rect& area, const V
     add_icon_buttons(state, picture, tools, area.w - 16);
     const float badge = view_engine_badge(state, area.w - 16 - 80, tools);
     constexpr float gap = 8;
-    const std::vector<Segment> screens = screens_of(state);
+    const std::vector<Segment> screens = screen_segments(state);
     const float screens_at = area.w - 16 - 80 - badge - gap - segmented_width(context, screens);
     draw_segmented(picture, context, screens_at, 12, screens);
     const float left = name.right() + gap;
     float end = screens_at - gap;
     constexpr float board_width = 108, wide = 1400;
-    if (area.w >= wide && !shows_effects(state) && !shows_patching(state)) {
+    if (area.w >= wide && screen_of(state) == Screen::stages) {
         const bool board = state.view.attention.board;
         end -= board_width;
         draw_button(picture, context, {end, 10, board_width, 32}, board ? "Hide board" : "Show board",

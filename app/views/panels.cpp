@@ -1,7 +1,4 @@
 #include "app/draw/panels/panels.h"
-#include "app/draw/effects/effects.h"
-#include "app/draw/effects/patching_page.h"
-#include "app/draw/effects/why.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/lesson/lesson_panel.h"
 #include "app/draw/pages/pages.h"
@@ -9,6 +6,7 @@
 #include "app/draw/panels/start_panel.h"
 #include "app/state/block.h"
 #include "app/views/given_weights.h"
+#include "app/views/screens.h"
 #include "app/views/scrolled.h"
 #include "app/views/views.h"
 
@@ -482,20 +480,17 @@ void view_inspector(const AppState& state, const figure::Rect& area, bool open, 
         return;
     ViewTools kept = tools;
     kept.keeps_selection = true;
+    const Screen screen = screen_of(state);
     const float field =
-        shows_effects(state) || shows_patching(state) || shows_why(state)
+        screen != Screen::stages
             ? 0
             : view_number_field(state, {area.x + 1, area.y + strip_height, area.w - 1, 0}, tools);
     scrolled("inspector",
              {area.x + 1, area.y + strip_height + field, area.w - 1, area.h - strip_height - field}, kept,
              &hovered, nullptr, [&](float width, float height) {
                  const DrawContext context = context_of(state, tools, width, height);
-                 if (shows_effects(state))
-                     return draw_effects_inspector(context);
-                 if (shows_patching(state))
-                     return draw_patching_inspector(context);
-                 if (shows_why(state))
-                     return draw_why_inspector(context);
+                 if (screen != Screen::stages)
+                     return draw_screen_inspector(screen, context);
                  return with_selection_tools(draw_inspector(context), context);
              });
 }

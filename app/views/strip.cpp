@@ -1,6 +1,5 @@
 #include "app/draw/block/block_strip.h"
-#include "app/draw/effects/effects.h"
-#include "app/draw/effects/patching_page.h"
+#include "app/views/screens.h"
 #include "app/views/scrolled.h"
 #include "app/views/views.h"
 
@@ -17,13 +16,8 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
     Picture picture;
     picture.scene.add(figure::RectItem{.area = {0, 0, area.w, area.h}, .fill = theme.canvas});
     picture.scene.add(figure::LineItem{{0, area.h - 0.5F}, {area.w, area.h - 0.5F}, theme.line, 1});
-    if (shows_effects(state)) {
-        picture.append(draw_effects_strip(state.view, theme, tools.measure, area.w, area.h), 0, 0);
-        show_picture(picture, origin.x + area.x * scale, origin.y + area.y * scale, tools, nullptr);
-        return;
-    }
-    if (shows_patching(state)) {
-        picture.append(draw_patching_strip(draw_context(state, tools, area.w, area.h), area.w, area.h), 0, 0);
+    if (const Screen screen = screen_of(state); has_strip(screen)) {
+        picture.append(draw_screen_strip(screen, draw_context(state, tools, area.w, area.h)), 0, 0);
         show_picture(picture, origin.x + area.x * scale, origin.y + area.y * scale, tools, nullptr);
         return;
     }

@@ -23,15 +23,6 @@ void view_toolbar(const AppState& state, const figure::Rect& area, const ViewToo
 float view_engine_badge(const AppState& state, float right, const ViewTools& tools);
 /// The same while a checkpoint is open: its name, the prompt, the board's button.
 void view_model_toolbar(const AppState& state, const figure::Rect& area, const ViewTools& tools);
-/// Whether the document is a checkpoint whose predictions can be taken apart, and whether the canvas shows
-/// that.
-bool has_effects(const AppState& state);
-bool shows_effects(const AppState& state);
-/// Whether patches between two prompts can be shown, and whether they are.
-bool has_patching(const AppState& state);
-bool shows_patching(const AppState& state);
-/// Whether the canvas shows one score of a checkpoint taken apart.
-bool shows_why(const AppState& state);
 /// The strip of stages, or of what the canvas holds instead.
 void view_strip(const AppState& state, const figure::Rect& area, const ViewTools& tools);
 /// The canvas. Writes the cell under the mouse to `hovered`, and keeps the picture for reports and tests.

@@ -10,8 +10,7 @@ namespace headscope::app {
 /// so where nothing is known yet.
 Picture draw_effects_page(const DrawContext& context);
 /// The strip above it: direct, or when ablated.
-Picture draw_effects_strip(const ViewState& view, const Theme& theme, const figure::TextMeasure& measure,
-                           float width, float height);
+Picture draw_effects_strip(const DrawContext& context);
 /// The inspector beside it: where the open head's part comes from, and the largest parts of all.
 Picture draw_effects_inspector(const DrawContext& context);
 

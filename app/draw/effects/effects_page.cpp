@@ -337,8 +337,11 @@ std::string sweep_progress(const EffectsSweep& sweep) {
                : std::to_string(sweep.done) + " of " + counted(sweep.count, "head") + " switched off so far";
 }
 
-Picture draw_effects_strip(const ViewState& view, const Theme& theme, const figure::TextMeasure& measure,
-                           float width, float height) {
+Picture draw_effects_strip(const DrawContext& context) {
+    const ViewState& view = context.view;
+    const Theme& theme = context.theme;
+    const figure::TextMeasure& measure = context.measure;
+    const float width = context.width, height = context.height;
     Picture picture;
     float x = 28;
     const auto tab = [&](const std::string& label, EffectKind kind, const std::string& tip) {

@@ -247,7 +247,8 @@ std::string line_of(const PatchingMap& map) {
 
 } // namespace
 
-Picture draw_patching_strip(const DrawContext& context, float width, float height) {
+Picture draw_patching_strip(const DrawContext& context) {
+    const float width = context.width, height = context.height;
     Picture picture;
     const PatchingView* const view = context.shown.patching.get();
     const Theme& theme = context.theme;

@@ -7,7 +7,7 @@ namespace headscope::app {
 // Activations of a clean prompt in a corrupted one: context.shown.patching and its pair.
 
 /// The strip above the canvas: what is patched.
-Picture draw_patching_strip(const DrawContext& context, float width, float height);
+Picture draw_patching_strip(const DrawContext& context);
 /// The canvas: both prompts, and how much of the answer each patch brings back.
 Picture draw_patching_page(const DrawContext& context);
 /// The inspector beside it: the selected patch between both runs, and the largest of the map.
