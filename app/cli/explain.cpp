@@ -31,7 +31,7 @@ struct ExplainOptions {
     std::int64_t top = 5;
     std::vector<std::string> gains;
     std::optional<std::string> patch;
-    bool json = false;
+    bool json = false, through_mlp = false;
 };
 
 /// A value that may not be left out for this --what.
@@ -176,6 +176,7 @@ private:
                        std::to_string(a.layers - 1));
         const analysis::VocabularyCircuit circuit = analysis::vocabulary_circuit(
             *model_.model, edits_, attention_number(a, {checkpoint::Stack::own, layer}), head, *token,
+            options_.through_mlp ? analysis::TokenVector::first_mlp : analysis::TokenVector::embedding,
             count_of(options_.top), Progress());
         const auto list = [&](const std::vector<analysis::CircuitToken>& tokens) {
             Json out = Json::array();
@@ -237,6 +238,10 @@ void add_explain(CLI::App& program) {
         ->group(of_logits);
     command.add_option("--top", options->top, "how many tokens a list has (default: 5)");
     command.add_option("--layer", options->layer, "the layer of the head")->group(of_scores);
+    command
+        .add_flag("--through-mlp", options->through_mlp,
+                  "vocabulary: begin with what the first MLP makes of the token, as later layers read it")
+        ->group(of_scores);
     command.add_option("--head", options->head, "the head")->group(of_scores);
     command.add_option("--query", options->query, "position of the query")->group(of_scores);
     command.add_option("--key", options->key, "position of the key")->group(of_scores);

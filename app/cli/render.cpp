@@ -223,12 +223,15 @@ void show_screen(app::Program& program, const RenderOptions& options) {
             program.act(app::ModelAction(app::AskPatching{.paths = true}));
         else if (options.patched)
             program.act(app::ModelAction(app::AskPatching{.kind = patch_kind(*options.patched)}));
+    } else if (options.screen == "circuits") {
+        change(app::ShowScreen{app::Screen::circuits});
     } else if (options.screen == "why") {
         change(app::ShowScreen{app::Screen::why});
     } else if (options.screen != "stages") {
         change(app::ShowScreen{app::Screen::effects});
-        change(app::ShowEffects{options.screen == "ablated" ? app::EffectKind::ablated
-                                                            : app::EffectKind::direct});
+        change(app::ShowEffects{options.screen == "ablated"    ? app::EffectKind::ablated
+                                : options.screen == "averaged" ? app::EffectKind::averaged
+                                                               : app::EffectKind::direct});
     }
 }
 
@@ -374,9 +377,12 @@ void add_render(CLI::App& program) {
         command
             .add_option("--screen", options->screen,
                         "with --model: stages, effects (what every head does to the prediction), ablated "
-                        "(what is lost without it), patching (see --corrupted) or why (the largest score of "
+                        "(what is lost without it), averaged (with its mean output), patching (see "
+                        "--corrupted), circuits or why (the largest "
+                        "score of "
                         "--row taken apart)")
-            ->check(CLI::IsMember({"stages", "effects", "ablated", "patching", "why"}))
+            ->check(
+                CLI::IsMember({"stages", "effects", "ablated", "averaged", "patching", "circuits", "why"}))
             ->needs(model);
     command
         .add_option("--corrupted", options->corrupted,

@@ -52,10 +52,16 @@ struct AskPatching {
     std::optional<analysis::PatchKind> kind = {};
     bool paths = false; ///< from the open head, where no kind is given and no prompt
 };
+/// What is asked of the weights of the open head; absent: as it was.
+struct AskCircuits {
+    std::optional<std::string> word = {}; ///< the token that is read; empty: the one that is looked at
+    std::optional<bool> through_mlp = {};
+    std::optional<float> threshold = {};
+};
 /// Puts the corrupted prompt in the document's place, and the document's prompt in its own.
 struct SwapPrompts {};
 /// What the user can do to an open checkpoint beside editing it.
 using ModelAction = std::variant<TypePrompt, TypeTarget, WriteTarget, PredictAt, WriteToken, WriteOn,
-                                 TakeBack, SetSampling, AskEffects, AskPatching, SwapPrompts>;
+                                 TakeBack, SetSampling, AskEffects, AskPatching, AskCircuits, SwapPrompts>;
 
 } // namespace headscope::app

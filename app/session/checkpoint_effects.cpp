@@ -10,18 +10,6 @@ namespace headscope::app {
 
 namespace {
 
-/// The token that was typed: a word, or an id where the checkpoint has no tokenizer.
-std::int64_t typed_token(const checkpoint::TextModel& model, const std::string& word) {
-    if (model.tokenizer != nullptr)
-        return checkpoint::word_token(model, word);
-    const std::int64_t vocab = model.model->architecture().vocab;
-    std::int64_t id = -1;
-    const auto read = std::from_chars(word.data(), word.data() + word.size(), id);
-    if (read.ec != std::errc() || read.ptr != word.data() + word.size() || id < 0 || id >= vocab)
-        fail_input("\"" + word + "\" is no id of a token; ids are 0 to " + std::to_string(vocab - 1));
-    return id;
-}
-
 /// The pair of tokens whose score is taken apart: that of the selected number, else the largest weight of the
 /// row that is looked at.
 std::optional<std::pair<std::int64_t, std::int64_t>> score_looked_at(const Shown& shown,
@@ -44,10 +32,22 @@ std::optional<std::pair<std::int64_t, std::int64_t>> score_looked_at(const Shown
 
 } // namespace
 
+std::int64_t typed_token(const checkpoint::TextModel& model, const std::string& word) {
+    if (model.tokenizer != nullptr)
+        return checkpoint::word_token(model, word);
+    const std::int64_t vocab = model.model->architecture().vocab;
+    std::int64_t id = -1;
+    const auto read = std::from_chars(word.data(), word.data() + word.size(), id);
+    if (read.ec != std::errc() || read.ptr != word.data() + word.size() || id < 0 || id >= vocab)
+        fail_input("\"" + word + "\" is no id of a token; ids are 0 to " + std::to_string(vocab - 1));
+    return id;
+}
+
 void CheckpointSession::follow_screen() {
     follow_effects();
     follow_why();
     follow_patching();
+    follow_circuits();
 }
 
 void CheckpointSession::follow_why() {
@@ -135,14 +135,15 @@ void CheckpointSession::follow_effects() {
         shown.effects = *effects.value;
     if (before != shown.effects)
         shown.sweep = nullptr;
-    if (effects.value != nullptr && view.effects == EffectKind::ablated) {
-        const auto sweep =
-            blocks_.ask<EffectsSweep>({run, key + " without"}, Urgency::on_screen,
-                                      [run, known = shown.effects](Progress& progress, const auto& put) {
-                                          return effects_sweep(*run, *known, put, progress);
-                                      });
-        if (sweep.value != nullptr)
-            shown.sweep = sweep.value;
+    if (effects.value != nullptr && view.effects != EffectKind::direct) {
+        const analysis::Ablation ablation =
+            view.effects == EffectKind::averaged ? analysis::Ablation::mean : analysis::Ablation::zero;
+        const auto sweep = blocks_.ask<EffectsSweep>(
+            {run, key + (ablation == analysis::Ablation::mean ? " averaged" : " without")},
+            Urgency::on_screen, [run, ablation, known = shown.effects](Progress& progress, const auto& put) {
+                return effects_sweep(*run, *known, ablation, put, progress);
+            });
+        shown.sweep = sweep.value;
     }
     if (lens.value != nullptr)
         shown.lens = lens.value;

@@ -1,6 +1,7 @@
 #include "app/session/checkpoint_session.h"
 
 #include "app/commands/command.h"
+#include "app/state/screens/questions.h"
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
 #include "core/checkpoint/model/patch_file.h"
@@ -73,6 +74,7 @@ CheckpointSession::~CheckpointSession() {
     state().shown.sweep = nullptr;
     state().shown.why = nullptr;
     state().shown.patching = nullptr;
+    state().shown.circuits = nullptr;
     if (state().view.tab == LeftTab::predictions)
         state().view.tab = LeftTab::guide;
 }
@@ -225,6 +227,7 @@ void CheckpointSession::act(const ModelAction& action) {
                           [&](const TakeBack& c) { take_back(c.tokens); },
                           [&](const AskEffects& c) { ask_effects(c); },
                           [&](const AskPatching& c) { ask_patching(c); },
+                          [&](const AskCircuits& c) { ask_circuits(c); },
                           [&](const SwapPrompts&) { swap_prompts(); },
                           [&](const SetSampling& c) {
                               checkpoint::check_settings(c.settings);
@@ -437,8 +440,9 @@ void CheckpointSession::check(const FileCommand& command) const {
 }
 
 std::function<void(const std::string& path)> CheckpointSession::writer() const {
-    return [part = state().document->part()](const std::string& path) {
-        checkpoint::save_patch(*part->model->model, part->edits, path);
+    return [part = state().document->part(),
+            questions = questions_text(state().model)](const std::string& path) {
+        checkpoint::save_patch(*part->model->model, part->edits, path, questions);
     };
 }
 

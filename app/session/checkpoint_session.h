@@ -12,6 +12,10 @@
 
 namespace headscope::app {
 
+/// The token that was typed: a word, or an id where the checkpoint has no tokenizer. Throws Error(input) for
+/// what is not one token.
+std::int64_t typed_token(const checkpoint::TextModel& model, const std::string& word);
+
 /// A checkpoint with a prompt, the attention of one layer open beside the board of all heads. A worker runs
 /// it again after every edit and every prompt.
 class CheckpointSession final : public Session {
@@ -97,6 +101,8 @@ private:
     void follow_patching();
     void ask_patching(const AskPatching& asked);
     void swap_prompts();
+    void follow_circuits();
+    void ask_circuits(const AskCircuits& asked);
     /// The same of the words that a unit of the MLP pushes towards.
     void follow_unit();
     /// Follows how the weights are read. `changed_from`: what the board shows differs from that layer on

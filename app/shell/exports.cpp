@@ -4,6 +4,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/pages/stage_figure.h"
 #include "app/state/model_document.h"
+#include "app/state/screens/screen.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/export/pytorch_script.h"
@@ -52,6 +53,24 @@ const checkpoint::BlockTrace* whole_layer(const OnScreen& screen) {
     return is_around(screen.view.group) && block != nullptr && block->layer >= 0 ? block.get() : nullptr;
 }
 
+/// The table of a screen that stands in place of the stages, with `between` its cells.
+std::string screen_text(const OnScreen& screen, char between) {
+    std::string text;
+    for (const std::vector<std::string>& row :
+         screen_table(screen.shown, screen_of(screen.shown, screen.view))) {
+        for (std::size_t n = 0; n < row.size(); ++n) {
+            const bool quoted = between == ',' && row[n].find_first_of(",\"\n") != std::string::npos;
+            std::string cell = row[n];
+            if (quoted)
+                for (std::size_t at = 0; (at = cell.find('"', at)) != std::string::npos; at += 2)
+                    cell.insert(at, 1, '"');
+            text += (n == 0 ? "" : std::string(1, between)) + (quoted ? "\"" + cell + "\"" : cell);
+        }
+        text += '\n';
+    }
+    return text;
+}
+
 std::string title_of(const Shown& shown) {
     const std::string sentences = project::recipe_title(shown.document->recipe);
     return sentences.empty() ? shown.document->title : sentences;
@@ -79,6 +98,12 @@ void write_picture(const OnScreen& screen, bool dark, const std::string& path) {
 }
 
 void write_numbers(const OnScreen& screen, const std::string& path) {
+    if (screen_of(screen.shown, screen.view) != Screen::stages) {
+        const bool csv = path.ends_with(".csv");
+        if (!csv && !path.ends_with(".tsv"))
+            fail_input(path + ": the table of this page has words in it; name the file .csv or .tsv");
+        return write_file_atomically(path, screen_text(screen, csv ? ',' : '\t'));
+    }
     const AttentionSetPtr& given = screen.shown.document->shown_weights();
     std::map<std::string, std::string> notes;
     if (given != nullptr) {
@@ -106,6 +131,8 @@ void write_script(const OnScreen& screen, const std::string& path) {
 }
 
 Copied copy_stage(const OnScreen& screen) {
+    if (screen_of(screen.shown, screen.view) != Screen::stages)
+        return {screen_text(screen, '\t'), "Copied the table of this page"};
     const TensorId id = stage_on_canvas(screen.view);
     const std::string name(tensor_info(id).name);
     const Tensor* tensor = screen.shown.tensor(id);

@@ -1,6 +1,7 @@
 #include "app/shell/files.h"
 
 #include "app/shell/file_choosers.h"
+#include "app/state/screens/questions.h"
 #include "core/checkpoint/model/local_models.h"
 #include "core/checkpoint/model/patch_file.h"
 
@@ -77,8 +78,13 @@ void Files::load_edits(const std::string& path, bool recovered) {
             auto edited = std::make_shared<ModelPart>(*part);
             edited->edits = checkpoint::load_patch(*part->model->model, path);
             edited->marks = marks_of(*run, edited->edits);
-            return [this, path, recovered, edited] {
+            const std::string questions = checkpoint::patch_questions(path);
+            const std::int64_t vocab = part->architecture().vocab;
+            ModelState tried; // a fault is said before anything is opened
+            take_questions(tried, questions, vocab);
+            return [this, path, recovered, edited, questions, vocab] {
                 files_.chooser.reset();
+                take_questions(state_.model, questions, vocab);
                 workspace_.show_edits(*edited, recovered ? "recover edits" : "open " + file_name(path));
                 if (recovered) {
                     leave(path);
@@ -115,12 +121,13 @@ void Files::keep_edits() {
     const ModelPartPtr part = state_.document->part();
     keeper_.start(
         "", false,
-        [this, part, file = kept_file_](Progress&) mutable -> FileJob::Done {
+        [this, part, file = kept_file_,
+         questions = questions_text(state_.model)](Progress&) mutable -> FileJob::Done {
             const std::string model = part->model->name();
             if (file == nullptr || !keeps_edits_of(file->path(), model))
                 file = std::make_shared<const KeptFile>(
                     KeptFile::create(setup_.state_folder, kept_prefix(model), patch_suffix));
-            checkpoint::save_patch(*part->model->model, part->edits, file->path().string());
+            checkpoint::save_patch(*part->model->model, part->edits, file->path().string(), questions);
             return [this, part, file] {
                 kept_file_ = file;
                 kept_part_ = part;

@@ -23,13 +23,15 @@ enum class Screen : std::uint8_t {
     stages,   ///< the walk through its numbers, with the board of heads
     effects,  ///< what each writer does to a prediction
     patching, ///< what of this text brings its answer back in another
+    circuits, ///< what the weights alone say of a head
     why       ///< one score, by who wrote what its query and its key are made of
 };
 
 /// How the effects of heads are measured.
 enum class EffectKind : std::uint8_t {
-    direct, ///< what each writes towards two logits; the parts add up
-    ablated ///< what is lost when one is switched off; the losses do not add up
+    direct,  ///< what each writes towards two logits; the parts add up
+    ablated, ///< what is lost when one is switched off; the losses do not add up
+    averaged ///< the same with its mean output over the text in its place
 };
 
 /// How attention weights of a file or a model are looked at.

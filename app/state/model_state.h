@@ -1,8 +1,9 @@
 #pragma once
 
-#include "app/state/effects.h"
 #include "app/state/model_document.h"
-#include "app/state/patching_map.h"
+#include "app/state/screens/circuits.h"
+#include "app/state/screens/effects.h"
+#include "app/state/screens/patching_map.h"
 #include "core/checkpoint/run/sampling.h"
 
 #include <optional>
@@ -45,6 +46,7 @@ struct ModelState {
     std::optional<Predictions> predictions;
     EffectsQuestion effects;
     PatchingQuestion patching;
+    CircuitsQuestion circuits;
     std::string recomputed; ///< which layers the last run computed, one sentence
 
     // Writing on.

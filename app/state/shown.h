@@ -1,10 +1,11 @@
 #pragma once
 
 #include "app/state/document.h"
-#include "app/state/effects.h"
-#include "app/state/patching_map.h"
+#include "app/state/screens/circuits.h"
+#include "app/state/screens/effects.h"
+#include "app/state/screens/patching_map.h"
+#include "app/state/screens/why_score.h"
 #include "app/state/view_state.h"
-#include "app/state/why_score.h"
 #include "core/analysis/effects/unit_words.h"
 #include "core/analysis/heads/head_metrics.h"
 #include "core/checkpoint/run/block_trace.h"
@@ -32,6 +33,7 @@ struct Shown {
     std::shared_ptr<const EffectsLens> lens = {};
     std::shared_ptr<const EffectsSweep> sweep = {};    ///< as far as it has come; of the same question
     std::shared_ptr<const PatchingView> patching = {}; ///< while patches are looked at
+    std::shared_ptr<const CircuitsView> circuits = {}; ///< while the weights alone are asked
     std::shared_ptr<const WhyScore> why = {};          ///< of a checkpoint, while a score is taken apart
     std::int64_t position = 0; ///< of a checkpoint: the token that is looked at until another one is chosen
 

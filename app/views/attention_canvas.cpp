@@ -1,6 +1,6 @@
+#include "app/draw/effects/screens.h"
 #include "app/draw/pages/attention_pages.h"
 #include "app/draw/pages/pages.h"
-#include "app/views/screens.h"
 #include "app/views/scrolled.h"
 #include "app/views/views.h"
 
@@ -115,11 +115,11 @@ void view_head(const AppState& state, const figure::Rect& area, const ViewTools&
 void view_attention_canvas(const AppState& state, const figure::Rect& canvas, const ViewTools& tools,
                            std::optional<CellAddress>& hovered, Picture& kept, LayersInSight& rows) {
     const figure::Rect area = below_compare_bar(state, canvas);
-    if (const Screen screen = screen_of(state); screen != Screen::stages) {
+    if (const Screen screen = screen_of(state.shown, state.view); screen != Screen::stages) {
         rows = {state.view.attention.layer, state.view.attention.layer};
         const std::string id = "screen " + std::to_string(static_cast<int>(screen)); // each keeps its place
         scrolled_picture(id.c_str(), area, tools, nullptr, &kept, [&](float width, float height) {
-            return draw_screen(screen, draw_context(state, tools, width, height));
+            return draw_canvas(draw_context(state, tools, width, height));
         });
         return;
     }

@@ -1,8 +1,8 @@
 #include "app/commands/actions.h"
+#include "app/draw/effects/screens.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/views/file_views.h"
-#include "app/views/screens.h"
 #include "app/views/text_frame.h"
 #include "app/views/views.h"
 
@@ -137,13 +137,13 @@ void view_model_toolbar(const AppState& state, const figure::Rect& area, const V
     add_icon_buttons(state, picture, tools, area.w - 16);
     const float badge = view_engine_badge(state, area.w - 16 - 80, tools);
     constexpr float gap = 8;
-    const std::vector<Segment> screens = screen_segments(state);
+    const std::vector<Segment> screens = screen_segments(state.shown, state.view);
     const float screens_at = area.w - 16 - 80 - badge - gap - segmented_width(context, screens);
     draw_segmented(picture, context, screens_at, 12, screens);
     const float left = name.right() + gap;
     float end = screens_at - gap;
     constexpr float board_width = 108, wide = 1400;
-    if (area.w >= wide && screen_of(state) == Screen::stages) {
+    if (area.w >= wide && screen_of(state.shown, state.view) == Screen::stages) {
         const bool board = state.view.attention.board;
         end -= board_width;
         draw_button(picture, context, {end, 10, board_width, 32}, board ? "Hide board" : "Show board",

@@ -1,4 +1,5 @@
 #include "app/draw/panels/panels.h"
+#include "app/draw/effects/screens.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/lesson/lesson_panel.h"
 #include "app/draw/pages/pages.h"
@@ -6,7 +7,6 @@
 #include "app/draw/panels/start_panel.h"
 #include "app/state/block.h"
 #include "app/views/given_weights.h"
-#include "app/views/screens.h"
 #include "app/views/scrolled.h"
 #include "app/views/views.h"
 
@@ -480,7 +480,7 @@ void view_inspector(const AppState& state, const figure::Rect& area, bool open, 
         return;
     ViewTools kept = tools;
     kept.keeps_selection = true;
-    const Screen screen = screen_of(state);
+    const Screen screen = screen_of(state.shown, state.view);
     const float field =
         screen != Screen::stages
             ? 0

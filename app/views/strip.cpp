@@ -1,5 +1,5 @@
 #include "app/draw/block/block_strip.h"
-#include "app/views/screens.h"
+#include "app/draw/effects/screens.h"
 #include "app/views/scrolled.h"
 #include "app/views/views.h"
 
@@ -16,7 +16,7 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
     Picture picture;
     picture.scene.add(figure::RectItem{.area = {0, 0, area.w, area.h}, .fill = theme.canvas});
     picture.scene.add(figure::LineItem{{0, area.h - 0.5F}, {area.w, area.h - 0.5F}, theme.line, 1});
-    if (const Screen screen = screen_of(state); has_strip(screen)) {
+    if (const Screen screen = screen_of(state.shown, state.view); has_strip(screen)) {
         picture.append(draw_screen_strip(screen, draw_context(state, tools, area.w, area.h)), 0, 0);
         show_picture(picture, origin.x + area.x * scale, origin.y + area.y * scale, tools, nullptr);
         return;

@@ -1,9 +1,12 @@
 #include "app/draw/kit/format.h"
+#include "app/shell/exports.h"
+#include "app/state/screens/questions.h"
+#include "core/base/file.h"
 #include "core/checkpoint/files/packaged_models.h"
-#include "core/engine/engine.h"
-#include "core/export/trace_export.h"
+#include "core/checkpoint/model/patch_file.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
+#include "tests/temporary_folder.h"
 #include "tests/test_data.h"
 
 #include <GLFW/glfw3.h>
@@ -174,6 +177,68 @@ TEST_CASE("patches bring an answer back in a second prompt", "[gui][effects]") {
     CHECK(desk.model().prompt == other_names);
     CHECK(desk.model().patching.corrupted == two_names);
     CHECK(desk.program.state().error.empty());
+}
+
+TEST_CASE("the weights alone say what a head promotes, looks for and composes with", "[gui][effects]") {
+    PocketDesk desk;
+    desk.act(ViewChange(AttentionChange(OpenHead{2, 7})));
+    desk.press("Circuits");
+    desk.act(ModelAction(AskCircuits{.word = "Mary"}));
+    desk.settle();
+    REQUIRE(desk.shown().circuits != nullptr);
+    const CircuitsView& view = *desk.shown().circuits;
+    REQUIRE(view.token != nullptr);
+    REQUIRE(view.heads != nullptr);
+    CHECK(view.token->token == "·Mary");
+    CHECK(view.token->promoted.front().token == "·John");
+    CHECK(view.token->promoted.front().value == Approx(2.57686).margin(1e-3));
+    CHECK(view.heads->copying.size() == 4);
+    CHECK(screen_shows("What the weights of L2 H7 do"));
+    CHECK(screen_shows("Heads that compose"));
+    const std::string alone = view.token->promoted.front().token;
+    desk.press("Word alone");
+    desk.settle();
+    CHECK(desk.shown().circuits->asked.through_mlp);
+    CHECK(desk.shown().circuits->token->promoted.front().token != alone);
+    desk.press("circuit 3.1");
+    desk.settle();
+    CHECK(desk.shown().circuits->token->head == analysis::HeadPlace{3, 1});
+    CHECK(screen_shows("copying[3][1]"));
+}
+
+TEST_CASE("a patch file keeps what was asked, and a page's table can be saved", "[gui][effects]") {
+    const TemporaryFolder folder;
+    const std::string patch = folder.file("asked.safetensors");
+    {
+        PocketDesk desk;
+        desk.press("Effects");
+        desk.ask("Mary", "John");
+        desk.act(ModelAction(AskPatching{.corrupted = other_names}));
+        desk.act(ViewChange(AttentionChange(OpenHead{2, 7})));
+        desk.settle();
+        desk.act(Command(SetGain{7, 0.5F}));
+        const std::string table = folder.file("effects.csv");
+        write_numbers({desk.shown(), desk.view()}, table);
+        const std::string text = read_file(table);
+        CHECK(text.starts_with("writer,logit\nembedding,"));
+        CHECK(text.find("\nL2H7,") != std::string::npos);
+        CHECK_THROWS_WITH(write_numbers({desk.shown(), desk.view()}, folder.file("effects.npy")),
+                          Catch::Matchers::Contains("name the file .csv or .tsv"));
+        CHECK(copy_stage({desk.shown(), desk.view()}).text.starts_with("writer\tlogit\n"));
+        const std::string picture = folder.file("effects.svg");
+        write_picture({desk.shown(), desk.view()}, false, picture);
+        CHECK(read_file(picture).find("<svg") != std::string::npos);
+        checkpoint::save_patch(*desk.program.state().document->part()->model->model,
+                               desk.program.state().document->part()->edits, patch, questions_text(desk.model()));
+    }
+    PocketDesk desk;
+    desk.program.open_path(patch);
+    desk.settle();
+    desk.settle();
+    CHECK(desk.program.state().error.empty());
+    CHECK(desk.model().effects.token == checkpoint::word_token(*desk.program.state().document->part()->model, "Mary"));
+    CHECK(desk.model().patching.corrupted == other_names);
+    CHECK(desk.program.state().document->part()->edits.at(2).gains[7] == 0.5F);
 }
 
 TEST_CASE("a model without a head, or with two stacks, shows what it can be asked", "[gui][effects]") {

@@ -103,6 +103,7 @@ std::vector<ActionInfo> weight_actions() {
         {"stages screen", "Stages", "Shows the walk through the numbers of the checkpoint", {ctrl(digit(1))}, has_screens, look(AttentionChange(ShowScreen{Screen::stages})), {}, "stages of a checkpoint, effects of its heads"},
         {"effects screen", "Effects", "Shows what every head does to the prediction", {ctrl(digit(2))}, has_screens, look(AttentionChange(ShowScreen{Screen::effects})), {}, ""},
         {"patching screen", "Patching", "Shows what of this prompt brings its answer back in another", {ctrl(digit(3))}, has_screens, look(AttentionChange(ShowScreen{Screen::patching})), {}, ""},
+        {"circuits screen", "Circuits", "Shows what a head does by its weights alone", {ctrl(digit(4))}, has_screens, look(AttentionChange(ShowScreen{Screen::circuits})), {}, ""},
         {"board beside stages", "Board of all heads", "Shows or hides the board beside the stages of a checkpoint", {ctrl('B')}, has_screens, flip_board, {}, "show or hide the board beside the stages"},
         {"board", "Board of all heads", "Shows or hides all heads beside the open one", {{letter('B')}}, weights_only, flip_board, {}, "show or hide the board of all heads"},
         // clang-format on

@@ -191,12 +191,14 @@ float draw_sum(Picture& picture, const DrawContext& context, const Table& table)
     if (shows_losses(context)) {
         const std::string progress = context.shown.sweep == nullptr ? "switching off every head in turn"
                                                                     : sweep_progress(*context.shown.sweep);
-        return draw_paragraph(
-            picture, context, canvas_pad, below + 32, table.right - canvas_pad,
-            (progress.empty() ? "" : progress + ". ") +
-                "Each head is switched off alone, and the whole model runs again. These numbers "
-                "do not add up: other heads make up for a missing one, or depended on it.",
-            Font::ui, 12.5F, 18, theme.muted);
+        return draw_paragraph(picture, context, canvas_pad, below + 32, table.right - canvas_pad,
+                              (progress.empty() ? "" : progress + ". ") +
+                                  std::string(context.view.attention.effects == EffectKind::averaged
+                                                  ? "Each head alone gives its mean output over the text"
+                                                  : "Each head is switched off alone") +
+                                  ", and the whole model runs again. These numbers "
+                                  "do not add up: other heads make up for a missing one, or depended on it.",
+                              Font::ui, 12.5F, 18, theme.muted);
     }
     // Everything that adds up to the logit, in one line at the right.
     std::vector<std::pair<std::string, double>> terms{
@@ -328,7 +330,7 @@ double effects_limit(double largest) {
 }
 
 bool shows_losses(const DrawContext& context) {
-    return context.view.attention.effects == EffectKind::ablated;
+    return context.view.attention.effects != EffectKind::direct;
 }
 
 std::string sweep_progress(const EffectsSweep& sweep) {
@@ -360,6 +362,8 @@ Picture draw_effects_strip(const DrawContext& context) {
     };
     tab("Direct", EffectKind::direct, "What each writer adds to the two logits");
     tab("When ablated", EffectKind::ablated, "What is lost when a head is switched off");
+    tab("When averaged", EffectKind::averaged,
+        "What is lost when a head gives its mean output over this text at every token");
     const std::string words = "norms held at their scale in this run";
     if (view.attention.effects == EffectKind::direct && x + measure(words, Font::ui, 12.5F) + 20 < width)
         picture.scene.add(figure::TextItem{{width - 28, figure::baseline_for(height / 2 - 1, 12.5F)},

@@ -1,4 +1,5 @@
 #include "app/draw/block/block_parts.h"
+#include "app/draw/effects/screens.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/comparison.h"
@@ -62,6 +63,8 @@ Picture draw_awaited(const DrawContext& context) {
 }
 
 Picture draw_page(const DrawContext& context) {
+    if (const Screen screen = screen_of(context.shown, context.view); screen != Screen::stages)
+        return draw_screen(screen, context);
     const Document& document = *context.shown.document;
     const Page page = group_info(context.view.group).page;
     if (is_around(context.view.group) && context.shown.tensor(group_info(context.view.group).main) == nullptr)

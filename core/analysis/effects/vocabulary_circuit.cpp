@@ -2,6 +2,7 @@
 
 #include "core/analysis/effects/rows.h"
 #include "core/base/error.h"
+#include "core/checkpoint/model/layers.h"
 #include "core/checkpoint/model/stacks.h"
 #include "core/engine/cpu/dense.h"
 
@@ -28,6 +29,29 @@ Tensor as_row(const Eigen::RowVectorXf& numbers) {
     return {Shape{1, 1, numbers.size()}, std::span(numbers.data(), static_cast<std::size_t>(numbers.size()))};
 }
 
+/// What the MLP of layer 0 makes of a vector alone, behind the norm that stands before it.
+Eigen::RowVectorXf after_first_mlp(const checkpoint::Model& model, const checkpoint::ModelEdits& edits,
+                                   const Eigen::RowVectorXf& e, cpu::CpuDense& cpu, const Progress& cancel) {
+    const checkpoint::Architecture& a = model.architecture();
+    // With a cross-attention the MLP comes behind that.
+    const std::int64_t n = attention_number(
+        a, {model.encoder() == nullptr ? checkpoint::Stack::own : checkpoint::Stack::cross, 0});
+    const checkpoint::WeightSet w = with_edits(model.layer(n), checkpoint::edits_of(edits, n));
+    const bool shared = a.residual == checkpoint::Residual::parallel_one_norm;
+    const auto norm = [&](const Tensor& x) {
+        return checkpoint::norm(cpu, x, a.norm,
+                                w[shared ? WeightId::norm1_weight : WeightId::norm2_weight].get(),
+                                w[shared ? WeightId::norm1_bias : WeightId::norm2_bias].get(), a.norm_eps);
+    };
+    const Tensor row = as_row(e);
+    const checkpoint::MutableTensor normed = a.norms.before ? norm(row) : nullptr;
+    const Tensor& in = normed == nullptr ? row : *normed;
+    const auto nothing = [](TensorId, const Tensor&) {};
+    const auto out = a.experts > 0 ? checkpoint::mixture(cpu, in, w, a, nothing, cancel)
+                                   : checkpoint::mlp(cpu, in, w, a.activation, nothing, cancel);
+    return Eigen::Map<const Eigen::RowVectorXf>(out->data(), out->count());
+}
+
 /// The `top` entries that come first, in order.
 template<class First>
 std::vector<CircuitToken> extreme(std::span<const float> values, std::size_t top, const First& first) {
@@ -47,8 +71,8 @@ std::vector<CircuitToken> extreme(std::span<const float> values, std::size_t top
 } // namespace
 
 VocabularyCircuit vocabulary_circuit(const checkpoint::Model& model, const checkpoint::ModelEdits& edits,
-                                     std::int64_t n, std::int64_t head, std::int64_t token, std::size_t top,
-                                     const Progress& cancel) {
+                                     std::int64_t n, std::int64_t head, std::int64_t token,
+                                     TokenVector vector, std::size_t top, const Progress& cancel) {
     const checkpoint::Architecture& a = model.architecture();
     if (!model.has_head())
         fail_input(model.path() + " has no language-model head, which the circuit needs; open a checkpoint "
@@ -59,14 +83,16 @@ VocabularyCircuit vocabulary_circuit(const checkpoint::Model& model, const check
     const checkpoint::WeightSet w = with_edits(model.layer(n), checkpoint::edits_of(edits, n));
     const std::int64_t dk = a.dk, kv = head / (a.H / a.Hkv);
     const TensorPtr words = model.weight(WeightId::word_table), out = model.weight(WeightId::output_table);
-    const Eigen::RowVectorXf e = static_cast<float>(a.embedding_scale) * whole(words).row(token);
+    cpu::CpuDense cpu;
+    Eigen::RowVectorXf e = static_cast<float>(a.embedding_scale) * whole(words).row(token);
+    if (vector == TokenVector::first_mlp)
+        e = after_first_mlp(model, edits, e, cpu, cancel);
     const Eigen::RowVectorXf written = (e * whole(w[WeightId::W_V]).middleCols(kv * dk, dk)) *
                                        whole(w[WeightId::W_O]).middleRows(head * dk, dk);
     const Eigen::RowVectorXf wanted =
         (e * whole(w[WeightId::W_Q]).middleCols(head * dk, dk)) *
         whole(w[WeightId::W_K]).middleCols(kv * dk, dk).transpose() *
         static_cast<float>(a.embedding_scale / std::sqrt(static_cast<double>(dk)));
-    cpu::CpuDense cpu;
     const auto writes = cpu.multiply_by_rows(as_row(written), *out, nullptr, cancel);
     const auto keys = cpu.multiply_by_rows(as_row(wanted), *words, nullptr, cancel);
     return {extreme(writes->values(), top, std::greater<>()), extreme(writes->values(), top, std::less<>()),

@@ -23,10 +23,16 @@ struct VocabularyCircuit {
     std::vector<CircuitToken> looked_for; ///< keys with the largest e W_Q W_Kᵀ W_Eᵀ / √dk, largest first
 };
 
+/// What stands for a token where its circuit begins.
+enum class TokenVector : std::uint8_t {
+    embedding, ///< e
+    first_mlp  ///< MLP_0(LN(e)), what the first layer's MLP makes of it: closer to what later layers read
+};
+
 /// Of attention `n` (see stacks.h) with its edits; cpu may not be in use. top: how many of each. Throws
 /// Error(input) for a head or a token that is not there, and for a model without a head; Error(cancelled).
 VocabularyCircuit vocabulary_circuit(const checkpoint::Model& model, const checkpoint::ModelEdits& edits,
-                                     std::int64_t n, std::int64_t head, std::int64_t token, std::size_t top,
-                                     const Progress& cancel);
+                                     std::int64_t n, std::int64_t head, std::int64_t token,
+                                     TokenVector vector, std::size_t top, const Progress& cancel);
 
 } // namespace headscope::analysis

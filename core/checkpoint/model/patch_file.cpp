@@ -20,6 +20,8 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
+constexpr const char* questions_key = "headscope.questions";
+
 std::string name_of(WeightId weight) {
     return std::string(tensor_info(*tensor_of(weight)).name);
 }
@@ -107,7 +109,7 @@ void refuse_checkpoint_folder(const Model& model, const std::string& path) {
 
 } // namespace
 
-std::string patch_bytes(const Model& model, const ModelEdits& edits) {
+std::string patch_bytes(const Model& model, const ModelEdits& edits, const std::string& questions) {
     check_edits(model, edits);
     format::SafetensorsWriter writer;
     ordered_json layers = ordered_json::array();
@@ -128,12 +130,15 @@ std::string patch_bytes(const Model& model, const ModelEdits& edits) {
         layers.push_back(listed);
     }
     writer.set_metadata(patch_key, patch_text(identity_of(model), layers));
+    if (!questions.empty())
+        writer.set_metadata(questions_key, questions);
     return writer.bytes();
 }
 
-void save_patch(const Model& model, const ModelEdits& edits, const std::string& path) {
+void save_patch(const Model& model, const ModelEdits& edits, const std::string& path,
+                const std::string& questions) {
     refuse_checkpoint_folder(model, path);
-    write_file_atomically(path, patch_bytes(model, edits));
+    write_file_atomically(path, patch_bytes(model, edits, questions));
 }
 
 ModelEdits read_patch(const Model& model, const format::Safetensors& file) {
@@ -162,6 +167,12 @@ ModelEdits read_patch(const Model& model, const format::Safetensors& file) {
 
 ModelEdits load_patch(const Model& model, const std::string& path) {
     return read_patch(model, format::Safetensors::open(path));
+}
+
+std::string patch_questions(const std::string& path) {
+    const format::Safetensors file = format::Safetensors::open(path);
+    const auto found = file.metadata().find(questions_key);
+    return found == file.metadata().end() ? std::string() : found->second;
 }
 
 } // namespace headscope::checkpoint

@@ -19,18 +19,22 @@ namespace headscope::checkpoint {
 // {name} is that of the weight in the stage table. The final norm of a stack stands with its last attention.
 // Numbers come back bit for bit.
 
-/// The bytes of a patch. Throws Error(input) for edits that do not fit the model, and when the checkpoint
-/// cannot be read any more.
-std::string patch_bytes(const Model& model, const ModelEdits& edits);
+/// The bytes of a patch. questions: what the window was asked about the checkpoint, text that is kept as the
+/// metadata "headscope.questions" and means nothing here; may be empty. Throws Error(input) for edits that do
+/// not fit the model, and when the checkpoint cannot be read any more.
+std::string patch_bytes(const Model& model, const ModelEdits& edits, const std::string& questions = {});
 
 /// Writes a patch whole or not at all. Throws like patch_bytes and write_file_atomically, and Error(input)
 /// for a path in the checkpoint's own folder: nothing is written there.
-void save_patch(const Model& model, const ModelEdits& edits, const std::string& path);
+void save_patch(const Model& model, const ModelEdits& edits, const std::string& path,
+                const std::string& questions = {});
 
 /// The edits of a patch that was made for this checkpoint. Throws Error(input) when it was made for another,
 /// saying which part differs, and for what is no patch or is damaged.
 ModelEdits read_patch(const Model& model, const format::Safetensors& file);
 /// The same from a file.
 ModelEdits load_patch(const Model& model, const std::string& path);
+/// The questions of a patch file; empty when there are none. Throws Error(input) for what is no such file.
+std::string patch_questions(const std::string& path);
 
 } // namespace headscope::checkpoint

@@ -1,6 +1,5 @@
-#include "app/state/effects.h"
+#include "app/state/screens/effects.h"
 
-#include "core/analysis/effects/ablation_sweep.h"
 #include "core/checkpoint/run/predictions.h"
 
 #include <algorithm>
@@ -82,14 +81,16 @@ std::shared_ptr<const Effects> effects_of(const checkpoint::TextModel& model, co
 }
 
 EffectsSweep effects_sweep(const checkpoint::ModelRun& run, const Effects& effects,
-                           const std::function<void(const EffectsSweep&)>& put, Progress& progress) {
+                           analysis::Ablation ablation, const std::function<void(const EffectsSweep&)>& put,
+                           Progress& progress) {
     const LogitQuestion& question = effects.question;
     EffectsSweep out;
     out.heads.resize(effects.heads.size());
     for (auto& row : out.heads)
         row.resize(effects.heads.front().size());
     out.count = std::ssize(out.heads) * std::ssize(out.heads.front());
-    analysis::SweepOptions options{.position = question.position, .tokens = {question.token}};
+    analysis::SweepOptions options{
+        .position = question.position, .ablation = ablation, .tokens = {question.token}};
     for (std::int64_t l = 0; l < std::ssize(out.heads); ++l)
         options.places.push_back({effects.stack, l});
     const bool pair = question.from == LogitQuestion::From::token;

@@ -1,6 +1,7 @@
-#include "app/views/screens.h"
+#include "app/draw/effects/screens.h"
 
 #include "app/commands/actions.h"
+#include "app/draw/effects/circuits.h"
 #include "app/draw/effects/effects.h"
 #include "app/draw/effects/patching_page.h"
 #include "app/draw/effects/why.h"
@@ -13,38 +14,27 @@ namespace headscope::app {
 
 namespace {
 
-bool always(const checkpoint::Model&) {
-    return true;
-}
-
-bool predicts(const checkpoint::Model& model) {
-    return model.has_head();
-}
-
-bool predicts_next(const checkpoint::Model& model) {
-    return model.has_head() && model.architecture().causal && model.encoder() == nullptr;
-}
-
 struct ScreenInfo {
     Screen screen;
     const char* label;  ///< on the switch; empty: reached from the stages
     const char* action; ///< whose key the tip names
     const char* tip;
-    bool (*has)(const checkpoint::Model& model);
     Picture (*strip)(const DrawContext& context); ///< null: that of the stages
     Picture (*page)(const DrawContext& context);
     Picture (*inspector)(const DrawContext& context);
 };
 
 constexpr std::array screens{
-    ScreenInfo{Screen::stages, "Stages", "stages screen", "The walk through the model's numbers", always,
-               nullptr, nullptr, nullptr},
+    ScreenInfo{Screen::stages, "Stages", "stages screen", "The walk through the model's numbers", nullptr,
+               nullptr, nullptr},
     ScreenInfo{Screen::effects, "Effects", "effects screen", "What every head does to the prediction",
-               predicts, draw_effects_strip, draw_effects_page, draw_effects_inspector},
+               draw_effects_strip, draw_effects_page, draw_effects_inspector},
     ScreenInfo{Screen::patching, "Patching", "patching screen",
-               "What of this prompt brings its answer back in another", predicts_next, draw_patching_strip,
+               "What of this prompt brings its answer back in another", draw_patching_strip,
                draw_patching_page, draw_patching_inspector},
-    ScreenInfo{Screen::why, "", "", "", always, nullptr, draw_why_page, draw_why_inspector},
+    ScreenInfo{Screen::circuits, "Circuits", "circuits screen", "What a head does by its weights alone",
+               nullptr, draw_circuits_page, draw_circuits_inspector},
+    ScreenInfo{Screen::why, "", "", "", nullptr, draw_why_page, draw_why_inspector},
 };
 
 const ScreenInfo& info_of(Screen screen) {
@@ -53,20 +43,11 @@ const ScreenInfo& info_of(Screen screen) {
 
 } // namespace
 
-Screen screen_of(const AppState& state) {
-    const Screen asked = state.view.attention.screen;
-    const bool shown = state.document->is_checkpoint() && state.shown.trace != nullptr &&
-                       state.shown.document->is_checkpoint() &&
-                       info_of(asked).has(*state.document->part()->model->model) &&
-                       (asked != Screen::why || state.view.attention.stack == checkpoint::Stack::own);
-    return shown ? asked : Screen::stages;
-}
-
-std::vector<Segment> screen_segments(const AppState& state) {
-    const Screen on = screen_of(state);
+std::vector<Segment> screen_segments(const Shown& shown, const ViewState& view) {
+    const Screen on = screen_of(shown, view);
     std::vector<Segment> segments;
     for (const ScreenInfo& info : screens)
-        if (*info.label != '\0' && info.has(*state.document->part()->model->model))
+        if (*info.label != '\0' && has_screen(*shown.document, info.screen))
             segments.push_back({.label = info.label,
                                 .action = ViewChange(AttentionChange(ShowScreen{info.screen})),
                                 .on = info.screen == (on == Screen::why ? Screen::stages : on),

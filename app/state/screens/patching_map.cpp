@@ -1,4 +1,4 @@
-#include "app/state/patching_map.h"
+#include "app/state/screens/patching_map.h"
 
 #include "core/base/error.h"
 #include "core/checkpoint/run/predictions.h"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/analysis/effects/ablation_sweep.h"
 #include "core/analysis/effects/logit_attribution.h"
 #include "core/analysis/effects/logit_lens.h"
 #include "core/checkpoint/model/text_model.h"
@@ -66,7 +67,8 @@ std::shared_ptr<const Effects> effects_of(const checkpoint::TextModel& model, co
                                           checkpoint::Stack stack, const Progress& cancel);
 /// `put` gets what there is after every head.
 EffectsSweep effects_sweep(const checkpoint::ModelRun& run, const Effects& effects,
-                           const std::function<void(const EffectsSweep&)>& put, Progress& progress);
+                           analysis::Ablation ablation, const std::function<void(const EffectsSweep&)>& put,
+                           Progress& progress);
 EffectsLens effects_lens(const checkpoint::TextModel& model, const checkpoint::ModelRun& run,
                          std::int64_t position, Progress& progress);
 

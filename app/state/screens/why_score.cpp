@@ -1,4 +1,4 @@
-#include "app/state/why_score.h"
+#include "app/state/screens/why_score.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,19 +1,17 @@
 #pragma once
 
 #include "app/draw/kit/controls.h"
-#include "app/views/state.h"
+#include "app/state/screens/screen.h"
 
 #include <vector>
 
 namespace headscope::app {
 
-// What the canvas of a checkpoint holds in place of its stages. A new screen is an enumerator, a row of the
-// table in screens.cpp and its drawing functions.
+// What the canvas of a checkpoint holds in place of its stages. A new screen is an enumerator, a case in
+// app/state/screens/screen.cpp, a row of the table in screens.cpp and its drawing functions.
 
-/// The screen that is shown: the one that the view asks for where the document has it, else the stages.
-Screen screen_of(const AppState& state);
 /// The switch of the toolbar: the screens that the document has.
-std::vector<Segment> screen_segments(const AppState& state);
+std::vector<Segment> screen_segments(const Shown& shown, const ViewState& view);
 
 // Of a screen that is not the stages. A screen without a strip of its own keeps that of the stages.
 bool has_strip(Screen screen);

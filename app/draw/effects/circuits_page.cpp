@@ -1,0 +1,272 @@
+#include "app/draw/effects/circuits.h"
+
+#include "app/draw/effects/signed_cells.h"
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/kit/sheet.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope::app {
+
+namespace {
+
+using analysis::Composition;
+using figure::Align;
+using figure::Font;
+
+constexpr float lists_top = 132, list_line = 22, graph_row = 64;
+
+std::string head_name(analysis::HeadPlace head) {
+    return "L" + std::to_string(head.layer) + " H" + std::to_string(head.head);
+}
+
+analysis::HeadPlace open_head(const DrawContext& context) {
+    return {context.view.attention.layer, context.view.head};
+}
+
+/// One list of tokens with bars. Returns its lower edge.
+float draw_list(Picture& picture, const DrawContext& context, const figure::Rect& area,
+                const std::string& title, const std::string& formula,
+                const std::vector<TokenCircuit::Entry>& entries, double limit) {
+    const Theme& theme = context.theme;
+    draw_text(picture, context, area.x, area.y + 14, title, Font::ui_semibold, 15, theme.ink);
+    draw_text(picture, context, area.x, area.y + 34, formula, Font::mono, 12, theme.muted);
+    float y = area.y + 46;
+    constexpr float number_room = 52, name_room = 92;
+    for (const TokenCircuit::Entry& entry : entries) {
+        const float baseline = figure::baseline_for(y + list_line / 2, 13);
+        draw_text(picture, context, area.x, baseline,
+                  fitted(context, entry.token, Font::ui, 13, name_room - 8), Font::ui, 13, theme.ink);
+        const float bar = std::max(area.w - number_room - name_room, 10.0F),
+                    length = static_cast<float>(std::abs(entry.value) / std::max(limit, 1e-12)) * bar;
+        picture.scene.add(figure::RectItem{.area = {area.x + name_room, y + 6, std::min(length, bar), 10},
+                                           .fill = sign_colour(theme, entry.value)});
+        draw_text(picture, context, area.right(), baseline, number(entry.value, 2), Font::mono, 12.5F,
+                  theme.text, Align::right);
+        y += list_line;
+    }
+    return y;
+}
+
+float draw_lists(Picture& picture, const DrawContext& context, const TokenCircuit& circuit) {
+    const float room = context.width - 2 * canvas_pad, gap = 32;
+    const float each = (room - 2 * gap) / 3;
+    const auto largest = [](const std::vector<TokenCircuit::Entry>& list) {
+        return list.empty() ? 0.0 : std::abs(list.front().value);
+    };
+    const double written = std::max(largest(circuit.promoted), largest(circuit.suppressed));
+    float bottom = 0;
+    const auto list = [&](int n, const std::string& title, const std::string& formula, const auto& entries,
+                          double limit) {
+        const figure::Rect area{canvas_pad + static_cast<float>(n) * (each + gap), lists_top, each, 0};
+        bottom = std::max(bottom, draw_list(picture, context, area, title, formula, entries, limit));
+    };
+    list(0, "Reads " + circuit.token + ", promotes", "e W_V W_O W_U", circuit.promoted, written);
+    list(1, "and suppresses", "the smallest of these", circuit.suppressed, written);
+    list(2, "A query " + circuit.token + " looks for", "e W_Q W_Kᵀ W_Eᵀ / √dk", circuit.looked_for,
+         largest(circuit.looked_for));
+    return bottom;
+}
+
+/// The heads as dots, layer above layer, joined where one writes what a later one reads.
+float draw_graph(Picture& picture, const DrawContext& context, const CircuitsView& view, float y) {
+    const Theme& theme = context.theme;
+    const HeadCircuits& heads = *view.heads;
+    const auto L = std::ssize(heads.copying), H = std::ssize(heads.copying.front());
+    const float left = canvas_pad + 36, right = context.width - canvas_pad;
+    draw_hairline(picture, context, canvas_pad, y, right - canvas_pad);
+    const float taken = draw_text(picture, context, canvas_pad, y + 30, "Heads that compose",
+                                  Font::ui_semibold, 17, theme.ink);
+    draw_text(picture, context, canvas_pad + taken + 14, y + 30,
+              "a line: the later head can read what the earlier one writes", Font::ui, 12.5F, theme.muted);
+    if (context.controls) {
+        const figure::Rect track{right - 150, y + 25, 110, 4};
+        draw_text(picture, context, track.x - 10, y + 30, "at least", Font::ui, 12.5F, theme.muted,
+                  Align::right);
+        draw_track(
+            picture, context, track,
+            {.track = track,
+             .label = "composition threshold",
+             .low = 0,
+             .high = 0.6F,
+             .value = view.asked.threshold,
+             .rest = 0.1F,
+             .action = [](float value) { return Action(ModelAction(AskCircuits{.threshold = value})); },
+             .tip = "Compositions below this are left out"},
+            theme.ink);
+        draw_text(picture, context, right, y + 30, number(static_cast<double>(view.asked.threshold), 2),
+                  Font::mono, 12.5F, theme.ink, Align::right);
+    }
+    const float top = y + 66,
+                row =
+                    std::min(graph_row, std::max((context.height - top - 30) / static_cast<float>(L), 30.0F));
+    const float pitch = (right - left) / static_cast<float>(H);
+    const auto place = [&](analysis::HeadPlace head) {
+        return figure::Point{left + pitch * (static_cast<float>(head.head) + 0.5F),
+                             top + row * static_cast<float>(head.layer)};
+    };
+    const analysis::HeadPlace open = open_head(context);
+    // Those of the open head last, over the others.
+    for (const bool own : {false, true})
+        for (const Composition& one : heads.compositions) {
+            if (one.largest() < static_cast<double>(view.asked.threshold) ||
+                (one.from == open || one.to == open) != own)
+                continue;
+            const figure::Point from = place(one.from), to = place(one.to);
+            const auto width = static_cast<float>(0.5 + 5 * one.largest());
+            picture.scene.add(figure::LineItem{from, to, own ? theme.ink : theme.line2, width});
+            if (!own)
+                continue;
+            const char letter = one.largest() == one.queries ? 'Q' : one.largest() == one.keys ? 'K' : 'V';
+            const figure::Point label{std::lerp(from.x, to.x, 0.35F), std::lerp(from.y, to.y, 0.35F)};
+            picture.scene.add(figure::RectItem{
+                .area = {label.x - 8, label.y - 9, 16, 17}, .fill = theme.canvas, .radius = 4});
+            draw_text(picture, context, label.x, label.y + 4, std::string(1, letter), Font::mono, 12,
+                      theme.ink, Align::center);
+        }
+    for (std::int64_t l = 0; l < L; ++l) {
+        draw_text(picture, context, left - 8, place({l, 0}).y + 4, "L" + std::to_string(l), Font::ui, 12,
+                  theme.muted, Align::right);
+        for (std::int64_t h = 0; h < H; ++h) {
+            const figure::Point at = place({l, h});
+            const bool on = open == analysis::HeadPlace{l, h};
+            const double copies = heads.copying[static_cast<std::size_t>(l)][static_cast<std::size_t>(h)];
+            const float half = std::clamp(pitch / 2 - 3, 4.0F, 22.0F), tall = half < 12 ? half : 11.0F;
+            const figure::Color fill = signed_colour(theme, copies, 1);
+            const figure::Rect area{at.x - half, at.y - tall, 2 * half, 2 * tall};
+            picture.scene.add(figure::RectItem{.area = area,
+                                               .fill = fill,
+                                               .stroke = on ? theme.ink : theme.line2,
+                                               .stroke_width = on ? 2.5F : 1.0F,
+                                               .radius = 5});
+            if (half >= 14)
+                draw_text(picture, context, at.x, figure::baseline_for(at.y, 12), "H" + std::to_string(h),
+                          on ? Font::ui_semibold : Font::ui, 12, text_on(fill), Align::center);
+            if (context.controls)
+                picture.hotspots.push_back(
+                    {area, "circuit " + std::to_string(l) + "." + std::to_string(h),
+                     ViewChange(AttentionChange(OpenHead{l, h})),
+                     head_name({l, h}) + " copies " + signed_number(copies, 2) + " (−1 to 1)"});
+        }
+    }
+    const float bottom = top + row * static_cast<float>(L - 1) + 26;
+    draw_ramp(picture, theme.diverging, left, bottom + 6, 110);
+    draw_text(picture, context, left + 122, bottom + 15,
+              "−1 to 1: how much a head copies what it reads. Q, K, V: what reads it most", Font::ui, 12.5F,
+              theme.muted);
+    return bottom + 30;
+}
+
+void draw_token_field(Picture& picture, const DrawContext& context, const CircuitsView& view) {
+    if (!context.controls)
+        return;
+    const float right = context.width - canvas_pad;
+    constexpr float width = 118, top = 84;
+    std::string word = view.token->token;
+    constexpr std::string_view blank = "·";
+    if (word.starts_with(blank) && word.size() > blank.size())
+        word.erase(0, blank.size());
+    picture.fields.push_back(
+        {.area = {right - width, top, width, 28},
+         .label = "circuit token",
+         .text = word,
+         .action = [](const std::string& typed) { return Action(ModelAction(AskCircuits{.word = typed})); },
+         .tip = "The token that the head reads; empty: the one that is looked at"});
+    draw_text(picture, context, right - width - 8, figure::baseline_for(top + 14, 12.5F), "token", Font::ui,
+              12.5F, context.theme.muted, Align::right);
+    const std::string label = view.asked.through_mlp ? "Through the first MLP" : "Word alone";
+    const float wide = context.measure(label, Font::ui_medium, 12.5F) + 16;
+    draw_text_button(picture, context, right - width - 60 - wide, top, label, view.asked.through_mlp,
+                     ModelAction(AskCircuits{.through_mlp = !view.asked.through_mlp}),
+                     "e is the token's row of the word table, or what the first MLP makes of it, which is "
+                     "closer to what later "
+                     "layers read");
+}
+
+} // namespace
+
+Picture draw_circuits_page(const DrawContext& context) {
+    Picture picture;
+    picture.scene.width = context.width;
+    picture.scene.height = context.height;
+    const CircuitsView* const view = context.shown.circuits.get();
+    draw_page_head(picture, context, "What the weights of " + head_name(open_head(context)) + " do",
+                   "e W_V W_O W_U and e W_Q W_Kᵀ W_Eᵀ, without norms, biases and rotation");
+    if (view == nullptr || view->token == nullptr) {
+        draw_paragraph(picture, context, canvas_pad, 130, context.width - 2 * canvas_pad,
+                       view != nullptr && !view->error.empty() ? view->error
+                                                               : "The circuits are being worked out.",
+                       Font::ui, 13.5F, 20, context.theme.muted);
+        return picture;
+    }
+    draw_token_field(picture, context, *view);
+    float y = draw_lists(picture, context, *view->token) + 16;
+    if (view->heads != nullptr && !view->heads->copying.empty())
+        y = draw_graph(picture, context, *view, y);
+    picture.scene.height = std::max(context.height, y + 16);
+    return picture;
+}
+
+Picture draw_circuits_inspector(const DrawContext& context) {
+    Sheet sheet(context);
+    const Theme& theme = context.theme;
+    const CircuitsView* const view = context.shown.circuits.get();
+    const analysis::HeadPlace open = open_head(context);
+    sheet.y = 18;
+    if (view == nullptr || view->heads == nullptr || open.layer >= std::ssize(view->heads->copying) ||
+        open.head >= std::ssize(view->heads->copying.front())) {
+        sheet.paragraph("The circuits of all heads are being worked out.", theme.muted);
+        return sheet.finish();
+    }
+    const double copies =
+        view->heads->copying[static_cast<std::size_t>(open.layer)][static_cast<std::size_t>(open.head)];
+    sheet.put(sheet.left, "copying[" + std::to_string(open.layer) + "][" + std::to_string(open.head) + "]",
+              sheet.width(), Font::mono, 14, theme.ink);
+    const float taken = draw_text(sheet.picture, context, sheet.left, 84, signed_number(copies, 2),
+                                  Font::ui_semibold, 34, theme.ink);
+    sheet.y = 68;
+    sheet.put(sheet.left + taken + 12,
+              copies > 0.3    ? "it copies"
+              : copies < -0.3 ? "it holds back"
+                              : "neither",
+              sheet.width() - taken - 12, Font::ui, 12.5F, theme.muted);
+    sheet.y = 98;
+    sheet.paragraph(
+        "Re Σλ ÷ Σ|λ| over the eigenvalues of W_E W_V W_O W_U: 1 writes what it reads, −1 writes against it.",
+        theme.muted);
+    const auto list = [&](const std::string& title, bool from) {
+        std::vector<Composition> own;
+        std::ranges::copy_if(view->heads->compositions, std::back_inserter(own),
+                             [&](const Composition& one) { return (from ? one.from : one.to) == open; });
+        std::ranges::stable_sort(own, std::ranges::greater{},
+                                 [](const Composition& one) { return one.largest(); });
+        constexpr std::size_t listed = 7;
+        own.resize(std::min(own.size(), listed));
+        if (own.empty())
+            return;
+        sheet.section(title, "Q     K     V");
+        for (const Composition& one : own) {
+            const analysis::HeadPlace other = from ? one.to : one.from;
+            if (context.controls)
+                sheet.picture.hotspots.push_back(
+                    {{sheet.left - 6, sheet.y, sheet.width() + 12, Sheet::row_height},
+                     title + " " + std::to_string(other.layer) + "." + std::to_string(other.head),
+                     ViewChange(AttentionChange(OpenHead{other.layer, other.head})),
+                     "Look at this head"});
+            sheet.row(head_name(other),
+                      number(one.queries, 2) + "  " + number(one.keys, 2) + "  " + number(one.values, 2));
+        }
+    };
+    list("Writes for", true);
+    list("Reads from", false);
+    sheet.section("How it is measured");
+    sheet.paragraph("|OV_a M_b| ÷ (|OV_a| |M_b|) with M = W_Q W_Kᵀ, its transpose, or W_V W_O. Norms and "
+                    "rotation between the two "
+                    "are left out.",
+                    theme.muted);
+    return sheet.finish();
+}
+
+} // namespace headscope::app

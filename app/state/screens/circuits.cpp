@@ -1,0 +1,38 @@
+#include "app/state/screens/circuits.h"
+
+#include "core/analysis/heads/copying.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace headscope::app {
+
+TokenCircuit token_circuit(const checkpoint::TextModel& model, const checkpoint::ModelRun& run,
+                           analysis::HeadPlace head, std::int64_t token, bool through_mlp,
+                           const Progress& cancel) {
+    constexpr std::size_t listed = 10;
+    const std::int64_t n = attention_number(run.model().architecture(), {checkpoint::Stack::own, head.layer});
+    const analysis::VocabularyCircuit circuit = analysis::vocabulary_circuit(
+        run.model(), run.edits(), n, head.head, token,
+        through_mlp ? analysis::TokenVector::first_mlp : analysis::TokenVector::embedding, listed, cancel);
+    const auto labelled = [&](const std::vector<analysis::CircuitToken>& tokens) {
+        std::vector<TokenCircuit::Entry> entries;
+        std::ranges::transform(tokens, std::back_inserter(entries), [&](const analysis::CircuitToken& one) {
+            return TokenCircuit::Entry{label_of(model, one.id), one.value};
+        });
+        return entries;
+    };
+    return {head, label_of(model, token), labelled(circuit.promoted), labelled(circuit.suppressed),
+            labelled(circuit.looked_for)};
+}
+
+HeadCircuits head_circuits(const checkpoint::ModelRun& run, Progress& progress) {
+    std::vector<std::int64_t> layers(static_cast<std::size_t>(run.model().architecture().layers));
+    std::iota(layers.begin(), layers.end(), std::int64_t{0});
+    HeadCircuits out;
+    out.compositions = analysis::compositions(run.model(), run.edits(), progress);
+    out.copying = analysis::ov_copying(run.model(), run.edits(), layers, progress);
+    return out;
+}
+
+} // namespace headscope::app

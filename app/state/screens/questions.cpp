@@ -1,0 +1,84 @@
+#include "app/state/screens/questions.h"
+
+#include "core/base/error.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace headscope::app {
+
+namespace {
+
+using nlohmann::json;
+
+json of(const std::optional<std::int64_t>& number) {
+    return number ? json(*number) : json();
+}
+
+/// A number in [0, end), or none.
+std::optional<std::int64_t> read(const json& from, const char* name, std::int64_t end) {
+    const json& value = from.at(name);
+    if (value.is_null())
+        return std::nullopt;
+    const auto number = value.get<std::int64_t>();
+    if (number < 0 || number >= end)
+        fail_input("the questions of this patch name " + std::string(name) + " " + std::to_string(number) +
+                   ", which this checkpoint does not have");
+    return number;
+}
+
+} // namespace
+
+std::string questions_text(const ModelState& model) {
+    if (!model.position && model.effects == EffectsQuestion{} && model.patching == PatchingQuestion{} &&
+        model.circuits == CircuitsQuestion{})
+        return {};
+    return json{{"position", of(model.position)},
+                {"effects",
+                 {{"token", of(model.effects.token)},
+                  {"against", of(model.effects.against)},
+                  {"from_mean", model.effects.from_mean}}},
+                {"patching",
+                 {{"corrupted", model.patching.corrupted},
+                  {"what", analysis::info_of(model.patching.kind).id},
+                  {"paths", model.patching.paths}}},
+                {"circuits",
+                 {{"token", of(model.circuits.token)},
+                  {"through_mlp", model.circuits.through_mlp},
+                  {"threshold", model.circuits.threshold}}}}
+        .dump();
+}
+
+void take_questions(ModelState& model, const std::string& text, std::int64_t vocab) {
+    if (text.empty())
+        return;
+    try {
+        const json all = json::parse(text);
+        constexpr std::int64_t most_positions = std::int64_t{1} << 40U;
+        const json &effects = all.at("effects"), &patching = all.at("patching"),
+                   &circuits = all.at("circuits");
+        const auto what = patching.at("what").get<std::string>();
+        const auto kind = std::ranges::find(analysis::patch_kinds(), what, &analysis::PatchKindInfo::id);
+        if (kind == analysis::patch_kinds().end())
+            fail_input("the questions of this patch ask for \"" + what +
+                       "\", which is nothing that is patched");
+        const EffectsQuestion of_effects{.token = read(effects, "token", vocab),
+                                         .against = read(effects, "against", vocab),
+                                         .from_mean = effects.at("from_mean").get<bool>()};
+        PatchingQuestion of_patching{.corrupted = patching.at("corrupted").get<std::string>(),
+                                     .kind = kind->kind,
+                                     .paths = patching.at("paths").get<bool>()};
+        const CircuitsQuestion of_circuits{.token = read(circuits, "token", vocab),
+                                           .through_mlp = circuits.at("through_mlp").get<bool>(),
+                                           .threshold =
+                                               std::clamp(circuits.at("threshold").get<float>(), 0.0F, 1.0F)};
+        model.position = read(all, "position", most_positions); // clamped to the text where it is used
+        model.effects = of_effects;
+        model.patching = std::move(of_patching);
+        model.circuits = of_circuits;
+    } catch (const json::exception&) {
+        fail_input("the questions of this patch are damaged; save the patch again");
+    }
+}
+
+} // namespace headscope::app

@@ -1,0 +1,118 @@
+#include "app/state/screens/screen.h"
+
+#include "app/state/model_document.h"
+#include "core/base/error.h"
+#include "core/format/number_text.h"
+
+#include <algorithm>
+
+namespace headscope::app {
+
+namespace {
+
+using Table = std::vector<std::vector<std::string>>;
+
+std::string text_of(double number) {
+    std::string text;
+    format::append_number(text, static_cast<float>(number));
+    return text;
+}
+
+Table table_of(const Effects& effects, const EffectsSweep* sweep) {
+    Table table{{"writer", "logit"}};
+    if (sweep == nullptr) {
+        for (const analysis::LogitPart& part : effects.attribution.parts)
+            table.push_back({part.writer.name(), text_of(part.value)});
+        table.push_back({"sum", text_of(effects.attribution.logit)});
+        return table;
+    }
+    table = {{"head", "lost", "kl"}};
+    for (std::size_t l = 0; l < sweep->heads.size(); ++l)
+        for (std::size_t h = 0; h < sweep->heads[l].size(); ++h)
+            if (const auto& cell = sweep->heads[l][h])
+                table.push_back(
+                    {effects.heads[l][h]->writer.name(), text_of(cell->lost), text_of(cell->divergence)});
+    return table;
+}
+
+Table table_of(const PatchingPair& pair, const PatchingMap& map) {
+    const bool heads = map.asked.paths || analysis::info_of(map.asked.kind).by_head;
+    Table table{{"layer"}};
+    for (std::size_t n = 0; n < map.cells.front().size(); ++n)
+        table.front().push_back(heads ? "H" + std::to_string(n) : pair.clean_tokens[n]);
+    for (std::size_t l = 0; l < map.cells.size(); ++l) {
+        std::vector<std::string>& row = table.emplace_back();
+        row.push_back(std::to_string(l));
+        for (const auto& share : map.cells[l])
+            row.push_back(share ? text_of(static_cast<double>(*share)) : "");
+    }
+    return table;
+}
+
+Table table_of(const WhyScore& why) {
+    Table table{{"query \\ key"}};
+    for (const WhyScore::Group& group : why.groups)
+        table.front().push_back(group.name);
+    table.front().emplace_back("sum");
+    for (std::size_t q = 0; q < why.groups.size(); ++q) {
+        std::vector<std::string>& row = table.emplace_back();
+        row.push_back(why.groups[q].name);
+        for (std::size_t k = 0; k < why.groups.size(); ++k)
+            row.push_back(text_of(why.at(q, k)));
+        row.push_back(text_of(why.rows[q]));
+    }
+    return table;
+}
+
+Table table_of(const TokenCircuit& circuit) {
+    Table table{{"promotes", "", "suppresses", "", "looks for", ""}};
+    for (std::size_t n = 0; n < circuit.promoted.size(); ++n) {
+        std::vector<std::string>& row = table.emplace_back();
+        for (const auto* const list : {&circuit.promoted, &circuit.suppressed, &circuit.looked_for}) {
+            row.push_back((*list)[n].token);
+            row.push_back(text_of((*list)[n].value));
+        }
+    }
+    return table;
+}
+
+} // namespace
+
+bool has_screen(const Document& document, Screen screen) {
+    if (!document.is_checkpoint())
+        return screen == Screen::stages;
+    const checkpoint::Model& model = *document.part()->model->model;
+    switch (screen) {
+    case Screen::stages:
+    case Screen::why:
+        return true;
+    case Screen::effects:
+    case Screen::circuits:
+        return model.has_head();
+    case Screen::patching:
+        return model.has_head() && model.architecture().causal && model.encoder() == nullptr;
+    }
+    return false;
+}
+
+Screen screen_of(const Shown& shown, const ViewState& view) {
+    const Screen asked = view.attention.screen;
+    const bool has = shown.trace != nullptr && has_screen(*shown.document, asked) &&
+                     (asked != Screen::why || view.attention.stack == checkpoint::Stack::own);
+    return has ? asked : Screen::stages;
+}
+
+Table screen_table(const Shown& shown, Screen screen) {
+    if (screen == Screen::effects && shown.effects != nullptr)
+        return table_of(*shown.effects, shown.sweep.get());
+    if (screen == Screen::patching && shown.patching != nullptr && shown.patching->pair != nullptr &&
+        shown.patching->map != nullptr)
+        return table_of(*shown.patching->pair, *shown.patching->map);
+    if (screen == Screen::why && shown.why != nullptr)
+        return table_of(*shown.why);
+    if (screen == Screen::circuits && shown.circuits != nullptr && shown.circuits->token != nullptr)
+        return table_of(*shown.circuits->token);
+    fail_input("The numbers of this page are not known yet; try again in a moment.");
+}
+
+} // namespace headscope::app
