@@ -15,7 +15,8 @@ void CheckpointSession::ask_circuits(const AskCircuits& asked) {
             question.token = typed_token(*state().document->part()->model, *asked.word);
     }
     question.through_mlp = asked.through_mlp.value_or(question.through_mlp);
-    question.threshold = std::clamp(asked.threshold.value_or(question.threshold), 0.0F, 1.0F);
+    if (asked.threshold)
+        question.threshold = std::clamp(*asked.threshold, 0.0F, 1.0F);
 }
 
 void CheckpointSession::follow_circuits() {

@@ -100,7 +100,7 @@ std::vector<ActionInfo> weight_actions() {
         {"encoder heads", "Heads of the encoder", "How the source reads itself", {alt('E')}, has_stacks, stack(checkpoint::Stack::encoder), {}, "heads of the encoder, of the decoder itself, of its cross-attention"},
         {"decoder heads", "Heads of the decoder’s self-attention", "How the target reads what stands before", {alt('D')}, has_stacks, stack(checkpoint::Stack::own), {}, ""},
         {"cross heads", "Heads of the cross-attention", "How the target reads the source", {alt('X')}, has_stacks, stack(checkpoint::Stack::cross), {}, ""},
-        {"stages screen", "Stages", "Shows the walk through the numbers of the checkpoint", {ctrl(digit(1))}, has_screens, look(AttentionChange(ShowScreen{Screen::stages})), {}, "stages of a checkpoint, effects of its heads"},
+        {"stages screen", "Stages", "Shows the walk through the numbers of the checkpoint", {ctrl(digit(1))}, has_screens, look(AttentionChange(ShowScreen{Screen::stages})), {}, "stages, effects, patching, circuits of a checkpoint"},
         {"effects screen", "Effects", "Shows what every head does to the prediction", {ctrl(digit(2))}, has_screens, look(AttentionChange(ShowScreen{Screen::effects})), {}, ""},
         {"patching screen", "Patching", "Shows what of this prompt brings its answer back in another", {ctrl(digit(3))}, has_screens, look(AttentionChange(ShowScreen{Screen::patching})), {}, ""},
         {"circuits screen", "Circuits", "Shows what a head does by its weights alone", {ctrl(digit(4))}, has_screens, look(AttentionChange(ShowScreen{Screen::circuits})), {}, ""},

@@ -91,17 +91,17 @@ float draw_graph(Picture& picture, const DrawContext& context, const CircuitsVie
              .label = "composition threshold",
              .low = 0,
              .high = 0.6F,
-             .value = view.asked.threshold,
-             .rest = 0.1F,
+             .value = view.threshold(),
+             .rest = heads.usual_threshold,
              .action = [](float value) { return Action(ModelAction(AskCircuits{.threshold = value})); },
              .tip = "Compositions below this are left out"},
             theme.ink);
-        draw_text(picture, context, right, y + 30, number(static_cast<double>(view.asked.threshold), 2),
+        draw_text(picture, context, right, y + 30, number(static_cast<double>(view.threshold()), 2),
                   Font::mono, 12.5F, theme.ink, Align::right);
     }
     const float top = y + 66,
                 row =
-                    std::min(graph_row, std::max((context.height - top - 30) / static_cast<float>(L), 30.0F));
+                    std::min(graph_row, std::max((context.height - top - 30) / static_cast<float>(L), 46.0F));
     const float pitch = (right - left) / static_cast<float>(H);
     const auto place = [&](analysis::HeadPlace head) {
         return figure::Point{left + pitch * (static_cast<float>(head.head) + 0.5F),
@@ -111,7 +111,7 @@ float draw_graph(Picture& picture, const DrawContext& context, const CircuitsVie
     // Those of the open head last, over the others.
     for (const bool own : {false, true})
         for (const Composition& one : heads.compositions) {
-            if (one.largest() < static_cast<double>(view.asked.threshold) ||
+            if (one.largest() < static_cast<double>(view.threshold()) ||
                 (one.from == open || one.to == open) != own)
                 continue;
             const figure::Point from = place(one.from), to = place(one.to);

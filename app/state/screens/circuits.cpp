@@ -3,6 +3,7 @@
 #include "core/analysis/heads/copying.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace headscope::app {
@@ -32,6 +33,14 @@ HeadCircuits head_circuits(const checkpoint::ModelRun& run, Progress& progress) 
     HeadCircuits out;
     out.compositions = analysis::compositions(run.model(), run.edits(), progress);
     out.copying = analysis::ov_copying(run.model(), run.edits(), layers, progress);
+    constexpr std::size_t lines = 24;
+    std::vector<double> sizes;
+    std::ranges::transform(out.compositions, std::back_inserter(sizes),
+                           [](const analysis::Composition& one) { return one.largest(); });
+    std::ranges::sort(sizes, std::ranges::greater());
+    if (!sizes.empty())
+        out.usual_threshold =
+            static_cast<float>(std::floor(100 * sizes[std::min(lines, sizes.size()) - 1]) / 100);
     return out;
 }
 

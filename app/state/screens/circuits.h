@@ -17,7 +17,7 @@ namespace headscope::app {
 struct CircuitsQuestion {
     std::optional<std::int64_t> token; ///< none: the one at the position that is looked at
     bool through_mlp = false;          ///< see analysis::TokenVector
-    float threshold = 0.1F;            ///< of compositions that are drawn, in [0, 1]
+    std::optional<float> threshold;    ///< of compositions that are drawn, in [0, 1]; none: see HeadCircuits
     bool operator==(const CircuitsQuestion&) const = default;
 };
 
@@ -36,6 +36,7 @@ struct TokenCircuit {
 struct HeadCircuits {
     std::vector<analysis::Composition> compositions;
     std::vector<std::vector<double>> copying; ///< (L, H), see analysis::ov_copying
+    float usual_threshold = 0;                ///< leaves as many compositions as can be told apart
 };
 
 /// Of a run's model with the run's edits. For a worker. Throws what vocabulary_circuit, compositions and
@@ -51,6 +52,9 @@ struct CircuitsView {
     std::shared_ptr<const TokenCircuit> token; ///< null: not known yet
     std::shared_ptr<const HeadCircuits> heads; ///< likewise
     std::string error;                         ///< one sentence; empty when all is well
+
+    /// Needs `heads`.
+    float threshold() const { return asked.threshold.value_or(heads->usual_threshold); }
 };
 
 } // namespace headscope::app

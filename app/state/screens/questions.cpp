@@ -45,7 +45,7 @@ std::string questions_text(const ModelState& model) {
                 {"circuits",
                  {{"token", of(model.circuits.token)},
                   {"through_mlp", model.circuits.through_mlp},
-                  {"threshold", model.circuits.threshold}}}}
+                  {"threshold", model.circuits.threshold ? json(*model.circuits.threshold) : json()}}}}
         .dump();
 }
 
@@ -68,10 +68,11 @@ void take_questions(ModelState& model, const std::string& text, std::int64_t voc
         PatchingQuestion of_patching{.corrupted = patching.at("corrupted").get<std::string>(),
                                      .kind = kind->kind,
                                      .paths = patching.at("paths").get<bool>()};
-        const CircuitsQuestion of_circuits{.token = read(circuits, "token", vocab),
-                                           .through_mlp = circuits.at("through_mlp").get<bool>(),
-                                           .threshold =
-                                               std::clamp(circuits.at("threshold").get<float>(), 0.0F, 1.0F)};
+        CircuitsQuestion of_circuits{.token = read(circuits, "token", vocab),
+                                     .through_mlp = circuits.at("through_mlp").get<bool>(),
+                                     .threshold = {}};
+        if (const json& threshold = circuits.at("threshold"); !threshold.is_null())
+            of_circuits.threshold = std::clamp(threshold.get<float>(), 0.0F, 1.0F);
         model.position = read(all, "position", most_positions); // clamped to the text where it is used
         model.effects = of_effects;
         model.patching = std::move(of_patching);

@@ -44,6 +44,20 @@ auto values_of_head(const Tensor& values, const Dims& dims, std::int64_t head) {
         .middleCols(dims.kv_head(head) * dims.dv, dims.dv);
 }
 
+/// The value that a head reads at one query, (dv), from the mixture of what its keys are made of: no value of
+/// the whole text is computed. Not for values that are cut to a limit.
+Eigen::RowVectorXf value_of_mixture(const Problem& problem, const Tensor& read, const RowVector& weights,
+                                    std::int64_t head) {
+    const Dims& d = problem.dims;
+    const std::int64_t first = d.kv_head(head) * d.dv;
+    const Tensor& W_V = *problem.weights.W_V;
+    const Eigen::RowVectorXf mixture = weights * Rows(read.data(), read.shape()[1], d.Dkv);
+    Eigen::RowVectorXf value = mixture * Rows(W_V.data(), d.Dkv, W_V.shape()[1]).middleCols(first, d.dv);
+    if (const TensorPtr& b_V = problem.weights.b_V)
+        value += weights.sum() * RowVector(b_V->data() + first, d.dv);
+    return value;
+}
+
 auto rows_of_output_weights(const Problem& problem, std::int64_t head) {
     const Tensor& W_O = *problem.weights.W_O;
     return Rows(W_O.data(), W_O.shape()[0], W_O.shape()[1])
@@ -111,8 +125,11 @@ public:
 
     TensorPtr step(std::int64_t n) {
         seen_.clear();
-        const checkpoint::AttentionPlace place = attention_place(model().architecture(), n);
+        const checkpoint::Architecture& a = model().architecture();
+        const checkpoint::AttentionPlace place = attention_place(a, n);
         const Problem whole = to_.run_.problem(n);
+        if (!a.norms.after_sum && n + 1 < attention_count(a))
+            return step_to(n, place, whole);
         const auto x = std::make_shared<const Tensor>(Shape{1, 1, model().architecture().D},
                                                       row_of(*to_.run_.stream(n), to_.position_));
         const TensorPtr left = pass_.step(
@@ -129,22 +146,52 @@ private:
         return found == seen_.end() ? nullptr : &found->second;
     }
 
+    /// The same where the next stream is known: what the MLP added is what the stream gained beside the
+    /// attention, so that the MLP need not run.
+    TensorPtr step_to(std::int64_t n, checkpoint::AttentionPlace place, const Problem& whole) {
+        const checkpoint::Architecture& a = model().architecture();
+        const TensorPtr output =
+            attend(place, with_edits(whole, checkpoint::edits_of(to_.run_.edits(), n)), whole);
+        Tensor added(Shape{1, a.D}, output->values());
+        if (a.norms.after_branch) {
+            const checkpoint::WeightSet weights =
+                with_edits(model().layer(n), checkpoint::edits_of(to_.run_.edits(), n));
+            FrozenNorm(output->values(), a.norm, weights[WeightId::norm1_after_weight], a.norm_eps)
+                .apply(added);
+            seen_.insert_or_assign(TensorId::attn_raw, copy_of(*output));
+        }
+        const auto before = row_of(*to_.run_.stream(n), to_.position_),
+                   after = row_of(*to_.run_.stream(n + 1), to_.position_);
+        Tensor mlp(Shape{1, a.D}, after);
+        for (std::size_t d = 0; d < before.size(); ++d)
+            mlp.data()[d] -= before[d] + added.data()[d];
+        // Behind a decoder's own attention comes its cross-attention.
+        if (a.encoder == nullptr || place.stack == Stack::cross)
+            seen_.insert_or_assign(TensorId::mlp_out, std::move(mlp));
+        finish(n, place);
+        return std::make_shared<const Tensor>(Shape{1, 1, a.D}, after);
+    }
+
     /// What the heads add to the stream, before a norm of the branch: b_O in the last row.
     TensorPtr attend(checkpoint::AttentionPlace place, Problem problem, const Problem& whole) {
         const Dims& d = problem.dims;
         Heads heads{.problem = std::move(problem),
                     .weights = to_.run_.weights(attention_number(model().architecture(), place)),
                     .values = nullptr};
-        heads.values = values_of(heads.problem, whole.cross() ? *whole.x_kv : *whole.x, cpu_, cancel_);
+        const Tensor& read = whole.cross() ? *whole.x_kv : *whole.x;
+        const bool mixed_first = !sources_ && heads.problem.qkv_limit == 0.0F;
+        if (!mixed_first)
+            heads.values = values_of(heads.problem, read, cpu_, cancel_);
         const TensorPtr& b_O = heads.problem.weights.b_O;
         Tensor rows(Shape{d.H + (b_O == nullptr ? 0 : 1), d.D});
         Eigen::Map<RowMajor> all(rows.data(), rows.shape()[0], d.D);
         std::vector<Writer> writers;
         for (std::int64_t h = 0; h < d.H; ++h) {
-            all.row(h) = heads.problem.gain(h) *
-                         (weights_of(*heads.weights, h, to_.position_) *
-                          values_of_head(*heads.values, heads.problem.dims, h)) *
-                         rows_of_output_weights(heads.problem, h);
+            const RowVector weights = weights_of(*heads.weights, h, to_.position_);
+            const Eigen::RowVectorXf value =
+                mixed_first ? value_of_mixture(heads.problem, read, weights, h)
+                            : weights * values_of_head(*heads.values, heads.problem.dims, h);
+            all.row(h) = heads.problem.gain(h) * value * rows_of_output_weights(heads.problem, h);
             writers.push_back({Kind::head, place.stack, place.layer, h});
         }
         if (b_O != nullptr) {

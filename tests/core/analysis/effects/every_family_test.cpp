@@ -42,7 +42,8 @@ void for_every_model(const Check& check) {
 
 TEST_CASE("the parts of a logit add up to the logit, in every family", "[attribution]") {
     for_every_model([](const checkpoint::ModelRun& run) {
-        const Tensor& logits = *run.logits();
+        const TensorPtr kept = run.logits();
+        const Tensor& logits = *kept;
         const auto logit = [&](std::int64_t position, std::int64_t id) {
             return static_cast<double>(logits.at(0, position, id));
         };
