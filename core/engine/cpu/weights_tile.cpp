@@ -1,10 +1,8 @@
 #include "core/engine/cpu/weights_tile.h"
 
 #include "core/base/error.h"
-#include "core/engine/cpu/blocks.h"
+#include "core/engine/cpu/head_scores.h"
 
-#include <algorithm>
-#include <cmath>
 #include <vector>
 
 namespace headscope::cpu {
@@ -30,63 +28,21 @@ void check(const Problem& problem, const Trace& trace, const WeightsTile& tile) 
                    " and sums of the softmax; run it with them and without weights");
 }
 
-/// `count` rows of a head from `first` on, in q or k (B, T, heads * dk) or split by head.
-Block rows_of(const Problem& problem, const Trace& trace, bool keys, std::int64_t b, std::int64_t head,
-              std::int64_t first, std::int64_t count) {
-    const std::int64_t dk = trace.dims.dk;
-    if (!heads_are_columns(problem.parts())) {
-        const Tensor& split = *trace.stage(keys ? TensorId::k_heads : TensorId::q_heads);
-        return {split.data() + split.offset(b, head, first, 0), dk, count, dk};
-    }
-    const Tensor& joined = *trace.stage(keys ? TensorId::k : TensorId::q);
-    return {joined.data() + joined.offset(b, first, head * dk), joined.shape()[2], count, dk};
-}
-
 } // namespace
 
 Tensor weights_tile(const Problem& problem, const Trace& trace, const WeightsTile& tile) {
     check(problem, trace, tile);
     const Kernels& kernels = best_kernels();
-    const Dims& d = trace.dims;
-    const Block Q = rows_of(problem, trace, false, tile.b, tile.h, tile.row, tile.rows);
-    const Block K = rows_of(problem, trace, true, tile.b, d.kv_head(tile.h), tile.col, tile.cols);
-    std::vector<float> panels(static_cast<std::size_t>(whole_panels(kernels, tile.cols) * d.dk));
-    pack_transposed_panels(kernels, K, panels.data());
+    Block keys = key_rows(problem, trace, tile.b, trace.dims.kv_head(tile.h));
+    keys.data += tile.col * keys.stride;
+    keys.rows = tile.cols;
+    const HeadScores scores(kernels, problem, tile.b, tile.h, query_rows(problem, trace, tile.b, tile.h),
+                            keys, tile.col);
+    std::vector<RowSoftmax> softmax;
+    for (std::int64_t i = tile.row; i < tile.row + tile.rows; ++i)
+        softmax.push_back({trace.softmax->at(tile.b, tile.h, i, 0), trace.softmax->at(tile.b, tile.h, i, 1)});
     Tensor weights(Shape{tile.rows, tile.cols});
-    kernels.multiply({.A = Q.data,
-                      .A_stride = Q.stride,
-                      .B = panels.data(),
-                      .B_stride = kernels.panel,
-                      .panel_stride = kernels.panel * d.dk,
-                      .C = weights.data(),
-                      .C_stride = tile.cols,
-                      .rows = tile.rows,
-                      .depth = d.dk,
-                      .cols = tile.cols,
-                      .factor = score_factor(d, problem.temperature)});
-    if (problem.score_cap != 0.0F)
-        cap_scores(weights.values(), problem.score_cap);
-    const MaskRows masks(problem.mask, d);
-    const std::int64_t end = tile.col + tile.cols;
-    for (std::int64_t r = 0; r < tile.rows; ++r) {
-        const std::int64_t i = tile.row + r;
-        const float largest = trace.softmax->at(tile.b, tile.h, i, 0);
-        const float factor = trace.softmax->at(tile.b, tile.h, i, 1);
-        const MaskRow mask = masks.row(tile.b, tile.h, i);
-        float* const w = weights.data() + r * tile.cols;
-        const std::int64_t from = std::clamp(mask.begin, tile.col, end) - tile.col;
-        const std::int64_t to = std::clamp(mask.end, tile.col + from, end) - tile.col;
-        for (std::int64_t c = from; c < to && mask.add != nullptr; ++c)
-            w[c] += mask.add[tile.col + c];
-        if (factor != 0)
-            kernels.exponentials(w + from, to - from, largest);
-        for (std::int64_t c = from; c < to; ++c)
-            w[c] = factor == 0 || (mask.allowed != nullptr && mask.allowed[tile.col + c] == 0)
-                       ? 0.0F
-                       : w[c] * factor;
-        std::fill(w, w + from, 0.0F);
-        std::fill(w + to, w + tile.cols, 0.0F);
-    }
+    scores.weights({tile.row, tile.rows, tile.col, tile.cols}, softmax.data(), weights.data(), tile.cols);
     return weights;
 }
 

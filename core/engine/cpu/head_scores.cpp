@@ -1,0 +1,108 @@
+#include "core/engine/cpu/head_scores.h"
+
+#include "core/base/error.h"
+#include "core/engine/range_fault.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace headscope::cpu {
+
+namespace {
+
+Block head_rows(const Problem& problem, const Trace& trace, TensorId columns, TensorId split, std::int64_t b,
+                std::int64_t head) {
+    const std::int64_t dk = trace.dims.dk;
+    if (!heads_are_columns(problem.parts())) {
+        const Tensor& heads = *trace.stage(split);
+        return {heads.data() + heads.offset(b, head, 0, 0), dk, heads.shape()[2], dk};
+    }
+    const Tensor& joined = *trace.stage(columns);
+    return {joined.data() + joined.offset(b, 0, head * dk), joined.shape()[2], joined.shape()[1], dk};
+}
+
+} // namespace
+
+Block query_rows(const Problem& problem, const Trace& trace, std::int64_t b, std::int64_t h) {
+    return head_rows(problem, trace, TensorId::q, TensorId::q_heads, b, h);
+}
+
+Block key_rows(const Problem& problem, const Trace& trace, std::int64_t b, std::int64_t g) {
+    return head_rows(problem, trace, TensorId::k, TensorId::k_heads, b, g);
+}
+
+HeadScores::HeadScores(const Kernels& kernels, const Problem& problem, std::int64_t b, std::int64_t h,
+                       const Block& queries, const Block& keys, std::int64_t first_key)
+    : kernels_(kernels), problem_(problem), b_(b), h_(h), queries_(queries), first_key_(first_key),
+      factor_(score_factor(problem.dims, problem.temperature)), masks_(problem.mask, problem.dims),
+      panels_(static_cast<std::size_t>(whole_panels(kernels, keys.rows) * keys.cols)) {
+    pack_transposed_panels(kernels, keys, panels_.data());
+}
+
+void HeadScores::compute(const ScorePart& part, float* out, std::int64_t stride) const {
+    const std::int64_t dk = queries_.cols, end = part.col + part.cols;
+    if (!kernels_.multiply({.A = queries_.data + part.row * queries_.stride,
+                            .A_stride = queries_.stride,
+                            .B = panels_.data() + (part.col - first_key_) * dk,
+                            .B_stride = kernels_.panel,
+                            .panel_stride = kernels_.panel * dk,
+                            .C = out,
+                            .C_stride = stride,
+                            .rows = part.rows,
+                            .depth = dk,
+                            .cols = part.cols,
+                            .factor = factor_}))
+        fail_score(part, out, stride);
+    for (std::int64_t r = 0; r < part.rows; ++r) {
+        float* const s = out + r * stride;
+        if (problem_.score_cap != 0.0F)
+            cap_scores({s, static_cast<std::size_t>(part.cols)}, problem_.score_cap);
+        const MaskRow row = mask(part.row + r);
+        const std::int64_t from = std::clamp(row.begin, part.col, end) - part.col;
+        const std::int64_t to = std::clamp(row.end, part.col + from, end) - part.col;
+        if (row.add != nullptr)
+            std::transform(s + from, s + to, row.add + part.col + from, s + from, std::plus<>());
+        if (row.allowed != nullptr)
+            std::transform(s + from, s + to, row.allowed + part.col + from, s + from,
+                           [](float score, std::uint8_t allowed) { return allowed == 0 ? no_score : score; });
+        std::fill(s, s + from, no_score);
+        std::fill(s + to, s + part.cols, no_score);
+    }
+}
+
+void HeadScores::weights(const ScorePart& part, const RowSoftmax* softmax, float* out,
+                         std::int64_t stride) const {
+    compute(part, out, stride);
+    for (std::int64_t r = 0; r < part.rows; ++r) {
+        float* const w = out + r * stride;
+        if (softmax[r].factor == 0) {
+            std::fill_n(w, part.cols, 0.0F);
+            continue;
+        }
+        kernels_.exponentials(w, part.cols, softmax[r].largest);
+        kernels_.scale_row(w, part.cols, softmax[r].factor, nullptr, false);
+    }
+}
+
+float HeadScores::sink() const {
+    return problem_.weights.sink == nullptr ? no_score : problem_.weights.sink->at(h_);
+}
+
+void HeadScores::fail_row(const std::string& what, std::int64_t i, const std::string& remedy) const {
+    engine::fail_row(what, problem_.dims, b_, h_, i, remedy);
+}
+
+void HeadScores::fail_score(const ScorePart& part, const float* scores, std::int64_t stride) const {
+    for (std::int64_t r = 0; r < part.rows; ++r) {
+        const float* const row = scores + r * stride;
+        const float* const bad =
+            std::find_if(row, row + part.cols, [](float score) { return !std::isfinite(score); });
+        if (bad != row + part.cols)
+            fail_row("score of key " + std::to_string(part.col + (bad - row)), part.row + r,
+                     "raise the temperature, or make X, W_Q or W_K smaller");
+    }
+    throw Error(ErrorKind::internal, "a score was called not finite, but is");
+}
+
+} // namespace headscope::cpu

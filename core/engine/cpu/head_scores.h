@@ -1,0 +1,71 @@
+#pragma once
+
+#include "core/attention/problem.h"
+#include "core/engine/cpu/blocks.h"
+#include "core/trace/trace.h"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace headscope::cpu {
+
+constexpr float no_score = -std::numeric_limits<float>::infinity();
+
+/// What the weights of one row are made with: exp(score - largest) * factor.
+struct RowSoftmax {
+    float largest = 0; ///< the row's largest masked score, its sink among them
+    float factor = 0;  ///< 1 / sum of exp(score - largest); 0 for a row that may attend to nothing
+};
+
+/// A part of the scores of one head.
+struct ScorePart {
+    std::int64_t row = 0, rows = 0;
+    std::int64_t col = 0, cols = 0;
+};
+
+/// The masked scores of one head, computed part by part from its queries and keys. Keeps a copy of the keys,
+/// packed for the kernels. Any thread may use every member.
+class HeadScores {
+public:
+    /// queries: (Tq, dk) of head h in batch entry b; keys: (count, dk), the first of which is key
+    /// `first_key`. dims: of the problem whose mask, temperature and soft cap count. `problem` and `queries`
+    /// must outlive this. Throws what MaskRows throws.
+    HeadScores(const Kernels& kernels, const Problem& problem, std::int64_t b, std::int64_t h,
+               const Block& queries, const Block& keys, std::int64_t first_key);
+
+    /// Columns have to begin a whole number of panels after `first_key`. Writes to `out`, rows of `stride`
+    /// numbers: minus infinity where the mask forbids. Throws Error(input) for a score that leaves float32's
+    /// range.
+    void compute(const ScorePart& part, float* out, std::int64_t stride) const;
+    /// The same, then the weights that `softmax` makes of the scores. softmax: one for each row of the part.
+    void weights(const ScorePart& part, const RowSoftmax* softmax, float* out, std::int64_t stride) const;
+
+    MaskRow mask(std::int64_t i) const { return masks_.row(b_, h_, i); }
+    /// The score of no key that each row's softmax counts; minus infinity without one.
+    float sink() const;
+    const Dims& dims() const { return problem_.dims; }
+    const Kernels& kernels() const { return kernels_; }
+    /// Throws Error(input): `what` of row i leaves float32's range.
+    [[noreturn]] void fail_row(const std::string& what, std::int64_t i, const std::string& remedy) const;
+
+private:
+    [[noreturn]] void fail_score(const ScorePart& part, const float* scores, std::int64_t stride) const;
+
+    const Kernels& kernels_;
+    const Problem& problem_;
+    std::int64_t b_, h_;
+    Block queries_;
+    std::int64_t first_key_;
+    float factor_;
+    MaskRows masks_;
+    std::vector<float> panels_; ///< of the keys, see pack_transposed_panels
+};
+
+/// The queries (Tq, dk) of head h, or the keys (Tk, dk) of key/value head h, as they lie in the trace: in
+/// q_heads and k_heads, or as columns of q and k. The trace must have them.
+Block query_rows(const Problem& problem, const Trace& trace, std::int64_t b, std::int64_t h);
+Block key_rows(const Problem& problem, const Trace& trace, std::int64_t b, std::int64_t g);
+
+} // namespace headscope::cpu
