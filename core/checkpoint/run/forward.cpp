@@ -11,13 +11,18 @@ namespace headscope::checkpoint {
 
 namespace {
 
+void check_layer(std::int64_t layer, std::int64_t layers) {
+    if (layer < 0 || layer >= layers)
+        fail_input("there is no layer " + std::to_string(layer) + "; layers are numbered 0 to " +
+                   std::to_string(layers - 1));
+}
+
 void check_options(const ForwardOptions& options, const Architecture& architecture) {
     std::int64_t layers = 0;
     for (const Stack stack : stacks_of(architecture))
         layers = std::max(layers, in_stack(architecture, stack).layers);
-    if (options.layer && (*options.layer < 0 || *options.layer >= layers))
-        fail_input("there is no layer " + std::to_string(*options.layer) + "; layers are numbered 0 to " +
-                   std::to_string(layers - 1));
+    if (options.layer)
+        check_layer(*options.layer, layers);
 }
 
 } // namespace
@@ -66,6 +71,29 @@ ForwardResult run_model(const Model& model, const ModelInputs& inputs, const For
         result.blocks.push_back({{Stack::own, -1}, TensorId::probabilities, softmax(*result.logits)});
     progress.report(1.0F);
     return result;
+}
+
+Problem problem_of_layer(const Model& model, const ModelInputs& inputs, const ForwardOptions& options,
+                         const RunAttention& attention, Progress& progress) {
+    const Architecture& architecture = model.architecture();
+    const AttentionPlace wanted{options.stack.value_or(Stack::own), options.layer.value()};
+    check_layer(wanted.layer, in_stack(architecture, wanted.stack).layers);
+    const ForwardPass pass(model, inputs, options.edits);
+    check_edits(model, options.edits);
+    cpu::CpuDense cpu;
+    Streams streams;
+    Problem met;
+    pass.run(
+        cpu, streams,
+        [&](std::int64_t n, Problem problem) -> TensorPtr {
+            problem.temperature *= options.temperature;
+            if (attention_place(architecture, n) != wanted)
+                return attention(problem, StageSet().with(TensorId::output), progress).slot(TensorId::output);
+            met = std::move(problem);
+            return nullptr;
+        },
+        progress);
+    return met;
 }
 
 } // namespace headscope::checkpoint

@@ -61,4 +61,11 @@ using RunAttention = std::function<Trace(const Problem&, StageSet, Progress&)>;
 ForwardResult run_model(const Model& model, const ModelInputs& inputs, const ForwardOptions& options,
                         const RunAttention& attention, Progress& progress);
 
+/// The attention of options.layer (which must be given) in options.stack (absent: that of a model of one
+/// stack, the decoder's own in an encoder-decoder), with the edits and the temperature, as the pass meets it:
+/// what comes after it is not computed, and of the attentions before it `attention` is asked for `output`
+/// alone. Throws what run_model throws, and Error(input) when the stack has no such layer.
+Problem problem_of_layer(const Model& model, const ModelInputs& inputs, const ForwardOptions& options,
+                         const RunAttention& attention, Progress& progress);
+
 } // namespace headscope::checkpoint

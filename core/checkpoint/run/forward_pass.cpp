@@ -209,8 +209,11 @@ TensorPtr ForwardPass::step(cpu::CpuDense& cpu, std::int64_t n, const TensorPtr&
                       mlp_place);
     };
     const TensorPtr in = first_norm(seen(TensorId::resid_in, x, place), has_first_norm(n));
+    const TensorPtr raw = attention(in);
+    if (raw == nullptr)
+        return nullptr;
     const TensorPtr attended =
-        branch(TensorId::attn_raw, TensorId::attn_out, WeightId::norm1_after_weight, attention(in), place);
+        branch(TensorId::attn_raw, TensorId::attn_out, WeightId::norm1_after_weight, raw, place);
     if (architecture_.residual != Residual::serial) {
         const bool shared = architecture_.residual == Residual::parallel_one_norm;
         const TensorPtr inside = shared ? in : second_norm(x, norms.before);
@@ -232,13 +235,14 @@ void ForwardPass::run(cpu::CpuDense& cpu, Streams& streams, const Attend& attend
         ForwardPass encoder(*model_.encoder(), inputs_.source.front(), edits_);
         encoder.stack_ = Stack::encoder;
         encoder.watch_ = watch_;
-        encoder.run_stack(cpu, streams.encoder, nullptr, attend, progress, {0.0F, share});
+        if (!encoder.run_stack(cpu, streams.encoder, nullptr, attend, progress, {0.0F, share}))
+            return;
     }
     run_stack(cpu, streams.own, before > 0 ? streams.encoder.back() : nullptr, attend, progress,
               {share, 1.0F});
 }
 
-void ForwardPass::run_stack(cpu::CpuDense& cpu, std::vector<TensorPtr>& streams, const TensorPtr& source,
+bool ForwardPass::run_stack(cpu::CpuDense& cpu, std::vector<TensorPtr>& streams, const TensorPtr& source,
                             const Attend& attend, Progress& progress, Part part) const {
     const std::int64_t before = attention_number(architecture_, {Stack::own, 0});
     const std::int64_t steps = attention_count(architecture_) - before;
@@ -247,13 +251,16 @@ void ForwardPass::run_stack(cpu::CpuDense& cpu, std::vector<TensorPtr>& streams,
                (part.end - part.begin) * static_cast<float>(step) / static_cast<float>(steps + 1);
     };
     if (std::ssize(streams) > steps)
-        return;
+        return true;
     if (streams.empty())
         streams.push_back(embed(cpu));
     for (auto s = std::ssize(streams) - 1; s < steps; ++s) {
         progress.check();
         progress.set_part(at(s), at(s + 1));
-        streams.push_back(step(cpu, before + s, streams.back(), source, attend, progress));
+        TensorPtr next = step(cpu, before + s, streams.back(), source, attend, progress);
+        if (next == nullptr)
+            return false;
+        streams.push_back(std::move(next));
         if (!finite(*streams.back()))
             fail_input("the output of " + words_of(before + s) +
                        " leaves float32's range; check the weights and gains");
@@ -261,11 +268,12 @@ void ForwardPass::run_stack(cpu::CpuDense& cpu, std::vector<TensorPtr>& streams,
     progress.set_part(0.0F, 1.0F);
     progress.report(at(steps));
     if (!architecture_.final_norm)
-        return;
+        return true;
     const TensorPtr ended = final_normed(cpu, *streams.back());
     watch_({stack_, -1}, TensorId::final_norm, *ended);
     if (!architecture_.final_norm_in_head)
         streams.back() = ended;
+    return true;
 }
 
 std::string ForwardPass::words_of(std::int64_t n) const {

@@ -30,7 +30,7 @@ struct Streams {
 class ForwardPass {
 public:
     /// Attention n (see stacks.h) with its edits: what it does with the problem is the caller's, who returns
-    /// `output`, (B, T, D).
+    /// `output`, (B, T, D), or null to end the pass there.
     using Attend = std::function<TensorPtr(std::int64_t n, Problem problem)>;
 
     /// Tokens `first` and up of each text, in [0, T): where T is said below, T - first tokens are meant. The
@@ -45,13 +45,14 @@ public:
     using Watch = std::function<void(AttentionPlace place, TensorId id, const Tensor& tensor)>;
     void watch(Watch watch) { watch_ = std::move(watch); }
 
-    /// Computes what is missing of `streams`. Throws Error(input) for numbers beyond float32's range and what
-    /// `attend` throws, with the layer's number; Error(cancelled) between steps.
+    /// Computes what is missing of `streams`, up to the attention where `attend` ended the pass. Throws
+    /// Error(input) for numbers beyond float32's range and what `attend` throws, with the layer's number;
+    /// Error(cancelled) between steps.
     void run(cpu::CpuDense& cpu, Streams& streams, const Attend& attend, Progress& progress) const;
     /// The embedding output, (B, T, D).
     TensorPtr embed(cpu::CpuDense& cpu) const;
-    /// What attention n, and the MLP where the MLP follows it, make of the stream x. source: the encoder's
-    /// output, which a cross-attention reads. Throws what run throws.
+    /// What attention n, and the MLP where the MLP follows it, make of the stream x; null where `attend`
+    /// ended the pass. source: the encoder's output, which a cross-attention reads. Throws what run throws.
     TensorPtr step(cpu::CpuDense& cpu, std::int64_t n, const TensorPtr& x, const TensorPtr& source,
                    const Attend& attend, const Progress& cancel) const;
     /// x (B, T, D) after the final norm with its edits, which the model must have.
@@ -79,7 +80,8 @@ private:
     std::string words_of(std::int64_t n) const;
     /// All of attention n and what follows it, with the edits.
     WeightSet layer(std::int64_t n) const;
-    void run_stack(cpu::CpuDense& cpu, std::vector<TensorPtr>& streams, const TensorPtr& source,
+    /// Whether it came to the stack's end.
+    bool run_stack(cpu::CpuDense& cpu, std::vector<TensorPtr>& streams, const TensorPtr& source,
                    const Attend& attend, Progress& progress, Part part) const;
     void add_rows(Tensor& x, WeightId table, const std::vector<std::int64_t>& of_tokens) const;
     Mask mask_of(AttentionPlace place) const;
