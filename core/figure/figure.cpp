@@ -17,7 +17,6 @@
 namespace headscope::figure {
 namespace {
 
-constexpr int largest_side = 16384;
 constexpr double points_per_pixel = 0.75; // 72 points and 96 pixels to the inch
 
 template<class Type>
@@ -249,7 +248,7 @@ void FigurePainter::operator()(const GridItem& item) const {
 
 int pixels(float logical, float scale) {
     const double side = std::round(static_cast<double>(logical) * static_cast<double>(scale));
-    if (!(side >= 1 && side <= largest_side))
+    if (!(side >= 1 && side <= largest_png_side))
         throw Error(ErrorKind::input,
                     "a figure with a side of " + std::to_string(std::lround(logical)) + " at scale " +
                         std::to_string(scale) +

@@ -7,13 +7,14 @@
 namespace headscope::figure {
 
 enum class FigureFormat { png, svg, pdf };
+constexpr int largest_png_side = 16384; ///< pixels
 
 /// The format that the path's ending names. Throws Error(input) for another ending, naming the three.
 FigureFormat figure_format(const std::string& path);
 
 /// Draws a scene through Cairo and Pango on `background` and returns the file's bytes. `scale` multiplies the
-/// pixels of a PNG (at most 16,384 a side, else Error(input)); SVG and PDF keep text and shapes as vectors,
-/// one logical pixel = 1/96 inch.
+/// pixels of a PNG (at most largest_png_side a side, else Error(input)); SVG and PDF keep text and shapes as
+/// vectors, one logical pixel = 1/96 inch.
 std::string draw_figure(const Scene& scene, FigureFormat format, float scale, Color background);
 
 /// Text widths from Pango, for the layout of a scene that draw_figure draws. Not shared between threads.

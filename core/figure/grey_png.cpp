@@ -1,0 +1,69 @@
+#include "core/figure/grey_png.h"
+
+#include "core/base/error.h"
+
+#include <algorithm>
+#include <cairo.h>
+#include <memory>
+#include <numeric>
+#include <string_view>
+
+namespace headscope::figure {
+
+namespace {
+
+/// Four bytes, the highest first, as PNG has all its numbers.
+std::string big_endian(std::uint32_t number) {
+    return {static_cast<char>(number >> 24), static_cast<char>(number >> 16 & 0xFFU),
+            static_cast<char>(number >> 8 & 0xFFU), static_cast<char>(number & 0xFFU)};
+}
+
+/// CRC-32 as annex D of the PNG specification has it.
+std::uint32_t checksum(std::string_view bytes) {
+    constexpr std::uint32_t polynomial = 0xEDB88320U;
+    return ~std::accumulate(bytes.begin(), bytes.end(), ~0U, [](std::uint32_t crc, char byte) {
+        crc ^= static_cast<unsigned char>(byte);
+        for (int bit = 0; bit < 8; ++bit)
+            crc = (crc & 1U) != 0 ? crc >> 1 ^ polynomial : crc >> 1;
+        return crc;
+    });
+}
+
+std::string chunk(const std::string& type, const std::string& data) {
+    return big_endian(static_cast<std::uint32_t>(data.size())) + type + data +
+           big_endian(checksum(type + data));
+}
+
+cairo_status_t append_bytes(void* to, const unsigned char* bytes, unsigned int size) {
+    static_cast<std::string*>(to)->append(reinterpret_cast<const char*>(bytes), size);
+    return CAIRO_STATUS_SUCCESS;
+}
+
+} // namespace
+
+std::string grey_png(std::span<const std::uint8_t> grey, std::int64_t width, std::int64_t height,
+                     const std::string& description) {
+    if (std::max(width, height) > largest_png_side)
+        fail_input("a picture of " + std::to_string(width) + " x " + std::to_string(height) +
+                   " pixels can't be written; a PNG has at most " + std::to_string(largest_png_side) +
+                   " pixels a side here; write a .npy file, or take a smaller part");
+    // Cairo writes a surface of alpha alone as grey.
+    const std::unique_ptr<cairo_surface_t, decltype(&cairo_surface_destroy)> surface(
+        cairo_image_surface_create(CAIRO_FORMAT_A8, static_cast<int>(width), static_cast<int>(height)),
+        &cairo_surface_destroy);
+    std::string bytes;
+    if (cairo_surface_status(surface.get()) == CAIRO_STATUS_SUCCESS) {
+        unsigned char* const rows = cairo_image_surface_get_data(surface.get());
+        const std::int64_t stride = cairo_image_surface_get_stride(surface.get());
+        for (std::int64_t row = 0; row < height; ++row)
+            std::copy_n(grey.data() + row * width, width, rows + row * stride);
+        cairo_surface_mark_dirty(surface.get());
+        cairo_surface_write_to_png_stream(surface.get(), append_bytes, &bytes);
+    }
+    constexpr std::size_t after_header = 33; // the signature and the chunk IHDR, which comes first
+    if (bytes.size() <= after_header)
+        throw Error(ErrorKind::internal, "a grey picture could not be packed as PNG");
+    return bytes.insert(after_header, chunk("tEXt", std::string("Description") + '\0' + description));
+}
+
+} // namespace headscope::figure

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "core/figure/figure.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace headscope::figure {
+
+/// The bytes of a PNG of 8-bit grey: 0 is black. grey: (height, width), row-major. description: plain ASCII,
+/// which the file keeps as its text "Description". Throws Error(input) for a side of more than
+/// largest_png_side pixels.
+std::string grey_png(std::span<const std::uint8_t> grey, std::int64_t width, std::int64_t height,
+                     const std::string& description);
+
+} // namespace headscope::figure
