@@ -127,6 +127,10 @@ TEST_CASE("scores that grow or fall from key to key by hundreds leave no weight 
             add->at(j) = slope * static_cast<float>(j);
         problem.mask = {AdditiveMask{add}};
         check(problem);
+        // All scores far below 0, and keys that are not read.
+        problem.mask = {SlidingWindowCausalMask{50},
+                        AdditiveMask{std::make_shared<Tensor>(Shape{1}, -500.0F)}};
+        check(problem);
     }
 }
 
