@@ -98,6 +98,7 @@ std::function<int()> add_commands(CLI::App& program) {
     add_generate(program);
     add_explain(program);
     add_patch(program);
+    add_map(program);
     add_devices(program);
     add_render(program);
     add_bench(program);

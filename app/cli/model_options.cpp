@@ -4,6 +4,7 @@
 
 #include "app/cli/problem_options.h"
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/gguf/gguf_tokenizer.h"
 #include "core/checkpoint/model/patch_file.h"
@@ -41,6 +42,13 @@ void add_labels(checkpoint::ModelInputs& inputs, const std::string& folder) {
     }
 }
 
+checkpoint::RunAttention attention_on(const std::string& device) {
+    return [engine = std::shared_ptr<engine::Engine>(engine::make_engine(device))](
+               const Problem& problem, StageSet stages, Progress& cancel) {
+        return engine->run(problem, stages, cancel);
+    };
+}
+
 checkpoint::Stack stack_of_name(const std::string& name) {
     return name == "encoder" ? checkpoint::Stack::encoder
            : name == "cross" ? checkpoint::Stack::cross
@@ -69,6 +77,12 @@ void ModelOptions::add_to(CLI::App& command, const std::string& layer) {
             ->group(group)
             ->needs(model)
             ->excludes(ids);
+    CLI::Option* const text_file =
+        command.add_option("--text-file", text_path_, "a file with the text; - reads it from standard input")
+            ->group(group)
+            ->needs(model)
+            ->excludes(ids)
+            ->excludes(text);
     command
         .add_option("--inputs", inputs_path_,
                     "a .safetensors file with input_ids, optional attention_mask and token_type_ids; for an "
@@ -76,7 +90,8 @@ void ModelOptions::add_to(CLI::App& command, const std::string& layer) {
         ->group(group)
         ->needs(model)
         ->excludes(ids)
-        ->excludes(text);
+        ->excludes(text)
+        ->excludes(text_file);
     decoder_.add_to(command, group, "token ids for the decoder, its start token among them");
     for (const char* const name : {"--decoder-text", "--decoder-ids"})
         command.get_option(name)->needs(model);
@@ -137,10 +152,11 @@ void ModelOptions::check_usage(const std::vector<std::string>& gains, bool own_t
     for (const std::string& text : gains)
         if (!parse_gain(text).layer && !layer_)
             fail_usage("--gain " + text + " names no layer; write l.h=g, or add --layer L");
-    if (own_tokens && (ids_ || text_ || inputs_path_ || decoder_.given()))
+    if (own_tokens && (ids_ || text_ || text_path_ || inputs_path_ || decoder_.given()))
         fail_usage("--probe makes its own tokens; leave --text, --ids and --inputs out");
-    if (!own_tokens && !ids_ && !text_ && !inputs_path_)
-        fail_usage("--model needs tokens; add --text S, --ids 1,2,3 or --inputs FILE.safetensors");
+    if (!own_tokens && !ids_ && !text_ && !text_path_ && !inputs_path_)
+        fail_usage("--model needs tokens; add --text S, --text-file F, --ids 1,2,3 or --inputs "
+                   "FILE.safetensors");
     if (inputs_path_ && decoder_.given())
         fail_usage("--inputs brings decoder_input_ids; leave --decoder-text and --decoder-ids out");
 }
@@ -148,8 +164,9 @@ void ModelOptions::check_usage(const std::vector<std::string>& gains, bool own_t
 checkpoint::ModelInputs ModelOptions::read_inputs(const checkpoint::Architecture& architecture) const {
     decoder_.check(architecture);
     checkpoint::ModelInputs inputs =
-        inputs_path_ ? checkpoint::read_model_inputs(format::Safetensors::open(*inputs_path_))
-                     : inputs_of(ids_ ? *ids_ : ids_of_text(*folder_, *text_));
+        inputs_path_
+            ? checkpoint::read_model_inputs(format::Safetensors::open(*inputs_path_))
+            : inputs_of(ids_ ? *ids_ : ids_of_text(*folder_, text_ ? *text_ : read_file(*text_path_)));
     if (architecture.encoder != nullptr && !inputs_path_) {
         checkpoint::ModelInputs target = inputs_of(
             decoder_.ids
@@ -170,14 +187,8 @@ checkpoint::ForwardResult ModelOptions::forward(const checkpoint::Model& model,
                                                 const checkpoint::ModelInputs& inputs,
                                                 const checkpoint::ForwardOptions& options,
                                                 const std::string& device) const {
-    const std::unique_ptr<engine::Engine> engine = engine::make_engine(device);
     Progress progress;
-    return checkpoint::run_model(
-        model, inputs, options,
-        [&](const Problem& problem, StageSet stages, Progress& cancel) {
-            return engine->run(problem, stages, cancel);
-        },
-        progress);
+    return checkpoint::run_model(model, inputs, options, attention_on(device), progress);
 }
 
 checkpoint::ModelEdits ModelOptions::read_edits(const checkpoint::Model& model,
@@ -301,6 +312,29 @@ ModelOptions::Opened ModelOptions::open(const std::vector<std::string>& gains, f
     opened.options.logits = false;
     opened.options.stack = stack_.in(model.architecture(), needs_stack_);
     return opened;
+}
+
+Problem ModelOptions::problem_of_layer(const std::vector<std::string>& gains, float temperature,
+                                       const std::string& device,
+                                       const std::function<void(const Dims&)>& check) const {
+    check_usage(gains);
+    const checkpoint::Model model = checkpoint::Model::open(*folder_);
+    const checkpoint::ModelInputs inputs = read_inputs(model.architecture());
+    checkpoint::ForwardOptions options;
+    options.layer = layer_.value_or(0);
+    options.stack = stack_.in(model.architecture(), needs_stack_);
+    options.edits = read_edits(model, gains);
+    options.temperature = temperature;
+    const checkpoint::Stack stack = options.stack.value_or(checkpoint::Stack::own);
+    const auto tokens = [&](bool source) {
+        return source && !inputs.source.empty() ? inputs.source.front().T : inputs.T;
+    };
+    check({.B = inputs.B,
+           .Tq = tokens(stack == checkpoint::Stack::encoder),
+           .Tk = tokens(stack != checkpoint::Stack::own),
+           .H = in_stack(model.architecture(), stack).H});
+    Progress progress;
+    return checkpoint::problem_of_layer(model, inputs, options, attention_on(device), progress);
 }
 
 std::string ModelOptions::layer_title() const {

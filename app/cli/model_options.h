@@ -7,6 +7,7 @@
 #include "core/export/trace_export.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -88,6 +89,10 @@ public:
     };
     /// own_tokens: the command brings tokens; Error(usage) when others were given. Throws likewise.
     Opened open(const std::vector<std::string>& gains, float temperature, bool own_tokens) const;
+    /// The attention of one layer (--layer, or 0) as a problem. Nothing behind it is computed, and no weights
+    /// are kept. check: gets B, Tq, Tk and H before anything is computed. Throws likewise.
+    Problem problem_of_layer(const std::vector<std::string>& gains, float temperature,
+                             const std::string& device, const std::function<void(const Dims&)>& check) const;
     /// "layer 0 of FOLDER"
     std::string layer_title() const;
 
@@ -101,7 +106,7 @@ private:
                                       const std::string& device) const;
     checkpoint::ModelInputs read_inputs(const checkpoint::Architecture& architecture) const;
 
-    std::optional<std::string> folder_, text_, inputs_path_, patch_path_;
+    std::optional<std::string> folder_, text_, text_path_, inputs_path_, patch_path_;
     StackOption stack_;
     std::optional<std::vector<std::int64_t>> ids_;
     DecoderText decoder_;
