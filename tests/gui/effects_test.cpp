@@ -229,14 +229,16 @@ TEST_CASE("a patch file keeps what was asked, and a page's table can be saved", 
         write_picture({desk.shown(), desk.view()}, false, picture);
         CHECK(read_file(picture).find("<svg") != std::string::npos);
         checkpoint::save_patch(*desk.program.state().document->part()->model->model,
-                               desk.program.state().document->part()->edits, patch, questions_text(desk.model()));
+                               desk.program.state().document->part()->edits, patch,
+                               questions_text(desk.model()));
     }
     PocketDesk desk;
     desk.program.open_path(patch);
     desk.settle();
     desk.settle();
     CHECK(desk.program.state().error.empty());
-    CHECK(desk.model().effects.token == checkpoint::word_token(*desk.program.state().document->part()->model, "Mary"));
+    CHECK(desk.model().effects.token ==
+          checkpoint::word_token(*desk.program.state().document->part()->model, "Mary"));
     CHECK(desk.model().patching.corrupted == other_names);
     CHECK(desk.program.state().document->part()->edits.at(2).gains[7] == 0.5F);
 }
