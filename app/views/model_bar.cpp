@@ -137,7 +137,7 @@ void view_model_toolbar(const AppState& state, const figure::Rect& area, const V
     add_icon_buttons(state, picture, tools, area.w - 16);
     const float badge = view_engine_badge(state, area.w - 16 - 80, tools);
     constexpr float gap = 8;
-    const std::vector<Segment> screens = screen_segments(state.shown, state.view);
+    const std::vector<Segment> screens = screen_segments(*state.document, state.shown, state.view);
     const float screens_at = area.w - 16 - 80 - badge - gap - segmented_width(context, screens);
     draw_segmented(picture, context, screens_at, 12, screens);
     const float left = name.right() + gap;

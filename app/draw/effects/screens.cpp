@@ -43,11 +43,11 @@ const ScreenInfo& info_of(Screen screen) {
 
 } // namespace
 
-std::vector<Segment> screen_segments(const Shown& shown, const ViewState& view) {
+std::vector<Segment> screen_segments(const Document& document, const Shown& shown, const ViewState& view) {
     const Screen on = screen_of(shown, view);
     std::vector<Segment> segments;
     for (const ScreenInfo& info : screens)
-        if (*info.label != '\0' && has_screen(*shown.document, info.screen))
+        if (*info.label != '\0' && has_screen(document, info.screen))
             segments.push_back({.label = info.label,
                                 .action = ViewChange(AttentionChange(ShowScreen{info.screen})),
                                 .on = info.screen == (on == Screen::why ? Screen::stages : on),
