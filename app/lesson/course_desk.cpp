@@ -4,6 +4,7 @@
 #include "app/lesson/progress.h"
 #include "core/base/error.h"
 #include "core/checkpoint/files/packaged_models.h"
+#include "core/lesson/further_passes.h"
 #include "core/lesson/library.h"
 
 #include <algorithm>
@@ -135,12 +136,16 @@ void CourseDesk::follow_model(const Document& shown) {
         return;
     }
     const ModelPartPtr& part = shown.part();
+    const std::string corrupted = course_.scene().corrupted.value_or("");
     course_.model = panels_
-                        .ask<lesson::LessonModel>({part, "model"}, Urgency::on_screen,
-                                                  [part](Progress& progress, const auto&) {
-                                                      return lesson::run_lesson_model(
-                                                          part->model, *part->inputs, part->edits, progress);
-                                                  })
+                        .ask<lesson::LessonModel>(
+                            {part, "model " + course_.open->id + " " + corrupted}, Urgency::on_screen,
+                            [part, corrupted, lesson = course_.open](Progress& progress, const auto&) {
+                                lesson::LessonModel model = lesson::run_lesson_model(
+                                    part->model, *part->inputs, part->edits, corrupted, progress);
+                                lesson::compute_ahead(*lesson, model, progress);
+                                return model;
+                            })
                         .value;
     course_.pass = part;
 }

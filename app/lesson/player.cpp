@@ -7,6 +7,8 @@
 #include "core/project/same_bits.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -102,6 +104,39 @@ bool watch_table(CourseState& course, const lesson::FillTable& table, const Show
     }
     course.progress[course.open->id].done.insert(table.id);
     return true;
+}
+
+/// The screen of a checkpoint that a scene asks for, and what is asked there.
+std::vector<Action> screen_of(const lesson::StepScene& scene) {
+    std::vector<Action> actions;
+    const auto change = [&](const AttentionChange& one) { actions.emplace_back(ViewChange(one)); };
+    const std::string screen = scene.screen.value_or("stages");
+    static const std::map<std::string_view, Screen> screens{{"stages", Screen::stages},
+                                                            {"effects", Screen::effects},
+                                                            {"ablated", Screen::effects},
+                                                            {"patching", Screen::patching},
+                                                            {"why", Screen::why}};
+    change(ShowScreen{screens.at(screen)});
+    if (screen == "stages" || screen == "why")
+        return actions;
+    change(ShowEffects{screen == "ablated" ? EffectKind::ablated : EffectKind::direct});
+    using What = AskEffects::What;
+    actions.emplace_back(ModelAction(AskEffects{What::usual, {}}));
+    for (const auto& [word, what] :
+         {std::pair(scene.token, What::token), std::pair(scene.against, What::against)})
+        if (word)
+            actions.emplace_back(ModelAction(AskEffects{what, *word}));
+    if (screen != "patching")
+        return actions;
+    actions.emplace_back(ModelAction(AskPatching{.corrupted = scene.corrupted.value_or("")}));
+    const auto kinds = analysis::patch_kinds();
+    const auto kind =
+        std::ranges::find(kinds, scene.patched.value_or("residual"), &analysis::PatchKindInfo::id);
+    actions.emplace_back(
+        ModelAction(kind == kinds.end() ? AskPatching{.paths = true} : AskPatching{.kind = kind->kind}));
+    const auto [row, column] = scene.patch.value_or(std::array<std::int64_t, 2>{-1, -1});
+    change(PickPatch{row, column});
+    return actions;
 }
 
 } // namespace
@@ -209,6 +244,8 @@ std::vector<Action> view_of(const lesson::StepScene& scene, const Problem& probl
         change(group == StageGroup::concat ? ViewChange(SetJoined{!*scene.apart})
                                            : ViewChange(SetApart{*scene.apart}));
     change(PickHead{scene.head.value_or(0)});
+    if (scene.model)
+        std::ranges::move(screen_of(scene), std::back_inserter(actions));
     if (scene.other)
         change(CompareWith{*scene.other});
     std::optional<CellAddress> selected;

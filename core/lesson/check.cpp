@@ -4,6 +4,7 @@
 #include "core/base/overloaded.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/lesson/formula.h"
+#include "core/lesson/further_passes.h"
 #include "core/lesson/panel_figure.h"
 
 #include <algorithm>
@@ -94,6 +95,8 @@ private:
             return run_model(scene);
         if (scene.layer)
             fail_input("\"layer\" is of a model; add model: pocket");
+        if (scene.screen)
+            fail_input("\"screen\" is of a model; add model: pocket");
         const project::Recipe recipe = recipe_of(scene);
         Stage stage{.problem = project::with_edits(project::build_recipe(recipe).problem, recipe),
                     .trace = {}};
@@ -110,7 +113,7 @@ private:
         stage.model = std::make_shared<const LessonModel>(run_lesson_model(
             model,
             checkpoint::prompt_inputs(*model, scene.sentence.value_or(checkpoint::first_prompt(*model))),
-            edits_of(scene, model->model->architecture()), progress));
+            edits_of(scene, model->model->architecture()), scene.corrupted.value_or(""), progress));
         stage.layer = scene.layer.value_or(0);
         const checkpoint::LayerRun& layer = layer_of(*stage.model, stage.layer);
         stage.problem = *layer.problem;
@@ -139,11 +142,37 @@ private:
             ++tally_.targets;
             guarded(line, [&] { query_row(*scene.row, stage.problem); });
         }
+        if (stage.model != nullptr && scene.screen)
+            guarded(line, [&] { check_screen(scene, *stage.model); });
         for (const auto& head : {scene.head, scene.other})
             if (head && (*head < 0 || *head >= stage.problem.dims.H))
                 faults_.push_back({line, "there is no head " + std::to_string(*head) +
                                              "; heads are numbered 0 to " +
                                              std::to_string(stage.problem.dims.H - 1)});
+    }
+
+    /// The words and the prompt that a screen of the model is asked about, and the cell that is selected
+    /// there.
+    static void check_screen(const StepScene& scene, const LessonModel& model) {
+        for (const auto& word : {scene.token, scene.against})
+            if (word && !word->empty())
+                checkpoint::word_token(*model.model, *word);
+        if (scene.screen != "patching")
+            return;
+        if (model.further->corrupted().inputs.T != model.inputs.T)
+            fail_input("the second prompt has " + std::to_string(model.further->corrupted().inputs.T) +
+                       " tokens and the sentence " + std::to_string(model.inputs.T) +
+                       "; patching needs as many");
+        const auto kind = std::ranges::find(analysis::patch_kinds(), scene.patched.value_or("residual"),
+                                            &analysis::PatchKindInfo::id);
+        if (!scene.patch || kind == analysis::patch_kinds().end())
+            return;
+        const checkpoint::Architecture& architecture = model.model->model->architecture();
+        const bool streams = kind->kind == analysis::PatchKind::residual;
+        if ((*scene.patch)[0] >= architecture.layers + (streams ? 1 : 0) ||
+            (*scene.patch)[1] >= (kind->by_head ? architecture.H : model.inputs.T))
+            fail_input("the map of patches has no cell " + std::to_string((*scene.patch)[0]) + "." +
+                       std::to_string((*scene.patch)[1]));
     }
 
     void check(const LiveValue& value, const LessonState& state) {
@@ -255,6 +284,7 @@ private:
             fail_input("the gate \"" + gate.condition.text() + "\" stays closed after its solution");
     }
 
+    /// The state refers to the scene.
     static LessonState with_view(LessonState state, const StepScene& scene) {
         if (scene.stage && is_around(*scene.stage) && !scene.model)
             fail_input("the stage \"" + std::string(group_info(*scene.stage).label) +
@@ -266,6 +296,12 @@ private:
             state.row = query_row(*scene.row, state.problem);
         if (scene.select)
             state.selected = resolve(*scene.select, state.problem);
+        if (scene.screen)
+            state.screen = *scene.screen;
+        if (state.screen == "patching") {
+            state.patched = scene.patched ? std::string_view(*scene.patched) : "residual";
+            state.patch = scene.patch.value_or(state.patch);
+        }
         return state;
     }
 

@@ -1,5 +1,6 @@
 #include "core/lesson/directives.h"
 
+#include "core/analysis/effects/patching.h"
 #include "core/base/error.h"
 #include "core/lesson/fields.h"
 #include "core/project/mask_json.h"
@@ -77,6 +78,28 @@ void refuse_beside_model(Fields& fields, const StepScene& scene) {
                                   "and gain can be given");
 }
 
+/// The screens of a checkpoint.
+void read_screen(Fields& fields, StepScene& scene) {
+    scene.screen = fields.word("screen", {"stages", "effects", "ablated", "patching", "why"});
+    scene.token = fields.text("token");
+    scene.against = fields.text("against");
+    scene.corrupted = fields.text("corrupted");
+    std::vector<std::string> kinds{"paths"};
+    for (const analysis::PatchKindInfo& info : analysis::patch_kinds())
+        kinds.emplace_back(info.id);
+    scene.patched = fields.word("patched", kinds);
+    fields.use("patch", [&](const std::string& text) {
+        const auto point = text.find('.');
+        const auto row = whole_number(std::string_view(text).substr(0, point)),
+                   column =
+                       whole_number(point == std::string::npos ? std::string_view()
+                                                               : std::string_view(text).substr(point + 1));
+        if (!row || !column)
+            fail_input("\"" + text + "\" is no cell; write \"2.14\" for row 2 and column 14 of the map");
+        scene.patch = {*row, *column};
+    });
+}
+
 StepScene scene_of(Fields& fields) {
     StepScene scene;
     scene.line = fields.line();
@@ -118,6 +141,7 @@ StepScene scene_of(Fields& fields) {
     scene.head = fields.whole("head");
     scene.other = fields.whole("other");
     fields.use("select", [&](const std::string& text) { scene.select = parse_target(text); });
+    read_screen(fields, scene);
     fields.use_all("point", [&](const std::string& text) { scene.point.push_back(parse_target(text)); });
     return scene;
 }

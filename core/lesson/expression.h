@@ -3,6 +3,7 @@
 #include "core/lesson/lesson_model.h"
 #include "core/lesson/target.h"
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <set>
@@ -24,6 +25,9 @@ struct LessonState {
     bool edited = false;                 ///< whether any number differs from the step's own problem
     const LessonModel* model = nullptr;  ///< the checkpoint that the problem is a layer of; null: it is none
     std::int64_t layer = 0;              ///< of the model: the problem's
+    std::string_view screen = "stages";  ///< of the model, as StepScene::screen names it
+    std::string_view patched = {};       ///< on the screen patching: as StepScene::patched names it
+    std::array<std::int64_t, 2> patch = {-1, -1}; ///< there: the cell that is selected
 };
 
 /// The value of an expression: a number or a text.
@@ -39,8 +43,10 @@ using LessonValue = std::variant<double, std::string>;
 ///   and share(h), entropy(h, row), distance(h, g) between two heads' weights (mean total variation, 0 to 1),
 ///   gain(h), difference(cells, cells) the largest of the absolute differences, sqrt, exp, ln, abs, round,
 ///   done("quiz 1"), selected(cells): whether the selected cell is one of them, edited;
+///   screen, patched, patch_row, patch_column: what a checkpoint's canvas holds;
 ///   of a checkpoint: L2.weights[7][to, Mary] and L2.gain(7) are those of layer 2, stages around the
-///   attention have names as in block_table(), and model_function says what else there is.
+///   attention have names as in block_table(), corrupted(expression) is its value in the second prompt, and
+///   model_function says what else there is.
 class Expression {
 public:
     /// Throws Error(input) that quotes the place, without a file or line.
@@ -53,6 +59,8 @@ public:
     const std::string& text() const { return text_; }
     /// Every target in the expression, for checks and for pointing at its cells.
     std::vector<Target> targets() const;
+    /// The name of every function that the expression calls.
+    std::vector<std::string> functions() const;
 
     struct Node;
 

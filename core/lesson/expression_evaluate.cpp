@@ -2,6 +2,7 @@
 #include "core/attention/cost.h"
 #include "core/base/error.h"
 #include "core/lesson/expression_node.h"
+#include "core/lesson/further_passes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -61,7 +62,19 @@ private:
                 .selected = state_.selected,
                 .edited = state_.edited,
                 .model = state_.model,
-                .layer = l};
+                .layer = l,
+                .screen = state_.screen,
+                .patched = state_.patched,
+                .patch = state_.patch};
+    }
+
+    /// The same layer of the checkpoint over the second prompt.
+    LessonState of_corrupted() const {
+        if (state_.model == nullptr)
+            fail_input("corrupted reads a model's second prompt, and no model is on screen");
+        const LessonModel& second = state_.model->further->corrupted();
+        const checkpoint::LayerRun& layer = lesson::layer_of(second, state_.layer);
+        return {.problem = *layer.problem, .trace = layer.trace, .model = &second, .layer = state_.layer};
     }
 
     double number(const Expression::Node& node) const {
@@ -101,6 +114,8 @@ private:
         const auto whole = [](std::int64_t n) { return static_cast<double>(n); };
         if (name == "stage")
             return std::string(state_.stage);
+        if (name == "screen" || name == "patched")
+            return std::string(name == "screen" ? state_.screen : state_.patched);
         const Cost cost = cost_of(d, state_.problem.weights.b_Q != nullptr);
         const std::map<std::string_view, double> numbers{
             {"B", whole(d.B)},
@@ -122,6 +137,8 @@ private:
             {"row", whole(state_.row)},
             {"head", whole(state_.head)},
             {"layer", whole(state_.layer)},
+            {"patch_row", whole(state_.patch[0])},
+            {"patch_column", whole(state_.patch[1])},
             {"edited", state_.edited ? 1.0 : 0.0}};
         const auto found = numbers.find(name);
         if (found == numbers.end())
@@ -294,6 +311,10 @@ private:
             if (words == nullptr)
                 fail_input("done needs a text, such as done(\"quiz 1\")");
             return state_.done.contains(*words) ? 1.0 : 0.0;
+        }
+        if (name == "corrupted") {
+            need(1, 1);
+            return Evaluation(of_corrupted()).value(*node.arguments[0]);
         }
         std::vector<LessonValue> arguments;
         for (const auto& argument : node.arguments) { // a name stands for itself, as in probability(Mary)

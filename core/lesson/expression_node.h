@@ -25,6 +25,9 @@ ExpressionNode parse_expression(std::string_view text);
 ///   likeliest(number, position): that token as a word. kl(): KL(before || now) of the last token, in nats.
 ///   attribution(writer, token, token): see analysis::logit_attribution, of the layer in `state`; the writer
 ///   is a head, "mlp", or "embedding"; the last token is optional.
+///   lost(head, token, token): how far the logit, or the difference, falls without that head of the layer.
+///   recovered(kind, place, token, token): see analysis::Patching, of the scene's second prompt; the kind is
+///   an id of analysis::patch_kinds, the place a head of the layer, or a position.
 /// Throws Error(input) without a checkpoint, and for what it does not have.
 std::optional<LessonValue> model_function(const std::string& name, const std::vector<LessonValue>& arguments,
                                           const LessonState& state);

@@ -227,6 +227,13 @@ void collect(const Expression::Node& node, std::vector<Target>& targets) {
         collect(*argument, targets);
 }
 
+void collect(const Expression::Node& node, std::vector<std::string>& functions) {
+    if (node.kind == Kind::call)
+        functions.push_back(node.text);
+    for (const ExpressionNode& argument : node.arguments)
+        collect(*argument, functions);
+}
+
 } // namespace
 
 ExpressionNode parse_expression(std::string_view text) {
@@ -258,6 +265,12 @@ bool Expression::truth(const LessonState& state) const {
 
 std::vector<Target> Expression::targets() const {
     std::vector<Target> found;
+    collect(*root_, found);
+    return found;
+}
+
+std::vector<std::string> Expression::functions() const {
+    std::vector<std::string> found;
     collect(*root_, found);
     return found;
 }

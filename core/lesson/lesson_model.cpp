@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/engine/engine.h"
+#include "core/lesson/further_passes.h"
 
 #include <algorithm>
 
@@ -31,8 +32,8 @@ checkpoint::ForwardResult run(const checkpoint::TextModel& model, const checkpoi
 } // namespace
 
 LessonModel run_lesson_model(const checkpoint::TextModelPtr& model, checkpoint::ModelInputs inputs,
-                             checkpoint::ModelEdits edits, Progress& progress) {
-    LessonModel out{model, std::move(inputs), std::move(edits), {}, {}, {}};
+                             checkpoint::ModelEdits edits, const std::string& corrupted, Progress& progress) {
+    LessonModel out{model, std::move(inputs), std::move(edits), {}, {}, {}, {}};
     out.run = run(*model, out.inputs, {.stages = every_stage(), .keep_problems = true, .edits = out.edits},
                   progress);
     if (out.run.logits == nullptr)
@@ -42,6 +43,7 @@ LessonModel run_lesson_model(const checkpoint::TextModelPtr& model, checkpoint::
         layer.problem->dims.vocab = model->model->architecture().vocab;
     }
     out.numbers = checkpoint::ModelRun::compute(model->model, out.inputs, out.edits, nullptr, {}, progress);
+    out.further = std::make_shared<FurtherPasses>(model, out.numbers, corrupted);
     out.unedited_logits = out.edits.empty() ? out.run.logits : run(*model, out.inputs, {}, progress).logits;
     return out;
 }

@@ -11,22 +11,25 @@
 
 namespace headscope::lesson {
 
+class FurtherPasses;
+
 /// A checkpoint's pass over one text of T tokens: what the live values, gates and panels of a scene with a
 /// model read. Immutable; any thread may use it.
 struct LessonModel {
     checkpoint::TextModelPtr model;
     checkpoint::ModelInputs inputs; ///< B = 1
     checkpoint::ModelEdits edits;
-    checkpoint::ForwardResult run;   ///< every stage of every layer, with the edits
-    TensorPtr unedited_logits;       ///< (1, T, vocab): those of `run` without the edits
-    checkpoint::ModelRunPtr numbers; ///< the same pass, for what is asked of runs
+    checkpoint::ForwardResult run;          ///< every stage of every layer, with the edits
+    TensorPtr unedited_logits;              ///< (1, T, vocab): those of `run` without the edits
+    checkpoint::ModelRunPtr numbers;        ///< the same pass, for what is asked of runs
+    std::shared_ptr<FurtherPasses> further; ///< what else runs for it, when that is asked for
 };
 using LessonModelPtr = std::shared_ptr<const LessonModel>;
 
-/// Runs the text with the edits, and without them where there are any. Throws what run_model throws, and
-/// Error(input) for a checkpoint without a head.
+/// Runs the text with the edits, and without them where there are any. `corrupted` is the prompt that patches
+/// are made in; empty: none. Throws what run_model throws, and Error(input) for a checkpoint without a head.
 LessonModel run_lesson_model(const checkpoint::TextModelPtr& model, checkpoint::ModelInputs inputs,
-                             checkpoint::ModelEdits edits, Progress& progress);
+                             checkpoint::ModelEdits edits, const std::string& corrupted, Progress& progress);
 
 /// The logits of the last token (vocab), with these edits in place of the model's own.
 std::vector<float> last_logits(const LessonModel& model, const checkpoint::ModelEdits& edits,

@@ -2,7 +2,9 @@
 #include "core/base/error.h"
 #include "core/checkpoint/run/predictions.h"
 #include "core/lesson/expression_node.h"
+#include "core/lesson/further_passes.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
@@ -68,6 +70,26 @@ public:
             fail_input("attribution names a head that is not there");
         return sum_of_parts(all, wanted);
     }
+    LessonValue lost() const {
+        need(2, 3);
+        const std::span<const float> row = logits_at(model_.run.logits, arguments_.size());
+        return model_.further->lost(
+            {state_.layer, whole(0, "the number of a head")},
+            {token(1, row), arguments_.size() == 3 ? std::optional(token(2, row)) : std::nullopt});
+    }
+    LessonValue recovered() const {
+        need(4, 4);
+        const auto* const id = std::get_if<std::string>(&arguments_[0]);
+        const auto kinds = analysis::patch_kinds();
+        const auto kind = std::ranges::find(kinds, id == nullptr ? "" : *id, &analysis::PatchKindInfo::id);
+        if (kind == kinds.end())
+            fail_input("recovered takes what is patched, such as head or residual");
+        const std::span<const float> row = logits_at(model_.run.logits, arguments_.size());
+        return model_.further->recovered(kind->kind, state_.layer,
+                                         kind->by_head ? whole(1, "the number of a head")
+                                                       : position(arguments_[1]),
+                                         {token(2, row), token(3, row)});
+    }
 
 private:
     void need(std::size_t low, std::size_t high) const {
@@ -78,18 +100,25 @@ private:
 
     /// Those of the position that argument `n` names; of the last token without such an argument.
     std::span<const float> logits_at(const TensorPtr& logits, std::size_t n) const {
-        std::int64_t position = model_.inputs.T - 1;
-        if (n < arguments_.size()) {
-            const auto* const word = std::get_if<std::string>(&arguments_[n]);
-            TargetIndex index{.kind = TargetIndex::Kind::number, .first = 0, .end = 1, .word = {}};
-            if (word != nullptr)
-                index = parse_index(*word);
-            else
-                index.first = static_cast<std::int64_t>(std::get<double>(arguments_[n]));
-            position = query_row(index, state_.problem);
-        }
+        const std::int64_t at = n < arguments_.size() ? position(arguments_[n]) : model_.inputs.T - 1;
         const auto vocab = static_cast<std::size_t>(logits->shape().back(0));
-        return logits->values().subspan(static_cast<std::size_t>(position) * vocab, vocab);
+        return logits->values().subspan(static_cast<std::size_t>(at) * vocab, vocab);
+    }
+
+    std::int64_t position(const LessonValue& argument) const {
+        TargetIndex index{.kind = TargetIndex::Kind::number, .first = 0, .end = 1, .word = {}};
+        if (const auto* const word = std::get_if<std::string>(&argument))
+            index = parse_index(*word);
+        else
+            index.first = static_cast<std::int64_t>(std::get<double>(argument));
+        return query_row(index, state_.problem);
+    }
+
+    std::int64_t whole(std::size_t n, const char* what) const {
+        const auto* const number = std::get_if<double>(&arguments_[n]);
+        if (number == nullptr || *number != std::floor(*number))
+            fail_input(name_ + " takes " + what);
+        return static_cast<std::int64_t>(*number);
     }
 
     /// Argument `n` is a word, or the place of a token among the likeliest, from 1.
@@ -121,7 +150,9 @@ std::optional<LessonValue> model_function(const std::string& name, const Argumen
         {"logit", [](const ModelCall& call, const LessonModel&) { return call.logit(); }},
         {"likeliest", [](const ModelCall& call, const LessonModel&) { return call.likeliest(); }},
         {"kl", [](const ModelCall& call, const LessonModel&) { return call.kl(); }},
-        {"attribution", [](const ModelCall& call, const LessonModel&) { return call.attribution(); }}};
+        {"attribution", [](const ModelCall& call, const LessonModel&) { return call.attribution(); }},
+        {"lost", [](const ModelCall& call, const LessonModel&) { return call.lost(); }},
+        {"recovered", [](const ModelCall& call, const LessonModel&) { return call.recovered(); }}};
     const auto found = functions.find(name);
     if (found == functions.end())
         return {};

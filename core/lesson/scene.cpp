@@ -57,6 +57,12 @@ StepScene laid_over(const StepScene& under, const StepScene& over) {
     take(out.head, over.head);
     take(out.other, over.other);
     take(out.select, over.select);
+    take(out.screen, over.screen);
+    take(out.token, over.token);
+    take(out.against, over.against);
+    take(out.corrupted, over.corrupted);
+    take(out.patched, over.patched);
+    take(out.patch, over.patch);
     out.point = over.point;
     out.line = over.line;
     return out;

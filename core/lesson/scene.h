@@ -3,6 +3,7 @@
 #include "core/lesson/target.h"
 #include "core/project/recipe.h"
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,7 +43,15 @@ struct StepScene {
     std::optional<std::int64_t> head, other;
     std::optional<Target> select; ///< one cell
     std::vector<Target> point;    ///< targets to outline
-    int line = 0;                 ///< line in the file; 0: not from a file
+
+    // The screen of a model that is shown in place of a stage, and what is asked there.
+    std::optional<std::string> screen;                ///< stages, effects, ablated, patching or why
+    std::optional<std::string> token, against;        ///< whose logits count; none: as the screen opens
+    std::optional<std::string> corrupted;             ///< the second prompt of patching
+    std::optional<std::string> patched;               ///< an id of analysis::patch_kinds, or paths
+    std::optional<std::array<std::int64_t, 2>> patch; ///< the cell of patching that is selected: row, column
+
+    int line = 0; ///< line in the file; 0: not from a file
 };
 
 /// Lays `over` over `under`: every entry that `over` gives replaces the entry of `under`. Gains and edits of

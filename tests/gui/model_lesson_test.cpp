@@ -5,6 +5,7 @@
 #include <GLFW/glfw3.h>
 
 #include <algorithm>
+#include <array>
 
 // Lessons that play on a checkpoint, as a learner works them.
 
@@ -149,6 +150,60 @@ TEST_CASE("from a model to a preset and back, page by page and in the history", 
     CHECK(learner.document().is_checkpoint());
     CHECK(learner.away());
     CHECK(learner.program.state().error.empty());
+}
+
+TEST_CASE("a page opens a screen of the model, and its gate reads what is clicked there",
+          "[gui][lesson][model]") {
+    ModelLearner learner;
+    const auto done = [&] {
+        return learner.course().of_open().done.contains(gate_name(gate_of(learner.course())));
+    };
+    learner.turn_to("three-measures", 1);
+    CHECK(learner.view().attention.screen == Screen::effects);
+    CHECK(learner.program.state().shown.effects->token == "·Mary");
+    CHECK_FALSE(done());
+    learner.press("effect 2.4");
+    CHECK(done());
+
+    learner.turn_to("three-measures", 3);
+    CHECK(learner.view().attention.effects == EffectKind::ablated);
+    CHECK(screen_shows("3.92")); // L2 H7, in the text
+    CHECK_FALSE(done());
+    learner.press("effect 0.2");
+    CHECK(done());
+
+    learner.turn_to("three-measures", 4);
+    CHECK(learner.view().attention.screen == Screen::patching);
+    CHECK(learner.program.state().shown.patching->asked.kind == analysis::PatchKind::residual);
+    CHECK(learner.view().attention.patch == std::array<std::int64_t, 2>{-1, -1});
+    learner.press("patch 2.13");
+    CHECK_FALSE(done());
+    learner.press("patch 2.14");
+    CHECK(done());
+
+    learner.turn_to("three-measures", 6);
+    CHECK(learner.program.state().shown.patching->asked.kind == analysis::PatchKind::head);
+    CHECK(learner.view().attention.patch == std::array<std::int64_t, 2>{3, 7});
+    learner.press("patch Weights");
+    learner.settle();
+    CHECK_FALSE(done());
+    learner.press("patch Values");
+    learner.settle();
+    CHECK(done());
+    CHECK_FALSE(learner.away());
+
+    // Another pair of prompts: the words are then those that the prompts lead to.
+    learner.turn_to("three-measures", 8);
+    learner.send(ShowScene{gate_of(learner.course()).solution});
+    CHECK(done());
+    CHECK(learner.away());
+    REQUIRE(learner.program.state().shown.patching->pair != nullptr);
+    CHECK(learner.program.state().shown.patching->pair->answer == "·Tom");
+    CHECK(learner.program.state().shown.patching->pair->against == "·Anna");
+
+    // A lesson that names no screen shows the stages.
+    learner.turn_to("what-does-this-head-do", 1);
+    CHECK(learner.view().attention.screen == Screen::stages);
 }
 
 TEST_CASE("a click on a row of the panel of heads opens that head", "[gui][lesson][model]") {

@@ -75,6 +75,33 @@ float draw_opening(Picture& picture, const DrawContext& context, const CourseSta
     return draw_blocks(picture, context, course, blocks, course_pad, y, width);
 }
 
+/// As lesson::StepScene names it.
+std::string_view screen_id(const AttentionView& view) {
+    switch (view.screen) {
+    case Screen::stages:
+        return "stages";
+    case Screen::effects:
+        return view.effects == EffectKind::ablated    ? "ablated"
+               : view.effects == EffectKind::averaged ? "averaged"
+                                                      : "effects";
+    case Screen::patching:
+        return "patching";
+    case Screen::circuits:
+        return "circuits";
+    case Screen::why:
+        return "why";
+    }
+    return {};
+}
+
+/// Likewise; empty on other screens.
+std::string_view patched_id(const Shown& shown) {
+    if (shown.patching == nullptr)
+        return {};
+    const PatchingQuestion& asked = shown.patching->asked;
+    return asked.paths ? "paths" : analysis::info_of(asked.kind).id;
+}
+
 } // namespace
 
 lesson::LessonState lesson_state(const Shown& shown, const ViewState& view, const CourseState& course) {
@@ -92,7 +119,10 @@ lesson::LessonState lesson_state(const Shown& shown, const ViewState& view, cons
             .model = shown.document->is_checkpoint() && shown.document->part() == course.pass
                          ? course.model.get()
                          : nullptr,
-            .layer = shown.document->layer()};
+            .layer = shown.document->layer(),
+            .screen = shown.document->is_checkpoint() ? screen_id(view.attention) : "stages",
+            .patched = patched_id(shown),
+            .patch = view.attention.patch};
 }
 
 void draw_contents_link(Picture& picture, const DrawContext& context, float baseline) {

@@ -62,7 +62,7 @@ std::vector<std::string> bones(const std::vector<LessonBlock>& blocks) {
 
 TEST_CASE("every lesson inside the program plays without a fault") {
     const std::vector<std::string> names = asset_names("lessons/");
-    REQUIRE(names.size() == 14 + 3); // fourteen lessons, three of them in German too
+    REQUIRE(names.size() == 15 + 3); // fifteen lessons, three of them in German too
     for (const std::string& name : names) {
         CAPTURE(name);
         LessonTally tally;
@@ -81,6 +81,8 @@ TEST_CASE("every lesson inside the program plays without a fault") {
         CHECK(!lesson.concepts.empty());
         for (const Step& step : lesson.steps) {
             CAPTURE(step.title);
+            if (step.scene.screen) // which has no stage, and marks what is open itself
+                continue;
             CHECK(step.scene.stage.has_value());
             CHECK(!step.scene.point.empty());
         }
@@ -95,9 +97,9 @@ TEST_CASE("the course's lessons have numbers of their own and one English text e
         CHECK(numbers.insert(found.parsed.lesson.number).second);
         CHECK(ids.insert(found.parsed.lesson.id).second);
     }
-    CHECK(numbers.size() == 14);
+    CHECK(numbers.size() == 15);
     CHECK(*numbers.begin() == 1);
-    CHECK(*numbers.rbegin() == 14);
+    CHECK(*numbers.rbegin() == 15);
 }
 
 TEST_CASE("a translation has the steps, values, gates and questions of its original") {
@@ -125,7 +127,7 @@ TEST_CASE("a translation has the steps, values, gates and questions of its origi
         }
     }
     const auto shown = find_lessons({}, "de");
-    CHECK(shown.size() == 14);
+    CHECK(shown.size() == 15);
     for (const char* id : {"one-head", "first-lesson", "by-hand"})
         CHECK(std::ranges::count_if(shown, [&](const FoundLesson& one) {
                   return one.parsed.lesson.id == id && one.parsed.lesson.language == "de";

@@ -3,6 +3,7 @@
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/engine/engine.h"
 #include "core/lesson/check.h"
+#include "core/lesson/further_passes.h"
 #include "core/lesson/panel_figure.h"
 #include "tests/catch.h"
 
@@ -22,14 +23,16 @@ struct Pocket {
     checkpoint::TextModelPtr model = checkpoint::open_text_model(checkpoint::model_folder("pocket"));
     LessonModel run;
 
-    explicit Pocket(const std::string& text, const std::vector<HeadGain>& gains = {})
-        : run(made(text, gains)) {}
-    LessonModel made(const std::string& text, const std::vector<HeadGain>& gains) const {
+    explicit Pocket(const std::string& text, const std::vector<HeadGain>& gains = {},
+                    const std::string& corrupted = {})
+        : run(made(text, gains, corrupted)) {}
+    LessonModel made(const std::string& text, const std::vector<HeadGain>& gains,
+                     const std::string& corrupted) const {
         StepScene scene;
         scene.gains = gains;
         Progress progress;
         return run_lesson_model(model, checkpoint::prompt_inputs(*model, text),
-                                edits_of(scene, model->model->architecture()), progress);
+                                edits_of(scene, model->model->architecture()), corrupted, progress);
     }
     LessonState state(std::int64_t layer) const {
         const checkpoint::LayerRun& open = layer_of(run, layer);
@@ -44,6 +47,7 @@ struct Pocket {
 };
 
 constexpr const char* book_text = "When Mary and John went to the shop, John gave a book to";
+constexpr const char* other_giver = "When Mary and John went to the shop, Mary gave a book to";
 const HeadGain off_2_7{2, 7, 0}, off_0_4{0, 4, 0};
 
 std::string model_lesson(const std::string& front, const std::string& step) {
@@ -85,6 +89,66 @@ TEST_CASE("live values of a model are those that PyTorch gives", "[lesson][model
     CHECK(pocket.number("logit(Mary, 3)") == Approx(pocket.number("logit(Mary, and)")));
     CHECK(pocket.number("logit(Mary, 3)") != Approx(18.35408).margin(1e-3));
     CHECK(pocket.number("layer", 1) == 1);
+}
+
+TEST_CASE("losses and patches are those of the manual, which a forward pass in NumPy gives too",
+          "[lesson][model]") {
+    const Pocket pocket(book_text, {}, other_giver);
+    CHECK(pocket.number("lost(7, Mary, John)") == Approx(3.918).margin(1e-3));
+    CHECK(pocket.number("L2.lost(7, Mary, John)", 0) == Approx(3.918).margin(1e-3));
+    CHECK(pocket.number("lost(7, Mary)") == // of the logit alone
+          Approx(pocket.number("logit(Mary)") - Pocket(book_text, {off_2_7}).number("logit(Mary)"))
+              .margin(1e-3));
+    CHECK(pocket.number("corrupted(logit(Mary) - logit(John))") == Approx(-1.632).margin(1e-3));
+    CHECK(pocket.word("corrupted(likeliest(1))") == "John");
+    CHECK(pocket.number("corrupted(L2.attribution(7, Mary, John))", 0) == Approx(3.930).margin(1e-3));
+    CHECK(pocket.number("L0.recovered(head, 6, Mary, John)") == Approx(0.622).margin(1e-3));
+    CHECK(pocket.number("L1.recovered(head, 5, Mary, John)") == Approx(0.335).margin(1e-3));
+    CHECK(pocket.number("recovered(head, 7, Mary, John)") == Approx(0.002).margin(1e-3));
+    CHECK(pocket.number("L3.recovered(v, 7, Mary, John)") == Approx(0.331).margin(1e-3));
+    CHECK(pocket.number("L3.recovered(pattern, 7, Mary, John)") == Approx(-0.011).margin(1e-3));
+    CHECK(pocket.number("recovered(residual, 14, Mary, John)") == Approx(0.329).margin(1e-3));
+    CHECK(pocket.number("recovered(residual, book, Mary, John)") ==
+          pocket.number("recovered(residual, 13, Mary, John)"));
+    CHECK(pocket.number("layer + patch_row + patch_column") == 0);
+    CHECK(pocket.word("screen") == "stages");
+    // With a head switched off, both prompts run without it.
+    const Pocket without(book_text, {off_2_7}, other_giver);
+    CHECK(without.number("lost(7, Mary, John)") == 0);
+    CHECK(without.number("corrupted(gain(7))") == 0);
+
+    const auto fault = [](const Pocket& of, const std::string& text) {
+        try {
+            of.number(text);
+        } catch (const Error& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    CHECK_THAT(fault(pocket, "lost(8, Mary)"), Contains("lost names a head that is not there"));
+    CHECK_THAT(fault(pocket, "recovered(shape, 6, Mary, John)"), Contains("such as head or residual"));
+    CHECK_THAT(fault(pocket, "recovered(head, 8, Mary, John)"), Contains("a place that is not there"));
+    CHECK_THAT(fault(pocket, "recovered(head, 6, Mary, Mary)"), Contains("both prompts give the same"));
+    CHECK_THAT(fault(pocket, "corrupted(corrupted(T))"), Contains("there is no second prompt"));
+    CHECK_THAT(fault(Pocket(book_text), "recovered(head, 6, Mary, John)"),
+               Contains("there is no second prompt"));
+    CHECK_THAT(fault(Pocket(book_text, {}, "When Mary"), "recovered(head, 6, Mary, John)"),
+               Contains("they part at token"));
+}
+
+TEST_CASE("what a lesson reads of further passes is computed ahead", "[lesson][model]") {
+    const Pocket pocket(book_text, {}, other_giver);
+    const std::string step =
+        "{{L2.lost(7, Mary, John)}}\n\n| a |\n| - |\n| {{recovered(head, 6, Mary, John)}} "
+        "|\n\n- {{recovered(head, 6, Zanzibar, John)}}\n";
+    const ParsedLesson parsed = parse_lesson(model_lesson("model: pocket", step), "test");
+    REQUIRE(parsed.faults.empty());
+    compute_ahead(parsed.lesson, pocket.run, Progress());
+    Progress cancelled;
+    cancelled.cancel();
+    CHECK_THROWS_AS(compute_ahead(parsed.lesson, pocket.run, cancelled), Error);
+    CHECK(Expression::parse("1 + max(recovered(head, 6, Mary, John), lost(1, Mary))").functions() ==
+          std::vector<std::string>{"max", "recovered", "lost"});
 }
 
 TEST_CASE("cells and functions of any layer are read with its name before them", "[lesson][model]") {
@@ -164,6 +228,17 @@ TEST_CASE("a lesson on a model is checked like any other", "[lesson][model]") {
     CHECK_THAT(model_faults(model_lesson("gain: {\"1.0\": 0}", "")).front(),
                Contains("a preset is one layer"));
     CHECK_THAT(model_faults(model_lesson("model: no-such-folder", "")).front(), Contains("no-such-folder"));
+    const std::string patching = front + "\nscreen: patching\n";
+    const std::string second = patching + "corrupted: " + other_giver + "\n";
+    CHECK(model_faults(model_lesson(second + "token: Mary\npatched: head\npatch: '3.7'", "")).empty());
+    CHECK(model_faults(model_lesson(second + "patch: '4.14'", "")).empty());
+    CHECK_THAT(model_faults(model_lesson(second + "patched: head\npatch: '4.7'", "")).front(),
+               Contains("has no cell 4.7"));
+    CHECK_THAT(model_faults(model_lesson(second + "token: Zanzibar", "")).front(), Contains("Zanzibar"));
+    CHECK_THAT(model_faults(model_lesson(patching, "")).front(), Contains("there is no second prompt"));
+    CHECK_THAT(model_faults(model_lesson(patching + "corrupted: When Mary", "")).front(),
+               Contains("patching needs as many"));
+    CHECK_THAT(model_faults(model_lesson("screen: effects", "")).front(), Contains("add model: pocket"));
 }
 
 TEST_CASE("a preset takes the place of a model, and a model that of a preset", "[lesson][model]") {

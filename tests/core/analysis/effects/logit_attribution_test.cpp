@@ -18,13 +18,13 @@ namespace {
 lesson::LessonModel run_ids(const std::string& folder, const std::vector<std::int64_t>& ids) {
     const checkpoint::TextModelPtr model = checkpoint::open_text_model(folder);
     Progress progress;
-    return lesson::run_lesson_model(model, checkpoint::token_inputs(*model, ids), {}, progress);
+    return lesson::run_lesson_model(model, checkpoint::token_inputs(*model, ids), {}, {}, progress);
 }
 
 lesson::LessonModel run_pocket(const std::string& text) {
     const checkpoint::TextModelPtr model = checkpoint::open_text_model(checkpoint::model_folder("pocket"));
     Progress progress;
-    return lesson::run_lesson_model(model, checkpoint::prompt_inputs(*model, text), {}, progress);
+    return lesson::run_lesson_model(model, checkpoint::prompt_inputs(*model, text), {}, {}, progress);
 }
 
 double logit_of(const lesson::LessonModel& model, std::int64_t position, std::int64_t token) {
