@@ -47,6 +47,9 @@ cpu::MapPart parse_rectangle(const std::string& text) {
         at = end + 1;
     }
     const auto [row, row_end, col, col_end] = numbers;
+    if (row < 0 || col < 0)
+        fail_input("--rect " + text +
+                   " begins before the first weight; queries and keys are numbered from 0");
     if (row_end <= row || col_end <= col)
         fail_input("--rect " + text + " holds no weight; I1 should be larger than I0, and J1 than J0");
     return {row, col, row_end - row, col_end - col};
@@ -66,11 +69,16 @@ void check_usage(const MapOptions& options) {
         fail_usage("the file " + options.out + " should end in .npy or .png");
 }
 
-/// Refuses what the map has not before anything of length is computed.
+/// Refuses what the map has not, and what does not fit into memory, before anything of length is computed.
 void check_dims(const MapOptions& options, const Dims& dims) {
     cpu::check_head(dims, options.batch, options.head);
-    if (options.rectangle)
-        cpu::check_part(dims, parse_rectangle(*options.rectangle));
+    const auto pixels = [&](std::int64_t T) { return std::clamp<std::int64_t>(*options.overview, 1, T); };
+    const cpu::MapPart part = options.rectangle ? parse_rectangle(*options.rectangle)
+                                                : cpu::MapPart{0, 0, pixels(dims.Tq), pixels(dims.Tk)};
+    cpu::check_part(dims, part);
+    const auto bytes = static_cast<std::uint64_t>(part.rows * part.cols) * sizeof(float);
+    require_memory(2 * bytes, "this map, with the file made of it,",
+                   "take a smaller rectangle, or an overview with fewer pixels");
 }
 
 Problem read_problem(const MapOptions& options) {
@@ -106,8 +114,6 @@ void run_map(const MapOptions& options) {
     const cpu::LongMap map(problem, options.batch, options.head, *projections, cpu::make_cpu_machine(),
                            progress);
     const auto write = [&](const Tensor& numbers, const std::string& legend) {
-        require_memory(static_cast<std::uint64_t>(numbers.count()) * sizeof(float), "the file of this map",
-                       "take a smaller rectangle, or an overview");
         write_file_atomically(options.out, png ? png_bytes(numbers, legend) : format::npy_bytes(numbers));
         std::cerr << "headscope: " << legend << '\n';
     };

@@ -153,7 +153,8 @@ Overview LongMap::overview(std::int64_t most, Pooling pooling, Progress& progres
     if (most < 1)
         fail_input("an overview of " + std::to_string(most) +
                    " pixels is asked for; it should have at least 1 pixel a side");
-    const std::int64_t cells = in_steps(std::max(rows(), cols()), most);
+    const std::int64_t longest = std::max(rows(), cols());
+    const std::int64_t cells = in_steps(longest, std::min(most, longest));
     const std::int64_t height = in_steps(rows(), cells), width = in_steps(cols(), cells);
     require(static_cast<std::uint64_t>(width) *
                 static_cast<std::uint64_t>(height + state_->threads() * rows_at_once * RowRuns::numbers),

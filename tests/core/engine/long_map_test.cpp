@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 using namespace headscope;
 using cpu::Pooling;
@@ -170,6 +171,7 @@ TEST_CASE("a map says which head, entry, part or score is at fault, and can be c
               map.rectangle({190, 0, 11, 5});
           }) == "rows 190 to 201 and columns 0 to 5 are asked for; the map has (Tq, Tk) = (200, 200)");
     CHECK_THAT(input_error([&] { map.overview(0, Pooling::max); }), Catch::Contains("at least 1 pixel"));
+    CHECK(map.overview(std::numeric_limits<std::int64_t>::max(), Pooling::max).cells == 1);
     map.progress.cancel();
     CHECK_THROWS_AS(map.overview(10, Pooling::max), Error);
     CHECK_THROWS_AS(map.rectangle({0, 0, 200, 200}), Error);
