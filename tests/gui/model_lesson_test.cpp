@@ -165,6 +165,20 @@ TEST_CASE("a page opens a screen of the model, and its gate reads what is clicke
     learner.press("effect 2.4");
     CHECK(done());
 
+    // The part of L2 H0 grows, and its product with the norm's scale stays.
+    learner.turn_to("three-measures", 2);
+    CHECK(screen_shows("2.74"));
+    CHECK(screen_shows("47.22"));
+    learner.press("effect 2.7");
+    CHECK_FALSE(done());
+    learner.driver.key(GLFW_KEY_0);
+    learner.settle();
+    CHECK(done());
+    CHECK(screen_shows("2.82"));
+    CHECK(screen_shows("47.22"));
+    learner.press("Back to the lesson");
+    CHECK_FALSE(learner.away());
+
     learner.turn_to("three-measures", 3);
     CHECK(learner.view().attention.effects == EffectKind::ablated);
     CHECK(screen_shows("3.92")); // L2 H7, in the text
