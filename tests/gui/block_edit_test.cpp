@@ -170,6 +170,9 @@ TEST_CASE("the weights of the selected unit stand on the MLP's pages and are edi
         const CellAddress dragged{tensor, first ? Index{9, 11, 0, 0} : Index{11, 9, 0, 0}};
         const figure::Point at = place_of(desk, dragged);
         const float was = desk.shown().value(dragged);
+        // The pages of a unit follow a worker: the drag begins once the number is under the mouse.
+        desk.driver.move(at.x, at.y);
+        REQUIRE(desk.driver.wait_until([&] { return desk.view().hover == dragged; }));
         desk.driver.drag(at.x, at.y, at.x + 60, at.y);
         desk.settle();
         CHECK(desk.shown().value(dragged) == Approx(was + 0.6F).margin(0.02));

@@ -281,9 +281,7 @@ Tensor StreamWriters::along(const Tensor& at_end) const {
         if (step->rows) {
             const std::int64_t count = step->rows->shape()[0];
             Eigen::Map<RowMajor>(out.data() + out.offset(static_cast<std::int64_t>(step->writer), 0), count,
-                                 k) = (Rows(step->rows->data(), count, D).cast<double>() *
-                                       Rows(directions.data(), D, k).cast<double>())
-                                          .cast<float>();
+                                 k) = Rows(step->rows->data(), count, D) * Rows(directions.data(), D, k);
         } else {
             step->norm->turn_back(directions);
         }
