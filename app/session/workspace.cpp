@@ -47,6 +47,20 @@ void begin_looking(ViewState& view, checkpoint::AttentionPlace place) {
     view.drag.reset();
 }
 
+/// What a checkpoint's run gives beside the trace stays on screen after an edit until the session has it
+/// anew: a number that is being dragged must not go away in between.
+void keep_beside(Shown& now, const Shown& before) {
+    if (before.document == nullptr || !before.document->is_checkpoint() || !now.document->is_checkpoint() ||
+        before.document->part()->inputs != now.document->part()->inputs || before.dims() != now.dims())
+        return;
+    Shown kept = before;
+    kept.document = now.document;
+    kept.trace = now.trace;
+    kept.metrics = std::move(now.metrics);
+    kept.largest.clear();
+    now = std::move(kept);
+}
+
 } // namespace
 
 Workspace::Workspace(SessionState& state, const project::Recipe& recipe, Setup setup)
@@ -230,6 +244,7 @@ std::optional<Shown> Workspace::take_results() {
     }
     state_.recomputed = result->document->shows_weights() ? std::string() : recomputed_text(*result->trace);
     Shown before = std::exchange(state_.shown, {result->document, result->trace, std::move(result->metrics)});
+    keep_beside(state_.shown, before);
     session_->came_on_screen();
     clamp_to(state_.view, session_->with_means(state_.shown.dims()));
     return before;
