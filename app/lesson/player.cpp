@@ -111,15 +111,16 @@ std::vector<Action> screen_of(const lesson::StepScene& scene) {
     std::vector<Action> actions;
     const auto change = [&](const AttentionChange& one) { actions.emplace_back(ViewChange(one)); };
     const std::string screen = scene.screen.value_or("stages");
-    static const std::map<std::string_view, Screen> screens{{"stages", Screen::stages},
-                                                            {"effects", Screen::effects},
-                                                            {"ablated", Screen::effects},
-                                                            {"patching", Screen::patching},
-                                                            {"why", Screen::why}};
+    static const std::map<std::string_view, Screen> screens{
+        {"stages", Screen::stages},    {"effects", Screen::effects},   {"ablated", Screen::effects},
+        {"averaged", Screen::effects}, {"patching", Screen::patching}, {"circuits", Screen::circuits},
+        {"why", Screen::why}};
     change(ShowScreen{screens.at(screen)});
-    if (screen == "stages" || screen == "why")
+    if (screens.at(screen) != Screen::effects && screen != "patching")
         return actions;
-    change(ShowEffects{screen == "ablated" ? EffectKind::ablated : EffectKind::direct});
+    change(ShowEffects{screen == "ablated"    ? EffectKind::ablated
+                       : screen == "averaged" ? EffectKind::averaged
+                                              : EffectKind::direct});
     using What = AskEffects::What;
     actions.emplace_back(ModelAction(AskEffects{What::usual, {}}));
     for (const auto& [word, what] :

@@ -45,7 +45,7 @@ struct StepScene {
     std::vector<Target> point;    ///< targets to outline
 
     // The screen of a model that is shown in place of a stage, and what is asked there.
-    std::optional<std::string> screen;                ///< stages, effects, ablated, patching or why
+    std::optional<std::string> screen;                ///< its name for render's --screen, such as effects
     std::optional<std::string> token, against;        ///< whose logits count; none: as the screen opens
     std::optional<std::string> corrupted;             ///< the second prompt of patching
     std::optional<std::string> patched;               ///< an id of analysis::patch_kinds, or paths
