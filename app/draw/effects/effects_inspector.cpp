@@ -136,7 +136,7 @@ void add_without(Sheet& sheet, const LogitPart& part) {
     const double others = part.value - cell->lost;
     sheet.paragraph(
         "Direct and measured differ by " + number(std::abs(others), 2) + ": " +
-            (others * part.value > 0 ? "later parts make up for it." : "later parts depended on it."),
+            "without the head, later parts read another stream and the last norm has another scale.",
         context.theme.muted);
 }
 

@@ -365,8 +365,7 @@ Picture draw_patching_inspector(const DrawContext& context) {
             sheet.row("clean", signed_number(clean, 2));
             sheet.row("corrupted", signed_number(corrupted, 2));
             sheet.row("corrupted, with this patch", signed_number(patched, 2), true);
-            sheet.arithmetic("(" + number(patched, 2) + " − " + number(corrupted, 2) + ") ÷ (" +
-                                 number(clean, 2) + " − " + number(corrupted, 2) + ")",
+            sheet.arithmetic(number(patched - corrupted, 2) + " ÷ " + number(clean - corrupted, 2),
                              number(static_cast<double>(*share), 2));
         }
         if (by_head(map) && context.controls) {
