@@ -23,7 +23,9 @@ std::string logit_words(const Effects& effects);
 double effects_limit(double largest);
 /// Whether the table shows what is lost without each head, not what each one writes.
 bool shows_losses(const DrawContext& context);
-/// "heads that were switched off so far: 12 of 144"; empty once all were.
+/// Whether that head gives its mean output instead of nothing.
+bool shows_means(const DrawContext& context);
+/// "12 of 144 heads tried so far"; empty once all were.
 std::string sweep_progress(const EffectsSweep& sweep);
 /// "L9 H9"; of a cross-attention "cross L9 H9"; "L9 MLP", "embedding".
 std::string writer_words(const analysis::Writer& writer);

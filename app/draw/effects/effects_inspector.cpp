@@ -116,7 +116,7 @@ void add_largest(Sheet& sheet) {
         sheet.row("after the soft cap", signed_number(effects.attribution.capped, decimals));
 }
 
-/// What happens when the open head is switched off, as far as it was tried.
+/// What happens when the open head is switched off, or gives its mean, as far as it was tried.
 void add_without(Sheet& sheet, const LogitPart& part) {
     const DrawContext& context = sheet.context;
     const Effects& effects = *context.shown.effects;
@@ -127,7 +127,15 @@ void add_without(Sheet& sheet, const LogitPart& part) {
         sweep->heads[static_cast<std::size_t>(part.writer.layer)][static_cast<std::size_t>(part.writer.head)];
     if (!cell)
         return;
-    sheet.section("If it is switched off", effects.against.empty() ? "logit" : "logit difference");
+    const std::string what = effects.against.empty() ? "logit" : "logit difference";
+    if (shows_means(context)) {
+        sheet.section("If it gives its mean output", what);
+        sheet.row("with its own output", signed_number(sweep->before, 2));
+        sheet.row("with its mean, measured", signed_number(sweep->before - cell->lost, 2), true);
+        sheet.row("KL of the prediction", number(cell->divergence, 4) + " nats");
+        return;
+    }
+    sheet.section("If it is switched off", what);
     const std::string name = writer_words(part.writer);
     sheet.row("with " + name, signed_number(sweep->before, 2));
     sheet.row("without it, direct", signed_number(sweep->before - part.value, 2));

@@ -116,9 +116,11 @@ TableCell cell_of(const DrawContext& context, std::int64_t l, std::int64_t h) {
                            ? std::nullopt
                            : sweep->heads[static_cast<std::size_t>(l)][static_cast<std::size_t>(h)];
     if (!known)
-        return {std::nullopt, head + ": not switched off yet"};
-    return {known->lost, "Without " + head + " the difference falls by " + number(known->lost, 3) +
-                             "; the prediction changes by KL " + number(known->divergence, 4) + " nats"};
+        return {std::nullopt, head + ": not reached yet"};
+    return {known->lost, (shows_means(context) ? "With the mean output of " : "Without ") + head + " the " +
+                             (effects.against.empty() ? "logit" : "difference") + " falls by " +
+                             number(known->lost, 3) + "; the prediction changes by KL " +
+                             number(known->divergence, 4) + " nats"};
 }
 
 double limit_of(const DrawContext& context) {
@@ -181,19 +183,21 @@ float draw_sum(Picture& picture, const DrawContext& context, const Table& table)
     const float words = table.left + width + 16;
     const std::string towards = effects.token;
     draw_text(picture, context, words, y + 8,
-              shows_losses(context) ? "falls without the head" : "logits towards " + towards, Font::ui, 12.5F,
-              theme.text);
+              !shows_losses(context) ? "logits towards " + towards
+              : shows_means(context) ? "falls with the head's mean"
+                                     : "falls without the head",
+              Font::ui, 12.5F, theme.text);
     draw_text(picture, context, words, below + 2,
-              shows_losses(context)     ? "violet: rises without it"
+              shows_losses(context)     ? "violet: rises"
               : effects.against.empty() ? "violet: away from it"
                                         : "violet: towards " + effects.against,
               Font::ui, 12.5F, theme.text);
     if (shows_losses(context)) {
-        const std::string progress = context.shown.sweep == nullptr ? "switching off every head in turn"
+        const std::string progress = context.shown.sweep == nullptr ? "every head is tried in turn"
                                                                     : sweep_progress(*context.shown.sweep);
         return draw_paragraph(picture, context, canvas_pad, below + 32, table.right - canvas_pad,
                               (progress.empty() ? "" : progress + ". ") +
-                                  std::string(context.view.attention.effects == EffectKind::averaged
+                                  std::string(shows_means(context)
                                                   ? "Each head alone gives its mean output over the text"
                                                   : "Each head is switched off alone") +
                                   ", and the whole model runs again. These numbers "
@@ -329,6 +333,10 @@ double effects_limit(double largest) {
     return std::max(std::ceil(largest * 10) / 10, 0.1);
 }
 
+bool shows_means(const DrawContext& context) {
+    return context.view.attention.effects == EffectKind::averaged;
+}
+
 bool shows_losses(const DrawContext& context) {
     return context.view.attention.effects != EffectKind::direct;
 }
@@ -336,7 +344,7 @@ bool shows_losses(const DrawContext& context) {
 std::string sweep_progress(const EffectsSweep& sweep) {
     return sweep.done == sweep.count
                ? ""
-               : std::to_string(sweep.done) + " of " + counted(sweep.count, "head") + " switched off so far";
+               : std::to_string(sweep.done) + " of " + counted(sweep.count, "head") + " tried so far";
 }
 
 Picture draw_effects_strip(const DrawContext& context) {
@@ -388,9 +396,13 @@ Picture draw_effects_page(const DrawContext& context) {
     }
     const std::string after = context.shown.problem().query_label(effects->question.position);
     if (shows_losses(context))
-        draw_page_head(picture, context, "What is lost without each head",
+        draw_page_head(picture, context,
+                       shows_means(context) ? "What is lost with each head's mean"
+                                            : "What is lost without each head",
                        "logit of " + (effects->against.empty() ? effects->token : logit_words(*effects)) +
-                           ", with all heads less without one, after " + after);
+                           (shows_means(context) ? ", with all heads less with one averaged, after "
+                                                 : ", with all heads less without one, after ") +
+                           after);
     else
         draw_page_head(picture, context, "What the heads do to the prediction",
                        "out[l][h] · (u[" + effects->token + "] − " +
