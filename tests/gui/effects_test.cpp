@@ -167,7 +167,7 @@ TEST_CASE("patches bring an answer back in a second prompt", "[gui][effects]") {
     CHECK(map()->cells.size() == 4);
     CHECK(map()->cells[0].size() == 8);
     desk.press("patch 0.6");
-    desk.press("Paths from L0 H6");
+    desk.press("Open L0 H6");
     desk.press("patch Paths");
     desk.settle();
     CHECK(map()->from == analysis::HeadPlace{0, 6});

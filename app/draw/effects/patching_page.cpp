@@ -371,9 +371,9 @@ Picture draw_patching_inspector(const DrawContext& context) {
         if (by_head(map) && context.controls) {
             sheet.y += 6;
             draw_button(sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 32},
-                        "Paths from " + name_of(row, column),
+                        "Open " + name_of(row, column),
                         ViewChange(AttentionChange(OpenHead{chosen[0], chosen[1]})), false,
-                        "Opens this head; the tab Paths then begins there");
+                        "Puts this head in focus, where the tab Paths begins");
             sheet.y += 44;
         }
     } else {
