@@ -26,9 +26,12 @@ void draw_signed_cell(Picture& picture, const DrawContext& context, const figure
 }
 
 void draw_selected_cell(Picture& picture, const Theme& theme, const figure::Rect& area) {
-    const figure::Rect around{area.x - 1, area.y - 1, area.w + 2, area.h + 2};
-    picture.scene.add(figure::RectItem{.area = around, .stroke = theme.canvas, .stroke_width = 4.5F});
-    picture.scene.add(figure::RectItem{.area = around, .stroke = theme.ink, .stroke_width = 2.5F});
+    // Outside of the cell, whose number may fill it.
+    const auto around = [&](float by) {
+        return figure::Rect{area.x - by, area.y - by, area.w + 2 * by, area.h + 2 * by};
+    };
+    picture.scene.add(figure::RectItem{.area = around(2.5F), .stroke = theme.canvas, .stroke_width = 2});
+    picture.scene.add(figure::RectItem{.area = around(1.25F), .stroke = theme.ink, .stroke_width = 2.5F});
 }
 
 void draw_ramp(Picture& picture, const Ramp& ramp, float x, float y, float width) {
