@@ -4,6 +4,7 @@
 #include "app/draw/pages/stage_figure.h"
 #include "app/shell/gl/offscreen.h"
 #include "app/shell/program.h"
+#include "app/state/screens/screen.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/checkpoint/files/packaged_models.h"
@@ -156,6 +157,8 @@ void show_attention(app::Program& program, const RenderOptions& options) {
     view.attention = program.state().view.attention;
     program.state().view = view;
     program.act(app::ViewChange(app::AttentionChange(app::OpenHead{options.layer, options.head})));
+    program.act(
+        app::ViewChange(app::AttentionChange(app::ShowScreen{app::find_screen(options.screen)->screen})));
 }
 
 /// Shows a page of a lesson in the left panel, with the page's problem and view.
@@ -209,6 +212,13 @@ analysis::PatchKind patch_kind(const std::string& id) {
     return std::ranges::find(analysis::patch_kinds(), id, &analysis::PatchKindInfo::id)->kind;
 }
 
+std::vector<std::string> screen_names() {
+    std::vector<std::string> names;
+    for (const app::NamedScreen& one : app::named_screens())
+        names.emplace_back(one.name);
+    return names;
+}
+
 /// Puts what --screen names on the canvas.
 void show_screen(app::Program& program, const RenderOptions& options) {
     const auto change = [&](const app::AttentionChange& to) { program.act(app::ViewChange(to)); };
@@ -216,23 +226,16 @@ void show_screen(app::Program& program, const RenderOptions& options) {
     for (const auto& [word, what] : {std::pair(options.token, What::token), {options.against, What::against}})
         if (word)
             program.act(app::ModelAction(app::AskEffects{what, *word}));
-    if (options.screen == "patching") {
-        change(app::ShowScreen{app::Screen::patching});
-        program.act(app::ModelAction(app::AskPatching{.corrupted = options.corrupted.value_or("")}));
-        if (options.patched == "paths")
-            program.act(app::ModelAction(app::AskPatching{.paths = true}));
-        else if (options.patched)
-            program.act(app::ModelAction(app::AskPatching{.kind = patch_kind(*options.patched)}));
-    } else if (options.screen == "circuits") {
-        change(app::ShowScreen{app::Screen::circuits});
-    } else if (options.screen == "why") {
-        change(app::ShowScreen{app::Screen::why});
-    } else if (options.screen != "stages") {
-        change(app::ShowScreen{app::Screen::effects});
-        change(app::ShowEffects{options.screen == "ablated"    ? app::EffectKind::ablated
-                                : options.screen == "averaged" ? app::EffectKind::averaged
-                                                               : app::EffectKind::direct});
-    }
+    const app::NamedScreen& wanted = *app::find_screen(options.screen);
+    change(app::ShowEffects{wanted.effects});
+    change(app::ShowScreen{wanted.screen});
+    if (wanted.screen != app::Screen::patching)
+        return;
+    program.act(app::ModelAction(app::AskPatching{.corrupted = options.corrupted.value_or("")}));
+    if (options.patched == "paths")
+        program.act(app::ModelAction(app::AskPatching{.paths = true}));
+    else if (options.patched)
+        program.act(app::ModelAction(app::AskPatching{.kind = patch_kind(*options.patched)}));
 }
 
 /// Shows a layer of a checkpoint instead of a problem.
@@ -322,6 +325,11 @@ void run_render(const RenderOptions& options) {
             ErrorKind::usage,
             "--hide-first-token, --hide-special-tokens, --merge-words, --means and "
             "--log-colours are for weights of a file or a checkpoint; give --attention or --model too");
+    if (options.screen != "stages" && !options.model && !(options.attention && options.screen == "atlas"))
+        throw Error(ErrorKind::usage,
+                    "--screen " + options.screen + " is of a checkpoint" +
+                        (options.screen == "atlas" ? " or of a file of weights; give --model or --attention"
+                                                   : "; give --model"));
     if ((options.lesson || options.step || options.question) && !(options.lesson && options.window))
         throw Error(ErrorKind::usage,
                     "a page of a lesson is drawn in the window; give --window and --lesson ID");
@@ -375,15 +383,13 @@ void add_render(CLI::App& program) {
         ->needs(model);
     CLI::Option* const screen =
         command
-            .add_option("--screen", options->screen,
-                        "with --model: stages, effects (what every head does to the prediction), ablated "
-                        "(what is lost without it), averaged (with its mean output), patching (see "
-                        "--corrupted), circuits or why (the largest "
-                        "score of "
-                        "--row taken apart)")
-            ->check(
-                CLI::IsMember({"stages", "effects", "ablated", "averaged", "patching", "circuits", "why"}))
-            ->needs(model);
+            .add_option(
+                "--screen", options->screen,
+                "with --model: stages, atlas (all heads by their scores; with --attention too), "
+                "effects (what every head does to the prediction), ablated (what is lost without it), "
+                "averaged (with its mean output), patching (see --corrupted), circuits or why (the "
+                "largest score of --row taken apart)")
+            ->check(CLI::IsMember(screen_names()));
     command
         .add_option("--corrupted", options->corrupted,
                     "with --screen patching: the second prompt, which runs with activations of --text")

@@ -41,11 +41,28 @@ void show_screen(ViewState& view, Screen screen) {
         view.group = StageGroup::scaled; // whose numbers it takes apart
 }
 
+void change_atlas(AttentionView& view, const AtlasChange& change) {
+    apply(view.atlas, change);
+    if (std::holds_alternative<ChooseAllHeads>(change))
+        view.pattern.clear();
+}
+
+void show_weight(ViewState& view, const ShowWeight& change) {
+    view.group = StageGroup::weights;
+    view.weights_view = WeightsView::heatmap;
+    view.heads_view = HeadsView::each;
+    view.row = change.query;
+    view.selected = CellAddress{TensorId::weights, {view.batch, view.head, change.query, change.key}};
+    view.block_end.reset();
+    show_screen(view, change.screen);
+}
+
 void show_stack(ViewState& view, checkpoint::Stack stack) {
     if (view.attention.stack == stack)
         return;
     view.attention.stack = stack;
     view.attention.map = {};
+    view.attention.atlas.pinned.clear();
     // Rows and columns are other tokens there.
     view.row = -1;
     view.selected.reset();
@@ -58,6 +75,7 @@ void show_stack(ViewState& view, checkpoint::Stack stack) {
 void apply(ViewState& view, const AttentionChange& change) {
     AttentionView& attention = view.attention;
     std::visit(Overloaded{[&](const OpenHead& c) { open_head(view, c.layer, c.head); },
+                          [&](const ShowWeight& c) { show_weight(view, c); },
                           [&](const ShowStack& c) { show_stack(view, c.stack); },
                           [&](const MoveOnBoard& c) {
                               open_head(view, attention.layer + c.layers, view.head + c.heads);
@@ -80,7 +98,8 @@ void apply(ViewState& view, const AttentionChange& change) {
                           },
                           [&](const WholeMap&) { attention.map = {}; },
                           [&](const ReadWeights& c) { attention.reading = c.how; },
-                          [&](const SetLogColours& c) { attention.log_colours = c.on; }},
+                          [&](const SetLogColours& c) { attention.log_colours = c.on; },
+                          [&](const AtlasChange& c) { change_atlas(attention, c); }},
                change);
 }
 

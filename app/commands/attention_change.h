@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/commands/atlas_change.h"
 #include "app/state/attention_view.h"
 #include "core/analysis/reading_options.h"
 #include "core/checkpoint/model/stacks.h"
@@ -33,6 +34,11 @@ struct ShowBoard {
 };
 struct ShowScreen {
     Screen screen;
+};
+/// One weight of the open head: in its map, or taken apart.
+struct ShowWeight {
+    std::int64_t query, key;
+    Screen screen = Screen::stages;
 };
 /// A cell of the map of patches.
 struct PickPatch {
@@ -68,9 +74,9 @@ struct SetLogColours {
 };
 
 /// What the user can do to the view of attention weights.
-using AttentionChange =
-    std::variant<OpenHead, ShowStack, MoveOnBoard, ShowBoard, ShowScreen, ShowEffects, PickPatch, JoinWriters,
-                 MarkPattern, ZoomMap, PanMap, WholeMap, ReadWeights, SetLogColours>;
+using AttentionChange = std::variant<OpenHead, ShowWeight, ShowStack, MoveOnBoard, ShowBoard, ShowScreen,
+                                     ShowEffects, PickPatch, JoinWriters, MarkPattern, ZoomMap, PanMap,
+                                     WholeMap, ReadWeights, SetLogColours, AtlasChange>;
 
 void apply(ViewState& view, const AttentionChange& change);
 

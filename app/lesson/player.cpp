@@ -1,6 +1,7 @@
 #include "app/lesson/player.h"
 
 #include "app/draw/lesson/lesson_panel.h"
+#include "app/state/screens/screen.h"
 #include "core/base/error.h"
 #include "core/base/overloaded.h"
 #include "core/lesson/check.h"
@@ -110,24 +111,19 @@ bool watch_table(CourseState& course, const lesson::FillTable& table, const Show
 std::vector<Action> screen_of(const lesson::StepScene& scene) {
     std::vector<Action> actions;
     const auto change = [&](const AttentionChange& one) { actions.emplace_back(ViewChange(one)); };
-    const std::string screen = scene.screen.value_or("stages");
-    static const std::map<std::string_view, Screen> screens{
-        {"stages", Screen::stages},    {"effects", Screen::effects},   {"ablated", Screen::effects},
-        {"averaged", Screen::effects}, {"patching", Screen::patching}, {"circuits", Screen::circuits},
-        {"why", Screen::why}};
-    change(ShowScreen{screens.at(screen)});
-    if (screens.at(screen) != Screen::effects && screen != "patching")
+    const std::string name = scene.screen.value_or("stages");
+    const NamedScreen& wanted = *find_screen(name);
+    change(ShowScreen{wanted.screen});
+    if (wanted.screen != Screen::effects && wanted.screen != Screen::patching)
         return actions;
-    change(ShowEffects{screen == "ablated"    ? EffectKind::ablated
-                       : screen == "averaged" ? EffectKind::averaged
-                                              : EffectKind::direct});
+    change(ShowEffects{wanted.effects});
     using What = AskEffects::What;
     actions.emplace_back(ModelAction(AskEffects{What::usual, {}}));
     for (const auto& [word, what] :
          {std::pair(scene.token, What::token), std::pair(scene.against, What::against)})
         if (word)
             actions.emplace_back(ModelAction(AskEffects{what, *word}));
-    if (screen != "patching")
+    if (wanted.screen != Screen::patching)
         return actions;
     actions.emplace_back(ModelAction(AskPatching{.corrupted = scene.corrupted.value_or("")}));
     const auto kinds = analysis::patch_kinds();

@@ -48,6 +48,7 @@ void CheckpointSession::follow_screen() {
     follow_why();
     follow_patching();
     follow_circuits();
+    atlas_.follow(look_.set(), state().model.run);
 }
 
 void CheckpointSession::follow_why() {

@@ -28,7 +28,7 @@ void keep_to_model(ViewState& view, const ModelPart& part) {
 } // namespace
 
 CheckpointSession::CheckpointSession(SessionHost& host)
-    : Session(host), board_(host.state(), host.wake()), desk_(host.wake()),
+    : Session(host), board_(host.state(), host.wake()), atlas_(host.state(), host.wake()), desk_(host.wake()),
       blocks_(host.wake(), block_bytes) {
     const ModelPart& part = *state().document->part();
     state().model.prompt = part.prompt;
@@ -37,7 +37,7 @@ CheckpointSession::CheckpointSession(SessionHost& host)
 }
 
 CheckpointSession::CheckpointSession(SessionHost& host, const OpenedModel& opened)
-    : Session(host), board_(host.state(), host.wake()),
+    : Session(host), board_(host.state(), host.wake()), atlas_(host.state(), host.wake()),
       desk_(host.wake()), wanted_{opened.part, opened.attention, std::nullopt},
       blocks_(host.wake(), block_bytes) {
     ModelState& model = state().model;
@@ -75,6 +75,7 @@ CheckpointSession::~CheckpointSession() {
     state().shown.why = nullptr;
     state().shown.patching = nullptr;
     state().shown.circuits = nullptr;
+    state().shown.atlas = nullptr;
     if (state().view.tab == LeftTab::predictions)
         state().view.tab = LeftTab::guide;
 }
@@ -254,9 +255,10 @@ void CheckpointSession::settle() {
         desk_.wait();
         take_results();
         blocks_.wait();
+        atlas_.wait();
+        board_.wait();
         follow_block();
-    } while (desk_.busy() || blocks_.busy());
-    board_.wait();
+    } while (desk_.busy() || blocks_.busy() || atlas_.busy());
 }
 
 void CheckpointSession::use(const ModelDesk::Answer& answer) {

@@ -2,6 +2,7 @@
 
 #include "app/jobs/model_desk.h"
 #include "app/jobs/model_look.h"
+#include "app/session/atlas_desk.h"
 #include "app/session/board.h"
 #include "app/session/session.h"
 
@@ -28,7 +29,7 @@ public:
 
     void follow() override;
     void take_results() override;
-    bool busy() const override { return desk_.busy() || blocks_.busy(); }
+    bool busy() const override { return desk_.busy() || blocks_.busy() || atlas_.busy(); }
     void settle() override;
     const DocumentPtr& wanted() const override;
 
@@ -111,7 +112,8 @@ private:
     bool reads_otherwise() const;
 
     Board board_;
-    ModelLook look_; ///< ends before board_, which would wait for means that it works out
+    AtlasDesk atlas_;
+    ModelLook look_; ///< ends before those above, which would wait for means that it works out
     ModelDesk desk_;
     ModelDesk::Wish wanted_;              ///< asked of it last
     std::optional<NextText> next_text_;   ///< not answered yet

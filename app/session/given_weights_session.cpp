@@ -11,6 +11,19 @@ namespace headscope::app {
 
 GivenWeightsSession::~GivenWeightsSession() {
     state().view.attention.possible = {};
+    state().shown.atlas = nullptr;
+}
+
+void GivenWeightsSession::take_results() {
+    atlas_.follow(state().document->given()->set, nullptr);
+}
+
+void GivenWeightsSession::settle() {
+    do {
+        board_.wait();
+        atlas_.wait();
+        take_results();
+    } while (busy());
 }
 
 void GivenWeightsSession::follow() {
@@ -19,6 +32,7 @@ void GivenWeightsSession::follow() {
     board_.follow(set);
     keep_to_attention(state().view, set->info());
     keep_to_shown();
+    take_results();
     if (state().view.attention.layer == state().document->layer())
         return;
     state().document = with_layer(*state().document, state().view.attention.layer);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/jobs/read_attention.h"
+#include "app/session/atlas_desk.h"
 #include "app/session/board.h"
 #include "app/session/session.h"
 
@@ -10,11 +11,14 @@ namespace headscope::app {
 /// and read in other ways, not changed or saved.
 class GivenWeightsSession final : public Session {
 public:
-    explicit GivenWeightsSession(SessionHost& host) : Session(host), board_(host.state(), host.wake()) {}
+    explicit GivenWeightsSession(SessionHost& host)
+        : Session(host), board_(host.state(), host.wake()), atlas_(host.state(), host.wake()) {}
     ~GivenWeightsSession() override;
 
     void follow() override;
-    void settle() override { board_.wait(); }
+    void take_results() override;
+    bool busy() const override { return atlas_.busy(); }
+    void settle() override;
     void came_on_screen() override;
     void look_at(std::int64_t first, std::int64_t last) override { board_.look_at(first, last); }
 
@@ -29,7 +33,8 @@ private:
     void keep_to_shown();
 
     Board board_;
-    ReadAttention read_; ///< ends before board_, which would wait for means that it works out
+    AtlasDesk atlas_;
+    ReadAttention read_; ///< ends before those above, which would wait for means that it works out
     WhenShown when_shown_;
 };
 

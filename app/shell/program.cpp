@@ -3,6 +3,7 @@
 #include "app/shell/edit_keys.h"
 #include "app/shell/report.h"
 #include "app/shell/shortcuts.h"
+#include "app/state/screens/screen.h"
 #include "app/views/file_views.h"
 #include "app/views/given_weights.h"
 #include "app/views/style.h"
@@ -168,6 +169,7 @@ void Program::frame(Surface& surface, double now) {
     const figure::TextMeasure measure = surface_measure(surface);
     std::vector<Action> actions;
     const Sink send = [&actions](const Action& action) { actions.push_back(action); };
+    std::string hovered_spot;
     const ViewTools tools{
         .surface = surface,
         .focus = focus_,
@@ -177,6 +179,7 @@ void Program::frame(Surface& surface, double now) {
         .value = [this](const CellAddress& cell) { return state_.shown.value(cell); },
         .view = &state_.view,
         .field = &state_.field,
+        .hovered = &hovered_spot,
         .number = &state_.number,
         .pixels = &state_.pixels,
         .allowed = [this](const CellAddress& cell) { return mask_allows(*state_.document, cell); }};
@@ -208,6 +211,8 @@ void Program::frame(Surface& surface, double now) {
     state_.typing = ImGui::IsAnyItemActive() && ImGui::GetIO().WantTextInput;
     moving_ = layout_.drawn(state_, places, canvas_) || moving_;
     state_.asked = {};
+    moving_ = hovered_spot != state_.hovered || moving_;
+    state_.hovered = std::move(hovered_spot);
     for (const Action& action : actions) {
         act(action);
         moving_ = true;
@@ -227,7 +232,8 @@ void Program::draw(const ProgramLayout& places, const ViewTools& tools, FocusRin
         view_attention_toolbar(state_, places.toolbar, tools);
     else
         view_toolbar(state_, places.toolbar, tools);
-    if (traced && state_.shown.document->shows_weights() && weights_alone(state_))
+    if (traced && state_.shown.document->shows_weights() && weights_alone(state_) &&
+        screen_of(state_.shown, state_.view) == Screen::stages)
         view_attention_strip(state_, places.canvas_head, tools);
     else if (traced)
         view_strip(state_, places.canvas_head, tools);

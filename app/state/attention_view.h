@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/state/atlas_view.h"
 #include "core/analysis/reading_options.h"
 #include "core/checkpoint/model/stacks.h"
 
@@ -18,9 +19,10 @@ struct MapWindow {
     bool operator==(const MapWindow&) const = default;
 };
 
-/// What the canvas holds of a checkpoint.
+/// What the canvas holds of a checkpoint, or of a file of weights.
 enum class Screen : std::uint8_t {
     stages,   ///< the walk through its numbers, with the board of heads
+    atlas,    ///< all heads by what they measurably do
     effects,  ///< what each writer does to a prediction
     patching, ///< what of this text brings its answer back in another
     circuits, ///< what the weights alone say of a head
@@ -38,12 +40,13 @@ enum class EffectKind : std::uint8_t {
 struct AttentionView {
     checkpoint::Stack stack = checkpoint::Stack::own; ///< whose heads the board shows
     std::int64_t layer = 0;                           ///< of the head that is open, in that stack
-    Screen screen = Screen::stages;                   ///< of a checkpoint
+    Screen screen = Screen::stages;
     EffectKind effects = EffectKind::direct;
     std::array<std::int64_t, 2> patch = {-1, -1}; ///< the cell of `patching` that is selected: row, column
     std::optional<bool> join_writers =
         {};                   ///< of `why`: the heads of a layer together; none: where there are many
     bool board = true;        ///< all heads beside the open one
+    AtlasView atlas{};
     std::string pattern = {}; ///< heads that do this are marked on the board; empty: none
     MapWindow map = {};
     analysis::ReadingOptions reading = {};  ///< how the weights are read otherwise than they are held

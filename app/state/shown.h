@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/state/document.h"
+#include "app/state/screens/atlas.h"
 #include "app/state/screens/circuits.h"
 #include "app/state/screens/effects.h"
 #include "app/state/screens/patching_map.h"
@@ -34,6 +35,7 @@ struct Shown {
     std::shared_ptr<const EffectsSweep> sweep = {};    ///< as far as it has come; of the same question
     std::shared_ptr<const PatchingView> patching = {}; ///< while patches are looked at
     std::shared_ptr<const CircuitsView> circuits = {}; ///< while the weights alone are asked
+    std::shared_ptr<const Atlas> atlas = {};           ///< while all heads are looked at
     std::shared_ptr<const WhyScore> why = {};          ///< of a checkpoint, while a score is taken apart
     std::int64_t position = 0; ///< of a checkpoint: the token that is looked at until another one is chosen
 

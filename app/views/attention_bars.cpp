@@ -1,6 +1,8 @@
 #include "app/commands/actions.h"
+#include "app/draw/effects/screens.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "app/state/screens/screen.h"
 #include "app/views/file_views.h"
 #include "app/views/given_weights.h"
 #include "app/views/views.h"
@@ -50,9 +52,12 @@ void view_attention_toolbar(const AppState& state, const figure::Rect& area, con
     draw_button(picture, context, {name.right() + 12, 10, 116, 32}, "Close file", FileCommand(NewProject{}),
                 false, "Back to computing attention from a sentence");
     const bool board = state.view.attention.board;
-    draw_button(picture, context, {name.right() + 136, 10, 116, 32}, board ? "Hide board" : "Show board",
-                ViewChange(AttentionChange(ShowBoard{!board})), false,
-                with_key("All heads beside the open one", "board"));
+    if (screen_of(state.shown, state.view) == Screen::stages)
+        draw_button(picture, context, {name.right() + 136, 10, 116, 32}, board ? "Hide board" : "Show board",
+                    ViewChange(AttentionChange(ShowBoard{!board})), false,
+                    with_key("All heads beside the open one", "board"));
+    const std::vector<Segment> screens = screen_segments(*state.document, state.shown, state.view);
+    draw_segmented(picture, context, area.w - 16 - 80 - segmented_width(context, screens), 12, screens);
     add_icon_buttons(state, picture, tools, area.w - 16);
     show_picture(picture, origin.x, origin.y, tools, nullptr);
 }

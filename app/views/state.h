@@ -29,6 +29,7 @@ struct AppState : SessionState {
     Flash flash;
     NumberEdit number;                ///< in the inspector's number field
     FieldEdit field;                  ///< what is typed into a field of a panel
+    std::string hovered;              ///< label of the hotspot under the mouse in the frame before
     std::vector<HistoryLine> history; ///< of the document, oldest first
     std::size_t history_position = 0;
     FilesState files;

@@ -76,6 +76,32 @@ bool show_slider(const Slider& slider, const figure::Rect& area, const ViewTools
     return true;
 }
 
+/// True while the mouse is on it.
+bool show_drag(const DragArea& drag, float x, float y, const ViewTools& tools) {
+    const float scale = tools.surface.scale();
+    const figure::Rect area = physical(drag.area, x, y, scale), frame = physical(drag.frame, x, y, scale);
+    ImGui::SetCursorScreenPos({area.x, area.y});
+    ImGui::InvisibleButton(drag.label.c_str(), {area.w, area.h});
+    const bool stepped = tools.focus.offer(area), clicked = ImGui::IsItemDeactivated();
+    const ImGuiIO& io = ImGui::GetIO();
+    const auto share = [&](const ImVec2& at) {
+        return figure::Point{std::clamp((at.x - frame.x) / frame.w, 0.0F, 1.0F),
+                             std::clamp((at.y - frame.y) / frame.h, 0.0F, 1.0F)};
+    };
+    constexpr float trembles = 4;
+    const float moved = trembles * scale;
+    const bool far = io.MouseDragMaxDistanceSqr[0] > moved * moved;
+    if (ImGui::IsItemActive() && far && (io.MouseDelta.x != 0 || io.MouseDelta.y != 0))
+        tools.send(drag.dragged(share(io.MouseClickedPos[0]), share(io.MousePos)));
+    else if (drag.clicked && (stepped || (clicked && !far)))
+        tools.send(drag.clicked());
+    if (!ImGui::IsItemHovered())
+        return false;
+    if (!drag.tip.empty() && !ImGui::IsItemActive())
+        show_tip(drag.tip, tools);
+    return true;
+}
+
 } // namespace
 
 void FocusRing::begin_frame() {
@@ -151,12 +177,16 @@ void show_picture(const Picture& picture, float x, float y, const ViewTools& too
         if (ImGui::IsItemHovered()) {
             on_hotspot = true;
             ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+            if (tools.hovered != nullptr)
+                *tools.hovered = spot.label;
             if (!spot.tip.empty())
                 show_tip(spot.tip, tools);
         }
     }
     for (const Slider& slider : picture.sliders)
         on_hotspot = show_slider(slider, physical(slider.track, x, y, scale), tools) || on_hotspot;
+    for (const DragArea& drag : picture.drags)
+        on_hotspot = show_drag(drag, x, y, tools) || on_hotspot;
     for (const TextField& field : picture.fields) {
         show_field(field, physical(field.area, x, y, scale), tools);
         on_hotspot = ImGui::IsItemHovered() || on_hotspot;

@@ -64,6 +64,7 @@ struct ViewTools {
     const ViewState* view = nullptr; ///< null: no selecting by mouse, no painting
     bool keeps_selection = false;    ///< a click beside every cell leaves the selection as it is
     FieldEdit* field = nullptr;      ///< null: pictures have no fields
+    std::string* hovered = nullptr;  ///< takes the label of the hotspot under the mouse; null: nobody asks
     NumberEdit* number = nullptr;    ///< null: numbers cannot be typed
     OpenChooser* chooser = nullptr;  ///< while a path is being chosen
     PixelCache* pixels = nullptr;    ///< null: nothing is kept from frame to frame

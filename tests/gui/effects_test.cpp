@@ -84,7 +84,7 @@ TEST_CASE("effects take the two likeliest logits apart, and what is shown adds u
 
     desk.press("Open head");
     CHECK(desk.view().attention.screen == Screen::stages);
-    desk.driver.key(GLFW_KEY_2, GLFW_MOD_CONTROL);
+    desk.driver.key(GLFW_KEY_3, GLFW_MOD_CONTROL);
     CHECK(desk.view().attention.screen == Screen::effects);
     desk.act(ModelAction(AskEffects{AskEffects::What::token, "Zanzibar"}));
     CHECK_THAT(desk.program.state().error, Catch::Matchers::Contains("tokens of pocket; give one"));

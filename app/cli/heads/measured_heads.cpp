@@ -27,19 +27,6 @@ StageSet stages_for(const Scores& wanted) {
     return wants(wanted, HeadScore::share) ? weights.with(TensorId::contributions) : weights;
 }
 
-/// The heads of one layer, of each batch entry.
-void measure(const Trace& trace, std::int64_t layer, const analysis::HeadTokens& tokens,
-             std::vector<MeasuredHead>& rows) {
-    for (std::int64_t b = 0; b < trace.dims.B; ++b) {
-        const auto all = analysis::head_metrics(trace, b, {}, tokens);
-        for (std::int64_t h = 0; h < trace.dims.H; ++h)
-            rows.push_back({.sequence = trace.dims.B > 1 ? std::optional(b) : std::nullopt,
-                            .layer = layer,
-                            .head = h,
-                            .metrics = all[static_cast<std::size_t>(h)]});
-    }
-}
-
 std::vector<MeasuredHead> heads_of_file(const std::string& path) {
     const AttentionSetPtr set = format::open_attention_file(path);
     const AttentionInfo& info = set->info();
@@ -62,32 +49,17 @@ std::vector<MeasuredHead> heads_of_file(const std::string& path) {
     return rows;
 }
 
-/// The heads of a checkpoint on one text or a batch of them.
 std::vector<MeasuredHead> heads_of_text(const Opened& opened, const checkpoint::ModelInputs& inputs,
                                         std::int64_t repeated, StageSet stages, engine::Engine& engine) {
     checkpoint::ForwardOptions options = opened.options;
     options.stages = stages;
     Progress progress;
-    const checkpoint::ForwardResult run = checkpoint::run_model(
-        *opened.text->model, inputs, options,
+    return analysis::text_heads(
+        *opened.text, inputs, repeated, options,
         [&](const Problem& problem, StageSet wanted, Progress& cancel) {
             return engine.run(problem, wanted, cancel);
         },
         progress);
-    const bool own = options.stack.value_or(checkpoint::Stack::own) == checkpoint::Stack::own;
-    const checkpoint::ModelInputs& keys = own ? inputs : inputs.source.front();
-    if (std::ranges::find(keys.attention_mask, 0) != keys.attention_mask.end())
-        fail_input("the inputs have padding, whose rows would count in every score; give the tokens of one "
-                   "sequence with --text or --ids");
-    // Without a tokenizer the labels are numbers, of which no class of tokens can be told.
-    const analysis::HeadTokens tokens{.keys = opened.text->tokenizer == nullptr ? std::vector<std::string>()
-                                                                                : keys.tokens,
-                                      .ids = keys.ids,
-                                      .repeated = repeated};
-    std::vector<MeasuredHead> rows;
-    for (const checkpoint::LayerRun& layer : run.layers)
-        measure(layer.trace, layer.place.layer, tokens, rows);
-    return rows;
 }
 
 /// Adds how much the prediction changes without each head.
@@ -141,14 +113,7 @@ std::vector<MeasuredHead> heads_of_probe(const HeadsInput& input, const Opened& 
         if (wants(wanted, HeadScore::effect))
             add_effects(opened, inputs, input.position, rows);
     }
-    std::vector<MeasuredHead> means = texts.front();
-    for (std::size_t row = 0; row < means.size(); ++row) {
-        std::vector<analysis::HeadMetrics> of_head;
-        for (const std::vector<MeasuredHead>& text : texts)
-            of_head.push_back(text[row].metrics);
-        means[row].metrics = analysis::mean_of(of_head);
-    }
-    return means;
+    return analysis::mean_heads(texts);
 }
 
 std::vector<MeasuredHead> heads_of_model(const HeadsInput& input, const Scores& wanted) {
@@ -180,10 +145,9 @@ std::vector<MeasuredHead> measured_heads(const HeadsInput& input, const Scores& 
     const app::DocumentPtr document = input.problem.read();
     const Problem& problem = document->problem;
     Progress progress;
-    std::vector<MeasuredHead> rows;
-    measure(engine::make_engine(input.problem.device())->run(problem, stages_for(wanted), progress), 0,
-            {.keys = problem.cross() ? problem.kv_tokens : problem.tokens}, rows);
-    return rows;
+    return analysis::layer_heads(
+        engine::make_engine(input.problem.device())->run(problem, stages_for(wanted), progress), 0,
+        {.keys = problem.cross() ? problem.kv_tokens : problem.tokens});
 }
 
 } // namespace headscope::cli

@@ -2,7 +2,7 @@
 
 #include "app/cli/model_options.h"
 #include "app/cli/problem_options.h"
-#include "core/analysis/heads/head_metrics.h"
+#include "core/analysis/heads/model_heads.h"
 #include "core/analysis/heads/probe.h"
 
 #include <cstdint>
@@ -14,17 +14,7 @@ namespace headscope::cli {
 
 using Scores = std::vector<const analysis::HeadScoreInfo*>;
 
-/// One head that was measured.
-struct MeasuredHead {
-    std::optional<std::int64_t> sequence{}; ///< of a batch, or of a file of sequences
-    std::int64_t layer = 0, head = 0;
-    analysis::HeadMetrics metrics;
-
-    /// Nothing for a score that does not apply or cannot be measured of what was given.
-    std::optional<float> score(const analysis::HeadScoreInfo& info) const {
-        return metrics.has(info.score) ? std::optional(metrics[info.score]) : std::nullopt;
-    }
-};
+using analysis::MeasuredHead;
 
 /// What `headscope heads` measures.
 struct HeadsInput {

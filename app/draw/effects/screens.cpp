@@ -1,6 +1,7 @@
 #include "app/draw/effects/screens.h"
 
 #include "app/commands/actions.h"
+#include "app/draw/atlas/atlas.h"
 #include "app/draw/effects/circuits.h"
 #include "app/draw/effects/effects.h"
 #include "app/draw/effects/patching_page.h"
@@ -27,6 +28,8 @@ struct ScreenInfo {
 constexpr std::array screens{
     ScreenInfo{Screen::stages, "Stages", "stages screen", "The walk through the model's numbers", nullptr,
                nullptr, nullptr},
+    ScreenInfo{Screen::atlas, "Atlas", "atlas screen", "All heads by what they measurably do",
+               draw_atlas_strip, draw_atlas_page, draw_atlas_inspector},
     ScreenInfo{Screen::effects, "Effects", "effects screen", "What every head does to the prediction",
                draw_effects_strip, draw_effects_page, draw_effects_inspector},
     ScreenInfo{Screen::patching, "Patching", "patching screen",

@@ -28,6 +28,17 @@ struct Slider {
     float grain = 0.01F; ///< values are multiples of this; the default fits two decimals
 };
 
+/// An area in which the mouse draws out a rectangle, or moves a corner of one. Hotspots over it go first.
+struct DragArea {
+    figure::Rect area;
+    std::string label;  ///< unique in its picture
+    figure::Rect frame; ///< what the points below are shares of, in [0, 1]; mostly `area`
+    /// Where the button was pressed, and where the mouse is; while it is held.
+    std::function<Action(figure::Point from, figure::Point to)> dragged;
+    std::function<Action()> clicked = {}; ///< pressed and released in one place; may be empty
+    std::string tip = {};
+};
+
 /// A field for typing a number or a text.
 struct TextField {
     figure::Rect area;

@@ -110,6 +110,11 @@ void Picture::append(const Picture& other, float dx, float dy) {
         slider.track = moved(slider.track, dx, dy);
         sliders.push_back(std::move(slider));
     }
+    for (DragArea drag : other.drags) {
+        drag.area = moved(drag.area, dx, dy);
+        drag.frame = moved(drag.frame, dx, dy);
+        drags.push_back(std::move(drag));
+    }
     for (TextField field : other.fields) {
         field.area = moved(field.area, dx, dy);
         fields.push_back(std::move(field));

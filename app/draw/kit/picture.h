@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headscope::app {
@@ -47,6 +48,7 @@ struct Picture {
     std::vector<MatrixGrid> grids;
     std::vector<Hotspot> hotspots;
     std::vector<Slider> sliders;
+    std::vector<DragArea> drags;
     std::vector<Tip> tips;
     std::vector<TextField> fields;
     figure::Rect pointed{}; ///< encloses everything that a lesson points at here; may be empty
@@ -80,6 +82,7 @@ struct DrawContext {
     const Flash* flash = nullptr;              ///< recently changed cells, while they are marked
     const HeadBoard* board = nullptr;          ///< board of the document's attention, if it has one
     PixelCache* pixels = nullptr;              ///< null: no pixels are kept from frame to frame
+    std::string_view hovered = {};             ///< label of the hotspot under the mouse; may be empty
 
     const Dims& dims() const { return shown.dims(); }
     bool difference() const { return showing == Compare::difference; }

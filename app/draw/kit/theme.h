@@ -40,6 +40,8 @@ struct Theme {
                   highlight = 0, good = 0, bad = 0, good_back = 0, bad_back = 0, cell = 0;
     std::array<HeadColours, coloured_heads> heads;
     HeadColours no_head; ///< for all heads when there are more than coloured_heads: the neutral ramp
+    Ramp score{};        ///< the paper of a head on the atlas: marks on it stay readable
+    Ramp order{};        ///< of things that come one after the other, such as layers
     Ramp neutral{}, diverging{}, viridis{}, cividis{}, magma{};
 
     /// The colours of head h of H.

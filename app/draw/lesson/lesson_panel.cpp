@@ -1,6 +1,7 @@
 #include "app/draw/lesson/lesson_panel.h"
 
 #include "app/draw/kit/controls.h"
+#include "app/state/screens/screen.h"
 
 #include <algorithm>
 
@@ -75,26 +76,7 @@ float draw_opening(Picture& picture, const DrawContext& context, const CourseSta
     return draw_blocks(picture, context, course, blocks, course_pad, y, width);
 }
 
-/// As lesson::StepScene names it.
-std::string_view screen_id(const AttentionView& view) {
-    switch (view.screen) {
-    case Screen::stages:
-        return "stages";
-    case Screen::effects:
-        return view.effects == EffectKind::ablated    ? "ablated"
-               : view.effects == EffectKind::averaged ? "averaged"
-                                                      : "effects";
-    case Screen::patching:
-        return "patching";
-    case Screen::circuits:
-        return "circuits";
-    case Screen::why:
-        return "why";
-    }
-    return {};
-}
-
-/// Likewise; empty on other screens.
+/// As lesson::StepScene names it; empty on other screens.
 std::string_view patched_id(const Shown& shown) {
     if (shown.patching == nullptr)
         return {};
@@ -120,7 +102,7 @@ lesson::LessonState lesson_state(const Shown& shown, const ViewState& view, cons
                          ? course.model.get()
                          : nullptr,
             .layer = shown.document->layer(),
-            .screen = shown.document->is_checkpoint() ? screen_id(view.attention) : "stages",
+            .screen = shown.document->is_checkpoint() ? screen_name(view.attention) : "stages",
             .patched = patched_id(shown),
             .patch = view.attention.patch};
 }

@@ -57,10 +57,11 @@ const std::vector<Pattern>& patterns() {
     static const std::vector<Pattern> all = [] {
         std::vector<Pattern> rows;
         for (const analysis::HeadScoreInfo& info : analysis::head_scores())
-            if (!info.label.text.empty())
+            if (!info.label.text.empty() &&
+                std::ranges::find(rows, info.label.text, &Pattern::label) == rows.end())
                 rows.push_back(
                     {std::string(info.label.text), info.label.letter, std::string(info.label.says)});
-        rows.push_back({"", '-', "none of these holds half of the weight"});
+        rows.push_back({"", '-', "none of these holds enough of the weight"});
         return rows;
     }();
     return all;

@@ -5,6 +5,7 @@
 #include "core/format/number_text.h"
 
 #include <algorithm>
+#include <array>
 
 namespace headscope::app {
 
@@ -49,6 +50,28 @@ Table table_of(const PatchingPair& pair, const PatchingMap& map) {
     return table;
 }
 
+Table table_of(const Atlas& atlas) {
+    Table table{{"layer", "head", "label"}};
+    for (const analysis::HeadScoreInfo& info : analysis::head_scores())
+        if (atlas.known.test(static_cast<std::size_t>(info.score)))
+            table.front().emplace_back(info.id);
+    for (std::int64_t l = 0; l < atlas.L; ++l)
+        for (std::int64_t h = 0; h < atlas.H; ++h) {
+            const auto& head = atlas.at(l, h);
+            if (!head)
+                continue;
+            const auto label = label_of(*head);
+            std::vector<std::string>& row = table.emplace_back(
+                std::vector<std::string>{std::to_string(l), std::to_string(h),
+                                         label ? std::string(analysis::info_of(*label).label.text) : ""});
+            for (const analysis::HeadScoreInfo& info : analysis::head_scores())
+                if (atlas.known.test(static_cast<std::size_t>(info.score)))
+                    row.push_back(head->has(info.score) ? text_of(static_cast<double>((*head)[info.score]))
+                                                        : "");
+        }
+    return table;
+}
+
 Table table_of(const WhyScore& why) {
     Table table{{"query \\ key"}};
     for (const WhyScore::Group& group : why.groups)
@@ -78,12 +101,41 @@ Table table_of(const TokenCircuit& circuit) {
 
 } // namespace
 
+std::span<const NamedScreen> named_screens() {
+    static constexpr std::array all{NamedScreen{"stages", Screen::stages},
+                                    NamedScreen{"atlas", Screen::atlas},
+                                    NamedScreen{"effects", Screen::effects},
+                                    NamedScreen{"ablated", Screen::effects, EffectKind::ablated},
+                                    NamedScreen{"averaged", Screen::effects, EffectKind::averaged},
+                                    NamedScreen{"patching", Screen::patching},
+                                    NamedScreen{"circuits", Screen::circuits},
+                                    NamedScreen{"why", Screen::why}};
+    return all;
+}
+
+const NamedScreen* find_screen(std::string_view name) {
+    const auto found = std::ranges::find(named_screens(), name, &NamedScreen::name);
+    return found == named_screens().end() ? nullptr : &*found;
+}
+
+std::string_view screen_name(const AttentionView& view) {
+    return std::ranges::find_if(named_screens(),
+                                [&](const NamedScreen& one) {
+                                    return one.screen == view.screen &&
+                                           (one.screen != Screen::effects || one.effects == view.effects);
+                                })
+        ->name;
+}
+
 bool has_screen(const Document& document, Screen screen) {
+    if (screen == Screen::atlas)
+        return document.has_board();
     if (!document.is_checkpoint())
         return screen == Screen::stages;
     const checkpoint::Model& model = *document.part()->model->model;
     switch (screen) {
     case Screen::stages:
+    case Screen::atlas:
     case Screen::why:
         return true;
     case Screen::effects:
@@ -103,6 +155,8 @@ Screen screen_of(const Shown& shown, const ViewState& view) {
 }
 
 Table screen_table(const Shown& shown, Screen screen) {
+    if (screen == Screen::atlas && shown.atlas != nullptr)
+        return table_of(*shown.atlas);
     if (screen == Screen::effects && shown.effects != nullptr)
         return table_of(*shown.effects, shown.sweep.get());
     if (screen == Screen::patching && shown.patching != nullptr && shown.patching->pair != nullptr &&

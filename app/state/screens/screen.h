@@ -2,10 +2,24 @@
 
 #include "app/state/shown.h"
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headscope::app {
+
+/// A screen by the name that lessons and the command line have for it.
+struct NamedScreen {
+    std::string_view name;
+    Screen screen;
+    EffectKind effects = EffectKind::direct; ///< of Screen::effects
+};
+std::span<const NamedScreen> named_screens();
+/// Null when there is no such name.
+const NamedScreen* find_screen(std::string_view name);
+/// The name of what a view asks for.
+std::string_view screen_name(const AttentionView& view);
 
 /// Whether a document can be looked at so.
 bool has_screen(const Document& document, Screen screen);

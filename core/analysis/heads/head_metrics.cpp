@@ -90,20 +90,6 @@ bool can_measure(const HeadScoreInfo& info, const HeadTokens& tokens) {
     return false;
 }
 
-/// Of two equal scores the label of lower rank.
-std::optional<HeadScore> label_of(const HeadMetrics& metrics) {
-    const HeadScoreInfo* best = nullptr;
-    for (const HeadScoreInfo& info : head_scores()) {
-        const float score = metrics[info.score];
-        if (info.label.text.empty() || score < info.label.from)
-            continue;
-        const float so_far = best == nullptr ? -1 : metrics[best->score];
-        if (score > so_far || (score == so_far && info.label.rank < best->label.rank))
-            best = &info;
-    }
-    return best == nullptr ? std::nullopt : std::optional(best->score);
-}
-
 /// `skip(i)`: row i may attend to nothing.
 template<class Skip>
 HeadMetrics metrics_of(const float* weights, std::int64_t Tq, std::int64_t Tk, const HeadTokens& tokens,
@@ -136,6 +122,33 @@ HeadMetrics metrics_of(const float* weights, std::int64_t Tq, std::int64_t Tk, c
 }
 
 } // namespace
+
+const LabelThresholds& usual_thresholds() {
+    static const LabelThresholds all = [] {
+        LabelThresholds from{};
+        for (const HeadScoreInfo& info : head_scores())
+            from[static_cast<std::size_t>(info.score)] = info.label.from;
+        return from;
+    }();
+    return all;
+}
+
+std::optional<HeadScore> label_of(const HeadMetrics& metrics, const LabelThresholds& from) {
+    const HeadScoreInfo* best = nullptr;
+    float largest = 0;
+    for (const HeadScoreInfo& info : head_scores()) {
+        const float score = metrics[info.score], threshold = from[static_cast<std::size_t>(info.score)];
+        if (info.label.text.empty() || !metrics.has(info.score) || score < threshold)
+            continue;
+        const float factor = score / std::max(threshold, 1e-6F);
+        if (best == nullptr || factor > largest ||
+            (factor == largest && info.label.rank < best->label.rank)) {
+            best = &info;
+            largest = factor;
+        }
+    }
+    return best == nullptr ? std::nullopt : std::optional(best->score);
+}
 
 double entropy_of(std::span<const float> row) {
     double entropy = 0;

@@ -17,6 +17,10 @@ struct Problem;
 
 namespace headscope::analysis {
 
+/// From which score on a head is called by it, for each score; see HeadLabel::from.
+using LabelThresholds = std::array<float, head_score_count>;
+const LabelThresholds& usual_thresholds();
+
 /// What is known of the tokens that a head reads; by default nothing.
 struct HeadTokens {
     std::vector<std::string> keys{}; ///< Tk texts, or none
@@ -58,6 +62,11 @@ std::vector<HeadMetrics> head_metrics(const Problem& problem, const Trace& trace
 /// The same of one head's weights alone, row-major (Tq, Tk); rows of zeros may attend to nothing.
 HeadMetrics head_metrics(std::span<const float> weights, std::int64_t Tq, std::int64_t Tk,
                          const HeadTokens& tokens = {});
+
+/// The score that names a head: of those that reach their threshold the one that exceeds it by the largest
+/// factor, of two alike the one of lower rank. None where no score reaches its threshold.
+std::optional<HeadScore> label_of(const HeadMetrics& metrics,
+                                  const LabelThresholds& from = usual_thresholds());
 
 /// The mean of each score over several texts, at least one, that had the same scores measured; the label is
 /// that of the means.

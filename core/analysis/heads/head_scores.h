@@ -76,7 +76,7 @@ struct HeadLabel {
     std::string_view says{}; ///< what it means, in a few words
     char letter = '\0';      ///< on the board
     float from = 0;          ///< the smallest score that gives the label
-    int rank = 0;            ///< of two labels with equal scores the lower one counts
+    int rank = 0;            ///< of two labels with equal claims the lower one counts
 };
 
 /// One row of the table: all that any part of the program knows of a score. A new score is an enumerator and
@@ -84,6 +84,7 @@ struct HeadLabel {
 struct HeadScoreInfo {
     HeadScore score;
     std::string_view id;      ///< in `headscope heads`, and as a function in lessons
+    std::string_view name;    ///< in lists and at axes, for people
     std::string_view formula; ///< A is the head's (Tq, Tk) weights
     std::string_view source;  ///< who measured heads so; empty: nobody to name
     ScoreUnit unit;

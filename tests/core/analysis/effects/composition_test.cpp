@@ -41,7 +41,7 @@ TEST_CASE("heads compose as the products of their whole matrices say", "[composi
                                   part(w[WeightId::W_K], false, kv * a.dk, a.dk).transpose();
                 return std::pair(OV, QK);
             };
-            const auto [OV, QK_of_from] = matrices(one.from);
+            const Matrix OV = matrices(one.from).first;
             const auto [later_OV, QK] = matrices(one.to);
             const auto share = [&](const Matrix& M) { return (OV * M).norm() / (OV.norm() * M.norm()); };
             CHECK(one.queries == Approx(share(QK)).margin(1e-4));

@@ -1,0 +1,103 @@
+#include "app/draw/atlas/atlas_parts.h"
+#include "app/draw/pages/attention_pages.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope::app {
+
+namespace {
+
+/// A round number of about that size: 1, 2, 2.5 or 5 times a power of ten.
+double round_step(double size) {
+    const double power = std::pow(10.0, std::floor(std::log10(size)));
+    for (const double factor : {1.0, 2.0, 2.5, 5.0})
+        if (factor * power >= size)
+            return factor * power;
+    return 10 * power;
+}
+
+/// Where asinh turns from straight to logarithmic, as a share of the axis.
+constexpr double bend = 0.02;
+
+double stretch(const ScoreAxis& axis, double value) {
+    return axis.stretched ? std::asinh(value / (bend * (axis.high - axis.low))) : value;
+}
+
+} // namespace
+
+double ScoreAxis::place(double value) const {
+    const double from = stretch(*this, low), to = stretch(*this, high);
+    return std::clamp((stretch(*this, value) - from) / (to - from), 0.0, 1.0);
+}
+
+double ScoreAxis::value_at(double share) const {
+    const double from = stretch(*this, low), to = stretch(*this, high), at = from + share * (to - from);
+    return stretched ? std::sinh(at) * bend * (high - low) : at;
+}
+
+ScoreAxis axis_of(const AtlasScene& scene, analysis::HeadScore score, bool stretched) {
+    ScoreAxis axis{.low = 0, .high = 0, .stretched = stretched, .ticks = {}};
+    for (const auto& head : scene.atlas.heads)
+        if (head && head->has(score) && std::isfinite((*head)[score])) {
+            axis.low = std::min(axis.low, static_cast<double>((*head)[score]));
+            axis.high = std::max(axis.high, static_cast<double>((*head)[score]));
+        }
+    if (!analysis::info_of(score).label.text.empty())
+        axis.high = std::max(axis.high,
+                             static_cast<double>(scene.view().thresholds[static_cast<std::size_t>(score)]));
+    if (axis.high - axis.low < 1e-9)
+        axis.high = axis.low + 1;
+    const double step = round_step((axis.high - axis.low) / 4);
+    axis.low = std::floor(axis.low / step + 1e-6) * step;
+    axis.high = std::ceil(axis.high / step - 1e-6) * step;
+    for (double tick = axis.low; tick <= axis.high + step / 2; tick += step)
+        axis.ticks.push_back(std::abs(tick) < step / 1e3 ? 0 : tick);
+    // As many as tell the ticks apart: 0.25 needs one more than 0.2.
+    while (axis.decimals < 5 && std::abs(std::round(step * std::pow(10.0, axis.decimals)) -
+                                         step * std::pow(10.0, axis.decimals)) > 1e-6)
+        ++axis.decimals;
+    return axis;
+}
+
+std::optional<double> AtlasScene::score(std::int64_t l, std::int64_t h, analysis::HeadScore of) const {
+    const auto& head = atlas.at(l, h);
+    return head && head->has(of) ? std::optional(static_cast<double>((*head)[of])) : std::nullopt;
+}
+
+std::string AtlasScene::score_words(std::int64_t l, std::int64_t h, analysis::HeadScore of) const {
+    const auto value = score(l, h, of);
+    return value ? score_text(of, static_cast<float>(*value)) : "–";
+}
+
+std::string AtlasScene::label(std::int64_t l, std::int64_t h) const {
+    const auto label = look.labels[static_cast<std::size_t>(l * atlas.H + h)];
+    return label ? std::string(analysis::info_of(*label).label.text) : std::string();
+}
+
+char AtlasScene::letter(std::int64_t l, std::int64_t h) const {
+    const auto label = look.labels[static_cast<std::size_t>(l * atlas.H + h)];
+    return label ? analysis::info_of(*label).label.letter : '-';
+}
+
+bool AtlasScene::hovered(std::int64_t l, std::int64_t h) const {
+    const std::string_view spot = context.hovered;
+    const std::size_t blank = spot.find(' ');
+    return blank != std::string_view::npos && spot.substr(blank + 1) == name(l, h);
+}
+
+std::string name_of(analysis::HeadScore score) {
+    return std::string(analysis::info_of(score).name);
+}
+
+const std::vector<LabelWords>& atlas_labels() {
+    static const std::vector<LabelWords> all = [] {
+        std::vector<LabelWords> words;
+        for (const Pattern& pattern : patterns())
+            words.push_back({pattern.letter, pattern.label, pattern.says});
+        return words;
+    }();
+    return all;
+}
+
+} // namespace headscope::app

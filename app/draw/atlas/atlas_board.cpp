@@ -1,0 +1,244 @@
+#include "app/draw/atlas/atlas_parts.h"
+#include "app/draw/kit/colour_scale.h"
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/matrix/matrix.h"
+#include "core/analysis/pool.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope::app {
+
+namespace {
+
+using figure::Align;
+using figure::Font;
+
+constexpr float label_width = 34, head_height = 24, legend_height = 56, words_height = 16;
+constexpr float largest_tile = 160, smallest_map = 24, plain_tile = 12;
+constexpr float words_from = 52; ///< a tile with room for a letter and a number below it
+
+struct Tiles {
+    float left = 0, top = 0, tile = 0, gap = 0;
+    bool words = false;
+    bool maps() const { return tile >= smallest_map; }
+    float pitch_y() const { return tile + gap + (words ? words_height : 0.0F); }
+    figure::Rect at(std::int64_t l, std::int64_t h) const {
+        return {left + (tile + gap) * static_cast<float>(h), top + pitch_y() * static_cast<float>(l), tile,
+                tile};
+    }
+};
+
+/// Tiles as large as the room allows. A map has whole pixels for each weight where that costs little.
+Tiles tiles_of(const AtlasScene& scene, const figure::Rect& room) {
+    Tiles tiles{.left = room.x + label_width, .top = room.y + head_height};
+    const float across = (room.w - label_width) / static_cast<float>(scene.atlas.H),
+                down = (room.h - head_height - legend_height) / static_cast<float>(scene.atlas.L);
+    const float pitch = std::min(across, std::max(down, smallest_map + 2));
+    tiles.words = across >= words_from + 6 && down >= words_from + 6 + words_height;
+    tiles.gap = pitch >= 48 ? 6.0F : pitch >= 30 ? 4.0F : 2.0F;
+    tiles.tile = std::floor(std::min(
+        {across - tiles.gap,
+         std::max(down, smallest_map + 2) - tiles.gap - (tiles.words ? words_height : 0.0F), largest_tile}));
+    if (tiles.tile < smallest_map)
+        tiles.tile = std::clamp(tiles.tile, 6.0F, plain_tile);
+    const auto T = static_cast<float>(std::max(scene.info().Tq, scene.info().Tk));
+    constexpr float cheap = 4;
+    if (const float whole = std::floor(tiles.tile / T) * T; whole > 0 && tiles.tile - whole < cheap)
+        tiles.tile = whole;
+    return tiles;
+}
+
+figure::Color mixed(figure::Color a, figure::Color b, float t) {
+    const auto part = [&](int shift) {
+        const auto from = static_cast<float>(a >> shift & 0xFFU), to = static_cast<float>(b >> shift & 0xFFU);
+        return static_cast<figure::Color>(std::lround(from + (to - from) * t)) << shift;
+    };
+    return part(0) | part(8) | part(16) | part(24);
+}
+
+/// Maps of heads of one layer, beside each other, as one picture and one texture.
+figure::GridItem maps_picture(const AtlasScene& scene, std::int64_t l, const std::vector<std::int64_t>& heads,
+                              const std::vector<figure::Rect>& areas,
+                              const std::vector<figure::Color>& papers) {
+    const DrawContext& context = scene.context;
+    const auto row = context.board->row(l);
+    const auto side = static_cast<std::int64_t>(areas.front().w);
+    const auto width = static_cast<std::int64_t>(areas.back().right() - areas.front().x);
+    const bool log = context.log_colours();
+    std::uint64_t key =
+        key_of({row == nullptr ? 0 : row->version, static_cast<std::uint64_t>(side),
+                static_cast<std::uint64_t>(width), static_cast<std::uint64_t>(context.theme.dark),
+                static_cast<std::uint64_t>(log)});
+    for (std::size_t n = 0; n < heads.size(); ++n)
+        key = key_of({key, static_cast<std::uint64_t>(heads[n]), papers[n]});
+    const auto paint_one = [&](std::vector<figure::Color>& pixels, std::size_t n) {
+        const auto left = static_cast<std::int64_t>(areas[n].x - areas.front().x);
+        const analysis::HeadMap* const map =
+            row == nullptr || row->heads.empty() ? nullptr : &row->heads[static_cast<std::size_t>(heads[n])];
+        const std::int64_t rows = map == nullptr ? 1 : std::min(side, map->rows),
+                           cols = map == nullptr ? 1 : std::min(side, map->cols);
+        const std::vector<float> values =
+            map == nullptr ? std::vector<float>{0}
+                           : analysis::max_pool(map->largest, map->rows, map->cols, rows, cols);
+        for (std::int64_t r = 0; r < side; ++r)
+            for (std::int64_t c = 0; c < side; ++c) {
+                const float value =
+                    values[static_cast<std::size_t>(r * rows / side * cols + c * cols / side)];
+                pixels[static_cast<std::size_t>(r * width + left + c)] =
+                    std::isfinite(value) && value > 0
+                        ? mixed(papers[n], context.theme.neutral.back(), place_on_scale(value, 0, 1, log))
+                        : papers[n];
+            }
+    };
+    const auto paint = [&] {
+        std::vector<figure::Color> pixels(static_cast<std::size_t>(side * width), context.theme.canvas);
+        for (std::size_t n = 0; n < heads.size(); ++n)
+            paint_one(pixels, n);
+        return pixels;
+    };
+    return {.area = {areas.front().x, areas.front().y, static_cast<float>(width), static_cast<float>(side)},
+            .cols = static_cast<int>(width),
+            .rows = static_cast<int>(side),
+            .pixels = context.pixels != nullptr ? context.pixels->find(key, paint)
+                                                : std::make_shared<const std::vector<figure::Color>>(paint()),
+            .key = key};
+}
+
+figure::Color paper_of(const AtlasScene& scene, const ScoreAxis& axis, std::int64_t l, std::int64_t h) {
+    const auto score = scene.score(l, h, scene.look.colour);
+    const Theme& theme = scene.context.theme;
+    return score ? ramp_color(theme.score, static_cast<float>(axis.place(*score))) : theme.cell;
+}
+
+void draw_tile(Picture& picture, const AtlasScene& scene, const Tiles& tiles, std::int64_t l,
+               std::int64_t h) {
+    const DrawContext& context = scene.context;
+    const Theme& theme = context.theme;
+    const figure::Rect area = tiles.at(l, h);
+    const bool open = scene.open(l, h), chosen = scene.chosen(l, h), hovered = scene.hovered(l, h);
+    const float reach = open ? 2.5F : chosen || hovered ? 1.5F : 0.5F;
+    if (tiles.maps() || open || chosen || hovered)
+        picture.scene.add(
+            figure::RectItem{.area = {area.x - reach, area.y - reach, area.w + 2 * reach, area.h + 2 * reach},
+                             .stroke = open || chosen || hovered ? theme.ink : theme.line2,
+                             .stroke_width = open                ? 3.0F
+                                             : chosen || hovered ? 2.0F
+                                                                 : 1.0F});
+    const char letter = scene.letter(l, h);
+    const std::string mark = letter == '-' ? "·" : std::string(1, letter);
+    const bool bold = open || chosen;
+    if (tiles.words) {
+        const float baseline = area.bottom() + words_height - 2;
+        draw_text(picture, context, area.x + 2, baseline, mark, bold ? Font::mono_semibold : Font::mono, 12,
+                  bold ? theme.ink : theme.muted);
+        draw_text(picture, context, area.right() - 1, baseline,
+                  scene.score_words(l, h, scene.look.colour).substr(0, 7),
+                  bold ? Font::mono_semibold : Font::mono, 12, bold ? theme.ink : theme.muted, Align::right);
+    } else if (tiles.tile >= 36 && letter != '-') {
+        const figure::Rect corner{area.right() - 13, area.y, 13, 14};
+        picture.scene.add(figure::RectItem{.area = corner, .fill = figure::with_alpha(theme.canvas, 220)});
+        draw_text(picture, context, corner.x + 6.5F, figure::baseline_for(corner.y + 7, 11), mark,
+                  Font::mono_semibold, 11, theme.ink, Align::center);
+    }
+    const std::string name = scene.name(l, h);
+    picture.hotspots.push_back({{area.x, area.y, area.w + tiles.gap / 2, tiles.pitch_y() - tiles.gap / 2},
+                                "tile " + name,
+                                ViewChange(AttentionChange(OpenHead{l, h})),
+                                name + (scene.label(l, h).empty() ? "" : ", " + scene.label(l, h)) + "\n" +
+                                    name_of(scene.look.colour) + " " +
+                                    scene.score_words(l, h, scene.look.colour)});
+}
+
+void draw_names(Picture& picture, const AtlasScene& scene, const Tiles& tiles) {
+    const DrawContext& context = scene.context;
+    const Theme& theme = context.theme;
+    const float widest = context.measure("H" + std::to_string(scene.atlas.H - 1), Font::mono, 12) + 4;
+    const auto every = static_cast<std::int64_t>(std::ceil(widest / (tiles.tile + tiles.gap)));
+    for (std::int64_t h = 0; h < scene.atlas.H; ++h) {
+        const bool open = h == context.view.head;
+        if (!open && (h % every != 0 || std::abs(h - context.view.head) < every))
+            continue;
+        draw_text(picture, context, tiles.at(0, h).x + tiles.tile / 2, tiles.top - 8, "H" + std::to_string(h),
+                  open ? Font::mono_semibold : Font::mono, 12, open ? theme.ink : theme.muted, Align::center);
+    }
+    const auto rows = static_cast<std::int64_t>(std::ceil(14 / tiles.pitch_y()));
+    for (std::int64_t l = 0; l < scene.atlas.L; ++l) {
+        const bool open = l == context.view.attention.layer;
+        if (!open && (l % rows != 0 || std::abs(l - context.view.attention.layer) < rows))
+            continue;
+        const figure::Rect first = tiles.at(l, 0);
+        draw_text(picture, context, first.x - 9, figure::baseline_for(first.y + first.h / 2, 12),
+                  analysis::layer_name(scene.info(), l), open ? Font::mono_semibold : Font::mono, 12,
+                  open ? theme.ink : theme.muted, Align::right);
+    }
+}
+
+void draw_legends(Picture& picture, const AtlasScene& scene, const Tiles& tiles, const ScoreAxis& axis,
+                  float y, float right) {
+    const DrawContext& context = scene.context;
+    const Theme& theme = context.theme;
+    float x = tiles.left;
+    const auto ramp = [&](const Ramp& colours, const std::string& says, const std::string& low,
+                          const std::string& high) {
+        constexpr float width = 96;
+        const float words = context.measure(says, Font::ui, 12);
+        if (x + width + 8 + words > right)
+            return;
+        picture.scene.add(figure::GridItem{
+            .area = {x, y, width, 9},
+            .cols = static_cast<int>(colours.size()),
+            .rows = 1,
+            .pixels = std::make_shared<const std::vector<figure::Color>>(colours.begin(), colours.end()),
+            .key =
+                key_of({static_cast<std::uint64_t>(theme.dark), static_cast<std::uint64_t>(says.front())})});
+        draw_text(picture, context, x, y + 23, low, Font::mono, 12, theme.muted);
+        draw_text(picture, context, x + width, y + 23, high, Font::mono, 12, theme.muted, Align::right);
+        draw_text(picture, context, x + width + 8, y + 9, says, Font::ui, 12, theme.text);
+        x += width + 8 + words + 22;
+    };
+    ramp(theme.score, "paper: " + name_of(scene.look.colour), number(axis.low, axis.decimals),
+         number(axis.high, axis.decimals));
+    if (tiles.maps()) {
+        Ramp marks;
+        for (std::size_t n = 0; n < marks.size(); ++n)
+            marks[n] = mixed(theme.canvas, theme.neutral.back(), static_cast<float>(n) / 255.0F);
+        ramp(marks, context.log_colours() ? "marks: weight, log scale" : "marks: weight", "0", "1");
+    }
+}
+
+} // namespace
+
+figure::GridItem tile_picture(const AtlasScene& scene, std::int64_t l, std::int64_t h,
+                              const figure::Rect& area, figure::Color paper) {
+    return maps_picture(scene, l, {h}, {{area.x, area.y, std::floor(area.w), std::floor(area.w)}}, {paper});
+}
+
+float draw_atlas_board(Picture& picture, const AtlasScene& scene, const figure::Rect& room) {
+    const Tiles tiles = tiles_of(scene, room);
+    const ScoreAxis axis = axis_of(scene, scene.look.colour, false);
+    draw_names(picture, scene, tiles);
+    for (std::int64_t l = 0; l < scene.atlas.L; ++l) {
+        std::vector<std::int64_t> heads;
+        std::vector<figure::Rect> areas;
+        std::vector<figure::Color> papers;
+        for (std::int64_t h = 0; h < scene.atlas.H; ++h) {
+            heads.push_back(h);
+            areas.push_back(tiles.at(l, h));
+            papers.push_back(paper_of(scene, axis, l, h));
+            if (!tiles.maps())
+                picture.scene.add(figure::RectItem{.area = areas.back(), .fill = papers.back()});
+        }
+        if (tiles.maps())
+            picture.scene.add(maps_picture(scene, l, heads, areas, papers));
+    }
+    for (std::int64_t l = 0; l < scene.atlas.L; ++l)
+        for (std::int64_t h = 0; h < scene.atlas.H; ++h)
+            draw_tile(picture, scene, tiles, l, h);
+    const float bottom = tiles.at(scene.atlas.L - 1, 0).bottom() + (tiles.words ? words_height : 0.0F);
+    draw_legends(picture, scene, tiles, axis, bottom + 18, room.right());
+    return bottom + legend_height;
+}
+
+} // namespace headscope::app

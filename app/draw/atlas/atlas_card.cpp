@@ -1,0 +1,263 @@
+#include "app/draw/atlas/atlas.h"
+#include "app/draw/atlas/atlas_parts.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/kit/sheet.h"
+#include "app/state/screens/screen.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+namespace headscope::app {
+
+namespace {
+
+using analysis::HeadScore;
+using figure::Align;
+using figure::Font;
+
+constexpr std::size_t examples = 3;
+
+std::string score_sentence(const analysis::HeadScoreInfo& score) {
+    std::string says(score.label.says);
+    says.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(says.front())));
+    return says + ": " + std::string(score.formula) + ".";
+}
+
+/// Why the head is called so: what was measured, and from where on a head has the name.
+std::string evidence(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
+    const auto label = scene.look.labels[static_cast<std::size_t>(l * scene.atlas.H + h)];
+    const AttentionInfo& info = scene.info();
+    if (!label)
+        return "No score that names heads reaches its threshold here. One text says little: a head may do on "
+               "another one what it does not do on this one.";
+    const analysis::HeadScoreInfo& score = analysis::info_of(*label);
+    const bool probe = score.of == analysis::ScoreSource::probe;
+    return score_sentence(score) + " It is " + scene.score_words(l, h, *label) + " " +
+           (probe ? "over " + counted(scene.atlas.probe_texts, "text") + " of " +
+                        grouped(scene.atlas.probe_length) + " random tokens said twice"
+                  : "over " + counted(info.Tq, "row") + " of this text") +
+           "; from " +
+           number(static_cast<double>(scene.view().thresholds[static_cast<std::size_t>(*label)]), 2) +
+           " on a head is called so.";
+}
+
+void add_scores(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int64_t h) {
+    const DrawContext& context = sheet.context;
+    const Theme& theme = context.theme;
+    sheet.section("Scores", "rank of " + grouped(scene.atlas.L * scene.atlas.H));
+    const float bar = sheet.left + 128, rank = sheet.right, value = sheet.right - 36;
+    const float length = std::max(16.0F, value - 62 - bar);
+    for (const analysis::HeadScoreInfo& info : analysis::head_scores()) {
+        const auto score = scene.score(l, h, info.score);
+        if (!score)
+            continue;
+        const ScoreAxis axis = axis_of(scene, info.score, false);
+        std::int64_t before = 0;
+        for (const auto& head : scene.atlas.heads)
+            before +=
+                head && head->has(info.score) && static_cast<double>((*head)[info.score]) > *score ? 1 : 0;
+        const bool strong = info.score == scene.look.colour;
+        sheet.put(sheet.left, std::string(info.name), 124, strong ? Font::ui_semibold : Font::ui, 12,
+                  strong ? theme.ink : theme.text);
+        const float middle = sheet.y + Sheet::row_height / 2;
+        const float zero = bar + length * static_cast<float>(axis.place(0)),
+                    end = bar + length * static_cast<float>(axis.place(*score));
+        sheet.picture.scene.add(figure::RectItem{.area = {bar, middle - 4, length, 8}, .fill = theme.line});
+        sheet.picture.scene.add(
+            figure::RectItem{.area = {std::min(zero, end), middle - 4, std::abs(end - zero), 8},
+                             .fill = strong ? theme.ink : theme.muted});
+        std::string words = scene.score_words(l, h, info.score);
+        sheet.put(value, words.substr(0, words.find(' ')), 60, strong ? Font::mono_semibold : Font::mono, 12,
+                  theme.ink, Align::right);
+        sheet.put(rank, grouped(before + 1), 34, Font::mono, 12, theme.muted, Align::right);
+        sheet.picture.tips.push_back(
+            {{sheet.left, sheet.y, sheet.width(), 22},
+             std::string(info.name) + " " + words + "\n" + std::string(info.formula)});
+        sheet.y += 22;
+    }
+    for (const auto& [what, work] :
+         {std::pair("The probe", &scene.atlas.probe), std::pair("OV copying", &scene.atlas.copying),
+          std::pair("The ablation effect", &scene.atlas.effect)})
+        if (work->fraction)
+            sheet.paragraph(std::string(what) + " is being measured: " +
+                                percent_text(static_cast<double>(*work->fraction)) + " done.",
+                            theme.muted);
+    sheet.y += 4;
+}
+
+/// Whether the label speaks of such a weight; without a label every weight will do.
+bool belongs(const Problem& problem, HeadScore label, std::int64_t i, std::int64_t j) {
+    const auto same = [&](std::int64_t a, std::int64_t b) {
+        return a >= 0 && problem.query_label(i) == problem.key_label(b) && a != b;
+    };
+    switch (label) {
+    case HeadScore::previous:
+    case HeadScore::probe_previous:
+        return j == i - 1;
+    case HeadScore::next:
+        return j == i + 1;
+    case HeadScore::self:
+        return j == i;
+    case HeadScore::duplicate_text:
+    case HeadScore::probe_duplicate:
+        return j < i && same(i, j);
+    case HeadScore::induction_text:
+    case HeadScore::probe_induction:
+        return j >= 1 && j <= i && same(i, j - 1);
+    default:
+        return true;
+    }
+}
+
+/// The largest weights off the first key, of different rows, those first that the label speaks of.
+std::vector<analysis::PlacedWeight> acts(const AtlasScene& scene, const Problem& problem, std::int64_t l,
+                                         std::int64_t h) {
+    const auto row = scene.context.board->row(l);
+    std::vector<analysis::PlacedWeight> found;
+    if (row == nullptr || row->heads.empty())
+        return found;
+    const auto& strongest = row->heads[static_cast<std::size_t>(h)].facts.strongest;
+    const auto label = scene.look.labels[static_cast<std::size_t>(l * scene.atlas.H + h)];
+    const auto add = [&](const analysis::PlacedWeight& weight) {
+        if (found.size() < examples && weight.value > 0 &&
+            std::ranges::find(found, weight.i, &analysis::PlacedWeight::i) == found.end())
+            found.push_back(weight);
+    };
+    for (const analysis::PlacedWeight& weight : strongest)
+        if (label && belongs(problem, *label, weight.i, weight.j))
+            add(weight);
+    if (found.empty())
+        std::ranges::for_each(strongest, add);
+    return found;
+}
+
+/// The words around a weight: the key on amber, the query on ink.
+void draw_words(Sheet& sheet, const Problem& problem, const analysis::PlacedWeight& weight, float left,
+                float right, float y) {
+    const DrawContext& context = sheet.context;
+    const Theme& theme = context.theme;
+    float x = left;
+    const auto word = [&](const std::string& text, figure::Color back, figure::Color ink) {
+        const float pad = figure::visible(back) ? 5.0F : 0.0F,
+                    width = context.measure(text, Font::ui, 12.5F) + 2 * pad;
+        if (x + width > right)
+            return;
+        if (figure::visible(back))
+            sheet.picture.scene.add(figure::RectItem{.area = {x, y, width, 20}, .fill = back, .radius = 3});
+        draw_text(sheet.picture, context, x + pad, figure::baseline_for(y + 10, 12.5F), text, Font::ui, 12.5F,
+                  ink);
+        x += width + 5;
+    };
+    const auto token = [&](std::int64_t at) { return shortened(problem.key_label(at), 10); };
+    const figure::Color amber = ramp_color(theme.score, 1);
+    const auto [i, j, value] = weight;
+    const bool crossed = problem.cross() || j > i;
+    if (j > 0)
+        word(token(j - 1), 0, theme.text);
+    if (i == j)
+        return word(token(j), theme.ink, theme.canvas);
+    word(token(j), amber, text_on(amber));
+    if (!crossed) {
+        if (i - j > 3) {
+            word(token(j + 1), 0, theme.text);
+            word("…", 0, theme.muted);
+        }
+        for (std::int64_t at = std::max(j + 1, i - (i - j > 3 ? 1 : 2)); at < i; ++at)
+            word(token(at), 0, theme.text);
+    } else {
+        word("…", 0, theme.muted);
+    }
+    word(shortened(problem.query_label(i), 10), theme.ink, theme.canvas);
+}
+
+void add_acts(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int64_t h) {
+    const DrawContext& context = sheet.context;
+    const Theme& theme = context.theme;
+    const Problem& problem = context.shown.problem();
+    sheet.section("Where it acts most", "weight");
+    const auto found = acts(scene, problem, l, h);
+    if (found.empty())
+        sheet.paragraph("It reads nothing but the first token.", theme.muted);
+    for (const analysis::PlacedWeight& weight : found) {
+        const figure::Rect box{sheet.left, sheet.y, sheet.width(), 52};
+        const std::string spot = "example " + std::to_string(weight.i) + " " + std::to_string(weight.j);
+        sheet.picture.scene.add(figure::RectItem{.area = box, .stroke = theme.line2, .radius = 5});
+        draw_words(sheet, problem, weight, box.x + 9, box.right() - 9, box.y + 6);
+        const std::string value = number(static_cast<double>(weight.value), 2);
+        draw_text(sheet.picture, context, box.right() - 9, box.y + 43, value, Font::mono_semibold, 12,
+                  theme.ink, Align::right);
+        sheet.y = box.y + 27;
+        sheet.put(box.x + 9,
+                  "query " + query_word(problem, weight.i) + " reads " + key_word(problem, weight.j),
+                  box.w - 70, Font::ui, 12, theme.muted);
+        if (context.controls)
+            sheet.picture.hotspots.push_back({box, spot,
+                                              ViewChange(AttentionChange(ShowWeight{weight.i, weight.j})),
+                                              "Shows this weight in the head’s map"});
+        sheet.y = box.bottom() + 8;
+    }
+}
+
+void add_buttons(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int64_t h) {
+    const DrawContext& context = sheet.context;
+    if (!context.controls)
+        return;
+    const std::string name = scene.name(l, h);
+    const float half = (sheet.width() - 10) / 2;
+    const auto button = [&](bool right, const std::string& label, const Action& action,
+                            const std::string& tip) {
+        draw_button(sheet.picture, context, {sheet.left + (right ? half + 10 : 0.0F), sheet.y, half, 32},
+                    label, action, false, tip);
+    };
+    const PlaceOnBoard place{l, h};
+    const bool pinned = std::ranges::find(scene.view().pinned, place) != scene.view().pinned.end();
+    button(false, "Open head", ViewChange(AttentionChange(ShowScreen{Screen::stages})),
+           "Its weights and stages");
+    button(true, pinned ? "Unpin" : "Pin", ViewChange(AttentionChange(AtlasChange(PinHead{place}))),
+           "Pinned heads stand side by side under Compare");
+    sheet.y += 40;
+    if (context.shown.document->is_checkpoint() && !context.shown.document->shows_weights()) {
+        const bool off = context.shown.problem().gain(h) == 0.0F;
+        button(false, off ? "Switch on" : "Switch off", Command(SetGain{h, off ? 1.0F : 0.0F}),
+               "Sets the gain of " + name + " to " + (off ? "1" : "0") + ": everything after it follows");
+        if (has_screen(*context.shown.document, Screen::effects))
+            button(true, "Effects", ViewChange(AttentionChange(ShowScreen{Screen::effects})),
+                   "What it does to the prediction");
+        sheet.y += 40;
+    }
+}
+
+} // namespace
+
+Picture draw_atlas_inspector(const DrawContext& context) {
+    Sheet sheet(context);
+    sheet.y = 18;
+    const Atlas* const atlas = context.shown.atlas.get();
+    const std::int64_t l = context.view.attention.layer, h = context.view.head;
+    if (atlas == nullptr || context.board == nullptr || context.board->info().own_layers() != atlas->L ||
+        l >= atlas->L || h >= atlas->H || !atlas->at(l, h)) {
+        sheet.paragraph("The head is being measured.", context.theme.muted);
+        return sheet.finish();
+    }
+    const AtlasScene scene{context, *atlas,
+                           look_of(*atlas, context.view.attention.atlas, context.view.attention.pattern)};
+    sheet.put(sheet.left, "head[" + std::to_string(l) + "][" + std::to_string(h) + "]", sheet.width(),
+              Font::mono, 14, context.theme.ink);
+    const float taken = draw_text(sheet.picture, context, sheet.left, 84, scene.name(l, h), Font::ui_semibold,
+                                  34, context.theme.ink);
+    sheet.y = 68;
+    const std::string label = scene.label(l, h);
+    sheet.put(sheet.left + taken + 12, label.empty() ? "no label" : label, sheet.width() - taken - 12,
+              Font::ui, 13, context.theme.muted);
+    sheet.y = 98;
+    add_buttons(sheet, scene, l, h);
+    sheet.section(label.empty() ? "Why it has no label" : "Why it is called so");
+    sheet.paragraph(evidence(scene, l, h), context.theme.text);
+    add_scores(sheet, scene, l, h);
+    if (context.shown.trace != nullptr && context.shown.document->layer() == l)
+        add_acts(sheet, scene, l, h);
+    return sheet.finish();
+}
+
+} // namespace headscope::app

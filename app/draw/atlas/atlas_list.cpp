@@ -1,0 +1,189 @@
+#include "app/draw/atlas/atlas_parts.h"
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope::app {
+
+namespace {
+
+using analysis::HeadScore;
+using figure::Align;
+using figure::Font;
+
+constexpr float list_row = 24;
+constexpr std::size_t most_rows = 200; ///< of a list that can be narrowed by a search
+
+/// The scores of the columns, each once.
+std::vector<HeadScore> columns_of(const AtlasScene& scene, float room) {
+    std::vector<HeadScore> scores;
+    for (const HeadScore score : {scene.look.colour, scene.look.x, scene.look.y})
+        if (std::ranges::find(scores, score) == scores.end())
+            scores.push_back(score);
+    const auto most = static_cast<std::size_t>(std::max(1.0F, room / 96));
+    scores.resize(std::min(scores.size(), most));
+    return scores;
+}
+
+std::vector<PlaceOnBoard> rows_of(const AtlasScene& scene, HeadScore by) {
+    std::vector<PlaceOnBoard> rows;
+    for (std::int64_t l = 0; l < scene.atlas.L; ++l)
+        for (std::int64_t h = 0; h < scene.atlas.H; ++h)
+            if (!scene.look.choosing || scene.chosen(l, h))
+                rows.push_back({l, h});
+    const bool ascending = scene.view().ascending;
+    // Heads without the score stand last.
+    std::ranges::stable_sort(rows, [&](const PlaceOnBoard& a, const PlaceOnBoard& b) {
+        const auto of_a = scene.score(a.layer, a.head, by), of_b = scene.score(b.layer, b.head, by);
+        if (!of_a || !of_b)
+            return of_a.has_value() && !of_b.has_value();
+        return ascending ? *of_a < *of_b : *of_a > *of_b;
+    });
+    return rows;
+}
+
+void draw_row(Picture& picture, const AtlasScene& scene, const PlaceOnBoard& row,
+              const std::vector<HeadScore>& columns, const figure::Rect& area) {
+    const DrawContext& context = scene.context;
+    const Theme& theme = context.theme;
+    const bool open = scene.open(row.layer, row.head), hovered = scene.hovered(row.layer, row.head);
+    if (open || hovered)
+        picture.scene.add(figure::RectItem{.area = area, .fill = theme.highlight});
+    if (open)
+        picture.scene.add(figure::RectItem{.area = {area.x, area.y, 3, area.h}, .fill = theme.ink});
+    const float baseline = figure::baseline_for(area.y + area.h / 2, 12.5F);
+    draw_text(picture, context, area.x + 10, baseline, scene.name(row.layer, row.head),
+              open ? Font::mono_semibold : Font::mono, 12.5F, theme.ink);
+    const float pin = area.x + 92;
+    const bool pinned = std::ranges::find(scene.view().pinned, row) != scene.view().pinned.end();
+    draw_text(picture, context, pin + 9, baseline, pinned ? "★" : "☆", Font::ui, 13,
+              pinned ? theme.ink : theme.muted, Align::center);
+    const std::string label = scene.label(row.layer, row.head);
+    const float numbers = area.right() - 96 * static_cast<float>(columns.size());
+    draw_text(picture, context, pin + 26, baseline, label.empty() ? "–" : label, Font::ui, 12.5F,
+              label.empty() ? theme.muted : theme.text);
+    for (std::size_t c = 0; c < columns.size(); ++c)
+        draw_text(picture, context, numbers + 96 * static_cast<float>(c + 1) - 6, baseline,
+                  scene.score_words(row.layer, row.head, columns[c]), Font::mono, 12.5F, theme.text,
+                  Align::right);
+    if (!context.controls)
+        return;
+    const std::string name = scene.name(row.layer, row.head);
+    picture.hotspots.push_back({{pin, area.y, 20, area.h},
+                                "pin " + name,
+                                ViewChange(AttentionChange(AtlasChange(PinHead{row}))),
+                                pinned ? "Takes the pin out" : "Pins the head: pinned heads are compared"});
+    picture.hotspots.push_back(
+        {area, "row " + name, ViewChange(AttentionChange(OpenHead{row.layer, row.head})), ""});
+}
+
+} // namespace
+
+float draw_atlas_list(Picture& picture, const AtlasScene& scene, const figure::Rect& room) {
+    const DrawContext& context = scene.context;
+    const Theme& theme = context.theme;
+    const std::vector<HeadScore> columns = columns_of(scene, room.w - 230);
+    const HeadScore by = scene.view().sort.value_or(scene.look.colour);
+    const float numbers = room.right() - 96 * static_cast<float>(columns.size());
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+        const figure::Rect area{numbers + 96 * static_cast<float>(c), room.y, 96, list_row};
+        const bool on = columns[c] == by;
+        const std::string mark = on ? scene.view().ascending ? " ↑" : " ↓" : "";
+        std::string words = name_of(columns[c]);
+        words = words.substr(0, words.find(',')) + mark;
+        draw_text(picture, context, area.right() - 6, area.y + 15, words, on ? Font::ui_semibold : Font::ui,
+                  12, on ? theme.ink : theme.muted, Align::right);
+        if (context.controls)
+            picture.hotspots.push_back(
+                {area, "sort by " + name_of(columns[c]),
+                 ViewChange(AttentionChange(AtlasChange(SortHeads{columns[c]}))),
+                 name_of(columns[c]) + ". A click sorts by it, once more turns the order round."});
+    }
+    draw_text(picture, context, room.x + 10, room.y + 15, "head", Font::ui, 12, theme.muted);
+    draw_text(picture, context, room.x + 118, room.y + 15, "called", Font::ui, 12, theme.muted);
+    float y = room.y + list_row;
+    draw_hairline(picture, context, room.x, y, room.w);
+    const std::vector<PlaceOnBoard> rows = rows_of(scene, by);
+    for (std::size_t n = 0; n < std::min(rows.size(), most_rows); ++n, y += list_row)
+        draw_row(picture, scene, rows[n], columns, {room.x, y, room.w, list_row});
+    const std::string foot = rows.empty() ? "No head is like that."
+                             : rows.size() > most_rows
+                                 ? "and " + grouped(static_cast<std::int64_t>(rows.size() - most_rows)) +
+                                       " more: choose fewer heads"
+                                 : "";
+    if (!foot.empty())
+        draw_text(picture, context, room.x + 10, y += 18, foot, Font::ui, 12.5F, theme.muted);
+    return y + 12;
+}
+
+float draw_score_button(Picture& picture, const AtlasScene& scene, float x, float y, AtlasMenu what,
+                        bool right) {
+    const DrawContext& context = scene.context;
+    const Theme& theme = context.theme;
+    const std::string caption = what == AtlasMenu::colour ? "colour by" : what == AtlasMenu::x ? "x" : "y";
+    const HeadScore score = what == AtlasMenu::colour ? scene.look.colour
+                            : what == AtlasMenu::x    ? scene.look.x
+                                                      : scene.look.y;
+    const float before = context.measure(caption, Font::ui, 12.5F) + 7,
+                width = before + context.measure(name_of(score), Font::ui_medium, 12.5F) + 44;
+    const figure::Rect area{right ? x - width : x, y, width, 30};
+    picture.scene.add(figure::RectItem{.area = area,
+                                       .fill = theme.raise,
+                                       .stroke = scene.view().menu == what ? theme.ink : theme.line2,
+                                       .radius = 6});
+    const float baseline = figure::baseline_for(area.y + area.h / 2, 12.5F);
+    draw_text(picture, context, area.x + 12, baseline, caption, Font::ui, 12.5F, theme.muted);
+    draw_text(picture, context, area.x + 12 + before, baseline, name_of(score), Font::ui_medium, 12.5F,
+              theme.ink);
+    const figure::Point tip{area.right() - 16, area.y + area.h / 2 + 2};
+    picture.scene.add(figure::LineItem{{tip.x - 4, tip.y - 4}, tip, theme.muted, 1.5F});
+    picture.scene.add(figure::LineItem{tip, {tip.x + 4, tip.y - 4}, theme.muted, 1.5F});
+    picture.hotspots.push_back({area, "choose " + caption,
+                                ViewChange(AttentionChange(AtlasChange(OpenAtlasMenu{what}))),
+                                std::string(analysis::info_of(score).formula)});
+    return width;
+}
+
+Picture draw_score_list(const AtlasScene& scene, const figure::Rect& page) {
+    Picture picture;
+    const AtlasMenu what = scene.view().menu;
+    if (what == AtlasMenu::none || !scene.context.controls)
+        return picture;
+    const DrawContext& context = scene.context;
+    const Theme& theme = context.theme;
+    std::vector<HeadScore> offered;
+    for (const analysis::HeadScoreInfo& info : analysis::head_scores())
+        if (scene.atlas.offers(info.score))
+            offered.push_back(info.score);
+    const HeadScore now = what == AtlasMenu::colour ? scene.look.colour
+                          : what == AtlasMenu::x    ? scene.look.x
+                                                    : scene.look.y;
+    constexpr float width = 230, line = 25;
+    const float height = line * static_cast<float>(offered.size()) + 12;
+    const figure::Rect area{std::min(page.x, context.width - width - 8),
+                            std::clamp(page.y, 8.0F, std::max(8.0F, context.height - height - 8)), width,
+                            height};
+    picture.scene.add(
+        figure::RectItem{.area = area, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
+    float y = area.y + 6;
+    for (const HeadScore score : offered) {
+        const figure::Rect row{area.x + 4, y, area.w - 8, line};
+        if (score == now)
+            picture.scene.add(figure::RectItem{.area = row, .fill = theme.highlight, .radius = 4});
+        draw_text(picture, context, row.x + 10, figure::baseline_for(y + line / 2, 12.5F), name_of(score),
+                  score == now ? Font::ui_semibold : Font::ui, 12.5F, theme.ink);
+        picture.hotspots.push_back({row, "score " + name_of(score),
+                                    ViewChange(AttentionChange(AtlasChange(ChooseScore{what, score}))),
+                                    std::string(analysis::info_of(score).formula)});
+        y += line;
+    }
+    picture.hotspots.push_back({{0, 0, context.width, std::max(context.height, area.bottom())},
+                                "close the list",
+                                ViewChange(AttentionChange(AtlasChange(OpenAtlasMenu{AtlasMenu::none}))),
+                                ""});
+    return picture;
+}
+
+} // namespace headscope::app

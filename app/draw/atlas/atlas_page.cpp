@@ -1,0 +1,214 @@
+#include "app/draw/atlas/atlas.h"
+#include "app/draw/atlas/atlas_parts.h"
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/pages/attention_pages.h"
+#include "core/analysis/heads/head_filter.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope::app {
+
+namespace {
+
+using figure::Align;
+using figure::Font;
+
+constexpr float beside_from = 780;      ///< a canvas that has room for the scatter beside the board
+constexpr float least_histograms = 150; ///< room below the board in which a row of them fits
+constexpr float chips_top = 92, parts_top = 128;
+
+AtlasChange change(AtlasPane pane) {
+    return ShowAtlasPane{pane};
+}
+
+std::string texts_word(const AtlasScene& scene) {
+    const AttentionInfo& info = scene.info();
+    return "all scores over this text, " +
+           (info.Tq == info.Tk ? counted(info.Tq, "token")
+                               : grouped(info.Tq) + " queries, " + grouped(info.Tk) + " keys");
+}
+
+/// Labels with their letters and counts: a legend, and a click chooses their heads.
+void draw_chips(Picture& picture, const AtlasScene& scene, const figure::Rect& room) {
+    const DrawContext& context = scene.context;
+    const Theme& theme = context.theme;
+    std::vector<std::int64_t> counts;
+    float wide = 0;
+    for (const LabelWords& label : atlas_labels()) {
+        std::int64_t count = 0;
+        for (std::int64_t l = 0; l < scene.atlas.L; ++l)
+            for (std::int64_t h = 0; h < scene.atlas.H; ++h)
+                count += scene.letter(l, h) == label.letter ? 1 : 0;
+        counts.push_back(count);
+        if (count > 0)
+            wide += context.measure(label.text.empty() ? "no label" : label.text, Font::ui, 12.5F) + 70;
+    }
+    float x = room.x;
+    for (std::size_t n = 0; n < counts.size(); ++n) {
+        const LabelWords& label = atlas_labels()[n];
+        if (counts[n] == 0)
+            continue;
+        const std::string letter(1, label.letter), words = label.text.empty() ? "no label" : label.text,
+                                                   count = grouped(counts[n]);
+        const bool on = context.view.attention.pattern == letter;
+        const figure::Color ink = on ? theme.canvas : theme.ink, pale = on ? theme.canvas : theme.muted;
+        float width = 30 + context.measure(count, Font::mono, 12.5F) + 10;
+        if (wide <= room.w)
+            width += context.measure(words, Font::ui, 12.5F) + 8;
+        const figure::Rect area{x, room.y, width, 26};
+        picture.scene.add(figure::RectItem{
+            .area = area, .fill = on ? theme.ink : theme.raise, .stroke = theme.line2, .radius = 5});
+        const float baseline = figure::baseline_for(area.y + area.h / 2, 12.5F);
+        draw_text(picture, context, x + 10, baseline, label.letter == '-' ? "·" : letter, Font::mono_semibold,
+                  12.5F, ink);
+        if (wide <= room.w)
+            draw_text(picture, context, x + 26, baseline, words, Font::ui, 12.5F, ink);
+        draw_text(picture, context, area.right() - 10, baseline, count, Font::mono, 12.5F, pale,
+                  Align::right);
+        picture.hotspots.push_back(
+            {area, "label " + (label.text.empty() ? "none" : label.text),
+             ViewChange(AttentionChange(MarkPattern{letter})),
+             words + ": " + label.says + (on ? ". A click takes the choice back." : "")});
+        x += width + 8;
+    }
+}
+
+void draw_search(Picture& picture, const AtlasScene& scene, float x, float y, float width) {
+    const DrawContext& context = scene.context;
+    if (!context.controls || scene.view().menu != AtlasMenu::none)
+        return;
+    const float caption = draw_text(picture, context, x, figure::baseline_for(y + 14, 12.5F), "find",
+                                    Font::ui, 12.5F, context.theme.muted);
+    picture.fields.push_back({.area = {x + caption + 8, y, width - caption - 8, 28},
+                              .label = "find heads",
+                              .text = scene.view().search,
+                              .action =
+                                  [](const std::string& text) {
+                                      analysis::HeadFilter::parse(text);
+                                      return Action(
+                                          ViewChange(AttentionChange(AtlasChange(SearchHeads{text}))));
+                                  },
+                              .tip = "L5H3, induction > 0.4, previous token; several with a comma"});
+}
+
+/// What stands beside the board, or below it. histograms: below that.
+float draw_beside(Picture& picture, const AtlasScene& scene, const figure::Rect& room, bool histograms) {
+    const DrawContext& context = scene.context;
+    const AtlasPane pane = scene.view().pane;
+    const auto segment = [&](const char* label, AtlasPane of, const char* tip) {
+        return Segment{
+            .label = label, .action = ViewChange(AttentionChange(change(of))), .on = pane == of, .tip = tip};
+    };
+    float y = room.y;
+    if (context.controls) {
+        const std::vector<Segment> panes{
+            segment("Scatter", AtlasPane::scatter, "All heads by two scores"),
+            segment("Alike", AtlasPane::alike, "Heads that read alike stand close together"),
+            segment("List", AtlasPane::list, "Heads row by row, sorted by a score")};
+        const float width = segmented_width(context, panes);
+        draw_segmented(picture, context, room.x, y, panes);
+        if (pane == AtlasPane::scatter && room.w > width + 100)
+            draw_text_button(picture, context, room.x + width + 12, y + 2, "Stretched",
+                             scene.view().stretched,
+                             ViewChange(AttentionChange(AtlasChange(StretchAxes{!scene.view().stretched}))),
+                             "Spreads heads near zero: the axes go by asinh");
+        draw_search(picture, scene, room.x, y + 42, std::min(room.w, 320.0F));
+        y += 86;
+    }
+    if (pane == AtlasPane::list)
+        return draw_atlas_list(picture, scene, {room.x, y, room.w, 0});
+    const float share = histograms ? 0.42F : 0.56F;
+    const float height = std::clamp(std::min(room.w * 0.95F, context.height * share), 220.0F, 480.0F);
+    y = draw_atlas_scatter(picture, scene, {room.x, y, room.w, height});
+    return histograms ? draw_atlas_histograms(picture, scene, {room.x, y + 12, room.w, 0}) : y;
+}
+
+void draw_board_part(Picture& picture, const AtlasScene& scene, const figure::Rect& room, float& bottom) {
+    const DrawContext& context = scene.context;
+    draw_page_head(picture, context, "Head atlas", set_size_text(scene.info()) + ", score[layer][head]");
+    draw_score_button(picture, scene, room.right(), 28, AtlasMenu::colour, true);
+    draw_chips(picture, scene, {room.x, chips_top, room.w, 26});
+    bottom = draw_atlas_board(picture, scene, {room.x, parts_top, room.w, room.h - parts_top});
+}
+
+} // namespace
+
+Picture draw_atlas_strip(const DrawContext& context) {
+    const Theme& theme = context.theme;
+    const AtlasView& view = context.view.attention.atlas;
+    Picture picture;
+    float x = 28;
+    const auto tab = [&](const std::string& label, bool on, bool pinned, const std::string& tip) {
+        const float wide = context.measure(label, Font::ui_semibold, 13);
+        draw_text(picture, context, x, figure::baseline_for(context.height / 2 - 1, 13), label,
+                  on ? Font::ui_semibold : Font::ui_medium, 13, on ? theme.ink : theme.muted);
+        if (on)
+            picture.scene.add(figure::RectItem{.area = {x, context.height - 2, wide, 2}, .fill = theme.ink});
+        picture.hotspots.push_back({{x - 12, 0, wide + 24, context.height},
+                                    label,
+                                    ViewChange(AttentionChange(AtlasChange(ShowPinned{pinned}))),
+                                    tip});
+        x += wide + 32;
+    };
+    tab("All heads", !view.compare, false, "The board, the scatter and every score");
+    tab("Compare " + std::to_string(view.pinned.size()), view.compare, true, "The pinned heads side by side");
+    if (context.shown.atlas != nullptr && context.board != nullptr) {
+        const AtlasScene scene{context, *context.shown.atlas, {}};
+        const std::string words = texts_word(scene);
+        if (x + context.measure(words, Font::ui, 12.5F) + 20 < context.width)
+            draw_text(picture, context, context.width - 28,
+                      figure::baseline_for(context.height / 2 - 1, 12.5F), words, Font::ui, 12.5F,
+                      theme.muted, Align::right);
+    }
+    return picture;
+}
+
+Picture draw_atlas_page(const DrawContext& context) {
+    Picture picture;
+    picture.scene.width = context.width;
+    picture.scene.height = context.height;
+    const Atlas* const atlas = context.shown.atlas.get();
+    if (atlas == nullptr || context.board == nullptr || context.board->info().own_layers() != atlas->L ||
+        context.board->info().own_heads() != atlas->H) {
+        draw_page_head(picture, context, "Head atlas", "");
+        draw_paragraph(picture, context, canvas_pad, 130, context.width - 2 * canvas_pad,
+                       "The heads are being measured.", Font::ui, 13.5F, 20, context.theme.muted);
+        return picture;
+    }
+    const AtlasView& view = context.view.attention.atlas;
+    const AtlasScene scene{context, *atlas, look_of(*atlas, view, context.view.attention.pattern)};
+    const bool beside = context.width >= beside_from;
+    const float whole = context.width - 2 * canvas_pad;
+    float bottom = 0;
+    if (view.compare) {
+        bottom = draw_atlas_pinned(picture, scene, {canvas_pad, 0, whole, context.height});
+        picture.scene.height = std::max(context.height, bottom + 24);
+        return picture;
+    }
+    const float board = beside ? std::floor(whole * 0.56F) : whole;
+    draw_board_part(picture, scene, {canvas_pad, 0, board, context.height}, bottom);
+    const figure::Rect room = beside ? figure::Rect{canvas_pad + board + 36, 28, whole - board - 36, 0}
+                                     : figure::Rect{canvas_pad, bottom + 16, whole, 0};
+    // The distributions stand where there is room left: below a board of few layers, else below the scatter.
+    const bool below_board = beside && context.height - bottom > least_histograms;
+    if (below_board)
+        bottom = draw_atlas_histograms(picture, scene, {canvas_pad, bottom + 8, board, 0});
+    bottom = std::max(bottom, draw_beside(picture, scene, room, !below_board));
+    picture.scene.height = std::max(context.height, bottom + 24);
+    // The open list stands below its button; its rows go before all that lies under them.
+    const auto button = std::ranges::find_if(picture.hotspots, [&](const Hotspot& spot) {
+        return spot.label == (view.menu == AtlasMenu::x   ? "choose x"
+                              : view.menu == AtlasMenu::y ? "choose y"
+                                                          : "choose colour by");
+    });
+    if (button != picture.hotspots.end() && view.menu != AtlasMenu::none) {
+        Picture list = draw_score_list(scene, {button->area.x, button->area.bottom() + 4, 0, 0});
+        picture.scene.append(list.scene, 0, 0);
+        picture.hotspots.insert(picture.hotspots.begin(), list.hotspots.begin(), list.hotspots.end());
+    }
+    return picture;
+}
+
+} // namespace headscope::app

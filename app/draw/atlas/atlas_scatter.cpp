@@ -1,0 +1,325 @@
+#include "app/draw/atlas/atlas_parts.h"
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope::app {
+
+namespace {
+
+using analysis::HeadScore;
+using figure::Align;
+using figure::Font;
+
+constexpr float dot = 11, handle = 8;
+constexpr std::size_t most_names = 12;
+
+/// The plot and what stands along its axes.
+struct Plane {
+    figure::Rect area;
+    ScoreAxis x, y;
+    bool alike = false; ///< a map, whose places mean nothing but by their distances
+
+    figure::Point at(double across, double up) const {
+        return {area.x + area.w * static_cast<float>(x.place(across)),
+                area.bottom() - area.h * static_cast<float>(y.place(up))};
+    }
+    /// Of two corners, as shares of the area: what lies between them, x from, to, y from, to.
+    std::array<float, 4> between(figure::Point a, figure::Point b) const {
+        const auto value = [](const ScoreAxis& axis, float share) {
+            return static_cast<float>(axis.value_at(static_cast<double>(share)));
+        };
+        return {value(x, std::min(a.x, b.x)), value(x, std::max(a.x, b.x)), value(y, 1 - std::max(a.y, b.y)),
+                value(y, 1 - std::min(a.y, b.y))};
+    }
+};
+
+std::optional<figure::Point> place_of(const AtlasScene& scene, const Plane& plane, std::int64_t l,
+                                      std::int64_t h) {
+    if (plane.alike) {
+        const auto& [x, y] = scene.atlas.alike->places[static_cast<std::size_t>(l * scene.atlas.H + h)];
+        return plane.at(x, y);
+    }
+    const auto x = scene.score(l, h, scene.look.x), y = scene.score(l, h, scene.look.y);
+    return x && y ? std::optional(plane.at(*x, *y)) : std::nullopt;
+}
+
+figure::Color layer_colour(const AtlasScene& scene, std::int64_t l) {
+    return ramp_color(scene.context.theme.order,
+                      scene.atlas.L < 2 ? 0.0F
+                                        : static_cast<float>(l) / static_cast<float>(scene.atlas.L - 1));
+}
+
+void draw_axes(Picture& picture, const AtlasScene& scene, const Plane& plane) {
+    const DrawContext& context = scene.context;
+    const Theme& theme = context.theme;
+    const figure::Rect& area = plane.area;
+    picture.scene.add(figure::RectItem{.area = area, .stroke = theme.line2});
+    if (plane.alike)
+        return;
+    float free_from = -1000;
+    for (const double tick : plane.x.ticks) {
+        const float x = plane.at(tick, plane.y.low).x;
+        picture.scene.add(figure::LineItem{{x, area.y}, {x, area.bottom()}, theme.line, 1});
+        const std::string words = number(tick, plane.x.decimals);
+        const float half = context.measure(words, Font::mono, 12) / 2;
+        const float middle = std::clamp(x, area.x + half, area.right() - half);
+        if (middle - half < free_from + 6)
+            continue;
+        free_from = middle + half;
+        draw_text(picture, context, middle, area.bottom() + 17, words, Font::mono, 12, theme.muted,
+                  Align::center);
+    }
+    float free_below = area.bottom() + 100;
+    for (const double tick : plane.y.ticks) {
+        const float y = plane.at(plane.x.low, tick).y;
+        picture.scene.add(figure::LineItem{{area.x, y}, {area.right(), y}, theme.line, 1});
+        if (y > free_below - 14)
+            continue;
+        free_below = y;
+        draw_text(picture, context, area.x - 8,
+                  std::clamp(figure::baseline_for(y, 12), area.y + 10, area.bottom()),
+                  number(tick, plane.y.decimals), Font::mono, 12, theme.muted, Align::right);
+    }
+}
+
+/// The brush as it stands on the plane; nothing where no axis is brushed.
+std::optional<figure::Rect> brush_on(const AtlasScene& scene, const Plane& plane) {
+    std::array<float, 4> around{static_cast<float>(plane.x.low), static_cast<float>(plane.x.high),
+                                static_cast<float>(plane.y.low), static_cast<float>(plane.y.high)};
+    bool any = false;
+    if (plane.alike && scene.view().brushed) {
+        around = *scene.view().brushed;
+        any = true;
+    }
+    if (!plane.alike)
+        for (const ScoreRange& range : scene.view().brush) {
+            const bool across = range.score == scene.look.x, up = range.score == scene.look.y;
+            if (across)
+                around[0] = range.low, around[1] = range.high;
+            if (up)
+                around[2] = range.low, around[3] = range.high;
+            any = any || across || up;
+        }
+    if (!any)
+        return std::nullopt;
+    const figure::Point low = plane.at(static_cast<double>(around[0]), static_cast<double>(around[2])),
+                        high = plane.at(static_cast<double>(around[1]), static_cast<double>(around[3]));
+    return figure::Rect{low.x, high.y, high.x - low.x, low.y - high.y};
+}
+
+/// What choosing the heads between two corners does: the ranges of other scores stay.
+std::function<Action(figure::Point, figure::Point)> brushes(const AtlasScene& scene, const Plane& plane) {
+    std::vector<ScoreRange> others = scene.view().brush;
+    const HeadScore x = scene.look.x, y = scene.look.y;
+    std::erase_if(others, [&](const ScoreRange& range) { return range.score == x || range.score == y; });
+    return [plane, others, x, y](figure::Point from, figure::Point to) {
+        const auto [left, right, low, high] = plane.between(from, to);
+        if (plane.alike)
+            return Action(ViewChange(AttentionChange(AtlasChange(BrushMap{{left, right, low, high}}))));
+        std::vector<ScoreRange> ranges = others;
+        ranges.push_back({x, left, right});
+        if (x != y)
+            ranges.push_back({y, low, high});
+        return Action(ViewChange(AttentionChange(AtlasChange(BrushScores{ranges}))));
+    };
+}
+
+void draw_brush(Picture& picture, const AtlasScene& scene, const Plane& plane) {
+    const Theme& theme = scene.context.theme;
+    const auto all = [] { return Action(ViewChange(AttentionChange(AtlasChange(ChooseAllHeads{})))); };
+    if (const auto brush = brush_on(scene, plane)) {
+        picture.scene.add(figure::RectItem{.area = *brush,
+                                           .fill = figure::with_alpha(theme.ink, 16),
+                                           .stroke = theme.ink,
+                                           .stroke_width = 1});
+        for (const bool right : {false, true})
+            for (const bool bottom : {false, true}) {
+                const figure::Point corner{right ? brush->right() : brush->x,
+                                           bottom ? brush->bottom() : brush->y};
+                const figure::Rect area{corner.x - handle / 2, corner.y - handle / 2, handle, handle};
+                picture.scene.add(figure::RectItem{
+                    .area = area, .fill = theme.canvas, .stroke = theme.ink, .stroke_width = 1});
+                const figure::Point other{((right ? brush->x : brush->right()) - plane.area.x) / plane.area.w,
+                                          ((bottom ? brush->y : brush->bottom()) - plane.area.y) /
+                                              plane.area.h};
+                picture.drags.push_back(
+                    {.area = {area.x - 4, area.y - 4, area.w + 8, area.h + 8},
+                     .label =
+                         std::string("brush ") + (bottom ? "bottom" : "top") + (right ? " right" : " left"),
+                     .frame = plane.area,
+                     .dragged = [other, brushes = brushes(scene, plane)](
+                                    figure::Point, figure::Point to) { return brushes(other, to); },
+                     .tip = "Drag to change what is chosen"});
+            }
+    }
+    picture.drags.push_back({.area = plane.area,
+                             .label = "scatter",
+                             .frame = plane.area,
+                             .dragged = brushes(scene, plane),
+                             .clicked = all});
+}
+
+void draw_points(Picture& picture, const AtlasScene& scene, const Plane& plane) {
+    const DrawContext& context = scene.context;
+    const Theme& theme = context.theme;
+    std::vector<figure::Rect> taken;
+    std::size_t named = 0;
+    const auto name = [&](figure::Point at, std::int64_t l, std::int64_t h, bool strong) {
+        const std::string words = scene.name(l, h);
+        const float width = context.measure(words, Font::mono_semibold, 12);
+        const bool left = at.x + 12 + width > plane.area.right();
+        const figure::Rect area{left ? at.x - 12 - width : at.x + 12, at.y - 8, width, 16};
+        const auto meets = [&](const figure::Rect& other) {
+            return area.x < other.right() && other.x < area.right() && area.y < other.bottom() &&
+                   other.y < area.bottom();
+        };
+        if (!strong && (named >= most_names || std::ranges::any_of(taken, meets)))
+            return;
+        ++named;
+        taken.push_back(area);
+        draw_text(picture, context, area.x, at.y + 4, words, strong ? Font::mono_semibold : Font::mono, 12,
+                  theme.ink);
+    };
+    // Those that stand out are drawn over the others.
+    for (const bool over : {false, true})
+        for (std::int64_t l = 0; l < scene.atlas.L; ++l)
+            for (std::int64_t h = 0; h < scene.atlas.H; ++h) {
+                const bool stands_out = scene.open(l, h) || scene.hovered(l, h);
+                const auto at = place_of(scene, plane, l, h);
+                if (!at || stands_out != over)
+                    continue;
+                const bool pale = scene.look.choosing && !scene.chosen(l, h) && !stands_out;
+                const float size = stands_out ? dot + 2 : dot;
+                if (stands_out)
+                    picture.scene.add(figure::RectItem{
+                        .area = {at->x - size / 2 - 3, at->y - size / 2 - 3, size + 6, size + 6},
+                        .stroke = theme.ink,
+                        .stroke_width = 2,
+                        .radius = size / 2 + 3});
+                picture.scene.add(
+                    figure::RectItem{.area = {at->x - size / 2, at->y - size / 2, size, size},
+                                     .fill = figure::with_alpha(layer_colour(scene, l), pale ? 70 : 235),
+                                     .stroke = scene.chosen(l, h) ? theme.ink : theme.canvas,
+                                     .stroke_width = scene.chosen(l, h) ? 1.5F : 1.0F,
+                                     .radius = size / 2});
+                std::string tip = scene.name(l, h);
+                if (!scene.label(l, h).empty())
+                    tip += ", " + scene.label(l, h);
+                for (const HeadScore score : {scene.look.x, scene.look.y})
+                    tip += "\n" + name_of(score) + " " + scene.score_words(l, h, score);
+                picture.hotspots.push_back({{at->x - 7, at->y - 7, 14, 14},
+                                            "point " + scene.name(l, h),
+                                            ViewChange(AttentionChange(OpenHead{l, h})),
+                                            tip});
+                if (stands_out || scene.chosen(l, h))
+                    name(*at, l, h, stands_out);
+            }
+}
+
+/// The colours of the layers; returns the baseline.
+void draw_layers(Picture& picture, const AtlasScene& scene, float x, float baseline) {
+    const DrawContext& context = scene.context;
+    const Theme& theme = context.theme;
+    x += draw_text(picture, context, x, baseline, "layer", Font::ui, 12, theme.muted) + 12;
+    const std::int64_t L = scene.atlas.L;
+    const std::int64_t step = (L + 7) / 8;
+    for (std::int64_t l = 0; l < L; l += step) {
+        picture.scene.add(figure::RectItem{
+            .area = {x, baseline - 9, 9, 9}, .fill = layer_colour(scene, l), .radius = 4.5F});
+        x += 13;
+        x += draw_text(picture, context, x, baseline, std::to_string(l), Font::mono, 12, theme.text) + 11;
+    }
+}
+
+Plane plane_of(const AtlasScene& scene, const figure::Rect& area) {
+    const bool alike = scene.view().pane == AtlasPane::alike;
+    if (!alike)
+        return {area, axis_of(scene, scene.look.x, scene.view().stretched),
+                axis_of(scene, scene.look.y, scene.view().stretched), false};
+    double reach = 1e-9;
+    for (const auto& [x, y] : scene.atlas.alike->places)
+        reach = std::max({reach, std::abs(x), std::abs(y)});
+    const ScoreAxis axis{.low = -1.08 * reach, .high = 1.08 * reach, .ticks = {}};
+    return {area, axis, axis, true};
+}
+
+std::string work_words(const std::string& what, const ScoreWork& work) {
+    if (!work.why_not.empty())
+        return work.why_not;
+    return work.fraction
+               ? what + " is being measured: " + percent_text(static_cast<double>(*work.fraction)) + " done."
+               : "";
+}
+
+/// What still comes of the scores along the axes.
+std::string awaited(const AtlasScene& scene) {
+    if (scene.view().pane == AtlasPane::alike)
+        return scene.atlas.alike == nullptr ? work_words("How alike heads read", scene.atlas.alike_work) : "";
+    for (const HeadScore score : {scene.look.x, scene.look.y})
+        if (const ScoreWork* const work = scene.atlas.work(score))
+            if (const std::string words = work_words(name_of(score), *work); !words.empty())
+                return words;
+    return "";
+}
+
+} // namespace
+
+float draw_atlas_scatter(Picture& picture, const AtlasScene& scene, const figure::Rect& room) {
+    const DrawContext& context = scene.context;
+    const Theme& theme = context.theme;
+    const bool alike = scene.view().pane == AtlasPane::alike;
+    const bool drawn = !alike || scene.atlas.alike != nullptr;
+    constexpr float left = 48, foot = 26;
+    const figure::Rect area{room.x + (alike ? 0 : left), room.y, room.w - (alike ? 0 : left), room.h - foot};
+    float y = room.bottom() + 6;
+    if (drawn) {
+        const Plane plane = plane_of(scene, area);
+        draw_axes(picture, scene, plane);
+        if (const std::string words = awaited(scene); !words.empty())
+            draw_paragraph(picture, context, area.x + 12, area.y + 22, area.w - 24, words, Font::ui, 12.5F,
+                           18, theme.muted);
+        draw_points(picture, scene, plane);
+        if (context.controls)
+            draw_brush(picture, scene, plane);
+    } else {
+        picture.scene.add(figure::RectItem{.area = area, .stroke = theme.line2});
+        draw_paragraph(picture, context, area.x + 12, area.y + 22, area.w - 24, awaited(scene), Font::ui,
+                       12.5F, 18, theme.muted);
+    }
+    if (context.controls && !alike) {
+        const float taken = draw_score_button(picture, scene, area.x, y, AtlasMenu::y, false);
+        if (area.x + taken + 8 + 150 < room.right())
+            draw_score_button(picture, scene, room.right(), y, AtlasMenu::x, true);
+        else
+            draw_score_button(picture, scene, area.x, y += 36, AtlasMenu::x, false);
+        y += 40;
+    }
+    if (alike && drawn) {
+        const AlikeMap& map = *scene.atlas.alike;
+        y = draw_paragraph(
+            picture, context, room.x, y + 12, room.w,
+            "The closer, the more alike two heads read: Jensen-Shannon divergence of their rows, "
+            "summed" +
+                (map.rows < map.of ? " over " + grouped(map.rows) + " of " + grouped(map.of) + " rows"
+                                   : std::string()) +
+                ", brought to a plane by classical scaling.",
+            Font::ui, 12.5F, 18, theme.muted);
+    }
+    draw_layers(picture, scene, area.x, y + 12);
+    const std::string count = scene.look.choosing ? counted(scene.look.chosen_count, "head") + " of " +
+                                                        grouped(scene.atlas.L * scene.atlas.H) + " chosen"
+                                                  : "Drag over points to choose heads";
+    const float taken =
+        draw_text(picture, context, area.x, y + 36, count, scene.look.choosing ? Font::ui_semibold : Font::ui,
+                  12.5F, scene.look.choosing ? theme.ink : theme.muted);
+    if (scene.look.choosing && context.controls)
+        draw_text_button(picture, context, area.x + taken + 12, y + 19, "All heads", false,
+                         ViewChange(AttentionChange(AtlasChange(ChooseAllHeads{}))),
+                         "Takes back the brush, the search and the label");
+    return y + 50;
+}
+
+} // namespace headscope::app

@@ -1,0 +1,191 @@
+#include "app/session/atlas_desk.h"
+
+#include "app/state/model_document.h"
+#include "app/state/screens/atlas.h"
+#include "app/state/screens/probed_heads.h"
+#include "core/analysis/effects/ablation_sweep.h"
+#include "core/analysis/heads/copying.h"
+#include "core/analysis/heads/head_distance.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace headscope::app {
+
+namespace {
+
+using analysis::HeadMetrics;
+using analysis::HeadScore;
+
+/// Scores of heads by layer; empty where a head has none yet.
+using ByHead = std::vector<std::vector<HeadMetrics>>;
+
+constexpr analysis::ProbeOptions probe_options{};
+
+void take(Atlas& atlas, const ByHead& from, std::initializer_list<HeadScore> scores) {
+    for (std::size_t l = 0; l < from.size() && std::cmp_less(l, atlas.L); ++l)
+        for (std::size_t h = 0; h < from[l].size() && std::cmp_less(h, atlas.H); ++h) {
+            std::optional<HeadMetrics>& head = atlas.heads[l * static_cast<std::size_t>(atlas.H) + h];
+            for (const HeadScore score : scores)
+                if (head && from[l][h].has(score))
+                    head->set(score, from[l][h][score]);
+        }
+}
+
+/// How far a value has come; its numbers go into the atlas.
+ScoreWork work_of(const Derived<ByHead>& value, Atlas& atlas, std::initializer_list<HeadScore> scores) {
+    if (value.value != nullptr)
+        take(atlas, *value.value, scores);
+    return {value.error, value.done ? std::nullopt : std::optional(value.fraction)};
+}
+
+Atlas of_board(const HeadBoard& board, std::vector<std::shared_ptr<const void>>& holders) {
+    const AttentionInfo& info = board.info();
+    Atlas atlas;
+    atlas.L = info.own_layers();
+    atlas.H = info.own_heads();
+    atlas.heads.resize(static_cast<std::size_t>(atlas.L * atlas.H));
+    for (std::int64_t l = 0; l < atlas.L; ++l) {
+        const auto row = board.row(l);
+        holders.push_back(row);
+        if (row != nullptr && !row->heads.empty())
+            for (std::int64_t h = 0; h < atlas.H; ++h)
+                atlas.heads[static_cast<std::size_t>(l * atlas.H + h)] =
+                    row->heads[static_cast<std::size_t>(h)].facts.metrics;
+    }
+    return atlas;
+}
+
+ByHead swept(const checkpoint::ModelRun& run, std::int64_t position, checkpoint::Stack stack, std::int64_t L,
+             const std::function<void(ByHead)>& put, Progress& progress) {
+    ByHead heads(static_cast<std::size_t>(L));
+    analysis::SweepOptions options{.position = position};
+    for (std::int64_t l = 0; l < L; ++l)
+        options.places.push_back({stack, l});
+    const auto H = static_cast<std::size_t>(run.model().architecture().H);
+    analysis::ablation_sweep(
+        run, options,
+        [&](const analysis::HeadEffect& effect) {
+            std::vector<HeadMetrics>& layer = heads[static_cast<std::size_t>(effect.place.layer)];
+            layer.resize(H);
+            layer[static_cast<std::size_t>(effect.head)].set(HeadScore::effect,
+                                                             static_cast<float>(effect.divergence));
+            put(heads);
+        },
+        progress);
+    return heads;
+}
+
+} // namespace
+
+AtlasDesk::AtlasDesk(SessionState& state, std::function<void()> wake)
+    : state_(state), values_(std::move(wake)) {}
+
+bool AtlasDesk::looks_at(HeadScore score) const {
+    const AtlasView& view = state_.view.attention.atlas;
+    return view.colour == score || view.x == score || view.y == score || view.sort == score;
+}
+
+void AtlasDesk::add_model_scores(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run) {
+    const bool own = state_.view.attention.stack == checkpoint::Stack::own;
+    if (run == nullptr || !own || run->model().encoder() != nullptr) {
+        atlas.probe.why_not = run == nullptr ? "Weights alone are known: no other text can be run."
+                                             : "A model of two texts is not probed by one.";
+    } else {
+        const checkpoint::TextModelPtr model = state_.document->part()->model;
+        const auto probe = values_.ask<ByHead>({run, "probe"}, Urgency::on_screen,
+                                               [run, model](Progress& progress, const auto&) {
+                                                   return probed_heads(*model, *run, probe_options, progress);
+                                               });
+        atlas.probe =
+            work_of(probe, atlas,
+                    {HeadScore::probe_previous, HeadScore::probe_duplicate, HeadScore::probe_induction});
+        atlas.probe_texts = probe_options.batch;
+        atlas.probe_length = probe_options.length;
+        holders.push_back(probe.value);
+    }
+    if (run == nullptr || !own || !run->model().has_head()) {
+        atlas.copying.why_not = run == nullptr ? "Weights alone are known: nothing says what a head writes."
+                                               : "These heads lead to no logits.";
+        return;
+    }
+    const auto copying = values_.ask<ByHead>(
+        {run, "copying"}, Urgency::on_screen, [run, L = atlas.L](Progress& progress, const auto&) {
+            std::vector<std::int64_t> layers(static_cast<std::size_t>(L));
+            std::iota(layers.begin(), layers.end(), std::int64_t{0});
+            ByHead heads;
+            for (const std::vector<double>& layer :
+                 analysis::ov_copying(run->model(), run->edits(), layers, progress)) {
+                std::vector<HeadMetrics>& row = heads.emplace_back(layer.size());
+                for (std::size_t h = 0; h < layer.size(); ++h)
+                    row[h].set(HeadScore::copying, static_cast<float>(layer[h]));
+            }
+            return heads;
+        });
+    atlas.copying = work_of(copying, atlas, {HeadScore::copying});
+    holders.push_back(copying.value);
+}
+
+void AtlasDesk::add_effects(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run) {
+    if (run == nullptr || !run->model().has_head()) {
+        atlas.effect.why_not = run == nullptr ? "Weights alone are known: no head can be switched off."
+                                              : "The checkpoint has no head that gives logits.";
+        return;
+    }
+    const std::int64_t position = position_of(*run, *state_.document->part()->model, state_.model.position);
+    const checkpoint::Stack stack = state_.view.attention.stack;
+    const DerivedKey key{run, "effect " + std::to_string(position) + " " +
+                                  std::to_string(static_cast<int>(stack))};
+    // One run a head: only where somebody asks for it.
+    const auto effect =
+        looks_at(HeadScore::effect)
+            ? values_.ask<ByHead>(key, Urgency::on_screen,
+                                  [run, position, stack, L = atlas.L](Progress& progress, const auto& put) {
+                                      return swept(*run, position, stack, L, put, progress);
+                                  })
+            : values_.peek<ByHead>(key);
+    atlas.effect = work_of(effect, atlas, {HeadScore::effect});
+    if (!looks_at(HeadScore::effect))
+        atlas.effect.fraction.reset();
+    holders.push_back(effect.value);
+}
+
+void AtlasDesk::add_alike(Atlas& atlas, Holders& holders, const AttentionSetPtr& set) {
+    const DerivedKey key{set, "alike"};
+    const auto alike =
+        state_.view.attention.atlas.pane == AtlasPane::alike
+            ? values_.ask<AlikeMap>(
+                  key, Urgency::on_screen,
+                  [set](Progress& progress, const auto&) {
+                      const auto all = analysis::head_distances(*set, progress);
+                      return AlikeMap{analysis::scaled_to_plane(all), all.rows, all.of};
+                  })
+            : values_.peek<AlikeMap>(key);
+    atlas.alike = alike.value;
+    atlas.alike_work = {alike.error, alike.done ? std::nullopt : std::optional(alike.fraction)};
+    holders.push_back(alike.value);
+}
+
+void AtlasDesk::follow(const AttentionSetPtr& set, const checkpoint::ModelRunPtr& run) {
+    values_.begin_frame();
+    values_.retain({set, run});
+    if (state_.view.attention.screen != Screen::atlas || set == nullptr || state_.board == nullptr) {
+        state_.shown.atlas = nullptr;
+        shown_.clear();
+        return;
+    }
+    Holders holders;
+    Atlas atlas = of_board(*state_.board, holders);
+    add_model_scores(atlas, holders, run);
+    add_effects(atlas, holders, run);
+    add_alike(atlas, holders, set);
+    for (const std::optional<HeadMetrics>& head : atlas.heads)
+        if (head)
+            atlas.known |= head->measured;
+    atlas.version = holders == shown_ ? made_ : ++made_;
+    shown_ = std::move(holders);
+    state_.shown.atlas = std::make_shared<const Atlas>(std::move(atlas));
+}
+
+} // namespace headscope::app

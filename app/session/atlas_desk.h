@@ -1,0 +1,38 @@
+#pragma once
+
+#include "app/jobs/derived.h"
+#include "app/session/session_state.h"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace headscope::app {
+
+/// The scores of all heads, shown by Shown::atlas while the atlas is looked at: those of the board as they
+/// come, and what takes more than the text's own run. For one thread; a worker computes.
+class AtlasDesk {
+public:
+    AtlasDesk(SessionState& state, std::function<void()> wake);
+
+    /// set: what the board shows; null: no board. run: of the checkpoint whose heads these are; null: there
+    /// is none.
+    void follow(const AttentionSetPtr& set, const checkpoint::ModelRunPtr& run);
+    bool busy() const { return values_.busy(); }
+    void wait() { values_.wait(); }
+
+private:
+    using Holders = std::vector<std::shared_ptr<const void>>;
+
+    void add_model_scores(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run);
+    void add_effects(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run);
+    void add_alike(Atlas& atlas, Holders& holders, const AttentionSetPtr& set);
+    bool looks_at(analysis::HeadScore score) const;
+
+    SessionState& state_;
+    DerivedValues values_;
+    Holders shown_;          ///< what the shown atlas was made of
+    std::uint64_t made_ = 0; ///< versions
+};
+
+} // namespace headscope::app

@@ -1,0 +1,84 @@
+#include "app/state/screens/atlas.h"
+
+#include "core/analysis/heads/head_filter.h"
+#include "core/base/error.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace headscope::app {
+
+namespace {
+
+using analysis::HeadMetrics;
+using analysis::HeadScore;
+
+HeadScore first_offered(const Atlas& atlas, std::optional<HeadScore> asked,
+                        std::initializer_list<HeadScore> otherwise) {
+    if (asked && atlas.offers(*asked))
+        return *asked;
+    const auto* const found = std::ranges::find_if(otherwise, [&](HeadScore s) { return atlas.offers(s); });
+    return found == otherwise.end() ? HeadScore::entropy : *found;
+}
+
+bool in_range(const HeadMetrics& head, const ScoreRange& range) {
+    return head.has(range.score) && head[range.score] >= range.low && head[range.score] <= range.high;
+}
+
+} // namespace
+
+const ScoreWork* Atlas::work(HeadScore score) const {
+    switch (analysis::info_of(score).of) {
+    case analysis::ScoreSource::probe:
+        return &probe;
+    case analysis::ScoreSource::model:
+        return &copying;
+    case analysis::ScoreSource::further_runs:
+        return &effect;
+    default:
+        return nullptr;
+    }
+}
+
+bool Atlas::offers(HeadScore score) const {
+    const ScoreWork* const on_the_way = work(score);
+    return known.test(static_cast<std::size_t>(score)) ||
+           (on_the_way != nullptr && on_the_way->why_not.empty());
+}
+
+AtlasLook look_of(const Atlas& atlas, const AtlasView& view, const std::string& pattern) {
+    using enum HeadScore;
+    AtlasLook look{.colour = first_offered(atlas, view.colour, {probe_induction, induction_text, previous}),
+                   .x = first_offered(atlas, view.x, {probe_induction, induction_text, previous}),
+                   .y = first_offered(atlas, view.y, {copying, first, entropy}),
+                   .labels = {},
+                   .chosen = {}};
+    analysis::HeadFilter filter;
+    try {
+        filter = analysis::HeadFilter::parse(view.search);
+    } catch (const Error&) { // the field says so
+    }
+    look.choosing = !filter.empty() || !view.brush.empty() || view.brushed || !pattern.empty();
+    for (std::int64_t l = 0; l < atlas.L; ++l)
+        for (std::int64_t h = 0; h < atlas.H; ++h) {
+            const std::optional<HeadMetrics>& head = atlas.at(l, h);
+            const auto label = head ? label_of(*head, view.thresholds) : std::nullopt;
+            look.labels.push_back(label);
+            bool chosen = head && filter.holds(l, h, *head, label) &&
+                          std::ranges::all_of(
+                              view.brush, [&](const ScoreRange& range) { return in_range(*head, range); });
+            if (!pattern.empty())
+                chosen = chosen && pattern.front() == (label ? analysis::info_of(*label).label.letter : '-');
+            if (view.brushed && atlas.alike != nullptr) {
+                const auto& [x, y] = atlas.alike->places[static_cast<std::size_t>(l * atlas.H + h)];
+                const auto& [left, right, low, high] = *view.brushed;
+                chosen = chosen && x >= static_cast<double>(left) && x <= static_cast<double>(right) &&
+                         y >= static_cast<double>(low) && y <= static_cast<double>(high);
+            }
+            look.chosen.push_back(chosen);
+        }
+    look.chosen_count = std::ranges::count(look.chosen, true);
+    return look;
+}
+
+} // namespace headscope::app

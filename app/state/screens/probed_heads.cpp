@@ -1,0 +1,42 @@
+#include "app/state/screens/probed_heads.h"
+
+#include "core/engine/cpu/cpu_engine.h"
+
+namespace headscope::app {
+
+std::vector<std::vector<analysis::HeadMetrics>> probed_heads(const checkpoint::TextModel& model,
+                                                             const checkpoint::ModelRun& run,
+                                                             const analysis::ProbeOptions& options,
+                                                             Progress& progress) {
+    const std::shared_ptr<cpu::CpuMachine> machine = cpu::make_cpu_machine();
+    cpu::CpuEngine engine(machine);
+    std::vector<std::vector<analysis::MeasuredHead>> texts;
+    const checkpoint::ForwardOptions forward{.stages = StageSet().with(TensorId::weights),
+                                             .stack = checkpoint::Stack::own,
+                                             .logits = false,
+                                             .edits = run.edits()};
+    const auto all = analysis::probe_texts(model, options);
+    for (std::size_t text = 0; text < all.size(); ++text) {
+        const auto share = [&](std::size_t done) {
+            return static_cast<float>(done) / static_cast<float>(all.size());
+        };
+        progress.set_part(share(text), share(text + 1));
+        texts.push_back(analysis::text_heads(
+            model, checkpoint::token_inputs(model, all[text]), options.length, forward,
+            [&](const Problem& problem, StageSet wanted, Progress& cancel) {
+                return engine.run(problem, wanted, cancel);
+            },
+            progress));
+        progress.set_part(share(text + 1), share(text + 1));
+        progress.report(1);
+    }
+    std::vector<std::vector<analysis::HeadMetrics>> heads;
+    for (const analysis::MeasuredHead& head : analysis::mean_heads(texts)) {
+        if (head.head == 0)
+            heads.emplace_back();
+        heads.back().push_back(head.metrics);
+    }
+    return heads;
+}
+
+} // namespace headscope::app

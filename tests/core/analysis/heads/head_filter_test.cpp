@@ -1,0 +1,37 @@
+#include "core/analysis/heads/head_filter.h"
+#include "core/base/error.h"
+#include "tests/catch.h"
+
+namespace headscope::test {
+
+using namespace headscope::analysis;
+
+TEST_CASE("heads are found by place, score and label") {
+    HeadMetrics metrics;
+    metrics.set(HeadScore::first, 0.3F);
+    metrics.set(HeadScore::probe_induction, 0.6F);
+    metrics.set(HeadScore::induction_text, 0.1F);
+    const auto holds = [&](const std::string& text) {
+        return HeadFilter::parse(text).holds(5, 3, metrics, HeadScore::probe_induction);
+    };
+    for (const char* text : {"", "L5H3", " l5 h3 ", "L5", "H3", "induction > 0.4", "induction>=0.6",
+                             "probe_induction > .5", "first < 0.4 and L5", "induction", "Induction, H3"}) {
+        CAPTURE(text);
+        CHECK(holds(text));
+    }
+    for (const char* text : {"L5H2", "L4", "induction > 0.6", "induction_text > 0.4", "first > 0.3",
+                             "previous token", "L5, first > 0.4", "entropy > 0", "entropy < 100"}) {
+        CAPTURE(text);
+        CHECK_FALSE(holds(text));
+    }
+}
+
+TEST_CASE("a search that cannot be read names what is wrong") {
+    using Catch::Matchers::Contains;
+    CHECK_THROWS_WITH(HeadFilter::parse("L5H3 and induct > 0.4"), Contains("no score \"induct\""));
+    CHECK_THROWS_WITH(HeadFilter::parse("induction > 1.2.3"), Contains("\"1.2.3\" is no number"));
+    CHECK_THROWS_WITH(HeadFilter::parse("quiet heads"), Contains("\"quiet heads\" names no head"));
+    CHECK_THROWS_WITH(HeadFilter::parse(std::string(500, 'L')), Contains("500 letters"));
+}
+
+} // namespace headscope::test

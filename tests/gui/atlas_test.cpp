@@ -1,0 +1,177 @@
+#include "app/draw/atlas/atlas_parts.h"
+#include "app/draw/kit/format.h"
+#include "app/shell/exports.h"
+#include "app/state/screens/screen.h"
+#include "core/checkpoint/files/packaged_models.h"
+#include "core/checkpoint/model/text_model.h"
+#include "core/checkpoint/run/forward.h"
+#include "tests/catch.h"
+#include "tests/gui/support/desk.h"
+#include "tests/test_data.h"
+
+#include <GLFW/glfw3.h>
+#include <set>
+
+namespace headscope::test {
+namespace {
+
+using analysis::HeadScore;
+
+/// Pocket on the atlas, in front of somebody who looks.
+struct AtlasDesk : Desk {
+    AtlasDesk() {
+        begin_recording();
+        open(checkpoint::model_folder("pocket"),
+             "When Mary and John went to the shop, John gave a book to Mary. When Mary and John went");
+        press("Atlas");
+        settle();
+    }
+    AtlasDesk(const AtlasDesk&) = delete;
+    AtlasDesk& operator=(const AtlasDesk&) = delete;
+    ~AtlasDesk() { end_recording(); }
+
+    const Atlas& atlas() const { return *shown().atlas; }
+    const AtlasView& chosen() const { return view().attention.atlas; }
+    AtlasLook look() const { return look_of(atlas(), chosen(), view().attention.pattern); }
+    float score(std::int64_t l, std::int64_t h, HeadScore of) const { return (*atlas().at(l, h))[of]; }
+    void change(const AtlasChange& to) { act(ViewChange(AttentionChange(to))); }
+};
+
+} // namespace
+
+TEST_CASE("the atlas has every score of every head, and the open head's card says why it has its name",
+          "[gui][atlas]") {
+    AtlasDesk desk;
+    REQUIRE(desk.shown().atlas != nullptr);
+    CHECK(desk.atlas().L == 4);
+    CHECK(desk.atlas().H == 8);
+    for (const analysis::HeadScoreInfo& info : analysis::head_scores()) {
+        CAPTURE(info.id);
+        const bool not_here = info.score == HeadScore::effect || info.score == HeadScore::share;
+        CHECK(desk.atlas().known.test(static_cast<std::size_t>(info.score)) != not_here);
+    }
+    // The manual's evidence for pocket: induction in layer 2.
+    CHECK(desk.score(2, 0, HeadScore::probe_induction) > 0.9F);
+    CHECK(screen_shows("Head atlas"));
+    CHECK(screen_shows("Every score, all heads"));
+    desk.press("tile L2 H0");
+    CHECK(desk.view().attention.layer == 2);
+    CHECK(desk.view().head == 0);
+    CHECK(screen_shows("Why it is called so"));
+    CHECK(screen_shows("Where it acts most"));
+    CHECK(screen_shows(number(static_cast<double>(desk.score(2, 0, HeadScore::probe_induction)), 2)));
+
+    // What the card quotes is a weight of the map; a click goes there.
+    const auto strongest = desk.program.state().board->row(2)->heads[0].facts.strongest.front();
+    desk.press("Open head");
+    CHECK(desk.view().attention.screen == Screen::stages);
+    CHECK(desk.shown().value({TensorId::weights, {0, 0, strongest.i, strongest.j}}) ==
+          Approx(strongest.value));
+}
+
+TEST_CASE("brush, search and labels choose the same heads on board, scatter and list", "[gui][atlas]") {
+    AtlasDesk desk;
+    CHECK_FALSE(desk.look().choosing);
+    desk.change(BrushScores{{{HeadScore::probe_induction, 0.5F, 1.0F}}});
+    std::int64_t expected = 0;
+    for (std::int64_t l = 0; l < 4; ++l)
+        for (std::int64_t h = 0; h < 8; ++h)
+            expected += desk.score(l, h, HeadScore::probe_induction) >= 0.5F ? 1 : 0;
+    CHECK(desk.look().chosen_count == expected);
+    CHECK(screen_shows(std::to_string(expected) + " heads of 32 chosen"));
+    desk.change(SearchHeads{"L2"});
+    CHECK(desk.look().chosen_count < expected);
+    desk.press("List");
+    CHECK(screen_shows("L2 H0"));
+    desk.press("All heads");
+    desk.driver.key(GLFW_KEY_A, GLFW_MOD_ALT);
+    CHECK_FALSE(desk.look().choosing);
+    CHECK(desk.chosen().search.empty());
+
+    desk.press("Scatter");
+    desk.press("label previous token");
+    CHECK(desk.look().chosen_count >= 1);
+    // A threshold changes what heads are called.
+    const auto before = desk.look().chosen_count;
+    desk.change(SetThreshold{HeadScore::previous, 0.999F});
+    CHECK(desk.look().chosen_count < before);
+}
+
+TEST_CASE("a rectangle drawn over the scatter chooses the heads in it", "[gui][atlas]") {
+    AtlasDesk desk;
+    const auto found = desk.driver.find("scatter");
+    REQUIRE(found);
+    const figure::Rect plot = *found;
+    desk.driver.drag(plot.x + plot.w * 0.5F, plot.y + 3, plot.right() - 2, plot.bottom() - 3);
+    desk.settle();
+    REQUIRE(desk.chosen().brush.size() == 2);
+    for (std::int64_t l = 0; l < 4; ++l)
+        for (std::int64_t h = 0; h < 8; ++h)
+            CHECK(desk.look().chosen[static_cast<std::size_t>(l * 8 + h)] ==
+                  (desk.score(l, h, HeadScore::probe_induction) >= desk.chosen().brush.front().low &&
+                   desk.score(l, h, HeadScore::copying) >= desk.chosen().brush.back().low &&
+                   desk.score(l, h, HeadScore::copying) <= desk.chosen().brush.back().high));
+    CHECK(desk.look().chosen_count >= 6);
+    // A click beside the points takes it back.
+    desk.driver.click(plot.x + plot.w * 0.3F, plot.y + 4);
+    desk.settle();
+    CHECK(desk.chosen().brush.empty());
+}
+
+TEST_CASE("scores are chosen from a list; the effect is measured once somebody asks for it", "[gui][atlas]") {
+    AtlasDesk desk;
+    desk.press("choose colour by");
+    CHECK(desk.chosen().menu == AtlasMenu::colour);
+    desk.press("score ablation effect");
+    CHECK(desk.look().colour == HeadScore::effect);
+    CHECK(desk.atlas().known.test(static_cast<std::size_t>(HeadScore::effect)));
+    for (std::int64_t l = 0; l < 4; ++l)
+        for (std::int64_t h = 0; h < 8; ++h)
+            CHECK(desk.atlas().at(l, h)->has(HeadScore::effect));
+    desk.press("Alike");
+    REQUIRE(desk.atlas().alike != nullptr);
+    CHECK(desk.atlas().alike->places.size() == 32);
+    CHECK(screen_shows("classical scaling"));
+}
+
+TEST_CASE("pinned heads are compared, and the atlas follows an edit", "[gui][atlas]") {
+    AtlasDesk desk;
+    desk.press("tile L2 H0");
+    desk.press("Pin");
+    desk.press("tile L0 H4");
+    desk.driver.key(GLFW_KEY_P, GLFW_MOD_ALT);
+    REQUIRE(desk.chosen().pinned.size() == 2);
+    desk.press("Compare 2");
+    CHECK(screen_shows("Pinned heads"));
+    desk.press("unpin L2 H0");
+    CHECK(desk.chosen().pinned.size() == 1);
+    desk.driver.key(GLFW_KEY_2, GLFW_MOD_CONTROL);
+    desk.press("All heads");
+
+    // Without the head that looks at the token before, the induction heads have nothing to go by.
+    const float before = desk.score(2, 0, HeadScore::probe_induction);
+    desk.press("tile L0 H4");
+    desk.press("Switch off");
+    desk.settle();
+    CHECK(desk.score(2, 0, HeadScore::probe_induction) < before - 0.1F);
+    CHECK(desk.score(0, 4, HeadScore::probe_previous) > 0.9F); // its own weights stay
+}
+
+TEST_CASE("a file of weights has an atlas of what weights alone say", "[gui][atlas]") {
+    begin_recording();
+    Desk desk;
+    desk.open(test_data("/attention/layers_f16.safetensors"));
+    desk.press("Atlas");
+    desk.settle();
+    REQUIRE(desk.shown().atlas != nullptr);
+    const Atlas& atlas = *desk.shown().atlas;
+    CHECK(atlas.known.test(static_cast<std::size_t>(HeadScore::entropy)));
+    CHECK_FALSE(atlas.offers(HeadScore::copying));
+    CHECK_FALSE(atlas.probe.why_not.empty());
+    CHECK(screen_shows("Head atlas"));
+    desk.press("Stages");
+    CHECK(desk.shown().atlas == nullptr);
+    end_recording();
+}
+
+} // namespace headscope::test
