@@ -52,6 +52,6 @@ set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "${about_program}\n\n${about_models}")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libgl1, libegl1, libxcursor1, libxi6, libxinerama1, libxrandr2, \
 fonts-inter, fonts-jetbrains-mono, fonts-dejavu-core")
-# Without a Vulkan loader the program runs on the CPU engine.
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS libvulkan1)
+# Without a Vulkan loader the program runs on the CPU engine; the other two tell a desktop what opens a project.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libvulkan1, desktop-file-utils, shared-mime-info")
 include(CPack)
