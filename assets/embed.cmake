@@ -1,7 +1,8 @@
-# Puts every file below a folder into the program, to be read back through core/base/assets.h.
+# Puts the files below a folder into the program, to be read back through core/base/assets.h: not the manual, which is
+# installed beside it.
 function(embed_assets target folder)
   file(GLOB_RECURSE names CONFIGURE_DEPENDS RELATIVE ${folder} ${folder}/*)
-  list(FILTER names EXCLUDE REGEX "\\.(cmake|png|comp|glsl|py)$")
+  list(FILTER names EXCLUDE REGEX "^manual/|\\.(cmake|comp|glsl|py|svg)$")
   set(generated ${CMAKE_BINARY_DIR}/generated/assets.cpp)
   set(inputs)
   foreach(name IN LISTS names)

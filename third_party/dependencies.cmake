@@ -5,6 +5,7 @@ endfunction()
 
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_package(nlohmann_json 3 REQUIRED)
 find_package(CLI11 REQUIRED)

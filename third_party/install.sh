@@ -12,6 +12,7 @@ packages=(
   fonts-inter fonts-jetbrains-mono fonts-dejavu-core
   libgl1-mesa-dri libegl1 libegl-mesa0
   xvfb xauth x11-utils xdotool imagemagick python3 python3-numpy python3-torch qemu-user
+  dpkg-dev file desktop-file-utils appstream shared-mime-info librsvg2-bin groff-base
 )
 
 if ! command -v apt-get >/dev/null 2>&1; then

@@ -3,6 +3,7 @@
 #include "app/cli/subcommands.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/checkpoint/files/packaged_models.h"
 #include "core/text/plain_text.h"
 
 #include <CLI/CLI.hpp>
@@ -125,8 +126,15 @@ std::size_t letters_apart(std::string_view from, std::string_view to) {
     return row.back();
 }
 
-/// The sentence for a word that stands where a command should, such as `explian`; empty when there is none. A
-/// first word that names a file is for the window.
+/// A first word that is for the window: the name of a file, or of a model that comes with the program.
+bool is_for_window(const std::string& word) {
+    constexpr const char* letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
+    std::error_code none;
+    return word.find_first_not_of(letters) != std::string::npos || std::filesystem::exists(word, none) ||
+           std::ranges::count(checkpoint::packaged_models(), word) > 0;
+}
+
+/// The sentence for a word that stands where a command should, such as `explian`; empty when there is none.
 std::string unknown_command(const CLI::App& program, int argc, char** argv) {
     const CLI::App* command = &program;
     std::string called;
@@ -138,8 +146,7 @@ std::string unknown_command(const CLI::App& program, int argc, char** argv) {
         const auto apart = [&](const CLI::App* one) { return letters_apart(word, one->get_name()); };
         const CLI::App* const nearest = *std::ranges::min_element(all, {}, apart);
         if (apart(nearest) > 0) {
-            std::error_code none;
-            if (called.empty() && std::filesystem::exists(word, none))
+            if (called.empty() && is_for_window(word))
                 return "";
             return "there is no command \"" + called + word + "\"; the nearest is \"" + called +
                    nearest->get_name() + "\"";
@@ -159,7 +166,10 @@ std::string command_of(const CLI::App& program) {
 int parse_and_run(CLI::App& program, const std::function<int()>& open_window, int argc, char** argv) {
     try {
         program.parse(argc, argv);
-        return program.get_subcommands().empty() ? open_window() : 0;
+        if (!program.get_subcommands().empty())
+            return 0;
+        const std::string unknown = unknown_command(program, argc, argv);
+        return unknown.empty() ? open_window() : report(unknown + "; see headscope --help", wrong_usage);
     } catch (const CLI::Success& help) {
         std::ostringstream text;
         program.exit(help, text, text);

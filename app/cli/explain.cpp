@@ -1,4 +1,3 @@
-#include "app/cli/problem_options.h"
 #include "app/cli/prompt_option.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/usage.h"
@@ -8,7 +7,6 @@
 #include "core/analysis/effects/vocabulary_circuit.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/checkpoint/files/packaged_models.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -23,16 +21,37 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct ExplainOptions {
-    std::string model, what, out = "-";
+    EditedModelOption model;
+    std::string what, out = "-";
     PromptOption prompt;
     DecoderText decoder;
     TokenOption token, against;
     std::optional<std::int64_t> position, layer, head, query, key;
     std::int64_t top = 5;
-    std::vector<std::string> gains;
-    std::optional<std::string> patch;
     bool json = false, through_mlp = false;
 };
+
+/// The options that are not for every --what.
+const std::vector<OptionOfWhat>& options_of_whats() {
+    static const std::vector<std::string> runs{"logits", "lens", "score"}, logits{"logits"}, scores{"score"},
+        heads{"score", "vocabulary"}, words{"vocabulary"};
+    static const std::vector<OptionOfWhat> options{{"--text", runs},
+                                                   {"--ids", runs},
+                                                   {"--decoder-text", runs},
+                                                   {"--decoder-ids", runs},
+                                                   {"--token", {"logits", "vocabulary"}},
+                                                   {"--token-id", {"logits", "vocabulary"}},
+                                                   {"--against", logits},
+                                                   {"--against-id", logits},
+                                                   {"--position", {"logits", "lens"}},
+                                                   {"--top", {"lens", "vocabulary"}},
+                                                   {"--layer", heads},
+                                                   {"--head", heads},
+                                                   {"--query", scores},
+                                                   {"--key", scores},
+                                                   {"--through-mlp", words}};
+    return options;
+}
 
 /// A value that may not be left out for this --what.
 std::int64_t need(const std::optional<std::int64_t>& value, const char* option, const std::string& what) {
@@ -55,8 +74,7 @@ Json token_json(const checkpoint::TextModel& model, std::int64_t id) {
 class Explanation {
 public:
     Explanation(const ExplainOptions& options, const checkpoint::TextModel& model)
-        : options_(options), model_(model),
-          edits_(read_model_edits(*model.model, options.patch, options.gains, 0)) {}
+        : options_(options), model_(model), edits_(options.model.edits(model)) {}
 
     Json of(const std::string& what) const {
         if (what == "vocabulary")
@@ -199,12 +217,9 @@ private:
 };
 
 void run_explain(const ExplainOptions& options) {
-    for (const std::string& gain : options.gains)
-        if (!parse_gain(gain).layer)
-            fail_usage("--gain " + gain + " names no layer; write l.h=g");
     if (options.what != "vocabulary")
         options.prompt.require();
-    const checkpoint::TextModelPtr model = checkpoint::open_text_model(options.model);
+    const checkpoint::TextModelPtr model = options.model.open();
     const Json json = Explanation(options, *model).of(options.what);
     write_file_atomically(options.out, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
@@ -215,9 +230,7 @@ void add_explain(CLI::App& program) {
     CLI::App& command = *program.add_subcommand(
         "explain", "say what a prediction, or a score, is made of: JSON whose parts add up to it");
     const auto options = std::make_shared<ExplainOptions>();
-    command.add_option("--model", options->model, "a checkpoint folder or GGUF file, or pocket")
-        ->transform(checkpoint::model_folder)
-        ->required();
+    options->model.add_to(command);
     options->prompt.add_to(command, "text", "what the model reads");
     options->decoder.add_to(command, "An encoder-decoder",
                             "what the decoder reads, as token ids, its start token among them");
@@ -236,7 +249,7 @@ void add_explain(CLI::App& program) {
     command
         .add_option("--position", options->position, "after which token (default: the last; of lens: all)")
         ->group(of_logits);
-    command.add_option("--top", options->top, "how many tokens a list has (default: 5)");
+    command.add_option("--top", options->top, "lens and vocabulary: how many tokens a list has (default: 5)");
     command.add_option("--layer", options->layer, "the layer of the head")->group(of_scores);
     command
         .add_flag("--through-mlp", options->through_mlp,
@@ -245,14 +258,14 @@ void add_explain(CLI::App& program) {
     command.add_option("--head", options->head, "the head")->group(of_scores);
     command.add_option("--query", options->query, "position of the query")->group(of_scores);
     command.add_option("--key", options->key, "position of the key")->group(of_scores);
-    command.add_option("--gain", options->gains, "scale a head: 3.2=0 switches off head 2 of layer 3")
-        ->allow_extra_args(false);
-    command.add_option("--patch", options->patch, "apply the edits of this file to the checkpoint");
     command.add_option("-o,--output", options->out, "the file to write (default: standard output)");
     command.add_flag("--json", options->json, "print JSON, as it always does");
     command.footer(
         "Norms are held at the scale that they have in this run, so that the parts add up exactly.");
-    command.callback([options] { run_explain(*options); });
+    command.callback([options, &command] {
+        refuse_options_of_others(command, options->what, options_of_whats());
+        run_explain(*options);
+    });
 }
 
 } // namespace headscope::cli

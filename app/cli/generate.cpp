@@ -26,13 +26,11 @@ using checkpoint::Distribution;
 using Json = nlohmann::ordered_json;
 
 struct GenerateOptions {
-    std::string model;
+    EditedModelOption model;
     PromptOption prompt;
     DecoderText decoder;
     std::int64_t tokens = 0, top = 0;
     checkpoint::SamplingSettings sampling;
-    std::vector<std::string> gains;
-    std::optional<std::string> patch;
     bool json = false;
 };
 
@@ -129,13 +127,9 @@ void run_generate(const GenerateOptions& options) {
     if (options.top < 0)
         fail_input("--top is " + std::to_string(options.top) + "; it should be at least 0");
     checkpoint::check_settings(options.sampling);
-    const checkpoint::TextModelPtr model = checkpoint::open_text_model(options.model);
+    const checkpoint::TextModelPtr model = options.model.open();
     const checkpoint::ModelInputs prompt = options.prompt.read(*model, options.decoder);
-    for (const std::string& gain : options.gains)
-        if (!parse_gain(gain).layer)
-            fail_usage("--gain " + gain + " names no layer; write l.h=g");
-    checkpoint::Generator generator(model->model, prompt,
-                                    read_model_edits(*model->model, options.patch, options.gains, 0));
+    checkpoint::Generator generator(model->model, prompt, options.model.edits(*model));
     stop_at_interrupt();
     Steps steps;
     GrowingText shown;
@@ -180,21 +174,14 @@ void run_generate(const GenerateOptions& options) {
 void add_generate(CLI::App& program) {
     CLI::App& command = *program.add_subcommand("generate", "go on with a text, token by token");
     const auto options = std::make_shared<GenerateOptions>();
-    command
-        .add_option("--model", options->model,
-                    "a checkpoint folder or GGUF file of a model that predicts the next token, or pocket")
-        ->transform(checkpoint::model_folder)
-        ->required();
+    options->model.add_to(
+        command, "a checkpoint folder or GGUF file of a model that predicts the next token, or pocket",
+        "scale a head: 3.2=0 switches off head 2 of layer 3; in an encoder-decoder encoder:3.2=0, "
+        "decoder:3.2=0 or cross:3.2=0");
     options->prompt.add_to(command, "text", "the prompt");
     options->decoder.add_to(command, "An encoder-decoder",
                             "how the text begins, as token ids, its start token among them");
     command.add_option("--tokens", options->tokens, "how many tokens to add, at most")->required();
-    command
-        .add_option("--gain", options->gains,
-                    "scale a head: 3.2=0 switches off head 2 of layer 3; in an encoder-decoder "
-                    "encoder:3.2=0, decoder:3.2=0 or cross:3.2=0")
-        ->allow_extra_args(false);
-    command.add_option("--patch", options->patch, "apply the edits of this file to the checkpoint");
     const std::string group = "How each token is taken";
     command
         .add_option("--temperature", options->sampling.temperature,

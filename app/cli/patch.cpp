@@ -1,11 +1,9 @@
-#include "app/cli/problem_options.h"
 #include "app/cli/prompt_option.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/usage.h"
 #include "core/analysis/effects/patching.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/checkpoint/files/packaged_models.h"
 #include "core/format/safetensors.h"
 
 #include <CLI/CLI.hpp>
@@ -23,13 +21,12 @@ using Json = nlohmann::ordered_json;
 using analysis::PatchKindInfo;
 
 struct PatchOptions {
-    std::string model, what, out = "-";
+    EditedModelOption model;
+    std::string what, out = "-";
     PromptOption clean, corrupted;
     TokenOption answer, against;
     std::optional<std::int64_t> position;
     std::optional<std::string> from, to;
-    std::vector<std::string> gains;
-    std::optional<std::string> edits;
     bool json = false;
 };
 
@@ -112,11 +109,10 @@ void check_usage(const PatchOptions& options) {
         fail_usage("patch compares two tokens; give --answer A and --against B");
     if (options.from.has_value() != options.to.has_value())
         fail_usage("a path has two ends; give --from and --to");
+    if (!options.what.empty() && options.from)
+        fail_usage("--what " + options.what + " and --from were given; give one of them");
     if (options.what.empty() && !options.from)
         fail_usage("nothing to patch was named; give --what, or --from and --to");
-    for (const std::string& gain : options.gains)
-        if (!parse_gain(gain).layer)
-            fail_usage("--gain " + gain + " names no layer; write l.h=g");
     const std::string suffix = std::filesystem::path(options.out).extension().string();
     if (options.out != "-" && suffix != ".json" && suffix != ".safetensors")
         fail_usage("-o " + options.out +
@@ -131,8 +127,8 @@ void run_patch(const PatchOptions& options) {
         head_of(*options.from, "--from");
         end_of(*options.to);
     }
-    const checkpoint::TextModelPtr model = checkpoint::open_text_model(options.model);
-    const checkpoint::ModelEdits edits = read_model_edits(*model->model, options.edits, options.gains, 0);
+    const checkpoint::TextModelPtr model = options.model.open();
+    const checkpoint::ModelEdits edits = options.model.edits(*model);
     const checkpoint::ModelRunPtr clean = run_of(*model, options.clean, edits),
                                   corrupted = run_of(*model, options.corrupted, edits);
     Progress progress;
@@ -170,9 +166,7 @@ void add_patch(CLI::App& program) {
     CLI::App& command = *program.add_subcommand(
         "patch", "put activations of a clean prompt into a corrupted one: how much of the answer comes back");
     const auto options = std::make_shared<PatchOptions>();
-    command.add_option("--model", options->model, "a checkpoint folder or GGUF file, or pocket")
-        ->transform(checkpoint::model_folder)
-        ->required();
+    options->model.add_to(command);
     options->clean.add_to(command, "clean", "the prompt whose activations are taken");
     options->corrupted.add_to(command, "corrupted", "the prompt of as many tokens that runs with them");
     options->answer.add_to(command, "answer", "the token that the clean prompt leads to");
@@ -190,15 +184,11 @@ void add_patch(CLI::App& program) {
     command.add_option("--to", options->to,
                        "and the later head that alone reads it: layer.head, or layer.head:q, :k or :v");
     command.add_option("--position", options->position, "after which token (default: the last)");
-    command
-        .add_option("--gain", options->gains,
-                    "scale a head in both runs: 3.2=0 switches off head 2 of layer 3")
-        ->allow_extra_args(false);
-    command.add_option("--patch", options->edits, "apply the edits of this file to the checkpoint");
     command.add_option("-o,--output", options->out,
                        "the .json or .safetensors file to write (default: JSON on standard output)");
     command.add_flag("--json", options->json, "print JSON, as it does without a file");
-    command.footer("recovered = (difference - corrupted) / (clean - corrupted), where each difference is the "
+    command.footer("--gain and --patch change both runs. recovered = (difference - corrupted) / (clean - "
+                   "corrupted), where each difference is the "
                    "logit of --answer less that of --against.");
     command.callback([options] { run_patch(*options); });
 }

@@ -1,11 +1,32 @@
 #include "app/cli/prompt_option.h"
 
+#include "app/cli/problem_options.h"
 #include "app/cli/usage.h"
+#include "core/checkpoint/files/packaged_models.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iterator>
 
 namespace headscope::cli {
+
+void EditedModelOption::add_to(CLI::App& command, const std::string& model_help,
+                               const std::string& gain_help) {
+    command.add_option("--model", folder_, model_help)->transform(checkpoint::model_folder)->required();
+    command.add_option("--gain", gains_, gain_help)->allow_extra_args(false);
+    command.add_option("--patch", patch_, "apply the edits of this file to the checkpoint");
+}
+
+checkpoint::TextModelPtr EditedModelOption::open() const {
+    for (const std::string& gain : gains_)
+        if (!parse_gain(gain).layer)
+            fail_usage("--gain " + gain + " names no layer; write l.h=g");
+    return checkpoint::open_text_model(folder_);
+}
+
+checkpoint::ModelEdits EditedModelOption::edits(const checkpoint::TextModel& model) const {
+    return read_model_edits(*model.model, patch_, gains_, 0);
+}
 
 void PromptOption::add_to(CLI::App& command, const std::string& name, const std::string& help) {
     name_ = name;
@@ -61,6 +82,14 @@ std::optional<std::int64_t> TokenOption::read(const checkpoint::TextModel& model
         fail_input("--" + name_ + "-id " + std::to_string(*id_) + ": ids of " + model.name() + " are 0 to " +
                    std::to_string(vocab - 1));
     return id_;
+}
+
+void refuse_options_of_others(const CLI::App& command, const std::string& what,
+                              const std::vector<OptionOfWhat>& options) {
+    for (const auto& [option, whats] : options)
+        if (command.count(option) > 0 && std::ranges::find(whats, what) == whats.end())
+            fail_usage("--what " + what + " does not read " + option + ", which is for " +
+                       CLI::detail::join(whats, ", ") + "; leave it out");
 }
 
 std::string spelling_of(const checkpoint::TextModel& model, std::int64_t id) {

@@ -14,6 +14,23 @@ class App;
 
 namespace headscope::cli {
 
+/// A model that is run with edits: --model, --gain and --patch.
+class EditedModelOption {
+public:
+    void add_to(CLI::App& command,
+                const std::string& model_help = "a checkpoint folder or GGUF file, or pocket",
+                const std::string& gain_help = "scale a head: 3.2=0 switches off head 2 of layer 3");
+    /// Throws Error(usage) for a gain that names no layer, else as open_text_model does.
+    checkpoint::TextModelPtr open() const;
+    /// The edits of the file, then the gains. Throws Error(input) for a head that the model has not.
+    checkpoint::ModelEdits edits(const checkpoint::TextModel& model) const;
+
+private:
+    std::string folder_;
+    std::vector<std::string> gains_;
+    std::optional<std::string> patch_;
+};
+
 /// A text of a model, or its ids.
 class PromptOption {
 public:
@@ -46,6 +63,15 @@ private:
     std::optional<std::string> word_;
     std::optional<std::int64_t> id_;
 };
+
+/// An option that only some values of --what read.
+struct OptionOfWhat {
+    std::string option;
+    std::vector<std::string> whats;
+};
+/// Throws Error(usage) for an option of `options` that was given and is not for `what`.
+void refuse_options_of_others(const CLI::App& command, const std::string& what,
+                              const std::vector<OptionOfWhat>& options);
 
 /// In the vocabulary's spelling; without a tokenizer "#" and its id.
 std::string spelling_of(const checkpoint::TextModel& model, std::int64_t id);

@@ -8,12 +8,14 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/checkpoint/files/packaged_models.h"
+#include "core/checkpoint/model/block_stages.h"
 #include "core/engine/engine.h"
 #include "core/format/attention_file.h"
 #include "core/lesson/library.h"
 #include "core/trace/find_stop.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 namespace headscope::cli {
@@ -57,34 +59,59 @@ PictureSize parse_size(const RenderOptions& options) {
     return {width, height};
 }
 
-/// The stages that can be shown; `walk`: of a checkpoint.
-std::string names_of_stages(const app::Walk& walk) {
+/// What can be shown: stages of attention and, of a checkpoint, those around it.
+struct Offered {
+    ProblemParts parts;
+    app::Walk walk = {};
+    std::vector<TensorId> around = {};
+
+    bool has(TensorId id) const {
+        return is_stage(id) ? has_tensor(id, parts)
+                            : std::ranges::count(around, id) > 0 && walk.has(tensor_info(id).group);
+    }
+};
+
+Offered offered_by(const app::Document& document, std::int64_t layer) {
+    Offered offered{.parts = document.problem.parts()};
+    if (!document.is_checkpoint())
+        return offered;
+    offered.walk = app::walk_of(*document.part(), layer);
+    const checkpoint::Model& model = *document.part()->model->model;
+    for (const auto& stages : {checkpoint::first_stages(model.architecture()),
+                               checkpoint::layer_stages(model.architecture(), layer),
+                               checkpoint::last_stages(model.architecture(), model.has_head())})
+        offered.around.insert(offered.around.end(), stages.begin(), stages.end());
+    return offered;
+}
+
+std::string names_of_stages(const Offered& offered) {
     std::string names;
     for (const auto& table : {stage_table(), block_table()})
         for (const TensorInfo& info : table)
-            if (info.stage || walk.has(info.group))
+            if (offered.has(info.id))
                 names += (names.empty() ? "" : ", ") + std::string(info.name);
     for (int n = 0; n < stop_count; ++n)
-        if (const auto stop = static_cast<StageGroup>(n); !is_around(stop) || walk.has(stop))
+        if (const auto stop = static_cast<StageGroup>(n); !is_around(stop) || offered.walk.has(stop))
             if (const std::string label(group_info(stop).label);
                 !find_stage(label) && !find_block_stage(label))
                 names += ", " + label;
     return names;
 }
 
-/// Sets the stop of the strip and the view for a stage; `walk`: of a checkpoint.
-void show_stage(app::ViewState& view, const std::string& name, const app::Walk& walk) {
+/// Sets the stop of the strip and the view for a stage.
+void show_stage(app::ViewState& view, const std::string& name, const Offered& offered) {
     auto id = find_stage(name);
-    if (const auto around = find_block_stage(name); around && walk.has(tensor_info(*around).group))
-        id = around;
+    if (!id)
+        id = find_block_stage(name);
     const auto stop = find_stop(name);
-    if (!id && stop && (!is_around(*stop) || walk.has(*stop))) {
+    if ((!id || !offered.has(*id)) && stop && (!is_around(*stop) || offered.walk.has(*stop))) {
         view.group = *stop;
         return;
     }
-    if (!id)
-        fail_input("there is no stage \"" + name + "\"" + (walk.whole_block() ? " in this layer" : "") +
-                   "; the stages are " + names_of_stages(walk));
+    if (!id || !offered.has(*id))
+        fail_input("there is no stage \"" + name + "\"" +
+                   (offered.walk.whole_block() ? " in this layer" : "") + "; the stages are " +
+                   names_of_stages(offered));
     view.group = tensor_info(*id).group;
     if (*id == TensorId::k)
         view.projection = app::Projection::k;
@@ -94,10 +121,10 @@ void show_stage(app::ViewState& view, const std::string& name, const app::Walk& 
         view.heads_view = app::HeadsView::mean;
 }
 
-app::ViewState view_of(const RenderOptions& options, const Dims& dims, const app::Walk& walk = {}) {
+app::ViewState view_of(const RenderOptions& options, const Dims& dims, const Offered& offered) {
     app::ViewState view;
-    view.walk = walk;
-    show_stage(view, options.stage.value_or("weights"), walk);
+    view.walk = offered.walk;
+    show_stage(view, options.stage.value_or("weights"), offered);
     view.dark = options.theme == "dark";
     if (options.head < 0 || options.head >= dims.H)
         fail_input("--head " + std::to_string(options.head) +
@@ -116,6 +143,10 @@ app::ViewState view_of(const RenderOptions& options, const Dims& dims, const app
             static_cast<app::HeadsView>(std::ranges::find(heads, options.heads) - std::begin(heads));
     app::clamp_to(view, dims);
     return view;
+}
+
+app::ViewState view_of(const RenderOptions& options, const app::Document& document) {
+    return view_of(options, document.problem.dims, offered_by(document, options.layer));
 }
 
 /// Sets the filters of the weights. Refuses a filter that would change nothing, so that nobody mistakes the
@@ -152,7 +183,7 @@ void show_attention(app::Program& program, const RenderOptions& options) {
     const AttentionInfo& info = program.state().document->shown_weights()->info();
     check_layer(options, info);
     program.settle();
-    app::ViewState view = view_of(options, program.state().document->problem.dims);
+    app::ViewState view = view_of(options, *program.state().document);
     view.tab = program.state().view.tab;
     view.attention = program.state().view.attention;
     program.state().view = view;
@@ -261,7 +292,7 @@ void show_model(app::Program& program, const RenderOptions& options) {
     Dims dims = program.state().document->problem.dims;
     dims.H = info.H; // includes means
     app::ViewState& view = program.state().view;
-    view = view_of(options, dims, app::walk_of(*program.state().document->part(), options.layer));
+    view = view_of(options, dims, offered_by(*program.state().document, options.layer));
     view.tab = options.reading == analysis::ReadingOptions{} ? tab : app::LeftTab::heads;
     view.one_head = true;
     view.attention = attention;
@@ -286,7 +317,7 @@ std::string render_window(const RenderOptions& options, const app::DocumentPtr& 
     else if (options.model)
         show_model(program, options);
     else {
-        program.state().view = view_of(options, document->problem.dims);
+        program.state().view = view_of(options, *document);
         if (!options.stage)
             program.begin();
     }
@@ -304,7 +335,7 @@ std::string render_stage(const RenderOptions& options, const app::DocumentPtr& d
     const auto trace =
         std::make_shared<const Trace>(static_cast<engine::Engine&>(*engine).run(document->problem));
     const app::Shown shown{document, trace, analysis::head_metrics(document->problem, *trace, 0)};
-    return app::stage_figure(shown, view_of(options, document->problem.dims),
+    return app::stage_figure(shown, view_of(options, *document),
                              {.format = format,
                               .scale = options.scale,
                               .width = static_cast<float>(size.width),

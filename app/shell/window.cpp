@@ -3,11 +3,13 @@
 #include "app/shell/gl/gl_surface.h"
 #include "app/shell/input_queue.h"
 #include "app/shell/window_state.h"
+#include "core/base/assets.h"
 #include "core/base/error.h"
 
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
 #include <epoxy/gl.h>
+#include <stb_image.h>
 
 #include <GLFW/glfw3.h>
 
@@ -85,6 +87,19 @@ int translated(int key, int scancode) {
     return name != nullptr && name[0] >= 'a' && name[0] <= 'z' && name[1] == '\0'
                ? GLFW_KEY_A + (name[0] - 'a')
                : key;
+}
+
+// For desktops that find no .desktop file of the program.
+void set_icon(GLFWwindow* window) {
+    const std::string png = asset("icon/headscope.png");
+    GLFWimage image{};
+    const std::unique_ptr<stbi_uc, decltype(&stbi_image_free)> pixels(
+        stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(png.data()), static_cast<int>(png.size()),
+                              &image.width, &image.height, nullptr, STBI_rgb_alpha),
+        &stbi_image_free);
+    image.pixels = pixels.get();
+    if (pixels)
+        glfwSetWindowIcon(window, 1, &image);
 }
 
 class Window {
@@ -168,6 +183,7 @@ private:
                             glfw_reason() +
                             ": install or update the driver (Debian: libgl1-mesa-dri), or make "
                             "pictures without one with `headscope render`");
+        set_icon(window_);
         const float units = units_per_logical(window_);
         glfwSetWindowSizeLimits(window_, static_cast<int>(smallest_width * units),
                                 static_cast<int>(smallest_height * units), GLFW_DONT_CARE, GLFW_DONT_CARE);

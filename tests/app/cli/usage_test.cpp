@@ -90,6 +90,8 @@ TEST_CASE("an unknown command is named, with the nearest") {
                Contains("there is no command \"genrate\"; the nearest is \"generate\""));
     CHECK_THAT(said({"lesson", "chekc", "masks.md"}),
                Contains("there is no command \"lesson chekc\"; the nearest is \"lesson check\""));
+    CHECK_THAT(said({"explian"}), Contains("there is no command \"explian\"; the nearest is \"explain\""));
+    CHECK_THAT(said({"pocket", "--stage", "x"}), Contains("--stage") && !Contains("no command"));
     CHECK_THAT(said({"trace", "Cat", "sleeps", "-o", "-"}), Contains("sleeps") && !Contains("no command"));
 }
 
@@ -105,4 +107,12 @@ TEST_CASE("a stop of the strip is a stage that can be drawn") {
     const ProgramRun run = run_program({"render", "--stage", "wings", "-o", folder.file("out.svg")});
     CHECK(run.code == 1);
     CHECK_THAT(run.err, Contains("there is no stage \"wings\"") && Contains(", split"));
+    CHECK_THAT(run.err, !Contains("q_normed") && !Contains("attn_raw"));
+    CHECK(run_program({"render", "--stage", "q_normed", "-o", folder.file("out.svg")}).err.find("no stage") !=
+          std::string::npos);
+    const ProgramRun model = run_program({"render", "--window", "--model", "pocket", "--text", "The cat",
+                                          "--stage", "router", "-o", folder.file("out.png")});
+    CHECK(model.code == 1);
+    CHECK_THAT(model.err, Contains("mlp_gate") && Contains("norm2, ") && !Contains("mlp_raw") &&
+                              !Contains("attn_raw") && !Contains("q_normed") && !Contains("router,"));
 }
