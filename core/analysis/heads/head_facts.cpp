@@ -72,6 +72,33 @@ float sum_deviation(std::span<const float> row) {
     return all_zero(row) ? 0.0F : static_cast<float>(std::abs(sum_of(row) - 1.0));
 }
 
+PlacedWeight acting_cell(HeadScore score, std::span<const float> weights, std::int64_t Tk,
+                         const KeyFacts& keys) {
+    const auto acts = info_of(score).acts;
+    PlacedWeight counted, off_first;
+    double most = 0;
+    float largest = 0;
+    for (std::int64_t i = 0; i < std::ssize(weights) / Tk; ++i) {
+        const WeightRow row{weights.subspan(static_cast<std::size_t>(i * Tk), static_cast<std::size_t>(Tk)),
+                            i, keys};
+        for (std::int64_t j = 0; j < Tk; ++j) {
+            const float weight = row.weights[static_cast<std::size_t>(j)];
+            const double count = acts == nullptr ? 0.0 : acts(row, static_cast<std::size_t>(j));
+            if (count > most) {
+                most = count;
+                counted = {i, j, weight};
+            }
+            if (j > 0 && weight > largest) {
+                largest = weight;
+                off_first = {i, j, weight};
+            }
+        }
+    }
+    if (most > 0)
+        return counted;
+    return largest > 0 ? off_first : PlacedWeight{0, 0, weights.front()};
+}
+
 HeadTokens key_tokens_of(const AttentionSet& set, std::int64_t l) {
     const std::vector<std::string>& pieces = set.key_pieces(l);
     return {.keys = pieces.empty() ? set.key_tokens(l) : pieces, .same = !set.info().cross};
