@@ -41,8 +41,9 @@ HeadFacts head_facts(std::span<const float> weights, std::int64_t Tq, std::int64
                      const HeadTokens& tokens = {}, bool sinks = false);
 
 /// The cell in which a head acts most by the meaning of a score: the one that counts most for it, or where
-/// none counts the largest weight off the first key. Of equals the first, row by row. weights: (Tq, Tk), row
-/// by row, at least one.
+/// none counts the largest weight off the first key. Of equals the first, row by row. A first row that reads
+/// its own token alone, as in every causal map, says nothing and is left out. weights: (Tq, Tk), row by row,
+/// at least one.
 PlacedWeight acting_cell(HeadScore score, std::span<const float> weights, std::int64_t Tk,
                          const KeyFacts& keys);
 
