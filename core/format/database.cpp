@@ -123,6 +123,10 @@ Database Database::open(const std::string& path) {
         fail_input("there is no file " + path + "; name one that is there");
     Database database(path, SQLITE_OPEN_READONLY, path);
     database.run("SELECT * FROM sqlite_master");
+    // SQLite itself notices that a file was cut short only where it looks for what is gone.
+    Statement size(database, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");
+    if (!size.next() || size.integer(0) > static_cast<std::int64_t>(std::filesystem::file_size(path)))
+        database.fail(SQLITE_CORRUPT);
     return database;
 }
 

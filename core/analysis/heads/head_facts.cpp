@@ -81,8 +81,12 @@ PlacedWeight acting_cell(HeadScore score, std::span<const float> weights, std::i
     for (std::int64_t i = 0; i < std::ssize(weights) / Tk; ++i) {
         const WeightRow row{weights.subspan(static_cast<std::size_t>(i * Tk), static_cast<std::size_t>(Tk)),
                             i, keys};
+        if (i == 0 && row.weights.front() == 1.0F)
+            continue;
         for (std::int64_t j = 0; j < Tk; ++j) {
             const float weight = row.weights[static_cast<std::size_t>(j)];
+            if (weight <= 0)
+                continue;
             const double count = acts == nullptr ? 0.0 : acts(row, static_cast<std::size_t>(j));
             if (count > most) {
                 most = count;
