@@ -89,7 +89,7 @@ public:
             std::cerr << '\n';
         if (stopping.cancelled())
             throw Error(ErrorKind::cancelled,
-                        "stopped after " + app::counted(texts_done(), "text") + " of " +
+                        "stopped after " + app::grouped(texts_done()) + " of " +
                             app::counted(plan_.text_count, "text") +
                             (rank_.count > 1 ? " by this process and those before it" : "") +
                             "; the same command goes on from there");
@@ -133,7 +133,7 @@ private:
         const double elapsed = seconds_since(begun_);
         const auto blocks = static_cast<double>(plan_.blocks - std::ssize(parts_.done()));
         const auto now = static_cast<double>(state_.done.size() - before_) * static_cast<double>(rank_.count);
-        std::cerr << "\r\033[K" << app::counted(texts_done(), "text") << " of "
+        std::cerr << "\r\033[K" << app::grouped(texts_done()) << " of "
                   << app::counted(plan_.text_count, "text") << ", "
                   << app::number(static_cast<double>(tokens_now_) / elapsed, 0) << " tokens/s, "
                   << app::time_text(elapsed / now * std::max(0.0, blocks - now)) << " left" << std::flush;

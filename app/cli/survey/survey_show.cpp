@@ -28,7 +28,7 @@ std::string at(const std::vector<std::string>& tokens, std::int64_t place) {
 std::string example_text(SurveyFile& file, const SurveyExample& example) {
     constexpr std::int64_t around = 6;
     const analysis::ScoredPiece& piece = example.piece;
-    const std::vector<std::string> tokens = text::readable_tokens(file.piece(piece.name).tokens);
+    const std::vector<std::string> tokens = text::readable_tokens(file.piece(piece).tokens);
     const std::int64_t begin = std::max<std::int64_t>(0, piece.query - around),
                        end = std::min<std::int64_t>(std::ssize(tokens), piece.query + around + 1);
     std::string words = begin > 0 ? "..." : "";
@@ -54,6 +54,8 @@ std::string score_text(SurveyFile& file, const SurveyedScore& score) {
     for (const double decile : score.deciles)
         out += " | " + digits(decile);
     out += " | " + digits(score.largest) + "\n";
+    if (score.largest <= 0)
+        return out; // no piece where the head does so
     constexpr int shown = 3;
     int left = shown;
     for (const SurveyExample& example : score.examples)
@@ -81,7 +83,7 @@ std::string card_text(SurveyFile& file, const HeadCard& card) {
 
 Json example_json(SurveyFile& file, const SurveyExample& example) {
     const analysis::ScoredPiece& piece = example.piece;
-    const analysis::PieceText text = file.piece(piece.name);
+    const analysis::PieceText text = file.piece(piece);
     return {{"decile", example.decile ? Json(*example.decile) : Json()},
             {"value", piece.score},
             {"line", piece.name.line},

@@ -74,33 +74,33 @@ float sum_deviation(std::span<const float> row) {
 
 PlacedWeight acting_cell(HeadScore score, std::span<const float> weights, std::int64_t Tk,
                          const KeyFacts& keys) {
-    const auto acts = info_of(score).acts;
-    PlacedWeight counted, off_first;
-    double most = 0;
-    float largest = 0;
-    for (std::int64_t i = 0; i < std::ssize(weights) / Tk; ++i) {
-        const WeightRow row{weights.subspan(static_cast<std::size_t>(i * Tk), static_cast<std::size_t>(Tk)),
-                            i, keys};
-        if (i == 0 && row.weights.front() == 1.0F)
-            continue;
-        for (std::int64_t j = 0; j < Tk; ++j) {
-            const float weight = row.weights[static_cast<std::size_t>(j)];
-            if (weight <= 0)
+    PlacedWeight most{0, 0, weights.front()};
+    double count_of_most = 0;
+    // limit: what a weight of 1 can count at most. Few cells pass it, once one that counts much is found.
+    const auto look = [&](double limit, const auto& count) {
+        for (std::int64_t i = 0; i < std::ssize(weights) / Tk; ++i) {
+            const auto first = static_cast<std::size_t>(i * Tk);
+            const WeightRow row{weights.subspan(first, static_cast<std::size_t>(Tk)), i, keys};
+            if (i == 0 && row.weights.front() == 1.0F)
                 continue;
-            const double count = acts == nullptr ? 0.0 : acts(row, static_cast<std::size_t>(j));
-            if (count > most) {
-                most = count;
-                counted = {i, j, weight};
-            }
-            if (j > 0 && weight > largest) {
-                largest = weight;
-                off_first = {i, j, weight};
+            for (std::size_t j = 0; j < row.weights.size(); ++j) {
+                const float weight = row.weights[j];
+                if (static_cast<double>(weight) * limit <= count_of_most)
+                    continue;
+                if (const double counts = count(row, j); counts > count_of_most) {
+                    count_of_most = counts;
+                    most = {i, static_cast<std::int64_t>(j), weight};
+                }
             }
         }
-    }
-    if (most > 0)
-        return counted;
-    return largest > 0 ? off_first : PlacedWeight{0, 0, weights.front()};
+    };
+    if (const auto acts = info_of(score).acts; acts != nullptr)
+        look(largest_score(score, Tk), acts);
+    if (count_of_most == 0)
+        look(1, [](const WeightRow& row, std::size_t j) {
+            return j > 0 ? static_cast<double>(row.weights[j]) : 0.0;
+        });
+    return most;
 }
 
 HeadTokens key_tokens_of(const AttentionSet& set, std::int64_t l) {

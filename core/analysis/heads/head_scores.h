@@ -96,7 +96,8 @@ struct HeadScoreInfo {
     HeadLabel label{};
     RowPart (*part)(const WeightRow& row) = nullptr; ///< null: no mean over rows
     double (*of_mean)(double mean) = nullptr;        ///< what is made of that mean; null: nothing
-    /// How much key j of the row counts for the score; null: its weight, unless it is the first key.
+    /// How much key j of the row counts for the score, at most its weight times unit.largest; null: its
+    /// weight, unless it is the first key.
     double (*acts)(const WeightRow& row, std::size_t j) = nullptr;
 };
 

@@ -179,20 +179,26 @@ HeadCard SurveyFile::card(std::int64_t layer, std::int64_t head) {
     return card;
 }
 
-PieceText SurveyFile::piece(PieceName name) {
+PieceText SurveyFile::piece(const ScoredPiece& example) {
     format::Statement row(file_, "SELECT first_token, ids, tokens FROM pieces WHERE line = ? AND piece = ?");
-    row << name.line << name.piece;
+    row << example.name.line << example.name.piece;
+    const std::string place = file_.path() + ": piece " + std::to_string(example.name.piece) + " of line " +
+                              std::to_string(example.name.line);
     if (!row.next())
-        fail_input(file_.path() + " does not hold piece " + std::to_string(name.piece) + " of line " +
-                   std::to_string(name.line) + "; write the survey again");
-    const std::string place = file_.path() + ", table pieces";
+        fail_input(place + " is not there; write the survey again");
+    PieceText text;
     try {
-        return {.begin = row.integer(0),
+        text = {.begin = row.integer(0),
                 .ids = parse_json(row.text(1), place).get<std::vector<std::int64_t>>(),
                 .tokens = parse_json(row.text(2), place).get<std::vector<std::string>>()};
     } catch (const nlohmann::json::exception&) {
         fail_input(place + " is damaged; write the survey again");
     }
+    const auto holds = [&](std::int64_t token) { return token >= 0 && token < std::ssize(text.tokens); };
+    if (!holds(example.query) || !holds(example.key) || text.ids.size() != text.tokens.size())
+        fail_input(place + " has " + std::to_string(text.tokens.size()) +
+                   " tokens, and an example names others; write the survey again");
+    return text;
 }
 
 } // namespace headscope::analysis

@@ -60,8 +60,8 @@ public:
     std::vector<std::optional<double>> means(HeadScore score);
     /// Throws Error(input) when there is no such head.
     HeadCard card(std::int64_t layer, std::int64_t head);
-    /// Throws Error(input) for a piece that is no example.
-    PieceText piece(PieceName name);
+    /// The piece of an example. Throws Error(input) when it is not there, or has no such cell.
+    PieceText piece(const ScoredPiece& example);
 
 private:
     SurveyFile(format::Database file, SurveyRun run);

@@ -132,17 +132,18 @@ def pieces_of(model, texts, length, before, after):
     return found
 
 
-def check_numbers(folder, out, model, texts, length, before, after):
+def check_numbers(folder, out, model, texts, length, before, after, *stack):
     global compared
     pieces = pieces_of(model, texts, length, before, after)
     found, maps = {}, {}
     for name, (ids, tokens) in pieces.items():
         path = folder / "trace.safetensors"
-        run("trace", "--model", model, "--ids", ",".join(map(str, ids)), "--stages", "weights,contributions", "-o", path)
+        run("trace", "--model", model, "--ids", ",".join(map(str, ids)), *stack, "--stages", "weights,contributions", "-o", path)
         tensors, _ = read_safetensors(path)
-        for layer in sorted({int(n.split(".")[1]) for n in tensors if n.startswith("layers.")}):
-            weights = tensors[f"layers.{layer}.weights"][0]
-            norms = [numpy.linalg.norm(part.astype(float)) for part in tensors[f"layers.{layer}.contributions"][0]]
+        for name_of_weights in [n for n in tensors if n.endswith(".weights")]:
+            layer = int(name_of_weights.split(".")[-2])
+            weights, parts = tensors[name_of_weights][0], tensors[name_of_weights.replace("weights", "contributions")][0]
+            norms = [numpy.linalg.norm(part.astype(float)) for part in parts]
             for head, A in enumerate(weights):
                 maps[layer, head, name] = A
                 of_head = scores(A, tokens, ids) | {"share": norms[head] / sum(norms)}
@@ -190,10 +191,10 @@ def check_numbers(folder, out, model, texts, length, before, after):
     return pieces
 
 
-def make_bert(folder):
-    """bert_tiny with a vocabulary of its size: [CLS] A [SEP], no causal mask."""
-    model = folder / "bert"
-    shutil.copytree(DATA / "models/bert_tiny", model)
+def make_model(folder, name):
+    """A golden model with a vocabulary of words and letters that it has room for: [CLS] A [SEP]."""
+    model = folder / name
+    shutil.copytree(DATA / "models" / name, model)
     letters = [*string.ascii_lowercase, *("##" + letter for letter in string.ascii_lowercase), *".,"]
     words = sorted({word.lower() for word in WORDS} - set(letters))
     (model / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *words]) + "\n")
@@ -201,17 +202,19 @@ def make_bert(folder):
 
 
 def check_corpus(folder):
-    """Lines of every kind, as text and as JSON lines, on a causal model and on one that reads both ways."""
+    """Lines of every kind, as text and as JSON lines, on a causal model, one that reads both ways, and an encoder."""
     all_lines = [*sentences(1, 12), "", "Tom", " \t ", "caf\xe9 at noon", *sentences(2, 8), " ".join(sentences(3, 4))]
     lines = [line.encode("latin-1") for line in all_lines]
     texts = [(n, line) for n, line in enumerate(all_lines, 1) if line.strip() and "\xe9" not in line]
     (folder / "kinds.txt").write_bytes(b"\r\n".join(lines))
     (folder / "kinds.jsonl").write_bytes(b"\n".join(b'{"id": 1, "text": "' + line.replace(b"\t", b"\\t") + b'"}' for line in lines))
-    for model, before, after in [("pocket", 1, 0), (make_bert(folder), 1, 1)]:
+    encoder = ["--decoder-ids", "0", "--stack", "encoder"]
+    for model, before, after, *stack in [("pocket", 1, 0), (make_model(folder, "bert_tiny"), 1, 1),
+                                         (make_model(folder, "t5_tiny"), 1, 1, *encoder)]:
         where = model if model != "pocket" else DATA.parent.parent / "assets/models/pocket"
         words = ended(survey(folder, model, "kinds.txt", "kinds.db", "--length", 24),
                       says=["cut into pieces", "2 lines empty: left out", "1 line not UTF-8: left out"])
-        pieces = check_numbers(folder, "kinds.db", where, texts, 24, before, after)
+        pieces = check_numbers(folder, "kinds.db", where, texts, 24, before, after, *stack)
         split = len({line for line, piece in pieces if piece})
         assert split >= 2 and f"{split} texts longer than 24 tokens" in words, words
         table = rows(folder / "kinds.db", "runs")[0]
@@ -222,7 +225,7 @@ def check_corpus(folder):
             assert rows(folder / "json.db", name) == rows(folder / "kinds.db", name), name
         limited = survey(folder, model, "kinds.txt", "limited.db", "--length", 24, "--limit", 5)
         ended(limited)
-        check_numbers(folder, "limited.db", where, texts[:5], 24, before, after)
+        check_numbers(folder, "limited.db", where, texts[:5], 24, before, after, *stack)
         check_card(folder, "kinds.db")
         for name in ("kinds.db", "json.db", "limited.db"):
             (folder / name).unlink()
@@ -307,7 +310,7 @@ def check_refusals(folder, whole):
     running.kill()
     running.communicate()
     (folder / "other.txt").write_text("Tom called Anna .\n")
-    bert = folder / "bert"
+    bert = folder / "bert_tiny"
     before = left_over(folder, "r.db")
     for model, texts, more, says in [
         (bert, "many.txt", [], ["of the checkpoint", "pocket", str(bert)]),

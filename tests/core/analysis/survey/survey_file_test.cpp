@@ -127,10 +127,14 @@ TEST_CASE("a survey does not depend on how its blocks were divided, and its file
     const SurveyedScore& previous = card.scores[static_cast<std::size_t>(HeadScore::previous)];
     CHECK(previous.mean == means[static_cast<std::size_t>(plan.H + 2)]);
     REQUIRE(previous.examples.size() == 20);
-    const PieceText text = file.piece(previous.examples.front().piece.name);
+    const PieceText text = file.piece(previous.examples.front().piece);
     CHECK(text.ids.size() == text.tokens.size());
     CHECK_THROWS_WITH(file.card(1, plan.H), Contains("there is no head"));
-    CHECK_THROWS_WITH(file.piece({99, 0}), Contains("does not hold piece 0 of line 99"));
+    ScoredPiece wrong = previous.examples.front().piece;
+    wrong.key = 8;
+    CHECK_THROWS_WITH(file.piece(wrong), Contains("an example names others"));
+    wrong.name = {99, 0};
+    CHECK_THROWS_WITH(file.piece(wrong), Contains("piece 0 of line 99 is not there"));
     CHECK_THROWS_WITH(SurveyFile::open(folder.file("part")), Contains("not finished"));
     CHECK_THROWS_WITH(SurveyFile::open(folder.file("a.txt")), Contains("no SQLite database"));
 }
