@@ -2,6 +2,7 @@
 
 #include "core/analysis/survey/survey_file.h"
 #include "core/base/error.h"
+#include "core/base/file.h"
 
 #include <algorithm>
 #include <chrono>
@@ -16,6 +17,8 @@ using analysis::SurveyPlan;
 using analysis::SurveyState;
 namespace fs = std::filesystem;
 
+constexpr const char* done_end = ".done";
+
 std::string lock_end(const ProcessRank& rank) {
     return "-of-" + std::to_string(rank.count) + ".lock";
 }
@@ -27,13 +30,22 @@ bool is_number(const std::string& text) {
 } // namespace
 
 SurveyParts::SurveyParts(std::string out, SurveyPlan plan, const ProcessRank& rank)
-    : out_(std::move(out)), plan_(std::move(plan)), own_path_(out_ + ".part-" + std::to_string(rank.rank)),
-      own_lock_(lock_own(rank)) {
-    const app::FileLock quiet = lock_all();
-    if (complete()) {
-        check_part(out_, analysis::SurveyFile::open(out_).run().plan);
-        return;
+    : out_(std::move(out)), plan_(std::move(plan)), processes_(rank.count),
+      own_path_(out_ + ".part-" + std::to_string(rank.rank)), own_lock_(lock_own(rank)) {
+    std::error_code fault;
+    fs::remove(own_path_ + done_end, fault);
+    try {
+        if (!complete())
+            look_at_parts();
+    } catch (const Error&) {
+        if (!complete()) // else the parts went away while they were read
+            throw;
     }
+    if (complete())
+        check_part(out_, analysis::SurveyFile::open(out_).run().plan);
+}
+
+void SurveyParts::look_at_parts() {
     for (const fs::path& path : parts()) {
         const bool own = path == fs::path(own_path_);
         analysis::SurveyPart part = analysis::read_part(path.string(), own);
@@ -128,16 +140,23 @@ SurveyState SurveyParts::merged(const std::vector<fs::path>& parts) const {
 
 SurveyParts::Finished SurveyParts::finish(const analysis::Corpus& corpus,
                                           const analysis::PieceCutter& cutter) const {
+    // Where there are thousands, each looks at a list of names, and only the last ones at the parts.
+    const std::string mark = own_path_ + done_end;
+    std::error_code fault;
+    write_file_atomically(mark, "");
+    if (std::ssize(files(done_end)) < processes_ && !complete())
+        return Finished::not_yet;
     const app::FileLock quiet = lock_all();
-    if (complete())
+    if (complete()) {
+        fs::remove(mark, fault);
         return Finished::elsewhere;
+    }
     std::int64_t done = 0;
     for (const fs::path& path : parts())
         done += std::ssize(analysis::read_part(path.string(), false).state.done);
     if (done < plan_.blocks)
         return Finished::not_yet;
     analysis::write_survey(out_, plan_, merged(parts()), corpus, cutter);
-    std::error_code fault;
     for (const fs::path& path : files(""))
         if (!path.string().ends_with(".lock"))
             fs::remove(path, fault);

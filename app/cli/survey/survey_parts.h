@@ -14,7 +14,7 @@
 namespace headscope::cli {
 
 /// The files beside OUT.db while a survey goes on: OUT.db.part-K of each process K, which says what is done,
-/// and locks. They make a survey go on where it was stopped, whatever the number of processes was.
+/// OUT.db.part-K.done once its share is, and locks. They make a survey go on where it was stopped, whatever the number of processes was.
 class SurveyParts {
 public:
     /// Takes the lock of this process. Throws Error(input) when another survey writes the same file, and when
@@ -37,6 +37,7 @@ public:
 private:
     app::FileLock lock_own(const ProcessRank& rank) const;
     app::FileLock lock_all() const;
+    void look_at_parts();
     std::vector<std::filesystem::path> files(const std::string& suffix) const;
     std::vector<std::filesystem::path> parts() const;
     void check_part(const std::string& path, const analysis::SurveyPlan& of) const;
@@ -44,6 +45,7 @@ private:
 
     std::string out_;
     analysis::SurveyPlan plan_;
+    std::int64_t processes_;
     std::string own_path_;
     app::FileLock own_lock_;
     std::optional<analysis::SurveyState> own_;
