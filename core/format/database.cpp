@@ -120,7 +120,9 @@ void Database::fail(int code) const {
 Database Database::open(const std::string& path) {
     std::error_code fault;
     if (!std::filesystem::is_regular_file(path, fault))
-        fail_input("there is no file " + path + "; name one that is there");
+        fail_input((std::filesystem::exists(path, fault) ? path + " is no file that can hold a database"
+                                                         : "there is no file " + path) +
+                   "; name another one");
     Database database(path, SQLITE_OPEN_READONLY, path);
     database.run("SELECT * FROM sqlite_master");
     // SQLite itself notices that a file was cut short only where it looks for what is gone.

@@ -24,7 +24,7 @@ void check_survey(const SurveyOptions& options) {
 void add_show(CLI::App& survey) {
     CLI::App& command = *survey.add_subcommand("show", "print what a survey found of one head");
     const auto options = std::make_shared<SurveyShowOptions>();
-    command.add_option("survey", options->path, "the file of a finished survey")
+    command.add_option("file", options->path, "the file of a finished survey")
         ->option_text("OUT.db")
         ->required();
     command.add_option("--layer", options->layer, "the layer of the head, from 0")->required();

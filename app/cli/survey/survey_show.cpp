@@ -5,9 +5,11 @@
 #include "core/base/file.h"
 #include "core/text/plain_text.h"
 #include "core/text/readable_tokens.h"
+#include "core/text/word_pieces.h"
 
-#include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 namespace headscope::cli {
@@ -24,22 +26,37 @@ std::string at(const std::vector<std::string>& tokens, std::int64_t place) {
     return text::plain_text(tokens[static_cast<std::size_t>(place)]) + "@" + std::to_string(place);
 }
 
-/// "cat@5 reads The@4 0.94 | ... The >cat< sat ..." with the tokens around the query.
-std::string example_text(SurveyFile& file, const SurveyExample& example) {
-    constexpr std::int64_t around = 6;
-    const analysis::ScoredPiece& piece = example.piece;
-    const std::vector<std::string> tokens = text::readable_tokens(file.piece(piece).tokens);
-    const std::int64_t begin = std::max<std::int64_t>(0, piece.query - around),
-                       end = std::min<std::int64_t>(std::ssize(tokens), piece.query + around + 1);
-    std::string words = begin > 0 ? "..." : "";
-    for (std::int64_t i = begin; i < end; ++i) {
-        const std::string word = text::plain_text(tokens[static_cast<std::size_t>(i)]);
-        words += (words.empty() ? "" : " ") + (i == piece.query ? ">" + word + "<" : word);
+/// The tokens around the query, which stands between > and <, and around the key, between [ and ].
+std::string words_around(const std::vector<std::string>& pieces, const std::vector<std::string>& tokens,
+                         std::int64_t query, std::int64_t key) {
+    constexpr std::int64_t around_query = 6, around_key = 3;
+    std::set<std::int64_t> begins; // of words
+    for (const text::TokenRun& run : text::words_of_pieces(pieces))
+        begins.insert(run.first);
+    std::string words;
+    std::int64_t last = -1;
+    for (std::int64_t i = 0; i < std::ssize(tokens); ++i) {
+        if (std::abs(i - query) > around_query && std::abs(i - key) > around_key)
+            continue;
+        words += last + 1 < i                           ? (words.empty() ? "... " : " ... ")
+                 : !words.empty() && begins.contains(i) ? " "
+                                                        : "";
+        const std::string token = text::plain_text(tokens[static_cast<std::size_t>(i)]);
+        const std::string marked = i == key ? "[" + token + "]" : token;
+        words += i == query ? ">" + marked + "<" : marked;
+        last = i;
     }
+    return words + (last + 1 < std::ssize(tokens) ? " ..." : "");
+}
+
+/// "cat@5 reads The@4 0.94  line 12: [The] >cat< sat ..."
+std::string example_text(SurveyFile& file, const SurveyExample& example) {
+    const analysis::ScoredPiece& piece = example.piece;
+    const std::vector<std::string> pieces = file.piece(piece).tokens, tokens = text::readable_tokens(pieces);
     return at(tokens, piece.query) + " reads " + at(tokens, piece.key) + " " + app::number(piece.weight, 2) +
            "  line " + std::to_string(piece.name.line) +
-           (piece.name.piece > 0 ? ", piece " + std::to_string(piece.name.piece) : "") + ": " + words +
-           (end < std::ssize(tokens) ? " ..." : "");
+           (piece.name.piece > 0 ? ", piece " + std::to_string(piece.name.piece) : "") + ": " +
+           words_around(pieces, tokens, piece.query, piece.key);
 }
 
 std::string score_text(SurveyFile& file, const SurveyedScore& score) {
