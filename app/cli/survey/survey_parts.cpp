@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <thread>
 #include <utility>
 
@@ -21,6 +22,21 @@ constexpr const char* done_end = ".done";
 
 std::string lock_end(const ProcessRank& rank) {
     return "-of-" + std::to_string(rank.count) + ".lock";
+}
+
+/// The lock, once whoever has it is dead or lets go; nothing where that does not come about. Others hold it
+/// for a moment when they look whether it is free.
+std::optional<app::FileLock> wait_for_lock(const fs::path& path, int attempts) {
+    constexpr std::chrono::milliseconds between(20);
+    std::optional<app::FileLock> lock;
+    for (; attempts > 0 && !lock; --attempts) {
+        app::remove_unlocked(path);
+        if (auto made = app::FileLock::create(path))
+            lock.emplace(std::move(*made));
+        else
+            std::this_thread::sleep_for(between);
+    }
+    return lock;
 }
 
 bool is_number(const std::string& text) {
@@ -75,9 +91,7 @@ app::FileLock SurveyParts::lock_own(const ProcessRank& rank) const {
     const auto refuse = [&] {
         fail_input("another survey writes " + out_ + "; wait for it, stop it, or name another file with -o");
     };
-    for (const fs::path& path : files(".lock"))
-        app::remove_unlocked(path);
-    auto lock = app::FileLock::create(own_path_ + lock_end(rank));
+    std::optional<app::FileLock> lock = wait_for_lock(own_path_ + lock_end(rank), 25);
     if (!lock)
         refuse();
     for (const fs::path& path : files(".lock"))
@@ -87,14 +101,7 @@ app::FileLock SurveyParts::lock_own(const ProcessRank& rank) const {
 }
 
 app::FileLock SurveyParts::lock_all() const {
-    constexpr std::chrono::milliseconds between(20);
-    const fs::path path = out_ + ".lock";
-    while (true) {
-        if (auto lock = app::FileLock::create(path))
-            return std::move(*lock);
-        app::remove_unlocked(path);
-        std::this_thread::sleep_for(between);
-    }
+    return std::move(*wait_for_lock(out_ + ".lock", std::numeric_limits<int>::max()));
 }
 
 /// Those of all processes.
@@ -123,7 +130,7 @@ std::vector<fs::path> SurveyParts::parts() const {
 void SurveyParts::check_part(const std::string& path, const SurveyPlan& of) const {
     if (const std::string other = analysis::difference_of(of, plan_); !other.empty())
         fail_input(path + " belongs to a survey of " + other + "; name another file with -o, or remove " +
-                   (path == out_ ? "this one" : "this one and its like"));
+                   (path == out_ ? out_ : out_ + ".part-*"));
 }
 
 SurveyState SurveyParts::merged(const std::vector<fs::path>& parts) const {
@@ -158,7 +165,9 @@ SurveyParts::Finished SurveyParts::finish(const analysis::Corpus& corpus,
         return Finished::not_yet;
     analysis::write_survey(out_, plan_, merged(parts()), corpus, cutter);
     for (const fs::path& path : files(""))
-        if (!path.string().ends_with(".lock"))
+        if (path.string().ends_with(".lock"))
+            app::remove_unlocked(path);
+        else
             fs::remove(path, fault);
     return Finished::here;
 }

@@ -14,7 +14,8 @@
 namespace headscope::cli {
 
 /// The files beside OUT.db while a survey goes on: OUT.db.part-K of each process K, which says what is done,
-/// OUT.db.part-K.done once its share is, and locks. They make a survey go on where it was stopped, whatever the number of processes was.
+/// OUT.db.part-K.done once its share is, and locks. They make a survey go on where it was stopped, whatever
+/// the number of processes was.
 class SurveyParts {
 public:
     /// Takes the lock of this process. Throws Error(input) when another survey writes the same file, and when
