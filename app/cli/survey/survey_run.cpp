@@ -161,7 +161,7 @@ void summarize(const std::string& out) {
     const analysis::SurveyCounts& counts = run.counts;
     std::cout << out << ": " << app::counted(plan.layers * plan.H, "head") << " measured on "
               << app::counted(counts.texts, "text") << " of " << app::counted(counts.tokens, "token") << "; "
-              << app::time_text(counts.seconds) << ", "
+              << app::time_text(counts.seconds) << " of work at "
               << app::number(static_cast<double>(counts.tokens) / std::max(counts.seconds, 1e-9), 0)
               << " tokens/s\n";
     const auto tell = [](std::int64_t count, const char* one, const std::string& what) {
