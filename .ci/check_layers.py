@@ -42,10 +42,11 @@ THIRD_PARTIES = [
     (r"CLI/", ["app/cli"]),
     (r"cairo|pango", ["core/figure"]),
     (r"onig", ["core/text"]),
+    (r"sqlite3", ["core/format"]),
     (r"md4c|yaml-cpp", ["core/lesson"]),
     (r"utf8proc", ["core/text", "app/draw", "app/shell", "core/checkpoint"]),
 ]
-HIDDEN_FROM_HEADERS = r"Eigen/|vulkan/|nlohmann/json\.hpp|CLI/|cairo|pango|onig"
+HIDDEN_FROM_HEADERS = r"Eigen/|vulkan/|nlohmann/json\.hpp|CLI/|cairo|pango|onig|sqlite3"
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 
 

@@ -9,6 +9,7 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_package(nlohmann_json 3 REQUIRED)
 find_package(CLI11 REQUIRED)
+find_package(SQLite3 3.24 REQUIRED)
 find_package(glfw3 3.3 REQUIRED)
 find_package(Freetype REQUIRED)
 

@@ -100,6 +100,7 @@ std::function<int()> add_commands(CLI::App& program) {
     add_explain(program);
     add_patch(program);
     add_map(program);
+    add_survey(program);
     add_devices(program);
     add_render(program);
     add_bench(program);

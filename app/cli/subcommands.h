@@ -24,6 +24,7 @@ void add_generate(CLI::App& program);
 void add_explain(CLI::App& program);
 void add_patch(CLI::App& program);
 void add_map(CLI::App& program);
+void add_survey(CLI::App& program);
 
 /// Adds the options of the window, for a call without a sub-command. Returns the function that opens the
 /// window.

@@ -180,7 +180,7 @@ void add_bench(CLI::App& program) {
     struct Options {
         bool quick = false, engine = false, long_text = false, json = false, in_window = false,
              attention = false;
-        std::string device = "auto", model, effects;
+        std::string device = "auto", model, effects, survey;
     };
     CLI::App& command =
         *program.add_subcommand("bench", "measure this machine: engine, frames, start, memory");
@@ -204,6 +204,11 @@ void add_bench(CLI::App& program) {
         .add_option("--effects", options->effects,
                     "only what takes the predictions of a checkpoint apart: its folder, or pocket")
         ->transform(checkpoint::model_folder);
+    command
+        .add_option(
+            "--survey", options->survey,
+            "only a survey of made-up texts, against the forward pass: a checkpoint folder, or pocket")
+        ->transform(checkpoint::model_folder);
     command.add_flag("--in-window", options->in_window)->group("");
     command.callback([options] {
         if (options->in_window)
@@ -217,6 +222,10 @@ void add_bench(CLI::App& program) {
         }
         if (!options->effects.empty()) {
             add_effects_rows(rows, options->effects);
+            return print(rows, options->json);
+        }
+        if (!options->survey.empty()) {
+            add_survey_rows(rows, options->survey);
             return print(rows, options->json);
         }
         if (!options->engine)

@@ -45,4 +45,7 @@ void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder);
 /// Times what takes a checkpoint's predictions apart: attribution, a score, the lens, a sweep, a path.
 void add_effects_rows(std::vector<BenchRow>& rows, const std::string& folder);
 
+/// Times a survey of texts of 128 tokens against the forward pass of the same texts alone.
+void add_survey_rows(std::vector<BenchRow>& rows, const std::string& folder);
+
 } // namespace headscope::cli

@@ -72,6 +72,37 @@ float sum_deviation(std::span<const float> row) {
     return all_zero(row) ? 0.0F : static_cast<float>(std::abs(sum_of(row) - 1.0));
 }
 
+PlacedWeight acting_cell(HeadScore score, std::span<const float> weights, std::int64_t Tk,
+                         const KeyFacts& keys) {
+    PlacedWeight most{0, 0, weights.front()};
+    double count_of_most = 0;
+    // limit: what a weight of 1 can count at most. Few cells pass it, once one that counts much is found.
+    const auto look = [&](double limit, const auto& count) {
+        for (std::int64_t i = 0; i < std::ssize(weights) / Tk; ++i) {
+            const auto first = static_cast<std::size_t>(i * Tk);
+            const WeightRow row{weights.subspan(first, static_cast<std::size_t>(Tk)), i, keys};
+            if (i == 0 && row.weights.front() == 1.0F)
+                continue;
+            for (std::size_t j = 0; j < row.weights.size(); ++j) {
+                const float weight = row.weights[j];
+                if (static_cast<double>(weight) * limit <= count_of_most)
+                    continue;
+                if (const double counts = count(row, j); counts > count_of_most) {
+                    count_of_most = counts;
+                    most = {i, static_cast<std::int64_t>(j), weight};
+                }
+            }
+        }
+    };
+    if (const auto acts = info_of(score).acts; acts != nullptr)
+        look(largest_score(score, Tk), acts);
+    if (count_of_most == 0)
+        look(1, [](const WeightRow& row, std::size_t j) {
+            return j > 0 ? static_cast<double>(row.weights[j]) : 0.0;
+        });
+    return most;
+}
+
 HeadTokens key_tokens_of(const AttentionSet& set, std::int64_t l) {
     const std::vector<std::string>& pieces = set.key_pieces(l);
     return {.keys = pieces.empty() ? set.key_tokens(l) : pieces, .same = !set.info().cross};

@@ -40,6 +40,13 @@ struct HeadFacts {
 HeadFacts head_facts(std::span<const float> weights, std::int64_t Tq, std::int64_t Tk, float sum_tolerance,
                      const HeadTokens& tokens = {}, bool sinks = false);
 
+/// The cell in which a head acts most by the meaning of a score: the one that counts most for it, or where
+/// none counts the largest weight off the first key. Of equals the first, row by row. A first row that reads
+/// its own token alone, as in every causal map, says nothing and is left out. weights: (Tq, Tk), row by row,
+/// at least one.
+PlacedWeight acting_cell(HeadScore score, std::span<const float> weights, std::int64_t Tk,
+                         const KeyFacts& keys);
+
 /// What a set knows of the keys of its layer l.
 HeadTokens key_tokens_of(const AttentionSet& set, std::int64_t l);
 

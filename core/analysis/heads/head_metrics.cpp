@@ -62,14 +62,6 @@ std::vector<Value> entry_of(const std::vector<Value>& all, std::int64_t b, std::
     return {all.begin() + b * Tk, all.begin() + (b + 1) * Tk};
 }
 
-KeyFacts key_facts(const HeadTokens& tokens) {
-    return {.ends = keys_that(tokens.keys, ends_text),
-            .special = keys_that(tokens.keys, text::is_special_token),
-            .punctuation = keys_that(text::readable_tokens(tokens.keys), is_all_punctuation),
-            .before = tokens.ids.empty() ? same_before(tokens.keys) : same_before(tokens.ids),
-            .repeated = tokens.repeated};
-}
-
 /// Whether as much is known of the tokens as the score asks for. Those that no rows give are not measured
 /// here.
 bool can_measure(const HeadScoreInfo& info, const HeadTokens& tokens) {
@@ -121,6 +113,15 @@ HeadMetrics metrics_of(const float* weights, std::int64_t Tq, std::int64_t Tk, c
     return metrics;
 }
 
+/// In double precision neither the squares nor the sum of float32 numbers overflow.
+double norm_of_contribution(const Trace& trace, std::int64_t b, std::int64_t h) {
+    const Tensor& contributions = *trace.stage(TensorId::contributions);
+    return Eigen::Map<const Eigen::VectorXf>(contributions.data() + contributions.offset(b, h, 0, 0),
+                                             trace.dims.Tq * trace.dims.D)
+        .cast<double>()
+        .norm();
+}
+
 } // namespace
 
 const LabelThresholds& usual_thresholds() {
@@ -150,12 +151,42 @@ std::optional<HeadScore> label_of(const HeadMetrics& metrics, const LabelThresho
     return best == nullptr ? std::nullopt : std::optional(best->score);
 }
 
+KeyFacts key_facts(const HeadTokens& tokens) {
+    return {.ends = keys_that(tokens.keys, ends_text),
+            .special = keys_that(tokens.keys, text::is_special_token),
+            .punctuation = keys_that(text::readable_tokens(tokens.keys), is_all_punctuation),
+            .before = tokens.ids.empty() ? same_before(tokens.keys) : same_before(tokens.ids),
+            .repeated = tokens.repeated};
+}
+
 double entropy_of(std::span<const float> row) {
     double entropy = 0;
     for (const float weight : row)
         if (weight > 0 && std::isfinite(weight))
             entropy -= static_cast<double>(weight) * std::log(static_cast<double>(weight));
     return entropy;
+}
+
+HeadMetrics head_metrics(const Trace& trace, std::int64_t b, std::int64_t h, const HeadTokens& tokens,
+                         const KeyFacts& keys) {
+    const Tensor& weights = *trace.stage(TensorId::weights);
+    HeadMetrics metrics =
+        metrics_of(weights.data() + weights.offset(b, h, 0, 0), trace.dims.Tq, trace.dims.Tk, tokens, keys,
+                   [&](std::int64_t i) {
+                       return std::ranges::binary_search(
+                           trace.fully_masked, std::tuple(b, h, i), {},
+                           [](const MaskedRow& row) { return std::tuple(row.b, row.h, row.i); });
+                   });
+    if (trace.stage(TensorId::contributions) != nullptr)
+        metrics.output_norm = norm_of_contribution(trace, b, h);
+    return metrics;
+}
+
+void set_shares(std::span<HeadMetrics> heads) {
+    const double total = std::transform_reduce(heads.begin(), heads.end(), 0.0, std::plus<>(),
+                                               [](const HeadMetrics& m) { return m.output_norm; });
+    for (HeadMetrics& m : heads)
+        m.set(HeadScore::share, total > 0 ? static_cast<float>(m.output_norm / total) : 0.0F);
 }
 
 std::vector<HeadMetrics> head_metrics(const Trace& trace, std::int64_t b, std::vector<HeadMetrics> before,
@@ -169,33 +200,20 @@ std::vector<HeadMetrics> head_metrics(const Trace& trace, std::int64_t b, std::v
     const bool afresh = static_cast<std::int64_t>(all.size()) != trace.dims.H;
     if (afresh)
         all.assign(static_cast<std::size_t>(trace.dims.H), {});
-    const Tensor& weights = *trace.stage(TensorId::weights);
-    const Tensor* contributions = trace.stage(TensorId::contributions);
-    const std::int64_t cells = trace.dims.Tq * trace.dims.D;
-    double total = 0;
+    const bool contributed = trace.stage(TensorId::contributions) != nullptr;
     for (std::int64_t h = 0; h < trace.dims.H; ++h) {
         HeadMetrics& m = all[static_cast<std::size_t>(h)];
+        const double norm = m.output_norm;
         if (afresh || trace.computed.has(TensorId::weights, h)) {
-            const double norm = m.output_norm;
-            m = metrics_of(weights.data() + weights.offset(b, h, 0, 0), trace.dims.Tq, trace.dims.Tk,
-                           of_trace, keys, [&](std::int64_t i) {
-                               return std::ranges::binary_search(
-                                   trace.fully_masked, std::tuple(b, h, i), {},
-                                   [](const MaskedRow& row) { return std::tuple(row.b, row.h, row.i); });
-                           });
-            m.output_norm = norm;
+            m = head_metrics(trace, b, h, of_trace, keys);
+            if (!contributed)
+                m.output_norm = norm;
+        } else if (contributed && trace.computed.has(TensorId::contributions, h)) {
+            m.output_norm = norm_of_contribution(trace, b, h);
         }
-        // In double precision neither the squares nor the sum of float32 numbers overflow.
-        if (contributions != nullptr && (afresh || trace.computed.has(TensorId::contributions, h)))
-            m.output_norm = Eigen::Map<const Eigen::VectorXf>(
-                                contributions->data() + contributions->offset(b, h, 0, 0), cells)
-                                .cast<double>()
-                                .norm();
-        total += m.output_norm;
     }
-    if (contributions != nullptr || total > 0)
-        for (HeadMetrics& m : all)
-            m.set(HeadScore::share, total > 0 ? static_cast<float>(m.output_norm / total) : 0.0F);
+    if (contributed || std::ranges::any_of(all, [](const HeadMetrics& m) { return m.output_norm > 0; }))
+        set_shares(all);
     return all;
 }
 

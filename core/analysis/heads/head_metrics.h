@@ -63,6 +63,15 @@ std::vector<HeadMetrics> head_metrics(const Problem& problem, const Trace& trace
 HeadMetrics head_metrics(std::span<const float> weights, std::int64_t Tq, std::int64_t Tk,
                          const HeadTokens& tokens = {});
 
+// The same by steps, for callers that measure heads of many texts on several threads.
+/// What scores ask of these tokens.
+KeyFacts key_facts(const HeadTokens& tokens);
+/// Head h of batch entry b, with the tokens of that entry and key_facts of them; all scores but the share.
+HeadMetrics head_metrics(const Trace& trace, std::int64_t b, std::int64_t h, const HeadTokens& tokens,
+                         const KeyFacts& keys);
+/// Sets the share of each head of a layer from its output_norm.
+void set_shares(std::span<HeadMetrics> heads);
+
 /// The score that names a head: of those that reach their threshold the one that exceeds it by the largest
 /// factor, of two alike the one of lower rank. None where no score reaches its threshold.
 std::optional<HeadScore> label_of(const HeadMetrics& metrics,

@@ -126,6 +126,62 @@ RowPart after_first_saying(const WeightRow& row) {
     return in_second_half(row, row.keys.repeated - 1);
 }
 
+/// The weight of key j where `holds`, else nothing.
+double if_so(const WeightRow& row, std::size_t j, bool holds) {
+    return holds ? static_cast<double>(row.weights[j]) : 0.0;
+}
+
+/// The weight of the key `places` after the row.
+template<int places>
+double at_distance(const WeightRow& row, std::size_t j) {
+    return if_so(row, j, static_cast<std::int64_t>(j) == row.i + places);
+}
+
+double on_first_key(const WeightRow& row, std::size_t j) {
+    return if_so(row, j, j == 0 && row.i > 0);
+}
+
+double far_away(const WeightRow& row, std::size_t j) {
+    return static_cast<double>(row.weights[j]) *
+           std::abs(static_cast<double>(row.i) - static_cast<double>(j));
+}
+
+double largest_weight(const WeightRow& row, std::size_t j) {
+    return static_cast<double>(row.weights[j]);
+}
+
+double among(const WeightRow& row, std::size_t j, const std::vector<std::size_t>& keys, bool wanted = true) {
+    return if_so(row, j, std::ranges::binary_search(keys, j) == wanted);
+}
+
+double not_ending(const WeightRow& row, std::size_t j) {
+    return among(row, j, row.keys.ends, false);
+}
+
+double a_special_key(const WeightRow& row, std::size_t j) {
+    return among(row, j, row.keys.special);
+}
+
+double a_mark(const WeightRow& row, std::size_t j) {
+    return among(row, j, row.keys.punctuation);
+}
+
+/// The weight of key j where it comes `shift` keys after an earlier one with the row's own token.
+double after_an_earlier(const WeightRow& row, std::size_t j, std::int64_t shift) {
+    std::int64_t before = row.keys.before[static_cast<std::size_t>(row.i)];
+    while (before + shift > static_cast<std::int64_t>(j) && before >= 0)
+        before = row.keys.before[static_cast<std::size_t>(before)];
+    return if_so(row, j, before >= 0 && before + shift == static_cast<std::int64_t>(j));
+}
+
+double a_same_one(const WeightRow& row, std::size_t j) {
+    return after_an_earlier(row, j, 0);
+}
+
+double one_that_followed(const WeightRow& row, std::size_t j) {
+    return after_an_earlier(row, j, 1);
+}
+
 double one_at_most(std::int64_t) {
     return 1;
 }
@@ -160,7 +216,8 @@ constexpr std::array<HeadScoreInfo, head_score_count> table{
       .title = "on the first token",
       .brief = "first token",
       .label = {"first token", "most weight on the first token", 'F', half, 4},
-      .part = on_first},
+      .part = on_first,
+      .acts = on_first_key},
      {.score = HeadScore::previous,
       .id = "previous",
       .name = "previous token",
@@ -172,7 +229,8 @@ constexpr std::array<HeadScoreInfo, head_score_count> table{
       .title = "on the token before",
       .brief = "previous",
       .label = {"previous token", "most weight on the token before", 'P', half, 1},
-      .part = on_previous},
+      .part = on_previous,
+      .acts = at_distance<-1>},
      {.score = HeadScore::self,
       .id = "self",
       .name = "itself",
@@ -184,7 +242,8 @@ constexpr std::array<HeadScoreInfo, head_score_count> table{
       .title = "on the token itself",
       .brief = "itself",
       .label = {"itself", "most weight on the token itself", 'S', half, 3},
-      .part = on_self},
+      .part = on_self,
+      .acts = at_distance<0>},
      {.score = HeadScore::next,
       .id = "next",
       .name = "next token",
@@ -196,7 +255,8 @@ constexpr std::array<HeadScoreInfo, head_score_count> table{
       .title = "on the token after",
       .brief = "next",
       .label = {"next token", "most weight on the token after", 'N', half, 2},
-      .part = on_next},
+      .part = on_next,
+      .acts = at_distance<1>},
      {.score = HeadScore::distance,
       .id = "distance",
       .name = "mean distance",
@@ -209,7 +269,8 @@ constexpr std::array<HeadScoreInfo, head_score_count> table{
       .brief = "mean distance",
       .bar = "distance",
       .explains = "Distance: how many tokens away a head reads, averaged over its weight; {} at most.",
-      .part = distance_part},
+      .part = distance_part,
+      .acts = far_away},
      {.score = HeadScore::entropy,
       .id = "entropy",
       .name = "entropy",
@@ -239,7 +300,8 @@ constexpr std::array<HeadScoreInfo, head_score_count> table{
       .explains =
           "Confidence: the largest weight of a row that is not on a token that ends the text, averaged "
           "over rows.",
-      .part = confidence_part},
+      .part = confidence_part,
+      .acts = not_ending},
      {.score = HeadScore::largest,
       .id = "largest",
       .name = "largest weight",
@@ -250,7 +312,8 @@ constexpr std::array<HeadScoreInfo, head_score_count> table{
       .of = ScoreSource::weights,
       .title = "largest of a row",
       .brief = "largest weight of a row",
-      .part = largest_part},
+      .part = largest_part,
+      .acts = largest_weight},
      {.score = HeadScore::share,
       .id = "share",
       .name = "share of output",
@@ -272,7 +335,8 @@ constexpr std::array<HeadScoreInfo, head_score_count> table{
       .of = ScoreSource::tokens,
       .title = "on its own token, earlier",
       .label = {"duplicate token", "weight on the same token, earlier", 'D', quarter, 6},
-      .part = on_same_earlier},
+      .part = on_same_earlier,
+      .acts = a_same_one},
      {.score = HeadScore::induction_text,
       .id = "induction_text",
       .name = "induction, text",
@@ -283,7 +347,8 @@ constexpr std::array<HeadScoreInfo, head_score_count> table{
       .of = ScoreSource::tokens,
       .title = "on what followed it then",
       .label = {"induction", "weight on what followed the same token", 'I', quarter, 5},
-      .part = on_what_followed},
+      .part = on_what_followed,
+      .acts = one_that_followed},
      {.score = HeadScore::special,
       .id = "special",
       .name = "special tokens",
@@ -295,7 +360,8 @@ constexpr std::array<HeadScoreInfo, head_score_count> table{
       .positions = false,
       .of = ScoreSource::texts,
       .title = "on special tokens",
-      .part = on_special},
+      .part = on_special,
+      .acts = a_special_key},
      {.score = HeadScore::punctuation,
       .id = "punctuation",
       .name = "punctuation",
@@ -305,7 +371,8 @@ constexpr std::array<HeadScoreInfo, head_score_count> table{
       .positions = false,
       .of = ScoreSource::texts,
       .title = "on punctuation",
-      .part = on_punctuation},
+      .part = on_punctuation,
+      .acts = a_mark},
      {.score = HeadScore::sink,
       .id = "sink",
       .name = "first-token sink",
@@ -315,7 +382,8 @@ constexpr std::array<HeadScoreInfo, head_score_count> table{
       .positions = true,
       .of = ScoreSource::weights,
       .part = on_key_0,
-      .of_mean = is_sink},
+      .of_mean = is_sink,
+      .acts = on_first_key},
      {.score = HeadScore::probe_previous,
       .id = "probe_previous",
       .name = "previous, probe",

@@ -97,6 +97,9 @@ struct HeadScoreInfo {
     HeadLabel label{};
     RowPart (*part)(const WeightRow& row) = nullptr; ///< null: no mean over rows
     double (*of_mean)(double mean) = nullptr;        ///< what is made of that mean; null: nothing
+    /// How much key j of the row counts for the score, at most its weight times unit.largest; null: its
+    /// weight, unless it is the first key.
+    double (*acts)(const WeightRow& row, std::size_t j) = nullptr;
 };
 
 const std::array<HeadScoreInfo, head_score_count>& head_scores();

@@ -246,54 +246,59 @@ def refused(code, *arguments):
     assert result.stderr.startswith("headscope: ") and not result.stdout, (arguments, result)
 
 
-with tempfile.TemporaryDirectory() as name:
-    folder = pathlib.Path(name)
-    check_trace(folder, "sentence", "The cat sat down", "--preset", "first-lesson")
-    check_trace(folder, "masked", "The cat sat down", "--preset", "random", "--heads", "4", "--mask", "causal")
-    check_trace(folder, "cross", "The cat sat down", "--kv-sentence", "Le chat", "--preset", "translation")
-    check_trace(folder, "fully masked rows", "--case", DATA / "mha/s1_fully_masked_row_bias.safetensors", "--heads", "2",
-                "--mask", json.dumps([{"kind": "explicit", "allowed": [[[1] * 4, [0] * 4, [1] * 4, [1] * 4]]}]))
-    text = [5, 9, 2, 17, 9, 2]
-    for model, gains in (("gpt2_tiny", {}), ("llama_tiny_untied", {}), ("llama_tiny_tied", {(0, 3): -0.5, (1, 1): 0.0})):
-        copies = copying(model, gains)
-        check_trace(folder, model, "--model", DATA / "models" / model, "--ids", ",".join(map(str, text)),
-                    *(word for (l, h), g in gains.items() for word in ("--gain", f"{l}.{h}={g}")),
-                    ids=text, more=lambda layer, head: {"copying": copies[layer, head]})
-    tokenizer = json.loads((POCKET / "tokenizer.json").read_text())
-    names = {i: token for token, i in tokenizer["model"]["vocab"].items()} | {t["id"]: t["content"] for t in tokenizer["added_tokens"]}
-    said = 'Anna lost her ribbon. "Anna lost," said Tom; her ribbon!'
-    told = json.loads(run("tokenize", "--tokenizer", POCKET, said, "--json"))["ids"]
-    ordinary = [i for i in sorted(names) if not SPECIAL.fullmatch(names[i])]
-    ignored = [h for h in json.loads(run("heads", "--model", "pocket", "--text", said, "--json"))]
-    check_trace(folder, "pocket", "--model", "pocket", "--text", said, ids=told,
-                more=lambda layer, head: {"copying": ignored[layer * 8 + head]["copying"]})
-    assert max(h["punctuation"] for h in ignored) > 0.2 and max(h["special"] for h in ignored) > 0.2
-    check_probe(folder, DATA / "models/gpt2_tiny", [], [i for i in range(200) if i != 199], None, 6, 3, 5,
-                "--length", "6", "--batch", "3", "--seed", "5")
-    rows = check_probe(folder, POCKET, [0], ordinary, names, 20, 2, 1, "--length", "20", "--batch", "2")
-    assert max(row["probe_induction"] for row in rows) > 0.5, "pocket has heads for induction"
-    check_effect(folder, DATA / "models/gpt2_tiny", "5,9,2,17,9,2", -1)
-    check_effect(folder, DATA / "models/llama_tiny_tied", "5,9,2,17,9,2", 3, "--position", "3")
-    # A cross-attention has no positions, though there are as many keys as queries.
-    for row in json.loads(run("heads", "--model", DATA / "models/t5_tiny", "--ids", "8,2,6,4", "--decoder-ids", "0,3,7,5",
-                              "--stack", "cross", "--json")):
-        assert row["label"] == "" and not any(row[key] is not None for key in [*POSITIONS, "copying"]), row
-        assert row["entropy"] > 0
-    check_attention(folder)
-    refused(1, "The cat sat down", "--scores", "previous,nonsense")
-    refused(2, "The cat sat down", "--probe")
-    refused(2, "The cat sat down", "--effect")
-    tiny = ["--model", DATA / "models/gpt2_tiny"]
-    refused(1, *tiny, "--probe", "--length", "33")
-    refused(1, *tiny, "--probe", "--batch", "0")
-    refused(1, "--model", DATA / "models/t5_tiny", "--probe", "--stack", "encoder")
-    refused(1, *tiny, "--ids", "1,2,3", "--effect", "--position", "3")
-    refused(2, *tiny, "--ids", "1,2,3", "--position", "1")
-    refused(2, *tiny, "--ids", "1,2,3", "--probe")
-    refused(2, *tiny, "--ids", "1,2,3", "--length", "4")
-    refused(2, *tiny, "--ids", "1,2,3", "--seed", "4")
-    refused(2, *tiny, "--ids", "1,2,3", "--effect", "--temperature", "2")
-    refused(2, "The cat sat down", "-o", folder / "out.txt")
-    refused(2, "The cat sat down", "--attention", folder / "given.npy")
-    refused(2)
-print(f"{compared} scores agree with NumPy")
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        check_trace(folder, "sentence", "The cat sat down", "--preset", "first-lesson")
+        check_trace(folder, "masked", "The cat sat down", "--preset", "random", "--heads", "4", "--mask", "causal")
+        check_trace(folder, "cross", "The cat sat down", "--kv-sentence", "Le chat", "--preset", "translation")
+        check_trace(folder, "fully masked rows", "--case", DATA / "mha/s1_fully_masked_row_bias.safetensors", "--heads", "2",
+                    "--mask", json.dumps([{"kind": "explicit", "allowed": [[[1] * 4, [0] * 4, [1] * 4, [1] * 4]]}]))
+        text = [5, 9, 2, 17, 9, 2]
+        for model, gains in (("gpt2_tiny", {}), ("llama_tiny_untied", {}), ("llama_tiny_tied", {(0, 3): -0.5, (1, 1): 0.0})):
+            copies = copying(model, gains)
+            check_trace(folder, model, "--model", DATA / "models" / model, "--ids", ",".join(map(str, text)),
+                        *(word for (l, h), g in gains.items() for word in ("--gain", f"{l}.{h}={g}")),
+                        ids=text, more=lambda layer, head: {"copying": copies[layer, head]})
+        tokenizer = json.loads((POCKET / "tokenizer.json").read_text())
+        names = {i: token for token, i in tokenizer["model"]["vocab"].items()} | {t["id"]: t["content"] for t in tokenizer["added_tokens"]}
+        said = 'Anna lost her ribbon. "Anna lost," said Tom; her ribbon!'
+        told = json.loads(run("tokenize", "--tokenizer", POCKET, said, "--json"))["ids"]
+        ordinary = [i for i in sorted(names) if not SPECIAL.fullmatch(names[i])]
+        ignored = [h for h in json.loads(run("heads", "--model", "pocket", "--text", said, "--json"))]
+        check_trace(folder, "pocket", "--model", "pocket", "--text", said, ids=told,
+                    more=lambda layer, head: {"copying": ignored[layer * 8 + head]["copying"]})
+        assert max(h["punctuation"] for h in ignored) > 0.2 and max(h["special"] for h in ignored) > 0.2
+        check_probe(folder, DATA / "models/gpt2_tiny", [], [i for i in range(200) if i != 199], None, 6, 3, 5,
+                    "--length", "6", "--batch", "3", "--seed", "5")
+        rows = check_probe(folder, POCKET, [0], ordinary, names, 20, 2, 1, "--length", "20", "--batch", "2")
+        assert max(row["probe_induction"] for row in rows) > 0.5, "pocket has heads for induction"
+        check_effect(folder, DATA / "models/gpt2_tiny", "5,9,2,17,9,2", -1)
+        check_effect(folder, DATA / "models/llama_tiny_tied", "5,9,2,17,9,2", 3, "--position", "3")
+        # A cross-attention has no positions, though there are as many keys as queries.
+        for row in json.loads(run("heads", "--model", DATA / "models/t5_tiny", "--ids", "8,2,6,4", "--decoder-ids", "0,3,7,5",
+                                  "--stack", "cross", "--json")):
+            assert row["label"] == "" and not any(row[key] is not None for key in [*POSITIONS, "copying"]), row
+            assert row["entropy"] > 0
+        check_attention(folder)
+        refused(1, "The cat sat down", "--scores", "previous,nonsense")
+        refused(2, "The cat sat down", "--probe")
+        refused(2, "The cat sat down", "--effect")
+        tiny = ["--model", DATA / "models/gpt2_tiny"]
+        refused(1, *tiny, "--probe", "--length", "33")
+        refused(1, *tiny, "--probe", "--batch", "0")
+        refused(1, "--model", DATA / "models/t5_tiny", "--probe", "--stack", "encoder")
+        refused(1, *tiny, "--ids", "1,2,3", "--effect", "--position", "3")
+        refused(2, *tiny, "--ids", "1,2,3", "--position", "1")
+        refused(2, *tiny, "--ids", "1,2,3", "--probe")
+        refused(2, *tiny, "--ids", "1,2,3", "--length", "4")
+        refused(2, *tiny, "--ids", "1,2,3", "--seed", "4")
+        refused(2, *tiny, "--ids", "1,2,3", "--effect", "--temperature", "2")
+        refused(2, "The cat sat down", "-o", folder / "out.txt")
+        refused(2, "The cat sat down", "--attention", folder / "given.npy")
+        refused(2)
+    print(f"{compared} scores agree with NumPy")
+
+
+if __name__ == "__main__":
+    main()
