@@ -81,6 +81,10 @@ void check_path(const Options& options) {
     case app::PathKind::lesson:
         static_cast<void>(lesson::open_lesson(*options.path));
         return;
+    case app::PathKind::survey:
+        fail_input(*options.path +
+                   " is a survey of a checkpoint's heads; open the checkpoint, and the survey with "
+                   "File > Open, or read it with headscope survey show");
     case app::PathKind::folder:
         fail_input(*options.path + " is a folder without config.json, so no checkpoint; name the folder that "
                                    "holds config.json and model.safetensors");

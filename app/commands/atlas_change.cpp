@@ -28,7 +28,7 @@ void apply(AtlasView& view, const AtlasChange& change) {
             [&](const ChooseScore& c) { choose(view, c.what, c.score); },
             [&](const OpenAtlasMenu& c) { view.menu = view.menu == c.menu ? AtlasMenu::none : c.menu; },
             [&](const ShowAtlasPane& c) { view.pane = c.pane; },
-            [&](const ShowPinned& c) { view.compare = c.on; },
+            [&](const ShowAtlasTab& c) { view.tab = c.tab; },
             [&](const StretchAxes& c) { view.stretched = c.on; },
             [&](const BrushScores& c) {
                 view.brush = c.ranges;

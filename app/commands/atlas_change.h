@@ -19,8 +19,8 @@ struct OpenAtlasMenu {
 struct ShowAtlasPane {
     AtlasPane pane;
 };
-struct ShowPinned {
-    bool on;
+struct ShowAtlasTab {
+    AtlasTab tab;
 };
 struct StretchAxes {
     bool on;
@@ -51,7 +51,7 @@ struct SortHeads {
 };
 
 using AtlasChange =
-    std::variant<ChooseScore, OpenAtlasMenu, ShowAtlasPane, ShowPinned, StretchAxes, BrushScores, BrushMap,
+    std::variant<ChooseScore, OpenAtlasMenu, ShowAtlasPane, ShowAtlasTab, StretchAxes, BrushScores, BrushMap,
                  SearchHeads, ChooseAllHeads, PinHead, SetThreshold, SortHeads>;
 
 void apply(AtlasView& view, const AtlasChange& change);

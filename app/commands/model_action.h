@@ -60,8 +60,12 @@ struct AskCircuits {
 };
 /// Puts the corrupted prompt in the document's place, and the document's prompt in its own.
 struct SwapPrompts {};
+/// Shows what a survey of this checkpoint found on the atlas, in place of this text.
+struct OpenSurvey {
+    std::string path;
+};
 /// What the user can do to an open checkpoint beside editing it.
 using ModelAction = std::variant<TypePrompt, TypeTarget, WriteTarget, PredictAt, WriteToken, WriteOn,
-                                 TakeBack, SetSampling, AskEffects, AskPatching, AskCircuits, SwapPrompts>;
+                                 TakeBack, SetSampling, AskEffects, AskPatching, AskCircuits, SwapPrompts, OpenSurvey>;
 
 } // namespace headscope::app

@@ -155,21 +155,55 @@ void AtlasDesk::add_alike(Atlas& atlas, Holders& holders, const AttentionSetPtr&
     const DerivedKey key{set, "alike"};
     const auto alike =
         state_.view.attention.atlas.pane == AtlasPane::alike
-            ? values_.ask<AlikeMap>(
-                  key, Urgency::on_screen,
-                  [set](Progress& progress, const auto&) {
-                      const auto all = analysis::head_distances(*set, progress);
-                      return AlikeMap{analysis::scaled_to_plane(all), all.rows, all.of};
-                  })
+            ? values_.ask<AlikeMap>(key, Urgency::on_screen,
+                                    [set](Progress& progress, const auto&) {
+                                        const auto all = analysis::head_distances(*set, progress);
+                                        return AlikeMap{analysis::scaled_to_plane(all), all.rows, all.of};
+                                    })
             : values_.peek<AlikeMap>(key);
     atlas.alike = alike.value;
     atlas.alike_work = {alike.error, alike.done ? std::nullopt : std::optional(alike.fraction)};
     holders.push_back(alike.value);
 }
 
+void AtlasDesk::follow_survey(Atlas& atlas, Holders& holders) {
+    const std::string& path = state_.model.survey;
+    if (path.empty() || !state_.document->is_checkpoint() ||
+        state_.view.attention.atlas.tab != AtlasTab::survey)
+        return;
+    const checkpoint::TextModelPtr model = state_.document->part()->model;
+    const auto means = values_.ask<SurveyedHeads>(
+        {model, "survey " + path}, Urgency::on_screen,
+        [model, path](Progress& progress, const auto&) { return surveyed_heads(*model, path, progress); });
+    atlas.survey_error = means.error;
+    atlas.survey_waits = !means.done;
+    if (means.value == nullptr)
+        return;
+    atlas.survey = means.value;
+    holders.push_back(means.value);
+    // What the text gave steps back: probe, copying and effect are of no text.
+    for (std::int64_t l = 0; l < atlas.L; ++l)
+        for (std::int64_t h = 0; h < atlas.H; ++h)
+            if (const auto at = static_cast<std::size_t>(l * atlas.H + h);
+                std::cmp_less(l, means.value->heads.size()) && std::cmp_less(h, means.value->heads[0].size()))
+                atlas.heads[at] =
+                    means.value->heads[static_cast<std::size_t>(l)][static_cast<std::size_t>(h)];
+    const std::int64_t l = state_.view.attention.layer, h = state_.view.head;
+    if (l >= atlas.L || h >= atlas.H)
+        return;
+    const auto card = values_.ask<SurveyedHead>(
+        {means.value, "card " + std::to_string(l) + " " + std::to_string(h)}, Urgency::on_screen,
+        [model, path, l, h](Progress&, const auto&) { return surveyed_head(*model, path, l, h); });
+    atlas.surveyed = card.value;
+    if (!card.error.empty())
+        atlas.survey_error = card.error;
+}
+
 void AtlasDesk::follow(const AttentionSetPtr& set, const checkpoint::ModelRunPtr& run) {
     values_.begin_frame();
-    values_.retain({set, run});
+    const bool checkpoint = state_.document->is_checkpoint();
+    const std::shared_ptr<const void> model = checkpoint ? state_.document->part()->model : nullptr;
+    values_.retain({set, run, model, survey_});
     if (state_.view.attention.screen != Screen::atlas || set == nullptr || state_.board == nullptr) {
         state_.shown.atlas = nullptr;
         shown_.clear();
@@ -177,6 +211,8 @@ void AtlasDesk::follow(const AttentionSetPtr& set, const checkpoint::ModelRunPtr
     }
     Holders holders;
     Atlas atlas = of_board(*state_.board, holders);
+    follow_survey(atlas, holders);
+    survey_ = atlas.survey;
     add_model_scores(atlas, holders, run);
     add_effects(atlas, holders, run);
     add_alike(atlas, holders, set);

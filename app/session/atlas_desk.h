@@ -27,12 +27,15 @@ private:
     void add_model_scores(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run);
     void add_effects(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run);
     void add_alike(Atlas& atlas, Holders& holders, const AttentionSetPtr& set);
+    /// The means of a survey in place of the text's scores, where one is looked at.
+    void follow_survey(Atlas& atlas, Holders& holders);
     bool looks_at(analysis::HeadScore score) const;
 
     SessionState& state_;
     DerivedValues values_;
-    Holders shown_;          ///< what the shown atlas was made of
-    std::uint64_t made_ = 0; ///< versions
+    std::shared_ptr<const void> survey_; ///< whose cards are kept
+    Holders shown_;                      ///< what the shown atlas was made of
+    std::uint64_t made_ = 0;             ///< versions
 };
 
 } // namespace headscope::app

@@ -230,6 +230,11 @@ void CheckpointSession::act(const ModelAction& action) {
                           [&](const AskPatching& c) { ask_patching(c); },
                           [&](const AskCircuits& c) { ask_circuits(c); },
                           [&](const SwapPrompts&) { swap_prompts(); },
+                          [&](const OpenSurvey& c) {
+                              state().model.survey = c.path;
+                              apply(state().view, AttentionChange(ShowScreen{Screen::atlas}));
+                              apply(state().view, AttentionChange(AtlasChange(ShowAtlasTab{AtlasTab::survey})));
+                          },
                           [&](const SetSampling& c) {
                               checkpoint::check_settings(c.settings);
                               state().model.sampling = c.settings;

@@ -94,8 +94,8 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
     std::vector<std::string> formats;
     switch (purpose) {
     case PathPurpose::open:
-        options.title = "Open a project, a problem, attention weights or a checkpoint";
-        options.suffixes = {project_suffix, ".npy", ".safetensors", ".gguf"};
+        options.title = "Open a project, a problem, attention weights, a checkpoint or a survey";
+        options.suffixes = {project_suffix, ".npy", ".safetensors", ".gguf", ".db"};
         for (const std::string& name : checkpoint::packaged_models())
             options.models.push_back({name, name, "comes with the program", "A small language model"});
         break;

@@ -128,6 +128,8 @@ void Files::go_to(const Open& open) {
         return load_attention(path);
     case PathKind::patch:
         return load_edits(path, false);
+    case PathKind::survey:
+        return open_survey(path);
     case PathKind::checkpoint:
         return load_checkpoint(path, open.texts);
     case PathKind::lesson:
@@ -154,6 +156,15 @@ void Files::go(const Step& step) {
                           [&](const Open& open) { go_to(open); },
                           [&](const Recover& what) { recover(what.recovery); }},
                step);
+}
+
+void Files::open_survey(const std::string& path) {
+    if (!state_.document->is_checkpoint())
+        return failed(file_name(path) +
+                      " is a survey of a checkpoint's heads: open the checkpoint first, then "
+                      "the survey.");
+    files_.chooser.reset();
+    workspace_.session().act(ModelAction(OpenSurvey{path}));
 }
 
 void Files::show_lesson(const std::string& path) {

@@ -81,6 +81,7 @@ private:
     void load_problem(const std::string& path);
     void load_attention(const std::string& path);
     void show_lesson(const std::string& path);
+    void open_survey(const std::string& path);
     void load_checkpoint(const std::string& folder, const ModelTexts& texts);
     /// The edits of a patch over the open checkpoint; `recovered`: by a run that did not end well.
     void load_edits(const std::string& path, bool recovered);

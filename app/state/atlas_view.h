@@ -18,6 +18,13 @@ enum class AtlasPane : std::uint8_t {
     list     ///< heads row by row
 };
 
+/// Which numbers the atlas shows.
+enum class AtlasTab : std::uint8_t {
+    text,   ///< of this text
+    survey, ///< the means over a corpus, where a survey is open
+    compare ///< of this text, the pinned heads side by side
+};
+
 /// The list of scores that is open over the atlas.
 enum class AtlasMenu : std::uint8_t { none, colour, x, y };
 
@@ -39,7 +46,7 @@ struct AtlasView {
     std::optional<analysis::HeadScore> colour, x, y; ///< none: see look_of
     AtlasPane pane = AtlasPane::scatter;
     AtlasMenu menu = AtlasMenu::none;
-    bool compare = false;                          ///< the pinned heads side by side, in place of all
+    AtlasTab tab = AtlasTab::text;
     bool stretched = false;                        ///< the axes go by asinh, which spreads what is near 0
     std::vector<ScoreRange> brush;                 ///< heads in all of them are chosen; empty: all are
     std::optional<std::array<float, 4>> brushed{}; ///< likewise on the map: x from, to, y from, to

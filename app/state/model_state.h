@@ -47,6 +47,7 @@ struct ModelState {
     EffectsQuestion effects;
     PatchingQuestion patching;
     CircuitsQuestion circuits;
+    std::string survey;     ///< path of one that is open; empty: none
     std::string recomputed; ///< which layers the last run computed, one sentence
 
     // Writing on.

@@ -11,10 +11,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 
 namespace headscope::app {
 
 namespace {
+
+constexpr std::string_view sqlite_magic = "SQLite format 3"; ///< begins every SQLite file
 
 PathKind kind_of_content(const std::string& path) {
     const RandomAccessFile file(path);
@@ -22,6 +25,8 @@ PathKind kind_of_content(const std::string& path) {
     file.read(0, start);
     if (start == format::npy_magic)
         return PathKind::tensors;
+    if (start == sqlite_magic.substr(0, start.size()))
+        return PathKind::survey;
     if (checkpoint::is_checkpoint(path))
         return PathKind::checkpoint;
     const format::Safetensors tensors = format::Safetensors::open_lazily(path);
@@ -41,6 +46,8 @@ PathKind kind_of_ending(const std::string& path) {
         return PathKind::project;
     if (ending == ".gguf")
         return PathKind::checkpoint;
+    if (ending == ".db")
+        return PathKind::survey;
     return ending == ".safetensors" || ending == ".npy" ? PathKind::tensors : PathKind::unknown;
 }
 

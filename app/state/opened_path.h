@@ -11,6 +11,7 @@ enum class PathKind : std::uint8_t {
     problem,    ///< .safetensors with X and the weights that read it
     tensors,    ///< .safetensors or .npy: attention weights, or what says why it has none
     patch,      ///< edits of a checkpoint
+    survey,     ///< what heads do over a corpus, an SQLite file
     checkpoint, ///< a folder with a config.json, or a GGUF file
     lesson,     ///< .md
     folder,     ///< any other

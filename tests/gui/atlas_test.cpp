@@ -2,11 +2,15 @@
 #include "app/draw/kit/format.h"
 #include "app/shell/exports.h"
 #include "app/state/screens/screen.h"
+#include "core/analysis/survey/survey_file.h"
+#include "core/analysis/survey/surveyor.h"
+#include "core/base/file.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/model/text_model.h"
 #include "core/checkpoint/run/forward.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
+#include "tests/temporary_folder.h"
 #include "tests/test_data.h"
 
 #include <GLFW/glfw3.h>
@@ -155,6 +159,60 @@ TEST_CASE("pinned heads are compared, and the atlas follows an edit", "[gui][atl
     desk.settle();
     CHECK(desk.score(2, 0, HeadScore::probe_induction) < before - 0.1F);
     CHECK(desk.score(0, 4, HeadScore::probe_previous) > 0.9F); // its own weights stay
+}
+
+TEST_CASE("a survey is shown on the atlas, with texts that a click makes the prompt", "[gui][atlas]") {
+    using namespace analysis;
+    const TemporaryFolder folder;
+    const std::string texts = folder.file("texts.txt"), path = folder.file("survey.db");
+    write_file_atomically(texts, "Mary went home. Mary slept.\nJohn had a book. John had a shop.\n");
+    const auto pocket = checkpoint::open_text_model(checkpoint::model_folder("pocket"));
+    const Corpus corpus = Corpus::open(texts, {}, Progress());
+    const PieceCutter cutter(pocket, 64);
+    const auto write = [&](const std::string& fingerprint) {
+        SurveyPlan plan;
+        plan.checkpoint = "pocket";
+        plan.fingerprint = fingerprint;
+        plan.layers = 4;
+        plan.H = 8;
+        plan.length = 64;
+        plan.describe(corpus);
+        SurveyState state(4, 8);
+        std::vector<Piece> pieces;
+        for (const Corpus::Text& text : corpus.read(0))
+            std::ranges::move(cutter.cut(text), std::back_inserter(pieces));
+        Progress progress;
+        Surveyor(pocket, 1).add(pieces, cutter, state, progress);
+        write_survey(path, plan, state, corpus, cutter);
+    };
+    write(fingerprint_of(surveyed_model(*pocket), Progress()));
+
+    AtlasDesk desk;
+    desk.press("tile L2 H0");
+    desk.program.open(path);
+    desk.settle();
+    CHECK(desk.chosen().tab == AtlasTab::survey);
+    REQUIRE(desk.atlas().survey != nullptr);
+    CHECK(desk.atlas().survey->pieces == 2);
+    SurveyFile file = SurveyFile::open(path);
+    const auto means = file.means(HeadScore::entropy);
+    for (std::int64_t l = 0; l < 4; ++l)
+        for (std::int64_t h = 0; h < 8; ++h)
+            CHECK(static_cast<double>(desk.score(l, h, HeadScore::entropy)) ==
+                  Approx(*means[static_cast<std::size_t>(l * 8 + h)]));
+    desk.change(ChooseScore{AtlasMenu::colour, HeadScore::induction_text});
+    CHECK(screen_shows("Texts with the most"));
+    desk.press("text of line 2");
+    CHECK(desk.program.state().model.prompt == "John had a book. John had a shop.");
+    desk.press("This text");
+    CHECK(desk.atlas().survey == nullptr);
+
+    // A survey of other weights is refused by name.
+    write(std::string(64, '0'));
+    AtlasDesk other;
+    other.program.open(path);
+    other.settle();
+    CHECK(screen_shows("is a survey of pocket, and pocket is open, whose files differ"));
 }
 
 TEST_CASE("a file of weights has an atlas of what weights alone say", "[gui][atlas]") {

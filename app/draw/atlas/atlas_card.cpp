@@ -2,6 +2,7 @@
 #include "app/draw/atlas/atlas_parts.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
+#include "app/draw/pages/attention_pages.h"
 #include "app/state/screens/screen.h"
 
 #include <algorithm>
@@ -36,7 +37,9 @@ std::string evidence(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
     return score_sentence(score) + " It is " + scene.score_words(l, h, *label) + " " +
            (probe ? "over " + counted(scene.atlas.probe_texts, "text") + " of " +
                         grouped(scene.atlas.probe_length) + " random tokens said twice"
-                  : "over " + counted(info.Tq, "row") + " of this text") +
+            : scene.atlas.survey != nullptr
+                ? "on average over " + counted(scene.atlas.survey->pieces, "piece") + " of the corpus"
+                : "over " + counted(info.Tq, "row") + " of this text") +
            "; from " +
            number(static_cast<double>(scene.view().thresholds[static_cast<std::size_t>(*label)]), 2) +
            " on a head is called so.";
@@ -132,9 +135,9 @@ std::vector<analysis::PlacedWeight> acts(const AtlasScene& scene, const Problem&
     return found;
 }
 
-/// The words around a weight: the key on amber, the query on ink.
-void draw_words(Sheet& sheet, const Problem& problem, const analysis::PlacedWeight& weight, float left,
-                float right, float y) {
+/// The words around a weight: the key on amber, the query on ink. `keys`, `queries`: of the whole text.
+void draw_words(Sheet& sheet, const std::vector<std::string>& queries, const std::vector<std::string>& keys,
+                const analysis::PlacedWeight& weight, float left, float right, float y) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
     float x = left;
@@ -149,10 +152,10 @@ void draw_words(Sheet& sheet, const Problem& problem, const analysis::PlacedWeig
                   ink);
         x += width + 5;
     };
-    const auto token = [&](std::int64_t at) { return shortened(problem.key_label(at), 10); };
+    const auto token = [&](std::int64_t at) { return shortened(keys[static_cast<std::size_t>(at)], 10); };
     const figure::Color amber = ramp_color(theme.score, 1);
     const auto [i, j, value] = weight;
-    const bool crossed = problem.cross() || j > i;
+    const bool crossed = &queries != &keys || j > i;
     if (j > 0)
         word(token(j - 1), 0, theme.text);
     if (i == j)
@@ -168,34 +171,72 @@ void draw_words(Sheet& sheet, const Problem& problem, const analysis::PlacedWeig
     } else {
         word("…", 0, theme.muted);
     }
-    word(shortened(problem.query_label(i), 10), theme.ink, theme.canvas);
+    word(shortened(queries[static_cast<std::size_t>(i)], 10), theme.ink, theme.canvas);
+}
+
+/// A framed example: the words, what is read, and the number.
+void draw_example(Sheet& sheet, const std::vector<std::string>& queries, const std::vector<std::string>& keys,
+                  const analysis::PlacedWeight& weight, const std::string& says, const std::string& value,
+                  const std::string& spot, const Action& action, const std::string& tip) {
+    const DrawContext& context = sheet.context;
+    const Theme& theme = context.theme;
+    const figure::Rect box{sheet.left, sheet.y, sheet.width(), 52};
+    sheet.picture.scene.add(figure::RectItem{.area = box, .stroke = theme.line2, .radius = 5});
+    draw_words(sheet, queries, keys, weight, box.x + 9, box.right() - 9, box.y + 6);
+    draw_text(sheet.picture, context, box.right() - 9, box.y + 43, value, Font::mono_semibold, 12, theme.ink,
+              Align::right);
+    sheet.y = box.y + 27;
+    sheet.put(box.x + 9, says, box.w - 70, Font::ui, 12, theme.muted);
+    if (context.controls)
+        sheet.picture.hotspots.push_back({box, spot, action, tip});
+    sheet.y = box.bottom() + 8;
 }
 
 void add_acts(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int64_t h) {
     const DrawContext& context = sheet.context;
-    const Theme& theme = context.theme;
     const Problem& problem = context.shown.problem();
     sheet.section("Where it acts most", "weight");
     const auto found = acts(scene, problem, l, h);
     if (found.empty())
-        sheet.paragraph("It reads nothing but the first token.", theme.muted);
-    for (const analysis::PlacedWeight& weight : found) {
-        const figure::Rect box{sheet.left, sheet.y, sheet.width(), 52};
-        const std::string spot = "example " + std::to_string(weight.i) + " " + std::to_string(weight.j);
-        sheet.picture.scene.add(figure::RectItem{.area = box, .stroke = theme.line2, .radius = 5});
-        draw_words(sheet, problem, weight, box.x + 9, box.right() - 9, box.y + 6);
-        const std::string value = number(static_cast<double>(weight.value), 2);
-        draw_text(sheet.picture, context, box.right() - 9, box.y + 43, value, Font::mono_semibold, 12,
-                  theme.ink, Align::right);
-        sheet.y = box.y + 27;
-        sheet.put(box.x + 9,
-                  "query " + query_word(problem, weight.i) + " reads " + key_word(problem, weight.j),
-                  box.w - 70, Font::ui, 12, theme.muted);
-        if (context.controls)
-            sheet.picture.hotspots.push_back({box, spot,
-                                              ViewChange(AttentionChange(ShowWeight{weight.i, weight.j})),
-                                              "Shows this weight in the head’s map"});
-        sheet.y = box.bottom() + 8;
+        sheet.paragraph("It reads nothing but the first token.", context.theme.muted);
+    std::vector<std::string> queries, keys;
+    for (std::int64_t i = 0; i < context.dims().Tq; ++i)
+        queries.push_back(problem.query_label(i));
+    for (std::int64_t j = 0; j < context.dims().Tk; ++j)
+        keys.push_back(problem.key_label(j));
+    for (const analysis::PlacedWeight& weight : found)
+        draw_example(sheet, problem.cross() ? queries : keys, keys, weight,
+                     "query " + query_word(problem, weight.i) + " reads " + key_word(problem, weight.j),
+                     number(static_cast<double>(weight.value), 2),
+                     "example " + std::to_string(weight.i) + " " + std::to_string(weight.j),
+                     ViewChange(AttentionChange(ShowWeight{weight.i, weight.j})),
+                     "Shows this weight in the head’s map");
+}
+
+/// The pieces of the corpus with the largest score that colours the board.
+void add_pieces(Sheet& sheet, const AtlasScene& scene) {
+    const SurveyedHead& head = *scene.atlas.surveyed;
+    const auto score = std::ranges::find_if(head.scores, [&](const SurveyedHead::Score& one) {
+        const auto label =
+            scene.look.labels[static_cast<std::size_t>(head.layer * scene.atlas.H + head.head)];
+        const bool colours = std::ranges::any_of(
+            head.scores, [&](const SurveyedHead::Score& other) { return other.score == scene.look.colour; });
+        return one.score == (colours ? scene.look.colour : label.value_or(HeadScore::previous));
+    });
+    if (score == head.scores.end())
+        return;
+    sheet.section("Texts with the most", name_of(score->score));
+    sheet.paragraph("mean " + score_text(score->score, static_cast<float>(score->mean)) + ", spread " +
+                        number(score->spread, 2) + " over all texts",
+                    sheet.context.theme.muted);
+    for (const SurveyedHead::Example& one : score->largest) {
+        const auto T = std::ssize(one.tokens);
+        if (one.query < T && one.key < T)
+            draw_example(sheet, one.tokens, one.tokens, {one.query, one.key, one.weight},
+                         "line " + grouped(one.line) + ", weight " +
+                             number(static_cast<double>(one.weight), 2),
+                         score_text(score->score, one.score), "text of line " + std::to_string(one.line),
+                         ModelAction(TypePrompt{one.text}), one.text + "\nA click makes it the prompt.");
     }
 }
 
@@ -255,7 +296,10 @@ Picture draw_atlas_inspector(const DrawContext& context) {
     sheet.section(label.empty() ? "Why it has no label" : "Why it is called so");
     sheet.paragraph(evidence(scene, l, h), context.theme.text);
     add_scores(sheet, scene, l, h);
-    if (context.shown.trace != nullptr && context.shown.document->layer() == l)
+    if (atlas->survey != nullptr) {
+        if (atlas->surveyed != nullptr && atlas->surveyed->layer == l && atlas->surveyed->head == h)
+            add_pieces(sheet, scene);
+    } else if (context.shown.trace != nullptr && context.shown.document->layer() == l)
         add_acts(sheet, scene, l, h);
     return sheet.finish();
 }

@@ -25,6 +25,9 @@ AtlasChange change(AtlasPane pane) {
 
 std::string texts_word(const AtlasScene& scene) {
     const AttentionInfo& info = scene.info();
+    if (scene.atlas.survey != nullptr)
+        return "means over " + counted(scene.atlas.survey->pieces, "piece") + ", " +
+               grouped(scene.atlas.survey->tokens) + " tokens; probe and copying of no text";
     return "all scores over this text, " +
            (info.Tq == info.Tk ? counted(info.Tq, "token")
                                : grouped(info.Tq) + " queries, " + grouped(info.Tk) + " keys");
@@ -140,7 +143,8 @@ Picture draw_atlas_strip(const DrawContext& context) {
     const AtlasView& view = context.view.attention.atlas;
     Picture picture;
     float x = 28;
-    const auto tab = [&](const std::string& label, bool on, bool pinned, const std::string& tip) {
+    const auto tab = [&](const std::string& label, AtlasTab of, const std::string& tip) {
+        const bool on = view.tab == of;
         const float wide = context.measure(label, Font::ui_semibold, 13);
         draw_text(picture, context, x, figure::baseline_for(context.height / 2 - 1, 13), label,
                   on ? Font::ui_semibold : Font::ui_medium, 13, on ? theme.ink : theme.muted);
@@ -148,12 +152,16 @@ Picture draw_atlas_strip(const DrawContext& context) {
             picture.scene.add(figure::RectItem{.area = {x, context.height - 2, wide, 2}, .fill = theme.ink});
         picture.hotspots.push_back({{x - 12, 0, wide + 24, context.height},
                                     label,
-                                    ViewChange(AttentionChange(AtlasChange(ShowPinned{pinned}))),
+                                    ViewChange(AttentionChange(AtlasChange(ShowAtlasTab{of}))),
                                     tip});
         x += wide + 32;
     };
-    tab("All heads", !view.compare, false, "The board, the scatter and every score");
-    tab("Compare " + std::to_string(view.pinned.size()), view.compare, true, "The pinned heads side by side");
+    const Atlas* const atlas = context.shown.atlas.get();
+    tab("This text", AtlasTab::text, "The board, the scatter and every score of this text");
+    if (atlas != nullptr && (atlas->survey != nullptr || view.tab == AtlasTab::survey))
+        tab(atlas->survey != nullptr ? grouped(atlas->survey->texts) + " texts" : "Survey", AtlasTab::survey,
+            "The means over a corpus, of the survey that is open");
+    tab("Compare " + std::to_string(view.pinned.size()), AtlasTab::compare, "The pinned heads side by side");
     if (context.shown.atlas != nullptr && context.board != nullptr) {
         const AtlasScene scene{context, *context.shown.atlas, {}};
         const std::string words = texts_word(scene);
@@ -182,7 +190,15 @@ Picture draw_atlas_page(const DrawContext& context) {
     const bool beside = context.width >= beside_from;
     const float whole = context.width - 2 * canvas_pad;
     float bottom = 0;
-    if (view.compare) {
+    if (view.tab == AtlasTab::survey && atlas->survey == nullptr) {
+        draw_page_head(picture, context, "Survey", "");
+        draw_paragraph(picture, context, canvas_pad, 130, context.width - 2 * canvas_pad,
+                       atlas->survey_error.empty() ? "The survey is being read." : atlas->survey_error,
+                       Font::ui, 13.5F, 20,
+                       atlas->survey_error.empty() ? context.theme.muted : context.theme.bad);
+        return picture;
+    }
+    if (view.tab == AtlasTab::compare) {
         bottom = draw_atlas_pinned(picture, scene, {canvas_pad, 0, whole, context.height});
         picture.scene.height = std::max(context.height, bottom + 24);
         return picture;

@@ -208,6 +208,7 @@ std::string kind_of_recent(const std::string& path) {
     case PathKind::problem:
     case PathKind::tensors:
     case PathKind::patch:
+    case PathKind::survey:
         return "numbers";
     case PathKind::checkpoint:
     case PathKind::folder:
