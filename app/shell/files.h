@@ -33,6 +33,8 @@ public:
         std::function<void()> wake;     ///< as Program::Options has it
         /// Opens a lesson of a file. Throws Error(input).
         std::function<void(const std::string& path)> show_lesson;
+        /// Shows the user's own document again where a lesson plays.
+        std::function<void()> leave_lesson;
     };
     Files(AppState& state, Workspace& workspace, Setup setup);
 
@@ -94,8 +96,12 @@ private:
     void cannot_open(const std::string& path);
     std::filesystem::path recent_list() const;
     void put_in_place(Loaded loaded, bool counts_as_saved);
+    /// Whether the step would replace the user's document: a lesson plays beside the document.
+    bool replaces(const Step& step) const;
     void save();
     void save_to(const std::string& path);
+    /// Writes the problem of the lesson on screen; the user's project keeps its file.
+    void save_lesson_to(const std::string& path);
     void saved_as(const DocumentPtr& document, const std::string& path);
     void chosen(const std::string& path);
     void write_out(const std::string& path, std::function<void(const OnScreen&, const std::string&)> write);
@@ -110,9 +116,9 @@ private:
     void leave(const std::string& path);
     void discard(const std::string& path);
 
-    /// Whether what is saved of the document are edits of a checkpoint, as a patch.
-    bool saves_patch() const { return workspace_.session().save_purpose() == PathPurpose::save_patch; }
-    /// Whether the edits on screen are neither saved nor kept.
+    /// Whether what is saved of the user's document are edits of a checkpoint, as a patch.
+    bool saves_patch() const { return workspace_.own_session().save_purpose() == PathPurpose::save_patch; }
+    /// Whether the edits of the user's checkpoint are neither saved nor kept.
     bool edits_to_keep() const;
 
     void cancel_job();

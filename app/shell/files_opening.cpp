@@ -78,6 +78,7 @@ void Files::load_attention(const std::string& path) {
         "Opening " + file_name(path), true,
         [this, path](Progress&) -> FileJob::Done {
             return [this, path, set = format::open_attention_file(path)] {
+                setup_.leave_lesson();
                 files_.chooser.reset();
                 files_.path.clear();
                 workspace_.open(set); // somebody else's numbers: nothing is lost with them
