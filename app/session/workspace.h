@@ -40,8 +40,8 @@ public:
     /// One stretch of holding the mouse, typing or turning the wheel ends.
     void end_gesture() { ++gesture_; }
 
-    // A lesson plays on a document of its own. The user's document, its history, its session and its view wait
-    // beside it: nothing that a lesson does reaches them.
+    // A lesson plays on a document of its own. The user's document, its history, its session and its view
+    // wait beside it: nothing that a lesson does reaches them.
     /// Lays the user's document aside. Nothing happens when it already is.
     void lay_aside();
     bool laid_aside() const { return aside_ != nullptr; }

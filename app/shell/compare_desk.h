@@ -44,8 +44,8 @@ private:
     const Workspace& workspace_;
     std::string device_;
     std::optional<Comparison> aside_; ///< of the user's document
-    DocumentPtr coming_;            ///< whose trace will be A; null: none
-    std::size_t lines_dropped_ = 0; ///< of the history as it is in AppState::history
+    DocumentPtr coming_;              ///< whose trace will be A; null: none
+    std::size_t lines_dropped_ = 0;   ///< of the history as it is in AppState::history
     bool flash_begins_ = false;
     std::unique_ptr<engine::Engine> engine_; ///< of the worker, made when it is needed
     DerivedValues baselines_;                ///< ends before what it works with

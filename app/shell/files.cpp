@@ -268,24 +268,6 @@ void Files::save_to(const std::string& path) {
         });
 }
 
-void Files::save_lesson_to(const std::string& path) {
-    std::error_code none;
-    if (path == files_.path || fs::equivalent(path, files_.path, none))
-        return failed(file_name(path) +
-                      " is the file of your project: choose another name for the lesson's problem.");
-    job_.start(
-        "Saving " + file_name(path), false,
-        [this, path, write = workspace_.session().writer()](Progress&) -> FileJob::Done {
-            write(path);
-            return [this, path] {
-                files_.chooser.reset();
-                remember(path);
-                say("Saved the lesson's problem as " + file_name(path));
-            };
-        },
-        [this](const std::string& sentence) { failed(sentence); });
-}
-
 void Files::saved_as(const DocumentPtr& document, const std::string& path) {
     files_.chooser.reset();
     files_.path = path;
@@ -366,7 +348,10 @@ void Files::copy(Copied (*what)(const OnScreen&)) {
 }
 
 OnScreen Files::on_screen() const {
-    return {state_.shown, state_.view};
+    OnScreen screen{state_.shown, state_.view};
+    if (state_.course.open == nullptr)
+        screen.view.points.clear(); // a figure of one's own has no frame of a lesson
+    return screen;
 }
 
 void Files::say(std::string sentence) {

@@ -112,7 +112,8 @@ void Files::load_edits(const std::string& path, bool recovered) {
 
 bool Files::edits_to_keep() const {
     return autosave_ && saves_patch() && files_.unsaved &&
-           (kept_part_ == nullptr || first_difference(kept_part_->edits, workspace_.own().document->part()->edits));
+           (kept_part_ == nullptr ||
+            first_difference(kept_part_->edits, workspace_.own().document->part()->edits));
 }
 
 void Files::keep_edits() {
