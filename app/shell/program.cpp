@@ -213,7 +213,7 @@ void Program::frame(Surface& surface, double now) {
         .allowed = [this](const CellAddress& cell) { return mask_allows(*state_.document, cell); }};
 
     const ImVec2 size = ImGui::GetIO().DisplaySize;
-    const ProgramLayout places = layout_.arrange(state_, size.x / scale, size.y / scale);
+    const ProgramLayout places = arrange(state_, size.x / scale, size.y / scale);
     const bool free = !state_.files.dialog_open();
     (free ? dialog_focus_ : focus_).clear();
     focus_.begin_frame();
@@ -237,7 +237,6 @@ void Program::frame(Surface& surface, double now) {
     ImGui::End();
 
     state_.typing = ImGui::IsAnyItemActive() && ImGui::GetIO().WantTextInput;
-    moving_ = layout_.drawn(state_, places, canvas_) || moving_;
     state_.asked = {};
     moving_ = hovered_spot != state_.hovered || moving_;
     state_.hovered = std::move(hovered_spot);

@@ -67,7 +67,6 @@ private:
     CompareDesk compare_;
     Files files_;
     CourseDesk course_;
-    WindowLayout layout_;
     Gestures gestures_;
     FocusRing focus_, dialog_focus_;
     Picture canvas_;
