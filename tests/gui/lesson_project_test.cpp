@@ -150,7 +150,8 @@ TEST_CASE("File > New and opening a file leave the lesson", "[gui][lesson][files
     CHECK(player.files().path == player.path());
 }
 
-TEST_CASE("a checkpoint with edits waits beside a lesson, and comes back with them", "[gui][lesson][files][model]") {
+TEST_CASE("a checkpoint with edits waits beside a lesson, and comes back with them",
+          "[gui][lesson][files][model]") {
     TemporaryFolder folder;
     Player player(folder);
     player.open("pocket", "the drum and the drum");
@@ -173,6 +174,25 @@ TEST_CASE("a checkpoint with edits waits beside a lesson, and comes back with th
     player.act(Command(SetGain{2, 0}));
     player.settle();
     CHECK(player.program.state().document->part()->edits.size() == 1);
+}
+
+TEST_CASE("a lesson's frame is dashed, and goes with the lesson", "[gui][lesson]") {
+    TemporaryFolder folder;
+    Player player(folder);
+    const auto dashes = [&] { // lines as thick as a frame
+        return std::ranges::count_if(player.program.canvas().scene.items, [](const auto& item) {
+            const auto* line = std::get_if<figure::LineItem>(&item);
+            return line != nullptr && line->width == 2.5F;
+        });
+    };
+    CHECK(dashes() == 0);
+    player.play("first-lesson", 1);
+    REQUIRE_FALSE(player.view().points.empty());
+    CHECK(dashes() >= 8);
+    player.press(GLFW_KEY_N, GLFW_MOD_CONTROL);
+    player.settle();
+    CHECK(player.view().points.empty());
+    CHECK(dashes() == 0);
 }
 
 } // namespace headscope::test
