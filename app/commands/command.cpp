@@ -30,8 +30,10 @@ void take_preset(project::Recipe& recipe, const std::string& id) {
     recipe.base = nullptr;
     if (chosen != nullptr && (chosen->fixed_sentence || !own))
         recipe.sentence = chosen->sentence;
+    // The example's second sentence says the same as its first; beside another one it says nothing.
+    const bool example = chosen != nullptr && recipe.sentence == chosen->sentence;
     if (chosen != nullptr && (chosen->kv_sentence.empty() || !own_kv))
-        recipe.kv_sentence = text::opening_kv_sentence(*chosen);
+        recipe.kv_sentence = example ? text::opening_kv_sentence(*chosen) : std::string_view{};
 }
 
 void set_kv_sentence(project::Recipe& recipe, const std::optional<std::string>& sentence) {

@@ -1,6 +1,9 @@
 #include "app/commands/notice.h"
 
 #include "core/base/overloaded.h"
+#include "core/text/lexicon.h"
+#include "core/text/preset.h"
+#include "core/text/words.h"
 
 #include <algorithm>
 
@@ -64,6 +67,19 @@ std::string second_sentence(const Document& before, const SetKvSentence& command
     return "W_K and W_V read the second sentence now, W_Q the first; no weight changed." + text;
 }
 
+/// Words of the sentence that no list knows, and what the preset makes of them.
+std::string not_listed(const Document& before, const Document& after) {
+    const std::string& sentence = after.recipe.sentence;
+    const std::vector<std::string> words = unknown_words(after.recipe, sentence);
+    if (words.empty() || words == unknown_words(before.recipe, before.recipe.sentence))
+        return {};
+    std::string names;
+    for (const std::string& word : words)
+        names += (names.empty() ? "“" : ", “") + word + "”";
+    return " " + names + (words.size() == 1 ? " is" : " are") + " in no list of words and taken as unknown" +
+           (after.recipe.preset == "first-lesson" ? ", noun-like 0.80: stage x sets the class." : ".");
+}
+
 std::string shared_parts(const Dims& dims, std::int64_t a, std::int64_t b, bool swap) {
     if (dims.Hkv == dims.H)
         return {};
@@ -83,6 +99,17 @@ std::string shared_parts(const Dims& dims, std::int64_t a, std::int64_t b, bool 
 
 } // namespace
 
+std::vector<std::string> unknown_words(const project::Recipe& recipe, const std::string& sentence) {
+    std::vector<std::string> found;
+    if (recipe.base != nullptr || recipe.preset == "random" || sentence.empty())
+        return found;
+    for (const text::Word& word : text::split_words(sentence))
+        if (text::look_up(word.text).word_class == text::WordClass::unknown &&
+            std::ranges::find(found, word.text) == found.end())
+            found.push_back(word.text);
+    return found;
+}
+
 std::string notice_of(const Document& before, const Command& command, const Document& after) {
     const Dims &was = before.problem.dims, &now = after.problem.dims;
     return std::visit(
@@ -94,8 +121,15 @@ std::string notice_of(const Document& before, const Command& command, const Docu
                    },
                    [&](const SetKvHeads&) { return averaged(was, now) + waiting(before, after); },
                    [&](const SetSentence&) {
-                       const std::string text = waiting(before, after);
+                       const std::string text = not_listed(before, after) + waiting(before, after);
                        return text.empty() ? text : text.substr(1);
+                   },
+                   [&](const SetPreset&) {
+                       const text::PresetInfo* preset = text::find_preset(after.recipe.preset);
+                       return preset != nullptr && preset->cross && !after.problem.cross()
+                                  ? std::string("The second sentence of this preset belongs to its own "
+                                                "example: choose attention cross to type one to yours.")
+                                  : std::string();
                    },
                    [&](const SetKvSentence& c) { return second_sentence(before, c, after); },
                    [&](const CopyHead& c) { return shared_parts(was, c.from, c.to, false); },

@@ -54,6 +54,10 @@ std::vector<Action> CourseDesk::act(const LessonAction& action, const Document& 
     return follows;
 }
 
+void CourseDesk::close() {
+    close_lesson(course_);
+}
+
 Derived<OpenedModel> CourseDesk::ask_scene() {
     scenes_.begin_frame();
     const lesson::StepScene& scene = course_.coming->scene;

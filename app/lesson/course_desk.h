@@ -35,6 +35,8 @@ public:
     /// Does what the learner asked of the course and returns what the program has to do for it. Throws
     /// Error(input) when a scene's problem cannot be built.
     std::vector<Action> act(const LessonAction& action, const Document& now);
+    /// Closes the open lesson, if there is one.
+    void close();
     /// A scene with a model, once it is open: its checkpoint where that is not on screen already, and what
     /// makes up the view. Throws Error(input) when the model cannot be opened or has no such layer or head.
     struct OpenedScene {

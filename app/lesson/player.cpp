@@ -73,13 +73,6 @@ void open(CourseState& course, const std::string& id) {
     course.open = *found;
 }
 
-void close(CourseState& course) {
-    course.open = nullptr;
-    course.page = 0;
-    course.given = {};
-    course.coming.reset();
-}
-
 /// Wherever a lesson or the list of lessons was asked for, the tab of the course shows it.
 std::vector<Action> in_its_tab(std::vector<Action> actions) {
     actions.emplace_back(ViewChange(ShowTab{LeftTab::course}));
@@ -146,7 +139,7 @@ std::vector<Action> play(CourseState& course, const LessonAction& action, const 
                        return in_its_tab(turn_to(course, page + 1 >= course.pages() ? 0 : page, now));
                    },
                    [&](const CloseLesson&) {
-                       close(course);
+                       close_lesson(course);
                        return in_its_tab({ViewChange(PointAt{})});
                    },
                    [&](const TurnPage& a) {
@@ -190,6 +183,13 @@ std::vector<Action> play(CourseState& course, const LessonAction& action, const 
                        return turn_to(course, 0, now);
                    }},
         action);
+}
+
+void close_lesson(CourseState& course) {
+    course.open = nullptr;
+    course.page = 0;
+    course.given = {};
+    course.coming.reset();
 }
 
 bool watch_gates(CourseState& course, const Shown& shown, const ViewState& view) {

@@ -12,6 +12,8 @@ namespace headscope::app {
 /// changes of the view. Throws Error(input) when a scene's problem cannot be built.
 std::vector<Action> play(CourseState& course, const LessonAction& action, const Document& now);
 
+void close_lesson(CourseState& course);
+
 /// Marks the gates of the open step that have become true. Returns whether any is newly marked.
 bool watch_gates(CourseState& course, const Shown& shown, const ViewState& view);
 

@@ -6,6 +6,7 @@
 #include "app/session/experiment_session.h"
 #include "app/session/given_weights_session.h"
 #include "app/state/attention_document.h"
+#include "app/state/preferences.h"
 #include "core/base/overloaded.h"
 #include "core/text/preset.h"
 
@@ -225,7 +226,53 @@ void Workspace::show_edits(const ModelPart& edited, std::string label) {
           ++gesture_});
 }
 
+void Workspace::lay_aside() {
+    if (aside_ != nullptr)
+        return;
+    state_.error.clear();
+    state_.notice.clear();
+    const bool work = unsaved();
+    aside_ = std::make_unique<Aside>(Aside{state_, std::move(history_), std::move(session_), work});
+    history_ = History(state_.document);
+    session_ = session_for(*state_.document);
+    session_kind_ = state_.document->kind.index();
+}
+
+void Workspace::take_back() {
+    if (aside_ == nullptr)
+        return;
+    session_.reset(); // what it leaves in the state goes first
+    const std::unique_ptr<Aside> own = std::exchange(aside_, nullptr);
+    ViewState& view = own->state.view;
+    const ViewState& now = state_.view;
+    read_preferences(preferences_json(now), view);
+    view.left_open = now.left_open;
+    view.inspector_open = now.inspector_open;
+    view.tab = now.tab;
+    view.help_open = now.help_open;
+    view.less_motion = now.less_motion;
+    view.playing = false;
+    view.hover.reset();
+    view.drag.reset();
+    own->state.engines = state_.engines;
+    state_ = std::move(own->state);
+    history_ = std::move(own->history);
+    session_ = std::move(own->session);
+    session_kind_ = state_.document->kind.index();
+    session_->follow();
+    runner_.submit(session_->wanted());
+    setup_.changed();
+}
+
+void Workspace::mark_saved(DocumentPtr document) {
+    if (aside_ != nullptr)
+        aside_->unsaved = aside_->state.document != document;
+    (aside_ != nullptr ? aside_->history : history_).mark_saved(std::move(document));
+}
+
 bool Workspace::unsaved() const {
+    if (aside_ != nullptr)
+        return aside_->unsaved;
     const DocumentPtr& saved = history_.saved();
     return saved == nullptr || (state_.document != saved && !session_->same_work(*saved));
 }

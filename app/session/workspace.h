@@ -40,6 +40,20 @@ public:
     /// One stretch of holding the mouse, typing or turning the wheel ends.
     void end_gesture() { ++gesture_; }
 
+    // A lesson plays on a document of its own. The user's document, its history, its session and its view
+    // wait beside it: nothing that a lesson does reaches them.
+    /// Lays the user's document aside. Nothing happens when it already is.
+    void lay_aside();
+    bool laid_aside() const { return aside_ != nullptr; }
+    /// What is on screen becomes the first state of its history.
+    void forget_before() { history_ = History(state_.document); }
+    /// Shows the user's document again as it was; the document on screen is dropped. How the window itself
+    /// looks, such as its theme and its panels, stays. Nothing happens when none is laid aside.
+    void take_back();
+    /// The user's own document, on screen or laid aside, and its session.
+    const SessionState& own() const { return aside_ ? aside_->state : state_; }
+    const Session& own_session() const { return aside_ ? *aside_->session : *session_; }
+
     // Another document with a history of its own, which begins as saved or unsaved.
     void show(DocumentPtr document, bool saved);
     /// The preset and sentence that the program begins with.
@@ -51,9 +65,10 @@ public:
     /// Puts the edits of `edited` in place of those of the open checkpoint, as a step of its history.
     void show_edits(const ModelPart& edited, std::string label);
 
-    /// Whether work would be lost with the document.
+    /// Whether work would be lost with the user's own document.
     bool unsaved() const;
-    void mark_saved(DocumentPtr document) { history_.mark_saved(std::move(document)); }
+    /// A state of the user's own document is stored in its file.
+    void mark_saved(DocumentPtr document);
 
     /// Takes over what workers have finished. What was on screen before, when a new trace replaced it.
     std::optional<Shown> take_results();
@@ -69,6 +84,14 @@ public:
     void settle();
 
 private:
+    /// The user's document while a lesson plays.
+    struct Aside {
+        SessionState state;
+        History history;
+        std::unique_ptr<Session> session;
+        bool unsaved = false;
+    };
+
     SessionState& state() override { return state_; }
     void compute(const DocumentPtr& document) override { runner_.submit(document); }
     void push(History::State step) override;
@@ -89,6 +112,7 @@ private:
     std::uint64_t gesture_ = 1;
     EngineDesk engines_; ///< outlives the runner, which has its engine
     Runner runner_;
+    std::unique_ptr<Aside> aside_;     ///< null: the document on screen is the user's own
     std::unique_ptr<Session> session_; ///< always there after construction
     std::size_t session_kind_ = 0;     ///< index of Document::kind that it is for
 };

@@ -100,6 +100,22 @@ void CompareDesk::drop() {
     list_history();
 }
 
+void CompareDesk::lay_aside() {
+    aside_ = std::exchange(state_.compare, {});
+    coming_ = nullptr;
+    baselines_.clear();
+}
+
+void CompareDesk::take_back() {
+    if (aside_)
+        state_.compare = std::move(*aside_);
+    aside_.reset();
+    coming_ = nullptr;
+    baselines_.clear();
+    state_.flash = {};
+    state_.history.clear(); // another history is to be listed
+}
+
 void CompareDesk::follow() {
     const Derived<RunResult> computed = baselines_.peek<RunResult>({coming_, baseline_value});
     if (coming_ != nullptr && computed.done) {

@@ -5,6 +5,7 @@
 #include "app/views/state.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace headscope::app {
@@ -19,6 +20,9 @@ public:
     /// computed. Throws Error(input) when what is on screen cannot be compared.
     void mark(bool unedited);
     void drop();
+    /// Keeps A of the user's document while a lesson plays, and puts it back afterwards.
+    void lay_aside();
+    void take_back();
     /// The history as the panels show it.
     void list_history();
 
@@ -39,8 +43,9 @@ private:
     AppState& state_;
     const Workspace& workspace_;
     std::string device_;
-    DocumentPtr coming_;            ///< whose trace will be A; null: none
-    std::size_t lines_dropped_ = 0; ///< of the history as it is in AppState::history
+    std::optional<Comparison> aside_; ///< of the user's document
+    DocumentPtr coming_;              ///< whose trace will be A; null: none
+    std::size_t lines_dropped_ = 0;   ///< of the history as it is in AppState::history
     bool flash_begins_ = false;
     std::unique_ptr<engine::Engine> engine_; ///< of the worker, made when it is needed
     DerivedValues baselines_;                ///< ends before what it works with

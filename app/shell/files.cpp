@@ -89,7 +89,7 @@ void Files::guard(Step step) {
         waiting_ = std::move(step);
         return;
     }
-    if (!files_.unsaved)
+    if (!files_.unsaved || !replaces(step))
         return go(step);
     files_.question = UnsavedQuestion{
         files_.path.empty() ? "" : files_.name(),
@@ -102,12 +102,19 @@ void Files::guard(Step step) {
     next_ = std::move(step);
 }
 
+bool Files::replaces(const Step& step) const {
+    const Open* const open = std::get_if<Open>(&step);
+    return open == nullptr || kind_of_path(open->path) != PathKind::lesson;
+}
+
 void Files::answer(UnsavedAnswer answer) {
     files_.question.reset();
     if (answer == UnsavedAnswer::cancel)
         return next_.reset();
-    if (answer == UnsavedAnswer::save)
+    if (answer == UnsavedAnswer::save) {
+        setup_.leave_lesson(); // what is saved is the user's project
         return save();
+    }
     if (const auto step = std::exchange(next_, std::nullopt))
         go(*step);
 }
@@ -142,6 +149,7 @@ void Files::go_to(const Open& open) {
 
 void Files::go(const Step& step) {
     std::visit(Overloaded{[&](const NewProject&) {
+                              setup_.leave_lesson();
                               files_.chooser.reset();
                               files_.path.clear();
                               workspace_.show_fresh();
@@ -229,6 +237,7 @@ void Files::recover(const Recovery& recovery) {
 }
 
 void Files::put_in_place(Loaded loaded, bool counts_as_saved) {
+    setup_.leave_lesson();
     files_.chooser.reset();
     files_.path = loaded.path;
     workspace_.show(loaded.document, counts_as_saved);
@@ -241,6 +250,8 @@ void Files::put_in_place(Loaded loaded, bool counts_as_saved) {
 }
 
 void Files::save() {
+    if (workspace_.laid_aside())
+        return say("This is the lesson's problem, not your project: Save as… gives it a file of its own");
     if (files_.path.empty())
         return choose(workspace_.session().save_purpose());
     save_to(files_.path);
@@ -249,6 +260,8 @@ void Files::save() {
 void Files::save_to(const std::string& path) {
     if (job_.busy())
         return;
+    if (workspace_.laid_aside())
+        return save_lesson_to(path);
     job_.start(
         "Saving " + file_name(path), false,
         [this, path, document = state_.document, patch = saves_patch(),
@@ -346,7 +359,10 @@ void Files::copy(Copied (*what)(const OnScreen&)) {
 }
 
 OnScreen Files::on_screen() const {
-    return {state_.shown, state_.view};
+    OnScreen screen{state_.shown, state_.view};
+    if (state_.course.open == nullptr)
+        screen.view.points.clear(); // a figure of one's own has no frame of a lesson
+    return screen;
 }
 
 void Files::say(std::string sentence) {
@@ -373,9 +389,10 @@ void Files::document_changed() {
     if (files_.path.ends_with(saves_patch() ? project_suffix : patch_suffix))
         files_.path.clear();
     files_.unsaved = workspace_.unsaved();
+    files_.lesson = workspace_.laid_aside();
     if (autosave_) {
         if (files_.unsaved && !saves_patch())
-            autosave_->note(state_.document, files_.path);
+            autosave_->note(workspace_.own().document, files_.path);
         else
             autosave_->forget();
     }

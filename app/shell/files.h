@@ -29,10 +29,10 @@ public:
     struct Setup {
         /// Where the autosaved project and the list of recent files are kept; empty: nowhere.
         std::filesystem::path state_folder;
-        std::string keeps_nothing = {}; ///< as Program::Options has it
-        std::function<void()> wake;     ///< as Program::Options has it
-        /// Opens a lesson of a file. Throws Error(input).
-        std::function<void(const std::string& path)> show_lesson;
+        std::string keeps_nothing = {};                           ///< as Program::Options has it
+        std::function<void()> wake;                               ///< as Program::Options has it
+        std::function<void(const std::string& path)> show_lesson; ///< of a file; throws Error(input)
+        std::function<void()> leave_lesson; ///< shows the user's own document where a lesson plays
     };
     Files(AppState& state, Workspace& workspace, Setup setup);
 
@@ -95,8 +95,10 @@ private:
     void cannot_open(const std::string& path);
     std::filesystem::path recent_list() const;
     void put_in_place(Loaded loaded, bool counts_as_saved);
+    bool replaces(const Step& step) const; ///< the user's document, beside which a lesson plays
     void save();
     void save_to(const std::string& path);
+    void save_lesson_to(const std::string& path); ///< the lesson's problem, not the user's project
     void saved_as(const DocumentPtr& document, const std::string& path);
     void chosen(const std::string& path);
     void write_out(const std::string& path, std::function<void(const OnScreen&, const std::string&)> write);
@@ -111,9 +113,9 @@ private:
     void leave(const std::string& path);
     void discard(const std::string& path);
 
-    /// Whether what is saved of the document are edits of a checkpoint, as a patch.
-    bool saves_patch() const { return workspace_.session().save_purpose() == PathPurpose::save_patch; }
-    /// Whether the edits on screen are neither saved nor kept.
+    /// Whether what is saved of the user's document are edits of a checkpoint, as a patch.
+    bool saves_patch() const { return workspace_.own_session().save_purpose() == PathPurpose::save_patch; }
+    /// Whether the edits of the user's checkpoint are neither saved nor kept.
     bool edits_to_keep() const;
 
     void cancel_job();

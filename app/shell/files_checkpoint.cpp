@@ -45,6 +45,7 @@ void Files::load_checkpoint(const std::string& folder, const ModelTexts& texts) 
         "Opening " + name, true,
         [this, folder, texts, name](Progress& progress) -> FileJob::Done {
             return [this, folder, name, opened = open_model(folder, texts, 0, progress)] {
+                setup_.leave_lesson();
                 files_.chooser.reset();
                 files_.path.clear();
                 workspace_.open(opened); // the numbers of the checkpoint: nothing is lost with them
@@ -71,6 +72,7 @@ void Files::load_edits(const std::string& path, bool recovered) {
     if (!saves_patch())
         return failed(file_name(path) +
                       " is a patch of a checkpoint: open the checkpoint first, then the patch.");
+    setup_.leave_lesson();
     const ModelPartPtr part = state_.document->part();
     job_.start(
         "Opening " + file_name(path), true,
@@ -110,7 +112,8 @@ void Files::load_edits(const std::string& path, bool recovered) {
 
 bool Files::edits_to_keep() const {
     return autosave_ && saves_patch() && files_.unsaved &&
-           (kept_part_ == nullptr || first_difference(kept_part_->edits, state_.document->part()->edits));
+           (kept_part_ == nullptr ||
+            first_difference(kept_part_->edits, workspace_.own().document->part()->edits));
 }
 
 void Files::keep_edits() {
@@ -118,11 +121,11 @@ void Files::keep_edits() {
     if (!edits_to_keep() || keeper_.busy() || now_ < kept_at_ + keep_gap)
         return;
     kept_at_ = now_;
-    const ModelPartPtr part = state_.document->part();
+    const ModelPartPtr part = workspace_.own().document->part();
     keeper_.start(
         "", false,
         [this, part, file = kept_file_,
-         questions = questions_text(state_.model)](Progress&) mutable -> FileJob::Done {
+         questions = questions_text(workspace_.own().model)](Progress&) mutable -> FileJob::Done {
             const std::string model = part->model->name();
             if (file == nullptr || !keeps_edits_of(file->path(), model))
                 file = std::make_shared<const KeptFile>(

@@ -78,10 +78,29 @@ void Files::load_attention(const std::string& path) {
         "Opening " + file_name(path), true,
         [this, path](Progress&) -> FileJob::Done {
             return [this, path, set = format::open_attention_file(path)] {
+                setup_.leave_lesson();
                 files_.chooser.reset();
                 files_.path.clear();
                 workspace_.open(set); // somebody else's numbers: nothing is lost with them
                 remember(path);
+            };
+        },
+        [this](const std::string& sentence) { failed(sentence); });
+}
+
+void Files::save_lesson_to(const std::string& path) {
+    std::error_code none;
+    if (path == files_.path || std::filesystem::equivalent(path, files_.path, none))
+        return failed(file_name(path) +
+                      " is the file of your project: choose another name for the lesson's problem.");
+    job_.start(
+        "Saving " + file_name(path), false,
+        [this, path, write = workspace_.session().writer()](Progress&) -> FileJob::Done {
+            write(path);
+            return [this, path] {
+                files_.chooser.reset();
+                remember(path);
+                say("Saved the lesson's problem as " + file_name(path));
             };
         },
         [this](const std::string& sentence) { failed(sentence); });

@@ -19,7 +19,9 @@ void follow_drag(CellDrag& drag, AppState& state, float scale, const Sink& send)
     if (!drag.moved || state.shown.tensor(drag.cell.tensor) == nullptr)
         return;
     const float grain = grain_of(state, drag.cell.tensor, io.KeyShift);
-    const float value = std::round((drag.start_value + way * grain) / grain) * grain;
+    // Divided, not multiplied: 80 times 0.01 is 0.79999995 in float32, and 80 by 100 is 0.8.
+    const float value = std::round((drag.start_value + way * grain) / grain) /
+                        std::round(1 / std::min(grain, 1.0F)) * std::max(grain, 1.0F);
     if (value != drag.value)
         send(Command(EditCell{drag.cell, value}));
     drag.value = value;

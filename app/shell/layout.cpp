@@ -11,12 +11,13 @@ namespace headscope::app {
 namespace {
 
 constexpr float smallest_canvas = 640.0F;
-constexpr float comfortable_canvas = 800.0F; ///< the inspector opens by itself only when this much is left
-constexpr float narrowest_canvas = 480.0F;   ///< below that, what was opened folds
+/// The inspector opens by itself only when this much is left; a board of heads stands beside the open head.
+constexpr float comfortable_canvas = 640.0F, comfortable_beside_board = 800.0F;
+constexpr float narrowest_canvas = 480.0F; ///< below that, what was opened folds
 
 } // namespace
 
-ProgramLayout WindowLayout::arrange(const AppState& state, float width, float height) const {
+ProgramLayout arrange(const AppState& state, float width, float height) {
     const ViewState& view = state.view;
     ProgramLayout out;
     out.window = {0, 0, width, height};
@@ -24,12 +25,12 @@ ProgramLayout WindowLayout::arrange(const AppState& state, float width, float he
     out.bottom = {0, height - bottom_height, width, bottom_height};
     const float top = toolbar_height, middle = height - toolbar_height - bottom_height;
     const float room = width - view.left_width - view.inspector_width;
-    out.inspector_open = view.inspector_open.value_or(room >= comfortable_canvas);
+    out.inspector_open = view.inspector_open.value_or(
+        room >= (state.document->has_board() ? comfortable_beside_board : comfortable_canvas));
     const float beside = out.inspector_open ? view.inspector_width : rail_width;
     // The text of an open lesson stays beside what it speaks of.
     const bool in_lesson = view.tab == LeftTab::course && state.course.open != nullptr;
-    out.left_open = view.left_open.value_or(
-        (width - view.left_width - beside >= smallest_canvas && !canvas_too_narrow_) || in_lesson);
+    out.left_open = view.left_open.value_or(width - view.left_width - beside >= smallest_canvas || in_lesson);
     // A canvas narrower than it may ever be folds what was opened, the inspector first.
     const auto canvas_width = [&] {
         return width - (out.left_open ? view.left_width : rail_width) -
@@ -46,23 +47,6 @@ ProgramLayout WindowLayout::arrange(const AppState& state, float width, float he
     out.canvas_head = {left, top, width - left - right, strip_height};
     out.canvas = {left, top + strip_height, width - left - right, middle - strip_height};
     return out;
-}
-
-bool WindowLayout::drawn(const AppState& state, const ProgramLayout& places, const Picture& canvas) {
-    const std::uint64_t measured_for =
-        state.document->revision * 64 + static_cast<std::uint64_t>(state.view.group);
-    if (measured_for != narrow_for_) {
-        narrow_for_ = measured_for;
-        canvas_too_narrow_ = false;
-    }
-    const float wanted = std::max(canvas.scene.width, canvas.wanted_width);
-    const float folded = places.canvas.w + places.left.w - rail_width;
-    // Beside a board the panel stays: it tells what the model predicts.
-    if (state.document->has_board() || canvas_too_narrow_ || state.view.left_open ||
-        wanted <= places.canvas.w + 1 || wanted > folded)
-        return false;
-    canvas_too_narrow_ = true;
-    return true;
 }
 
 void view_splitters(const ProgramLayout& places, ViewState& view, const ViewTools& tools) {

@@ -34,7 +34,8 @@ Program::Program(const Options& options)
              {.state_folder = options.state_folder,
               .keeps_nothing = options.keeps_nothing,
               .wake = options.wake,
-              .show_lesson = [this](const std::string& path) { open_lesson(path); }}),
+              .show_lesson = [this](const std::string& path) { open_lesson(path); },
+              .leave_lesson = [this] { leave_lesson(); }}),
       course_(state_.course, {.lesson_folders = options.lesson_folders,
                               .language = options.language,
                               .state_folder = options.state_folder,
@@ -99,8 +100,32 @@ void Program::open_lesson(const std::string& path) {
 
 void Program::run_lesson(const LessonAction& action) {
     workspace_.end_gesture();
-    for (const Action& next : course_.act(action, *state_.document))
+    const std::vector<Action> follows = course_.act(action, *state_.document);
+    if (state_.course.open == nullptr)
+        leave_lesson();
+    // A model is still to be opened: until then the user's document stays on screen.
+    const bool enters = state_.course.open != nullptr && state_.course.coming == nullptr && enter_lesson();
+    for (const Action& next : follows)
         act(next);
+    if (enters)
+        workspace_.forget_before();
+}
+
+bool Program::enter_lesson() {
+    if (workspace_.laid_aside())
+        return false;
+    workspace_.lay_aside();
+    compare_.lay_aside();
+    state_.view.compare = Compare::now;
+    return true;
+}
+
+void Program::leave_lesson() {
+    course_.close();
+    if (!workspace_.laid_aside())
+        return;
+    compare_.take_back();
+    workspace_.take_back();
 }
 
 void Program::take_results() {
@@ -109,8 +134,11 @@ void Program::take_results() {
     try {
         if (const auto scene = course_.take_scene(*state_.document)) {
             workspace_.end_gesture();
+            const bool enters = enter_lesson();
             if (scene->opened)
                 workspace_.go_to(*scene->opened, scene->label);
+            if (enters)
+                workspace_.forget_before();
             for (const Action& action : scene->view)
                 act(action);
         }
@@ -185,7 +213,7 @@ void Program::frame(Surface& surface, double now) {
         .allowed = [this](const CellAddress& cell) { return mask_allows(*state_.document, cell); }};
 
     const ImVec2 size = ImGui::GetIO().DisplaySize;
-    const ProgramLayout places = layout_.arrange(state_, size.x / scale, size.y / scale);
+    const ProgramLayout places = arrange(state_, size.x / scale, size.y / scale);
     const bool free = !state_.files.dialog_open();
     (free ? dialog_focus_ : focus_).clear();
     focus_.begin_frame();
@@ -209,7 +237,6 @@ void Program::frame(Surface& surface, double now) {
     ImGui::End();
 
     state_.typing = ImGui::IsAnyItemActive() && ImGui::GetIO().WantTextInput;
-    moving_ = layout_.drawn(state_, places, canvas_) || moving_;
     state_.asked = {};
     moving_ = hovered_spot != state_.hovered || moving_;
     state_.hovered = std::move(hovered_spot);

@@ -56,6 +56,10 @@ private:
     void change_view(const ViewChange& change);
     void open_lesson(const std::string& path);
     void run_lesson(const LessonAction& action);
+    /// Lays the user's document aside before the first problem of a lesson. Whether it was on screen.
+    bool enter_lesson();
+    /// Shows the user's document again, and closes the lesson.
+    void leave_lesson();
     void draw(const ProgramLayout& places, const ViewTools& tools, FocusRing& dialogs);
 
     AppState state_;
@@ -63,7 +67,6 @@ private:
     CompareDesk compare_;
     Files files_;
     CourseDesk course_;
-    WindowLayout layout_;
     Gestures gestures_;
     FocusRing focus_, dialog_focus_;
     Picture canvas_;

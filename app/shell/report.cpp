@@ -87,6 +87,8 @@ std::string report(const AppState& state, const Picture& canvas, float scale, bo
 
 std::string window_title(const AppState& state) {
     const FilesState& files = state.files;
+    if (files.lesson && state.course.open != nullptr)
+        return state.course.open->title + " · Headscope";
     const std::string& sentence = state.document->recipe.sentence;
     const bool own = !sentence.empty() && !state.document->has_board();
     const std::string& name = own ? sentence : state.document->title;

@@ -64,6 +64,7 @@ enum class SaveState : std::uint8_t {
 struct FilesState {
     std::string path; ///< of the project; empty: it has no file yet
     bool unsaved = false;
+    bool lesson = false; ///< a lesson's problem is on screen, and the project waits beside it
     SaveState save_state = SaveState::untouched;
     std::string save_error;
     std::vector<std::string> recent;   ///< paths, newest first

@@ -24,6 +24,17 @@ void show_error(const std::string& error, const figure::Rect& area, const ViewTo
                  room);
 }
 
+/// A bar and a sign under a field, so that right and wrong differ without colours too.
+void show_mark(bool right, const figure::Rect& area, const ViewTools& tools) {
+    const figure::Color color = right ? tools.theme.good : tools.theme.bad;
+    const float scale = tools.surface.scale(), w = area.w / scale;
+    figure::Scene scene;
+    scene.add(figure::RectItem{.area = {0, 2, w - 14, 3}, .fill = color});
+    scene.add(figure::TextItem{
+        {w - 6, 10}, right ? "✓" : "×", figure::Font::ui_semibold, 13, color, figure::Align::center});
+    paint(scene, area.x, area.bottom(), tools.surface, *ImGui::GetWindowDrawList());
+}
+
 } // namespace
 
 void show_field(const TextField& field, const figure::Rect& area, const ViewTools& tools) {
@@ -39,8 +50,11 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
         {(area.x - origin.x) / scale, (area.y - origin.y) / scale, area.w / scale, area.h / scale},
         {.font = figure::Font::mono, .size = 13, .stroke = tools.theme.line2, .wrong = wrong, .before = 8},
         text, tools);
-    if (tools.focus.offer(area))
+    if (tools.focus.offer(area) || edit.next == field.label) {
         ImGui::SetKeyboardFocusHere();
+        if (edit.next == field.label)
+            edit = {};
+    }
     // Tab walks the focus ring; ImGui's own tabbing would jump here and stay.
     ImGui::PushAllowKeyboardFocus(false);
     const bool entered =
@@ -49,8 +63,21 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
     ImGui::PopAllowKeyboardFocus();
     const bool left = ImGui::IsItemDeactivatedAfterEdit() && !entered;
     const bool active = ImGui::IsItemActive();
+    const std::string& neighbour = ImGui::GetIO().KeyShift ? field.before : field.after;
+    const bool tabbed =
+        active && !neighbour.empty() && ImGui::IsKeyPressed(ImGui::GetIO().KeyMap[ImGuiKey_Tab], false);
+    if (field.mark != TextField::Mark::none && text == field.text)
+        show_mark(field.mark == TextField::Mark::right, area, tools);
     if (ImGui::IsItemHovered() && !active && !field.tip.empty())
         show_tip(field.tip, tools);
+    if (!edit.next.empty())
+        return; // another field is about to take the keyboard
+    if (tabbed) {
+        if (text != field.text)
+            tools.send(field.action(text));
+        edit = {.label = {}, .text = {}, .error = {}, .next = neighbour};
+        return;
+    }
     if (active && !mine)
         edit = {field.label, text, {}};
     else if (active && text != edit.text)

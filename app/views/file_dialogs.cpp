@@ -166,7 +166,9 @@ void job_panel(const FileJobView& job, const ViewTools& tools) {
     if (job.fraction > 0.02F) {
         const double left = job.seconds / static_cast<double>(job.fraction) - job.seconds;
         detail =
-            std::to_string(static_cast<int>(job.fraction * 100)) + " %, about " + time_text(left) + " left";
+            std::to_string(static_cast<int>(job.fraction * 100)) + " %, " +
+            (left < 1 ? "under 1 s left"
+                      : "about " + std::to_string(static_cast<std::int64_t>(std::lround(left))) + " s left");
     }
     const figure::Rect foot = message_card("file job", text::plain_text(job.label), {detail, " "}, tools);
     const ImVec2 origin = ImGui::GetMainViewport()->Pos;

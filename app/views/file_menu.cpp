@@ -192,6 +192,13 @@ std::string dialog_name(const FilesState& files) {
 }
 
 SaveStatus save_status(const FilesState& files) {
+    if (files.lesson)
+        return {"lesson", "The lesson plays on a problem of its own. Your project is as you left it" +
+                              std::string(files.save_state == SaveState::changed ||
+                                                  files.save_state == SaveState::failed
+                                              ? ", and not saved yet."
+                                          : files.save_state == SaveState::autosaved ? " (autosaved)."
+                                                                                     : ".")};
     switch (files.save_state) {
     case SaveState::untouched:
         return {};

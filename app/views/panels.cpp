@@ -61,7 +61,6 @@ void scrolled(const char* id, const figure::Rect& area, const ViewTools& tools,
         kept->append(picture, (at.x - window.x) / scale, (at.y - window.y) / scale);
         kept->scene.width = picture.scene.width;
         kept->scene.height = picture.scene.height;
-        kept->wanted_width = picture.wanted_width;
         if (picture.pointed.w > 0)
             kept->pointed = {picture.pointed.x + (at.x - window.x) / scale,
                              picture.pointed.y + (at.y - window.y) / scale, picture.pointed.w,
@@ -410,13 +409,15 @@ void view_start(const AppState& state, const figure::Rect& area, const ViewTools
 void view_left_panel(const AppState& state, const figure::Rect& area, bool open, const ViewTools& tools) {
     draw_panel_back(area, tools, true);
     if (!open) {
-        view_rail(area,
-                  state.view.tab == LeftTab::start   ? "Start"
-                  : state.document->is_checkpoint()  ? "Predict"
-                  : !state.document->shows_weights() ? "Guide"
-                                                     : "Heads",
-                  true, ViewChange(OpenLeft{true}), tools);
-        return;
+        return view_rail(
+            area,
+            state.view.tab == LeftTab::start ? "Start"
+            : state.view.tab == LeftTab::course
+                ? (state.course.open == nullptr ? "Course" : "Lesson: " + state.course.open->title)
+            : state.document->is_checkpoint()  ? "Predict"
+            : !state.document->shows_weights() ? "Guide"
+                                               : "Heads",
+            true, ViewChange(OpenLeft{true}), tools);
     }
     const float header = header_tabs(state, area, tools);
     if (state.shown.trace == nullptr)

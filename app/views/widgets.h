@@ -40,7 +40,8 @@ private:
 struct FieldEdit {
     std::string label; ///< of the field; empty: none
     std::string text;
-    std::string error; ///< why it could not be used; shown under the field until something else is typed
+    std::string error;     ///< why it could not be used; shown under the field until something else is typed
+    std::string next = {}; ///< label of the field that takes the keyboard in the next frame
 };
 
 /// What is typed for the selected number.

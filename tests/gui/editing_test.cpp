@@ -232,7 +232,7 @@ TEST_CASE("operations on the selection, with numbers typed in place") {
 TEST_CASE("the mask is painted over scores and weights, a stroke is one step") {
     Desk desk;
     desk.act(ViewChange(GoTo{StageGroup::weights}));
-    REQUIRE(desk.click("Paint mask"));
+    REQUIRE(desk.click("Paint mask: off"));
     const auto cell = [](std::int64_t i, std::int64_t j) {
         return CellAddress{TensorId::weights, {0, 0, i, j}};
     };
@@ -249,7 +249,7 @@ TEST_CASE("the mask is painted over scores and weights, a stroke is one step") {
     CHECK(weight(1, 3, 0) > 0);
     CHECK(desk.program.state().history.size() == 2);
     CHECK(test::screen_shows("painted"));
-    REQUIRE(desk.click("In one head"));
+    REQUIRE(desk.click("All heads: off"));
     const figure::Point one = place(desk, cell(3, 1));
     desk.driver.click(one.x, one.y);
     desk.settle();
@@ -258,7 +258,7 @@ TEST_CASE("the mask is painted over scores and weights, a stroke is one step") {
     REQUIRE(desk.click("Reset mask"));
     desk.settle();
     CHECK(weight(0, 3, 0) > 0);
-    REQUIRE(desk.click("Stop painting"));
+    REQUIRE(desk.click("Paint mask: on"));
     desk.driver.click(one.x, one.y);
     desk.settle();
     CHECK(desk.problem().mask.empty());

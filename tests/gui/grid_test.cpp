@@ -95,11 +95,11 @@ TEST_CASE("the parts of the window stand where the design puts them", "[gui][gri
         CHECK(middle_y(play) == Approx(972).margin(0.5));
         CHECK(middle_y(bar) == Approx(972).margin(0.5));
     }
-    SECTION("at 1280 x 720 the inspector is a rail") {
+    SECTION("at 1280 x 720 the inspector stands open") {
         const SizedDesk desk({1280, 720, scale}, dark);
-        check_area(desk.region("canvas"), {312, 96, 924, 568});
+        check_area(desk.region("canvas"), {312, 96, 640, 568});
         check_area(desk.region("guide"), {0, 96, 311, 568}, 1);
-        check_area(desk.area("open Inspector"), {1236, 52, 44, 612});
+        check_area(desk.region("inspector"), {953, 96, 327, 568}, 1);
         CHECK(middle_y(desk.area("play")) == Approx(692).margin(0.5));
     }
     SECTION("with both panels folded the canvas takes their room") {

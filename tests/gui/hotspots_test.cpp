@@ -80,13 +80,13 @@ Meant meant_by(const Desk& desk, const std::string& label) {
         view.heads_view = HeadsView::difference;
     else if (is("Mean"))
         view.heads_view = HeadsView::mean;
-    else if (is("Same scale"))
+    else if (is("Same scale: on"))
         view.same_scale = false;
-    else if (is("Own scale"))
+    else if (is("Same scale: off"))
         view.same_scale = true;
-    else if (is("Colours by head"))
+    else if (is("Colours: by head"))
         view.colour_map = ColourMap::neutral;
-    else if (is("Paint mask"))
+    else if (is("Paint mask: off"))
         view.brush.on = true;
     else if (is("Q") || is("K") || is("V"))
         view.projection = is("Q") ? Projection::q : is("K") ? Projection::k : Projection::v;

@@ -201,6 +201,68 @@ TEST_CASE("a table is filled, and only the engine's numbers close it", "[gui][le
     CHECK(screen_shows("Done ✓")); // the gate of the step asks for the table
 }
 
+TEST_CASE("Tab goes through a table whose cells are named, and a mark goes while its answer is corrected",
+          "[gui][lesson]") {
+    Learner learner;
+    learner.open("by-hand");
+    learner.turn_to(2);
+    const auto shown_below = [](const std::string& label) {
+        const auto item = std::ranges::find(screen_items(), label, &ScreenItem::label);
+        REQUIRE(item != screen_items().end());
+        std::string signs;
+        for (const ScreenText& text : screen_texts())
+            if (text.visible && (text.text == "✓" || text.text == "×") && text.x > item->area.x &&
+                text.x < item->area.right() + 12 && text.y > item->area.bottom() &&
+                text.y < item->area.bottom() + 20)
+                signs += text.text;
+        return signs;
+    };
+    const auto& table = "scores of head 0";
+    const auto label = [&](int n) { return "##" + std::string(table) + " " + std::to_string(n); };
+    const auto first = std::ranges::find(screen_items(), label(0), &ScreenItem::label);
+    REQUIRE(first != screen_items().end());
+    // A name left of the row, one above every column.
+    const figure::Rect area = first->area;
+    const auto near_text = [&](const auto& where) {
+        return std::ranges::any_of(screen_texts(), [&](const ScreenText& text) {
+            return text.visible && !text.text.empty() && where(text);
+        });
+    };
+    CHECK(near_text([&](const ScreenText& text) {
+        return text.x < area.x && text.x > area.x - 100 && text.y > area.y && text.y < area.bottom();
+    }));
+    CHECK(near_text([&](const ScreenText& text) {
+        return std::abs(text.x - (area.x + area.w / 2)) < 10 && text.y < area.y && text.y > area.y - 14;
+    }));
+    learner.driver.click(area.x + area.w / 2, area.y + area.h / 2);
+    for (const char* number : {"4", "0", "0"}) {
+        learner.driver.type(number);
+        learner.driver.key(GLFW_KEY_TAB);
+        learner.driver.wait(3);
+    }
+    learner.driver.type("7");
+    learner.driver.key(GLFW_KEY_TAB, GLFW_MOD_SHIFT);
+    learner.driver.wait(3);
+    learner.settle();
+    const auto& typed = learner.course().typed.at(table);
+    REQUIRE(typed.size() == 4);
+    CHECK(typed.at(0) == "4");
+    CHECK(typed.at(2) == "0");
+    CHECK(typed.at(3) == "7");
+    CHECK(shown_below(label(0)) == "×");
+    CHECK(shown_below(label(1)) == "✓");
+    CHECK(shown_below(label(3)) == "×");
+    // While 4 is made 5, nothing is said of 4 any more.
+    learner.driver.click(area.x + area.w / 2, area.y + area.h / 2);
+    learner.driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
+    learner.driver.type("5");
+    learner.driver.wait(2);
+    CHECK(shown_below(label(0)).empty());
+    learner.driver.key(GLFW_KEY_ENTER);
+    learner.settle();
+    CHECK(shown_below(label(0)) == "✓");
+}
+
 TEST_CASE("quiz answers are judged at once, summed up and forgotten on demand", "[gui][lesson]") {
     Learner learner;
     learner.open("cross-attention");

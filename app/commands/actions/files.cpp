@@ -24,6 +24,8 @@ std::string needs_problem(const Situation& now) {
 std::string needs_changes(const Situation& now) {
     if (now.weights_file)
         return needs_problem(now);
+    if (now.files.lesson) // says how its problem is saved
+        return unless_busy(now);
     if (now.checkpoint && !now.edited && !now.files.unsaved)
         return "Nothing is edited";
     return !now.files.path.empty() && !now.files.unsaved ? "Nothing has changed since it was saved"

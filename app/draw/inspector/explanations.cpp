@@ -292,6 +292,14 @@ int add_output(Sheet& sheet, const CellAddress& cell) {
     return std::max(decimals, add_output_terms(sheet, cell));
 }
 
+/// Of a checkpoint the heads are many, and the board speaks of them.
+int add_contribution_and_shares(Sheet& sheet, const CellAddress& cell) {
+    const int decimals = add_contribution(sheet, cell);
+    if (sheet.context.shown.document->has_board())
+        return decimals;
+    return std::max(decimals, add_shares(sheet, {TensorId::output, {cell.at[0], cell.at[2], cell.at[3], 0}}));
+}
+
 std::string query_at(const Shown& shown, const CellAddress& cell, std::size_t axis) {
     return plain_query(shown.problem(), cell.at[axis]);
 }
@@ -449,7 +457,7 @@ constexpr std::array<Explanation, operation_count> explanations{{
     {Operation::join, false, [](Sheet& s, const CellAddress& c, int) { return add_joined(s, c); },
      say_joined},
     {Operation::head_projection, false,
-     [](Sheet& s, const CellAddress& c, int) { return add_contribution(s, c); }, say_contribution},
+     [](Sheet& s, const CellAddress& c, int) { return add_contribution_and_shares(s, c); }, say_contribution},
     {Operation::output_projection, false,
      [](Sheet& s, const CellAddress& c, int) { return add_output(s, c); }, say_output},
     {Operation::around, false, [](Sheet& s, const CellAddress& c, int) { return add_around(s, c); },

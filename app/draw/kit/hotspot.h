@@ -49,6 +49,9 @@ struct TextField {
     std::function<Action(const std::string&)> action;
     std::function<Action(const std::string&)> leave = {}; ///< for leaving, if it differs from `action`
     std::string tip = {};
+    /// What the text is worth as an answer. Shown by a bar and a sign below, until the text is changed.
+    enum class Mark : std::uint8_t { none, right, wrong } mark = Mark::none;
+    std::string before = {}, after = {}; ///< labels of the fields that Shift Tab and Tab go to
 };
 
 /// An area that shows an explanation on hover.

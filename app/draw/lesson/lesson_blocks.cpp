@@ -1,4 +1,5 @@
 #include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
 #include "app/draw/kit/formula_layout.h"
 #include "app/draw/lesson/lesson_panel.h"
 #include "app/draw/lesson/lesson_panels.h"
@@ -215,7 +216,7 @@ private:
             point_at_task(top);
     }
 
-    /// A field for each cell, with a bar below that shows whether the typed number is right.
+    /// A field for each cell, named by its row and its column. Tab goes to the next one.
     void cells(const lesson::FillTable& table) {
         lesson::CellRange range;
         std::vector<float> values;
@@ -227,36 +228,62 @@ private:
                 {lesson::Span{.style = lesson::SpanStyle::plain, .text = fault.what(), .value = {}}}});
             return;
         }
-        const int columns = static_cast<int>(
-            range.count[static_cast<std::size_t>(tensor_info(table.cells.tensor).rank() - 1)]);
-        constexpr float gap = 6, height = 28;
-        const float width =
-            std::min((width_ - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns), 64.0F);
+        const TensorInfo& info = tensor_info(table.cells.tensor);
+        const auto row_axis = static_cast<std::size_t>(info.rank() - 2), col_axis = row_axis + 1;
+        const int columns = static_cast<int>(range.count[col_axis]), count = static_cast<int>(values.size());
+        const auto label = [&](std::size_t axis, int n) {
+            const std::int64_t at = range.first[axis] + n;
+            return shortened(info.axes[axis] == Axis::Tq   ? state_.problem.query_label(at)
+                             : info.axes[axis] == Axis::Tk ? state_.problem.key_label(at)
+                                                           : std::to_string(at),
+                             8);
+        };
+        constexpr float gap = 6, height = 28, pitch = 44;
+        float labels = 0;
+        for (int row = 0; row * columns < count; ++row)
+            labels = std::max(labels, context_.measure(label(row_axis, row), figure::Font::ui, 12.5F) + 8);
+        const float width = std::min(
+            (width_ - labels - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns), 64.0F);
+        const auto name = [&](int n) {
+            return n < 0 || n >= count ? std::string() : table.id + " " + std::to_string(n);
+        };
+        for (int col = 0; col < columns; ++col)
+            draw_text(picture_, context_, x_ + labels + static_cast<float>(col) * (width + gap) + width / 2,
+                      y_ + 10, label(col_axis, col), figure::Font::ui, 12.5F, context_.theme.muted,
+                      figure::Align::center);
+        y_ += 16;
         const auto typed = course_.typed.find(table.id);
-        for (int n = 0; n < static_cast<int>(values.size()); ++n) {
+        for (int n = 0; n < count; ++n) {
             std::string text;
             if (typed != course_.typed.end())
                 if (const auto cell = typed->second.find(n); cell != typed->second.end())
                     text = cell->second;
-            const figure::Rect area{x_ + static_cast<float>(n % columns) * (width + gap),
-                                    y_ + static_cast<float>(n / columns) * (height + 12), width, height};
+            const figure::Rect area{x_ + labels + static_cast<float>(n % columns) * (width + gap),
+                                    y_ + static_cast<float>(n / columns) * pitch, width, height};
+            if (n % columns == 0)
+                draw_text(picture_, context_, x_, figure::baseline_for(area.y + height / 2, 12.5F),
+                          label(row_axis, n / columns), figure::Font::ui, 12.5F, context_.theme.muted);
+            using Mark = TextField::Mark;
+            const Mark mark = text.empty() ? Mark::none
+                              : lesson::is_right(table, text, values[static_cast<std::size_t>(n)])
+                                  ? Mark::right
+                                  : Mark::wrong;
             picture_.fields.push_back({.area = area,
-                                       .label = table.id + " " + std::to_string(n),
+                                       .label = name(n),
                                        .text = text,
-                                       .action = [id = table.id, n](const std::string& entered) {
-                                           return Action(LessonAction(FillCell{id, n, entered}));
-                                       }});
-            if (!text.empty()) {
-                const bool right = lesson::is_right(table, text, values[static_cast<std::size_t>(n)]);
-                picture_.scene.add(
-                    figure::RectItem{.area = {area.x, area.bottom() + 2, area.w, 3},
-                                     .fill = right ? context_.theme.good : context_.theme.bad});
-                picture_.tips.push_back(
-                    {area, right ? "Right" : "Not yet: the engine has another number here"});
-            }
+                                       .action =
+                                           [id = table.id, n](const std::string& entered) {
+                                               return Action(LessonAction(FillCell{id, n, entered}));
+                                           },
+                                       .tip = mark == Mark::right ? "Right"
+                                              : mark == Mark::wrong
+                                                  ? "Not yet: the engine has another number here"
+                                                  : "",
+                                       .mark = mark,
+                                       .before = name(n - 1),
+                                       .after = name(n + 1)});
         }
-        const auto rows = static_cast<float>((static_cast<int>(values.size()) + columns - 1) / columns);
-        y_ += rows * (height + 12) + 4;
+        y_ += static_cast<float>((count + columns - 1) / columns) * pitch + 2;
     }
 
     void draw(const lesson::LessonPanel& panel) {

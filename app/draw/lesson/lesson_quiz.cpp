@@ -45,15 +45,18 @@ float draw_choice(Picture& picture, const DrawContext& context, const CourseStat
                                 : chosen                  ? "right, your answer"
                                 : choice.right            ? "right"
                                                           : "";
-    const float beside = verdict.empty() ? 0 : context.measure(verdict, figure::Font::ui, 12.5F) + 12;
     Picture words;
     lesson::Spans text = choice.text;
     for (lesson::Span& span : text)
         if (span.style == lesson::SpanStyle::plain)
             span.style = lesson::SpanStyle::strong;
-    float baseline =
-        draw_spans(words, context, x + choice_pad, y + 25, width - choice_pad - 12 - beside, text, state,
-                   {.size = 14, .line = 20, .color = theme.ink, .strong = theme.ink});
+    float baseline = draw_spans(words, context, x + choice_pad, y + 25, width - choice_pad - 12, text, state,
+                                {.size = 14, .line = 20, .color = theme.ink, .strong = theme.ink});
+    if (!verdict.empty()) { // on a line of its own: beside the answer it would squeeze the answer
+        draw_text(words, context, x + choice_pad, baseline, verdict, figure::Font::ui_medium, 12.5F,
+                  choice.right ? theme.good : theme.bad);
+        baseline += 19;
+    }
     if (answered)
         baseline = draw_spans(words, context, x + choice_pad, baseline + 1, width - choice_pad - 12,
                               choice.why, state,
@@ -71,9 +74,6 @@ float draw_choice(Picture& picture, const DrawContext& context, const CourseStat
         picture.scene.add(figure::RectItem{.area = area, .stroke = theme.line, .radius = 6});
     }
     draw_mark(picture, context, {x + 22, y + 20}, answered, choice.right, chosen);
-    if (!verdict.empty())
-        draw_text(picture, context, x + width - 12, y + 25, verdict, figure::Font::ui, 12.5F,
-                  choice.right ? theme.good : theme.bad, figure::Align::right);
     picture.append(words, 0, 0);
     if (!answered)
         picture.hotspots.push_back(

@@ -15,7 +15,7 @@ namespace {
 
 constexpr float digit_width = 0.6F; ///< of a monospaced digit, in ems
 constexpr float smallest_text = 12.0F;
-constexpr float number_margin = 3.0F;
+constexpr float number_margin = 2.0F;
 constexpr float edited_corner = 9.0F; ///< mark of an edited cell
 
 /// The numbers of a matrix as text: all of them, or none when the widest does not fit.
@@ -35,7 +35,10 @@ CellNumbers fit_numbers(const MatrixSpec& spec, const std::vector<float>& values
     if (!wanted || spec.cell_h < 18.0F || spec.cell_w < 24.0F)
         return {};
     // Small changes are not printed as zeros.
-    const int fewest = !spec.plus || spec.high >= 0.1F ? 1 : spec.high >= 0.01F ? 2 : 3;
+    const int fewest = !spec.plus && spec.high >= 100.0F ? 0 // the third digit of a score
+                       : !spec.plus || spec.high >= 0.1F ? 1
+                       : spec.high >= 0.01F              ? 2
+                                                         : 3;
     for (int decimals = spec.decimals; decimals >= fewest; --decimals) {
         int widest = 0;
         for (const float value : values)

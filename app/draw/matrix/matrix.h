@@ -44,6 +44,8 @@ struct MatrixSpec {
 /// Draws the cells, adds the grid to the picture and returns it. Cells too small for the widest number carry
 /// none; cells under `texture_below` pixels become one image.
 MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const MatrixSpec& spec);
+/// Wide enough for numbers such as -0.55.
+inline constexpr float readable_cell = 40.0F;
 inline constexpr float texture_below = 12.0F;
 
 /// The same matrix as B − A draws it: signed, on the diverging map that ends at the page's largest change.

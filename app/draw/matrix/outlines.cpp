@@ -2,6 +2,7 @@
 #include "app/draw/matrix/matrix.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace headscope::app {
 
@@ -33,16 +34,37 @@ void outline_run(Picture& picture, const Theme& theme, const figure::Rect& run) 
     picture.scene.add(figure::RectItem{.area = grown(run, 0.75F), .stroke = theme.ink, .stroke_width = 1.5F});
 }
 
+/// A dashed frame: a lesson's, so that it is not taken for a cell that the user selected.
+void outline_dashed(Picture& picture, const Theme& theme, const figure::Rect& cells, float width) {
+    constexpr float dash = 7, gap = 4;
+    picture.scene.add(figure::RectItem{.area = cells, .stroke = theme.canvas, .stroke_width = width + 2});
+    const auto side = [&](figure::Point from, float dx, float dy, float length) {
+        // Whole dashes, so that every corner is closed.
+        const float count = std::max(std::round((length + gap) / (dash + gap)), 1.0F);
+        const float step = (length + gap) / count;
+        for (float at = 0; at < length - 0.5F; at += step)
+            picture.scene.add(
+                figure::LineItem{{from.x + dx * at, from.y + dy * at},
+                                 {from.x + dx * (at + step - gap), from.y + dy * (at + step - gap)},
+                                 theme.ink,
+                                 width});
+    };
+    side({cells.x, cells.y}, 1, 0, cells.w);
+    side({cells.x, cells.bottom()}, 1, 0, cells.w);
+    side({cells.x, cells.y}, 0, 1, cells.h);
+    side({cells.right(), cells.y}, 0, 1, cells.h);
+}
+
 /// What a lesson points at: the outline closes in on it, so that the eye follows. On a small map it is thin.
 void outline_pointed(Picture& picture, const DrawContext& context, const figure::Rect& cells, bool small) {
     constexpr float from_away = 28;
     const float away = from_away * (1 - settled(context.view.pointing));
     if (small) {
-        outline_run(picture, context.theme, grown(cells, 1 + away / 4));
+        outline_dashed(picture, context.theme, grown(cells, 1 + away / 4), 1.5F);
         return;
     }
     picture.pointed = picture.pointed.w > 0 ? united(picture.pointed, cells) : cells;
-    outline_cell(picture, context.theme, grown(cells, away));
+    outline_dashed(picture, context.theme, grown(cells, 1.25F + away), 2.5F);
 }
 
 /// The cell elsewhere that holds the same number: split and concat only move numbers.

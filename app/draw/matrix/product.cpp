@@ -167,6 +167,22 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
         }
     }
 
+    // Numbers come before columns: as many columns of the result as there is room for with numbers.
+    if (cell_w < readable_cell && cell_h >= 18 && context.controls && !context.shown.document->has_board()) {
+        const float beside = labels + std::max(left_cols * readable_cell + factor_gap, right_labels);
+        const auto fit = static_cast<std::int64_t>((room.w - beside) / readable_cell);
+        if (fit >= 1 && fit < spec.result.cols) {
+            ProductWindow window = product_window(context, spec, 2 * fit, 2 * spec.result.rows);
+            window.inner = {0, spec.left.cols, spec.left.cols};
+            const float pager = 14 + pager_height(context, spec, room.w);
+            ProductLayout layout = draw_product(picture, context, windowed(spec, window),
+                                                {room.x, room.y, room.w, room.h - pager});
+            draw_pager(picture, context, spec, window, room.x, layout.area.bottom() + 14);
+            layout.area.h += pager;
+            return layout;
+        }
+    }
+
     const float to_result = labels + std::max(left_cols * cell_w + factor_gap, right_labels);
     const float spare = std::max(room.w - to_result - result_cols * cell_w, 0.0F);
     const float left_x = room.x + spare / 2 + labels;

@@ -42,6 +42,8 @@ float product_height(const DrawContext& context, const ProductSpec& spec, float 
 /// "The same output, as a sum": contributions[0] + contributions[1] + ... (+ b_O) = output. Draws into the
 /// room and returns the height used.
 float draw_sum_of_heads(Picture& picture, const DrawContext& context, const figure::Rect& room);
+/// The height that the sum takes in this width with rows of row_height, without its note.
+float sum_of_heads_height(const DrawContext& context, float width, float row_height);
 
 /// Ownership of columns: which head's column `col` is.
 std::function<std::int64_t(std::int64_t, std::int64_t)> columns_owned(std::int64_t head_width,

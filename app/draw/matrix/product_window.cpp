@@ -72,6 +72,8 @@ ProductWindow product_window(const DrawContext& context, const ProductSpec& spec
                              std::int64_t high) {
     std::int64_t row = std::max<std::int64_t>(context.view.row, 0), inner = 0, col = 0;
     std::optional<CellAddress> cell = context.view.selected;
+    if (!cell && !context.view.points.empty()) // what a lesson speaks of
+        cell = CellAddress{context.view.points.front().tensor, context.view.points.front().first};
     if (!cell && context.shown.document->has_board()) {
         // Wide layers: the part that holds the number the inspector speaks of by itself.
         ViewState still = context.view;

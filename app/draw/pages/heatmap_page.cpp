@@ -424,8 +424,17 @@ Picture draw_heatmap_page(const DrawContext& context) {
                                          : std::string(subject.info.title);
     const std::string line = named ? head_page_line(context) : formula_of(context, subject);
     const std::string fitting = fitted(context, line, figure::Font::mono, 13, room);
-    draw_page_head(picture, context, title, fitting);
-    if (fitting != line)
+    // A formula that the switches leave no room for stands beside the title, where there is room.
+    float free = context.width - canvas_pad;
+    for (const Hotspot& spot : picture.hotspots)
+        if (spot.area.y < 60)
+            free = std::min(free, spot.area.x);
+    const float after = canvas_pad + context.measure(title, figure::Font::ui_semibold, 22) + 18;
+    const bool beside = fitting != line && after + context.measure(line, figure::Font::mono, 13) + 16 <= free;
+    draw_page_head(picture, context, title, beside ? "" : fitting);
+    if (beside)
+        draw_text(picture, context, after, 52, line, figure::Font::mono, 13, context.theme.muted);
+    else if (fitting != line)
         picture.tips.push_back({{canvas_pad, 64, room, 20}, line});
 
     const float label_width = row_label_width(context, false);

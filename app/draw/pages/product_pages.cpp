@@ -283,10 +283,11 @@ Picture draw_output_page(const DrawContext& context) {
     const float start = 34;
     const float room = context.height - start;
     const float with_sum = product_height(context, product, 0) +
-                           24.0F * static_cast<float>(product.right.rows + product.result.rows) + 130.0F +
-                           24.0F * static_cast<float>(dims.Tq);
+                           24.0F * static_cast<float>(product.right.rows + product.result.rows) + 62.0F +
+                           sum_of_heads_height(context, context.width - 2 * canvas_pad, 24);
     const bool sum_fits = with_sum <= room;
-    const float sum_room = sum_fits ? 130.0F + 30.0F * static_cast<float>(dims.Tq) : 0.0F;
+    const float sum_room =
+        sum_fits ? sum_of_heads_height(context, context.width - 2 * canvas_pad, 24) + 50 : 0.0F;
     const ProductLayout layout = draw_product(
         picture, context, product,
         {canvas_pad, start, context.width - 2 * canvas_pad, std::max(room - sum_room - 40, 200.0F)});

@@ -211,32 +211,44 @@ Picture draw_split_page(const DrawContext& context) {
         *std::ranges::max_element(all, {}, [](const Slices& s) { return s.heads * s.width; });
     const float labels = std::max(row_label_width(context, false), row_label_width(context, true));
     const auto rows = static_cast<float>(dims.Tq + 2 * dims.Tk);
-    const Cells cells = fit(widest, rows, 3, context.width - 2 * canvas_pad,
-                            context.height - split_top - 3 * 14 - 48, labels);
+    Cells cells = fit(widest, rows, 3, context.width - 2 * canvas_pad,
+                      context.height - split_top - 3 * 14 - 48, labels);
+    // Where one of both fits with its numbers, that is the heads: Together joins them.
+    const auto columns_all = static_cast<float>(widest.heads * widest.width);
+    const float alone = std::floor(
+        (context.width - 2 * canvas_pad - labels - static_cast<float>(widest.heads - 1) * cells.gap) /
+        columns_all);
+    const bool heads_alone = cells.w < readable_cell && alone >= readable_cell;
+    if (heads_alone)
+        cells.w = std::min(alone, 48.0F);
     const float apart = ease(context.view.apart);
     const float left = canvas_pad + labels;
-    const float right = left + cells.w * static_cast<float>(widest.heads * widest.width) + split_arrow_room;
+    const float right = heads_alone ? left : left + cells.w * columns_all + split_arrow_room;
     float y = split_top;
     for (const Slices& s : all) {
         y += name_room;
         const float height = cells.h * static_cast<float>(s.keys ? dims.Tk : dims.Tq);
-        draw_joined(picture, context, s, left, y, cells, true);
-        draw_arrow(picture, context, right - split_arrow_room + 18, y + height / 2, split_arrow_room - 40);
+        if (!heads_alone) {
+            draw_joined(picture, context, s, left, y, cells, true);
+            draw_arrow(picture, context, right - split_arrow_room + 18, y + height / 2,
+                       split_arrow_room - 40);
+        }
         if (s.joined == TensorId::k && s.shared > 1)
             draw_sharing(picture, context, all.front(), s, right, y - name_room - 14, y, cells, apart);
-        draw_blocks(picture, context, s, right, y, cells, apart, false);
+        draw_blocks(picture, context, s, right, y, cells, apart, heads_alone);
         y += height + 14;
     }
     y = small_cell_legend(picture, context, left, y + 8,
                           largest_magnitude(context, TensorId::q, context.view.batch));
-    draw_text(picture, context, left, y + 14,
-              !columns ? std::string("Queries and keys change as they are split (see ") +
-                             (rotary ? "Rotation" : "One head") + "); values only move."
-                       : "Nothing is recomputed: each cell keeps its row, its value and its colour. Only the "
-                         "gaps are new.",
-              figure::Font::ui, 13, context.theme.muted);
+    y = draw_paragraph(
+        picture, context, left, y + 14, context.width - canvas_pad - left,
+        !columns ? std::string("Queries and keys change as they are split (see ") +
+                       (rotary ? "Rotation" : "One head") + "); values only move."
+                 : "Nothing is recomputed: each cell keeps its row, its value and its colour. Only the "
+                   "gaps are new.",
+        figure::Font::ui, 13, 18, context.theme.muted);
     picture.scene.width = std::max(context.width, right + blocks_width(widest, cells, 1) + canvas_pad);
-    picture.scene.height = std::max(context.height, y + 26);
+    picture.scene.height = std::max(context.height, y);
     return picture;
 }
 

@@ -11,9 +11,40 @@ namespace headscope::app {
 namespace {
 
 constexpr float sign_gap = 36.0F;
-constexpr float readable_cell = 36.0F; ///< wide enough for one decimal
-constexpr std::int64_t most_readable_columns =
-    32; ///< with more columns, no window is wide enough for all numbers
+constexpr float line_fixed = 52.0F;   ///< of a line of pieces, beside its rows
+constexpr float readable_row = 24.0F; ///< high enough for a number and its bar
+/// With more columns or rows than these, the pieces are drawn small, without numbers.
+constexpr std::int64_t most_readable_columns = 32, most_readable_rows = 12;
+
+/// How the pieces of the sum are dealt out to lines.
+struct SumLines {
+    std::int64_t pieces = 0, per_line = 0;
+    float cell_w = 0;
+    bool readable = false; ///< every number is printed
+    float lines() const { return static_cast<float>((pieces + per_line - 1) / per_line); }
+};
+
+SumLines sum_lines(const DrawContext& context, float width) {
+    const Dims& dims = context.dims();
+    SumLines out{.pieces = context.difference() ? dims.H : dims.H + 1};
+    const auto fitting = [&](float smallest) {
+        for (out.per_line = out.pieces; out.per_line >= 1; --out.per_line) {
+            const auto n = static_cast<float>(out.per_line);
+            out.cell_w = std::floor((width - row_label_width(context, false) - (n - 1) * sign_gap) / n /
+                                    static_cast<float>(dims.D));
+            if (out.cell_w >= smallest)
+                return true;
+        }
+        out.per_line = 1;
+        return false;
+    };
+    out.readable = out.pieces * dims.D <= most_readable_columns && dims.Tq <= most_readable_rows &&
+                   fitting(readable_cell);
+    if (!out.readable)
+        fitting(3.0F);
+    out.cell_w = std::clamp(out.cell_w, 2.0F, 42.0F);
+    return out;
+}
 
 float figure_limit(const DrawContext& context, std::int64_t batch) {
     return std::max(largest_magnitude(context, TensorId::contributions, batch),
@@ -47,6 +78,11 @@ void draw_change_norm(Picture& picture, const DrawContext& context, const Matrix
 
 } // namespace
 
+float sum_of_heads_height(const DrawContext& context, float width, float row_height) {
+    return 58 + sum_lines(context, width).lines() *
+                    (line_fixed + row_height * static_cast<float>(context.dims().Tq));
+}
+
 float draw_sum_of_heads(Picture& picture, const DrawContext& context, const figure::Rect& room) {
     const Dims& dims = context.dims();
     const Theme& theme = context.theme;
@@ -63,25 +99,15 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const figu
                   theme.muted);
 
     const float labels = row_label_width(context, false);
-    const std::int64_t pieces = change ? dims.H : dims.H + 1;
-    // Uses as few lines as possible with cells at least 3 pixels wide.
-    std::int64_t per_line = pieces;
-    float cell_w = 0;
-    for (; per_line >= 1; --per_line) {
-        const auto n = static_cast<float>(per_line);
-        cell_w = std::floor((room.w - labels - (n - 1) * sign_gap) / n / static_cast<float>(dims.D));
-        if (cell_w >= 3.0F || per_line == 1)
-            break;
-    }
-    cell_w = std::clamp(cell_w, 2.0F, 42.0F);
-    if (cell_w < readable_cell && pieces * dims.D <= most_readable_columns)
+    const SumLines deal = sum_lines(context, room.w);
+    const std::int64_t pieces = deal.pieces, per_line = deal.per_line;
+    const float cell_w = deal.cell_w, lines = deal.lines();
+    if (!deal.readable && pieces * dims.D <= most_readable_columns)
         picture.wanted_width = 2 * canvas_pad + labels + static_cast<float>(pieces - 1) * sign_gap +
                                readable_cell * static_cast<float>(pieces * dims.D);
-    const auto lines = static_cast<float>((pieces + per_line - 1) / per_line);
-    const float line_fixed = 52.0F;
     const float cell_h =
         std::clamp(std::floor((room.h - 34 - 24 - lines * line_fixed) / lines / static_cast<float>(dims.Tq)),
-                   4.0F, 30.0F);
+                   deal.readable ? readable_row : 4.0F, 30.0F);
     const float limit = figure_limit(context, b);
     const float width = cell_w * static_cast<float>(dims.D);
     const float line_height = line_fixed + cell_h * static_cast<float>(dims.Tq);

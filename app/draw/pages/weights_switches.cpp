@@ -15,6 +15,11 @@ Segment heads_segment(const ViewState& view, const std::string& label, HeadsView
     return {label, ViewChange(ShowHeads{as}), view.heads_view == as, tip};
 }
 
+/// A switch says its state, not what a click does.
+std::string named(const char* what, bool on) {
+    return std::string(what) + (on ? ": on" : ": off");
+}
+
 /// Draws the buttons for colour scale, colour map and mask painting, from right to left. Returns their left
 /// edge.
 float draw_colour_buttons(Picture& picture, const DrawContext& context) {
@@ -26,24 +31,24 @@ float draw_colour_buttons(Picture& picture, const DrawContext& context) {
         right -= 8;
     };
     if (context.dims().H > 1)
-        add(view.same_scale ? "Same scale" : "Own scale", !view.same_scale,
-            ViewChange(SetSameScale{!view.same_scale}),
-            view.same_scale ? "Give each head its own colour scale" : "Use one colour scale for all heads");
+        add(named("Same scale", view.same_scale), view.same_scale, ViewChange(SetSameScale{!view.same_scale}),
+            view.same_scale ? "One colour scale for all heads; click to give each head its own"
+                            : "Each head has its own colour scale; click for one that all heads share");
     constexpr const char* names[] = {"by head", "neutral", "viridis", "cividis", "magma"};
     const auto map = static_cast<std::size_t>(view.colour_map);
-    add(std::string("Colours ") + names[map], view.colour_map != ColourMap::head,
+    add(std::string("Colours: ") + names[map], false,
         ViewChange(SetColourMap{static_cast<ColourMap>((map + 1) % std::size(names))}),
-        "Take the next colour map");
+        "The colours of the maps; click for the next ones: by head, neutral, viridis, cividis, magma");
     if (context.shown.document->is_checkpoint())
         return right; // the mask is the model's
     const MaskBrush& brush = view.brush;
-    add(brush.on ? "Stop painting" : "Paint mask", brush.on,
-        ViewChange(PaintMode{!brush.on, brush.all_heads}),
-        brush.on ? "Cells are selected again" : "Click or drag over cells to forbid or allow them");
+    add(named("Paint mask", brush.on), brush.on, ViewChange(PaintMode{!brush.on, brush.all_heads}),
+        brush.on ? "A click forbids or allows a cell; switch this off to select cells again"
+                 : "Switch this on to forbid or allow cells by a click or a drag");
     if (brush.on && context.dims().H > 1)
-        add(brush.all_heads ? "In all heads" : "In one head", brush.all_heads,
+        add(named("All heads", brush.all_heads), brush.all_heads,
             ViewChange(PaintMode{true, !brush.all_heads}),
-            brush.all_heads ? "Paint only the head that is clicked" : "Paint every head at once");
+            brush.all_heads ? "Every head is painted at once" : "Only the head that is clicked is painted");
     if (project::painted_mask_fits(context.shown.document->recipe, context.dims()))
         add("Reset mask", false, Command(ResetMask{}), "The mask as it was chosen in the toolbar");
     return right;

@@ -1,9 +1,11 @@
+#include "app/commands/notice.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/matrix.h"
 #include "app/draw/pages/pages.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace headscope::app {
@@ -32,6 +34,62 @@ std::string token_tip(const DrawContext& context, const Source& source, std::int
         tip += (c > 0 ? ", " : "") +
                number(context.shown.value({source.tensor, {context.view.batch, row, c, 0}}), 2);
     return tip + (cols > most ? ", …)" : ")");
+}
+
+/// Marks tokens that no word list knows, and offers the class columns of the selected one, else the first.
+/// Returns the height used.
+float draw_unlisted(Picture& picture, const DrawContext& context, const Source& source,
+                    const MatrixGrid& grid, float y) {
+    const Document& document = *context.shown.document;
+    const project::Recipe& recipe = document.recipe;
+    const std::vector<std::string> words =
+        document.is_experiment() ? unknown_words(recipe, source.keys ? recipe.kv_sentence : recipe.sentence)
+                                 : std::vector<std::string>{};
+    if (words.empty())
+        return 0;
+    const Problem& problem = context.shown.problem();
+    std::int64_t chosen = -1;
+    for (std::int64_t row = grid.rows; row-- > 0;) {
+        const std::string word = source.keys ? problem.key_label(row) : problem.query_label(row);
+        const auto given = [&](std::int64_t col) { // by hand
+            return is_edited(document, source.tensor,
+                             problem.input(source.tensor)->shape().offset(grid.index(row, col)));
+        };
+        if (std::ranges::find(words, word) == words.end() || given(0) || given(1) || given(2) || given(3))
+            continue;
+        const figure::Rect cell = grid.cell(row, 0);
+        draw_text(picture, context, canvas_pad - 16, figure::baseline_for(cell.y + cell.h / 2, 13), "?",
+                  figure::Font::ui_semibold, 13, context.theme.bad);
+        const auto& selected = context.view.selected;
+        if (chosen < 0 || !selected || selected->tensor != source.tensor || selected->at[1] != chosen)
+            chosen = row;
+    }
+    if (chosen < 0)
+        return 0;
+    const std::string word = source.keys ? problem.key_label(chosen) : problem.query_label(chosen);
+    const bool classes = recipe.preset == "first-lesson";
+    float x = canvas_pad;
+    x += draw_text(picture, context, x, figure::baseline_for(y + 12, 13),
+                   "? “" + word + "” is in no list of words: taken as " +
+                       (classes ? "noun-like 0.80. Take it as" : "an unknown word"),
+                   figure::Font::ui, 13, context.theme.text) +
+         10;
+    constexpr std::array<const char*, 4> names{"noun", "verb", "modifier", "adverb"};
+    if (classes && x > context.width - canvas_pad - 260) {
+        x = canvas_pad;
+        y += 28;
+    }
+    const float rows = x == canvas_pad ? 68.0F : 40.0F;
+    for (std::size_t c = 0; classes && c < names.size(); ++c) {
+        format::Table table{.rows = 1, .cols = 4, .values = std::vector<float>(4, 0.0F)};
+        table.values[c] = 1;
+        x += draw_text_button(picture, context, x, y, names[c], false,
+                              Command(PasteBlock{{source.tensor, {context.view.batch, chosen, 0, 0}}, table}),
+                              std::string("Writes the class of a ") + names[c] +
+                                  " into columns 0 to 3 of this row") +
+             6;
+    }
+    return classes ? rows : 40.0F;
 }
 
 /// X (or X_kv) with its tokens at the left and the meaning of its columns above. Returns the lower edge.
@@ -89,6 +147,7 @@ float draw_source(Picture& picture, const DrawContext& context, const Source& so
         picture.tips.push_back({{canvas_pad, cell.y, labels, cell_h}, token_tip(context, source, row, cols)});
     }
     float end = grid.area.bottom() + 20;
+    end += draw_unlisted(picture, context, source, grid, end);
     if (grid.heatmap) {
         draw_legend(picture, context, grid.area.x, end, 160, theme.diverging, grid.low, grid.high,
                     context.difference() ? "B − A" : "value", false);

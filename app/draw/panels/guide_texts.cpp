@@ -172,13 +172,6 @@ GuideText say_contributions(const Speaker& s) {
     out.paragraphs.push_back(numbers + ".");
     if (s.problem.gain(s.h) == 0.0F)
         out.paragraphs.push_back("Its gain is 0: this head is switched off.");
-    else if (s.dims.H > 1 && s.b == 0 && static_cast<std::size_t>(s.h) < s.shown.metrics.size())
-        out.paragraphs.push_back(
-            "By size, over all tokens, its share is " +
-            number(static_cast<double>(
-                       s.shown.metrics[static_cast<std::size_t>(s.h)][analysis::HeadScore::share]),
-                   2) +
-            " of 1.");
     out.try_it = s.dims.H > 1 ? "Pick another head with the number keys. Which one adds most to this column?"
                               : "Point at a number to see its products.";
     return out;

@@ -64,6 +64,10 @@ std::vector<Place> places() {
             place.walking = true;
             all.push_back(place);
         }
+    Place predicting{.name = "checkpoint, Predict"};
+    predicting.checkpoint = true;
+    predicting.view.tab = LeftTab::predictions;
+    all.push_back(predicting);
     for (const bool checkpoint : {false, true})
         for (const bool walking : {false, true}) {
             Place place{.name = checkpoint ? "mean of a checkpoint" : "weights of a file"};
