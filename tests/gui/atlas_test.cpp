@@ -189,7 +189,7 @@ TEST_CASE("a survey is shown on the atlas, with texts that a click makes the pro
 
     AtlasDesk desk;
     desk.press("tile L2 H0");
-    desk.program.open(path);
+    desk.program.open_path(path, {});
     desk.settle();
     CHECK(desk.chosen().tab == AtlasTab::survey);
     REQUIRE(desk.atlas().survey != nullptr);
@@ -210,7 +210,7 @@ TEST_CASE("a survey is shown on the atlas, with texts that a click makes the pro
     // A survey of other weights is refused by name.
     write(std::string(64, '0'));
     AtlasDesk other;
-    other.program.open(path);
+    other.program.open_path(path, {});
     other.settle();
     CHECK(screen_shows("is a survey of pocket, and pocket is open, whose files differ"));
 }
