@@ -65,7 +65,8 @@ struct OpenSurvey {
     std::string path;
 };
 /// What the user can do to an open checkpoint beside editing it.
-using ModelAction = std::variant<TypePrompt, TypeTarget, WriteTarget, PredictAt, WriteToken, WriteOn,
-                                 TakeBack, SetSampling, AskEffects, AskPatching, AskCircuits, SwapPrompts, OpenSurvey>;
+using ModelAction =
+    std::variant<TypePrompt, TypeTarget, WriteTarget, PredictAt, WriteToken, WriteOn, TakeBack, SetSampling,
+                 AskEffects, AskPatching, AskCircuits, SwapPrompts, OpenSurvey>;
 
 } // namespace headscope::app

@@ -206,41 +206,41 @@ void CheckpointSession::ask(std::int64_t attention) {
 }
 
 void CheckpointSession::act(const ModelAction& action) {
-    std::visit(Overloaded{[&](const TypePrompt& c) { type(&ModelPart::prompt, c.prompt); },
-                          [&](const TypeTarget& c) { type(&ModelPart::target, c.target); },
-                          [&](const WriteTarget&) { write_target(); },
-                          [&](const PredictAt& c) {
-                              state().model.position.reset();
-                              if (c.position >= 0)
-                                  state().model.position = c.position;
-                          },
-                          [&](const WriteToken& c) {
-                              if (c.id)
-                                  stop_writing();
-                              waiting_ = c;
-                          },
-                          [&](const WriteOn& c) {
-                              stop_writing();
-                              if (c.on && !state().model.cannot_write.empty())
-                                  fail_input(state().model.cannot_write);
-                              state().model.writing = c.on;
-                          },
-                          [&](const TakeBack& c) { take_back(c.tokens); },
-                          [&](const AskEffects& c) { ask_effects(c); },
-                          [&](const AskPatching& c) { ask_patching(c); },
-                          [&](const AskCircuits& c) { ask_circuits(c); },
-                          [&](const SwapPrompts&) { swap_prompts(); },
-                          [&](const OpenSurvey& c) {
-                              state().model.survey = c.path;
-                              apply(state().view, AttentionChange(ShowScreen{Screen::atlas}));
-                              apply(state().view, AttentionChange(AtlasChange(ShowAtlasTab{AtlasTab::survey})));
-                          },
-                          [&](const SetSampling& c) {
-                              checkpoint::check_settings(c.settings);
-                              state().model.sampling = c.settings;
-                              sample_next();
-                          }},
-               action);
+    std::visit(
+        Overloaded{
+            [&](const TypePrompt& c) { type(&ModelPart::prompt, c.prompt); },
+            [&](const TypeTarget& c) { type(&ModelPart::target, c.target); },
+            [&](const WriteTarget&) { write_target(); },
+            [&](const PredictAt& c) {
+                state().model.position.reset();
+                if (c.position >= 0)
+                    state().model.position = c.position;
+            },
+            [&](const WriteToken& c) {
+                if (c.id)
+                    stop_writing();
+                waiting_ = c;
+            },
+            [&](const WriteOn& c) {
+                stop_writing();
+                if (c.on && !state().model.cannot_write.empty())
+                    fail_input(state().model.cannot_write);
+                state().model.writing = c.on;
+            },
+            [&](const TakeBack& c) { take_back(c.tokens); }, [&](const AskEffects& c) { ask_effects(c); },
+            [&](const AskPatching& c) { ask_patching(c); }, [&](const AskCircuits& c) { ask_circuits(c); },
+            [&](const SwapPrompts&) { swap_prompts(); },
+            [&](const OpenSurvey& c) {
+                state().model.survey = c.path;
+                apply(state().view, AttentionChange(ShowScreen{Screen::atlas}));
+                apply(state().view, AttentionChange(AtlasChange(ShowAtlasTab{AtlasTab::survey})));
+            },
+            [&](const SetSampling& c) {
+                checkpoint::check_settings(c.settings);
+                state().model.sampling = c.settings;
+                sample_next();
+            }},
+        action);
     write_waiting();
     follow();
 }

@@ -76,7 +76,6 @@ private:
     void go(const Step& step);
     void go_to(const Open& open);
     void answer(UnsavedAnswer answer);
-
     void load_project(const std::string& path);
     void load_problem(const std::string& path);
     void load_attention(const std::string& path);

@@ -44,8 +44,8 @@ struct AttentionView {
     EffectKind effects = EffectKind::direct;
     std::array<std::int64_t, 2> patch = {-1, -1}; ///< the cell of `patching` that is selected: row, column
     std::optional<bool> join_writers =
-        {};                   ///< of `why`: the heads of a layer together; none: where there are many
-    bool board = true;        ///< all heads beside the open one
+        {};            ///< of `why`: the heads of a layer together; none: where there are many
+    bool board = true; ///< all heads beside the open one
     AtlasView atlas{};
     std::string pattern = {}; ///< heads that do this are marked on the board; empty: none
     MapWindow map = {};

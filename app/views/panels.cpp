@@ -241,8 +241,7 @@ void scrolled_picture(const char* id, const figure::Rect& area, const ViewTools&
 
 DrawContext draw_context(const AppState& state, const ViewTools& tools, float width, float height) {
     DrawContext context = context_of(state, tools, width, height);
-    context.pixels = tools.pixels;
-    context.hovered = state.hovered;
+    context.pixels = tools.pixels, context.hovered = state.hovered;
     return context;
 }
 

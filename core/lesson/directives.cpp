@@ -80,8 +80,8 @@ void refuse_beside_model(Fields& fields, const StepScene& scene) {
 
 /// The screens of a checkpoint.
 void read_screen(Fields& fields, StepScene& scene) {
-    scene.screen =
-        fields.word("screen", {"stages", "atlas", "effects", "ablated", "averaged", "patching", "circuits", "why"});
+    scene.screen = fields.word(
+        "screen", {"stages", "atlas", "effects", "ablated", "averaged", "patching", "circuits", "why"});
     scene.token = fields.text("token");
     scene.against = fields.text("against");
     scene.corrupted = fields.text("corrupted");

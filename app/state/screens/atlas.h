@@ -35,11 +35,11 @@ struct Atlas {
     ScoreWork probe, copying, effect;
     std::shared_ptr<const AlikeMap> alike;
     ScoreWork alike_work;
-    std::shared_ptr<const SurveyedHeads> survey;    ///< whose means `heads` has; null: of this text
-    std::shared_ptr<const SurveyedHead> surveyed;   ///< of the open head; null: not read yet
-    std::string survey_error;                       ///< one sentence; empty when all is well
-    bool survey_waits = false;                      ///< it is being read
-    std::uint64_t version = 0; ///< other numbers have another
+    std::shared_ptr<const SurveyedHeads> survey;  ///< whose means `heads` has; null: of this text
+    std::shared_ptr<const SurveyedHead> surveyed; ///< of the open head; null: not read yet
+    std::string survey_error;                     ///< one sentence; empty when all is well
+    bool survey_waits = false;                    ///< it is being read
+    std::uint64_t version = 0;                    ///< other numbers have another
 
     const std::optional<analysis::HeadMetrics>& at(std::int64_t l, std::int64_t h) const {
         return heads[static_cast<std::size_t>(l * H + h)];
