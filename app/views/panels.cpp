@@ -407,7 +407,7 @@ void view_start(const AppState& state, const figure::Rect& area, const ViewTools
 
 void view_left_panel(const AppState& state, const figure::Rect& area, bool open, const ViewTools& tools) {
     draw_panel_back(area, tools, true);
-    if (!open) {
+    if (!open)
         return view_rail(
             area,
             state.view.tab == LeftTab::start ? "Start"
@@ -417,7 +417,6 @@ void view_left_panel(const AppState& state, const figure::Rect& area, bool open,
             : !state.document->shows_weights() ? "Guide"
                                                : "Heads",
             true, ViewChange(OpenLeft{true}), tools);
-    }
     const float header = header_tabs(state, area, tools);
     if (state.shown.trace == nullptr)
         return;
