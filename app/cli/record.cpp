@@ -32,7 +32,8 @@ void check_folder(const std::string& out) {
 
 std::string title_of(const RecordOptions& options, const app::AppState& state) {
     if (!options.film_lesson)
-        return state.document->is_checkpoint() ? state.document->title : state.document->recipe.sentence;
+        return state.document->is_checkpoint() || state.sentence.empty() ? state.document->title
+                                                                         : state.sentence;
     for (const auto& lesson : state.course.lessons)
         if (lesson->id == *options.film_lesson)
             return lesson->title;
@@ -95,7 +96,9 @@ void add_record(CLI::App& program) {
         command.add_option("--lesson", options->film_lesson,
                            "film every page of the lesson with this id, solved where there is a task");
     exclude_problem(command, *lesson);
-    lesson->excludes(command.get_option("--model"))->excludes(stages);
+    lesson->excludes(stages);
+    for (const char* other : {"--model", "--gain", "--temperature", "--head", "--view", "--show-heads"})
+        lesson->excludes(command.get_option(other));
     command.add_option("--script", options->script, "film what the lines of this file say")
         ->excludes(stages)
         ->excludes(lesson);

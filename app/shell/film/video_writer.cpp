@@ -93,7 +93,8 @@ public:
         given.insert(given.end(), inputs.begin(), inputs.end());
         for (int number = 0; const Descriptor* one : given)
             ::posix_spawn_file_actions_adddup2(&files, one->get(), number++);
-        arguments.insert(arguments.begin(), {"ffmpeg", "-hide_banner", "-loglevel", "error", "-y"});
+        arguments.insert(arguments.begin(),
+                         {"ffmpeg", "-hide_banner", "-nostdin", "-loglevel", "error", "-y"});
         arguments.emplace_back("/dev/fd/3");
         std::vector<char*> words;
         for (std::string& argument : arguments)

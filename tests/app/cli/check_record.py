@@ -108,6 +108,9 @@ def check_lesson(folder, name, filled):
         assert abs(step["ms"] / 1000 - seconds) <= 1 / FPS, (step["title"], step["ms"], seconds)
         assert not any(re.search(r"(?<!\w)– |\{\{", text) for text in step["text"]), step["text"]
     assert len({step["png"] for step in steps}) == len(steps), "two pages look the same"
+    picture = folder / "picture.png"
+    run("render", "--window", "--lesson", name, "--step", 1, "--size", f"{WIDTH}x{HEIGHT}", "-o", picture)
+    assert steps[1]["png"] == picture.read_bytes(), f"the first step of {name} is another than render draws"
 
 
 def check_script(folder):
@@ -168,6 +171,7 @@ def check_faults(folder):
                             (["--size", "10x10"], 2), (["--scale", 9], 2), (["--script", "/dev/null"], 2),
                             (["--lesson", "masks"], 2), (["-o", folder / "film.avi"], 2), (["-o", "-"], 2)]:
         run("record", "The cat", "--stages", *([] if "-o" in arguments else ["-o", page]), *arguments, code=code)
+    run("record", "--lesson", "masks", "--head", 1, "-o", page, code=2)
     assert "nothing is named" in run("record", "The cat", "-o", page, code=2)
     assert "no line" in run("record", "The cat", "--script", "/dev/null", "-o", page, code=1)
     assert "even numbers" in run("record", "The cat", "--stages", "--size", "901x640", "-o", folder / "odd.mp4", code=1)
