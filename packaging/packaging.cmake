@@ -54,4 +54,5 @@ set(CPACK_DEBIAN_PACKAGE_DEPENDS "libgl1, libegl1, libxcursor1, libxi6, libxiner
 fonts-inter, fonts-jetbrains-mono, fonts-dejavu-core")
 # Without a Vulkan loader the program runs on the CPU engine; the other two tell a desktop what opens a project.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libvulkan1, desktop-file-utils, shared-mime-info")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "ffmpeg")
 include(CPack)

@@ -103,6 +103,7 @@ std::function<int()> add_commands(CLI::App& program) {
     add_survey(program);
     add_devices(program);
     add_render(program);
+    add_record(program);
     add_bench(program);
     add_model(program);
     add_tokenize(program);

@@ -9,7 +9,7 @@
 #include "core/engine/cpu/cpu_engine.h"
 #include "core/engine/cpu/long_map.h"
 #include "core/engine/engine.h"
-#include "core/figure/grey_png.h"
+#include "core/figure/png.h"
 #include "core/format/npy.h"
 
 #include <CLI/CLI.hpp>

@@ -36,13 +36,14 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
     // A whole checkpoint is run by the processor; weights alone are only read.
     const Trace* const trace = reads_checkpoint(state) ? nullptr : state.shown.trace.get();
     const std::string name = engine_title(trace == nullptr ? "cpu" : trace->device);
-    const std::string time = trace == nullptr ? "" : time_text(trace->seconds);
+    const std::string time = trace == nullptr || !state.timed ? "" : time_text(trace->seconds);
     const float caption = tools.measure("engine", figure::Font::ui, 13);
     // Wide enough for any time and name, so that the badge stands still while they change.
     const float name_width = std::max(tools.measure(name, figure::Font::ui_medium, 13),
                                       tools.measure("CPU", figure::Font::ui_medium, 13));
-    const float time_width = std::max(tools.measure(time, figure::Font::mono, 12.5F),
-                                      tools.measure("000.0 ms", figure::Font::mono, 12.5F));
+    const float time_width = state.timed ? std::max(tools.measure(time, figure::Font::mono, 12.5F),
+                                                    tools.measure("000.0 ms", figure::Font::mono, 12.5F))
+                                         : 0;
     const float width = caption + name_width + time_width + 66;
     const figure::Rect area{right - width, 10, width, 32};
     const bool fallen = !state.engines.notice.empty();

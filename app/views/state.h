@@ -37,6 +37,9 @@ struct AppState : SessionState {
     CourseState course;
     bool typing = false; ///< a text field has the keyboard
     Asked asked;
+    /// The engine's badge says how long the last run took; no two pictures without a window would be the
+    /// same.
+    bool timed = true;
 };
 
 } // namespace headscope::app

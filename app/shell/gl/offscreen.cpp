@@ -3,10 +3,10 @@
 #include "app/shell/gl/egl_context.h"
 #include "app/shell/gl/gl_surface.h"
 #include "core/base/error.h"
+#include "core/figure/png.h"
 
 #include <backends/imgui_impl_opengl3.h>
 #include <epoxy/gl.h>
-#include <stb_image_write.h>
 
 #include <algorithm>
 #include <array>
@@ -93,36 +93,61 @@ int pixels(int logical, float scale) {
 
 } // namespace
 
+/// In the order in which they are made; unmade in reverse.
+struct OffscreenWindow::Parts {
+    Parts(Ui& shown, int pixel_width, int pixel_height, float scale_of_pixels)
+        : ui(shown), width(pixel_width), height(pixel_height), scale(scale_of_pixels), target(width, height),
+          glyphs(scale * ui.zoom()), session(glyphs.fonts), surface(glyphs.fonts) {}
+
+    struct Glyphs {
+        explicit Glyphs(float scale_of_glyphs) { fonts.refresh(scale_of_glyphs); }
+        FontBook fonts;
+    };
+    Ui& ui;
+    int width, height;
+    float scale;
+    double now = 0;
+    EglContext context;
+    Framebuffer target;
+    Glyphs glyphs;
+    ImGuiSession session;
+    GlSurface surface;
+};
+
+OffscreenWindow::OffscreenWindow(Ui& ui, int width, int height, float scale)
+    : parts_(std::make_unique<Parts>(ui, pixels(width, scale), pixels(height, scale), scale)) {}
+
+OffscreenWindow::~OffscreenWindow() = default;
+
+void OffscreenWindow::draw(float seconds, const std::optional<figure::Point>& mouse) {
+    Parts& own = *parts_;
+    own.surface.draw(own.ui, own.width, own.height, own.scale, own.now, [&] {
+        ImGuiIO& io = ImGui::GetIO();
+        io.DeltaTime = seconds;
+        io.MousePos = mouse ? ImVec2(mouse->x * own.scale, mouse->y * own.scale) : ImVec2(-FLT_MAX, -FLT_MAX);
+    });
+    own.now += static_cast<double>(seconds);
+}
+
+bool OffscreenWindow::incomplete() const {
+    return parts_->surface.incomplete();
+}
+
+Image OffscreenWindow::picture() const {
+    return parts_->target.read();
+}
+
 Image render_offscreen(Ui& ui, int width, int height, float scale, const OffscreenOptions& options) {
-    const int pixel_width = pixels(width, scale), pixel_height = pixels(height, scale);
-    const EglContext context;
-    const Framebuffer target(pixel_width, pixel_height);
-    FontBook fonts;
-    fonts.refresh(scale * ui.zoom());
-    const ImGuiSession session(fonts);
-    GlSurface surface(fonts);
+    OffscreenWindow window(ui, width, height, scale);
     constexpr int extra = 3; // a glyph asked for in the last frame is there in the next
-    constexpr float step = 1.0F / 60;
-    for (int frame = 0; frame < options.frames || (surface.incomplete() && frame < options.frames + extra);
+    for (int frame = 0; frame < options.frames || (window.incomplete() && frame < options.frames + extra);
          ++frame)
-        surface.draw(ui, pixel_width, pixel_height, scale, static_cast<double>(step) * frame, [&] {
-            ImGuiIO& io = ImGui::GetIO();
-            io.DeltaTime = step;
-            io.MousePos = options.mouse ? ImVec2(options.mouse->x * scale, options.mouse->y * scale)
-                                        : ImVec2(-FLT_MAX, -FLT_MAX);
-        });
-    return target.read();
+        window.draw(1.0F / 60, options.mouse);
+    return window.picture();
 }
 
 std::string png_bytes(const Image& image) {
-    std::string bytes;
-    const auto append = [](void* to, void* data, int size) {
-        static_cast<std::string*>(to)->append(static_cast<const char*>(data), static_cast<std::size_t>(size));
-    };
-    if (stbi_write_png_to_func(append, &bytes, image.width, image.height, 4, image.rgba.data(),
-                               image.width * 4) == 0)
-        throw Error(ErrorKind::internal, "the picture could not be packed as PNG");
-    return bytes;
+    return figure::colour_png(image.rgba, image.width, image.height);
 }
 
 } // namespace headscope::app

@@ -1,9 +1,10 @@
-#include "core/figure/grey_png.h"
+#include "core/figure/png.h"
 
 #include "core/base/error.h"
 
 #include <algorithm>
 #include <cairo.h>
+#include <cstring>
 #include <memory>
 #include <numeric>
 #include <string_view>
@@ -11,6 +12,8 @@
 namespace headscope::figure {
 
 namespace {
+
+constexpr std::size_t after_header = 33; // the signature and the chunk IHDR, which comes first
 
 /// Four bytes, the highest first, as PNG has all its numbers.
 std::string big_endian(std::uint32_t number) {
@@ -39,31 +42,50 @@ cairo_status_t append_bytes(void* to, const unsigned char* bytes, unsigned int s
     return CAIRO_STATUS_SUCCESS;
 }
 
-} // namespace
-
-std::string grey_png(std::span<const std::uint8_t> grey, std::int64_t width, std::int64_t height,
-                     const std::string& description) {
+/// Cairo writes a surface of alpha alone as grey. fill: gets each row's number and its first byte.
+template<class Fill>
+std::string png_of(cairo_format_t format, std::int64_t width, std::int64_t height, const Fill& fill) {
     if (std::max(width, height) > largest_png_side)
         fail_input("a picture of " + std::to_string(width) + " x " + std::to_string(height) +
                    " pixels can't be written; a PNG has at most " + std::to_string(largest_png_side) +
                    " pixels a side here; write a .npy file, or take a smaller part");
-    // Cairo writes a surface of alpha alone as grey.
     const std::unique_ptr<cairo_surface_t, decltype(&cairo_surface_destroy)> surface(
-        cairo_image_surface_create(CAIRO_FORMAT_A8, static_cast<int>(width), static_cast<int>(height)),
+        cairo_image_surface_create(format, static_cast<int>(width), static_cast<int>(height)),
         &cairo_surface_destroy);
     std::string bytes;
     if (cairo_surface_status(surface.get()) == CAIRO_STATUS_SUCCESS) {
         unsigned char* const rows = cairo_image_surface_get_data(surface.get());
         const std::int64_t stride = cairo_image_surface_get_stride(surface.get());
         for (std::int64_t row = 0; row < height; ++row)
-            std::copy_n(grey.data() + row * width, width, rows + row * stride);
+            fill(row, rows + row * stride);
         cairo_surface_mark_dirty(surface.get());
         cairo_surface_write_to_png_stream(surface.get(), append_bytes, &bytes);
     }
-    constexpr std::size_t after_header = 33; // the signature and the chunk IHDR, which comes first
     if (bytes.size() <= after_header)
-        throw Error(ErrorKind::internal, "a grey picture could not be packed as PNG");
+        throw Error(ErrorKind::internal, "a picture could not be packed as PNG");
+    return bytes;
+}
+
+} // namespace
+
+std::string grey_png(std::span<const std::uint8_t> grey, std::int64_t width, std::int64_t height,
+                     const std::string& description) {
+    std::string bytes =
+        png_of(CAIRO_FORMAT_A8, width, height, [&](std::int64_t row, unsigned char* bytes_of_row) {
+            std::copy_n(grey.data() + row * width, width, bytes_of_row);
+        });
     return bytes.insert(after_header, chunk("tEXt", std::string("Description") + '\0' + description));
+}
+
+std::string colour_png(std::span<const std::uint8_t> rgba, std::int64_t width, std::int64_t height) {
+    return png_of(CAIRO_FORMAT_RGB24, width, height, [&](std::int64_t row, unsigned char* bytes_of_row) {
+        // Cairo's pixel is one number of 32 bits: red in its third byte.
+        for (std::int64_t x = 0; x < width; ++x) {
+            const std::uint8_t* const from = rgba.data() + 4 * (row * width + x);
+            const std::uint32_t pixel = std::uint32_t{from[0]} << 16 | std::uint32_t{from[1]} << 8 | from[2];
+            std::memcpy(bytes_of_row + 4 * x, &pixel, sizeof pixel);
+        }
+    });
 }
 
 } // namespace headscope::figure

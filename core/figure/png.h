@@ -14,4 +14,8 @@ namespace headscope::figure {
 std::string grey_png(std::span<const std::uint8_t> grey, std::int64_t width, std::int64_t height,
                      const std::string& description);
 
+/// The bytes of a PNG of 8-bit red, green and blue. rgba: (height, width, 4), row-major; alpha is left out.
+/// Throws likewise.
+std::string colour_png(std::span<const std::uint8_t> rgba, std::int64_t width, std::int64_t height);
+
 } // namespace headscope::figure

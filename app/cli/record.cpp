@@ -1,0 +1,124 @@
+#include "app/cli/subcommands.h"
+#include "app/cli/usage.h"
+#include "app/cli/window_scene.h"
+#include "app/shell/film/films.h"
+#include "app/shell/film/writers.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+
+namespace headscope::cli {
+
+namespace {
+
+struct RecordOptions : SceneOptions {
+    std::optional<std::string> size, film_lesson, script;
+    std::string out;
+    app::FilmLook look;
+    bool stages = false;
+};
+
+/// Told before minutes of work, not after.
+void check_folder(const std::string& out) {
+    const std::filesystem::path folder = std::filesystem::path(out).parent_path();
+    std::error_code none;
+    if (!folder.empty() && !std::filesystem::is_directory(folder, none))
+        fail_input("cannot write " + out + ": there is no folder " + folder.string() +
+                   "; make it, or name another");
+}
+
+std::string title_of(const RecordOptions& options, const app::AppState& state) {
+    if (!options.film_lesson)
+        return state.document->is_checkpoint() || state.sentence.empty() ? state.document->title
+                                                                         : state.sentence;
+    for (const auto& lesson : state.course.lessons)
+        if (lesson->id == *options.film_lesson)
+            return lesson->title;
+    return *options.film_lesson;
+}
+
+std::unique_ptr<app::FilmWriter> writer_for(app::FilmFormat format, const RecordOptions& options,
+                                            const app::AppState& state) {
+    if (format != app::FilmFormat::html)
+        return app::video_writer(format, options.look);
+    return app::page_writer(title_of(options, state), options.film_lesson ? options.language : "en",
+                            options.theme == "dark", options.look);
+}
+
+void run_record(RecordOptions& options) {
+    const app::FilmFormat format = app::film_format(options.out);
+    if (!options.stages && !options.film_lesson && !options.script)
+        fail_usage("nothing is named that can be filmed; give --stages, --lesson ID or --script FILE");
+    check_scale(options);
+    const PictureSize size = parse_size(options.size, {options.look.width, options.look.height});
+    options.look.width = size.width;
+    options.look.height = size.height;
+    options.look.scale = options.scale;
+    check_folder(options.out);
+    std::vector<app::ScriptLine> script;
+    if (options.script)
+        script = app::parse_script(read_file(*options.script), *options.script);
+    options.stage = "x"; // a walk begins at its beginning
+    const app::DocumentPtr document = options.model || options.film_lesson ? nullptr : options.problem.read();
+    const std::unique_ptr<app::Program> program = make_program(options, document);
+    if (options.film_lesson) {
+        program->act(app::ViewChange(app::SetDark{options.theme == "dark"}));
+        check_program(*program);
+    } else {
+        show_scene(*program, options, document);
+    }
+    const std::unique_ptr<app::FilmWriter> writer = writer_for(format, options, program->state());
+    app::Recorder recorder(*program, *writer, options.look);
+    if (options.film_lesson)
+        app::film_lesson(recorder, *options.film_lesson);
+    else if (options.script)
+        app::film_script(recorder, script, *options.script);
+    else
+        app::film_stages(recorder);
+    write_file_atomically(options.out, writer->finish());
+}
+
+} // namespace
+
+void add_record(CLI::App& program) {
+    CLI::App& command = *program.add_subcommand("record", "film the window as GIF, MP4 or a page of HTML");
+    const auto options = std::make_shared<RecordOptions>();
+    add_scene_options(command, *options, "");
+    command
+        .add_option("--layer", options->layer, "with --model: the layer whose stages are filmed (default 0)")
+        ->needs("--model");
+    CLI::Option* const stages =
+        command.add_flag("--stages", options->stages, "film the stages from the first to the last");
+    CLI::Option* const lesson =
+        command.add_option("--lesson", options->film_lesson,
+                           "film every page of the lesson with this id, solved where there is a task");
+    exclude_problem(command, *lesson);
+    lesson->excludes(stages);
+    for (const char* other : {"--model", "--gain", "--temperature", "--head", "--view", "--show-heads"})
+        lesson->excludes(command.get_option(other));
+    command.add_option("--script", options->script, "film what the lines of this file say")
+        ->excludes(stages)
+        ->excludes(lesson);
+    command.add_option("--size", options->size, "WIDTHxHEIGHT in logical pixels (default 1280x800)");
+    command.add_option("--fps", options->look.fps, "frames a second, 10 to 50")->capture_default_str();
+    command
+        .add_option(
+            "--rest", options->look.rest,
+            "seconds that each picture rests; one of a lesson as long as its text takes to read, at least "
+            "so long")
+        ->capture_default_str();
+    command
+        .add_option("--frames-limit", options->look.most_frames, "refuse a film with more frames than this")
+        ->capture_default_str();
+    command
+        .add_option(
+            "-o,--output", options->out,
+            "the .gif or .mp4 file to write, which takes the program ffmpeg, or .html, which takes none")
+        ->required();
+    command.callback([options] { run_record(*options); });
+}
+
+} // namespace headscope::cli

@@ -1,0 +1,343 @@
+#include "app/cli/window_scene.h"
+
+#include "app/cli/usage.h"
+#include "app/state/screens/screen.h"
+#include "core/base/error.h"
+#include "core/checkpoint/files/packaged_models.h"
+#include "core/checkpoint/model/block_stages.h"
+#include "core/format/attention_file.h"
+#include "core/lesson/library.h"
+#include "core/trace/find_stop.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+namespace headscope::cli {
+
+namespace {
+
+/// What can be shown: stages of attention and, of a checkpoint, those around it.
+struct Offered {
+    ProblemParts parts;
+    app::Walk walk = {};
+    std::vector<TensorId> around = {};
+
+    bool has(TensorId id) const {
+        return is_stage(id) ? has_tensor(id, parts)
+                            : std::ranges::count(around, id) > 0 && walk.has(tensor_info(id).group);
+    }
+};
+
+Offered offered_by(const app::Document& document, std::int64_t layer) {
+    Offered offered{.parts = document.problem.parts()};
+    if (!document.is_checkpoint())
+        return offered;
+    offered.walk = app::walk_of(*document.part(), layer);
+    const checkpoint::Model& model = *document.part()->model->model;
+    for (const auto& stages : {checkpoint::first_stages(model.architecture()),
+                               checkpoint::layer_stages(model.architecture(), layer),
+                               checkpoint::last_stages(model.architecture(), model.has_head())})
+        offered.around.insert(offered.around.end(), stages.begin(), stages.end());
+    return offered;
+}
+
+std::string names_of_stages(const Offered& offered) {
+    std::string names;
+    for (const auto& table : {stage_table(), block_table()})
+        for (const TensorInfo& info : table)
+            if (offered.has(info.id))
+                names += (names.empty() ? "" : ", ") + std::string(info.name);
+    for (int n = 0; n < stop_count; ++n)
+        if (const auto stop = static_cast<StageGroup>(n); !is_around(stop) || offered.walk.has(stop))
+            if (const std::string label(group_info(stop).label);
+                !find_stage(label) && !find_block_stage(label))
+                names += ", " + label;
+    return names;
+}
+
+/// Sets the stop of the strip and the view for a stage.
+void show_stage(app::ViewState& view, const std::string& name, const Offered& offered) {
+    auto id = find_stage(name);
+    if (!id)
+        id = find_block_stage(name);
+    const auto stop = find_stop(name);
+    if ((!id || !offered.has(*id)) && stop && (!is_around(*stop) || offered.walk.has(*stop))) {
+        view.group = *stop;
+        return;
+    }
+    if (!id || !offered.has(*id))
+        fail_input("there is no stage \"" + name + "\"" +
+                   (offered.walk.whole_block() ? " in this layer" : "") + "; the stages are " +
+                   names_of_stages(offered));
+    view.group = tensor_info(*id).group;
+    if (*id == TensorId::k)
+        view.projection = app::Projection::k;
+    if (*id == TensorId::v)
+        view.projection = app::Projection::v;
+    if (*id == TensorId::weights_mean)
+        view.heads_view = app::HeadsView::mean;
+}
+
+app::ViewState view_with(const SceneOptions& options, const Dims& dims, const Offered& offered) {
+    app::ViewState view;
+    view.walk = offered.walk;
+    show_stage(view, options.stage.value_or("weights"), offered);
+    view.dark = options.theme == "dark";
+    if (options.head < 0 || options.head >= dims.H)
+        fail_input("--head " + std::to_string(options.head) +
+                   ": there is no such head; heads are numbered 0 to " + std::to_string(dims.H - 1));
+    view.head = options.head;
+    if (options.row && (*options.row < 0 || *options.row >= dims.Tq))
+        fail_input("--row " + std::to_string(*options.row) +
+                   ": there is no such row; rows are numbered 0 to " + std::to_string(dims.Tq - 1));
+    view.row = options.row.value_or(-1);
+    constexpr std::string_view ways[] = {"heatmap", "arcs", "text", "graph"};
+    view.weights_view =
+        static_cast<app::WeightsView>(std::ranges::find(ways, options.weights_view) - std::begin(ways));
+    constexpr std::string_view heads[] = {"each", "difference", "mean"};
+    if (options.heads != "each")
+        view.heads_view =
+            static_cast<app::HeadsView>(std::ranges::find(heads, options.heads) - std::begin(heads));
+    app::clamp_to(view, dims);
+    return view;
+}
+
+} // namespace
+
+app::ViewState view_of(const SceneOptions& options, const app::Document& document) {
+    return view_with(options, document.problem.dims, offered_by(document, options.layer));
+}
+
+PictureSize parse_size(const std::optional<std::string>& size, PictureSize usual) {
+    if (!size)
+        return usual;
+    int width = 0, height = 0;
+    char cross = 0, rest = 0;
+    if (std::sscanf(size->c_str(), "%d%c%d%c", &width, &cross, &height, &rest) != 3 || cross != 'x' ||
+        width < 200 || height < 200 || width > 16384 || height > 16384)
+        fail_usage("--size " + *size +
+                   " is not WIDTHxHEIGHT with each from 200 to 16384; write for example 1600x1000");
+    return {width, height};
+}
+
+namespace {
+
+/// Sets the filters of the weights. Refuses a filter that would change nothing, so that nobody mistakes the
+/// picture for a filtered one.
+void read_weights(app::Program& program, const SceneOptions& options) {
+    const analysis::ReadingOptions &wanted = options.reading,
+                                   possible = program.state().view.attention.possible;
+    const std::string what = options.model ? "the prompt has" : "the file has";
+    if (wanted.hide_special_tokens && !possible.hide_special_tokens)
+        fail_input("--hide-special-tokens: " + what + " no tokens like [CLS] or <s>; leave it out");
+    if (wanted.merge_words && !possible.merge_words)
+        fail_input("--merge-words: " + what + " no token that is marked as a piece of a word; leave it out");
+    if (wanted.hide_first_token && !possible.hide_first_token)
+        fail_input("--hide-first-token: " + what + " one key alone; leave it out");
+    if (wanted.means && !possible.means)
+        fail_input("--means: the " + std::string(options.model ? "checkpoint" : "file") +
+                   " has one head of one layer; leave it out");
+    program.act(app::ViewChange(app::AttentionChange(app::ReadWeights{wanted})));
+    program.act(app::ViewChange(app::AttentionChange(app::SetLogColours{options.log_colours})));
+    if (!program.state().error.empty())
+        fail_input(program.state().error);
+}
+
+void check_layer(const SceneOptions& options, const AttentionInfo& info) {
+    if (options.layer < 0 || options.layer >= info.L)
+        fail_input("--layer " + std::to_string(options.layer) +
+                   ": there is no such layer; layers are numbered 0 to " + std::to_string(info.L - 1));
+}
+
+/// Shows the weights of a file instead of the problem's own.
+void show_attention(app::Program& program, const SceneOptions& options) {
+    program.open_attention(format::open_attention_file(*options.attention));
+    read_weights(program, options);
+    const AttentionInfo& info = program.state().document->shown_weights()->info();
+    check_layer(options, info);
+    program.settle();
+    app::ViewState view = view_of(options, *program.state().document);
+    view.tab = program.state().view.tab;
+    view.attention = program.state().view.attention;
+    program.state().view = view;
+    program.act(app::ViewChange(app::AttentionChange(app::OpenHead{options.layer, options.head})));
+    program.act(
+        app::ViewChange(app::AttentionChange(app::ShowScreen{app::find_screen(options.screen)->screen})));
+}
+
+/// Shows a page of a lesson in the left panel, with the page's problem and view.
+void show_lesson(app::Program& program, const SceneOptions& options) {
+    program.state().view.less_motion = true; // a picture shows the end of every animation
+    program.act(app::LessonAction(app::OpenLesson{*options.lesson}));
+    if (!program.state().error.empty())
+        fail_input(program.state().error);
+    const app::CourseState& course = program.state().course;
+    const auto page = [&](const char* option, int wanted, int count, int before) {
+        if (wanted < 1 || wanted > count)
+            fail_input(std::string(option) + " " + std::to_string(wanted) + ": the lesson " +
+                       *options.lesson + " has 1 to " + std::to_string(count));
+        program.act(app::LessonAction(app::GoToPage{before + wanted}));
+    };
+    if (options.step)
+        page("--step", *options.step, course.steps(), 0);
+    if (options.question)
+        page("--question", *options.question, course.questions(), course.steps());
+    program.act(app::ViewChange(app::SetDark{options.theme == "dark"}));
+    app::ViewState& view = program.state().view;
+    view.apart = view.apart_target;
+    view.joined = view.joined_target;
+}
+
+/// Opens the patch, then sets the gains layer by layer, with the commands that a user would send.
+void edit_model(app::Program& program, const SceneOptions& options) {
+    program.state().view.less_motion = true; // without the flash of an edit
+    const auto settle = [&program] {
+        program.settle();
+        if (!program.state().error.empty())
+            fail_input(program.state().error);
+    };
+    if (options.patch) {
+        program.open_path(*options.patch);
+        settle();
+    }
+    const checkpoint::Architecture& architecture =
+        program.state().document->part()->model->model->architecture();
+    for (const std::string& text : options.problem.gains()) {
+        const ModelGain gain = parse_model_gain(text, architecture, options.layer);
+        program.act(app::ViewChange(app::AttentionChange(app::ShowStack{gain.place.stack})));
+        program.act(app::ViewChange(app::AttentionChange(app::OpenHead{gain.place.layer, gain.head})));
+        settle();
+        program.act(app::Command(app::SetGain{gain.head, gain.factor}));
+        settle();
+    }
+}
+
+analysis::PatchKind patch_kind(const std::string& id) {
+    return std::ranges::find(analysis::patch_kinds(), id, &analysis::PatchKindInfo::id)->kind;
+}
+
+/// Puts what --screen names on the canvas.
+void show_screen(app::Program& program, const SceneOptions& options) {
+    const auto change = [&](const app::AttentionChange& to) { program.act(app::ViewChange(to)); };
+    using What = app::AskEffects::What;
+    for (const auto& [word, what] : {std::pair(options.token, What::token), {options.against, What::against}})
+        if (word)
+            program.act(app::ModelAction(app::AskEffects{what, *word}));
+    const app::NamedScreen& wanted = *app::find_screen(options.screen);
+    change(app::ShowEffects{wanted.effects});
+    change(app::ShowScreen{wanted.screen});
+    if (wanted.screen != app::Screen::patching)
+        return;
+    program.act(app::ModelAction(app::AskPatching{.corrupted = options.corrupted.value_or("")}));
+    if (options.patched == "paths")
+        program.act(app::ModelAction(app::AskPatching{.paths = true}));
+    else if (options.patched)
+        program.act(app::ModelAction(app::AskPatching{.kind = patch_kind(*options.patched)}));
+}
+
+/// Shows a layer of a checkpoint instead of a problem.
+void show_model(app::Program& program, const SceneOptions& options) {
+    Progress progress;
+    const checkpoint::TextModelPtr model = checkpoint::open_text_model(*options.model);
+    const checkpoint::Architecture& architecture = model->model->architecture();
+    const std::optional<checkpoint::Stack> stack = options.stack.in(architecture, false);
+    options.decoder.check(architecture);
+    program.open_checkpoint(
+        app::open_model(model, {options.text.value_or(""), options.decoder.text}, 0, {}, progress));
+    program.settle();
+    edit_model(program, options);
+    if (architecture.encoder != nullptr)
+        program.act(
+            app::ViewChange(app::AttentionChange(app::ShowStack{stack.value_or(checkpoint::Stack::cross)})));
+    program.settle();
+    read_weights(program, options);
+    const AttentionInfo& info = program.state().board->info();
+    check_layer(options, info);
+    const app::AttentionView attention = program.state().view.attention;
+    const app::LeftTab tab = program.state().view.tab;
+    Dims dims = program.state().document->problem.dims;
+    dims.H = info.H; // includes means
+    app::ViewState& view = program.state().view;
+    view = view_with(options, dims, offered_by(*program.state().document, options.layer));
+    view.tab = options.reading == analysis::ReadingOptions{} ? tab : app::LeftTab::heads;
+    view.one_head = true;
+    view.attention = attention;
+    program.act(app::ViewChange(app::AttentionChange(app::OpenHead{options.layer, options.head})));
+    show_screen(program, options);
+}
+
+} // namespace
+
+std::unique_ptr<app::Program> make_program(const SceneOptions& options, const app::DocumentPtr& document) {
+    auto program = std::make_unique<app::Program>(
+        app::ProgramOptions{.recipe = document == nullptr ? project::Recipe{} : document->recipe,
+                            .device = options.problem.device(),
+                            .wake = {},
+                            .lesson_folders = lesson::lesson_folders(options.lessons),
+                            .language = options.language});
+    program->state().timed = false;
+    return program;
+}
+
+void check_program(app::Program& program) {
+    program.settle();
+    if (!program.state().error.empty())
+        fail_input(program.state().error);
+    if (!program.state().engines.notice.empty())
+        throw Error(ErrorKind::machine, program.state().engines.notice);
+}
+
+void show_scene(app::Program& program, const SceneOptions& options, const app::DocumentPtr& document) {
+    if (options.lesson)
+        show_lesson(program, options);
+    else if (options.attention)
+        show_attention(program, options);
+    else if (options.model)
+        show_model(program, options);
+    else {
+        program.state().view = view_of(options, *document);
+        if (!options.stage)
+            program.begin();
+    }
+    check_program(program);
+}
+
+void add_scene_options(CLI::App& command, SceneOptions& options, const std::string& where) {
+    options.problem.add_to(command, false);
+    command.add_option("--theme", options.theme, "light or dark")->check(CLI::IsMember({"light", "dark"}));
+    command.add_option("--scale", options.scale, "pixels of a PNG per logical pixel (default 1)");
+    CLI::Option* const model = command
+                                   .add_option("--model", options.model,
+                                               where + "show this checkpoint folder or GGUF file, or pocket")
+                                   ->transform(checkpoint::model_folder);
+    exclude_problem(command, *model);
+    model->excludes(command.get_option("--temperature"));
+    command
+        .add_option("--text", options.text,
+                    "with --model: the prompt; ids such as 12 7 30 if the folder has no tokenizer")
+        ->needs(model);
+    options.decoder
+        .add_text_to(command, "Options",
+                     "with --model: what the decoder of an encoder-decoder reads (default: a dozen tokens "
+                     "that it writes itself)")
+        ->needs(model);
+    options.stack.add_to(command, "Options")->needs(model);
+    command
+        .add_option("--patch", options.patch, "with --model: apply the edits of this file to the checkpoint")
+        ->needs(model);
+    command.add_option("--lessons", options.lessons, "a folder with more lessons");
+    command.add_option("--language", options.language, "which translation of the lessons, such as de")
+        ->capture_default_str();
+    command.add_option("--head", options.head, "the head in focus (default 0)");
+    command.add_option("--view", options.weights_view, "weights as heatmap, arcs, text or graph")
+        ->check(CLI::IsMember({"heatmap", "arcs", "text", "graph"}));
+    command.add_option("--show-heads", options.heads, "each head, the difference of two, or their mean")
+        ->check(CLI::IsMember({"each", "difference", "mean"}));
+}
+
+void check_scale(const SceneOptions& options) {
+    if (options.scale < 0.5F || options.scale > 8.0F)
+        fail_usage("--scale must be from 0.5 to 8");
+}
+
+} // namespace headscope::cli

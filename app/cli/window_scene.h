@@ -1,0 +1,66 @@
+#pragma once
+
+#include "app/cli/model_options.h"
+#include "app/cli/problem_options.h"
+#include "app/shell/program.h"
+#include "core/analysis/reading_options.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace headscope::cli {
+
+/// What is shown in the whole window, or drawn of one stage: options of `render` and `record`.
+struct SceneOptions {
+    ProblemOptions problem;
+    std::optional<std::string> stage, attention, model, text, patch;
+    DecoderText decoder;
+    StackOption stack;
+    std::optional<std::string> lesson, lessons;
+    std::optional<int> step, question;
+    std::string language = "en";
+    std::int64_t layer = 0;
+    std::string theme = "light", weights_view = "heatmap", heads = "each";
+    std::int64_t head = 0;
+    std::optional<std::int64_t> row;
+    float scale = 1.0F;
+    std::string screen = "stages";
+    std::optional<std::string> token, against, corrupted, patched;
+    analysis::ReadingOptions reading;
+    bool log_colours = false;
+};
+
+/// Adds the options that both commands have, without --layer. where: begins the help of those that only a
+/// window has. `options` lives as long as the App that has the options.
+void add_scene_options(CLI::App& command, SceneOptions& options, const std::string& where);
+/// Throws Error(usage) for a --scale out of its range.
+void check_scale(const SceneOptions& options);
+
+/// Logical pixels.
+struct PictureSize {
+    int width, height;
+};
+/// Throws Error(usage) for what is not WIDTHxHEIGHT with each from 200 to 16,384.
+PictureSize parse_size(const std::optional<std::string>& size, PictureSize usual);
+
+/// Throws Error(input) for a stage, head or row that the document does not have.
+app::ViewState view_of(const SceneOptions& options, const app::Document& document);
+
+/// The program with nothing shown yet but the document; null: the first lesson. Throws what app::Program
+/// throws.
+std::unique_ptr<app::Program> make_program(const SceneOptions& options, const app::DocumentPtr& document);
+/// Shows what the options name: a lesson, weights of a file, a checkpoint, or `document`. Throws Error(usage)
+/// when options contradict each other, Error(input) when their values are at fault, Error(machine) when the
+/// device is missing.
+void show_scene(app::Program& program, const SceneOptions& options, const app::DocumentPtr& document);
+/// Waits for the program's numbers. Throws Error(input) with what the program says is wrong, Error(machine)
+/// when the device is missing.
+void check_program(app::Program& program);
+
+} // namespace headscope::cli

@@ -1,0 +1,36 @@
+#include "app/shell/film/films.h"
+
+#include "app/draw/panels/guide_texts.h"
+#include "app/state/walk.h"
+#include "core/trace/stage.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// The formula of the stage and what the guide says of it.
+FilmText text_of_stage(const AppState& state) {
+    const GroupInfo& stop = group_info(state.view.group);
+    FilmText text{.title = std::string(stop.title)};
+    if (state.shown.document->shows_weights())
+        return text;
+    if (is_stage(stop.main))
+        text.paragraphs.push_back(formula_of(stop.main, state.shown.problem().parts()));
+    const GuideText guide = guide_text(state.shown, state.view);
+    text.paragraphs.insert(text.paragraphs.end(), guide.paragraphs.begin(), guide.paragraphs.end());
+    return text;
+}
+
+} // namespace
+
+void film_stages(Recorder& recorder) {
+    const Walk walk = recorder.state().view.walk;
+    const std::int64_t layer = recorder.state().view.attention.layer;
+    for (const auto* part : {&walk.before, &walk.layer, &walk.after})
+        for (const StageGroup stop : *part) {
+            recorder.act({ViewChange(GoTo{stop, -1, layer})});
+            recorder.rest(recorder.look().rest, text_of_stage(recorder.state()));
+        }
+}
+
+} // namespace headscope::app

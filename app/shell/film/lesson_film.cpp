@@ -1,0 +1,142 @@
+#include "app/draw/kit/rich_text.h"
+#include "app/draw/lesson/lesson_panel.h"
+#include "app/shell/film/films.h"
+#include "core/base/overloaded.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace headscope::app {
+
+namespace {
+
+/// Collects the words of a page, with the numbers that stand in them now.
+class PageWords {
+public:
+    explicit PageWords(const AppState& state) : state_(lesson_state(state.shown, state.view, state.course)) {}
+
+    std::vector<std::string> of(const std::vector<lesson::LessonBlock>& blocks) {
+        paragraphs_.clear();
+        add(blocks);
+        return paragraphs_;
+    }
+
+    std::string of(const lesson::Spans& spans) const {
+        std::string text;
+        for (const lesson::Span& span : spans)
+            text += spoken(span, state_);
+        return text;
+    }
+
+private:
+    void add(const std::vector<lesson::LessonBlock>& blocks) {
+        for (const lesson::LessonBlock& block : blocks)
+            std::visit(Overloaded{[&](const lesson::Paragraph& b) { paragraphs_.push_back(of(b.spans)); },
+                                  [&](const lesson::Heading& b) { paragraphs_.push_back(of(b.spans)); },
+                                  [&](const lesson::ListBlock& b) {
+                                      for (const lesson::Spans& item : b.items)
+                                          paragraphs_.push_back("• " + of(item));
+                                  },
+                                  [&](const lesson::TableBlock& b) {
+                                      add_row(b.header);
+                                      for (const std::vector<lesson::Spans>& row : b.rows)
+                                          add_row(row);
+                                  },
+                                  [&](const lesson::CodeBlock& b) { paragraphs_.push_back(b.text); },
+                                  [&](const lesson::FormulaBlock& b) { paragraphs_.push_back(b.tex); },
+                                  [&](const lesson::Gate& b) { paragraphs_.push_back(b.task); },
+                                  [&](const lesson::FillTable& b) { paragraphs_.push_back(b.task); },
+                                  [&](const lesson::Callout& b) { add(b.blocks); },
+                                  [](const auto&) {}}, // buttons and panels, which the picture has
+                       block);
+    }
+
+    void add_row(const std::vector<lesson::Spans>& cells) {
+        std::string row;
+        for (const lesson::Spans& cell : cells)
+            row += (row.empty() ? "" : " | ") + of(cell);
+        paragraphs_.push_back(row);
+    }
+
+    lesson::LessonState state_;
+    std::vector<std::string> paragraphs_;
+};
+
+/// What the open page says.
+FilmText text_of_page(const AppState& state) {
+    const CourseState& course = state.course;
+    const lesson::Lesson& lesson = *course.open;
+    PageWords words(state);
+    if (const lesson::Step* step = course.step())
+        return {step->title, words.of(step->blocks)};
+    if (const lesson::Question* question = course.question()) {
+        FilmText text{"Question " + std::to_string(course.question_index() + 1), {words.of(question->text)}};
+        for (const lesson::QuizChoice& choice : question->choices)
+            text.paragraphs.push_back("• " + words.of(choice.text));
+        return text;
+    }
+    if (course.page > 0)
+        return {lesson.title + ": summary"};
+    FilmText text{lesson.title, {lesson.summary}};
+    text.paragraphs.insert(text.paragraphs.end(), lesson.objectives.begin(), lesson.objectives.end());
+    return text;
+}
+
+void rest(Recorder& recorder, const FilmText& text) {
+    recorder.rest(recorder.reading_time(text), text);
+}
+
+void fill_in(Recorder& recorder, const lesson::FillTable& table, const std::string& title) {
+    const Shown& shown = recorder.state().shown;
+    const std::vector<float> values =
+        lesson::values_of(lesson::resolve(table.cells, shown.problem()), shown.problem(), *shown.trace);
+    std::vector<Action> filled;
+    for (const float value : values) {
+        std::array<char, 64> text{};
+        std::snprintf(text.data(), text.size(), "%.*f", table.decimals, static_cast<double>(value));
+        filled.emplace_back(
+            LessonAction(FillCell{table.id, static_cast<int>(filled.size()), std::string(text.data())}));
+    }
+    recorder.act(filled);
+    rest(recorder, {title, {table.task}});
+}
+
+void open_gates(Recorder& recorder, const lesson::Step& step) {
+    for (const lesson::LessonBlock& block : step.blocks)
+        if (const auto* table = std::get_if<lesson::FillTable>(&block))
+            fill_in(recorder, *table, step.title);
+    for (const lesson::LessonBlock& block : step.blocks)
+        if (const auto* gate = std::get_if<lesson::Gate>(&block);
+            gate != nullptr && !recorder.state().course.of_open().done.contains(gate_name(*gate))) {
+            recorder.act({LessonAction(ShowScene{gate->solution})});
+            rest(recorder, {step.title, {gate->task}});
+        }
+}
+
+void answer(Recorder& recorder, const lesson::Question& question) {
+    const int number = recorder.state().course.question_index();
+    const auto right = std::ranges::find(question.choices, true, &lesson::QuizChoice::right);
+    recorder.act({LessonAction(
+        AnswerQuestion{number, static_cast<int>(std::distance(question.choices.begin(), right))})});
+    const PageWords words(recorder.state());
+    rest(recorder, {"Question " + std::to_string(number + 1),
+                    {words.of(question.text), words.of(right->text), words.of(right->why)}});
+}
+
+} // namespace
+
+void film_lesson(Recorder& recorder, const std::string& id) {
+    recorder.act({LessonAction(OpenLesson{id})});
+    const CourseState& course = recorder.state().course;
+    for (int page = 0; page < course.pages(); ++page) {
+        if (page > 0)
+            recorder.act({LessonAction(GoToPage{page})});
+        rest(recorder, text_of_page(recorder.state()));
+        if (course.step() != nullptr)
+            open_gates(recorder, *course.step());
+        else if (course.question() != nullptr)
+            answer(recorder, *course.question());
+    }
+}
+
+} // namespace headscope::app

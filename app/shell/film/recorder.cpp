@@ -1,0 +1,81 @@
+#include "app/shell/film/recorder.h"
+
+#include "core/base/error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <sstream>
+
+namespace headscope::app {
+
+namespace {
+
+/// The look itself, for the constructor.
+const FilmLook& checked(const FilmLook& look) {
+    if (look.fps < 10 || look.fps > 50)
+        fail_input("a film of " + std::to_string(look.fps) +
+                   " frames a second can't be made; give 10 to 50 (--fps)");
+    if (!(look.rest >= 0.1 && look.rest <= 60))
+        fail_input("a picture can't rest for " + std::to_string(look.rest) +
+                   " seconds; give 0.1 to 60 (--rest)");
+    if (look.most_frames < 1)
+        fail_input("a film has at least one frame; give a larger --frames-limit");
+    return look;
+}
+
+} // namespace
+
+Recorder::Recorder(Program& program, FilmWriter& writer, const FilmLook& look)
+    : program_(program), writer_(writer), look_(checked(look)),
+      window_(program, look.width, look.height, look.scale) {}
+
+void Recorder::count(int frames) {
+    frames_ += frames;
+    if (frames_ > look_.most_frames)
+        fail_input("the film gets more than " + std::to_string(look_.most_frames) +
+                   " frames; film less, lower --fps or --rest, or raise --frames-limit");
+}
+
+void Recorder::act(const std::vector<Action>& actions) {
+    for (const Action& action : actions)
+        program_.act(action);
+    const bool filmed = writer_.shows_motion() && frames_ > 0;
+    // Where nobody sees the motion it takes the longest steps that animations count.
+    const float step = filmed ? 1.0F / static_cast<float>(look_.fps) : 0.1F;
+    // The layout settles, and glyphs come, in frames that follow the last motion.
+    constexpr int still_frames = 3;
+    int unseen = 0; // frames of motion that are not in the film; a program that plays has an end
+    for (int still = 0; still < still_frames || window_.incomplete();) {
+        program_.settle();
+        if (!program_.state().error.empty())
+            fail_input(program_.state().error);
+        window_.draw(step);
+        const bool moves = program_.animating();
+        still = moves ? 0 : still + 1;
+        if (moves && filmed) {
+            count(1);
+            writer_.move(window_.picture());
+        } else if (++unseen > look_.most_frames) {
+            count(unseen);
+        }
+    }
+}
+
+void Recorder::rest(double seconds, const FilmText& text) {
+    const int frames = std::max(1, static_cast<int>(std::lround(seconds * look_.fps)));
+    count(frames);
+    writer_.rest(window_.picture(), frames, text);
+}
+
+double Recorder::reading_time(const FilmText& text) const {
+    constexpr double words_a_second = 3, longest = 30;
+    std::ptrdiff_t words = 0;
+    for (const std::string& paragraph : text.paragraphs) {
+        std::istringstream in(paragraph);
+        words += std::distance(std::istream_iterator<std::string>(in), {});
+    }
+    return std::clamp(static_cast<double>(words) / words_a_second, look_.rest, std::max(look_.rest, longest));
+}
+
+} // namespace headscope::app

@@ -1,0 +1,161 @@
+#include "app/commands/actions.h"
+#include "app/shell/film/films.h"
+#include "app/views/situation.h"
+#include "core/base/error.h"
+#include "core/trace/find_stop.h"
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+namespace headscope::app {
+
+namespace {
+
+[[noreturn]] void fail_line(const std::string& path, int line, const std::string& sentence) {
+    fail_input(path + ":" + std::to_string(line) + ": " + sentence);
+}
+
+std::string trimmed(const std::string& text) {
+    constexpr const char* blanks = " \t\r";
+    const auto first = text.find_first_not_of(blanks);
+    return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+/// What is no picture of attention: choosers and questions, and gestures, which no name can make.
+bool can_film(const ActionInfo& action) {
+    return action.send && action.group != "Files";
+}
+
+double seconds_of(const std::string& text, double usual) {
+    if (text.empty())
+        return usual;
+    double seconds = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    if (fault != std::errc() || end != text.data() + text.size() || !(seconds > 0 && seconds <= 600))
+        fail_input("\"" + text + "\" is no number of seconds from 0 to 600; write for example rest 1.5");
+    return seconds;
+}
+
+StageGroup stage_of(const std::string& name, const Walk& walk) {
+    auto stop = find_stop(name);
+    if (const auto stage = find_stage(name); !stop && stage)
+        stop = tensor_info(*stage).group;
+    if (const auto stage = find_block_stage(name); !stop && stage)
+        stop = tensor_info(*stage).group;
+    if (stop && walk.has(*stop))
+        return *stop;
+    std::string names;
+    for (const auto* part : {&walk.before, &walk.layer, &walk.after})
+        for (const StageGroup one : *part)
+            names += (names.empty() ? "" : ", ") + std::string(group_info(one).label);
+    fail_input("there is no stage \"" + name + "\" here; the stages are " + names);
+}
+
+ScriptLine parse_line(const std::string& line, int number) {
+    const auto found = std::ranges::find_if(
+        actions(), [&](const ActionInfo& row) { return row.id == line && can_film(row); });
+    if (found != actions().end())
+        return {number, "do", line};
+    const auto gap = std::min(line.find_first_of(" \t"), line.size());
+    ScriptLine parsed{number, line.substr(0, gap), trimmed(line.substr(gap))};
+    if (parsed.verb == "rest") {
+        seconds_of(parsed.rest, 0);
+        return parsed;
+    }
+    for (const char* verb : {"caption", "stage", "sentence"})
+        if (parsed.verb == verb && !parsed.rest.empty())
+            return parsed;
+    fail_input(
+        "\"" + line +
+        "\" is neither rest, caption TEXT, stage NAME, sentence TEXT nor an action that can be filmed; "
+        "see the manual's page on films");
+}
+
+class ScriptFilm {
+public:
+    explicit ScriptFilm(Recorder& recorder) : recorder_(recorder) {}
+
+    void play(const ScriptLine& line) {
+        rested_ = line.verb == "rest";
+        if (rested_)
+            rest(seconds_of(line.rest, recorder_.look().rest));
+        else if (line.verb == "caption")
+            caption_ = line.rest;
+        else if (line.verb == "stage")
+            recorder_.act({ViewChange(GoTo{stage_of(line.rest, recorder_.state().view.walk)})});
+        else if (line.verb == "sentence")
+            recorder_.act({recorder_.state().document->is_checkpoint()
+                               ? Action(ModelAction(TypePrompt{line.rest}))
+                               : Action(Command(SetSentence{line.rest}))});
+        else
+            act(action(line.rest));
+    }
+
+    /// A film ends with a picture that rests.
+    void end() {
+        if (!rested_)
+            rest(recorder_.look().rest);
+    }
+
+private:
+    void act(const ActionInfo& action) {
+        Situation now = situation(recorder_.state());
+        now.left_open = recorder_.state().view.left_open.value_or(true);
+        now.inspector_open = recorder_.state().view.inspector_open.value_or(true);
+        if (!action.here(now))
+            fail_input("\"" + action.id + "\" does nothing on this page");
+        if (const std::string why = why_not(action, now); !why.empty())
+            fail_input("\"" + action.id + "\" can't be done here: " + why);
+        recorder_.act(action.send(now));
+    }
+
+    void rest(double seconds) {
+        FilmText text{std::string(group_info(recorder_.state().view.group).title)};
+        if (!caption_.empty())
+            text.paragraphs.push_back(caption_);
+        recorder_.rest(seconds, text);
+    }
+
+    Recorder& recorder_;
+    std::string caption_;
+    bool rested_ = false; ///< after the last line
+};
+
+} // namespace
+
+std::vector<ScriptLine> parse_script(const std::string& text, const std::string& path) {
+    std::vector<ScriptLine> lines;
+    std::istringstream in(text);
+    int number = 0;
+    for (std::string line; std::getline(in, line);) {
+        ++number;
+        line = trimmed(line);
+        if (line.empty() || line.starts_with('#'))
+            continue;
+        try {
+            lines.push_back(parse_line(line, number));
+        } catch (const Error& fault) {
+            fail_line(path, number, fault.what());
+        }
+    }
+    if (lines.empty())
+        fail_input(path + " has no line that does something; see the manual's page on films");
+    return lines;
+}
+
+void film_script(Recorder& recorder, const std::vector<ScriptLine>& lines, const std::string& path) {
+    recorder.act({}); // what the film opens with
+    ScriptFilm film(recorder);
+    for (const ScriptLine& line : lines)
+        try {
+            film.play(line);
+        } catch (const Error& fault) {
+            if (fault.kind() != ErrorKind::input)
+                throw;
+            fail_line(path, line.number, fault.what());
+        }
+    film.end();
+}
+
+} // namespace headscope::app

@@ -1,0 +1,264 @@
+#include "app/shell/film/writers.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/text/plain_text.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <csignal>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace headscope::app {
+
+namespace {
+
+[[noreturn]] void fail_system(int error) {
+    throw Error(ErrorKind::machine,
+                "ffmpeg can't be started: " + std::generic_category().message(error) +
+                    "; mend its installation, or record an .html file, which needs no ffmpeg");
+}
+
+/// A file descriptor that closes itself, and that no program inherits by accident.
+class Descriptor {
+public:
+    /// Throws Error(machine) for -1, with errno.
+    explicit Descriptor(int descriptor) {
+        if (descriptor < 0)
+            fail_system(errno);
+        // Beyond the numbers that ffmpeg is given.
+        constexpr int first = 16;
+        value_ = ::fcntl(descriptor, F_DUPFD_CLOEXEC, first);
+        const int fault = errno;
+        ::close(descriptor);
+        if (value_ < 0)
+            fail_system(fault);
+    }
+    Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
+    Descriptor& operator=(Descriptor&& other) noexcept {
+        std::swap(value_, other.value_);
+        return *this;
+    }
+    ~Descriptor() {
+        if (value_ >= 0)
+            ::close(value_);
+    }
+    int get() const { return value_; }
+
+private:
+    int value_ = -1;
+};
+
+/// A file in memory, which goes with the last who has it open.
+Descriptor memory_file() {
+    return Descriptor(::memfd_create("film", MFD_CLOEXEC));
+}
+
+std::string content(const Descriptor& file) {
+    return read_file("/proc/self/fd/" + std::to_string(file.get()), std::uint64_t{4096} * mebibyte);
+}
+
+std::string last_line(std::string text) {
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r'))
+        text.pop_back();
+    return text.substr(text.find_last_of("\r\n") + 1);
+}
+
+/// One run of ffmpeg. It reads frames that are sent to it, or files in memory, which it has as /dev/fd/4 and
+/// /dev/fd/5, and writes /dev/fd/3.
+class Ffmpeg {
+public:
+    /// Throws Error(machine) when ffmpeg cannot be started.
+    explicit Ffmpeg(std::vector<std::string> arguments, const std::vector<const Descriptor*>& inputs = {})
+        : output_(memory_file()), messages_(memory_file()) {
+        // A socket: sending to a program that is gone is an error there, and no signal.
+        std::array<int, 2> ends{};
+        if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
+            fail_system(errno);
+        const Descriptor theirs(ends[1]);
+        frames_.emplace(ends[0]);
+        posix_spawn_file_actions_t files;
+        ::posix_spawn_file_actions_init(&files);
+        std::vector<const Descriptor*> given{&theirs, &messages_, &messages_, &output_};
+        given.insert(given.end(), inputs.begin(), inputs.end());
+        for (int number = 0; const Descriptor* one : given)
+            ::posix_spawn_file_actions_adddup2(&files, one->get(), number++);
+        arguments.insert(arguments.begin(),
+                         {"ffmpeg", "-hide_banner", "-nostdin", "-loglevel", "error", "-y"});
+        arguments.emplace_back("/dev/fd/3");
+        std::vector<char*> words;
+        for (std::string& argument : arguments)
+            words.push_back(argument.data());
+        words.push_back(nullptr);
+        const int fault = ::posix_spawnp(&process_, "ffmpeg", &files, nullptr, words.data(), environ);
+        ::posix_spawn_file_actions_destroy(&files);
+        if (fault != 0)
+            process_ = -1;
+        if (fault == ENOENT)
+            throw Error(ErrorKind::machine,
+                        "GIF and MP4 are made by the program ffmpeg, which is not in PATH; install the "
+                        "package ffmpeg, or record an .html file, which needs none");
+        if (fault != 0)
+            fail_system(fault);
+    }
+    /// Stops a run that was not finished.
+    ~Ffmpeg() {
+        if (process_ > 0) {
+            ::kill(process_, SIGKILL);
+            ::waitpid(process_, nullptr, 0);
+        }
+    }
+    Ffmpeg(const Ffmpeg&) = delete;
+    Ffmpeg& operator=(const Ffmpeg&) = delete;
+
+    void send(const Image& image) {
+        const std::uint8_t* bytes = image.rgba.data();
+        for (std::size_t left = image.rgba.size(); left > 0;) {
+            const ssize_t sent = ::send(frames_->get(), bytes, left, MSG_NOSIGNAL);
+            if (sent < 0 && errno == EINTR)
+                continue;
+            if (sent < 0)
+                fail();
+            bytes += sent;
+            left -= static_cast<std::size_t>(sent);
+        }
+    }
+
+    /// Waits for the end. Returns what was written.
+    Descriptor finish() {
+        if (wait() != 0)
+            fail();
+        return std::move(output_);
+    }
+
+private:
+    /// The status of the program, which has ended then.
+    int wait() {
+        frames_.reset();
+        int status = 0;
+        if (const pid_t process = std::exchange(process_, -1); process > 0)
+            while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
+            }
+        return status;
+    }
+
+    [[noreturn]] void fail() {
+        wait();
+        const std::string said = last_line(content(messages_));
+        fail_input("ffmpeg could not make the film" +
+                   (said.empty() ? std::string(", and does not say why")
+                                 : ": \"" + text::plain_beginning(said) + "\"") +
+                   "; mend its installation, or record an .html file, which needs no ffmpeg");
+    }
+
+    Descriptor output_, messages_;
+    std::optional<Descriptor> frames_;
+    pid_t process_ = -1;
+};
+
+using Words = std::vector<std::string>;
+
+Words first_run(FilmFormat format, int width, int height, int fps) {
+    Words words{"-f",         "rawvideo",          "-pix_fmt",
+                "rgb0",       "-video_size",       std::to_string(width) + "x" + std::to_string(height),
+                "-framerate", std::to_string(fps), "-i",
+                "pipe:0"};
+    // A GIF has one palette, which is known when the last frame is: until then its frames are kept without
+    // loss, each once. An MP4 is what browsers and phones play.
+    const Words gif{"-vf", "mpdecimate=hi=0:lo=0:frac=0", "-c:v", "ffv1", "-f", "matroska"};
+    const Words mp4{"-vf",
+                    "scale=out_color_matrix=bt709:out_range=tv,format=yuv420p",
+                    "-colorspace",
+                    "bt709",
+                    "-color_primaries",
+                    "bt709",
+                    "-color_trc",
+                    "bt709",
+                    "-c:v",
+                    "libx264",
+                    "-crf",
+                    "18",
+                    "-fflags",
+                    "+bitexact",
+                    "-movflags",
+                    "+faststart",
+                    "-f",
+                    "mp4"};
+    const Words& more = format == FilmFormat::gif ? gif : mp4;
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+}
+
+class VideoWriter final : public FilmWriter {
+public:
+    VideoWriter(FilmFormat format, int width, int height, int fps)
+        : format_(format), fps_(fps), frames_(first_run(format, width, height, fps)) {}
+
+    bool shows_motion() const override { return true; }
+    void move(const Image& image) override { add(image, 1); }
+    void rest(const Image& image, int frames, const FilmText&) override { add(image, frames); }
+
+    std::string finish() override {
+        const Descriptor film = frames_.finish();
+        if (format_ == FilmFormat::mp4)
+            return content(film);
+        const Words source{"-f", "matroska", "-i", "/dev/fd/4"};
+        Words words = source;
+        words.insert(words.end(), {"-vf", "palettegen", "-f", "image2pipe", "-c:v", "png"});
+        const Descriptor palette = Ffmpeg(words, {&film}).finish();
+        words = source;
+        constexpr double hundredths = 100;
+        // Colours as near as the palette has them, without patterns; the last picture as long as it rests.
+        words.insert(words.end(),
+                     {"-f", "png_pipe", "-i", "/dev/fd/5", "-lavfi", "paletteuse=dither=none", "-final_delay",
+                      std::to_string(std::lround(hundredths * held_ / fps_)), "-f", "gif"});
+        return content(Ffmpeg(words, {&film, &palette}).finish());
+    }
+
+private:
+    void add(const Image& image, int frames) {
+        held_ = image.rgba == last_.rgba ? held_ + frames : frames;
+        for (int frame = 0; frame < frames; ++frame)
+            frames_.send(image);
+        last_ = image;
+    }
+
+    FilmFormat format_;
+    int fps_;
+    Ffmpeg frames_;
+    Image last_;
+    int held_ = 0; ///< frames that it stands
+};
+
+} // namespace
+
+FilmFormat film_format(const std::string& path) {
+    for (const auto& [ending, format] :
+         {std::pair(".gif", FilmFormat::gif), {".mp4", FilmFormat::mp4}, {".html", FilmFormat::html}})
+        if (path.ends_with(ending))
+            return format;
+    throw Error(ErrorKind::usage, path + " is no name for a film; give one that ends in .gif, .mp4 or .html");
+}
+
+std::unique_ptr<FilmWriter> video_writer(FilmFormat format, const FilmLook& look) {
+    const auto pixels = [&](int side) {
+        return static_cast<int>(std::round(static_cast<float>(side) * look.scale));
+    };
+    const int width = pixels(look.width), height = pixels(look.height);
+    if (format == FilmFormat::mp4 && (width % 2 != 0 || height % 2 != 0))
+        fail_input("an MP4 has even numbers of pixels, and this one would have " + std::to_string(width) +
+                   "x" + std::to_string(height) + "; give another --size or --scale");
+    return std::make_unique<VideoWriter>(format, width, height, look.fps);
+}
+
+} // namespace headscope::app

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "app/shell/film/recorder.h"
+
+#include <memory>
+#include <string>
+
+namespace headscope::app {
+
+enum class FilmFormat { gif, mp4, html };
+/// The format that the path's ending names. Throws Error(usage) for another ending, naming the three.
+FilmFormat film_format(const std::string& path);
+
+/// A GIF or MP4, made by the program ffmpeg, which gets the frames as they come. Throws Error(machine) when
+/// ffmpeg is not in PATH, Error(input) when it cannot encode such pictures: MP4 needs even numbers of pixels.
+std::unique_ptr<FilmWriter> video_writer(FilmFormat format, const FilmLook& look);
+
+/// One page of HTML that needs no other file: the pictures that rest, each with its title and text, one below
+/// the other, or one by one where scripts run. language: of the texts, such as "en".
+std::unique_ptr<FilmWriter> page_writer(const std::string& title, const std::string& language, bool dark,
+                                        const FilmLook& look);
+
+} // namespace headscope::app
