@@ -232,8 +232,8 @@ void CheckpointSession::act(const ModelAction& action) {
             [&](const SwapPrompts&) { swap_prompts(); },
             [&](const OpenSurvey& c) {
                 state().model.survey = c.path;
-                apply(state().view, AttentionChange(ShowScreen{Screen::atlas}));
-                apply(state().view, AttentionChange(AtlasChange(ShowAtlasTab{AtlasTab::survey})));
+                app::apply(state().view, AttentionChange(ShowScreen{Screen::atlas}));
+                app::apply(state().view, AttentionChange(AtlasChange(ShowAtlasTab{AtlasTab::survey})));
             },
             [&](const SetSampling& c) {
                 checkpoint::check_settings(c.settings);
