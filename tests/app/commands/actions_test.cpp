@@ -68,6 +68,10 @@ std::vector<Place> places() {
     predicting.checkpoint = true;
     predicting.view.tab = LeftTab::predictions;
     all.push_back(predicting);
+    Place atlas{.name = "checkpoint, atlas"};
+    atlas.checkpoint = true;
+    atlas.view.attention.screen = Screen::atlas;
+    all.push_back(atlas);
     for (const bool checkpoint : {false, true})
         for (const bool walking : {false, true}) {
             Place place{.name = checkpoint ? "mean of a checkpoint" : "weights of a file"};
@@ -216,7 +220,9 @@ TEST_CASE("the list of keys holds every key of the page and no other", "[actions
                 INFO(place.name << ": " << row.id << ", " << chord_text(chord));
                 const Chord bare{chord.key};
                 const bool run = chord.key >= digit(1) && chord.key <= digit(9);
-                const std::string name = !run ? chord_text(chord) : chord.ctrl ? "Ctrl 1 … Ctrl 4" : "1 … 9";
+                const std::string name = !run || (chord.ctrl && !now.checkpoint) ? chord_text(chord)
+                                         : chord.ctrl                            ? "Ctrl 1 … Ctrl 5"
+                                                                                 : "1 … 9";
                 const bool listed = all.find("  " + name + "  ") != std::string::npos ||
                                     // What is held with many keys is written once.
                                     (chord.shift && all.find("  Shift →") != std::string::npos &&

@@ -76,7 +76,7 @@ TEST_CASE("faults name their line and say what is wrong") {
         {block("step", "view: map"), 10, "it can be heatmap, arcs, text or graph"},
         {block("step", "mask: '[{\"kind\":\"round\"}]'"), 10, "mask"},
         {block("step", "screen: map"), 10,
-         "it can be stages, effects, ablated, averaged, patching, circuits or why"},
+         "it can be stages, atlas, effects, ablated, averaged, patching, circuits or why"},
         {block("step", "patched: heads"), 10, "\"patched\" of the step block is \"heads\""},
         {block("step", "patch: '2'"), 10, "\"2\" is no cell"},
         {block("gate", "task: Do it."), 10, "has no condition"},
