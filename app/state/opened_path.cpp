@@ -25,7 +25,7 @@ PathKind kind_of_content(const std::string& path) {
     file.read(0, start);
     if (start == format::npy_magic)
         return PathKind::tensors;
-    if (start == sqlite_magic.substr(0, start.size()))
+    if (start == sqlite_magic.substr(0, format::npy_magic.size()))
         return PathKind::survey;
     if (checkpoint::is_checkpoint(path))
         return PathKind::checkpoint;

@@ -150,7 +150,7 @@ TEST_CASE("pinned heads are compared, and the atlas follows an edit", "[gui][atl
     desk.press("unpin L2 H0");
     CHECK(desk.chosen().pinned.size() == 1);
     desk.driver.key(GLFW_KEY_2, GLFW_MOD_CONTROL);
-    desk.press("All heads");
+    desk.press("This text");
 
     // Without the head that looks at the token before, the induction heads have nothing to go by.
     const float before = desk.score(2, 0, HeadScore::probe_induction);

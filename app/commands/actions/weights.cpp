@@ -114,11 +114,11 @@ std::vector<ActionInfo> weight_actions() {
         {"cross heads", "Heads of the cross-attention", "How the target reads the source", {alt('X')}, has_stacks, stack(checkpoint::Stack::cross), {}, ""},
         {"stages screen", "Stages", "Shows the walk through the numbers of the checkpoint", {ctrl(digit(1))}, has_atlas, look(AttentionChange(ShowScreen{Screen::stages})), {}, "stages, atlas; of a checkpoint effects, patching, circuits"},
         {"atlas screen", "Atlas", "Shows all heads by what they measurably do", {ctrl(digit(2))}, has_atlas, look(AttentionChange(ShowScreen{Screen::atlas})), {}, ""},
-        {"pin head", "Pin the open head", "Pins the open head, or takes the pin out: pinned heads are compared", {alt('P')}, on_atlas, pin_open_head, {}, "on the atlas: pin the open head, choose all heads again"},
-        {"all heads", "All heads", "Takes back the brush, the search and the label", {alt('A')}, on_atlas, look(AttentionChange(AtlasChange(ChooseAllHeads{}))), {}, ""},
         {"effects screen", "Effects", "Shows what every head does to the prediction", {ctrl(digit(3))}, has_screens, look(AttentionChange(ShowScreen{Screen::effects})), {}, ""},
         {"patching screen", "Patching", "Shows what of this prompt brings its answer back in another", {ctrl(digit(4))}, has_screens, look(AttentionChange(ShowScreen{Screen::patching})), {}, ""},
         {"circuits screen", "Circuits", "Shows what a head does by its weights alone", {ctrl(digit(5))}, has_screens, look(AttentionChange(ShowScreen{Screen::circuits})), {}, ""},
+        {"pin head", "Pin the open head", "Pins the open head, or takes the pin out: pinned heads are compared", {alt('P')}, on_atlas, pin_open_head, {}, "on the atlas: pin the open head, choose all heads again"},
+        {"all heads", "All heads", "Takes back the brush, the search and the label", {alt('A')}, on_atlas, look(AttentionChange(AtlasChange(ChooseAllHeads{}))), {}, ""},
         {"board beside stages", "Board of all heads", "Shows or hides the board beside the stages of a checkpoint", {ctrl('B')}, has_screens, flip_board, {}, "show or hide the board beside the stages"},
         {"board", "Board of all heads", "Shows or hides all heads beside the open one", {{letter('B')}}, weights_only, flip_board, {}, "show or hide the board of all heads"},
         // clang-format on

@@ -295,12 +295,12 @@ Picture draw_atlas_inspector(const DrawContext& context) {
     add_buttons(sheet, scene, l, h);
     sheet.section(label.empty() ? "Why it has no label" : "Why it is called so");
     sheet.paragraph(evidence(scene, l, h), context.theme.text);
-    add_scores(sheet, scene, l, h);
     if (atlas->survey != nullptr) {
         if (atlas->surveyed != nullptr && atlas->surveyed->layer == l && atlas->surveyed->head == h)
             add_pieces(sheet, scene);
     } else if (context.shown.trace != nullptr && context.shown.document->layer() == l)
         add_acts(sheet, scene, l, h);
+    add_scores(sheet, scene, l, h);
     return sheet.finish();
 }
 

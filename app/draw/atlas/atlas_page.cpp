@@ -1,3 +1,4 @@
+#include "app/commands/actions.h"
 #include "app/draw/atlas/atlas.h"
 #include "app/draw/atlas/atlas_parts.h"
 #include "app/draw/kit/controls.h"
@@ -117,7 +118,12 @@ float draw_beside(Picture& picture, const AtlasScene& scene, const figure::Rect&
                              scene.view().stretched,
                              ViewChange(AttentionChange(AtlasChange(StretchAxes{!scene.view().stretched}))),
                              "Spreads heads near zero: the axes go by asinh");
-        draw_search(picture, scene, room.x, y + 42, std::min(room.w, 320.0F));
+        const float button = scene.look.choosing ? 90.0F : 0.0F, find = std::min(room.w - button, 320.0F);
+        draw_search(picture, scene, room.x, y + 42, find);
+        if (scene.look.choosing)
+            draw_text_button(picture, context, room.x + find + 10, y + 44, "All heads", false,
+                             ViewChange(AttentionChange(AtlasChange(ChooseAllHeads{}))),
+                             with_key("Takes back the brush, the search and the label", "all heads"));
         y += 86;
     }
     if (pane == AtlasPane::list)

@@ -312,13 +312,8 @@ float draw_atlas_scatter(Picture& picture, const AtlasScene& scene, const figure
     const std::string count = scene.look.choosing ? counted(scene.look.chosen_count, "head") + " of " +
                                                         grouped(scene.atlas.L * scene.atlas.H) + " chosen"
                                                   : "Drag over points to choose heads";
-    const float taken =
-        draw_text(picture, context, area.x, y + 36, count, scene.look.choosing ? Font::ui_semibold : Font::ui,
-                  12.5F, scene.look.choosing ? theme.ink : theme.muted);
-    if (scene.look.choosing && context.controls)
-        draw_text_button(picture, context, area.x + taken + 12, y + 19, "All heads", false,
-                         ViewChange(AttentionChange(AtlasChange(ChooseAllHeads{}))),
-                         "Takes back the brush, the search and the label");
+    draw_text(picture, context, area.x, y + 36, count, scene.look.choosing ? Font::ui_semibold : Font::ui,
+              12.5F, scene.look.choosing ? theme.ink : theme.muted);
     return y + 50;
 }
 
