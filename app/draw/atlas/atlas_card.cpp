@@ -30,8 +30,10 @@ std::string evidence(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
     const auto label = scene.look.labels[static_cast<std::size_t>(l * scene.atlas.H + h)];
     const AttentionInfo& info = scene.info();
     if (!label)
-        return "No score that names heads reaches its threshold here. One text says little: a head may do on "
-               "another one what it does not do on this one.";
+        return std::string("No score that names heads reaches its threshold here.") +
+               (scene.atlas.survey != nullptr
+                    ? ""
+                    : " One text says little: a head may do on another one what it does not do on this one.");
     const analysis::HeadScoreInfo& score = analysis::info_of(*label);
     const bool probe = score.of == analysis::ScoreSource::probe;
     return score_sentence(score) + " It is " + scene.score_words(l, h, *label) + " " +
@@ -213,16 +215,24 @@ void add_acts(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int64_
                      "Shows this weight in the head’s map");
 }
 
+/// The score of a text that tells of the same as one of the probe.
+HeadScore of_a_text(HeadScore score) {
+    return score == HeadScore::probe_previous    ? HeadScore::previous
+           : score == HeadScore::probe_duplicate ? HeadScore::duplicate_text
+           : score == HeadScore::probe_induction ? HeadScore::induction_text
+                                                 : score;
+}
+
 /// The pieces of the corpus with the largest score that colours the board.
 void add_pieces(Sheet& sheet, const AtlasScene& scene) {
     const SurveyedHead& head = *scene.atlas.surveyed;
-    const auto score = std::ranges::find_if(head.scores, [&](const SurveyedHead::Score& one) {
-        const auto label =
-            scene.look.labels[static_cast<std::size_t>(head.layer * scene.atlas.H + head.head)];
-        const bool colours = std::ranges::any_of(
-            head.scores, [&](const SurveyedHead::Score& other) { return other.score == scene.look.colour; });
-        return one.score == (colours ? scene.look.colour : label.value_or(HeadScore::previous));
-    });
+    const auto label = scene.look.labels[static_cast<std::size_t>(head.layer * scene.atlas.H + head.head)];
+    const auto of = [&](HeadScore wanted) {
+        return std::ranges::find(head.scores, of_a_text(wanted), &SurveyedHead::Score::score);
+    };
+    auto score = of(scene.look.colour);
+    if (score == head.scores.end())
+        score = of(label.value_or(HeadScore::previous));
     if (score == head.scores.end())
         return;
     sheet.section("Texts with the most", name_of(score->score));
