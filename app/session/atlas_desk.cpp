@@ -45,6 +45,8 @@ Atlas of_board(const HeadBoard& board, std::vector<std::shared_ptr<const void>>&
     Atlas atlas;
     atlas.L = info.own_layers();
     atlas.H = info.own_heads();
+    atlas.numbers = info.numbers;
+    atlas.numbers.resize(static_cast<std::size_t>(atlas.L));
     atlas.heads.resize(static_cast<std::size_t>(atlas.L * atlas.H));
     for (std::int64_t l = 0; l < atlas.L; ++l) {
         const auto row = board.row(l);

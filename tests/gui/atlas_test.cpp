@@ -227,6 +227,11 @@ TEST_CASE("a file of weights has an atlas of what weights alone say", "[gui][atl
     CHECK_FALSE(atlas.offers(HeadScore::copying));
     CHECK_FALSE(atlas.probe.why_not.empty());
     CHECK(screen_shows("Head atlas"));
+    // The layers of the file are called 2, 10 and 11, and so they are found.
+    desk.act(ViewChange(AttentionChange(AtlasChange(SearchHeads{"L10"}))));
+    const AtlasLook look = look_of(*desk.shown().atlas, desk.view().attention.atlas, "");
+    CHECK(look.chosen_count == 2);
+    CHECK(look.chosen[2]);
     desk.press("Stages");
     CHECK(desk.shown().atlas == nullptr);
     end_recording();

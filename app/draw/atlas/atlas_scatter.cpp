@@ -230,7 +230,10 @@ void draw_layers(Picture& picture, const AtlasScene& scene, float x, float basel
         picture.scene.add(figure::RectItem{
             .area = {x, baseline - 9, 9, 9}, .fill = layer_colour(scene, l), .radius = 4.5F});
         x += 13;
-        x += draw_text(picture, context, x, baseline, std::to_string(l), Font::mono, 12, theme.text) + 11;
+        x += draw_text(picture, context, x, baseline,
+                       std::to_string(scene.atlas.numbers[static_cast<std::size_t>(l)]), Font::mono, 12,
+                       theme.text) +
+             11;
     }
 }
 

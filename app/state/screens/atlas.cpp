@@ -64,7 +64,7 @@ AtlasLook look_of(const Atlas& atlas, const AtlasView& view, const std::string& 
             const std::optional<HeadMetrics>& head = atlas.at(l, h);
             const auto label = head ? label_of(*head, view.thresholds) : std::nullopt;
             look.labels.push_back(label);
-            bool chosen = head && filter.holds(l, h, *head, label) &&
+            bool chosen = head && filter.holds(atlas.numbers[static_cast<std::size_t>(l)], h, *head, label) &&
                           std::ranges::all_of(
                               view.brush, [&](const ScoreRange& range) { return in_range(*head, range); });
             if (!pattern.empty())
