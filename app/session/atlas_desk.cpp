@@ -170,6 +170,7 @@ void AtlasDesk::add_alike(Atlas& atlas, Holders& holders, const AttentionSetPtr&
 
 void AtlasDesk::follow_survey(Atlas& atlas, Holders& holders) {
     const std::string& path = state_.model.survey;
+    atlas.has_survey = !path.empty();
     if (path.empty() || !state_.document->is_checkpoint() ||
         state_.view.attention.atlas.tab != AtlasTab::survey)
         return;
@@ -178,7 +179,6 @@ void AtlasDesk::follow_survey(Atlas& atlas, Holders& holders) {
         {model, "survey " + path}, Urgency::on_screen,
         [model, path](Progress& progress, const auto&) { return surveyed_heads(*model, path, progress); });
     atlas.survey_error = means.error;
-    atlas.survey_waits = !means.done;
     if (means.value == nullptr)
         return;
     atlas.survey = means.value;

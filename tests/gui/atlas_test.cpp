@@ -206,6 +206,8 @@ TEST_CASE("a survey is shown on the atlas, with texts that a click makes the pro
     CHECK(desk.program.state().model.prompt == "John had a book. John had a shop.");
     desk.press("This text");
     CHECK(desk.atlas().survey == nullptr);
+    desk.press("Survey"); // it stays open
+    CHECK(desk.atlas().survey != nullptr);
 
     // A survey of other weights is refused by name.
     write(std::string(64, '0'));

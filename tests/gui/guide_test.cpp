@@ -110,7 +110,7 @@ TEST_CASE("a word that no list knows is marked, said in one line, and given a cl
     CHECK_FALSE(screen_shows("in no list of words"));
 }
 
-TEST_CASE("Home and End go to the first and last token in Predict, and a new prompt to its last",
+TEST_CASE("Ctrl Home and Ctrl End predict after the first and last token, and a new prompt after its last",
           "[gui][guide][model]") {
     Desk desk;
     desk.open("pocket", "The storm closed the harbour");
@@ -118,15 +118,15 @@ TEST_CASE("Home and End go to the first and last token in Predict, and a new pro
     const auto position = [&] { return desk.program.state().model.predictions->position; };
     const std::int64_t last = desk.program.state().document->part()->inputs->T - 1;
     CHECK(position() == last);
-    desk.driver.key(GLFW_KEY_HOME);
+    desk.driver.key(GLFW_KEY_HOME, GLFW_MOD_CONTROL);
     desk.settle();
     CHECK(position() == 0);
     desk.act(ModelAction(TypePrompt{"The storm closed the harbour at noon and Anna called Tom"}));
     desk.settle();
     CHECK(position() == desk.program.state().document->part()->inputs->T - 1);
-    desk.driver.key(GLFW_KEY_HOME);
+    desk.driver.key(GLFW_KEY_HOME, GLFW_MOD_CONTROL);
     desk.settle();
-    desk.driver.key(GLFW_KEY_END);
+    desk.driver.key(GLFW_KEY_END, GLFW_MOD_CONTROL);
     desk.settle();
     CHECK(position() > last);
 }

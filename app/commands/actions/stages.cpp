@@ -12,12 +12,8 @@ bool has_lessons(const Situation& now) {
 bool has_layers(const Situation& now) {
     return now.checkpoint && !now.lesson; // whose pages these keys turn
 }
-/// The tab Predict is open: Home and End go through the tokens of the prompt.
 bool predicts(const Situation& now) {
-    return now.checkpoint && has_stages(now) && now.view.tab == LeftTab::predictions;
-}
-bool walks_stages(const Situation& now) {
-    return has_stages(now) && !predicts(now);
+    return now.checkpoint && has_stages(now);
 }
 std::string needs_lesson(const Situation& now) {
     return now.lesson ? "" : "No lesson is open";
@@ -54,10 +50,10 @@ std::vector<ActionInfo> stage_actions() {
         {"next row", "Next row", "Steps to the next query row of the stage; after the last row, the whole stage", {{Key::down}}, has_stages, look(StepRow{1}), unless_number, "next row, row before", {}, true},
         {"row before", "Row before", "Steps to the query row before; before the first row, the whole stage", {{Key::up}}, has_stages, look(StepRow{-1}), unless_number, "", {}, true},
         {"whole stage", "Whole stage", "Leaves the row that is stepped to and shows all rows of the stage", {{letter('R')}}, has_stages, [](const Situation& now) { return Actions{ViewChange(GoTo{now.view.group})}; }, unless_number},
-        {"first stage", "First stage", "Back to the first stop of the strip", {{Key::home}}, walks_stages, [](const Situation& now) { return Actions{ViewChange(GoTo{now.view.walk.first()})}; }, {}, "first stage, last stage"},
-        {"last stage", "Last stage", "On to the last stop of the strip", {{Key::end}}, walks_stages, [](const Situation& now) { return Actions{ViewChange(GoTo{now.view.walk.last()})}; }, {}, ""},
-        {"first token", "Predict after the first token", "The prediction at the first token of the text", {{Key::home}}, predicts, just(Action(ModelAction(PredictAt{0}))), {}, "first token, last token"},
-        {"last token", "Predict after the last token", "The prediction at the last token of the text", {{Key::end}}, predicts, just(Action(ModelAction(PredictAt{std::numeric_limits<std::int32_t>::max()}))), {}, ""},
+        {"first stage", "First stage", "Back to the first stop of the strip", {{Key::home}}, has_stages, [](const Situation& now) { return Actions{ViewChange(GoTo{now.view.walk.first()})}; }, {}, "first stage, last stage"},
+        {"last stage", "Last stage", "On to the last stop of the strip", {{Key::end}}, has_stages, [](const Situation& now) { return Actions{ViewChange(GoTo{now.view.walk.last()})}; }, {}, ""},
+        {"first token", "Predict after the first token", "The prediction at the first token of the text", {ctrl(Key::home)}, predicts, just(Action(ModelAction(PredictAt{0}))), {}, "predict after the first token, after the last"},
+        {"last token", "Predict after the last token", "The prediction at the last token of the text", {ctrl(Key::end)}, predicts, just(Action(ModelAction(PredictAt{std::numeric_limits<std::int32_t>::max()}))), {}, ""},
         {"play", "Play and pause", "Steps through rows and stages by itself, or stops", {{Key::space}}, has_stages, look(TogglePlay{})},
         {"next page", "Next page of the lesson", "Turns to the next step or question", {{Key::page_down}}, has_lessons, just(LessonAction(TurnPage{1})), needs_lesson, "next page of the lesson, page before"},
         {"page before", "Page before in the lesson", "Turns back to the step or question before", {{Key::page_up}}, has_lessons, just(LessonAction(TurnPage{-1})), needs_lesson, ""},

@@ -164,7 +164,7 @@ Picture draw_atlas_strip(const DrawContext& context) {
     };
     const Atlas* const atlas = context.shown.atlas.get();
     tab("This text", AtlasTab::text, "The board, the scatter and every score of this text");
-    if (atlas != nullptr && (atlas->survey != nullptr || view.tab == AtlasTab::survey))
+    if (atlas != nullptr && atlas->has_survey)
         tab(atlas->survey != nullptr ? grouped(atlas->survey->texts) + " texts" : "Survey", AtlasTab::survey,
             "The means over a corpus, of the survey that is open");
     tab("Compare " + std::to_string(view.pinned.size()), AtlasTab::compare, "The pinned heads side by side");

@@ -39,7 +39,7 @@ struct Atlas {
     std::shared_ptr<const SurveyedHeads> survey;  ///< whose means `heads` has; null: of this text
     std::shared_ptr<const SurveyedHead> surveyed; ///< of the open head; null: not read yet
     std::string survey_error;                     ///< one sentence; empty when all is well
-    bool survey_waits = false;                    ///< it is being read
+    bool has_survey = false;                      ///< one is open, looked at or not
     std::uint64_t version = 0;                    ///< other numbers have another
 
     const std::optional<analysis::HeadMetrics>& at(std::int64_t l, std::int64_t h) const {
