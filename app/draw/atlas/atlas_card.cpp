@@ -237,7 +237,7 @@ void add_pieces(Sheet& sheet, const AtlasScene& scene) {
         return;
     sheet.section("Texts with the most", name_of(score->score));
     sheet.paragraph("mean " + score_text(score->score, static_cast<float>(score->mean)) + ", spread " +
-                        number(score->spread, 2) + " over all texts",
+                        number(score->spread, 2) + " over all pieces of texts",
                     sheet.context.theme.muted);
     for (const SurveyedHead::Example& one : score->largest) {
         const auto T = std::ssize(one.tokens);

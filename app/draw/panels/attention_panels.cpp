@@ -114,7 +114,8 @@ Picture draw_patterns_panel(const DrawContext& context) {
     sheet.y += 32;
     sheet.paragraph(info.Tq == info.Tk
                         ? "Each head is labelled by what it measurably does on these tokens: the kind of "
-                          "token that gets at least half of its weight."
+                          "token that gets at least half of its weight, or a quarter where that is a token "
+                          "said before or what followed it."
                         : "With other keys than queries no head reads “the token before”: heads have no "
                           "labels here.",
                     theme.text);

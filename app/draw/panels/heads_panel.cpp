@@ -147,8 +147,10 @@ Picture draw_heads(const DrawContext& context) {
         sheet.paragraph("Change: ‖B − A‖ of " + std::string(tensor_info(told_by_head(context.view)).name) +
                             ", the root of the sum of all squared changes.",
                         context.theme.muted);
-    sheet.paragraph("“does”: the kind of token that gets at least half the weight, on average.",
-                    context.theme.muted);
+    sheet.paragraph(
+        "“does”: the kind of token that gets at least half the weight, on average; for a token said "
+        "before, or what followed it, a quarter is enough.",
+        context.theme.muted);
     return sheet.finish();
 }
 
