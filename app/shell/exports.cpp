@@ -56,8 +56,7 @@ const checkpoint::BlockTrace* whole_layer(const OnScreen& screen) {
 /// The table of a screen that stands in place of the stages, with `between` its cells.
 std::string screen_text(const OnScreen& screen, char between) {
     std::string text;
-    for (const std::vector<std::string>& row :
-         screen_table(screen.shown, screen_of(screen.shown, screen.view))) {
+    for (const std::vector<std::string>& row : screen_table(screen.shown, screen.view)) {
         for (std::size_t n = 0; n < row.size(); ++n) {
             const bool quoted = between == ',' && row[n].find_first_of(",\"\n") != std::string::npos;
             std::string cell = row[n];

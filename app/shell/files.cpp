@@ -104,7 +104,10 @@ void Files::guard(Step step) {
 
 bool Files::replaces(const Step& step) const {
     const Open* const open = std::get_if<Open>(&step);
-    return open == nullptr || kind_of_path(open->path) != PathKind::lesson;
+    if (open == nullptr)
+        return true;
+    const PathKind kind = kind_of_path(open->path);
+    return kind != PathKind::lesson && kind != PathKind::survey;
 }
 
 void Files::answer(UnsavedAnswer answer) {

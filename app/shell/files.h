@@ -94,7 +94,7 @@ private:
     void cannot_open(const std::string& path);
     std::filesystem::path recent_list() const;
     void put_in_place(Loaded loaded, bool counts_as_saved);
-    bool replaces(const Step& step) const; ///< the user's document, beside which a lesson plays
+    bool replaces(const Step& step) const; ///< the user's document, which lessons and surveys leave
     void save();
     void save_to(const std::string& path);
     void save_lesson_to(const std::string& path); ///< the lesson's problem, not the user's project

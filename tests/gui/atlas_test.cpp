@@ -189,11 +189,15 @@ TEST_CASE("a survey is shown on the atlas, with texts that a click makes the pro
 
     AtlasDesk desk;
     desk.press("tile L2 H0");
+    // A survey replaces nothing: unsaved edits stay, and nobody is asked about them.
+    desk.act(Command(SetGain{1, 0.5F}));
     desk.program.open_path(path, {});
     desk.settle();
     CHECK(desk.chosen().tab == AtlasTab::survey);
     REQUIRE(desk.atlas().survey != nullptr);
     CHECK(desk.atlas().survey->pieces == 2);
+    CHECK_FALSE(desk.program.state().files.dialog_open());
+    CHECK(desk.problem().gain(1) == 0.5F);
     SurveyFile file = SurveyFile::open(path);
     const auto means = file.means(HeadScore::entropy);
     for (std::int64_t l = 0; l < 4; ++l)

@@ -153,30 +153,33 @@ Picture draw_score_list(const AtlasScene& scene, const figure::Rect& page) {
         return picture;
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
-    std::vector<HeadScore> offered;
+    // What cannot be measured here is listed too, and says why.
+    std::vector<HeadScore> listed;
     for (const analysis::HeadScoreInfo& info : analysis::head_scores())
-        if (scene.atlas.offers(info.score))
-            offered.push_back(info.score);
+        if (scene.atlas.offers(info.score) || scene.atlas.work(info.score) != nullptr)
+            listed.push_back(info.score);
     const HeadScore now = what == AtlasMenu::colour ? scene.look.colour
                           : what == AtlasMenu::x    ? scene.look.x
                                                     : scene.look.y;
     constexpr float width = 230, line = 25;
-    const float height = line * static_cast<float>(offered.size()) + 12;
+    const float height = line * static_cast<float>(listed.size()) + 12;
     const figure::Rect area{std::min(page.x, context.width - width - 8),
                             std::clamp(page.y, 8.0F, std::max(8.0F, context.height - height - 8)), width,
                             height};
     picture.scene.add(
         figure::RectItem{.area = area, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
     float y = area.y + 6;
-    for (const HeadScore score : offered) {
+    for (const HeadScore score : listed) {
+        const bool offered = scene.atlas.offers(score);
         const figure::Rect row{area.x + 4, y, area.w - 8, line};
         if (score == now)
             picture.scene.add(figure::RectItem{.area = row, .fill = theme.highlight, .radius = 4});
         draw_text(picture, context, row.x + 10, figure::baseline_for(y + line / 2, 12.5F), name_of(score),
-                  score == now ? Font::ui_semibold : Font::ui, 12.5F, theme.ink);
-        picture.hotspots.push_back({row, "score " + name_of(score),
-                                    ViewChange(AttentionChange(AtlasChange(ChooseScore{what, score}))),
-                                    std::string(analysis::info_of(score).formula)});
+                  score == now ? Font::ui_semibold : Font::ui, 12.5F, offered ? theme.ink : theme.muted);
+        const AtlasChange change = offered ? AtlasChange(ChooseScore{what, score}) : OpenAtlasMenu{what};
+        picture.hotspots.push_back(
+            {row, "score " + name_of(score), ViewChange(AttentionChange(change)),
+             offered ? std::string(analysis::info_of(score).formula) : scene.atlas.work(score)->why_not});
         y += line;
     }
     picture.hotspots.push_back({{0, 0, context.width, std::max(context.height, area.bottom())},

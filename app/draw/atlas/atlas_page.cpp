@@ -24,11 +24,11 @@ AtlasChange change(AtlasPane pane) {
     return ShowAtlasPane{pane};
 }
 
-std::string texts_word(const AtlasScene& scene) {
-    const AttentionInfo& info = scene.info();
-    if (scene.atlas.survey != nullptr)
-        return "means over " + counted(scene.atlas.survey->pieces, "piece") + ", " +
-               grouped(scene.atlas.survey->tokens) + " tokens; probe and copying of no text";
+/// What the scores were measured on.
+std::string measured_on(const Atlas& atlas, const AttentionInfo& info) {
+    if (atlas.survey != nullptr)
+        return "means over " + counted(atlas.survey->pieces, "piece") + ", " + grouped(atlas.survey->tokens) +
+               " tokens; probe and copying of no text";
     return "all scores over this text, " +
            (info.Tq == info.Tk ? counted(info.Tq, "token")
                                : grouped(info.Tq) + " queries, " + grouped(info.Tk) + " keys");
@@ -145,37 +145,25 @@ void draw_board_part(Picture& picture, const AtlasScene& scene, const figure::Re
 } // namespace
 
 Picture draw_atlas_strip(const DrawContext& context) {
-    const Theme& theme = context.theme;
     const AtlasView& view = context.view.attention.atlas;
-    Picture picture;
-    float x = 28;
-    const auto tab = [&](const std::string& label, AtlasTab of, const std::string& tip) {
-        const bool on = view.tab == of;
-        const float wide = context.measure(label, Font::ui_semibold, 13);
-        draw_text(picture, context, x, figure::baseline_for(context.height / 2 - 1, 13), label,
-                  on ? Font::ui_semibold : Font::ui_medium, 13, on ? theme.ink : theme.muted);
-        if (on)
-            picture.scene.add(figure::RectItem{.area = {x, context.height - 2, wide, 2}, .fill = theme.ink});
-        picture.hotspots.push_back({{x - 12, 0, wide + 24, context.height},
-                                    label,
-                                    ViewChange(AttentionChange(AtlasChange(ShowAtlasTab{of}))),
-                                    tip});
-        x += wide + 32;
-    };
     const Atlas* const atlas = context.shown.atlas.get();
-    tab("This text", AtlasTab::text, "The board, the scatter and every score of this text");
+    const auto tab = [&](const std::string& label, AtlasTab of, const char* tip) {
+        return Segment{.label = label,
+                       .action = ViewChange(AttentionChange(AtlasChange(ShowAtlasTab{of}))),
+                       .on = view.tab == of,
+                       .tip = tip};
+    };
+    std::vector<Segment> tabs{
+        tab("This text", AtlasTab::text, "The board, the scatter and every score of this text")};
     if (atlas != nullptr && atlas->has_survey)
-        tab(atlas->survey != nullptr ? grouped(atlas->survey->texts) + " texts" : "Survey", AtlasTab::survey,
-            "The means over a corpus, of the survey that is open");
-    tab("Compare " + std::to_string(view.pinned.size()), AtlasTab::compare, "The pinned heads side by side");
-    if (context.shown.atlas != nullptr && context.board != nullptr) {
-        const AtlasScene scene{context, *context.shown.atlas, {}};
-        const std::string words = texts_word(scene);
-        if (x + context.measure(words, Font::ui, 12.5F) + 20 < context.width)
-            draw_text(picture, context, context.width - 28,
-                      figure::baseline_for(context.height / 2 - 1, 12.5F), words, Font::ui, 12.5F,
-                      theme.muted, Align::right);
-    }
+        tabs.push_back(tab(atlas->survey != nullptr ? grouped(atlas->survey->texts) + " texts" : "Survey",
+                           AtlasTab::survey, "The means over a corpus, of the survey that is open"));
+    tabs.push_back(tab("Compare " + std::to_string(view.pinned.size()), AtlasTab::compare,
+                       "The pinned heads side by side"));
+    Picture picture;
+    draw_strip_tabs(
+        picture, context, tabs, 32, {},
+        atlas == nullptr || context.board == nullptr ? "" : measured_on(*atlas, context.board->info()));
     return picture;
 }
 

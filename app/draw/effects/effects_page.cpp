@@ -348,38 +348,20 @@ std::string sweep_progress(const EffectsSweep& sweep) {
 }
 
 Picture draw_effects_strip(const DrawContext& context) {
-    const ViewState& view = context.view;
-    const Theme& theme = context.theme;
-    const figure::TextMeasure& measure = context.measure;
-    const float width = context.width, height = context.height;
-    Picture picture;
-    float x = 28;
-    const auto tab = [&](const std::string& label, EffectKind kind, const std::string& tip) {
-        const bool on = view.attention.effects == kind;
-        const float wide = measure(label, Font::ui_semibold, 13);
-        picture.scene.add(figure::TextItem{{x, figure::baseline_for(height / 2 - 1, 13)},
-                                           label,
-                                           on ? Font::ui_semibold : Font::ui_medium,
-                                           13,
-                                           on ? theme.ink : theme.muted});
-        if (on)
-            picture.scene.add(figure::RectItem{.area = {x, height - 2, wide, 2}, .fill = theme.ink});
-        picture.hotspots.push_back(
-            {{x - 12, 0, wide + 24, height}, label, ViewChange(AttentionChange(ShowEffects{kind})), tip});
-        x += wide + 32;
+    const EffectKind now = context.view.attention.effects;
+    const auto tab = [&](const char* label, EffectKind kind, const char* tip) {
+        return Segment{.label = label,
+                       .action = ViewChange(AttentionChange(ShowEffects{kind})),
+                       .on = now == kind,
+                       .tip = tip};
     };
-    tab("Direct", EffectKind::direct, "What each writer adds to the two logits");
-    tab("When ablated", EffectKind::ablated, "What is lost when a head is switched off");
-    tab("When averaged", EffectKind::averaged,
-        "What is lost when a head gives its mean output over this text at every token");
-    const std::string words = "norms held at their scale in this run";
-    if (view.attention.effects == EffectKind::direct && x + measure(words, Font::ui, 12.5F) + 20 < width)
-        picture.scene.add(figure::TextItem{{width - 28, figure::baseline_for(height / 2 - 1, 12.5F)},
-                                           words,
-                                           Font::ui,
-                                           12.5F,
-                                           theme.muted,
-                                           Align::right});
+    Picture picture;
+    draw_strip_tabs(picture, context,
+                    {tab("Direct", EffectKind::direct, "What each writer adds to the two logits"),
+                     tab("When ablated", EffectKind::ablated, "What is lost when a head is switched off"),
+                     tab("When averaged", EffectKind::averaged,
+                         "What is lost when a head gives its mean output over this text at every token")},
+                    32, {}, now == EffectKind::direct ? "norms held at their scale in this run" : "");
     return picture;
 }
 

@@ -248,46 +248,33 @@ std::string line_of(const PatchingMap& map) {
 } // namespace
 
 Picture draw_patching_strip(const DrawContext& context) {
-    const float width = context.width, height = context.height;
-    Picture picture;
     const PatchingView* const view = context.shown.patching.get();
-    const Theme& theme = context.theme;
-    struct Tab {
-        const char* label;
-        AskPatching asks;
-        bool on;
-    };
     const auto kind = [&](const char* label, analysis::PatchKind which) {
-        return Tab{
-            label, {.kind = which}, view != nullptr && !view->asked.paths && view->asked.kind == which};
+        return Segment{.label = label,
+                       .action = ModelAction(AskPatching{.kind = which}),
+                       .on = view != nullptr && !view->asked.paths && view->asked.kind == which,
+                       .tip = {}};
     };
     using enum analysis::PatchKind;
-    const Tab tabs[] = {kind("Residual", residual),
-                        kind("Attention out", analysis::PatchKind::attention),
-                        kind("MLP out", mlp),
-                        kind("Head output", head),
-                        kind("Queries", q),
-                        kind("Keys", k),
-                        kind("Values", v),
-                        kind("Weights", pattern),
-                        {"Paths", {.paths = true}, view != nullptr && view->asked.paths}};
+    const std::vector<Segment> tabs{kind("Residual", residual),
+                                    kind("Attention out", analysis::PatchKind::attention),
+                                    kind("MLP out", mlp),
+                                    kind("Head output", head),
+                                    kind("Queries", q),
+                                    kind("Keys", k),
+                                    kind("Values", v),
+                                    kind("Weights", pattern),
+                                    {.label = "Paths",
+                                     .action = ModelAction(AskPatching{.paths = true}),
+                                     .on = view != nullptr && view->asked.paths,
+                                     .tip = {}}};
     float words = 0;
-    for (const Tab& tab : tabs)
+    for (const Segment& tab : tabs)
         words += context.measure(tab.label, Font::ui_semibold, 13);
-    const float gap = std::clamp((width - 56 - words) / static_cast<float>(std::size(tabs) - 1), 8.0F, 26.0F);
-    float x = 28;
-    for (const Tab& tab : tabs) {
-        const float wide = context.measure(tab.label, Font::ui_semibold, 13);
-        draw_text(picture, context, x, figure::baseline_for(height / 2 - 1, 13), tab.label,
-                  tab.on ? Font::ui_semibold : Font::ui_medium, 13, tab.on ? theme.ink : theme.muted);
-        if (tab.on)
-            picture.scene.add(figure::RectItem{.area = {x, height - 2, wide, 2}, .fill = theme.ink});
-        picture.hotspots.push_back({{x - gap / 2, 0, wide + gap, height},
-                                    std::string("patch ") + tab.label,
-                                    ModelAction(tab.asks),
-                                    {}});
-        x += wide + gap;
-    }
+    const float room = context.width - 56 - words;
+    Picture picture;
+    draw_strip_tabs(picture, context, tabs,
+                    std::clamp(room / static_cast<float>(tabs.size() - 1), 8.0F, 26.0F), "patch ");
     return picture;
 }
 

@@ -44,6 +44,28 @@ void draw_segmented(Picture& picture, const DrawContext& context, float x, float
     }
 }
 
+void draw_strip_tabs(Picture& picture, const DrawContext& context, const std::vector<Segment>& tabs,
+                     float gap, const std::string& prefix, const std::string& words) {
+    const Theme& theme = context.theme;
+    constexpr float size = 13, words_size = 12.5F, pad = 28, between = 20;
+    const float height = context.height;
+    float x = pad;
+    for (const Segment& tab : tabs) {
+        const float wide = context.measure(tab.label, figure::Font::ui_semibold, size);
+        draw_text(picture, context, x, figure::baseline_for(height / 2 - 1, size), tab.label,
+                  tab.on ? figure::Font::ui_semibold : figure::Font::ui_medium, size,
+                  tab.on ? theme.ink : theme.muted);
+        if (tab.on)
+            picture.scene.add(figure::RectItem{.area = {x, height - 2, wide, 2}, .fill = theme.ink});
+        picture.hotspots.push_back(
+            {{x - gap / 2, 0, wide + gap, height}, prefix + tab.label, tab.action, tab.tip});
+        x += wide + gap;
+    }
+    if (!words.empty() && x + context.measure(words, figure::Font::ui, words_size) + between < context.width)
+        draw_text(picture, context, context.width - pad, figure::baseline_for(height / 2 - 1, words_size),
+                  words, figure::Font::ui, words_size, theme.muted, figure::Align::right);
+}
+
 void draw_button(Picture& picture, const DrawContext& context, const figure::Rect& area,
                  const std::string& label, const Action& action, bool primary, const std::string& tip) {
     if (!context.controls)

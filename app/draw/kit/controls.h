@@ -20,6 +20,11 @@ float segmented_width(const DrawContext& context, const std::vector<Segment>& se
 void draw_segmented(Picture& picture, const DrawContext& context, float x, float y,
                     const std::vector<Segment>& segments);
 
+/// Tabs along a strip as high as the context, `gap` apart, with `words` at the right edge where they fit. A
+/// tab's hotspot is called by `prefix` and its label.
+void draw_strip_tabs(Picture& picture, const DrawContext& context, const std::vector<Segment>& tabs,
+                     float gap = 32, const std::string& prefix = {}, const std::string& words = {});
+
 /// A push button, 34 high. A primary button is filled with ink.
 void draw_button(Picture& picture, const DrawContext& context, const figure::Rect& area,
                  const std::string& label, const Action& action, bool primary, const std::string& tip = {});

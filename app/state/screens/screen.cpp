@@ -50,7 +50,7 @@ Table table_of(const PatchingPair& pair, const PatchingMap& map) {
     return table;
 }
 
-Table table_of(const Atlas& atlas) {
+Table table_of(const Atlas& atlas, const analysis::LabelThresholds& thresholds) {
     Table table{{"layer", "head", "label"}};
     for (const analysis::HeadScoreInfo& info : analysis::head_scores())
         if (atlas.known.test(static_cast<std::size_t>(info.score)))
@@ -60,7 +60,7 @@ Table table_of(const Atlas& atlas) {
             const auto& head = atlas.at(l, h);
             if (!head)
                 continue;
-            const auto label = label_of(*head);
+            const auto label = label_of(*head, thresholds);
             std::vector<std::string>& row = table.emplace_back(
                 std::vector<std::string>{std::to_string(l), std::to_string(h),
                                          label ? std::string(analysis::info_of(*label).label.text) : ""});
@@ -154,9 +154,10 @@ Screen screen_of(const Shown& shown, const ViewState& view) {
     return has ? asked : Screen::stages;
 }
 
-Table screen_table(const Shown& shown, Screen screen) {
+Table screen_table(const Shown& shown, const ViewState& view) {
+    const Screen screen = screen_of(shown, view);
     if (screen == Screen::atlas && shown.atlas != nullptr)
-        return table_of(*shown.atlas);
+        return table_of(*shown.atlas, view.attention.atlas.thresholds);
     if (screen == Screen::effects && shown.effects != nullptr)
         return table_of(*shown.effects, shown.sweep.get());
     if (screen == Screen::patching && shown.patching != nullptr && shown.patching->pair != nullptr &&
