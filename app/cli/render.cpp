@@ -128,19 +128,9 @@ void add_render(CLI::App& program) {
         ->needs(screen);
     command.add_option("--layer", options->layer,
                        "with --attention or --model: the layer of the open head (default 0)");
-    command.add_flag("--hide-first-token", options->reading.hide_first_token,
-                     "with --attention or --model: leave out the weights on key 0 and renormalise the rows");
-    command.add_flag(
-        "--hide-special-tokens", options->reading.hide_special_tokens,
-        "with --attention or --model: leave out the rows and columns of [CLS], <s> and similar tokens, and "
-        "renormalise the rows");
-    command.add_flag(
-        "--merge-words", options->reading.merge_words,
-        "with --attention or --model: sum the weights on the pieces of a word, average those from them");
-    command.add_flag(
-        "--means", options->reading.means,
-        "with --attention or --model: add the means as one more head (--head H) and one more layer "
-        "(--layer L)");
+    for (const analysis::ReadingInfo& reading : analysis::readings())
+        command.add_flag("--" + std::string(reading.id), options->reading.*reading.option,
+                         "with --attention or --model: " + std::string(reading.does));
     command.add_flag("--log-colours", options->log_colours,
                      "with --attention or --model: colours by the logarithm of a weight");
     command.add_option("--lesson", options->lesson,

@@ -127,16 +127,11 @@ namespace {
 void read_weights(app::Program& program, const SceneOptions& options) {
     const analysis::ReadingOptions &wanted = options.reading,
                                    possible = program.state().view.attention.possible;
-    const std::string what = options.model ? "the prompt has" : "the file has";
-    if (wanted.hide_special_tokens && !possible.hide_special_tokens)
-        fail_input("--hide-special-tokens: " + what + " no tokens like [CLS] or <s>; leave it out");
-    if (wanted.merge_words && !possible.merge_words)
-        fail_input("--merge-words: " + what + " no token that is marked as a piece of a word; leave it out");
-    if (wanted.hide_first_token && !possible.hide_first_token)
-        fail_input("--hide-first-token: " + what + " one key alone; leave it out");
-    if (wanted.means && !possible.means)
-        fail_input("--means: the " + std::string(options.model ? "checkpoint" : "file") +
-                   " has one head of one layer; leave it out");
+    for (const analysis::ReadingInfo& reading : analysis::readings())
+        if (wanted.*reading.option && !(possible.*reading.option))
+            fail_input("--" + std::string(reading.id) + ": the " +
+                       (options.model ? "checkpoint on this prompt" : "file") + " has " +
+                       std::string(reading.lacks) + "; leave it out");
     program.act(app::ViewChange(app::AttentionChange(app::ReadWeights{wanted})));
     program.act(app::ViewChange(app::AttentionChange(app::SetLogColours{options.log_colours})));
     if (!program.state().error.empty())

@@ -59,6 +59,22 @@ Atlas of_board(const HeadBoard& board, std::vector<std::shared_ptr<const void>>&
     return atlas;
 }
 
+/// A score without cells of its own gives the largest weights off the first key.
+ActingWeights acting_weights(const AttentionSet& set, std::int64_t l, std::int64_t h, HeadScore score) {
+    constexpr std::size_t most = 3;
+    const AttentionInfo& info = set.info();
+    std::vector<float> weights(static_cast<std::size_t>(info.Tq * info.Tk));
+    set.read_head(l, h, weights);
+    const auto named = [](std::vector<std::string> tokens, std::int64_t count) {
+        for (std::int64_t n = std::ssize(tokens); n < count; ++n)
+            tokens.push_back(std::to_string(n));
+        return tokens;
+    };
+    return {l, h,
+            analysis::acting_cells(score, weights, info.Tk, key_facts(analysis::key_tokens_of(set, l)), most),
+            named(set.query_tokens(l), info.Tq), named(set.key_tokens(l), info.Tk)};
+}
+
 ByHead swept(const checkpoint::ModelRun& run, std::int64_t position, checkpoint::Stack stack, std::int64_t L,
              const std::function<void(ByHead)>& put, Progress& progress) {
     ByHead heads(static_cast<std::size_t>(L));
@@ -90,10 +106,12 @@ bool AtlasDesk::looks_at(HeadScore score) const {
 }
 
 void AtlasDesk::add_model_scores(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run) {
-    const bool own = state_.view.attention.stack == checkpoint::Stack::own;
+    const bool own = state_.view.attention.stack == checkpoint::Stack::own,
+               problem = state_.document->is_experiment();
     if (run == nullptr || !own || run->model().encoder() != nullptr) {
-        atlas.probe.why_not = run == nullptr ? "Weights alone are known: no other text can be run."
-                                             : "A model of two texts is not probed by one.";
+        atlas.probe.why_not = run != nullptr ? "A model of two texts is not probed by one."
+                              : problem      ? "A problem has no vocabulary to take random tokens from."
+                                             : "Weights alone are known: no other text can be run.";
     } else {
         const checkpoint::TextModelPtr model = state_.document->part()->model;
         const auto probe = values_.ask<ByHead>({run, "probe"}, Urgency::on_screen,
@@ -108,8 +126,9 @@ void AtlasDesk::add_model_scores(Atlas& atlas, Holders& holders, const checkpoin
         holders.push_back(probe.value);
     }
     if (run == nullptr || !own || !run->model().has_head()) {
-        atlas.copying.why_not = run == nullptr ? "Weights alone are known: nothing says what a head writes."
-                                               : "These heads lead to no logits.";
+        atlas.copying.why_not = run != nullptr ? "These heads lead to no logits."
+                                : problem      ? "A problem has no vocabulary that a head could write."
+                                               : "Weights alone are known: nothing says what a head writes.";
         return;
     }
     const auto copying = values_.ask<ByHead>(
@@ -131,8 +150,10 @@ void AtlasDesk::add_model_scores(Atlas& atlas, Holders& holders, const checkpoin
 
 void AtlasDesk::add_effects(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run) {
     if (run == nullptr || !run->model().has_head()) {
-        atlas.effect.why_not = run == nullptr ? "Weights alone are known: no head can be switched off."
-                                              : "The checkpoint has no head that gives logits.";
+        atlas.effect.why_not = run != nullptr ? "The checkpoint has no head that gives logits."
+                               : state_.document->is_experiment()
+                                   ? "A problem predicts no token."
+                                   : "Weights alone are known: no head can be switched off.";
         return;
     }
     const std::int64_t position = position_of(*run, *state_.document->part()->model, state_.model.position);
@@ -166,6 +187,23 @@ void AtlasDesk::add_alike(Atlas& atlas, Holders& holders, const AttentionSetPtr&
     atlas.alike = alike.value;
     atlas.alike_work = {alike.error, alike.done ? std::nullopt : std::optional(alike.fraction)};
     holders.push_back(alike.value);
+}
+
+void AtlasDesk::add_acts(Atlas& atlas, Holders& holders, const AttentionSetPtr& set) {
+    const std::int64_t l = state_.view.attention.layer, h = state_.view.head;
+    if (atlas.survey != nullptr || l >= atlas.L || h >= atlas.H || !atlas.at(l, h))
+        return;
+    const HeadScore score =
+        label_of(*atlas.at(l, h), state_.view.attention.atlas.thresholds).value_or(HeadScore::entropy);
+    atlas.acts = values_
+                     .ask<ActingWeights>({set, "acts " + std::to_string(l) + " " + std::to_string(h) + " " +
+                                                   std::string(analysis::info_of(score).id)},
+                                         Urgency::on_screen,
+                                         [set, l, h, score](Progress&, const auto&) {
+                                             return acting_weights(*set, l, h, score);
+                                         })
+                     .value;
+    holders.push_back(atlas.acts);
 }
 
 void AtlasDesk::follow_survey(Atlas& atlas, Holders& holders) {
@@ -218,6 +256,7 @@ void AtlasDesk::follow(const AttentionSetPtr& set, const checkpoint::ModelRunPtr
     add_model_scores(atlas, holders, run);
     add_effects(atlas, holders, run);
     add_alike(atlas, holders, set);
+    add_acts(atlas, holders, set);
     for (const std::optional<HeadMetrics>& head : atlas.heads)
         if (head)
             atlas.known |= head->measured;

@@ -27,6 +27,8 @@ private:
     void add_model_scores(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run);
     void add_effects(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run);
     void add_alike(Atlas& atlas, Holders& holders, const AttentionSetPtr& set);
+    /// Where the open head acts most.
+    void add_acts(Atlas& atlas, Holders& holders, const AttentionSetPtr& set);
     /// The means of a survey in place of the text's scores, where one is looked at.
     void follow_survey(Atlas& atlas, Holders& holders);
     bool looks_at(analysis::HeadScore score) const;

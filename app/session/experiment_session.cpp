@@ -1,9 +1,44 @@
 #include "app/session/experiment_session.h"
 
+#include "core/analysis/traced_weights.h"
 #include "core/project/project_file.h"
 #include "core/project/same_bits.h"
 
 namespace headscope::app {
+
+ExperimentSession::ExperimentSession(SessionHost& host)
+    : Session(host), board_(host.state(), host.wake()), atlas_(host.state(), host.wake()) {
+    state().view.attention.screen = Screen::stages; // another document may have left its screen
+}
+
+ExperimentSession::~ExperimentSession() {
+    state().shown.atlas = nullptr;
+}
+
+void ExperimentSession::take_results() {
+    const Shown& shown = state().shown;
+    const std::int64_t batch = state().view.batch;
+    if (state().view.attention.screen != Screen::atlas || shown.trace == nullptr ||
+        !shown.document->is_experiment() || shown.trace->stage(TensorId::weights) == nullptr) {
+        set_ = nullptr;
+        set_of_ = nullptr;
+    } else if (set_of_ != shown.trace || batch_of_set_ != batch) {
+        set_ = std::make_shared<const analysis::TracedWeights>(shown.problem(), *shown.trace, batch);
+        set_of_ = shown.trace;
+        batch_of_set_ = batch;
+    }
+    state().view.attention.layer = set_ == nullptr ? state().view.attention.layer : 0;
+    board_.follow(set_);
+    atlas_.follow(set_, nullptr);
+}
+
+void ExperimentSession::settle() {
+    do {
+        board_.wait();
+        atlas_.wait();
+        take_results();
+    } while (busy());
+}
 
 std::function<void(const std::string& path)> ExperimentSession::writer() const {
     return [document = state().document](const std::string& path) {

@@ -110,8 +110,8 @@ void write_numbers(const OnScreen& screen, const std::string& path) {
         notes["layer"] = open_layer_name(*screen.shown.document);
         if (!info.reading.empty())
             notes["reading"] = info.reading;
-        if (info.mean_head)
-            notes["last_head"] = "mean over the others";
+        if (!info.made_head.empty())
+            notes["last_head"] = info.made_head + " over the others";
     }
     Trace trace = *screen.shown.trace;
     const TensorId id = stage_on_canvas(screen.view);
@@ -166,10 +166,12 @@ Copied copy_script(const OnScreen& screen) {
             "Copied a PyTorch script that computes these numbers again"};
 }
 
-std::string reading_suffix(const analysis::ReadingOptions& reading) {
-    return std::string(reading.hide_first_token ? "-first-hidden" : "") +
-           (reading.hide_special_tokens ? "-specials-hidden" : "") +
-           (reading.merge_words ? "-words-merged" : "") + (reading.means ? "-with-means" : "");
+std::string reading_suffix(const analysis::ReadingOptions& options) {
+    std::string suffix;
+    for (const analysis::ReadingInfo& reading : analysis::readings())
+        if (options.*reading.option)
+            suffix += reading.suffix;
+    return suffix;
 }
 
 std::string file_stem(const std::string& sentence) {

@@ -37,7 +37,7 @@ const std::vector<std::string>& picture_suffixes();
 const std::vector<std::string>& number_suffixes();
 
 /// What a file name says of how weights are read: "-first-hidden-words-merged"; empty where as they are held.
-std::string reading_suffix(const analysis::ReadingOptions& reading);
+std::string reading_suffix(const analysis::ReadingOptions& options);
 
 /// A file name from a sentence: "the-cat-sat-down"; at most 40 characters, never empty.
 std::string file_stem(const std::string& sentence);

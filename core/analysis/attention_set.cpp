@@ -11,15 +11,19 @@ namespace headscope::analysis {
 std::string layer_name(const AttentionInfo& info, std::int64_t l) {
     if (l >= info.own_layers())
         return "mean";
+    if (info.axis == SetAxis::one)
+        return "";
     return (info.axis == SetAxis::layers ? "L" : "B") +
            std::to_string(info.numbers[static_cast<std::size_t>(l)]);
 }
 
 std::string head_column(const AttentionInfo& info, std::int64_t h) {
-    return h < info.own_heads() ? "H" + std::to_string(h) : "mean";
+    return h < info.own_heads() ? "H" + std::to_string(h) : info.made_head;
 }
 
 std::string head_name(const AttentionInfo& info, std::int64_t l, std::int64_t h) {
+    if (info.axis == SetAxis::one)
+        return head_column(info, h);
     if (l < info.own_layers())
         return layer_name(info, l) + " " + head_column(info, h);
     return h < info.own_heads() ? head_column(info, h) + " mean" : "mean of all";

@@ -9,11 +9,11 @@
 
 namespace headscope::analysis {
 
-/// "L5", or "B5" where the set holds sequences, or "mean".
+/// "L5", or "B5" where the set holds sequences, or "mean"; empty for a layer without a number.
 std::string layer_name(const AttentionInfo& info, std::int64_t l);
-/// "H1", or "mean".
+/// "H1", or how the head is made of others: "mean", "rollout", "flow".
 std::string head_column(const AttentionInfo& info, std::int64_t h);
-/// "L5 H1", "L5 mean" over its heads, "H1 mean" over layers, "mean of all".
+/// "L5 H1", "L5 mean" over its heads, "L5 rollout", "H1 mean" over layers, "mean of all".
 std::string head_name(const AttentionInfo& info, std::int64_t l, std::int64_t h);
 
 /// One layer as a trace that has weights and weights_mean alone, and dims with B, Tq, Tk, H and Hkv alone.

@@ -37,18 +37,8 @@ std::vector<text::TokenRun> kept_places(const Strings& pieces, std::int64_t coun
     return places;
 }
 
-std::string reading_text(const ReadingOptions& options) {
-    std::string text;
-    if (options.hides()) {
-        text = options.hide_first_token && options.hide_special_tokens ? "first and special tokens hidden"
-               : options.hide_first_token                              ? "first token hidden"
-                                                                       : "special tokens hidden";
-        text += ", rows renormalised";
-    }
-    if (options.merge_words)
-        text += text.empty() ? "words merged" : "; words merged";
-    return text;
-}
+/// Of one head in all layers: what is kept for a rollout, twice.
+constexpr std::int64_t most_passed_weights = std::int64_t{1} << 25U;
 
 using PlacesOf = const std::vector<text::TokenRun>& (ReadSet::*)(std::int64_t) const;
 
@@ -72,14 +62,6 @@ std::optional<std::int64_t> same_place(const AttentionSet& from, const Attention
     return found - places.begin();
 }
 
-/// What of the options does something to the set.
-ReadingOptions acting(const ReadingOptions& options, const ReadingOptions& possible) {
-    return {.hide_first_token = options.hide_first_token && possible.hide_first_token,
-            .hide_special_tokens = options.hide_special_tokens && possible.hide_special_tokens,
-            .merge_words = options.merge_words && possible.merge_words,
-            .means = options.means && possible.means};
-}
-
 } // namespace
 
 ReadSet::ReadSet(AttentionSetPtr held, const ReadingOptions& options, std::shared_ptr<const Progress> stop)
@@ -101,13 +83,19 @@ ReadSet::ReadSet(AttentionSetPtr held, const ReadingOptions& options, std::share
         if (!one.key_tokens.empty())
             one.key_tokens.resize(Tk, "—");
     }
-    info_.reading = reading_text(options_);
-    info_.renormalised = options_.hides();
-    if (!options_.means)
-        return;
-    info_.mean_head = info_.H > 1;
-    info_.mean_layer = info_.axis == SetAxis::layers && info_.L > 1;
-    info_.H += info_.mean_head ? 1 : 0;
+    info_.reading = reading_note(options_);
+    info_.renormalised = options_.renormalises();
+    info_.values = false;
+    lengths_.resize(static_cast<std::size_t>(info_.L));
+    if (passes_on()) {
+        info_.made_head = options_.rollout ? "rollout" : "flow";
+        passed_on_ = std::make_unique<PassedOn>(
+            info_.Tq, [this](std::int64_t l, std::span<float> to) { read_mean(l, to); });
+    } else if (options_.means) {
+        info_.made_head = info_.H > 1 ? "mean" : "";
+        info_.mean_layer = info_.axis == SetAxis::layers && info_.L > 1;
+    }
+    info_.H += info_.made_head.empty() ? 0 : 1;
     if (info_.mean_layer) {
         ++info_.L;
         info_.numbers.push_back(-1);
@@ -141,7 +129,24 @@ const Strings& ReadSet::key_tokens(std::int64_t l) const {
     return places(l).own_keys ? places(l).key_tokens : places(l).query_tokens;
 }
 
-void ReadSet::read_into(std::int64_t l, std::span<const float> held, std::span<float> to) const {
+TensorPtr ReadSet::lengths_of(std::int64_t l) const {
+    if (!options_.norm_weighted)
+        return nullptr;
+    const std::scoped_lock lock(mutex_);
+    TensorPtr& lengths = lengths_[static_cast<std::size_t>(l)];
+    if (lengths == nullptr)
+        lengths = held_->brought(l);
+    return lengths;
+}
+
+std::span<const float> ReadSet::lengths_of_head(const TensorPtr& lengths, std::int64_t h) const {
+    const auto Tk = static_cast<std::size_t>(held_->info().Tk);
+    return lengths == nullptr ? std::span<const float>()
+                              : lengths->values().subspan(static_cast<std::size_t>(h) * Tk, Tk);
+}
+
+void ReadSet::read_into(std::int64_t l, std::span<const float> held, std::span<const float> lengths,
+                        std::span<float> to) const {
     using Row = Eigen::Map<const Eigen::ArrayXf>;
     const std::int64_t Tk = held_->info().Tk;
     const Places& at = places(l);
@@ -162,13 +167,16 @@ void ReadSet::read_into(std::int64_t l, std::span<const float> held, std::span<f
         // NaN is no softmax's either.
         const double total = row.sum();
         const bool proper = std::isfinite(total) && !info_.is_off(total);
-        const double sink = info_.sinks ? std::max(0.0, 1.0 - total) : 0.0;
+        // A sink takes weight and brings nothing.
+        const double sink = info_.sinks && lengths.empty() ? std::max(0.0, 1.0 - total) : 0.0;
+        if (!lengths.empty() && proper)
+            row *= Row(lengths.data(), Tk).cast<double>();
         if (options_.hide_first_token)
             row[0] = 0;
         for (std::size_t c = 0; c < at.keys.size(); ++c)
             read[static_cast<Eigen::Index>(c)] = row.segment(at.keys[c].first, at.keys[c].count).sum();
         const double left = read.sum();
-        if (options_.hides() && proper && left > 0)
+        if (options_.renormalises() && proper && left > 0)
             read /= left + sink;
         Eigen::Map<Eigen::ArrayXf>(to.data() + static_cast<std::int64_t>(r) * info_.Tk, read.size()) =
             read.cast<float>();
@@ -177,7 +185,25 @@ void ReadSet::read_into(std::int64_t l, std::span<const float> held, std::span<f
 
 void ReadSet::read_held(std::int64_t l, std::int64_t h, std::span<float> room, std::span<float> to) const {
     held_->read_head(l, h, room);
-    read_into(l, room, to);
+    read_into(l, room, lengths_of_head(lengths_of(l), h), to);
+}
+
+void ReadSet::read_mean(std::int64_t l, std::span<float> to) const {
+    MeanWeights mean(info_.Tq, info_.Tk);
+    std::vector<float> room(held_cells()), read(cells());
+    for (std::int64_t h = 0; h < held_->info().H; ++h) {
+        check_stop();
+        read_held(l, h, room, read);
+        mean.add(read);
+    }
+    mean.write(to);
+}
+
+void ReadSet::read_made(std::int64_t l, std::span<float> to) const {
+    if (options_.rollout)
+        passed_on_->rollout(l, to);
+    else
+        passed_on_->flow(l, to, stop_.get());
 }
 
 std::size_t ReadSet::held_cells() const {
@@ -192,7 +218,9 @@ void ReadSet::check_stop() const {
 void ReadSet::read_head(std::int64_t l, std::int64_t h, std::span<float> to) const {
     std::vector<float> room(held_cells());
     const bool over_layers = info_.mean_layer && l == info_.L - 1;
-    const bool over_heads = info_.mean_head && h == info_.H - 1;
+    const bool over_heads = h >= info_.own_heads();
+    if (over_heads && passes_on())
+        return read_made(l, to);
     if (!over_layers && !over_heads)
         return read_held(l, h, room, to);
     MeanWeights mean(info_.Tq, info_.Tk);
@@ -213,7 +241,8 @@ TensorPtr ReadSet::layer(std::int64_t l) const {
         return out->values().subspan(static_cast<std::size_t>(h) * cells(), cells());
     };
     const std::int64_t heads = held_->info().H;
-    MeanWeights over_heads(info_.mean_head ? info_.Tq : 0, info_.Tk);
+    const bool mean_head = !info_.made_head.empty() && !passes_on();
+    MeanWeights over_heads(mean_head ? info_.Tq : 0, info_.Tk);
     if (info_.mean_layer && l == info_.L - 1) {
         // Layer by layer for as many heads as there is room for: a layer may have to be computed each time.
         constexpr std::size_t most_bytes = std::size_t{128} << 20U;
@@ -229,23 +258,26 @@ TensorPtr ReadSet::layer(std::int64_t l) const {
                     check_stop();
                     read_held(from, first + n, room, read);
                     over_layers[static_cast<std::size_t>(n)].add(read);
-                    if (info_.mean_head)
+                    if (mean_head)
                         over_heads.add(read);
                 }
             for (std::int64_t n = 0; n < count; ++n)
                 over_layers[static_cast<std::size_t>(n)].write(head(first + n));
         }
     } else {
-        const TensorPtr held = held_->layer(l);
+        const TensorPtr held = held_->layer(l), lengths = lengths_of(l);
         for (std::int64_t h = 0; h < heads; ++h) {
             check_stop();
             read_into(l, held->values().subspan(static_cast<std::size_t>(h) * held_cells(), held_cells()),
-                      head(h));
-            over_heads.add(head(h));
+                      lengths_of_head(lengths, h), head(h));
+            if (mean_head)
+                over_heads.add(head(h));
         }
     }
-    if (info_.mean_head)
+    if (mean_head)
         over_heads.write(head(heads));
+    else if (passes_on())
+        read_made(l, head(heads));
     return out;
 }
 
@@ -261,7 +293,12 @@ std::optional<std::int64_t> same_key(const AttentionSet& from, const AttentionSe
 
 ReadingOptions readings_that_act(const AttentionSet& set) {
     const AttentionInfo& info = set.info();
-    ReadingOptions acts{.hide_first_token = info.Tk > 1};
+    const bool passes_on = info.axis == SetAxis::layers && info.Tq == info.Tk && !info.cross;
+    const std::int64_t passed = info.L * info.Tq * info.Tk;
+    ReadingOptions acts{.norm_weighted = info.values,
+                        .hide_first_token = info.Tk > 1,
+                        .rollout = passes_on && passed <= most_passed_weights,
+                        .flow = passes_on && info.Tq <= PassedOn::most_flow_tokens};
     acts.means = info.H > 1 || (info.axis == SetAxis::layers && info.L > 1);
     for (std::int64_t l = 0; l < lists_in(set); ++l)
         for (const Strings* pieces : {&set.query_pieces(l), &set.key_pieces(l)}) {
@@ -276,7 +313,7 @@ ReadingOptions readings_that_act(const AttentionSet& set) {
 
 AttentionSetPtr with_reading(const AttentionSetPtr& set, const ReadingOptions& options,
                              std::shared_ptr<const Progress> stop) {
-    const ReadingOptions reading = acting(options, readings_that_act(*set));
+    const ReadingOptions reading = both(options, readings_that_act(*set));
     if (reading == ReadingOptions{})
         return set;
     return std::make_shared<ReadSet>(set, reading, std::move(stop));

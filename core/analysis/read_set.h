@@ -1,33 +1,38 @@
 #pragma once
 
 #include "core/analysis/attention_set.h"
+#include "core/analysis/passed_on.h"
 #include "core/analysis/reading_options.h"
 #include "core/base/progress.h"
 #include "core/text/word_pieces.h"
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace headscope::analysis {
 
-/// A set of attention weights read otherwise than it is held. Nothing of it is kept: every layer and head is
-/// worked out from the set below when it is asked for, in double precision.
+/// A set of attention weights read otherwise than it is held. Of the weights nothing is kept but what
+/// PassedOn keeps: every layer and head is worked out from the set below when it is asked for, in double
+/// precision.
 ///
 /// In this order, for one head w (Tq, Tk):
-/// 1. hide_first_token: the weights to key 0 become 0. hide_special_tokens: the rows and columns of special
+/// 1. norm_weighted: each weight is multiplied by the length of what its key brings, AttentionSet::brought
+///    (Kobayashi et al. 2020).
+/// 2. hide_first_token: the weights to key 0 become 0. hide_special_tokens: the rows and columns of special
 ///    tokens (is_special_token) go.
-/// 2. merge_words (Clark et al. 2019, section 4): the columns of a word's pieces are summed, its rows
-/// averaged
-///    over those that read anything. Pieces of a word: words_of_pieces.
-/// 3. If anything was hidden, every row is divided by what is left of its sum. A row with nothing left is a
-///    row of zeros. A row that softmax could not have given - its sum, all keys counted, misses 1 by more
-///    than info().sum_tolerance, or a weight is not finite - is left as step 2 gave it, so that it stays
-///    noticed.
-/// 4. means: the mean over the heads of a layer is one more head, the last; where the set holds layers, the
+/// 3. merge_words (Clark et al. 2019, section 4): the columns of a word's pieces are summed, its rows
+///    averaged over those that read anything. Pieces of a word: words_of_pieces.
+/// 4. If anything was hidden, every row is divided by what is left of its sum; if weights were multiplied, by
+///    its sum. A row with nothing left is a row of zeros. A row that softmax could not have given - its sum,
+///    all keys counted, misses 1 by more than info().sum_tolerance, or a weight is not finite - is left as
+///    steps 2 and 3 make it, so that it stays noticed.
+/// 5. means: the mean over the heads of a layer is one more head, the last; where the set holds layers, the
 ///    mean over the layers of a head is one more layer, the last, whose last head is the mean of all. Each is
-///    the mean of what steps 1 to 3 gave, as MeanWeights has it.
+///    the mean of what steps 1 to 4 gave, as MeanWeights has it. rollout or flow: what the layers so far pass
+///    on together is one more head of each layer, the last: PassedOn of that mean over heads.
 ///
 /// Sequences of different tokens may keep different numbers of them: the largest counts, and the others end
 /// in rows and columns of zeros that are called "—".
@@ -57,8 +62,16 @@ private:
     };
     Places places_of(std::int64_t l) const;
     const Places& places(std::int64_t l) const;
-    /// Steps 1 to 3 on one held head.
-    void read_into(std::int64_t l, std::span<const float> held, std::span<float> to) const;
+    /// Steps 1 to 4 on one held head. lengths: Tk, or none where weights are not multiplied.
+    void read_into(std::int64_t l, std::span<const float> held, std::span<const float> lengths,
+                   std::span<float> to) const;
+    /// (1, H, Tk), or null where weights are not multiplied.
+    TensorPtr lengths_of(std::int64_t l) const;
+    std::span<const float> lengths_of_head(const TensorPtr& lengths, std::int64_t h) const;
+    bool passes_on() const { return options_.rollout || options_.flow; }
+    /// The mean over the heads of layer l, as they are read.
+    void read_mean(std::int64_t l, std::span<float> to) const;
+    void read_made(std::int64_t l, std::span<float> to) const;
     /// A held head, read; `room` holds Tq*Tk of the set below.
     void read_held(std::int64_t l, std::int64_t h, std::span<float> room, std::span<float> to) const;
     void check_stop() const;
@@ -70,6 +83,9 @@ private:
     std::shared_ptr<const Progress> stop_;
     AttentionInfo info_;
     std::vector<Places> places_; ///< one, or one per sequence
+    mutable std::mutex mutex_;
+    mutable std::vector<TensorPtr> lengths_; ///< by layer, once they were asked for; guarded by mutex_
+    std::unique_ptr<PassedOn> passed_on_;    ///< null: no rollout or flow is asked for
 };
 
 /// The set itself where no option is on that does anything to it, else a ReadSet of it. Throws as that does.

@@ -11,7 +11,11 @@
 namespace headscope {
 
 /// What the first axis of a set of attention weights counts.
-enum class SetAxis : std::uint8_t { layers, sequences };
+enum class SetAxis : std::uint8_t {
+    layers,
+    sequences,
+    one ///< there is one layer, and it has no number
+};
 
 /// What is known of a set before any weight is read.
 struct AttentionInfo {
@@ -28,21 +32,24 @@ struct AttentionInfo {
     float sum_tolerance = 1e-4F;       ///< a row of weights of that type may miss 1 by this much
     bool cross = false;                ///< keys are other tokens than queries, though there may be as many
     bool sinks = false;      ///< what a row misses of 1 went to a learned sink, so that it is no fault
+    bool values = false;     ///< brought() knows what keys bring
     std::string tokens_from; ///< where the tokens come from; empty without tokens
 
     // Of a set that is read otherwise than it is held (ReadSet).
-    bool mean_head = false;    ///< the last head is the mean over the others
+    std::string made_head{};   ///< "mean", "rollout" or "flow": how the last head is made of the others;
+                               ///< empty: it is a head like them
     bool mean_layer = false;   ///< the last layer is the mean over the others
-    bool renormalised = false; ///< weights were hidden and rows divided by what was left of them
-    std::string reading;       ///< what is read otherwise, in a few words; empty: nothing but means
+    bool renormalised = false; ///< rows were divided by what was left of them
+    std::string reading;       ///< what is read otherwise, in a few words; empty: nothing but a made head
 
     std::int64_t own_layers() const { return L - (mean_layer ? 1 : 0); }
-    std::int64_t own_heads() const { return H - (mean_head ? 1 : 0); }
+    std::int64_t own_heads() const { return H - (made_head.empty() ? 0 : 1); }
     /// Whether a softmax would not have given a row with this sum.
     bool is_off(double sum) const {
         const auto tolerance = static_cast<double>(sum_tolerance);
         return sum > 1.0 + tolerance || (sum < 1.0 - tolerance && !sinks);
     }
+    /// Whether a head is made of others, as no model has it.
     bool is_mean(std::int64_t l, std::int64_t h) const { return l >= own_layers() || h >= own_heads(); }
 };
 
@@ -69,6 +76,9 @@ public:
     virtual TensorPtr layer(std::int64_t l) const = 0;
     /// One head, Tq*Tk numbers, past what is kept. Throws likewise.
     virtual void read_head(std::int64_t l, std::int64_t h, std::span<float> to) const = 0;
+    /// (1, H, Tk): the Euclidean length of what key j brings to the layer's output at a weight of 1,
+    /// (x_j W_V + b_V) W_O of the head (Kobayashi et al. 2020). Null where info().values is false.
+    virtual TensorPtr brought(std::int64_t /*l*/) const { return nullptr; }
 };
 using AttentionSetPtr = std::shared_ptr<const AttentionSet>;
 

@@ -19,24 +19,42 @@ using Option = bool analysis::ReadingOptions::*;
 
 std::function<Actions(const Situation&)> flip(Option option) {
     return [option](const Situation& now) {
-        analysis::ReadingOptions how = now.view.attention.reading;
-        how.*option = !(how.*option);
-        return Actions{ViewChange(AttentionChange(ReadWeights{how}))};
+        return Actions{
+            ViewChange(AttentionChange(ReadWeights{analysis::turned(now.view.attention.reading, option)}))};
     };
 }
 
 // What would do nothing to the weights cannot be chosen.
-std::function<std::string(const Situation&)> needs(Option option, const char* why_not) {
-    return [option, why_not](const Situation& now) {
-        return std::string(now.view.attention.possible.*option ? "" : why_not);
-    };
+std::string lacking(const Situation& now, Option option) {
+    const auto* const reading =
+        std::ranges::find(analysis::readings(), option, &analysis::ReadingInfo::option);
+    return now.view.attention.possible.*option
+               ? ""
+               : std::string(now.checkpoint ? "This checkpoint, on this prompt, has " : "This file has ") +
+                     std::string(reading->lacks);
 }
 
-std::string needs_special_tokens(const Situation& now) {
-    const StageGroup stage = now.view.group;
-    if (!now.weights_alone && (stage == StageGroup::split || stage == StageGroup::concat))
-        return "On split and concat this key slides the heads";
-    return now.view.attention.possible.hide_special_tokens ? "" : "There are no special tokens";
+bool slides_heads(const Situation& now) {
+    return !now.weights_alone &&
+           (now.view.group == StageGroup::split || now.view.group == StageGroup::concat);
+}
+
+/// line: see ActionInfo.
+ActionInfo reading(Option option, const Chord& key, const char* line) {
+    const auto& info = *std::ranges::find(analysis::readings(), option, &analysis::ReadingInfo::option);
+    const auto missing = [option](const Situation& now) {
+        return option == &analysis::ReadingOptions::hide_special_tokens && slides_heads(now)
+                   ? "On split and concat this key slides the heads"
+                   : lacking(now, option);
+    };
+    return {std::string(info.id),
+            std::string(info.title),
+            std::string(info.does),
+            {key},
+            has_readings,
+            flip(option),
+            missing,
+            line};
 }
 
 Actions flip_log_colours(const Situation& now) {
@@ -55,12 +73,12 @@ bool has_screens(const Situation& now) {
     return now.checkpoint;
 }
 
-bool has_atlas(const Situation& now) {
-    return now.checkpoint || now.weights_file;
+bool everywhere(const Situation&) {
+    return true;
 }
 
 bool on_atlas(const Situation& now) {
-    return has_atlas(now) && now.view.attention.screen == Screen::atlas;
+    return now.view.attention.screen == Screen::atlas;
 }
 
 Actions pin_open_head(const Situation& now) {
@@ -100,10 +118,13 @@ std::vector<ActionInfo> weight_actions() {
         {"weight to the left", "Weight before", "The weight of the key before", {shift(Key::left)}, weights_only, weight(0, -1), needs_weight, "", {}, true},
         {"weight below", "Weight below", "The weight of the next query", {shift(Key::down)}, weights_only, weight(1, 0), needs_weight, "", {}, true},
         {"weight above", "Weight above", "The weight of the query before", {shift(Key::up)}, weights_only, weight(-1, 0), needs_weight, "", {}, true},
-        {"hide first token", "First token hidden", "Leaves out what goes to the first token; the rows are renormalised", {{letter('F')}}, has_readings, flip(&R::hide_first_token), needs(&R::hide_first_token, "There is no first token to hide"), "hide the first token, the special tokens"},
-        {"hide special tokens", "Special tokens hidden", "Leaves out tokens such as [CLS] and <s>; the rows are renormalised", {{letter('S')}}, has_readings, flip(&R::hide_special_tokens), needs_special_tokens, ""},
-        {"merge pieces", "Pieces merged into words", "Adds up the weights of the pieces that a word was cut into", {{letter('P')}}, has_readings, flip(&R::merge_words), needs(&R::merge_words, "No word is cut into pieces"), "merge the pieces of words"},
-        {"means", "Means on the board", "Shows the means over heads and over layers beside them", {shift(letter('M'))}, has_readings, flip(&R::means), needs(&R::means, "There is nothing to take a mean of"), "means beside the heads and below the layers"},
+        reading(&R::hide_first_token, {letter('F')}, "hide the first token, the special tokens"),
+        reading(&R::hide_special_tokens, {letter('S')}, ""),
+        reading(&R::merge_words, {letter('P')}, "merge the pieces of words"),
+        reading(&R::means, shift(letter('M')), "means beside the heads and below the layers"),
+        reading(&R::norm_weighted, shift(letter('N')), "weights times the length of what each key brings"),
+        reading(&R::rollout, shift(letter('R')), "rollout, or flow, of all layers so far beside the heads"),
+        reading(&R::flow, shift(letter('F')), ""),
         {"log colours", "Colours by the logarithm", "Shows small weights more clearly", {shift(letter('C'))}, has_readings, flip_log_colours},
         {"enlarge map", "Enlarge the map", "Shows a smaller part of a large map, larger", {{Key::plus}}, has_readings, look(AttentionChange(ZoomMap{2})), needs_map, "zoom into a large map, out of it", {}, true},
         {"shrink map", "Shrink the map", "Shows a larger part of the map, smaller", {{Key::minus}}, has_readings, look(AttentionChange(ZoomMap{0.5F})), needs_map, "", {}, true},
@@ -112,8 +133,8 @@ std::vector<ActionInfo> weight_actions() {
         {"encoder heads", "Heads of the encoder", "How the source reads itself", {alt('E')}, has_stacks, stack(checkpoint::Stack::encoder), {}, "heads of the encoder, of the decoder itself, of its cross-attention"},
         {"decoder heads", "Heads of the decoder’s self-attention", "How the target reads what stands before", {alt('D')}, has_stacks, stack(checkpoint::Stack::own), {}, ""},
         {"cross heads", "Heads of the cross-attention", "How the target reads the source", {alt('X')}, has_stacks, stack(checkpoint::Stack::cross), {}, ""},
-        {"stages screen", "Stages", "Shows the walk through the numbers of the checkpoint", {ctrl(digit(1))}, has_atlas, look(AttentionChange(ShowScreen{Screen::stages})), {}, "stages, atlas; of a checkpoint effects, patching, circuits"},
-        {"atlas screen", "Atlas", "Shows all heads by what they measurably do", {ctrl(digit(2))}, has_atlas, look(AttentionChange(ShowScreen{Screen::atlas})), {}, ""},
+        {"stages screen", "Stages", "Shows the walk through the numbers", {ctrl(digit(1))}, everywhere, look(AttentionChange(ShowScreen{Screen::stages})), {}, "stages, atlas; of a checkpoint effects, patching, circuits"},
+        {"atlas screen", "Atlas", "Shows all heads by what they measurably do", {ctrl(digit(2))}, everywhere, look(AttentionChange(ShowScreen{Screen::atlas})), {}, ""},
         {"effects screen", "Effects", "Shows what every head does to the prediction", {ctrl(digit(3))}, has_screens, look(AttentionChange(ShowScreen{Screen::effects})), {}, ""},
         {"patching screen", "Patching", "Shows what of this prompt brings its answer back in another", {ctrl(digit(4))}, has_screens, look(AttentionChange(ShowScreen{Screen::patching})), {}, ""},
         {"circuits screen", "Circuits", "Shows what a head does by its weights alone", {ctrl(digit(5))}, has_screens, look(AttentionChange(ShowScreen{Screen::circuits})), {}, ""},

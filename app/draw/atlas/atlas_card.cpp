@@ -17,8 +17,6 @@ using analysis::HeadScore;
 using figure::Align;
 using figure::Font;
 
-constexpr std::size_t examples = 3;
-
 std::string score_sentence(const analysis::HeadScoreInfo& score) {
     std::string says(score.label.says);
     says.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(says.front())));
@@ -91,52 +89,6 @@ void add_scores(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int6
     sheet.y += 4;
 }
 
-/// Whether the label speaks of such a weight; without a label every weight will do.
-bool belongs(const Problem& problem, HeadScore label, std::int64_t i, std::int64_t j) {
-    const auto same = [&](std::int64_t a, std::int64_t b) {
-        return a >= 0 && problem.query_label(i) == problem.key_label(b) && a != b;
-    };
-    switch (label) {
-    case HeadScore::previous:
-    case HeadScore::probe_previous:
-        return j == i - 1;
-    case HeadScore::next:
-        return j == i + 1;
-    case HeadScore::self:
-        return j == i;
-    case HeadScore::duplicate_text:
-    case HeadScore::probe_duplicate:
-        return j < i && same(i, j);
-    case HeadScore::induction_text:
-    case HeadScore::probe_induction:
-        return j >= 1 && j <= i && same(i, j - 1);
-    default:
-        return true;
-    }
-}
-
-/// The largest weights off the first key, of different rows, those first that the label speaks of.
-std::vector<analysis::PlacedWeight> acts(const AtlasScene& scene, const Problem& problem, std::int64_t l,
-                                         std::int64_t h) {
-    const auto row = scene.context.board->row(l);
-    std::vector<analysis::PlacedWeight> found;
-    if (row == nullptr || row->heads.empty())
-        return found;
-    const auto& strongest = row->heads[static_cast<std::size_t>(h)].facts.strongest;
-    const auto label = scene.look.labels[static_cast<std::size_t>(l * scene.atlas.H + h)];
-    const auto add = [&](const analysis::PlacedWeight& weight) {
-        if (found.size() < examples && weight.value > 0 &&
-            std::ranges::find(found, weight.i, &analysis::PlacedWeight::i) == found.end())
-            found.push_back(weight);
-    };
-    for (const analysis::PlacedWeight& weight : strongest)
-        if (label && belongs(problem, *label, weight.i, weight.j))
-            add(weight);
-    if (found.empty())
-        std::ranges::for_each(strongest, add);
-    return found;
-}
-
 /// The words around a weight: the key on amber, the query on ink. `keys`, `queries`: of the whole text.
 void draw_words(Sheet& sheet, const std::vector<std::string>& queries, const std::vector<std::string>& keys,
                 const analysis::PlacedWeight& weight, float left, float right, float y) {
@@ -188,31 +140,40 @@ void draw_example(Sheet& sheet, const std::vector<std::string>& queries, const s
     draw_text(sheet.picture, context, box.right() - 9, box.y + 43, value, Font::mono_semibold, 12, theme.ink,
               Align::right);
     sheet.y = box.y + 27;
-    sheet.put(box.x + 9, says, box.w - 70, Font::ui, 12, theme.muted);
+    sheet.put(box.x + 9, says, box.w - 100, Font::ui, 12, theme.muted);
     if (context.controls)
         sheet.picture.hotspots.push_back({box, spot, action, tip});
     sheet.y = box.bottom() + 8;
 }
 
-void add_acts(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int64_t h) {
+void add_acts(Sheet& sheet, const AtlasScene& scene, const ActingWeights& acts) {
     const DrawContext& context = sheet.context;
-    const Problem& problem = context.shown.problem();
     sheet.section("Where it acts most", "weight");
-    const auto found = acts(scene, problem, l, h);
-    if (found.empty())
+    if (acts.cells.empty())
         sheet.paragraph("It reads nothing but the first token.", context.theme.muted);
-    std::vector<std::string> queries, keys;
-    for (std::int64_t i = 0; i < context.dims().Tq; ++i)
-        queries.push_back(problem.query_label(i));
-    for (std::int64_t j = 0; j < context.dims().Tk; ++j)
-        keys.push_back(problem.key_label(j));
-    for (const analysis::PlacedWeight& weight : found)
-        draw_example(sheet, problem.cross() ? queries : keys, keys, weight,
-                     "query " + query_word(problem, weight.i) + " reads " + key_word(problem, weight.j),
-                     number(static_cast<double>(weight.value), 2),
-                     "example " + std::to_string(weight.i) + " " + std::to_string(weight.j),
-                     ViewChange(AttentionChange(ShowWeight{weight.i, weight.j})),
+    const bool why = has_screen(*context.shown.document, Screen::why) &&
+                     context.view.attention.stack == checkpoint::Stack::own && scene.info().reading.empty();
+    for (const analysis::PlacedWeight& weight : acts.cells) {
+        const auto opens = [&](Screen screen) {
+            return ViewChange(AttentionChange(ShowWeight{weight.i, weight.j, screen}));
+        };
+        const std::string cell = std::to_string(weight.i) + " " + std::to_string(weight.j);
+        const figure::Rect link{sheet.right - 82, sheet.y + 27, 36, 20};
+        if (why && context.controls) // over the example: asked first
+            sheet.picture.hotspots.push_back(
+                {link, "why " + cell, opens(Screen::why), "Shows what the score of this weight is made of"});
+        draw_example(sheet, scene.info().cross ? acts.queries : acts.keys, acts.keys, weight,
+                     shortened(acts.queries[static_cast<std::size_t>(weight.i)], 10) + " reads " +
+                         shortened(acts.keys[static_cast<std::size_t>(weight.j)], 10),
+                     number(static_cast<double>(weight.value), 2), "example " + cell, opens(Screen::stages),
                      "Shows this weight in the head’s map");
+        if (!why || !context.controls)
+            continue;
+        const float width = draw_text(sheet.picture, context, link.x + 4, link.y + 16, "why?",
+                                      Font::ui_medium, 12, context.theme.ink);
+        sheet.picture.scene.add(figure::LineItem{
+            {link.x + 4, link.bottom() - 1}, {link.x + 4 + width, link.bottom() - 1}, context.theme.ink, 1});
+    }
 }
 
 /// The score of a text that tells of the same as one of the probe.
@@ -308,8 +269,9 @@ Picture draw_atlas_inspector(const DrawContext& context) {
     if (atlas->survey != nullptr) {
         if (atlas->surveyed != nullptr && atlas->surveyed->layer == l && atlas->surveyed->head == h)
             add_pieces(sheet, scene);
-    } else if (context.shown.trace != nullptr && context.shown.document->layer() == l)
-        add_acts(sheet, scene, l, h);
+    } else if (atlas->acts != nullptr && atlas->acts->layer == l && atlas->acts->head == h) {
+        add_acts(sheet, scene, *atlas->acts);
+    }
     add_scores(sheet, scene, l, h);
     return sheet.finish();
 }

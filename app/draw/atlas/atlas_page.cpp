@@ -153,8 +153,13 @@ Picture draw_atlas_strip(const DrawContext& context) {
                        .on = view.tab == of,
                        .tip = tip};
     };
-    std::vector<Segment> tabs{
-        tab("This text", AtlasTab::text, "The board, the scatter and every score of this text")};
+    std::vector<Segment> tabs;
+    if (context.shown.document->is_experiment()) // its toolbar has no room for the screens
+        tabs.push_back({.label = "← Stages",
+                        .action = ViewChange(AttentionChange(ShowScreen{Screen::stages})),
+                        .on = false,
+                        .tip = with_key("Back to the walk through the numbers", "stages screen")});
+    tabs.push_back(tab("This text", AtlasTab::text, "The board, the scatter and every score of this text"));
     if (atlas != nullptr && atlas->has_survey)
         tabs.push_back(tab(atlas->survey != nullptr ? grouped(atlas->survey->texts) + " texts" : "Survey",
                            AtlasTab::survey, "The means over a corpus, of the survey that is open"));

@@ -123,16 +123,19 @@ std::string column_word(const Document& document, std::int64_t h) {
 
 std::string head_word(const DrawContext& context, std::int64_t h) {
     const AttentionSetPtr& given = context.shown.document->shown_weights();
-    return given != nullptr && h >= given->info().own_heads() ? "Mean" : "Head " + std::to_string(h);
+    return given != nullptr && h >= given->info().own_heads() ? capital(given->info().made_head)
+                                                              : "Head " + std::to_string(h);
 }
 
 std::string pair_word(const DrawContext& context, std::int64_t a, std::int64_t b) {
     std::string second = head_word(context, b);
-    second.front() = second.front() == 'H' ? 'h' : 'm';
+    second.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(second.front())));
     return head_word(context, a) + " − " + second;
 }
 
 std::string set_size_text(const AttentionInfo& info) {
+    if (info.axis == SetAxis::one)
+        return counted(info.own_heads(), "head");
     return counted(info.own_layers(), info.axis == SetAxis::layers ? "layer" : "sequence") + " × " +
            counted(info.own_heads(), "head");
 }

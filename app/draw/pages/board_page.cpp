@@ -83,7 +83,7 @@ Grid grid_of(const DrawContext& context) {
               .own_H = info.own_heads(),
               .left = board_pad + layer_label_width,
               .top = board_top + (has_stacks(context) ? stack_room : 0)};
-    const float room = context.width - grid.left - board_pad - (info.mean_head ? before_means : 0);
+    const float room = context.width - grid.left - board_pad - (info.own_heads() < info.H ? before_means : 0);
     const auto rows = static_cast<float>(info.L);
     const float tall = static_cast<float>(info.Tq) / static_cast<float>(info.Tk);
     const float across = room / static_cast<float>(info.H) - map_gap;
@@ -286,7 +286,7 @@ float board_width(const DrawContext& context) {
     constexpr float all_maps = 264.0F, smallest_wanted = 22.0F, largest_wanted = 64.0F, least = 256.0F;
     const float map = std::clamp(all_maps / H, smallest_wanted, largest_wanted);
     const float wanted = 2 * board_pad + layer_label_width + H * (map + map_gap) - map_gap +
-                         (info.mean_head ? before_means : 0);
+                         (info.own_heads() < info.H ? before_means : 0);
     const float switched =
         has_stacks(context) ? 2 * canvas_pad + segmented_width(context, stack_segments(context)) : least;
     return std::clamp(wanted, std::max(least, switched), std::max({least, switched, context.width * 0.46F}));

@@ -80,8 +80,10 @@ void draw_head_tools(Sheet& sheet) {
     const ViewState& view = context.view;
     if (context.board != nullptr && context.board->info().is_mean(view.attention.layer, view.head)) {
         sheet.section("Whole heads");
-        sheet.paragraph("A mean of heads is open: open one of them to copy, swap or reset it.",
-                        context.theme.text);
+        sheet.paragraph(
+            "What is open is worked out from the model’s heads: open one of them to copy, swap or "
+            "reset it.",
+            context.theme.text);
         return;
     }
     const std::int64_t H = context.dims().H, a = view.head, b = view.other;

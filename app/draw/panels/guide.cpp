@@ -1,5 +1,6 @@
 #include "app/draw/panels/panels.h"
 
+#include "app/commands/actions.h"
 #include "app/draw/block/block_parts.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/panels/guide_texts.h"
@@ -44,6 +45,26 @@ float draw_try_it(Picture& picture, const DrawContext& context, const std::strin
 /// A text for documents of weights alone; the usual texts would name numbers that are not on screen.
 GuideText text_of_reading(const Document& document, std::int64_t h) {
     const AttentionInfo& info = document.shown_weights()->info();
+    if (info.made_head == "rollout" && info.is_mean(document.layer(), h))
+        return {
+            .heading = "What has come through so far",
+            .paragraphs =
+                {"Attention rollout (Abnar and Zuidema 2020): row i, column j is the share of input token "
+                 "j in row i after this layer. Each layer mixes its mean over heads with the row’s own "
+                 "input, half and half, and is multiplied with the rollout of the layers before.",
+                 "It takes all heads for equal and leaves out values, norms and MLPs: a share says where "
+                 "attention could have carried something, not what was carried."},
+            .try_it = "Press ↓ and watch the shares spread from layer to layer."};
+    if (info.made_head == "flow" && info.is_mean(document.layer(), h))
+        return {
+            .heading = "What the layers let through",
+            .paragraphs =
+                {"Attention flow (Abnar and Zuidema 2020): the layers so far are a network of pipes, as "
+                 "wide as the mean over heads mixed half and half with the row’s own input. Row i, column "
+                 "j is the largest flow from input token j to row i, each row divided by its sum.",
+                 "It takes all heads for equal and leaves out values, norms and MLPs, like a rollout. A "
+                 "rollout multiplies shares along a path; a flow is as wide as the narrowest place."},
+            .try_it = "Switch to the rollout (" + key_hint("rollout") + ") and compare the two."};
     if (info.is_mean(document.layer(), h))
         return {
             .heading = "A mean is none of the stages",

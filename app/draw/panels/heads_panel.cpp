@@ -1,5 +1,6 @@
 #include "app/draw/panels/panels.h"
 
+#include "app/commands/actions.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
 #include "app/draw/matrix/comparison.h"
@@ -140,6 +141,10 @@ Picture draw_heads(const DrawContext& context) {
     for (std::int64_t h = 0; h < context.dims().H; ++h)
         draw_one(sheet, h);
     sheet.y += 10;
+    draw_button(sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 32}, "Atlas of the heads",
+                ViewChange(AttentionChange(ShowScreen{Screen::atlas})), false,
+                with_key("All heads by every score, in one picture", "atlas screen"));
+    sheet.y += context.controls ? 46.0F : 0.0F;
     draw_hairline(sheet.picture, context, sheet.left, sheet.y, sheet.width());
     sheet.y += 10;
     explain_bars(sheet);

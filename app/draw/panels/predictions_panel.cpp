@@ -139,7 +139,7 @@ void write_head(Sheet& sheet) {
     const std::string name = open_head_name(document, h);
     if (document.shows_weights() && document.shown_weights()->info().is_mean(document.layer(), h)) {
         sheet.section(name);
-        sheet.paragraph("A mean is worked out from the heads alone: open one of them to switch it off.",
+        sheet.paragraph("It is worked out from the model’s heads: open one of them to switch it off.",
                         context.theme.text);
         return write_edited_layers(sheet);
     }

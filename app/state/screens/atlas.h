@@ -2,6 +2,7 @@
 
 #include "app/state/atlas_view.h"
 #include "app/state/screens/surveyed.h"
+#include "core/analysis/heads/head_facts.h"
 #include "core/analysis/heads/head_metrics.h"
 
 #include <array>
@@ -18,6 +19,13 @@ namespace headscope::app {
 struct AlikeMap {
     std::vector<std::array<double, 2>> places; ///< (L * H)
     std::int64_t rows = 0, of = 0;             ///< query rows that were compared
+};
+
+/// Where one head acts most by what its label speaks of: see acting_cells.
+struct ActingWeights {
+    std::int64_t layer = 0, head = 0;
+    std::vector<analysis::PlacedWeight> cells; ///< of different rows, the largest first
+    std::vector<std::string> queries, keys;    ///< what is read by whom: Tq and Tk texts
 };
 
 /// How far a score has come that takes more than the text's own run.
@@ -38,6 +46,7 @@ struct Atlas {
     ScoreWork alike_work;
     std::shared_ptr<const SurveyedHeads> survey;  ///< whose means `heads` has; null: of this text
     std::shared_ptr<const SurveyedHead> surveyed; ///< of the open head; null: not read yet
+    std::shared_ptr<const ActingWeights> acts;    ///< of the open head on this text; null: not known yet
     std::string survey_error;                     ///< one sentence; empty when all is well
     bool has_survey = false;                      ///< one is open, looked at or not
     std::uint64_t version = 0;                    ///< other numbers have another

@@ -129,7 +129,7 @@ std::string_view screen_name(const AttentionView& view) {
 
 bool has_screen(const Document& document, Screen screen) {
     if (screen == Screen::atlas)
-        return document.has_board();
+        return true;
     if (!document.is_checkpoint())
         return screen == Screen::stages;
     const checkpoint::Model& model = *document.part()->model->model;

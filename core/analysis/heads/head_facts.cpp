@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 
 namespace headscope::analysis {
 
@@ -72,35 +74,51 @@ float sum_deviation(std::span<const float> row) {
     return all_zero(row) ? 0.0F : static_cast<float>(std::abs(sum_of(row) - 1.0));
 }
 
-PlacedWeight acting_cell(HeadScore score, std::span<const float> weights, std::int64_t Tk,
-                         const KeyFacts& keys) {
-    PlacedWeight most{0, 0, weights.front()};
-    double count_of_most = 0;
-    // limit: what a weight of 1 can count at most. Few cells pass it, once one that counts much is found.
+std::vector<PlacedWeight> acting_cells(HeadScore score, std::span<const float> weights, std::int64_t Tk,
+                                       const KeyFacts& keys, std::size_t most) {
+    struct Acting {
+        PlacedWeight cell;
+        double counts;
+    };
+    std::vector<Acting> found; // the largest first
+    // limit: what a weight of 1 can count at most. Few cells pass it, once some that count much are found.
     const auto look = [&](double limit, const auto& count) {
         for (std::int64_t i = 0; i < std::ssize(weights) / Tk; ++i) {
             const auto first = static_cast<std::size_t>(i * Tk);
             const WeightRow row{weights.subspan(first, static_cast<std::size_t>(Tk)), i, keys};
             if (i == 0 && row.weights.front() == 1.0F)
                 continue;
+            Acting best{{}, found.size() < most ? 0 : found.back().counts};
+            const double passed = best.counts;
             for (std::size_t j = 0; j < row.weights.size(); ++j) {
                 const float weight = row.weights[j];
-                if (static_cast<double>(weight) * limit <= count_of_most)
+                if (!(static_cast<double>(weight) * limit > best.counts))
                     continue;
-                if (const double counts = count(row, j); counts > count_of_most) {
-                    count_of_most = counts;
-                    most = {i, static_cast<std::int64_t>(j), weight};
-                }
+                if (const double counts = count(row, j); counts > best.counts)
+                    best = {{i, static_cast<std::int64_t>(j), weight}, counts};
             }
+            if (best.counts == passed)
+                continue;
+            if (found.size() == most)
+                found.pop_back();
+            found.insert(std::ranges::upper_bound(found, best.counts, std::greater(), &Acting::counts), best);
         }
     };
     if (const auto acts = info_of(score).acts; acts != nullptr)
         look(largest_score(score, Tk), acts);
-    if (count_of_most == 0)
+    if (found.empty())
         look(1, [](const WeightRow& row, std::size_t j) {
             return j > 0 ? static_cast<double>(row.weights[j]) : 0.0;
         });
-    return most;
+    std::vector<PlacedWeight> cells;
+    std::ranges::transform(found, std::back_inserter(cells), &Acting::cell);
+    return cells;
+}
+
+PlacedWeight acting_cell(HeadScore score, std::span<const float> weights, std::int64_t Tk,
+                         const KeyFacts& keys) {
+    const auto cells = acting_cells(score, weights, Tk, keys, 1);
+    return cells.empty() ? PlacedWeight{0, 0, weights.front()} : cells.front();
 }
 
 HeadTokens key_tokens_of(const AttentionSet& set, std::int64_t l) {

@@ -40,10 +40,14 @@ struct HeadFacts {
 HeadFacts head_facts(std::span<const float> weights, std::int64_t Tq, std::int64_t Tk, float sum_tolerance,
                      const HeadTokens& tokens = {}, bool sinks = false);
 
-/// The cell in which a head acts most by the meaning of a score: the one that counts most for it, or where
-/// none counts the largest weight off the first key. Of equals the first, row by row. A first row that reads
-/// its own token alone, as in every causal map, says nothing and is left out. weights: (Tq, Tk), row by row,
-/// at least one.
+/// The cells in which a head acts most by the meaning of a score, of up to `most` different rows, the largest
+/// first: those that count most for the score, or where none counts the largest weights off the first key.
+/// Of equals the first, row by row. A first row that reads its own token alone, as in every causal map, says
+/// nothing and is left out. weights: (Tq, Tk), row by row. Fewer, or none, where no weight is above 0.
+std::vector<PlacedWeight> acting_cells(HeadScore score, std::span<const float> weights, std::int64_t Tk,
+                                       const KeyFacts& keys, std::size_t most);
+
+/// The first of those; the first weight where there is none. weights: at least one.
 PlacedWeight acting_cell(HeadScore score, std::span<const float> weights, std::int64_t Tk,
                          const KeyFacts& keys);
 

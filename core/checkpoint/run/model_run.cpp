@@ -4,6 +4,7 @@
 #include "core/checkpoint/model/block_stages.h"
 #include "core/checkpoint/model/layers.h"
 #include "core/checkpoint/model/model_edits.h"
+#include "core/checkpoint/run/brought.h"
 #include "core/checkpoint/run/forward_pass.h"
 #include "core/engine/cpu/cpu_engine.h"
 #include "core/engine/cpu/dense.h"
@@ -70,6 +71,7 @@ public:
     void share(const State& before, std::int64_t count);
     void compute(const Options& options, Progress& progress);
     TensorPtr weights(std::int64_t n) const;
+    TensorPtr brought(std::int64_t n) const;
     Problem problem(std::int64_t n) const;
     TensorPtr logits() const;
     TensorPtr logits_at(std::int64_t position, const Progress& cancel) const;
@@ -87,6 +89,9 @@ public:
     Streams streams;
 
 private:
+    // With later_ locked.
+    Problem edited(std::int64_t n) const;
+    TensorPtr one_stage(const Problem& problem, TensorId id) const;
     std::shared_ptr<BlockTrace> begun(std::int64_t l) const;
     /// A pass that keeps what it computes around the attention in `block`.
     ForwardPass watched_pass(BlockTrace& block) const;
@@ -116,6 +121,7 @@ void ModelRun::State::describe() {
         of.tensor = stack_prefix(architecture, stack) + "layers.{l}.weights";
         of.bytes = sizeof(float) * static_cast<std::uint64_t>(of.L * of.H * of.Tq * of.Tk);
         of.sinks = find_row(sizes.names.body, WeightId::sink) != nullptr;
+        of.values = true;
         of.tokens_from = inputs.tokens.empty() ? "" : model->path();
     }
 }
@@ -169,13 +175,24 @@ TensorPtr ModelRun::State::weights(std::int64_t n) const {
     const std::scoped_lock lock(later_->mutex);
     if (latest_.first != n) {
         latest_ = {-1, nullptr}; // its memory first
-        Progress progress;
-        Trace trace =
-            later_->engine.run(with_edits(pass.problem(later_->cpu, n, streams), edits_of(edits, n)),
-                               StageSet().with(TensorId::weights), progress);
-        latest_ = {n, trace.slot(TensorId::weights)};
+        latest_ = {n, one_stage(edited(n), TensorId::weights)};
     }
     return latest_.second;
+}
+
+TensorPtr ModelRun::State::brought(std::int64_t n) const {
+    const std::scoped_lock lock(later_->mutex);
+    const Problem problem = edited(n);
+    return brought_lengths(problem, *one_stage(problem, TensorId::v));
+}
+
+Problem ModelRun::State::edited(std::int64_t n) const {
+    return with_edits(pass.problem(later_->cpu, n, streams), edits_of(edits, n));
+}
+
+TensorPtr ModelRun::State::one_stage(const Problem& problem, TensorId id) const {
+    Progress progress;
+    return later_->engine.run(problem, StageSet().with(id), progress).slot(id);
 }
 
 Problem ModelRun::State::problem(std::int64_t n) const {
@@ -368,6 +385,14 @@ const ModelInputs& ModelRun::read_by_keys(Stack stack) const {
 
 TensorPtr ModelRun::weights(std::int64_t n) const {
     return state_->weights(n);
+}
+
+TensorPtr ModelRun::brought_by(std::int64_t n) const {
+    return state_->brought(n);
+}
+
+TensorPtr ModelRun::brought(std::int64_t l) const {
+    return brought_by(attention_number(state_->architecture, {Stack::own, l}));
 }
 
 const std::vector<std::string>& ModelRun::query_tokens(std::int64_t) const {

@@ -70,6 +70,8 @@ public:
     const ModelInputs& read_by_keys(Stack stack) const;
     /// (1, H, Tq, Tk) of attention n.
     TensorPtr weights(std::int64_t n) const;
+    /// (1, H, Tk) of attention n, computed anew: see AttentionSet::brought.
+    TensorPtr brought_by(std::int64_t n) const;
 
     // Of a model of one stack.
     /// Layer l's own numbers with this run's edits, computed anew from the hidden state before it. Throws
@@ -86,6 +88,7 @@ public:
     const std::vector<std::string>& key_tokens(std::int64_t l) const override;
     TensorPtr layer(std::int64_t l) const override;
     void read_head(std::int64_t l, std::int64_t h, std::span<float> to) const override;
+    TensorPtr brought(std::int64_t l) const override;
 
 private:
     class State;

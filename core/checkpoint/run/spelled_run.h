@@ -29,6 +29,7 @@ public:
     const std::vector<std::string>& key_pieces(std::int64_t) const override { return key_pieces_; }
     TensorPtr layer(std::int64_t l) const override;
     void read_head(std::int64_t l, std::int64_t h, std::span<float> to) const override;
+    TensorPtr brought(std::int64_t l) const override;
 
 private:
     ModelRunPtr run_;

@@ -47,8 +47,21 @@ public:
         const Tensor& layer = *layers_[static_cast<std::size_t>(l)];
         std::copy_n(layer.data() + layer.offset(0, h, 0, 0), to.size(), to.begin());
     }
+    /// The length of what key j brings to head h of layer l.
+    void set_brought(std::function<float(std::int64_t l, std::int64_t h, std::int64_t j)> length) {
+        brought_ = std::move(length);
+        info_.values = true;
+    }
+    TensorPtr brought(std::int64_t l) const override {
+        auto lengths = std::make_shared<Tensor>(Shape{1, info_.H, info_.Tk});
+        for (std::int64_t h = 0; h < info_.H; ++h)
+            for (std::int64_t j = 0; j < info_.Tk; ++j)
+                lengths->data()[h * info_.Tk + j] = brought_(l, h, j);
+        return lengths;
+    }
 
 private:
+    std::function<float(std::int64_t l, std::int64_t h, std::int64_t j)> brought_;
     AttentionInfo info_;
     std::vector<std::vector<std::string>> lists_;
     std::vector<TensorPtr> layers_;

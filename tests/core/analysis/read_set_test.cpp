@@ -101,8 +101,36 @@ TEST_CASE("each way to read weights is what its definition says, in double preci
         const auto set =
             with_reading(held, {.hide_first_token = true, .hide_special_tokens = true, .merge_words = true});
         check(*set, 1, 0, expected(1, 0, inner_words, true, true));
-        CHECK(set->info().reading == "first and special tokens hidden, rows renormalised; words merged");
+        CHECK(set->info().reading ==
+              "first token hidden, special tokens hidden, rows renormalised; words merged");
     }
+}
+
+TEST_CASE("norm-weighted rows are shares of weight times length") {
+    const auto length = [](std::int64_t l, std::int64_t h, std::int64_t j) {
+        return 0.5F + static_cast<float>((5 * l + 3 * h + 7 * j) % 11);
+    };
+    const auto held = std::make_shared<MadeSet>(2, 2, 7, std::vector<List>{tokens}, causal);
+    CHECK_FALSE(readings_that_act(*held).norm_weighted);
+    held->set_brought(length);
+    const auto shares = [&](std::int64_t l, std::int64_t h, std::int64_t hidden) {
+        Eigen::MatrixXd out(7, 7);
+        for (int i = 0; i < 7; ++i)
+            for (int j = 0; j < 7; ++j)
+                out(i, j) = j < hidden ? 0 : static_cast<double>(causal(l, h, i, j) * length(l, h, j));
+        for (int i = 0; i < 7; ++i)
+            if (out.row(i).sum() > 0)
+                out.row(i) /= out.row(i).sum();
+        return out;
+    };
+    const auto set = with_reading(held, {.norm_weighted = true});
+    check(*set, 1, 0, shares(1, 0, 0));
+    check(*set, 0, 1, shares(0, 1, 0));
+    CHECK(set->layer(1)->at(0, 1, 6, 2) == Approx(shares(1, 1, 0)(6, 2)));
+    CHECK(set->info().reading == "weighted by the length of what each key brings, rows renormalised");
+    const auto hidden = with_reading(held, {.norm_weighted = true, .hide_first_token = true, .means = true});
+    check(*hidden, 1, 1, shares(1, 1, 1));
+    check(*hidden, 2, 0, (shares(0, 0, 1) + shares(1, 0, 1)) / 2);
 }
 
 TEST_CASE("means are one more head and one more layer, of the weights as they are read") {
@@ -170,7 +198,7 @@ TEST_CASE("sequences keep their own tokens, and the shorter end in rows of zeros
     const auto set = with_reading(held, {.hide_special_tokens = true, .means = true});
     CHECK(set->info().Tq == 2);
     CHECK_FALSE(set->info().mean_layer); // other sequences have other words at the same place
-    CHECK(set->info().mean_head);
+    CHECK(set->info().made_head == "mean");
     CHECK(set->query_tokens(0) == List{"a", "b"});
     CHECK(set->query_tokens(1) == List{"a", "—"});
     const TensorPtr layer = set->layer(1);

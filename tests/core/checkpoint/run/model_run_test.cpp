@@ -268,3 +268,37 @@ TEST_CASE("a run that is cancelled leaves the one before it as it was") {
           ErrorKind::cancelled);
     check_same(*plain, *run(model, inputs));
 }
+
+TEST_CASE("what a key brings is its value through W_O of the head") {
+    for (const std::string name : {"gpt2_tiny", "llama_tiny_untied"}) {
+        INFO(name);
+        const ModelPtr model = open_model(name);
+        const ModelInputs inputs = first_text(name);
+        const ModelRunPtr plain = run(model, inputs);
+        const ModelRunPtr made = run(model, inputs, {{1, some_edits(*plain, 1)}});
+        const Problem problem = with_edits(made->problem(1), edits_of(made->edits(), 1));
+        const Dims& d = problem.dims;
+        const TensorPtr lengths = made->brought(1);
+        for (std::int64_t h = 0; h < d.H; ++h)
+            for (std::int64_t j = 0; j < d.Tk; ++j) {
+                double squares = 0;
+                for (std::int64_t n = 0; n < d.D; ++n) {
+                    double brought = 0;
+                    for (std::int64_t c = 0; c < d.dv; ++c) {
+                        const std::int64_t column = d.kv_head(h) * d.dv + c;
+                        double value = problem.weights.b_V == nullptr
+                                           ? 0
+                                           : static_cast<double>(problem.weights.b_V->data()[column]);
+                        for (std::int64_t m = 0; m < d.D; ++m)
+                            value += static_cast<double>(problem.x->at(0, j, m)) *
+                                     static_cast<double>(problem.weights.W_V->at(m, column));
+                        brought += value * static_cast<double>(problem.weights.W_O->at(h * d.dv + c, n));
+                    }
+                    squares += brought * brought;
+                }
+                CHECK(static_cast<double>(lengths->data()[h * d.Tk + j]) ==
+                      Approx(std::sqrt(squares)).epsilon(1e-5));
+            }
+        CHECK_FALSE(same_bits(*lengths, *plain->brought(1)));
+    }
+}

@@ -1,0 +1,123 @@
+#include "core/analysis/reading_options.h"
+
+#include <algorithm>
+
+namespace headscope::analysis {
+
+namespace {
+
+using R = ReadingOptions;
+
+constexpr std::array<bool R::*, 3> further_heads{&R::means, &R::rollout, &R::flow};
+
+} // namespace
+
+const std::array<ReadingInfo, 7>& readings() {
+    static constexpr std::array<ReadingInfo, 7> table{
+        {{.option = &R::norm_weighted,
+          .id = "norm-weighted",
+          .title = "Weighted by what they bring",
+          .does =
+              "Multiplies each weight by the length of what its key brings to the output, and divides each "
+              "row by its sum: how large the weights themselves are is no longer seen",
+          .note = "weighted by the length of what each key brings",
+          .suffix = "-norm-weighted",
+          .lacks = "weights alone, and no values",
+          .renormalises = true},
+         {.option = &R::hide_first_token,
+          .id = "hide-first-token",
+          .title = "First token hidden",
+          .does =
+              "Takes out the weights to key 0 and divides each row by what is left: how much of it lay on "
+              "the first token is no longer seen",
+          .note = "first token hidden",
+          .suffix = "-first-hidden",
+          .lacks = "one key alone",
+          .renormalises = true},
+         {.option = &R::hide_special_tokens,
+          .id = "hide-special-tokens",
+          .title = "Special tokens hidden",
+          .does =
+              "Takes out the rows and columns of [CLS], <s> and their like and divides each row by what is "
+              "left: how much of it lay on them is no longer seen",
+          .note = "special tokens hidden",
+          .suffix = "-specials-hidden",
+          .lacks = "no tokens like [CLS] or <s>",
+          .renormalises = true},
+         {.option = &R::merge_words,
+          .id = "merge-words",
+          .title = "Pieces merged into words",
+          .does =
+              "Adds up the weights to the pieces of a word and averages those from them: which piece reads "
+              "and which is read is no longer seen",
+          .note = "words merged",
+          .suffix = "-words-merged",
+          .lacks = "no token that is marked as a piece of a word"},
+         {.option = &R::means,
+          .id = "means",
+          .title = "Means on the board",
+          .does = "Adds the average over the heads of each layer, the layers of each head, and all: what one "
+                  "head does alone is not seen in them",
+          .note = "",
+          .suffix = "-with-means",
+          .lacks = "one head of one layer"},
+         {.option = &R::rollout,
+          .id = "rollout",
+          .title = "Rollout on the board",
+          .does =
+              "Adds to each layer how much of each input token reaches a row through all layers so far, if "
+              "half of a row is its own input and all heads count alike: values, norms and MLPs are left "
+              "out",
+          .note = "",
+          .suffix = "-with-rollout",
+          .lacks = "other keys than queries, or too many weights for a rollout"},
+         {.option = &R::flow,
+          .id = "flow",
+          .title = "Flow on the board",
+          .does =
+              "Adds to each layer the largest flow that the layers so far let through from each input token "
+              "to a row, each row divided by its sum: the same is left out as in a rollout",
+          .note = "",
+          .suffix = "-with-flow",
+          .lacks = "other keys than queries, or more than 64 tokens"}}};
+    return table;
+}
+
+ReadingOptions turned(ReadingOptions options, bool ReadingOptions::*option) {
+    const bool on = !(options.*option);
+    if (on && std::ranges::find(further_heads, option) != further_heads.end())
+        for (bool R::*const other : further_heads)
+            options.*other = false;
+    options.*option = on;
+    return options;
+}
+
+ReadingOptions both(const ReadingOptions& options, const ReadingOptions& possible) {
+    ReadingOptions acting;
+    for (const ReadingInfo& reading : readings())
+        acting.*reading.option = options.*reading.option && possible.*reading.option;
+    return acting;
+}
+
+bool ReadingOptions::renormalises() const {
+    return std::ranges::any_of(readings(), [this](const ReadingInfo& reading) {
+        return reading.renormalises && this->*reading.option;
+    });
+}
+
+std::string reading_note(const ReadingOptions& options) {
+    std::string note;
+    const auto add = [&](std::string_view words, const char* between) {
+        note += (note.empty() || words.empty() ? "" : between) + std::string(words);
+    };
+    for (const ReadingInfo& reading : readings())
+        if (reading.renormalises && options.*reading.option)
+            add(reading.note, ", ");
+    add(options.renormalises() ? "rows renormalised" : "", ", ");
+    for (const ReadingInfo& reading : readings())
+        if (!reading.renormalises && options.*reading.option)
+            add(reading.note, "; ");
+    return note;
+}
+
+} // namespace headscope::analysis

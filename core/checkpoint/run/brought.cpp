@@ -1,0 +1,20 @@
+#include "core/checkpoint/run/brought.h"
+
+#include <Eigen/Core>
+
+namespace headscope::checkpoint {
+
+TensorPtr brought_lengths(const Problem& problem, const Tensor& values) {
+    using Rows = Eigen::Map<const Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
+    const Dims& d = problem.dims;
+    const Tensor& W_O = *problem.weights.W_O;
+    auto lengths = std::make_shared<Tensor>(Shape{1, d.H, d.Tk});
+    for (std::int64_t h = 0; h < d.H; ++h) {
+        const Rows read(values.data() + values.offset(0, d.kv_head(h), 0, 0), d.Tk, d.dv),
+            out(W_O.data() + h * d.dv * d.D, d.dv, d.D);
+        Eigen::Map<Eigen::VectorXf>(lengths->data() + h * d.Tk, d.Tk) = (read * out).rowwise().norm();
+    }
+    return lengths;
+}
+
+} // namespace headscope::checkpoint

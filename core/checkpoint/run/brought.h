@@ -1,0 +1,11 @@
+#pragma once
+
+#include "core/attention/problem.h"
+
+namespace headscope::checkpoint {
+
+/// See AttentionSet::brought. values: the stage v, (1, Hkv, Tk, dv). Head gains are left out: they scale a
+/// whole row alike.
+TensorPtr brought_lengths(const Problem& problem, const Tensor& values);
+
+} // namespace headscope::checkpoint
