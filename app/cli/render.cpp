@@ -64,13 +64,10 @@ void run_render(const RenderOptions& options) {
         (options.reading != analysis::ReadingOptions{} || options.log_colours))
         throw Error(
             ErrorKind::usage,
-            "--hide-first-token, --hide-special-tokens, --merge-words, --means and "
-            "--log-colours are for weights of a file or a checkpoint; give --attention or --model too");
-    if (options.screen != "stages" && !options.model && !(options.attention && options.screen == "atlas"))
-        throw Error(ErrorKind::usage,
-                    "--screen " + options.screen + " is of a checkpoint" +
-                        (options.screen == "atlas" ? " or of a file of weights; give --model or --attention"
-                                                   : "; give --model"));
+            "--log-colours and other ways to read weights are for weights of a file or a checkpoint; give "
+            "--attention or --model too");
+    if (options.screen != "stages" && options.screen != "atlas" && !options.model)
+        throw Error(ErrorKind::usage, "--screen " + options.screen + " is of a checkpoint; give --model");
     if ((options.lesson || options.step || options.question) && !(options.lesson && options.window))
         throw Error(ErrorKind::usage,
                     "a page of a lesson is drawn in the window; give --window and --lesson ID");

@@ -293,6 +293,7 @@ void show_scene(app::Program& program, const SceneOptions& options, const app::D
         program.state().view = view_of(options, *document);
         if (!options.stage)
             program.begin();
+        show_screen(program, options);
     }
     check_program(program);
 }

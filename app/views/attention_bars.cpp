@@ -75,8 +75,10 @@ void view_attention_strip(const AppState& state, const figure::Rect& area, const
     const float width =
         draw_text(picture, context, canvas_pad, baseline, label, figure::Font::ui_semibold, 13, theme.ink);
     picture.scene.add(figure::RectItem{.area = {canvas_pad, area.h - 2, width, 2}, .fill = theme.ink});
+    const std::string& made = given_weights(state)->info().made_head;
     draw_text(picture, context, canvas_pad + width + 20, baseline,
-              reads_checkpoint(state) ? "all that a mean has; open one of the heads for the other stages"
+              reads_checkpoint(state) ? "all that a " + (made.empty() ? "mean" : made) +
+                                            " has; open one of the heads for the other stages"
                                       : "the one stage that the file holds",
               figure::Font::ui, 13, theme.muted);
     show_picture(picture, origin.x + area.x * scale, origin.y + area.y * scale, tools, nullptr);

@@ -293,7 +293,7 @@ std::optional<std::int64_t> same_key(const AttentionSet& from, const AttentionSe
 
 ReadingOptions readings_that_act(const AttentionSet& set) {
     const AttentionInfo& info = set.info();
-    const bool passes_on = info.axis == SetAxis::layers && info.Tq == info.Tk && !info.cross;
+    const bool passes_on = info.axis == SetAxis::layers && info.L > 1 && info.Tq == info.Tk && !info.cross;
     const std::int64_t passed = info.L * info.Tq * info.Tk;
     ReadingOptions acts{.norm_weighted = info.values,
                         .hide_first_token = info.Tk > 1,

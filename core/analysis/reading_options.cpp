@@ -16,7 +16,7 @@ const std::array<ReadingInfo, 7>& readings() {
     static constexpr std::array<ReadingInfo, 7> table{
         {{.option = &R::norm_weighted,
           .id = "norm-weighted",
-          .title = "Weighted by what they bring",
+          .title = "Norm-weighted",
           .does =
               "Multiplies each weight by the length of what its key brings to the output, and divides each "
               "row by its sum: how large the weights themselves are is no longer seen",
@@ -70,7 +70,7 @@ const std::array<ReadingInfo, 7>& readings() {
               "out",
           .note = "",
           .suffix = "-with-rollout",
-          .lacks = "other keys than queries, or too many weights for a rollout"},
+          .lacks = "one layer, other keys than queries, or too many weights for a rollout"},
          {.option = &R::flow,
           .id = "flow",
           .title = "Flow on the board",
@@ -79,7 +79,7 @@ const std::array<ReadingInfo, 7>& readings() {
               "to a row, each row divided by its sum: the same is left out as in a rollout",
           .note = "",
           .suffix = "-with-flow",
-          .lacks = "other keys than queries, or more than 64 tokens"}}};
+          .lacks = "one layer, other keys than queries, or more than 64 tokens"}}};
     return table;
 }
 

@@ -73,6 +73,77 @@ TEST_CASE("the atlas has every score of every head, and the open head's card say
           Approx(strongest.value));
 }
 
+TEST_CASE("the card leads from a weight to what its score is made of", "[gui][atlas]") {
+    AtlasDesk desk;
+    desk.press("tile L2 H0");
+    REQUIRE(desk.atlas().acts != nullptr);
+    const analysis::PlacedWeight cell = desk.atlas().acts->cells.front();
+    // Of an induction head: the key after an earlier one with the query's token.
+    CHECK(desk.atlas().acts->keys[static_cast<std::size_t>(cell.j - 1)] ==
+          desk.atlas().acts->queries[static_cast<std::size_t>(cell.i)]);
+    desk.press("why " + std::to_string(cell.i) + " " + std::to_string(cell.j));
+    desk.settle();
+    CHECK(desk.view().attention.screen == Screen::why);
+    REQUIRE(desk.shown().why != nullptr);
+    CHECK(desk.shown().why->question.query == cell.i);
+    CHECK(desk.shown().why->question.key == cell.j);
+    CHECK(desk.shown().why->question.head == 0);
+    CHECK(desk.shown().value({TensorId::weights, {0, 0, cell.i, cell.j}}) == Approx(cell.value));
+}
+
+TEST_CASE("a problem has an atlas, with the scores of its panel of heads", "[gui][atlas]") {
+    Desk desk;
+    begin_recording();
+    REQUIRE(desk.click("Heads"));
+    desk.settle();
+    desk.press("Atlas of the heads");
+    REQUIRE(desk.shown().atlas != nullptr);
+    const Atlas atlas = *desk.shown().atlas;
+    REQUIRE(atlas.L == 1);
+    REQUIRE(atlas.H == 2);
+    CHECK(screen_shows("Head atlas"));
+    CHECK(screen_shows("2 heads"));
+    for (std::int64_t h = 0; h < 2; ++h)
+        for (const HeadScore score : {HeadScore::previous, HeadScore::entropy, HeadScore::first})
+            CHECK((*atlas.at(0, h))[score] ==
+                  Approx(desk.shown().metrics[static_cast<std::size_t>(h)][score]));
+    CHECK_FALSE(atlas.offers(HeadScore::copying));
+    SECTION("that follows its weights") {
+        desk.act(Command(SetTemperature{4}));
+        CHECK((*desk.shown().atlas->at(0, 0))[HeadScore::entropy] > (*atlas.at(0, 0))[HeadScore::entropy]);
+    }
+    SECTION("in which a head is opened") {
+        desk.press("tile H1");
+        CHECK(desk.view().head == 1);
+        desk.press("Open head");
+        CHECK(desk.view().attention.screen == Screen::stages);
+        CHECK(desk.program.state().board == nullptr);
+        CHECK(screen_shows("Attention weights"));
+    }
+    SECTION("that Esc empties of a choice, and a key leaves") {
+        desk.act(ViewChange(AttentionChange(AtlasChange(SearchHeads{"H1"}))));
+        CHECK_FALSE(desk.view().attention.atlas.search.empty());
+        desk.driver.key(GLFW_KEY_ESCAPE);
+        desk.settle();
+        CHECK(desk.view().attention.atlas.search.empty());
+        desk.driver.key(GLFW_KEY_C, GLFW_MOD_ALT);
+        CHECK(desk.view().attention.atlas.menu == AtlasMenu::colour);
+        desk.driver.key(GLFW_KEY_ESCAPE);
+        CHECK(desk.view().attention.atlas.menu == AtlasMenu::none);
+        desk.driver.key(GLFW_KEY_1, GLFW_MOD_CONTROL);
+        desk.settle();
+        CHECK(screen_shows("Attention weights"));
+        desk.driver.key(GLFW_KEY_2, GLFW_MOD_CONTROL);
+        desk.press("← Stages");
+        CHECK(screen_shows("Attention weights"));
+    }
+    SECTION("that a lesson does not stand on") {
+        desk.act(LessonAction(OpenLesson{desk.program.state().course.lessons.front()->id}));
+        CHECK(desk.view().attention.screen == Screen::stages);
+    }
+    end_recording();
+}
+
 TEST_CASE("brush, search and labels choose the same heads on board, scatter and list", "[gui][atlas]") {
     AtlasDesk desk;
     CHECK_FALSE(desk.look().choosing);

@@ -170,6 +170,43 @@ TEST_CASE("means of a checkpoint are those of the file that trace writes of it",
     end_recording();
 }
 
+TEST_CASE("rollout, flow and norm-weighted weights are read from a checkpoint by key", "[model]") {
+    Desk desk;
+    open(desk, test_data("/models/gpt2_tiny"), ids);
+    const std::int64_t H = desk.problem().dims.H, L = desk.program.state().model.run->info().L;
+    desk.driver.key(GLFW_KEY_R, GLFW_MOD_SHIFT);
+    desk.settle();
+    CHECK(desk.view().attention.reading == analysis::ReadingOptions{.rollout = true});
+    const std::string last = "L" + std::to_string(L - 1);
+    REQUIRE(desk.click("open " + last + " rollout"));
+    desk.settle();
+    CHECK(desk.view().head == H);
+    CHECK(screen_shows("all that a rollout has"));
+    const std::int64_t row = desk.problem().dims.Tq - 1;
+    float sum = 0;
+    for (std::int64_t j = 0; j <= row; ++j)
+        sum += desk.shown().value({TensorId::weights, {0, H, row, j}});
+    CHECK(sum == Approx(1));
+    // More of the row's own input is left than any one head of the layers says.
+    CHECK(desk.shown().value({TensorId::weights, {0, H, row, row}}) > 0.1F);
+
+    desk.driver.key(GLFW_KEY_F, GLFW_MOD_SHIFT);
+    desk.settle();
+    CHECK(desk.view().attention.reading == analysis::ReadingOptions{.flow = true});
+    CHECK(screen_shows(last + " flow"));
+    desk.driver.key(GLFW_KEY_F, GLFW_MOD_SHIFT);
+    desk.settle();
+    CHECK(desk.view().attention.reading == analysis::ReadingOptions{});
+
+    desk.act(ViewChange(AttentionChange(OpenHead{1, 0})));
+    const float plain = desk.shown().value({TensorId::weights, {0, 0, row, 1}});
+    desk.driver.key(GLFW_KEY_N, GLFW_MOD_SHIFT);
+    desk.settle();
+    CHECK(screen_shows("Weighted by the length of what each key brings, rows renormalised"));
+    CHECK(desk.shown().value({TensorId::weights, {0, 0, row, 1}}) != plain);
+    end_recording();
+}
+
 TEST_CASE("a mean of a checkpoint has weights alone, and its heads keep every stage", "[model]") {
     Desk desk;
     open(desk, test_data("/models/llama_tiny_untied"), ids);
@@ -199,8 +236,8 @@ TEST_CASE("a mean of a checkpoint has weights alone, and its heads keep every st
         CHECK(screen_shows("Mean of all"));
         for (const auto& [tab, says] : {std::pair{"Guide", "A mean is none of"},
                                         {"Tensors", "W_Q"},
-                                        {"Edit", "A mean of heads is open"},
-                                        {"Predict", "A mean is worked out"}}) {
+                                        {"Edit", "What is open is worked out"},
+                                        {"Predict", "It is worked out from the model"}}) {
             INFO(tab);
             REQUIRE(desk.click(tab));
             desk.settle();

@@ -1,9 +1,11 @@
 #include "app/cli/bench/bench_attention.h"
 #include "app/cli/bench/bench_clock.h"
+#include "app/cli/bench/bench_rows.h"
 
 #include "app/draw/kit/format.h"
 #include "app/shell/gl/offscreen.h"
 #include "app/shell/program.h"
+#include "core/analysis/heads/head_facts.h"
 
 #include <algorithm>
 #include <chrono>
@@ -16,11 +18,14 @@ namespace headscope::cli {
 
 namespace {
 
-/// Causal attention of 12 layers and 12 heads in memory, as after a model's forward pass.
+/// Causal attention in memory, as after a model's forward pass, over tokens that are repeated now and then.
 class SyntheticAttention final : public AttentionSet {
 public:
-    explicit SyntheticAttention(std::int64_t T) {
-        info_.L = info_.H = 12;
+    /// as many layers as heads
+    SyntheticAttention(std::int64_t heads, std::int64_t T) {
+        info_.L = info_.H = heads;
+        for (std::int64_t i = 0; i < T; ++i)
+            tokens_.push_back("w" + std::to_string(i * i % 61));
         info_.Tq = info_.Tk = T;
         info_.title = "T " + std::to_string(T);
         info_.held_as = "float32";
@@ -109,23 +114,31 @@ struct Measured {
     double resident = 0; ///< megabytes, weights included
 };
 
+/// Seconds of all frames together, and the own work of each once the layout has settled.
+std::pair<double, std::vector<double>> run_frames(app::Program& program, int count,
+                                                  const std::function<void(int)>& act) {
+    constexpr int width = 1600, height = 1000;
+    ActingUi ui(program, act);
+    const auto start = BenchClock::now();
+    app::render_offscreen(ui, width, height, 1, {.frames = count, .mouse = {}});
+    const double seconds = since(start);
+    // The first frames bake fonts and settle the layout.
+    const auto settling = std::min<std::size_t>(3, ui.frames.size() - 1);
+    ui.frames.erase(ui.frames.begin(), ui.frames.begin() + static_cast<std::ptrdiff_t>(settling));
+    return {seconds, std::move(ui.frames)};
+}
+
+void nothing(int) {}
+
 Measured measure(std::int64_t T) {
-    constexpr int width = 1600, height = 1000, frames = 120;
+    constexpr int frames = 120;
     Measured out;
-    const auto set = std::make_shared<const SyntheticAttention>(T);
+    const auto set = std::make_shared<const SyntheticAttention>(12, T);
     app::Program program({.recipe = {}, .device = "auto", .wake = {}});
     program.settle();
     const auto run = [&](int count, const std::function<void(int)>& act) {
-        ActingUi ui(program, act);
-        const auto start = BenchClock::now();
-        app::render_offscreen(ui, width, height, 1, {.frames = count, .mouse = {}});
-        const double seconds = since(start);
-        // The first frames bake fonts and settle the layout.
-        const auto settling = std::min<std::size_t>(3, ui.frames.size() - 1);
-        ui.frames.erase(ui.frames.begin(), ui.frames.begin() + static_cast<std::ptrdiff_t>(settling));
-        return std::pair(seconds, std::move(ui.frames));
+        return run_frames(program, count, act);
     };
-    const auto nothing = [](int) {};
     run(1, nothing); // the very first run also loads GL
     const double blank = run(1, nothing).first;
     const auto start = BenchClock::now();
@@ -161,6 +174,47 @@ Measured measure(std::int64_t T) {
     return out;
 }
 
+struct MeasuredAtlas {
+    Spread scores;     ///< all scores of a text, of 12 x 12 heads over 128 tokens, one thread
+    double frame = 0;  ///< as Measured, of 32 x 32 heads
+    double change = 0; ///< seconds for a frame in which another part of the scatter is chosen
+    double brush = 0;  ///< own work of the slowest of 60 of those
+};
+
+MeasuredAtlas measure_atlas() {
+    using analysis::HeadScore;
+    using app::AtlasChange;
+    constexpr int frames = 120;
+    MeasuredAtlas out;
+    const SyntheticAttention text(12, 128);
+    out.scores = time_of([&] {
+        for (std::int64_t l = 0; l < text.info().L; ++l) {
+            const TensorPtr layer = text.layer(l);
+            const auto cells = static_cast<std::size_t>(text.info().Tq * text.info().Tk);
+            for (std::int64_t h = 0; h < text.info().H; ++h)
+                analysis::head_metrics(layer->values().subspan(static_cast<std::size_t>(h) * cells, cells),
+                                       text.info().Tq, text.info().Tk, analysis::key_tokens_of(text, l));
+        }
+    });
+    app::Program program({.recipe = {}, .device = "auto", .wake = {}});
+    program.open_attention(std::make_shared<const SyntheticAttention>(32, 64));
+    program.settle();
+    const auto change = [&](const app::AttentionChange& one) { program.act(app::ViewChange(one)); };
+    change(app::ShowScreen{app::Screen::atlas});
+    program.settle();
+    const auto brush = [&](int n) {
+        const float low = 0.01F * static_cast<float>(n % 30);
+        change(AtlasChange(
+            app::BrushScores{{{HeadScore::previous, low, low + 0.3F}, {HeadScore::entropy, 0, 3}}}));
+    };
+    const double first = run_frames(program, 1, nothing).first;
+    out.frame = (run_frames(program, frames, nothing).first - first) / (frames - 1);
+    const auto [seconds, own] = run_frames(program, 60, brush);
+    out.change = (seconds - first) / 59;
+    out.brush = at_share(own, 1);
+    return out;
+}
+
 } // namespace
 
 void bench_attention(bool json) {
@@ -192,6 +246,21 @@ void bench_attention(bool json) {
                   << name << "resident               " << app::number(m.resident, 0)
                   << " MB   wanted: under 400 MB\n";
     }
+    const MeasuredAtlas atlas = measure_atlas();
+    if (json)
+        all.push_back({{"atlas_scores_seconds", atlas.scores.median},
+                       {"atlas_frame_seconds", atlas.frame},
+                       {"atlas_brush_frame_seconds", atlas.change},
+                       {"atlas_brush_seconds", atlas.brush}});
+    else
+        std::cout << "atlas: scores of 12 x 12 heads, T 128             "
+                  << app::time_text(atlas.scores.median) << "   wanted: under 100 ms\n"
+                  << "atlas of 32 x 32 heads: frames a second           " << app::number(1 / atlas.frame, 0)
+                  << "   wanted: 60\n"
+                  << "atlas of 32 x 32 heads: own work of a brush        " << app::time_text(atlas.brush)
+                  << "   wanted: under 16 ms\n"
+                  << "atlas of 32 x 32 heads: frame after a brush, drawn " << app::time_text(atlas.change)
+                  << '\n';
     if (json)
         std::cout << all.dump(2) << '\n';
 }

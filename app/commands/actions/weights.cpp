@@ -85,6 +85,10 @@ Actions pin_open_head(const Situation& now) {
     return {ViewChange(AttentionChange(AtlasChange(PinHead{{now.view.attention.layer, now.view.head}})))};
 }
 
+std::function<Actions(const Situation&)> score_list(AtlasMenu of) {
+    return look(AttentionChange(AtlasChange(OpenAtlasMenu{of})));
+}
+
 std::function<Actions(const Situation&)> stack(checkpoint::Stack of) {
     return look(AttentionChange(ShowStack{of}));
 }
@@ -139,7 +143,10 @@ std::vector<ActionInfo> weight_actions() {
         {"patching screen", "Patching", "Shows what of this prompt brings its answer back in another", {ctrl(digit(4))}, has_screens, look(AttentionChange(ShowScreen{Screen::patching})), {}, ""},
         {"circuits screen", "Circuits", "Shows what a head does by its weights alone", {ctrl(digit(5))}, has_screens, look(AttentionChange(ShowScreen{Screen::circuits})), {}, ""},
         {"pin head", "Pin the open head", "Pins the open head, or takes the pin out: pinned heads are compared", {alt('P')}, on_atlas, pin_open_head, {}, "on the atlas: pin the open head, choose all heads again"},
-        {"all heads", "All heads", "Takes back the brush, the search and the label", {alt('A')}, on_atlas, look(AttentionChange(AtlasChange(ChooseAllHeads{}))), {}, ""},
+        {"all heads", "All heads", "Takes back the brush, the search and the label; Esc does, too", {alt('A')}, on_atlas, look(AttentionChange(AtlasChange(ChooseAllHeads{}))), {}, ""},
+        {"atlas colour", "Score that colours the board", "Opens the list of scores for the colours of the tiles", {alt('C')}, on_atlas, score_list(AtlasMenu::colour), {}, "on the atlas: scores for the colours, the axis across, the axis up"},
+        {"atlas across", "Score of the axis across", "Opens the list of scores for the axis across", {alt('H')}, on_atlas, score_list(AtlasMenu::x), {}, ""},
+        {"atlas up", "Score of the axis up", "Opens the list of scores for the axis up", {alt('V')}, on_atlas, score_list(AtlasMenu::y), {}, ""},
         {"board beside stages", "Board of all heads", "Shows or hides the board beside the stages of a checkpoint", {ctrl('B')}, has_screens, flip_board, {}, "show or hide the board beside the stages"},
         {"board", "Board of all heads", "Shows or hides all heads beside the open one", {{letter('B')}}, weights_only, flip_board, {}, "show or hide the board of all heads"},
         // clang-format on

@@ -20,6 +20,10 @@ Actions let_go(const Situation& now) {
     Actions out{WindowAction(WalkControls{0})};
     if (now.view.help_open)
         out.push_back(ViewChange(ShowHelp{false}));
+    else if (now.view.attention.screen == Screen::atlas && now.view.attention.atlas.menu != AtlasMenu::none)
+        out.push_back(ViewChange(AttentionChange(AtlasChange(OpenAtlasMenu{AtlasMenu::none}))));
+    else if (now.view.attention.screen == Screen::atlas && now.over != Over::field)
+        out.push_back(ViewChange(AttentionChange(AtlasChange(ChooseAllHeads{}))));
     else if (now.over != Over::field)
         out.push_back(ViewChange(Select{std::nullopt}));
     out.push_back(DismissNotice{true});

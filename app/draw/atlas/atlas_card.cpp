@@ -254,8 +254,10 @@ Picture draw_atlas_inspector(const DrawContext& context) {
     }
     const AtlasScene scene{context, *atlas,
                            look_of(*atlas, context.view.attention.atlas, context.view.attention.pattern)};
-    sheet.put(sheet.left, "head[" + std::to_string(l) + "][" + std::to_string(h) + "]", sheet.width(),
-              Font::mono, 14, context.theme.ink);
+    sheet.put(sheet.left,
+              "head" + (scene.info().axis == SetAxis::one ? "" : "[" + std::to_string(l) + "]") + "[" +
+                  std::to_string(h) + "]",
+              sheet.width(), Font::mono, 14, context.theme.ink);
     const float taken = draw_text(sheet.picture, context, sheet.left, 84, scene.name(l, h), Font::ui_semibold,
                                   34, context.theme.ink);
     sheet.y = 68;

@@ -136,7 +136,9 @@ float draw_beside(Picture& picture, const AtlasScene& scene, const figure::Rect&
 
 void draw_board_part(Picture& picture, const AtlasScene& scene, const figure::Rect& room, float& bottom) {
     const DrawContext& context = scene.context;
-    draw_page_head(picture, context, "Head atlas", set_size_text(scene.info()) + ", score[layer][head]");
+    draw_page_head(picture, context, "Head atlas",
+                   set_size_text(scene.info()) +
+                       (scene.info().axis == SetAxis::one ? ", score[head]" : ", score[layer][head]"));
     draw_score_button(picture, scene, room.right(), 28, AtlasMenu::colour, true);
     draw_chips(picture, scene, {room.x, chips_top, room.w, 26});
     bottom = draw_atlas_board(picture, scene, {room.x, parts_top, room.w, room.h - parts_top});

@@ -311,7 +311,8 @@ float draw_atlas_scatter(Picture& picture, const AtlasScene& scene, const figure
                 ", brought to a plane by classical scaling.",
             Font::ui, 12.5F, 18, theme.muted);
     }
-    draw_layers(picture, scene, area.x, y + 12);
+    if (scene.info().axis != SetAxis::one)
+        draw_layers(picture, scene, area.x, y + 12);
     const std::string count = scene.look.choosing ? counted(scene.look.chosen_count, "head") + " of " +
                                                         grouped(scene.atlas.L * scene.atlas.H) + " chosen"
                                                   : "Drag over points to choose heads";

@@ -170,7 +170,7 @@ std::string address_text(const Shown& shown, const CellAddress& cell) {
             break;
         case Axis::H:
         case Axis::Hkv:
-            heads += i < own_heads ? "[" + std::to_string(i) + "]" : "[mean]";
+            heads += "[" + (i < own_heads ? std::to_string(i) : given->info().made_head) + "]";
             break;
         case Axis::Tq:
             inner += (inner.empty() ? "" : ", ") + query_word(problem, i);

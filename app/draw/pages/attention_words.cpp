@@ -23,6 +23,8 @@ std::string averaged_text(std::int64_t count, const char* what) {
 
 std::string averaged_over(const AttentionInfo& info, std::int64_t l, std::int64_t h) {
     const std::int64_t L = info.own_layers(), H = info.own_heads();
+    if (h >= H && info.made_head != "mean")
+        return "all heads of layers 0 to " + std::to_string(l);
     if (l >= L)
         return h >= H ? averaged_text(L * H, "head") : averaged_text(L, "layer");
     return h >= H ? averaged_text(H, "head") : "";

@@ -17,7 +17,14 @@ HeadScore first_offered(const Atlas& atlas, std::optional<HeadScore> asked,
                         std::initializer_list<HeadScore> otherwise) {
     if (asked && atlas.offers(*asked))
         return *asked;
-    const auto* const found = std::ranges::find_if(otherwise, [&](HeadScore s) { return atlas.offers(s); });
+    // A text in which no token returns has no induction to show.
+    const auto tells = [&](HeadScore score) {
+        return atlas.offers(score) &&
+               (atlas.work(score) != nullptr || std::ranges::any_of(atlas.heads, [&](const auto& head) {
+                    return head && head->has(score) && (*head)[score] != 0;
+                }));
+    };
+    const auto* const found = std::ranges::find_if(otherwise, tells);
     return found == otherwise.end() ? HeadScore::entropy : *found;
 }
 

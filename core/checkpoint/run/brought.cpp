@@ -10,8 +10,8 @@ TensorPtr brought_lengths(const Problem& problem, const Tensor& values) {
     const Tensor& W_O = *problem.weights.W_O;
     auto lengths = std::make_shared<Tensor>(Shape{1, d.H, d.Tk});
     for (std::int64_t h = 0; h < d.H; ++h) {
-        const Rows read(values.data() + values.offset(0, d.kv_head(h), 0, 0), d.Tk, d.dv),
-            out(W_O.data() + h * d.dv * d.D, d.dv, d.D);
+        const auto read = Rows(values.data(), d.Tk, d.Hkv * d.dv).middleCols(d.kv_head(h) * d.dv, d.dv);
+        const Rows out(W_O.data() + h * d.dv * d.D, d.dv, d.D);
         Eigen::Map<Eigen::VectorXf>(lengths->data() + h * d.Tk, d.Tk) = (read * out).rowwise().norm();
     }
     return lengths;

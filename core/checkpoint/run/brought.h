@@ -4,7 +4,7 @@
 
 namespace headscope::checkpoint {
 
-/// See AttentionSet::brought. values: the stage v, (1, Hkv, Tk, dv). Head gains are left out: they scale a
+/// See AttentionSet::brought. values: the stage v, (1, Tk, Hkv dv). Head gains are left out: they scale a
 /// whole row alike.
 TensorPtr brought_lengths(const Problem& problem, const Tensor& values);
 

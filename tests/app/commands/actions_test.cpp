@@ -46,6 +46,13 @@ struct Place {
     }
 };
 
+analysis::ReadingOptions every_reading() {
+    analysis::ReadingOptions all;
+    for (const analysis::ReadingInfo& reading : analysis::readings())
+        all.*reading.option = true;
+    return all;
+}
+
 std::vector<Place> places() {
     std::vector<Place> all;
     for (int group = 0; group < group_count; ++group)
@@ -55,7 +62,8 @@ std::vector<Place> places() {
             place.checkpoint = checkpoint;
             place.lesson = !checkpoint;
             place.files.unsaved = true;
-            place.view.attention.possible = {checkpoint, checkpoint, checkpoint, checkpoint};
+            if (checkpoint)
+                place.view.attention.possible = every_reading();
             all.push_back(place);
             place.name += ", number";
             place.view.selected = CellAddress{TensorId::x, {0, 0, 0}};
@@ -79,7 +87,8 @@ std::vector<Place> places() {
             place.weights_file = !checkpoint;
             place.weights_alone = true;
             place.walking = walking;
-            place.view.attention.possible = {true, true, true, true};
+            place.view.attention.possible = every_reading();
+            place.view.attention.possible.norm_weighted = false;
             place.view.selected = CellAddress{TensorId::weights, {0, 0, 0, 0}};
             all.push_back(place);
         }

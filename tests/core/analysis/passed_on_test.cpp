@@ -15,7 +15,7 @@ using headscope::test::MadeSet;
 namespace {
 
 /// Weights of two heads, row by row; rows sum to 1, and every key is read.
-float weight(std::int64_t l, std::int64_t h, std::int64_t i, std::int64_t j, std::int64_t T) {
+float flow_weight(std::int64_t l, std::int64_t h, std::int64_t i, std::int64_t j, std::int64_t T) {
     const auto raw = [&](std::int64_t key) {
         return std::exp(2 * std::sin(1.0 + 3.0 * static_cast<double>(l) + 1.7 * static_cast<double>(h) +
                                      0.9 * static_cast<double>(i) + 2.3 * static_cast<double>(key)));
@@ -26,10 +26,10 @@ float weight(std::int64_t l, std::int64_t h, std::int64_t i, std::int64_t j, std
     return static_cast<float>(raw(j) / sum);
 }
 
-AttentionSetPtr made(std::int64_t L, std::int64_t T) {
+AttentionSetPtr layers_of(std::int64_t L, std::int64_t T) {
     return std::make_shared<MadeSet>(L, 2, T, std::vector<std::vector<std::string>>{},
                                      [T](std::int64_t l, std::int64_t h, std::int64_t i, std::int64_t j) {
-                                         return weight(l, h, i, j, T);
+                                         return flow_weight(l, h, i, j, T);
                                      });
 }
 
@@ -38,7 +38,7 @@ Eigen::MatrixXd mixed(std::int64_t l, std::int64_t T) {
     Eigen::MatrixXd out = 0.5 * Eigen::MatrixXd::Identity(T, T);
     for (std::int64_t i = 0; i < T; ++i)
         for (std::int64_t j = 0; j < T; ++j)
-            out(i, j) += static_cast<double>(weight(l, 0, i, j, T) + weight(l, 1, i, j, T)) / 4;
+            out(i, j) += static_cast<double>(flow_weight(l, 0, i, j, T) + flow_weight(l, 1, i, j, T)) / 4;
     return out;
 }
 
@@ -73,7 +73,7 @@ double narrowest_cut(std::int64_t l, std::int64_t T, std::int64_t i, std::int64_
 } // namespace
 
 TEST_CASE("a rollout multiplies the layers so far, half of each being its own input") {
-    const auto set = with_reading(made(3, 5), {.rollout = true});
+    const auto set = with_reading(layers_of(3, 5), {.rollout = true});
     REQUIRE(set->info().H == 3);
     CHECK(set->info().L == 3);
     CHECK(head_name(set->info(), 2, 2) == "L2 rollout");
@@ -84,15 +84,15 @@ TEST_CASE("a rollout multiplies the layers so far, half of each being its own in
         CHECK((last_head(*set, l) - rolled).cwiseAbs().maxCoeff() < 1e-6);
     }
     // In any order, and as a layer.
-    const auto again = with_reading(made(3, 5), {.rollout = true});
+    const auto again = with_reading(layers_of(3, 5), {.rollout = true});
     CHECK((last_head(*again, 2) - rolled).cwiseAbs().maxCoeff() < 1e-6);
     CHECK(static_cast<double>(again->layer(2)->at(0, 2, 4, 1)) == Approx(rolled(4, 1)).epsilon(1e-5));
-    CHECK(again->layer(1)->at(0, 1, 2, 3) == Approx(weight(1, 1, 2, 3, 5)));
+    CHECK(again->layer(1)->at(0, 1, 2, 3) == Approx(flow_weight(1, 1, 2, 3, 5)));
 }
 
 TEST_CASE("a flow is as wide as the narrowest cut, each row divided by its sum") {
     constexpr std::int64_t T = 3;
-    const auto set = with_reading(made(2, T), {.flow = true});
+    const auto set = with_reading(layers_of(2, T), {.flow = true});
     CHECK(head_name(set->info(), 1, 2) == "L1 flow");
     for (std::int64_t l = 0; l < 2; ++l) {
         const Eigen::MatrixXd flow = last_head(*set, l);
@@ -107,9 +107,9 @@ TEST_CASE("a flow is as wide as the narrowest cut, each row divided by its sum")
 }
 
 TEST_CASE("rollout and flow are offered where layers pass on to each other") {
-    CHECK(readings_that_act(*made(2, 4)).rollout);
-    CHECK(readings_that_act(*made(2, 64)).flow);
-    CHECK_FALSE(readings_that_act(*made(2, 65)).flow);
+    CHECK(readings_that_act(*layers_of(2, 4)).rollout);
+    CHECK(readings_that_act(*layers_of(2, 64)).flow);
+    CHECK_FALSE(readings_that_act(*layers_of(2, 65)).flow);
     const std::vector<std::string> other{"a", "b", "c", "d"};
     const MadeSet sequences(2, 2, 4, {other, other}, [](auto, auto, auto, auto) { return 0.25F; });
     CHECK_FALSE(readings_that_act(sequences).rollout);
@@ -118,7 +118,7 @@ TEST_CASE("rollout and flow are offered where layers pass on to each other") {
     CHECK(turned({.hide_first_token = true, .flow = true}, &ReadingOptions::flow) ==
           ReadingOptions{.hide_first_token = true});
     const auto stop = std::make_shared<Progress>();
-    const auto set = with_reading(made(2, 4), {.flow = true}, stop);
+    const auto set = with_reading(layers_of(2, 4), {.flow = true}, stop);
     stop->cancel();
     std::vector<float> head(16);
     CHECK_THROWS_AS(set->read_head(1, 2, head), Error);

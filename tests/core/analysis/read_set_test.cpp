@@ -215,9 +215,12 @@ TEST_CASE("what would leave nothing, and what does nothing") {
     const auto plain = std::make_shared<MadeSet>(1, 1, 2, std::vector<List>{{"a", "b"}}, causal);
     CHECK(with_reading(plain, {.hide_special_tokens = true, .merge_words = true, .means = true}) == plain);
     CHECK(readings_that_act(*plain) == ReadingOptions{.hide_first_token = true});
-    CHECK(readings_that_act(*made(2, 1)) ==
-          ReadingOptions{
-              .hide_first_token = true, .hide_special_tokens = true, .merge_words = true, .means = true});
+    CHECK(readings_that_act(*made(2, 1)) == ReadingOptions{.hide_first_token = true,
+                                                           .hide_special_tokens = true,
+                                                           .merge_words = true,
+                                                           .means = true,
+                                                           .rollout = true,
+                                                           .flow = true});
 }
 
 TEST_CASE("a place is found again where the set is read otherwise") {
