@@ -59,6 +59,14 @@ Atlas of_board(const HeadBoard& board, std::vector<std::shared_ptr<const void>>&
     return atlas;
 }
 
+std::shared_ptr<const std::vector<std::string>> names_of(const AttentionInfo& info) {
+    std::vector<std::string> names;
+    for (std::int64_t l = 0; l < info.own_layers(); ++l)
+        for (std::int64_t h = 0; h < info.own_heads(); ++h)
+            names.push_back(analysis::head_name(info, l, h));
+    return std::make_shared<const std::vector<std::string>>(std::move(names));
+}
+
 /// A score without cells of its own gives the largest weights off the first key.
 ActingWeights acting_weights(const AttentionSet& set, std::int64_t l, std::int64_t h, HeadScore score) {
     constexpr std::size_t most = 3;
@@ -247,10 +255,16 @@ void AtlasDesk::follow(const AttentionSetPtr& set, const checkpoint::ModelRunPtr
     if (state_.view.attention.screen != Screen::atlas || set == nullptr || state_.board == nullptr) {
         state_.shown.atlas = nullptr;
         shown_.clear();
+        named_ = nullptr;
         return;
     }
     Holders holders;
     Atlas atlas = of_board(*state_.board, holders);
+    if (named_ != set) {
+        named_ = set;
+        names_ = names_of(set->info());
+    }
+    atlas.names = names_;
     follow_survey(atlas, holders);
     survey_ = atlas.survey;
     add_model_scores(atlas, holders, run);

@@ -37,7 +37,9 @@ private:
     DerivedValues values_;
     std::shared_ptr<const void> survey_; ///< whose cards are kept
     Holders shown_;                      ///< what the shown atlas was made of
-    std::uint64_t made_ = 0;             ///< versions
+    std::shared_ptr<const std::vector<std::string>> names_;
+    AttentionSetPtr named_;  ///< whose heads these are
+    std::uint64_t made_ = 0; ///< versions
 };
 
 } // namespace headscope::app

@@ -60,6 +60,17 @@ ScoreAxis axis_of(const AtlasScene& scene, analysis::HeadScore score, bool stret
     return axis;
 }
 
+AtlasScene::AtlasScene(const DrawContext& of_context, const Atlas& of_atlas)
+    : context(of_context), atlas(of_atlas),
+      look(look_of(atlas, context.view.attention.atlas, context.view.attention.pattern)) {
+    const std::string_view spot = context.hovered;
+    const std::size_t blank = spot.find(' ');
+    if (blank == std::string_view::npos)
+        return;
+    const auto head = std::ranges::find(*atlas.names, spot.substr(blank + 1));
+    under_mouse = head == atlas.names->end() ? -1 : head - atlas.names->begin();
+}
+
 std::optional<double> AtlasScene::score(std::int64_t l, std::int64_t h, analysis::HeadScore of) const {
     const auto& head = atlas.at(l, h);
     return head && head->has(of) ? std::optional(static_cast<double>((*head)[of])) : std::nullopt;
@@ -80,10 +91,15 @@ char AtlasScene::letter(std::int64_t l, std::int64_t h) const {
     return label ? analysis::info_of(*label).label.letter : '-';
 }
 
-bool AtlasScene::hovered(std::int64_t l, std::int64_t h) const {
-    const std::string_view spot = context.hovered;
-    const std::size_t blank = spot.find(' ');
-    return blank != std::string_view::npos && spot.substr(blank + 1) == name(l, h);
+std::string AtlasScene::tip(std::int64_t l, std::int64_t h,
+                            std::initializer_list<analysis::HeadScore> scores) const {
+    if (!hovered(l, h))
+        return {};
+    const std::string called = label(l, h);
+    std::string tip = name(l, h) + (called.empty() ? "" : ", " + called);
+    for (const analysis::HeadScore of : scores)
+        tip += "\n" + name_of(of) + " " + score_words(l, h, of);
+    return tip;
 }
 
 std::string name_of(analysis::HeadScore score) {

@@ -142,13 +142,10 @@ void draw_tile(Picture& picture, const AtlasScene& scene, const Tiles& tiles, st
         draw_text(picture, context, corner.x + 6.5F, figure::baseline_for(corner.y + 7, 11), mark,
                   Font::mono_semibold, 11, theme.ink, Align::center);
     }
-    const std::string name = scene.name(l, h);
     picture.hotspots.push_back({{area.x, area.y, area.w + tiles.gap / 2, tiles.pitch_y() - tiles.gap / 2},
-                                "tile " + name,
+                                "tile " + scene.name(l, h),
                                 ViewChange(AttentionChange(OpenHead{l, h})),
-                                name + (scene.label(l, h).empty() ? "" : ", " + scene.label(l, h)) + "\n" +
-                                    name_of(scene.look.colour) + " " +
-                                    scene.score_words(l, h, scene.look.colour)});
+                                scene.tip(l, h, {scene.look.colour})});
 }
 
 void draw_names(Picture& picture, const AtlasScene& scene, const Tiles& tiles) {

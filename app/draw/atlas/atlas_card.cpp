@@ -252,8 +252,7 @@ Picture draw_atlas_inspector(const DrawContext& context) {
         sheet.paragraph("The head is being measured.", context.theme.muted);
         return sheet.finish();
     }
-    const AtlasScene scene{context, *atlas,
-                           look_of(*atlas, context.view.attention.atlas, context.view.attention.pattern)};
+    const AtlasScene scene(context, *atlas);
     sheet.put(sheet.left,
               "head" + (scene.info().axis == SetAxis::one ? "" : "[" + std::to_string(l) + "]") + "[" +
                   std::to_string(h) + "]",

@@ -187,7 +187,7 @@ Picture draw_atlas_page(const DrawContext& context) {
         return picture;
     }
     const AtlasView& view = context.view.attention.atlas;
-    const AtlasScene scene{context, *atlas, look_of(*atlas, view, context.view.attention.pattern)};
+    const AtlasScene scene(context, *atlas);
     const bool beside = context.width >= beside_from;
     const float whole = context.width - 2 * canvas_pad;
     float bottom = 0;

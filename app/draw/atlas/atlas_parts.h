@@ -11,9 +11,12 @@ namespace headscope::app {
 
 /// What every part of the atlas is drawn from.
 struct AtlasScene {
+    AtlasScene(const DrawContext& of_context, const Atlas& of_atlas);
+
     const DrawContext& context;
     const Atlas& atlas;
     AtlasLook look;
+    std::int64_t under_mouse = -1; ///< (l * H + h) of the head that the mouse is on in any part; -1: none
 
     const AtlasView& view() const { return context.view.attention.atlas; }
     const AttentionInfo& info() const { return context.board->info(); }
@@ -24,7 +27,9 @@ struct AtlasScene {
         return look.choosing && look.chosen[static_cast<std::size_t>(l * atlas.H + h)];
     }
     /// "L4 H2".
-    std::string name(std::int64_t l, std::int64_t h) const { return analysis::head_name(info(), l, h); }
+    const std::string& name(std::int64_t l, std::int64_t h) const {
+        return (*atlas.names)[static_cast<std::size_t>(l * atlas.H + h)];
+    }
     /// Nothing while the head has no such score.
     std::optional<double> score(std::int64_t l, std::int64_t h, analysis::HeadScore of) const;
     /// "0.93", with its unit; "–" while there is none.
@@ -32,8 +37,9 @@ struct AtlasScene {
     /// Its label, empty without one; and the letter of that, '-' without one.
     std::string label(std::int64_t l, std::int64_t h) const;
     char letter(std::int64_t l, std::int64_t h) const;
-    /// Whether the mouse is on the head, in any part of the atlas.
-    bool hovered(std::int64_t l, std::int64_t h) const;
+    bool hovered(std::int64_t l, std::int64_t h) const { return l * atlas.H + h == under_mouse; }
+    /// What a tip says: the head's name, its label, and these scores. Empty while the mouse is elsewhere.
+    std::string tip(std::int64_t l, std::int64_t h, std::initializer_list<analysis::HeadScore> scores) const;
 };
 
 /// The values of a score over all heads, as an axis with round ends.

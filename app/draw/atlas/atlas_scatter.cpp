@@ -188,8 +188,10 @@ void draw_points(Picture& picture, const AtlasScene& scene, const Plane& plane) 
         for (std::int64_t l = 0; l < scene.atlas.L; ++l)
             for (std::int64_t h = 0; h < scene.atlas.H; ++h) {
                 const bool stands_out = scene.open(l, h) || scene.hovered(l, h);
+                if (stands_out != over)
+                    continue;
                 const auto at = place_of(scene, plane, l, h);
-                if (!at || stands_out != over)
+                if (!at)
                     continue;
                 const bool pale = scene.look.choosing && !scene.chosen(l, h) && !stands_out;
                 const float size = stands_out ? dot + 2 : dot;
@@ -205,15 +207,10 @@ void draw_points(Picture& picture, const AtlasScene& scene, const Plane& plane) 
                                      .stroke = scene.chosen(l, h) ? theme.ink : theme.canvas,
                                      .stroke_width = scene.chosen(l, h) ? 1.5F : 1.0F,
                                      .radius = size / 2});
-                std::string tip = scene.name(l, h);
-                if (!scene.label(l, h).empty())
-                    tip += ", " + scene.label(l, h);
-                for (const HeadScore score : {scene.look.x, scene.look.y})
-                    tip += "\n" + name_of(score) + " " + scene.score_words(l, h, score);
                 picture.hotspots.push_back({{at->x - 7, at->y - 7, 14, 14},
                                             "point " + scene.name(l, h),
                                             ViewChange(AttentionChange(OpenHead{l, h})),
-                                            tip});
+                                            scene.tip(l, h, {scene.look.x, scene.look.y})});
                 if (stands_out || scene.chosen(l, h))
                     name(*at, l, h, stands_out);
             }

@@ -38,6 +38,7 @@ struct ScoreWork {
 struct Atlas {
     std::int64_t L = 0, H = 0;                               ///< of the board, means left out
     std::vector<std::int64_t> numbers;                       ///< L: what each layer or sequence is called
+    std::shared_ptr<const std::vector<std::string>> names;   ///< (L * H): "L4 H2"
     std::vector<std::optional<analysis::HeadMetrics>> heads; ///< (L * H); none: not read yet
     std::bitset<analysis::head_score_count> known;           ///< by some head
     std::int64_t probe_texts = 0, probe_length = 0;          ///< of probe scores
