@@ -32,7 +32,8 @@ enum class Key : std::uint8_t {
     escape,
     erase, ///< Delete
     backspace,
-    F1
+    F1,
+    F11
 };
 
 constexpr Key letter(char capital) {

@@ -39,6 +39,7 @@ struct Situation {
     /// The cell that outlines and inspector speak of; may be empty.
     std::function<std::optional<CellAddress>()> spoken_of = {};
     bool left_open = true, inspector_open = true;
+    bool finding = false;       ///< the field of what is to be found is open
     bool walking = false;       ///< Tab has reached a control
     bool typing_number = false; ///< the field of the selected number is about to take the keyboard
     Over over = Over::nothing;

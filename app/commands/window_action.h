@@ -13,6 +13,14 @@ struct WalkControls {
 struct PressControl {};
 /// Opens the File menu.
 struct OpenFileMenu {};
+/// Opens the command palette.
+struct OpenPalette {};
+/// Opens the field that finds tokens and numbers on screen, which takes the keyboard, or closes it.
+struct OpenFind {
+    bool open = true;
+};
+/// Fills the screen, or goes back to the place and size before.
+struct ToggleFullScreen {};
 /// The keyboard goes to the field of the sentence or prompt, or to that of the second sentence.
 struct TypeSentence {
     bool second = false;
@@ -27,7 +35,7 @@ struct Explain {
 };
 
 /// What the user can do to the window itself.
-using WindowAction =
-    std::variant<WalkControls, PressControl, OpenFileMenu, TypeSentence, TypeNumber, Explain>;
+using WindowAction = std::variant<WalkControls, PressControl, OpenFileMenu, OpenPalette, OpenFind,
+                                  ToggleFullScreen, TypeSentence, TypeNumber, Explain>;
 
 } // namespace headscope::app

@@ -220,19 +220,20 @@ void Program::frame(Surface& surface, double now) {
     dialog_focus_.begin_frame();
     if (gestures_.begin_frame(state_.view, now))
         workspace_.end_gesture();
-    if (free)
+    if (free && !state_.palette.open)
         gestures_.wheel(state_, send, now);
     moving_ = Gestures::drag_number(state_, scale, send) || moving_;
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
         focus_.clear();
-    handle_shortcuts(state_, {places.left_open, places.inspector_open, focus_.visible()}, send);
+    const Situation situated = situation(state_, {places.left_open, places.inspector_open, focus_.visible()});
+    handle_shortcuts(state_, situated, send);
 
     ImGui::SetNextWindowPos({0, 0});
     ImGui::SetNextWindowSize(size);
     ImGui::Begin("Headscope", nullptr,
                  ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
                      ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoScrollWithMouse);
-    draw(places, tools, dialog_focus_);
+    draw(places, situated, tools, dialog_focus_);
     (free ? focus_ : dialog_focus_).draw(colours.ink, scale);
     ImGui::End();
 
@@ -249,7 +250,8 @@ void Program::frame(Surface& surface, double now) {
         moving_ = course_.watch(state_.shown, state_.view) || moving_;
 }
 
-void Program::draw(const ProgramLayout& places, const ViewTools& tools, FocusRing& dialogs) {
+void Program::draw(const ProgramLayout& places, const Situation& now, const ViewTools& tools,
+                   FocusRing& dialogs) {
     std::optional<CellAddress> hovered;
     // A document without a trace of its own yet is seen as the one before.
     const bool traced = state_.shown.trace != nullptr;
@@ -280,9 +282,13 @@ void Program::draw(const ProgramLayout& places, const ViewTools& tools, FocusRin
     else
         view_bottom_bar(state_, places.bottom, tools);
     view_notice(state_, places.canvas, tools);
+    if (state_.find.open)
+        view_find(state_, places.canvas, canvas_, state_.find, tools);
     view_splitters(places, state_.view, tools);
     if (state_.view.help_open)
         view_help(state_, places.window, tools);
+    if (state_.palette.open)
+        view_palette(state_, now, state_.palette, tools);
     view_file_dialogs(state_, {.surface = tools.surface,
                                .focus = dialogs,
                                .theme = tools.theme,

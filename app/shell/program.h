@@ -27,6 +27,7 @@ public:
     float zoom() const override { return state_.view.zoom; }
     figure::Color background() const override;
     std::string title() const override;
+    bool full_screen() const override { return state_.full_screen; }
     bool quitting() const override { return files_.quitting(); }
     void close() override { act(FileCommand(QuitProgram{})); }
 
@@ -60,7 +61,7 @@ private:
     bool enter_lesson();
     /// Shows the user's document again, and closes the lesson.
     void leave_lesson();
-    void draw(const ProgramLayout& places, const ViewTools& tools, FocusRing& dialogs);
+    void draw(const ProgramLayout& places, const Situation& now, const ViewTools& tools, FocusRing& dialogs);
 
     AppState state_;
     Workspace workspace_;

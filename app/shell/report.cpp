@@ -62,7 +62,8 @@ std::string report(const AppState& state, const Picture& canvas, float scale, bo
     out["unsaved"] = state.files.unsaved;
     out["saved"] = save_status(state.files).text;
     out["typing"] = state.typing;
-    out["dialog"] = dialog_name(state.files);
+    const std::string dialog = dialog_name(state.files);
+    out["dialog"] = dialog.empty() && state.palette.open ? "commands" : dialog;
     Situation now = situation(state);
     now.walking = walking;
     out["actions"] = actions_json(now);

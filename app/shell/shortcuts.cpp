@@ -40,7 +40,8 @@ GlfwKeys glfw_keys(Key key) {
                                {Key::escape, {GLFW_KEY_ESCAPE}},
                                {Key::erase, {GLFW_KEY_DELETE}},
                                {Key::backspace, {GLFW_KEY_BACKSPACE}},
-                               {Key::F1, {GLFW_KEY_F1}}};
+                               {Key::F1, {GLFW_KEY_F1}},
+                               {Key::F11, {GLFW_KEY_F11}}};
     const auto* found = std::ranges::find(named, key, &Named::key);
     if (found != std::end(named))
         return found->keys;
@@ -64,9 +65,11 @@ bool begins_number(const std::string& text) {
 }
 
 Over over_canvas(const AppState& state) {
-    if (state.files.dialog_open())
+    if (state.files.dialog_open() || state.palette.open)
         return Over::dialog;
-    if (ImGui::GetIO().WantTextInput)
+    // A field that is about to take the keyboard gets what is typed meanwhile.
+    const bool finds = state.find.open && !state.find.has_keyboard();
+    if (ImGui::GetIO().WantTextInput || finds)
         return Over::field;
     const bool list = state.view.help_open ||
                       ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
@@ -80,11 +83,15 @@ bool pressed(Key key, bool repeat) {
     return ImGui::IsKeyPressed(code, repeat) || (twin != 0 && ImGui::IsKeyPressed(twin, repeat));
 }
 
-void handle_shortcuts(const AppState& state, const WindowNow& window, const Sink& send) {
+Situation situation(const AppState& state, const WindowNow& window) {
     Situation now = situation(state);
     now.left_open = window.left_open;
     now.inspector_open = window.inspector_open;
     now.walking = window.walking;
+    return now;
+}
+
+void handle_shortcuts(const AppState& state, Situation now, const Sink& send) {
     const ImGuiIO& io = ImGui::GetIO();
     now.over = over_canvas(state);
     if (now.over == Over::nothing && now.number_selected() && !io.KeyCtrl && !io.KeyAlt) {
@@ -114,6 +121,19 @@ void apply(AppState& state, FocusRing& focus, const WindowAction& action) {
         Overloaded{[&](const WalkControls& walk) { walk.by == 0 ? focus.clear() : focus.move(walk.by); },
                    [&](const PressControl&) { focus.activate(); },
                    [&](const OpenFileMenu&) { state.asked.file_menu = true; },
+                   [&](const OpenPalette&) {
+                       state.view.help_open = false;
+                       open_palette(state.palette);
+                   },
+                   [&](const OpenFind& wanted) {
+                       state.find.open = wanted.open;
+                       state.find.keyboard = Find::Keyboard::anew;
+                   },
+                   [&](const ToggleFullScreen&) {
+                       state.full_screen = !state.full_screen;
+                       if (state.full_screen)
+                           state.notice = key_hint("full screen") + " goes back to the window.";
+                   },
                    [&](const TypeSentence& wanted) {
                        (wanted.second ? state.asked.kv_sentence : state.asked.sentence) = true;
                    },

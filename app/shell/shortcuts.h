@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/commands/keys.h"
+#include "app/commands/situation.h"
 #include "app/views/state.h"
 
 namespace headscope::app {
@@ -14,8 +15,11 @@ struct WindowNow {
     bool walking; ///< Tab has reached a control
 };
 
+/// What actions are chosen by in this frame, but for what lies over the canvas.
+Situation situation(const AppState& state, const WindowNow& window);
+
 /// Turns the key presses of this frame into what the table of actions says they mean. Call once a frame.
-void handle_shortcuts(const AppState& state, const WindowNow& window, const Sink& send);
+void handle_shortcuts(const AppState& state, Situation now, const Sink& send);
 
 /// Does to the window what was asked for: the controls that Tab walks over, and what the next frame's views
 /// are asked to open or to give the keyboard to.

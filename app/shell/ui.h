@@ -23,6 +23,8 @@ public:
     virtual float zoom() const = 0;
     virtual figure::Color background() const = 0;
     virtual std::string title() const = 0;
+    /// Whether the window is to fill the screen.
+    virtual bool full_screen() const { return false; }
     /// Set once when the user asked to quit.
     virtual bool quitting() const = 0;
     /// The window was asked to close: quitting() follows, at once or after a question.

@@ -19,6 +19,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 namespace headscope::app {
 namespace {
@@ -102,6 +103,12 @@ void set_icon(GLFWwindow* window) {
         glfwSetWindowIcon(window, 1, &image);
 }
 
+/// Where a window stands on the desktop, in units of the window system.
+struct DesktopPlace {
+    bool maximized = false;
+    int x = 0, y = 0, width = 0, height = 0;
+};
+
 class Window {
 public:
     Window(Ui& ui, const WindowOptions& options) : ui_(ui), options_(options) {
@@ -143,6 +150,8 @@ public:
             }
             if (woken.exchange(false))
                 touch();
+            if (ui_.full_screen() != windowed_.has_value())
+                windowed_ ? leave_full_screen() : fill_screen();
             if (due())
                 draw();
         }
@@ -159,6 +168,7 @@ private:
         glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
         glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
         glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
+        glfwWindowHint(GLFW_AUTO_ICONIFY, GLFW_FALSE); // another monitor may be worked on meanwhile
         const WindowState state = read_window_state(window_state_path());
         glfwWindowHint(GLFW_MAXIMIZED, state.maximized ? GLFW_TRUE : GLFW_FALSE);
         int width = state.width, height = state.height;
@@ -299,15 +309,58 @@ private:
             options_.on_first_frame(seconds_since_start() * 1000);
     }
 
+    DesktopPlace place() const {
+        DesktopPlace now{.maximized = glfwGetWindowAttrib(window_, GLFW_MAXIMIZED) == GLFW_TRUE};
+        glfwGetWindowPos(window_, &now.x, &now.y);
+        glfwGetWindowSize(window_, &now.width, &now.height);
+        return now;
+    }
+
+    /// The monitor that shows most of the window, as it is: without another resolution.
+    void fill_screen() {
+        const DesktopPlace now = place();
+        int count = 0, most = -1;
+        GLFWmonitor** const monitors = glfwGetMonitors(&count);
+        GLFWmonitor* best = nullptr;
+        for (int i = 0; i < count; ++i) {
+            const GLFWvidmode* mode = glfwGetVideoMode(monitors[i]);
+            int x = 0, y = 0;
+            glfwGetMonitorPos(monitors[i], &x, &y);
+            const auto shared = [](int a, int a_size, int b, int b_size) {
+                return std::max(0, std::min(a + a_size, b + b_size) - std::max(a, b));
+            };
+            const int area =
+                shared(now.x, now.width, x, mode->width) * shared(now.y, now.height, y, mode->height);
+            if (area > most) {
+                most = area;
+                best = monitors[i];
+            }
+        }
+        windowed_ = now;
+        if (best == nullptr)
+            return;
+        const GLFWvidmode* mode = glfwGetVideoMode(best);
+        glfwSetWindowMonitor(window_, best, 0, 0, mode->width, mode->height, mode->refreshRate);
+        touch();
+    }
+
+    void leave_full_screen() {
+        glfwSetWindowMonitor(window_, nullptr, windowed_->x, windowed_->y, windowed_->width,
+                             windowed_->height, GLFW_DONT_CARE);
+        if (windowed_->maximized)
+            glfwMaximizeWindow(window_);
+        windowed_.reset();
+        touch();
+    }
+
     void remember() const {
         WindowState state = read_window_state(window_state_path());
-        state.maximized = glfwGetWindowAttrib(window_, GLFW_MAXIMIZED) == GLFW_TRUE;
+        const DesktopPlace last = windowed_.value_or(place());
+        state.maximized = last.maximized;
         if (!state.maximized) { // else the size to return to is the one remembered before
-            int width = 0, height = 0;
-            glfwGetWindowSize(window_, &width, &height);
             const float units = units_per_logical(window_);
-            state.width = static_cast<int>(std::lround(static_cast<float>(width) / units));
-            state.height = static_cast<int>(std::lround(static_cast<float>(height) / units));
+            state.width = static_cast<int>(std::lround(static_cast<float>(last.width) / units));
+            state.height = static_cast<int>(std::lround(static_cast<float>(last.height) / units));
         }
         write_window_state(window_state_path(), state);
     }
@@ -322,6 +375,7 @@ private:
     std::string title_;
     int frames_left_ = 3;
     double drawn_at_ = -1;
+    std::optional<DesktopPlace> windowed_; ///< while the window fills the screen: where it goes back to
     bool item_active_ = false, typing_ = false, shown_ = false;
 };
 

@@ -45,6 +45,8 @@ std::vector<MenuRow> menu_rows(const AppState& state) {
         add(id);
     rows.push_back({{}, {}, std::nullopt, {}, {}});
     add("start page");
+    add("palette");
+    add("full screen");
     add("quit");
     return rows;
 }

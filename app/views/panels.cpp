@@ -92,8 +92,7 @@ DrawContext context_of(const AppState& state, const ViewTools& tools, float widt
             state.board};
 }
 
-/// The layer whose weights are read otherwise, without the stages, which are not computed meanwhile; what is
-/// on screen everywhere else.
+/// The layer whose weights are read otherwise, without its stages; what is on screen everywhere else.
 Shown layer_behind(const AppState& state) {
     return reads_checkpoint(state) ? Shown{state.document, nullptr, {}} : state.shown;
 }
@@ -275,9 +274,11 @@ void view_canvas(const AppState& state, const figure::Rect& whole, const ViewToo
         scrolled(
             "canvas", area, tools, &hovered, &kept,
             [&](float width, float height) {
-                return draw_canvas(canvas_context(state, tools, width, height));
+                return pointing_at_found(draw_canvas(canvas_context(state, tools, width, height)), state.find,
+                                         state.view);
             },
-            wheel_edits ? ImGuiWindowFlags_NoScrollWithMouse : 0, state.view.pointing);
+            wheel_edits ? ImGuiWindowFlags_NoScrollWithMouse : 0,
+            state.find.follow ? at_once : state.view.pointing);
     if (state.view.arrival < 1) { // a new stage comes out of the paper
         figure::Scene veil;
         const float covered = 200 * (1 - settled(state.view.arrival));

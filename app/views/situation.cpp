@@ -22,7 +22,8 @@ Situation situation(const AppState& state) {
             .shown = state.shown.trace == nullptr ? nullptr : &state.shown.dims(),
             .own_heads = given == nullptr ? document.problem.dims.H : given->info().own_heads(),
             .compare = effective(state.compare, state.view.compare),
-            .spoken_of = [&state] { return spoken_of(state.shown, state.view); }};
+            .spoken_of = [&state] { return spoken_of(state.shown, state.view); },
+            .finding = state.find.open};
 }
 
 } // namespace headscope::app

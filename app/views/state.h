@@ -4,6 +4,8 @@
 #include "app/draw/kit/pixel_cache.h"
 #include "app/draw/matrix/comparison.h"
 #include "app/draw/matrix/flash.h"
+#include "app/draw/palette/find.h"
+#include "app/draw/palette/palette.h"
 #include "app/session/session_state.h"
 #include "app/state/course_state.h"
 #include "app/state/files_state.h"
@@ -35,7 +37,10 @@ struct AppState : SessionState {
     FilesState files;
     PixelCache pixels; ///< of what is costly to draw
     CourseState course;
-    bool typing = false; ///< a text field has the keyboard
+    Palette palette;
+    Find find;
+    bool full_screen = false; ///< asked for
+    bool typing = false;      ///< a text field has the keyboard
     Asked asked;
     /// The engine's badge says how long the last run took; no two pictures without a window would be the
     /// same.

@@ -1,6 +1,29 @@
 #include "app/views/text_frame.h"
 
+#include <imgui_internal.h>
+
 namespace headscope::app {
+
+int place_caret(ImGuiInputTextCallbackData* data) {
+    const Caret caret = *static_cast<const Caret*>(data->UserData);
+    if (caret == Caret::stays)
+        return 0;
+    data->SelectionStart = caret == Caret::after_all ? 0 : data->BufTextLen;
+    data->SelectionEnd = data->CursorPos = data->BufTextLen;
+    return 0;
+}
+
+std::string typed_ahead() {
+    const ImGuiIO& io = ImGui::GetIO();
+    std::string text;
+    if (io.KeyCtrl || io.KeyAlt)
+        return text;
+    for (const ImWchar c : io.InputQueueCharacters) {
+        char letter[5] = {};
+        text += ImTextCharToUtf8(letter, c);
+    }
+    return text;
+}
 
 TextFrame::TextFrame(const figure::Rect& area, const FrameLook& look, const std::string& text,
                      const ViewTools& tools) {

@@ -2,6 +2,7 @@
 
 #include "app/views/widgets.h"
 
+#include <cstdint>
 #include <string>
 
 namespace headscope::app {
@@ -15,6 +16,13 @@ struct FrameLook {
     bool muted = false; ///< the text
     float before = 12;  ///< logical pixels from the left edge to the text
 };
+
+/// Where the caret of a text input goes, for its callback on every frame, whose user data point to one.
+enum class Caret : std::uint8_t { stays, at_end, after_all }; ///< after_all: the whole text is selected
+int place_caret(ImGuiInputTextCallbackData* data);
+/// What is typed in this frame, UTF-8: for a field that does not have the keyboard yet. Empty with Ctrl or
+/// Alt.
+std::string typed_ahead();
 
 /// The frame of a text field. Paints the box at `area`, logical pixels of the current window, and sets place,
 /// width, font and colours for the one ImGui text input that is made while it lives.

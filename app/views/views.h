@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/commands/situation.h"
 #include "app/views/state.h"
 #include "app/views/widgets.h"
 
@@ -43,6 +44,12 @@ void view_command_notice(const AppState& state, const figure::Rect& canvas, cons
 void view_bottom_bar(const AppState& state, const figure::Rect& area, const ViewTools& tools);
 /// F1: the keyboard, over everything else.
 void view_help(const AppState& state, const figure::Rect& area, const ViewTools& tools);
+
+/// Over everything: the command palette, which is open. `now`: for what its entries send.
+void view_palette(const AppState& state, const Situation& now, Palette& palette, const ViewTools& tools);
+/// At the top of the canvas: the open field of what is to be found, in what was drawn last.
+void view_find(const AppState& state, const figure::Rect& canvas, const Picture& drawn, Find& find,
+               const ViewTools& tools);
 
 // The same places while attention weights of a file are shown, which have one stage and cannot be edited.
 

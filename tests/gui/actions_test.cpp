@@ -41,7 +41,8 @@ int glfw_key(Key key) {
                                              {Key::escape, GLFW_KEY_ESCAPE},
                                              {Key::erase, GLFW_KEY_DELETE},
                                              {Key::backspace, GLFW_KEY_BACKSPACE},
-                                             {Key::F1, GLFW_KEY_F1}};
+                                             {Key::F1, GLFW_KEY_F1},
+                                             {Key::F11, GLFW_KEY_F11}};
     for (const auto& [one, code] : named)
         if (one == key)
             return code;

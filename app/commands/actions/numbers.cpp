@@ -80,10 +80,6 @@ std::string needs_cell(const Situation& now) {
     return now.view.selected && now.shown != nullptr ? "" : "Select a number first";
 }
 
-std::string needs_trace(const Situation& now) {
-    return now.shown != nullptr ? "" : "Nothing is computed yet";
-}
-
 Actions copy(const Situation& now) {
     return {now.view.block_end ? Action(CopyNumbers{}) : Action(FileCommand(CopyMatrix{}))};
 }

@@ -34,6 +34,9 @@ inline std::function<Actions(const Situation&)> look(const AttentionChange& chan
 inline std::string unless_number(const Situation& now) {
     return now.number_selected() ? "These keys belong to the selected number; Esc lets go of it" : "";
 }
+inline std::string needs_trace(const Situation& now) {
+    return now.shown != nullptr ? "" : "Nothing is computed yet";
+}
 inline std::string needs_number(const Situation& now) {
     return now.number_selected() ? "" : "Select a number of X, a weight or a bias first";
 }

@@ -12,14 +12,16 @@ std::function<Actions(const Situation&)> resize(float by) {
     };
 }
 
-/// Nearest first: the writing of tokens, the list of keys, else the selection. What was said is taken away
-/// too.
+/// Nearest first: the writing of tokens, the list of keys, the field of Ctrl F, else the selection. What was
+/// said is taken away too.
 Actions let_go(const Situation& now) {
     if (now.writing)
         return {ModelAction(WriteOn{false})};
     Actions out{WindowAction(WalkControls{0})};
     if (now.view.help_open)
         out.push_back(ViewChange(ShowHelp{false}));
+    else if (now.finding)
+        out.push_back(WindowAction(OpenFind{false}));
     else if (now.view.attention.screen == Screen::atlas && now.view.attention.atlas.menu != AtlasMenu::none)
         out.push_back(ViewChange(AttentionChange(AtlasChange(OpenAtlasMenu{AtlasMenu::none}))));
     else if (now.view.attention.screen == Screen::atlas && now.over != Over::field)
@@ -58,6 +60,8 @@ std::vector<ActionInfo> window_actions() {
     return {
         // clang-format off
         {"sentence", "Type a sentence", "Puts the keyboard into the field of the sentence, or of the prompt of a checkpoint", {{Key::slash}}, has_sentence, just(WindowAction(TypeSentence{})), {}, "type a sentence, the prompt of a checkpoint"},
+        {"palette", "Commands…", "Finds a command, a stage, a head, a token, a lesson or a file by some of its letters", {ctrl_shift('P'), ctrl('K'), ctrl('P')}, anywhere, just(WindowAction(OpenPalette{})), {}, "find a command, stage, head, token, lesson or file", field},
+        {"find", "Find in the view", "Finds tokens by their letters, and cells by the number printed in them", {ctrl('F')}, anywhere, just(WindowAction(OpenFind{})), needs_trace, "find a token or a printed number", field},
         {"left panel", "Left panel", "Folds or shows the panel on the left", {{Key::left_bracket}}, anywhere, flip_left, {}, "fold or show the left panel, the inspector", list},
         {"inspector", "Inspector", "Folds or shows the inspector on the right", {{Key::right_bracket}}, anywhere, flip_inspector, {}, "", list},
         {"next control", "Next control", "Walks to the next button or field", {{Key::tab}}, anywhere, just(WindowAction(WalkControls{1})), unless_number, "walk through all controls, press one", {}, true},
@@ -66,6 +70,7 @@ std::vector<ActionInfo> window_actions() {
         {"larger", "Larger", "Makes everything in the window larger, up to twice its size", {ctrl(Key::plus)}, anywhere, resize(0.1F), {}, "larger, smaller, 100 %", dialog},
         {"smaller", "Smaller", "Makes everything in the window smaller again", {ctrl(Key::minus)}, anywhere, resize(-0.1F), {}, "", dialog},
         {"usual size", "Usual size", "Everything at 100 %", {ctrl(digit(0))}, anywhere, look(SetZoom{1.0F}), {}, "", dialog},
+        {"full screen", "Full screen", "The window fills the screen, or has its place and size again", {{Key::F11}}, anywhere, just(WindowAction(ToggleFullScreen{})), {}, nullptr, dialog},
         {"theme", "Light or dark theme", "Changes between dark on light and light on dark", {{letter('L')}}, anywhere, flip_theme},
         {"let go", "Let go", "Lets go of the selection, or closes a note or this list", {{Key::escape}}, anywhere, let_go, {}, "let go of the selection, close a note or this", field},
         {"help", "Keyboard", "Lists what the keys do", {{Key::F1}}, anywhere, flip_help, {}, "this list", field},

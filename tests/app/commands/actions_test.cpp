@@ -274,8 +274,9 @@ TEST_CASE("the read-me and the manual name no key that does nothing", "[actions]
         for (const Chord& chord : row.keys)
             known.insert(chord_text(chord));
     int named = 0;
-    for (const char* page : {"README.md", "assets/manual/attention-files.md", "assets/manual/automation.md",
-                             "assets/manual/checkpoints-window.md", "assets/manual/lessons.md"}) {
+    for (const char* page :
+         {"README.md", "assets/manual/attention-files.md", "assets/manual/automation.md",
+          "assets/manual/checkpoints-window.md", "assets/manual/finding.md", "assets/manual/lessons.md"}) {
         const std::string text = text_of(root + page);
         const std::regex keys("(Ctrl|Alt|Shift) (Shift )?([A-Z+0]|−)(?![A-Za-z])|F[0-9]+(?![0-9A-Za-z])");
         for (auto at = std::sregex_iterator(text.begin(), text.end(), keys); at != std::sregex_iterator();

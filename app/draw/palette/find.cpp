@@ -1,0 +1,81 @@
+#include "app/draw/palette/find.h"
+
+#include "app/state/screens/screen.h"
+#include "core/base/overloaded.h"
+#include "core/text/lexicon.h"
+
+#include <algorithm>
+
+namespace headscope::app {
+
+namespace {
+
+std::string with_minus_sign(std::string_view text) {
+    return text.starts_with('-') ? "−" + std::string(text.substr(1)) : std::string(text);
+}
+
+void add_cells(std::vector<Finding>& found, const Picture& canvas, const std::string& number) {
+    for (const figure::SceneItem& item : canvas.scene.items) {
+        // Numbers of cells are set centred in mono.
+        const auto* printed = std::get_if<figure::TextItem>(&item);
+        if (printed == nullptr || printed->text != number || printed->font != figure::Font::mono ||
+            printed->align != figure::Align::center || printed->angle != 0)
+            continue;
+        for (const MatrixGrid& grid : canvas.grids)
+            if (const auto cell = grid.actual ? grid.at(printed->at.x, printed->at.y) : std::nullopt) {
+                if (std::ranges::find(found, Finding(*cell)) == found.end())
+                    found.emplace_back(*cell);
+                break;
+            }
+    }
+}
+
+} // namespace
+
+std::vector<Finding> find_in_view(const Shown& shown, const Picture& canvas, std::string_view typed) {
+    std::vector<Finding> found;
+    if (typed.empty() || shown.trace == nullptr)
+        return found;
+    const std::string wanted = text::folded_word(typed);
+    const std::vector<std::string>& tokens = shown.problem().tokens;
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+        if (text::folded_word(tokens[i]).find(wanted) != std::string::npos)
+            found.emplace_back(static_cast<std::int64_t>(i));
+    add_cells(found, canvas, with_minus_sign(typed));
+    return found;
+}
+
+Actions show_token(const Shown& shown, const ViewState& view, std::int64_t token) {
+    Actions out;
+    if (shown.document->is_checkpoint() && !shown.document->shows_weights())
+        out.push_back(ModelAction(PredictAt{token}));
+    if (screen_of(shown, view) != Screen::stages && !out.empty())
+        return out;
+    ViewState row = view;
+    row.row = token;
+    row.hover.reset();
+    row.selected.reset();
+    row.drag.reset();
+    if (view.row >= 0)
+        out.push_back(ViewChange(GoTo{view.group, token}));
+    if (const auto cell = spoken_of(shown, row))
+        out.push_back(ViewChange(Select{*cell}));
+    return out;
+}
+
+Picture pointing_at_found(Picture canvas, const Find& find, const ViewState& view) {
+    if (find.follow && view.selected)
+        for (const MatrixGrid& grid : canvas.grids)
+            if (grid.tensor == view.selected->tensor)
+                if (const auto place = grid.find(view.selected->at))
+                    canvas.pointed = grid.cell(place->first, place->second);
+    return canvas;
+}
+
+Actions show_finding(const Shown& shown, const ViewState& view, const Finding& finding) {
+    return std::visit(Overloaded{[&](std::int64_t token) { return show_token(shown, view, token); },
+                                 [&](const CellAddress& cell) { return Actions{ViewChange(Select{cell})}; }},
+                      finding);
+}
+
+} // namespace headscope::app

@@ -1,0 +1,130 @@
+#include "app/draw/palette/fuzzy.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <limits>
+#include <span>
+
+namespace headscope::app {
+
+namespace {
+
+constexpr int impossible = std::numeric_limits<int>::min() / 2;
+constexpr int of_letter = 1, of_text_start = 12, of_word_start = 10, of_neighbour = 8, widest_gap = 6;
+constexpr int least_of_letter = 3; ///< a word that scores less for each of its letters is no match
+
+struct Letter {
+    utf8proc_int32_t small;
+    std::size_t begin, end; ///< bytes
+    enum class Kind : unsigned char { other, letter, digit } kind;
+    bool starts = false; ///< a word, or a number within one: L|5|H|3
+};
+
+Letter::Kind kind_of(utf8proc_int32_t code) {
+    const utf8proc_category_t category = utf8proc_category(code);
+    return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_MC   ? Letter::Kind::letter
+           : category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO ? Letter::Kind::digit
+                                                                                  : Letter::Kind::other;
+}
+
+std::vector<Letter> letters_of(std::string_view text) {
+    std::vector<Letter> letters;
+    const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
+    for (std::size_t at = 0; at < text.size();) {
+        utf8proc_int32_t code = 0;
+        const utf8proc_ssize_t taken =
+            utf8proc_iterate(bytes + at, static_cast<utf8proc_ssize_t>(text.size() - at), &code);
+        const std::size_t length = taken > 0 ? static_cast<std::size_t>(taken) : 1; // a broken byte
+        const Letter::Kind kind = kind_of(code);
+        const bool starts = kind != Letter::Kind::other && (letters.empty() || letters.back().kind != kind);
+        letters.push_back({utf8proc_tolower(code), at, at + length, kind, starts});
+        at += length;
+    }
+    return letters;
+}
+
+/// The best places of a word's letters in a text, by dynamic programming over (letter of the word, place).
+std::optional<FuzzyMatch> match_letters(std::span<const Letter> word, std::span<const Letter> text) {
+    const std::size_t n = word.size(), m = text.size();
+    if (n > m)
+        return std::nullopt;
+    std::vector<int> best(n * m, impossible);
+    std::vector<std::size_t> from(n * m, 0); // place of the letter before
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = i; j < m; ++j) {
+            if (word[i].small != text[j].small)
+                continue;
+            const int start = j == 0 ? of_text_start : text[j].starts ? of_word_start : 0;
+            int& score = best[i * m + j];
+            if (i == 0) {
+                score = of_letter + start;
+                continue;
+            }
+            for (std::size_t k = i - 1; k < j; ++k) {
+                const bool neighbour = k + 1 == j;
+                const int gap = static_cast<int>(std::min<std::size_t>(j - k - 1, widest_gap));
+                const int joined = best[(i - 1) * m + k] + of_letter +
+                                   (neighbour ? std::max(of_neighbour, start) : start - gap);
+                if (best[(i - 1) * m + k] > impossible && joined > score) {
+                    score = joined;
+                    from[i * m + j] = k;
+                }
+            }
+        }
+    const auto last = best.end() - static_cast<std::ptrdiff_t>(m);
+    const auto end = std::max_element(last, best.end());
+    if (*end < least_of_letter * static_cast<int>(n))
+        return std::nullopt;
+    FuzzyMatch found{*end};
+    auto place = static_cast<std::size_t>(end - last);
+    for (std::size_t i = n; i-- > 0; place = from[i * m + place])
+        found.marks.emplace_back(text[place].begin, text[place].end);
+    return found;
+}
+
+/// A whole word that was typed begins a word of the text. It counts less than a word's start in a title.
+int match_start(std::span<const Letter> word, std::span<const Letter> text) {
+    for (std::size_t j = 0; j + word.size() <= text.size(); ++j)
+        if (text[j].starts &&
+            std::ranges::equal(word, text.subspan(j, word.size()), {}, &Letter::small, &Letter::small))
+            return 4 * static_cast<int>(word.size());
+    return impossible;
+}
+
+} // namespace
+
+std::optional<FuzzyMatch> fuzzy_match(std::string_view typed, std::string_view text, std::string_view also) {
+    const std::vector<Letter> letters = letters_of(text), asked = letters_of(typed),
+                              further = letters_of(also);
+    FuzzyMatch all;
+    for (auto begin = asked.begin(); begin != asked.end();) {
+        if (begin->small == ' ') {
+            ++begin;
+            continue;
+        }
+        const auto end = std::ranges::find(begin, asked.end(), ' ', &Letter::small);
+        const std::span<const Letter> word(begin, end);
+        auto found = match_letters(word, letters);
+        const int elsewhere = match_start(word, further);
+        if (!found && elsewhere == impossible)
+            return std::nullopt;
+        if (!found || elsewhere > found->score)
+            found = FuzzyMatch{elsewhere};
+        all.score += found->score;
+        all.marks.insert(all.marks.end(), found->marks.begin(), found->marks.end());
+        begin = end;
+    }
+    // Two typed words may have matched the same letters.
+    std::ranges::sort(all.marks);
+    std::vector<std::pair<std::size_t, std::size_t>> joined;
+    for (const auto& mark : all.marks)
+        if (!joined.empty() && mark.first <= joined.back().second)
+            joined.back().second = std::max(joined.back().second, mark.second);
+        else
+            joined.push_back(mark);
+    all.marks = std::move(joined);
+    return all;
+}
+
+} // namespace headscope::app

@@ -1,0 +1,171 @@
+#include "app/draw/palette/find.h"
+#include "app/draw/palette/palette.h"
+
+#include "core/analysis/attention_set.h"
+#include "core/text/plain_text.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace headscope::app {
+
+namespace {
+
+using Entries = std::vector<PaletteEntry>;
+
+/// Heads of the open layer have keys of their own, in the table as commands; here they are heads.
+std::string head_action(std::int64_t head) {
+    return "head " + std::to_string(head);
+}
+bool is_head_action(const ActionInfo& info) {
+    return info.id.starts_with("head ") && info.id.back() >= '0' && info.id.back() <= '9';
+}
+
+std::string group_label(const ActionInfo& info) {
+    if (info.id.ends_with(" screen"))
+        return "screen";
+    std::string label = info.group;
+    label.front() = static_cast<char>(label.front() - 'A' + 'a');
+    return label == "stages" || label == "files" || label == "weights" || label == "numbers"
+               ? label.substr(0, label.size() - 1)
+               : label;
+}
+
+void add_commands(Entries& entries, const Situation& now) {
+    for (const ActionInfo& info : actions()) {
+        if (!info.send || !info.here(now) || info.id == "palette" || is_head_action(info))
+            continue;
+        entries.push_back({.id = "command " + info.id,
+                           .kind = EntryKind::command,
+                           .label = group_label(info),
+                           .title = info.title,
+                           .tip = info.tip,
+                           .also = info.id + " " + info.tip,
+                           .keys = info.keys.empty() ? "" : chord_text(info.keys.front()),
+                           .missing = why_not(info, now),
+                           .send = info.send});
+    }
+}
+
+void add_stages(Entries& entries, const Situation& now) {
+    if (now.weights_alone)
+        return;
+    const Walk& walk = now.view.walk;
+    for (const auto* part : {&walk.before, &walk.layer, &walk.after})
+        for (const StageGroup stop : *part) {
+            const GroupInfo& info = group_info(stop);
+            entries.push_back({.id = "stage " + std::string(info.label),
+                               .kind = EntryKind::stage,
+                               .label = "stage",
+                               .title = std::string(info.label),
+                               .detail = std::string(info.title),
+                               .tip = "Goes to this stop of the strip",
+                               .also = "stage " + std::string(info.title),
+                               .send = [stop](const Situation&) { return Actions{ViewChange(GoTo{stop})}; }});
+        }
+}
+
+PaletteEntry head_entry(const std::string& id, const std::string& title) {
+    return {.id = "head " + id,
+            .kind = EntryKind::head,
+            .label = "head",
+            .title = title,
+            .tip = "Puts this head in focus",
+            .also = "head"};
+}
+
+void add_heads(Entries& entries, const PaletteSources& sources) {
+    const Situation& now = sources.now;
+    const auto keys = [&](std::int64_t h) { return h < 9 ? key_hint(head_action(h)) : ""; };
+    if (sources.board == nullptr) {
+        const Experiment* const experiment = sources.document.experiment();
+        for (std::int64_t h = 0; h < sources.document.problem.dims.H; ++h) {
+            PaletteEntry entry = head_entry(std::to_string(h), "H" + std::to_string(h));
+            if (experiment != nullptr && !experiment->head_roles.empty())
+                entry.detail = experiment->head_roles[static_cast<std::size_t>(h)];
+            entry.keys = keys(h);
+            entry.send = [h](const Situation&) { return Actions{ViewChange(PickHead{h})}; };
+            entries.push_back(std::move(entry));
+        }
+        return;
+    }
+    const AttentionInfo& info = sources.board->info();
+    for (std::int64_t l = 0; l < info.own_layers(); ++l)
+        for (std::int64_t h = 0; h < info.own_heads(); ++h) {
+            PaletteEntry entry =
+                head_entry(std::to_string(l) + "." + std::to_string(h), analysis::head_name(info, l, h));
+            if (l == now.view.attention.layer)
+                entry.keys = keys(h);
+            entry.send = [l, h](const Situation&) {
+                return Actions{ViewChange(AttentionChange(OpenHead{l, h}))};
+            };
+            entries.push_back(std::move(entry));
+        }
+}
+
+void add_tokens(Entries& entries, const PaletteSources& sources) {
+    if (sources.shown.trace == nullptr)
+        return;
+    const std::vector<std::string>& tokens = sources.shown.problem().tokens;
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+        entries.push_back({.id = "token " + std::to_string(i),
+                           .kind = EntryKind::token,
+                           .label = "token",
+                           .title = text::plain_text(tokens[i]),
+                           .detail = "token " + std::to_string(i),
+                           .tip = "Selects the number of this token’s row that the inspector speaks of",
+                           .also = std::to_string(i),
+                           .send = [i, &shown = sources.shown](const Situation& now) {
+                               return show_token(shown, now.view, static_cast<std::int64_t>(i));
+                           }});
+}
+
+void add_lessons(Entries& entries, const CourseState& course) {
+    for (const auto& lesson : course.lessons)
+        entries.push_back(
+            {.id = "lesson " + lesson->id,
+             .kind = EntryKind::lesson,
+             .label = "lesson",
+             .title = (lesson->number > 0 ? std::to_string(lesson->number) + "  " : "") + lesson->title,
+             .detail = std::to_string(lesson->minutes) + " min",
+             .tip = lesson->summary,
+             .also = "lesson " + lesson->summary,
+             .send = [id = lesson->id](const Situation&) { return Actions{LessonAction(OpenLesson{id})}; }});
+}
+
+void add_files(Entries& entries, const Situation& now) {
+    const auto add = [&](const std::string& path, const std::string& title, const std::string& detail) {
+        entries.push_back(
+            {.id = "file " + path,
+             .kind = EntryKind::file,
+             .label = "file",
+             .title = title,
+             .detail = detail,
+             .tip = "Opens " + path,
+             .also = "open recent file " + detail,
+             .missing = why_not(action("open"), now),
+             .send = [path](const Situation&) { return Actions{FileCommand(OpenPath{path})}; }});
+    };
+    for (const std::string& path : now.files.recent) {
+        const std::filesystem::path whole(path);
+        add(path, text::plain_text(whole.filename().string()),
+            text::plain_text(whole.parent_path().string()));
+    }
+    for (const std::string& name : now.files.packaged)
+        add(name, name, "model that comes with the program");
+}
+
+} // namespace
+
+std::vector<PaletteEntry> palette_entries(const PaletteSources& sources) {
+    Entries entries;
+    add_commands(entries, sources.now);
+    add_stages(entries, sources.now);
+    add_heads(entries, sources);
+    add_tokens(entries, sources);
+    add_lessons(entries, sources.course);
+    add_files(entries, sources.now);
+    return entries;
+}
+
+} // namespace headscope::app

@@ -1,0 +1,80 @@
+#include "app/views/dialog.h"
+#include "app/views/text_frame.h"
+#include "app/views/views.h"
+
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+
+namespace headscope::app {
+
+namespace {
+
+constexpr float bar_width = 340, bar_high = 26;
+
+std::string counted_text(const Find& find, std::size_t count) {
+    if (find.typed.empty())
+        return "";
+    return count == 0 ? "not found" : std::to_string(find.at + 1) + " of " + std::to_string(count);
+}
+
+} // namespace
+
+void view_find(const AppState& state, const figure::Rect& canvas, const Picture& drawn, Find& find,
+               const ViewTools& tools) {
+    const Theme& theme = tools.theme;
+    const float scale = tools.surface.scale(), width = std::min(bar_width, canvas.w - 16);
+    const figure::Rect area{canvas.right() - width - 8, canvas.y + 1, width, bar_high};
+    const ImVec2 origin = ImGui::GetMainViewport()->Pos;
+    ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+    ImGui::BeginChild("find", {area.w * scale, area.h * scale});
+    ImGui::PopStyleVar();
+    const bool enter = enter_pressed();
+    constexpr float counted = 84;
+    const std::string before = find.typed;
+    bool active = false;
+    if (const std::string ahead = typed_ahead(); !find.has_keyboard() && !ahead.empty()) {
+        find.typed = find.keyboard == Find::Keyboard::anew ? ahead : find.typed + ahead;
+        find.keyboard = Find::Keyboard::again;
+    }
+    {
+        // The count stands in the frame too, behind the text.
+        const TextFrame frame({0, 0, area.w, area.h}, {.size = 13.5F, .stroke = theme.muted}, find.typed,
+                              tools);
+        ImGui::SetNextItemWidth((area.w - counted) * scale);
+        Caret caret = find.keyboard == Find::Keyboard::anew    ? Caret::after_all
+                      : find.keyboard == Find::Keyboard::again ? Caret::at_end
+                                                               : Caret::stays;
+        if (!find.has_keyboard())
+            ImGui::SetKeyboardFocusHere();
+        ImGui::PushAllowKeyboardFocus(false);
+        ImGui::InputTextWithHint("##find", "Find a token or a number", &find.typed,
+                                 ImGuiInputTextFlags_CallbackAlways, place_caret, &caret);
+        ImGui::PopAllowKeyboardFocus();
+        active = ImGui::IsItemActive();
+    }
+    const bool entered = enter && (active || ImGui::IsItemDeactivated());
+    if (entered)
+        find.keyboard = Find::Keyboard::again; // Return took it away
+    else if (active)
+        find.keyboard = Find::Keyboard::stays;
+    const std::vector<Finding> found = find_in_view(state.shown, drawn, find.typed);
+    const std::size_t count = std::max<std::size_t>(found.size(), 1);
+    const bool changed = find.typed != before;
+    if (changed)
+        find.at = 0;
+    else if (entered)
+        find.at += ImGui::GetIO().KeyShift ? count - 1 : 1;
+    find.at %= count;
+    find.follow = (changed || entered) && !found.empty();
+    if (find.follow)
+        for (const Action& action : show_finding(state.shown, state.view, found[find.at]))
+            tools.send(action);
+    dialog_text({area.right() - 12, figure::baseline_for(area.y + area.h / 2, 12.5F)},
+                counted_text(find, found.size()), figure::Font::ui, 12.5F,
+                found.empty() ? theme.bad : theme.muted, tools, figure::Align::right);
+    ImGui::EndChild();
+}
+
+} // namespace headscope::app
