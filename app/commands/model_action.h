@@ -58,6 +58,10 @@ struct AskCircuits {
     std::optional<bool> through_mlp = {};
     std::optional<float> threshold = {};
 };
+/// Stops the runs that fill the map on screen, which keeps what they measured, or goes on with them.
+struct MeasureRuns {
+    bool on;
+};
 /// Puts the corrupted prompt in the document's place, and the document's prompt in its own.
 struct SwapPrompts {};
 /// Shows what a survey of this checkpoint found on the atlas, in place of this text.
@@ -67,6 +71,6 @@ struct OpenSurvey {
 /// What the user can do to an open checkpoint beside editing it.
 using ModelAction =
     std::variant<TypePrompt, TypeTarget, WriteTarget, PredictAt, WriteToken, WriteOn, TakeBack, SetSampling,
-                 AskEffects, AskPatching, AskCircuits, SwapPrompts, OpenSurvey>;
+                 AskEffects, AskPatching, AskCircuits, MeasureRuns, SwapPrompts, OpenSurvey>;
 
 } // namespace headscope::app

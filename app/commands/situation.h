@@ -33,6 +33,7 @@ struct Situation {
     bool lesson = false;         ///< one is open
     bool writes = false;         ///< the document is a checkpoint that predicts the next token
     bool writing = false;        ///< it writes token after token
+    bool measuring = false;      ///< runs fill the map on screen, one by one
     const Dims* shown = nullptr; ///< sizes of what is on screen; null: nothing is computed yet
     std::int64_t own_heads = 0;  ///< of a layer on screen, without a mean
     Compare compare = Compare::now; ///< what is on screen

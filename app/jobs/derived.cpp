@@ -50,6 +50,20 @@ DerivedValues::EntryPtr DerivedValues::known(const Key& key) const {
     return found == entries_.end() ? nullptr : found->second;
 }
 
+void DerivedValues::stop(const Key& key, bool stopped) {
+    {
+        const std::scoped_lock lock(mutex_);
+        const auto found = entries_.find(key);
+        if (found == entries_.end() || found->second->done())
+            return;
+        Entry& entry = *found->second;
+        entry.stopped = stopped;
+        if (stopped && entry.progress != nullptr)
+            entry.progress->cancel();
+    }
+    changed_.notify_all();
+}
+
 void DerivedValues::begin_frame() {
     const std::scoped_lock lock(mutex_);
     ++frame_;
@@ -149,6 +163,7 @@ void DerivedValues::work() {
             return;
         const EntryPtr entry = running_ = next();
         const auto progress = entry->progress = std::make_shared<Progress>();
+        const Erased so_far = entry->value;
         background_.erase(entry->background);
         lock.unlock();
         const auto tell = [this] {
@@ -158,7 +173,7 @@ void DerivedValues::work() {
         Erased value;
         std::string error;
         try {
-            value = entry->work(*progress, [&](Erased coarse) {
+            const PutErased put = [&](Erased coarse) {
                 {
                     const std::scoped_lock held(mutex_);
                     if (progress->cancelled())
@@ -166,7 +181,8 @@ void DerivedValues::work() {
                     entry->value = std::move(coarse);
                 }
                 tell();
-            });
+            };
+            value = entry->work(*progress, put, so_far);
         } catch (const std::bad_alloc&) {
             error = "This needs more memory than the machine has free.";
         } catch (const std::exception& fault) {
@@ -180,8 +196,11 @@ void DerivedValues::work() {
             if (value != nullptr)
                 entry->value = std::move(value);
             entry->error = std::move(error);
+            entry->stopped = false;
             over = std::exchange(entry->work, nullptr);
             keep_budget();
+        } else if (entry->stopped) {
+            // keeps its coarse value and its work
         } else if (entry->background != 0) {
             background_.emplace(entry->background, entry); // stopped for what is on screen: anew, later
         } else if (!on_screen(*entry)) {

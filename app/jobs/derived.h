@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/jobs/derived_value.h"
 #include "core/base/progress.h"
 
 #include <condition_variable>
@@ -11,32 +12,12 @@
 #include <string>
 #include <thread>
 #include <tuple>
+#include <type_traits>
 #include <typeindex>
 #include <utility>
 #include <vector>
 
 namespace headscope::app {
-
-/// What a value follows from: one object (a document, a run, a set of weights; every revision is an object of
-/// its own) and a few parameters.
-struct DerivedKey {
-    std::shared_ptr<const void> of; ///< compared by address, and kept alive while the value is kept
-    std::string parameters;         ///< what is asked of it: "row 3", "panel 40 T=12"
-};
-
-/// What there is of a derived value.
-template<class Value>
-struct Derived {
-    std::shared_ptr<const Value> value; ///< the finest so far; null: none yet
-    bool done = false;                  ///< nothing finer follows
-    float fraction = 0;                 ///< of the work, while it is under way
-    std::string error;                  ///< why there is no finer value, one sentence; then `done`
-};
-
-enum class Urgency : std::uint8_t {
-    on_screen, ///< goes first; forgotten, unless begun, when a frame passes without asking again
-    background ///< goes after all that is on screen, in the order of asking; stays wanted
-};
 
 /// Values that follow from documents, computed by one worker thread and kept while memory allows. Every
 /// member is for the thread that made the object; makers run on the worker's thread, one at a time, and what
@@ -62,15 +43,22 @@ public:
 
     /// What is there of a value; has it made where nothing is. `make(Progress&, const Put<Value>&)` returns
     /// the Value, and stops with Error(cancelled) once the progress is cancelled; other exceptions become
-    /// `error`. `bytes` is what the finished value holds.
+    /// `error`. `bytes` is what the finished value holds. A maker that takes a third argument gets the coarse
+    /// value that its work had put when it was stopped, or null: it goes on from there.
     template<class Value, class Make>
     Derived<Value> ask(const DerivedKey& key, Urgency urgency, Make make, std::size_t bytes = 0) {
         return look<Value>(entry_for({key.of, key.parameters, typeid(Value)}, urgency, bytes, [&] {
-            return Work([make = std::move(make)](Progress& progress, const PutErased& put) -> Erased {
+            return Work([make = std::move(make)](Progress& progress, const PutErased& put,
+                                                 const Erased& so_far) -> Erased {
+                using Coarse = std::shared_ptr<const Value>;
                 const Put<Value> typed = [&put](Value value) {
                     put(std::make_shared<const Value>(std::move(value)));
                 };
-                return std::make_shared<const Value>(make(progress, typed));
+                if constexpr (std::is_invocable_v<const Make&, Progress&, const Put<Value>&, const Coarse&>)
+                    return std::make_shared<const Value>(
+                        make(progress, typed, std::static_pointer_cast<const Value>(so_far)));
+                else
+                    return std::make_shared<const Value>(make(progress, typed));
             });
         }));
     }
@@ -78,6 +66,13 @@ public:
     template<class Value>
     Derived<Value> peek(const DerivedKey& key) const {
         return look<Value>(known({key.of, key.parameters, typeid(Value)}));
+    }
+
+    /// Stops the work on a value, which keeps what it has put, or goes on with it. Nothing happens to a value
+    /// that is done or was never asked for.
+    template<class Value>
+    void stop(const DerivedKey& key, bool stopped) {
+        stop({key.of, key.parameters, typeid(Value)}, stopped);
     }
 
     /// A frame begins: what the frame before did not ask for is no longer on screen.
@@ -95,7 +90,7 @@ public:
 private:
     using Erased = std::shared_ptr<const void>;
     using PutErased = std::function<void(Erased)>;
-    using Work = std::function<Erased(Progress&, const PutErased&)>;
+    using Work = std::function<Erased(Progress&, const PutErased&, const Erased& so_far)>;
     using Key = std::tuple<std::shared_ptr<const void>, std::string, std::type_index>;
     struct Entry {
         Entry(Key k, Work w, std::size_t b) : key(std::move(k)), work(std::move(w)), bytes(b) {}
@@ -108,7 +103,8 @@ private:
         std::uint64_t frame = 0;            ///< of the last ask for the screen; 0: none
         std::uint64_t background = 0;       ///< place in the order of background_; 0: none
         std::shared_ptr<Progress> progress; ///< while it is being made
-        bool waits() const { return work != nullptr && progress == nullptr; }
+        bool stopped = false;               ///< by the user; it waits no more
+        bool waits() const { return work != nullptr && progress == nullptr && !stopped; }
         bool done() const { return work == nullptr; }
     };
     using EntryPtr = std::shared_ptr<Entry>;
@@ -116,6 +112,7 @@ private:
     EntryPtr entry_for(const Key& key, Urgency urgency, std::size_t bytes,
                        const std::function<Work()>& make_work);
     EntryPtr known(const Key& key) const;
+    void stop(const Key& key, bool stopped);
     void work();
     // With the lock held.
     bool on_screen(const Entry& entry) const { return entry.frame + 1 >= frame_ && entry.frame != 0; }
@@ -130,7 +127,8 @@ private:
             return {};
         const std::scoped_lock lock(mutex_);
         return {std::static_pointer_cast<const Value>(entry->value), entry->done(),
-                entry->progress == nullptr ? 0.0F : entry->progress->fraction(), entry->error};
+                entry->progress == nullptr ? 0.0F : entry->progress->fraction(), entry->error,
+                entry->stopped};
     }
 
     std::function<void()> wake_;

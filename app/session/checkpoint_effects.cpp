@@ -44,6 +44,8 @@ std::int64_t typed_token(const checkpoint::TextModel& model, const std::string& 
 }
 
 void CheckpointSession::follow_screen() {
+    measured_ = nullptr;
+    state().model.measuring = false;
     follow_effects();
     follow_why();
     follow_patching();
@@ -139,12 +141,18 @@ void CheckpointSession::follow_effects() {
     if (effects.value != nullptr && view.effects != EffectKind::direct) {
         const analysis::Ablation ablation =
             view.effects == EffectKind::averaged ? analysis::Ablation::mean : analysis::Ablation::zero;
+        const DerivedKey of_sweep{run,
+                                  key + (ablation == analysis::Ablation::mean ? " averaged" : " without")};
+        using SweepPtr = std::shared_ptr<const EffectsSweep>;
         const auto sweep = blocks_.ask<EffectsSweep>(
-            {run, key + (ablation == analysis::Ablation::mean ? " averaged" : " without")},
-            Urgency::on_screen, [run, ablation, known = shown.effects](Progress& progress, const auto& put) {
-                return effects_sweep(*run, *known, ablation, put, progress);
+            of_sweep, Urgency::on_screen,
+            [run, ablation, known = shown.effects](
+                Progress& progress, const DerivedValues::Put<EffectsSweep>& put, const SweepPtr& so_far) {
+                return effects_sweep(*run, *known, ablation, so_far.get(), put, progress);
             });
         shown.sweep = sweep.value;
+        shown.sweep_stopped = sweep.stopped;
+        measures(of_sweep, sweep);
     }
     if (lens.value != nullptr)
         shown.lens = lens.value;

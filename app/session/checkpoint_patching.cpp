@@ -45,7 +45,8 @@ void CheckpointSession::follow_patching() {
             {run, key}, Urgency::on_screen,
             [=, corrupted = view.asked.corrupted](Progress& progress, const auto&) {
                 return patching_pair(model, run, corrupted, tokens.token, tokens.against, progress);
-            });
+            },
+            pair_bytes(*run));
         view.pair = pair.value;
         view.error = pair.error;
         if (pair.value != nullptr) {
@@ -53,12 +54,17 @@ void CheckpointSession::follow_patching() {
             const std::string what =
                 view.asked.paths ? "paths " + std::to_string(from.layer) + "." + std::to_string(from.head)
                                  : std::string(info_of(view.asked.kind).id);
+            const DerivedKey of_map{run, what + " " + key};
+            using MapPtr = std::shared_ptr<const PatchingMap>;
             const auto map = blocks_.ask<PatchingMap>(
-                {run, what + " " + key}, Urgency::on_screen,
-                [known = pair.value, asked = view.asked, from](Progress& progress, const auto& put) {
-                    return patching_map(*known, asked, from, put, progress);
+                of_map, Urgency::on_screen,
+                [known = pair.value, asked = view.asked,
+                 from](Progress& progress, const DerivedValues::Put<PatchingMap>& put, const MapPtr& so_far) {
+                    return patching_map(*known, asked, from, so_far.get(), put, progress);
                 });
             view.map = map.value;
+            view.stopped = map.stopped;
+            measures(of_map, map);
             view.error = map.error;
         }
     }

@@ -229,6 +229,10 @@ void CheckpointSession::act(const ModelAction& action) {
             },
             [&](const TakeBack& c) { take_back(c.tokens); }, [&](const AskEffects& c) { ask_effects(c); },
             [&](const AskPatching& c) { ask_patching(c); }, [&](const AskCircuits& c) { ask_circuits(c); },
+            [&](const MeasureRuns& c) {
+                if (measured_)
+                    measured_(c.on);
+            },
             [&](const SwapPrompts&) { swap_prompts(); },
             [&](const OpenSurvey& c) {
                 state().model.survey = c.path;

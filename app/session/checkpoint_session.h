@@ -98,6 +98,12 @@ private:
     void follow_screen();
     void follow_effects();
     void ask_effects(const AskEffects& asked);
+    /// The map on screen, which is filled by runs: those that Cancel and Go on mean.
+    template<class Value>
+    void measures(const DerivedKey& key, const Derived<Value>& map) {
+        state().model.measuring = !map.done && !map.stopped;
+        measured_ = [this, key](bool on) { blocks_.stop<Value>(key, !on); };
+    }
     void follow_why();
     void follow_patching();
     void ask_patching(const AskPatching& asked);
@@ -115,13 +121,14 @@ private:
     AtlasDesk atlas_;
     ModelLook look_; ///< ends before those above, which would wait for means that it works out
     ModelDesk desk_;
-    ModelDesk::Wish wanted_;              ///< asked of it last
-    std::optional<NextText> next_text_;   ///< not answered yet
-    std::optional<WriteToken> waiting_;   ///< for the run of the text
-    TensorPtr next_logits_;               ///< of the newest run
-    double next_token_at_ = 0;            ///< when writing on: seconds from program start
-    std::map<std::int64_t, Known> known_; ///< by the number of the attention
-    DerivedValues blocks_;                ///< of the newest run: what it computes around the attention
+    ModelDesk::Wish wanted_;                ///< asked of it last
+    std::optional<NextText> next_text_;     ///< not answered yet
+    std::optional<WriteToken> waiting_;     ///< for the run of the text
+    TensorPtr next_logits_;                 ///< of the newest run
+    double next_token_at_ = 0;              ///< when writing on: seconds from program start
+    std::map<std::int64_t, Known> known_;   ///< by the number of the attention
+    DerivedValues blocks_;                  ///< of the newest run: what it computes around the attention
+    std::function<void(bool on)> measured_; ///< stops the runs of the map on screen, or goes on; empty: none
     WhenShown when_shown_;
 };
 

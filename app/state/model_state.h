@@ -56,6 +56,7 @@ struct ModelState {
                                                   ///< token
     std::string cannot_write;                     ///< why no token can follow, one sentence; empty: one can
     bool writing = false;                         ///< token after token
+    bool measuring = false;                       ///< runs fill the map on screen
     std::string stopped;                          ///< why that ended by itself, one sentence
 };
 

@@ -19,6 +19,7 @@ Situation situation(const AppState& state) {
             .lesson = state.course.open != nullptr,
             .writes = state.model.next.has_value(),
             .writing = state.model.writing,
+            .measuring = state.model.measuring,
             .shown = state.shown.trace == nullptr ? nullptr : &state.shown.dims(),
             .own_heads = given == nullptr ? document.problem.dims.H : given->info().own_heads(),
             .compare = effective(state.compare, state.view.compare),

@@ -12,11 +12,13 @@ std::function<Actions(const Situation&)> resize(float by) {
     };
 }
 
-/// Nearest first: the writing of tokens, the list of keys, the field of Ctrl F, else the selection. What was
-/// said is taken away too.
+/// Nearest first: the writing of tokens, the list of keys, the field of Ctrl F, the runs that fill a map, else
+/// the selection. What was said is taken away too.
 Actions let_go(const Situation& now) {
     if (now.writing)
         return {ModelAction(WriteOn{false})};
+    if (now.measuring && !now.view.help_open && now.over != Over::field)
+        return {ModelAction(MeasureRuns{false})};
     Actions out{WindowAction(WalkControls{0})};
     if (now.view.help_open)
         out.push_back(ViewChange(ShowHelp{false}));
@@ -72,7 +74,7 @@ std::vector<ActionInfo> window_actions() {
         {"usual size", "Usual size", "Everything at 100 %", {ctrl(digit(0))}, anywhere, look(SetZoom{1.0F}), {}, "", dialog},
         {"full screen", "Full screen", "The window fills the screen, or has its place and size again", {{Key::F11}}, anywhere, just(WindowAction(ToggleFullScreen{})), {}, nullptr, dialog},
         {"theme", "Light or dark theme", "Changes between dark on light and light on dark", {{letter('L')}}, anywhere, flip_theme},
-        {"let go", "Let go", "Lets go of the selection, or closes a note or this list", {{Key::escape}}, anywhere, let_go, {}, "let go of the selection, close a note or this", field},
+        {"let go", "Let go", "Lets go of the selection, closes a note or this list, or stops the runs that fill a map", {{Key::escape}}, anywhere, let_go, {}, "let go of the selection, close a note or this", field},
         {"help", "Keyboard", "Lists what the keys do", {{Key::F1}}, anywhere, flip_help, {}, "this list", field},
         // clang-format on
     };

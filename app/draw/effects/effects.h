@@ -25,8 +25,6 @@ double effects_limit(double largest);
 bool shows_losses(const DrawContext& context);
 /// Whether that head gives its mean output instead of nothing.
 bool shows_means(const DrawContext& context);
-/// "12 of 144 heads tried so far"; empty once all were.
-std::string sweep_progress(const EffectsSweep& sweep);
 /// "L9 H9"; of a cross-attention "cross L9 H9"; "L9 MLP", "embedding".
 std::string writer_words(const analysis::Writer& writer);
 

@@ -177,8 +177,9 @@ void add_losses(Sheet& sheet) {
             std::max(sweep->limit, 1e-9), 2,
             loss.layer == sheet.context.view.attention.layer && loss.head == sheet.context.view.head);
     }
-    if (const std::string progress = sweep_progress(*sweep); !progress.empty())
-        sheet.paragraph(progress + ".", sheet.context.theme.muted);
+    if (sweep->done < sweep->count)
+        sheet.paragraph("Of " + std::to_string(sweep->done) + " of " + counted(sweep->count, "head") + ".",
+                        sheet.context.theme.muted);
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "app/draw/effects/effects.h"
 
+#include "app/draw/effects/measuring.h"
 #include "app/draw/effects/signed_cells.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
@@ -116,7 +117,7 @@ TableCell cell_of(const DrawContext& context, std::int64_t l, std::int64_t h) {
                            ? std::nullopt
                            : sweep->heads[static_cast<std::size_t>(l)][static_cast<std::size_t>(h)];
     if (!known)
-        return {std::nullopt, head + ": not reached yet"};
+        return {std::nullopt, head + (context.shown.sweep_stopped ? ": not measured" : ": not reached yet")};
     return {known->lost, (shows_means(context) ? "With the mean output of " : "Without ") + head + " the " +
                              (effects.against.empty() ? "logit" : "difference") + " falls by " +
                              number(known->lost, 3) + "; the prediction changes by KL " +
@@ -147,7 +148,7 @@ void draw_table(Picture& picture, const DrawContext& context, const Table& table
             if (cell.value)
                 draw_signed_cell(picture, context, area, *cell.value, limit, table.numbers);
             else
-                picture.scene.add(figure::RectItem{.area = area, .fill = theme.panel});
+                draw_unmeasured(picture, theme, area, context.shown.sweep_stopped);
             if (context.controls)
                 picture.hotspots.push_back({area, "effect " + std::to_string(l) + "." + std::to_string(h),
                                             ViewChange(AttentionChange(OpenHead{l, h})), cell.words});
@@ -193,10 +194,11 @@ float draw_sum(Picture& picture, const DrawContext& context, const Table& table)
                                         : "violet: towards " + effects.against,
               Font::ui, 12.5F, theme.text);
     if (shows_losses(context)) {
-        const std::string progress = context.shown.sweep == nullptr ? "every head is tried in turn"
-                                                                    : sweep_progress(*context.shown.sweep);
+        const bool stopped = context.shown.sweep_stopped;
+        if (const EffectsSweep* const sweep = context.shown.sweep.get())
+            draw_measuring(picture, context, words + 176, y - 4, {sweep->done, sweep->count, stopped});
         return draw_paragraph(picture, context, canvas_pad, below + 32, table.right - canvas_pad,
-                              (progress.empty() ? "" : progress + ". ") +
+                              (stopped ? "Hatched heads are not measured. " : "") +
                                   std::string(shows_means(context)
                                                   ? "Each head alone gives its mean output over the text"
                                                   : "Each head is switched off alone") +
@@ -339,12 +341,6 @@ bool shows_means(const DrawContext& context) {
 
 bool shows_losses(const DrawContext& context) {
     return context.view.attention.effects != EffectKind::direct;
-}
-
-std::string sweep_progress(const EffectsSweep& sweep) {
-    return sweep.done == sweep.count
-               ? ""
-               : std::to_string(sweep.done) + " of " + counted(sweep.count, "head") + " tried so far";
 }
 
 Picture draw_effects_strip(const DrawContext& context) {

@@ -1,5 +1,6 @@
 #include "app/draw/effects/patching_page.h"
 
+#include "app/draw/effects/measuring.h"
 #include "app/draw/effects/signed_cells.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
@@ -150,9 +151,11 @@ void draw_columns(Picture& picture, const DrawContext& context, const PatchingMa
     }
 }
 
-void draw_map(Picture& picture, const DrawContext& context, const PatchingMap& map, const PatchingPair& pair,
-              const PatchGrid& grid) {
+void draw_map(Picture& picture, const DrawContext& context, const PatchGrid& grid) {
     const Theme& theme = context.theme;
+    const PatchingPair& pair = *context.shown.patching->pair;
+    const PatchingMap& map = *context.shown.patching->map;
+    const bool stopped = context.shown.patching->stopped;
     draw_columns(picture, context, map, pair, grid);
     const auto& chosen = context.view.attention.patch;
     for (std::size_t row = 0; row < grid.rows; ++row) {
@@ -168,8 +171,10 @@ void draw_map(Picture& picture, const DrawContext& context, const PatchingMap& m
             const bool same = map.same[row][column];
             if (share && !same)
                 draw_signed_cell(picture, context, area, static_cast<double>(*share), 1.0, grid.numbers);
+            else if (share)
+                picture.scene.add(figure::RectItem{.area = area, .fill = theme.cell});
             else
-                picture.scene.add(figure::RectItem{.area = area, .fill = share ? theme.cell : theme.panel});
+                draw_unmeasured(picture, theme, area, stopped);
             if (share && same && grid.cell_w >= 8)
                 draw_text(picture, context, area.x + area.w / 2,
                           figure::baseline_for(area.y + area.h / 2, 12), "·", Font::mono, 12, theme.muted,
@@ -180,7 +185,7 @@ void draw_map(Picture& picture, const DrawContext& context, const PatchingMap& m
                                                    : row_name(map, row) + ", " + pair.clean_tokens[column] +
                                                          " (token " + std::to_string(column) + ")";
             const std::string says =
-                !share ? ": not reached yet"
+                !share ? stopped ? ": not measured" : ": not reached yet"
                 : same ? map.asked.paths ? ": not later than the head the path begins at"
                                          : ": the same numbers in both runs"
                        : ": " + number(static_cast<double>(*share), 3) + " of the answer comes back";
@@ -215,9 +220,6 @@ void draw_legend(Picture& picture, const DrawContext& context, const PatchGrid& 
     draw_text(picture, context, x + 4, y, "·", Font::mono, 12, theme.text);
     draw_text(picture, context, x + 22, y, map.asked.paths ? "earlier head" : "same in both", Font::ui, 12,
               theme.muted);
-    if (map.done < map.count)
-        draw_text(picture, context, x, y + 28, std::to_string(map.done) + " of " + std::to_string(map.count),
-                  Font::mono, 12, theme.muted);
 }
 
 std::string line_of(const PatchingMap& map) {
@@ -309,9 +311,15 @@ Picture draw_patching_page(const DrawContext& context) {
     draw_prompt(picture, context, pair, false, {canvas_pad + half + 16, y, half, prompt_height});
     y += prompt_height + 16;
     const PatchGrid grid = grid_of(context, *view->map, y);
-    draw_map(picture, context, *view->map, pair, grid);
+    draw_map(picture, context, grid);
     draw_legend(picture, context, grid, *view->map);
-    picture.scene.height = std::max(context.height, grid.bottom() + 24);
+    const Measuring measuring{view->map->done, view->map->count, view->stopped};
+    draw_measuring(picture, context, grid.left, grid.bottom() + 12, measuring);
+    if (view->stopped)
+        draw_text(picture, context, grid.left + 300, grid.bottom() + 28, "Hatched cells are not measured.",
+                  Font::ui, 12.5F, theme.muted);
+    picture.scene.height =
+        std::max(context.height, grid.bottom() + 24 + (measuring.over() ? 0 : measuring_height));
     picture.scene.width = std::max(context.width, grid.right() + legend_width + canvas_pad);
     return picture;
 }

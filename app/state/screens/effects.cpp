@@ -81,16 +81,24 @@ std::shared_ptr<const Effects> effects_of(const checkpoint::TextModel& model, co
 }
 
 EffectsSweep effects_sweep(const checkpoint::ModelRun& run, const Effects& effects,
-                           analysis::Ablation ablation, const std::function<void(const EffectsSweep&)>& put,
-                           Progress& progress) {
+                           analysis::Ablation ablation, const EffectsSweep* so_far,
+                           const std::function<void(const EffectsSweep&)>& put, Progress& progress) {
     const LogitQuestion& question = effects.question;
     EffectsSweep out;
+    if (so_far != nullptr)
+        out = *so_far;
     out.heads.resize(effects.heads.size());
     for (auto& row : out.heads)
         row.resize(effects.heads.front().size());
     out.count = std::ssize(out.heads) * std::ssize(out.heads.front());
+    const auto cell = [&](checkpoint::AttentionPlace place, std::int64_t head) -> auto& {
+        return out.heads[static_cast<std::size_t>(place.layer)][static_cast<std::size_t>(head)];
+    };
     analysis::SweepOptions options{
         .position = question.position, .ablation = ablation, .tokens = {question.token}};
+    options.skip = [&](checkpoint::AttentionPlace place, std::int64_t head) {
+        return cell(place, head).has_value();
+    };
     for (std::int64_t l = 0; l < std::ssize(out.heads); ++l)
         options.places.push_back({effects.stack, l});
     const bool pair = question.from == LogitQuestion::From::token;
@@ -101,13 +109,13 @@ EffectsSweep effects_sweep(const checkpoint::ModelRun& run, const Effects& effec
     const auto difference = [&](const auto& of) { return pair ? of(0) - of(1) : of(0); };
     out.before =
         difference([&](std::size_t n) { return static_cast<double>(logits->data()[options.tokens[n]]); });
+    put(out);
     analysis::ablation_sweep(
         run, options,
         [&](const analysis::HeadEffect& effect) {
             const double after =
                 difference([&](std::size_t n) { return static_cast<double>(effect.logits[n]); });
-            out.heads[static_cast<std::size_t>(effect.place.layer)][static_cast<std::size_t>(effect.head)] = {
-                .lost = out.before - after, .divergence = effect.divergence};
+            cell(effect.place, effect.head) = {.lost = out.before - after, .divergence = effect.divergence};
             out.limit = std::max(out.limit, std::abs(out.before - after));
             ++out.done;
             put(out);

@@ -65,10 +65,11 @@ struct EffectsSweep {
 std::shared_ptr<const Effects> effects_of(const checkpoint::TextModel& model, const checkpoint::ModelRun& run,
                                           const EffectsQuestion& question, std::int64_t position,
                                           checkpoint::Stack stack, const Progress& cancel);
-/// `put` gets what there is after every head.
+/// `put` gets what there is after every head. so_far: of the same sweep, which was stopped; may be null. Its
+/// heads are not run again.
 EffectsSweep effects_sweep(const checkpoint::ModelRun& run, const Effects& effects,
-                           analysis::Ablation ablation, const std::function<void(const EffectsSweep&)>& put,
-                           Progress& progress);
+                           analysis::Ablation ablation, const EffectsSweep* so_far,
+                           const std::function<void(const EffectsSweep&)>& put, Progress& progress);
 EffectsLens effects_lens(const checkpoint::TextModel& model, const checkpoint::ModelRun& run,
                          std::int64_t position, Progress& progress);
 

@@ -19,6 +19,24 @@ std::vector<std::string> labels_of(const checkpoint::TextModel& model,
     return labels;
 }
 
+/// The map before its first run: cells where nothing is run are 0.
+PatchingMap unmeasured_map(const PatchingPair& pair, const PatchingQuestion& asked,
+                           analysis::HeadPlace from) {
+    const analysis::PatchKind kind = asked.paths ? analysis::PatchKind::head : asked.kind;
+    const std::int64_t rows = pair.patching->rows(kind), columns = pair.patching->columns(kind);
+    PatchingMap out{.asked = asked, .from = from, .cells = {}, .same = {}};
+    for (std::int64_t row = 0; row < rows; ++row) {
+        auto& cells = out.cells.emplace_back();
+        auto& same = out.same.emplace_back();
+        for (std::int64_t column = 0; column < columns; ++column) {
+            same.push_back(asked.paths ? row <= from.layer : pair.patching->same(kind, row, column));
+            cells.push_back(same.back() ? std::optional(0.0F) : std::nullopt);
+            out.count += same.back() ? 0 : 1;
+        }
+    }
+    return out;
+}
+
 } // namespace
 
 PatchingPair patching_pair(const checkpoint::TextModelPtr& model, const checkpoint::ModelRunPtr& clean,
@@ -46,41 +64,40 @@ PatchingPair patching_pair(const checkpoint::TextModelPtr& model, const checkpoi
     out.question.against = against.value_or(other->id);
     out.answer = label_of(*model, out.question.answer);
     out.against = label_of(*model, out.question.against);
-    const analysis::Patching patching(clean, out.corrupted, out.question, progress);
-    out.clean_difference = patching.clean();
-    out.corrupted_difference = patching.corrupted();
+    out.patching = std::make_shared<analysis::Patching>(clean, out.corrupted, out.question, progress);
+    out.clean_difference = out.patching->clean();
+    out.corrupted_difference = out.patching->corrupted();
     for (std::size_t n = 0; n < out.clean_tokens.size(); ++n)
         out.differs.push_back(clean->inputs().ids[n] != out.corrupted->inputs().ids[n]);
     return out;
 }
 
+std::size_t pair_bytes(const checkpoint::ModelRun& clean) {
+    const checkpoint::Architecture& a = clean.model().architecture();
+    const std::int64_t T = clean.inputs().T, of_layer = T * (6 * a.D + a.Hkv * a.dk) + 2 * a.H * T * T;
+    return sizeof(float) * static_cast<std::size_t>(2 * a.layers * of_layer);
+}
+
 PatchingMap patching_map(const PatchingPair& pair, const PatchingQuestion& asked, analysis::HeadPlace from,
-                         const std::function<void(const PatchingMap&)>& put, Progress& progress) {
-    analysis::Patching patching(pair.clean, pair.corrupted, pair.question, progress);
-    const analysis::PatchKind kind = asked.paths ? analysis::PatchKind::head : asked.kind;
-    const std::int64_t rows = patching.rows(kind), columns = patching.columns(kind);
-    PatchingMap out{
-        .asked = asked, .from = from, .cells = {}, .same = {}, .done = 0, .count = rows * columns};
-    out.cells.resize(static_cast<std::size_t>(rows),
-                     std::vector<std::optional<float>>(static_cast<std::size_t>(columns)));
-    out.same.resize(static_cast<std::size_t>(rows), std::vector<bool>(static_cast<std::size_t>(columns)));
-    for (std::int64_t row = rows - 1; row >= 0; --row) {
-        const auto r = static_cast<std::size_t>(row);
-        for (std::int64_t column = 0; column < columns; ++column) {
-            const auto c = static_cast<std::size_t>(column);
-            ++out.done;
-            if (asked.paths && row <= from.layer) {
-                out.same[r][c] = true;
-                out.cells[r][c] = 0.0F;
+                         const PatchingMap* so_far, const std::function<void(const PatchingMap&)>& put,
+                         Progress& progress) {
+    if (so_far != nullptr && so_far->done == so_far->count)
+        return *so_far;
+    PatchingMap out = so_far != nullptr ? *so_far : unmeasured_map(pair, asked, from);
+    put(out);
+    for (std::size_t row = out.cells.size(); row-- > 0;)
+        for (std::size_t column = 0; column < out.cells[row].size(); ++column) {
+            std::optional<float>& cell = out.cells[row][column];
+            if (cell)
                 continue;
-            }
-            out.same[r][c] = !asked.paths && patching.same(kind, row, column);
-            const double difference = asked.paths ? patching.path(from, {row, column}, {}, progress)
-                                                  : patching.patched(kind, row, column, progress);
-            out.cells[r][c] = static_cast<float>(patching.recovered(difference));
+            const auto r = static_cast<std::int64_t>(row), c = static_cast<std::int64_t>(column);
+            const double difference = asked.paths ? pair.patching->path(from, {r, c}, {}, progress)
+                                                  : pair.patching->patched(asked.kind, r, c, progress);
+            cell = static_cast<float>(pair.patching->recovered(difference));
+            ++out.done;
+            progress.report(static_cast<float>(out.done) / static_cast<float>(out.count));
+            put(out);
         }
-        put(out);
-    }
     return out;
 }
 

@@ -23,6 +23,8 @@ struct PatchingQuestion {
 /// Two runs of a checkpoint whose activations are compared: the document's text is the clean one.
 struct PatchingPair {
     checkpoint::ModelRunPtr clean, corrupted;
+    /// Both runs as they were recorded, for every map of the pair. For the worker that made the pair.
+    std::shared_ptr<analysis::Patching> patching;
     analysis::Patching::Question question;
     std::string answer, against;                             ///< labels
     std::vector<std::string> clean_tokens, corrupted_tokens; ///< labels
@@ -41,8 +43,8 @@ struct PatchingMap {
     PatchingQuestion asked;
     analysis::HeadPlace from;                             ///< of paths
     std::vector<std::vector<std::optional<float>>> cells; ///< rows from early to late; empty: not reached yet
-    std::vector<std::vector<bool>> same; ///< where both runs have the same numbers, so that nothing was run
-    std::int64_t done = 0, count = 0;
+    std::vector<std::vector<bool>> same; ///< where both runs have the same numbers, so that nothing is run
+    std::int64_t done = 0, count = 0;    ///< runs
 };
 
 /// What the canvas shows of it, as far as it is known.
@@ -51,6 +53,7 @@ struct PatchingView {
     std::shared_ptr<const PatchingPair> pair; ///< null: not known, or no second prompt
     std::shared_ptr<const PatchingMap> map;   ///< null: not known
     std::string error;                        ///< why there is none, one sentence
+    bool stopped = false;                     ///< the user stopped the map before its end
 };
 
 /// The pair of the clean run and a prompt. token, against: those asked for; none: what either prompt leads
@@ -58,8 +61,12 @@ struct PatchingView {
 PatchingPair patching_pair(const checkpoint::TextModelPtr& model, const checkpoint::ModelRunPtr& clean,
                            const std::string& corrupted, std::optional<std::int64_t> token,
                            std::optional<std::int64_t> against, Progress& progress);
-/// `put` gets what there is after every row, from the last layer to the first. For a worker.
+/// What the recorded runs of such a pair hold together, roughly.
+std::size_t pair_bytes(const checkpoint::ModelRun& clean);
+/// `put` gets what there is after every run, from the last layer to the first. so_far: of the same map, which
+/// was stopped; may be null. Its cells are not run again. For the worker of the pair.
 PatchingMap patching_map(const PatchingPair& pair, const PatchingQuestion& asked, analysis::HeadPlace from,
-                         const std::function<void(const PatchingMap&)>& put, Progress& progress);
+                         const PatchingMap* so_far, const std::function<void(const PatchingMap&)>& put,
+                         Progress& progress);
 
 } // namespace headscope::app

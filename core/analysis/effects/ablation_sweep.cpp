@@ -9,6 +9,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 #include <utility>
 
 namespace headscope::analysis {
@@ -64,6 +65,10 @@ public:
         before_ = logits_after(streams_, -1, nullptr);
     }
 
+    bool skips(std::int64_t n, std::int64_t h) const {
+        return options_.skip && options_.skip(attention_place(architecture_, n), h);
+    }
+
     void ablate_heads(std::int64_t n, const std::function<void(const HeadEffect&)>& done) {
         const Problem problem = checkpoint::with_edits(pass_.problem(cpu_, n, streams_), edits_of(edits_, n));
         Progress unwatched;
@@ -72,6 +77,8 @@ public:
         const std::int64_t T = own.dims.Tq, D = own.dims.D;
         const Tensor &output = *own.stage(TensorId::output), &written = *own.stage(TensorId::contributions);
         for (std::int64_t h = 0; h < own.dims.H; ++h) {
+            if (skips(n, h))
+                continue;
             const Eigen::Map<const RowArray> of_head(written.data() + written.offset(0, h, 0, 0), T, D);
             const auto without = std::make_shared<Tensor>(output.shape());
             Eigen::Map<RowArray> left(without->data(), T, D);
@@ -142,18 +149,21 @@ void ablation_sweep(const checkpoint::ModelRun& run, const SweepOptions& options
     progress.check();
     const checkpoint::Architecture& architecture = run.model().architecture();
     const std::vector<std::int64_t> numbers = swept_attentions(architecture, options.places);
+    Sweep sweep(run, options, progress);
     const auto heads_of = [&](std::int64_t n) {
-        return in_stack(architecture, attention_place(architecture, n).stack).H;
+        const std::int64_t H = in_stack(architecture, attention_place(architecture, n).stack).H;
+        const auto all = std::views::iota(std::int64_t{0}, H);
+        return std::ranges::count_if(all, [&](std::int64_t h) { return !sweep.skips(n, h); });
     };
     const std::int64_t heads =
         std::transform_reduce(numbers.begin(), numbers.end(), std::int64_t{0}, std::plus<>(), heads_of);
     std::int64_t finished = 0;
-    Sweep sweep(run, options, progress);
     for (const std::int64_t n : numbers)
-        sweep.ablate_heads(n, [&](const HeadEffect& effect) {
-            progress.report(static_cast<float>(++finished) / static_cast<float>(heads));
-            done(effect);
-        });
+        if (heads_of(n) > 0)
+            sweep.ablate_heads(n, [&](const HeadEffect& effect) {
+                progress.report(static_cast<float>(++finished) / static_cast<float>(heads));
+                done(effect);
+            });
     progress.report(1.0F);
 }
 

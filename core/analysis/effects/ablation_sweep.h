@@ -21,6 +21,8 @@ struct SweepOptions {
     Ablation ablation = Ablation::zero;               ///< what a head becomes
     std::vector<checkpoint::AttentionPlace> places{}; ///< whose heads are ablated; empty: all attentions
     std::vector<std::int64_t> tokens{};               ///< ids whose logits are kept, in [0, vocab)
+    /// Whether a head is left out, as one that was measured before; empty: none is.
+    std::function<bool(checkpoint::AttentionPlace, std::int64_t head)> skip{};
 };
 
 /// What the model predicts without one head.
@@ -37,7 +39,8 @@ struct HeadEffect {
 /// first, since its heads cost least. Calls `done` on the calling thread after each head. Computes on the
 /// CPU, in float32, with threads of its own; any thread may call it. Throws Error(input) for a model without
 /// a head that gives logits, for a position, a place or a token that the run has not, and for numbers beyond
-/// float32's range; Error(cancelled) between two attentions.
+/// float32's range; Error(cancelled) between two attentions
+/// of a run.
 void ablation_sweep(const checkpoint::ModelRun& run, const SweepOptions& options,
                     const std::function<void(const HeadEffect&)>& done, Progress& progress);
 

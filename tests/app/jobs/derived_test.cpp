@@ -257,3 +257,38 @@ TEST_CASE("values that end cancel the work under way", "[derived]") {
     }
     SUCCEED("the worker has ended");
 }
+
+TEST_CASE("a value that is stopped keeps what it has put, and goes on from there", "[derived]") {
+    DerivedValues values({});
+    Gate gate;
+    const DerivedKey key{object(), "runs"};
+    const auto make = [&](Progress& progress, const Put& put, const std::shared_ptr<const int>& so_far) {
+        const int from = so_far == nullptr ? 0 : *so_far;
+        for (int n = from + 1; n <= 3; ++n) {
+            if (n == 3)
+                gate.pass(progress);
+            put(n * (from == 0 ? 1 : 10));
+        }
+        return from + 100;
+    };
+    values.ask<int>(key, Urgency::on_screen, make);
+    gate.began.acquire();
+    values.stop<int>(key, true);
+    values.wait();
+    // It stays so, also off the screen and asked again.
+    for (int frame = 0; frame < 3; ++frame)
+        values.begin_frame();
+    const Derived<int> stopped = values.ask<int>(key, Urgency::on_screen, make);
+    CHECK(stopped.stopped);
+    CHECK_FALSE(stopped.done);
+    REQUIRE(stopped.value != nullptr);
+    CHECK(*stopped.value == 2);
+    CHECK_FALSE(values.busy());
+    gate.open = true;
+    values.stop<int>(key, false);
+    values.wait();
+    const Derived<int> all = values.peek<int>(key);
+    CHECK(*all.value == 102);
+    CHECK(all.done);
+    CHECK_FALSE(all.stopped);
+}

@@ -153,6 +153,27 @@ TEST_CASE("a head that is off already changes nothing, and a sweep ends when it 
     CHECK(finished == 1);
 }
 
+TEST_CASE("a sweep leaves out the heads that were measured before, and the others are as in a whole sweep",
+          "[sweep]") {
+    const ModelPtr model = opened("gpt2_tiny");
+    const std::vector<HeadEffect> whole = swept(model, {}, {.tokens = {4}});
+    SweepOptions options{.tokens = {4}};
+    options.skip = [](AttentionPlace place, std::int64_t head) { return place.layer == 1 || head == 0; };
+    const std::vector<HeadEffect> rest = swept(model, {}, options);
+    std::size_t n = 0;
+    for (const HeadEffect& effect : whole) {
+        if (options.skip(effect.place, effect.head))
+            continue;
+        REQUIRE(n < rest.size());
+        CHECK(rest[n].place == effect.place);
+        CHECK(rest[n].head == effect.head);
+        CHECK(rest[n].logits == effect.logits);
+        CHECK(rest[n++].divergence == effect.divergence);
+    }
+    CHECK(n == rest.size());
+    CHECK(n > 0);
+}
+
 TEST_CASE("a sweep refuses what the run has not", "[sweep]") {
     const ModelPtr model = opened("gpt2_tiny");
     CHECK_THROWS_WITH(swept(model, {}, {.position = 6}), Contains("no position 6 in a text of 6 tokens"));

@@ -1,0 +1,43 @@
+#include "app/draw/effects/measuring.h"
+
+#include "app/commands/actions.h"
+#include "app/draw/kit/controls.h"
+#include "app/draw/pages/weight_parts.h"
+
+#include <string>
+
+namespace headscope::app {
+
+void draw_measuring(Picture& picture, const DrawContext& context, float x, float y,
+                    const Measuring& measuring) {
+    if (measuring.over())
+        return;
+    const Theme& theme = context.theme;
+    const float words =
+        draw_text(picture, context, x, y + 16,
+                  (measuring.stopped ? "stopped after " : "") + std::to_string(measuring.done) + " of " +
+                      std::to_string(measuring.count) + " runs",
+                  figure::Font::ui, 12.5F, theme.text);
+    picture.scene.add(figure::RectItem{.area = {x, y + 24, words, 4}, .fill = theme.line, .radius = 2});
+    picture.scene.add(figure::RectItem{
+        .area = {x, y + 24, words * static_cast<float>(measuring.done) / static_cast<float>(measuring.count),
+                 4},
+        .fill = theme.ink,
+        .radius = 2});
+    if (!context.controls)
+        return;
+    const bool on = measuring.stopped;
+    draw_button(picture, context, {x + words + 16, y, 84, measuring_height}, on ? "Go on" : "Cancel",
+                ModelAction(MeasureRuns{on}), false,
+                on ? "Runs what is not measured yet"
+                   : with_key("Stops the runs; what they measured stays", "let go"));
+}
+
+void draw_unmeasured(Picture& picture, const Theme& theme, const figure::Rect& area, bool stopped) {
+    if (stopped)
+        draw_hatched(picture, theme, area);
+    else
+        picture.scene.add(figure::RectItem{.area = area, .fill = theme.panel});
+}
+
+} // namespace headscope::app
