@@ -113,10 +113,12 @@ struct MarkBaseline {
     bool as_built = false;
 };
 struct DropBaseline {};
+/// The run of this prompt becomes A, and that of the second prompt of patching the one on screen, as B − A.
+struct ComparePrompts {};
 
 /// Everything that can come of a click or a key.
 using Action = std::variant<Command, ViewChange, MoveInHistory, TypedNumber, OperateOn, CopyNumbers,
                             PasteNumbers, DismissNotice, FileCommand, MarkBaseline, DropBaseline,
-                            LessonAction, EngineAction, ModelAction, WindowAction>;
+                            ComparePrompts, LessonAction, EngineAction, ModelAction, WindowAction>;
 
 } // namespace headscope::app

@@ -62,6 +62,12 @@ struct AskCircuits {
 struct MeasureRuns {
     bool on;
 };
+/// Shows the run of one cell of the patching map: the second prompt's, with that activation of this one's.
+struct OpenPatch {
+    std::int64_t row, column;
+};
+/// Goes back from there to the prompt that the activation is taken from.
+struct LeavePatch {};
 /// Puts the corrupted prompt in the document's place, and the document's prompt in its own.
 struct SwapPrompts {};
 /// Shows what a survey of this checkpoint found on the atlas, in place of this text.
@@ -69,8 +75,8 @@ struct OpenSurvey {
     std::string path;
 };
 /// What the user can do to an open checkpoint beside editing it.
-using ModelAction =
-    std::variant<TypePrompt, TypeTarget, WriteTarget, PredictAt, WriteToken, WriteOn, TakeBack, SetSampling,
-                 AskEffects, AskPatching, AskCircuits, MeasureRuns, SwapPrompts, OpenSurvey>;
+using ModelAction = std::variant<TypePrompt, TypeTarget, WriteTarget, PredictAt, WriteToken, WriteOn,
+                                 TakeBack, SetSampling, AskEffects, AskPatching, AskCircuits, MeasureRuns,
+                                 OpenPatch, LeavePatch, SwapPrompts, OpenSurvey>;
 
 } // namespace headscope::app

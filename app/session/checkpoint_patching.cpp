@@ -3,9 +3,24 @@
 #include "app/commands/command.h"
 #include "core/base/error.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace headscope::app {
+
+namespace {
+
+/// The stop where patched rows are first seen.
+StageGroup stop_of(TensorId at, const checkpoint::Architecture& architecture) {
+    // What the attention adds has a stop of its own only behind a norm: else the sum shows it.
+    const StageGroup sum =
+        architecture.residual == checkpoint::Residual::serial ? StageGroup::resid_mid : StageGroup::resid_out;
+    return at == TensorId::attn_out   ? sum
+           : at == TensorId::attn_raw ? StageGroup::attn_out
+                                      : tensor_info(at).group;
+}
+
+} // namespace
 
 void CheckpointSession::ask_patching(const AskPatching& asked) {
     PatchingQuestion& question = state().model.patching;
@@ -25,11 +40,72 @@ void CheckpointSession::swap_prompts() {
     type(&ModelPart::prompt, clean);
 }
 
+void CheckpointSession::open_patch(const PatchingView& view, const DerivedKey& of_map) {
+    const OpenPatch cell = *opening_;
+    const auto edits = blocks_.ask<checkpoint::ModelEdits>(
+        {of_map.of,
+         "run " + std::to_string(cell.row) + " " + std::to_string(cell.column) + " of " + of_map.parameters},
+        Urgency::on_screen, [pair = view.pair, map = view.map, cell](Progress& progress, const auto&) {
+            return patch_edits(*pair, *map, cell.row, cell.column, progress);
+        });
+    if (!edits.done)
+        return;
+    opening_.reset();
+    if (edits.value == nullptr) {
+        state().error = edits.error;
+        return;
+    }
+    const auto patched =
+        std::ranges::find_if(*edits.value, [](const auto& of) { return of.second.patched.has_value(); });
+    if (patched == edits.value->end())
+        return; // both runs have the same numbers there
+    const checkpoint::PatchedRows& rows = *patched->second.patched;
+    const bool heads = by_head(*view.map);
+    const ModelPartPtr own = state().document->part();
+    auto part = std::make_shared<ModelPart>(*own);
+    part->prompt = view.asked.corrupted;
+    part->target.clear();
+    part->inputs = std::make_shared<const checkpoint::ModelInputs>(view.pair->corrupted->inputs());
+    part->written = 0;
+    part->edits = *edits.value;
+    part->opened_patch = std::make_shared<const PatchedRun>(PatchedRun{
+        .own = own,
+        .words = patch_words(*view.pair, *view.map, cell.row, cell.column) + " comes from the clean prompt.",
+        .stop = stop_of(rows.at, own->architecture()),
+        .layer = cell.row,
+        .head = heads ? cell.column : -1,
+        .row = heads ? -1 : rows.first});
+    stop_writing();
+    write(part, "open a patched run");
+    ask(looked_at());
+}
+
+void CheckpointSession::leave_patch() {
+    const PatchedRun* const patch = patched_run(*state().document->part());
+    if (patch == nullptr)
+        return;
+    stop_writing();
+    write(patch->own, "leave the patched run");
+}
+
+void CheckpointSession::look_at_patch(const PatchedRun& patch) {
+    ViewState& view = state().view;
+    view.attention.screen = Screen::stages;
+    view.attention.stack = checkpoint::Stack::own;
+    view.attention.layer = patch.layer;
+    if (patch.head >= 0)
+        view.head = patch.head;
+    view.group = patch.stop;
+    when_shown_.row = patch.row;
+}
+
 void CheckpointSession::follow_patching() {
     Shown& shown = state().shown;
     const checkpoint::ModelRunPtr& run = state().model.run;
-    if (state().view.attention.screen != Screen::patching || run == nullptr) {
+    if (state().view.attention.screen != Screen::patching || run == nullptr ||
+        checkpoint::is_patched(run->edits())) {
         shown.patching = nullptr;
+        opening_.reset();
         return;
     }
     PatchingView view{.asked = state().model.patching, .pair = {}, .map = {}, .error = {}};
@@ -66,6 +142,8 @@ void CheckpointSession::follow_patching() {
             view.stopped = map.stopped;
             measures(of_map, map);
             view.error = map.error;
+            if (opening_ && map.value != nullptr)
+                open_patch(view, of_map);
         }
     }
     shown.patching = std::make_shared<const PatchingView>(std::move(view));

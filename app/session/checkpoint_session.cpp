@@ -191,9 +191,10 @@ void CheckpointSession::ask(std::int64_t attention) {
     const ModelPartPtr& part = state().document->part();
     ModelDesk::Wish wish{part, attention, state().model.position};
     if (next_text_) {
-        if (next_text_->asked == nullptr || first_difference(next_text_->asked->edits, part->edits)) {
+        checkpoint::ModelEdits edits = with_patches_of(part->edits, next_text_->part->edits);
+        if (next_text_->asked == nullptr || first_difference(next_text_->asked->edits, edits)) {
             auto next = std::make_shared<ModelPart>(*next_text_->part);
-            next->edits = part->edits;
+            next->edits = std::move(edits);
             next->marks = part->marks;
             next_text_->asked = std::move(next);
         }
@@ -233,7 +234,12 @@ void CheckpointSession::act(const ModelAction& action) {
                 if (measured_)
                     measured_(c.on);
             },
-            [&](const SwapPrompts&) { swap_prompts(); },
+            [&](const OpenPatch& c) {
+                opening_ = c;
+                if (measured_)
+                    measured_(false); // the worker has the run to make
+            },
+            [&](const LeavePatch&) { leave_patch(); }, [&](const SwapPrompts&) { swap_prompts(); },
             [&](const OpenSurvey& c) {
                 state().model.survey = c.path;
                 app::apply(state().view, AttentionChange(ShowScreen{Screen::atlas}));
@@ -303,6 +309,8 @@ void CheckpointSession::use(const ModelDesk::Answer& answer) {
             return;
         const NextText text = *std::exchange(next_text_, std::nullopt);
         const bool longer = answer.part->written > now.part()->written;
+        const PatchedRun* const patch = patched_run(*answer.part);
+        const bool opens = patch != nullptr && patch != patched_run(*now.part());
         state().model.target = answer.part->target;
         wanted_ = {answer.part, answer.attention, wanted_.position};
         known_[answer.attention] = {answer.part->inputs, answer.base};
@@ -318,6 +326,8 @@ void CheckpointSession::use(const ModelDesk::Answer& answer) {
             if (answer.part->written > 0 && state().view.attention.stack != checkpoint::Stack::encoder)
                 when_shown_.row = with_means(wanted()->problem.dims).Tq - 1;
         }
+        if (opens)
+            look_at_patch(*patch);
         if (longer && !text.part->write_target)
             came_written(answer.part->inputs->ids.back());
     } else if (answer.attention != open_attention(now) || !same_vectors(*answer.base, *now.unedited)) {
@@ -334,8 +344,6 @@ std::shared_ptr<const Problem> CheckpointSession::known_base(const ModelPart& pa
 
 void CheckpointSession::show_attention(std::int64_t attention, const std::shared_ptr<const Problem>& base) {
     const Document& now = *state().document;
-    if (attention != open_attention(now))
-        host().drop_baseline();
     known_[attention] = {now.part()->inputs, base};
     state().document = model_document(now.part(), attention, base, now.revision + 1);
     if (look_.document() == nullptr)
@@ -458,8 +466,10 @@ std::function<void(const std::string& path)> CheckpointSession::writer() const {
 }
 
 bool CheckpointSession::same_work(const Document& saved) const {
-    const checkpoint::ModelEdits& now = state().document->part()->edits;
-    return saved.is_checkpoint() ? !first_difference(now, saved.part()->edits) : now.empty();
+    // Patched rows belong to a text, which a patch file does not hold.
+    const checkpoint::ModelEdits now = with_patches_of(state().document->part()->edits, {});
+    return saved.is_checkpoint() ? !first_difference(now, with_patches_of(saved.part()->edits, {}))
+                                 : now.empty();
 }
 
 } // namespace headscope::app

@@ -108,6 +108,11 @@ private:
     void follow_patching();
     void ask_patching(const AskPatching& asked);
     void swap_prompts();
+    /// Shows the run of the cell that was asked for, once its rows are known.
+    void open_patch(const PatchingView& view, const DerivedKey& of_map);
+    void leave_patch();
+    /// The view on what is patched.
+    void look_at_patch(const PatchedRun& patch);
     void follow_circuits();
     void ask_circuits(const AskCircuits& asked);
     /// The same of the words that a unit of the MLP pushes towards.
@@ -124,6 +129,7 @@ private:
     ModelDesk::Wish wanted_;                ///< asked of it last
     std::optional<NextText> next_text_;     ///< not answered yet
     std::optional<WriteToken> waiting_;     ///< for the run of the text
+    std::optional<OpenPatch> opening_;      ///< a cell of the patching map
     TensorPtr next_logits_;                 ///< of the newest run
     double next_token_at_ = 0;              ///< when writing on: seconds from program start
     std::map<std::int64_t, Known> known_;   ///< by the number of the attention

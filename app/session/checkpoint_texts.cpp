@@ -24,6 +24,8 @@ void CheckpointSession::type(std::string ModelPart::*which, const std::string& t
     model.target = part->target;
     part->inputs = nullptr;
     part->written = 0;
+    part->edits = with_patches_of(part->edits, {});
+    part->opened_patch = nullptr;
     model.position.reset(); // the last token of the new text
     next_text_ = {std::move(part), which == &ModelPart::target ? "type a target" : "type a prompt",
                   prompt_change, host().gesture()};

@@ -21,8 +21,6 @@ public:
     /// Puts a document in place as a new step of the history.
     virtual void push(History::State step) = 0;
     virtual std::uint64_t gesture() const = 0; ///< the one under way, which is one step
-    /// Drops the baseline A, which is of another layer.
-    virtual void drop_baseline() = 0;
     /// For jobs: called on a worker's thread when there is something to see; may be empty.
     virtual const std::function<void()>& wake() const = 0;
 

@@ -21,7 +21,7 @@ public:
         std::string device = "auto";
         std::function<void()> wake; ///< called on worker threads when there is something to see; may be empty
         std::function<void()> changed;       ///< another document is in place, or history has moved
-        std::function<void()> drop_baseline; ///< the baseline A is of another layer
+        std::function<void()> drop_baseline; ///< the baseline A is of another checkpoint
     };
     /// Throws what make_document and make_engine throw. `setup.changed` is not called.
     Workspace(SessionState& state, const project::Recipe& recipe, Setup setup);
@@ -96,7 +96,6 @@ private:
     void compute(const DocumentPtr& document) override { runner_.submit(document); }
     void push(History::State step) override;
     std::uint64_t gesture() const override { return gesture_; }
-    void drop_baseline() override { setup_.drop_baseline(); }
     const std::function<void()>& wake() const override { return setup_.wake; }
 
     void document_changed();

@@ -56,7 +56,7 @@ void CompareDesk::list_history() {
     state_.history_position = history.position();
 }
 
-void CompareDesk::mark(bool unedited) {
+void CompareDesk::mark(bool unedited, const std::string& name) {
     if (state_.shown.trace == nullptr)
         return;
     if (reads_checkpoint(state_))
@@ -65,10 +65,10 @@ void CompareDesk::mark(bool unedited) {
     const History& history = workspace_.history();
     if (!unedited || as_built(*state_.document)) {
         const bool newest = state_.shown.document == state_.document;
-        const std::string name = as_built(*state_.shown.document) ? "as built"
-                                 : newest ? "after " + history.states()[history.position()].label
-                                          : "as it was marked";
-        state_.compare.mark(state_.shown, name);
+        const std::string usual = as_built(*state_.shown.document) ? "as built"
+                                  : newest ? "after " + history.states()[history.position()].label
+                                           : "as it was marked";
+        state_.compare.mark(state_.shown, name.empty() ? usual : name);
         list_history();
         return;
     }
@@ -129,31 +129,82 @@ void CompareDesk::follow() {
         }
         baselines_.clear();
     }
+    follow_layer();
     follow_around();
     state_.compare.follow(state_.shown, state_.view.batch, state_.view.group);
 }
 
-void CompareDesk::follow_around() {
+checkpoint::ModelRunPtr CompareDesk::run_of_baseline() {
     using checkpoint::ModelRun;
     using checkpoint::ModelRunPtr;
+    const ModelPartPtr& part = state_.compare.baseline().document->part();
+    const ModelRunPtr& known = state_.model.unedited;
+    const ModelRunPtr before = known != nullptr && known->inputs() == *part->inputs ? known : nullptr;
+    const Derived<ModelRunPtr> run = baselines_.ask<ModelRunPtr>(
+        {part, "run"}, Urgency::on_screen, [part, before](Progress& progress, const auto&) {
+            return ModelRun::compute(part->model->model, *part->inputs, part->edits, before, {}, progress);
+        });
+    return run.value == nullptr ? nullptr : *run.value;
+}
+
+Derived<RunResult> CompareDesk::layer_of_baseline(std::int64_t attention,
+                                                  const checkpoint::ModelRunPtr& run) {
+    const DocumentPtr marked = state_.compare.baseline().document;
+    return baselines_.ask<RunResult>(
+        {layer_, "layer"}, Urgency::on_screen,
+        [this, attention, run, marked](Progress& progress, const auto&) {
+            if (engine_ == nullptr)
+                engine_ = engine::make_engine(device_);
+            const DocumentPtr document =
+                model_document(marked->part(), attention,
+                               std::make_shared<const Problem>(run->problem(attention)), marked->revision);
+            auto trace =
+                std::make_shared<const Trace>(engine_->run(document->problem, StageSet::all(), progress));
+            return RunResult{document, trace, analysis::head_metrics(*trace, 0), {}};
+        });
+}
+
+void CompareDesk::follow_layer() {
+    const DocumentPtr& now = state_.shown.document;
+    const Comparison& compare = state_.compare;
+    if (coming_ != nullptr || !compare.marked() || now == nullptr || now->shows_weights() ||
+        !now->is_checkpoint() || !compare.baseline().document->is_checkpoint())
+        return;
+    const std::int64_t attention = open_attention(*now);
+    if (layer_ == nullptr || *layer_ != attention)
+        layer_ = std::make_shared<const std::int64_t>(attention);
+    // What A computed of other layers is let go: of a long text it is large.
+    baselines_.retain({compare.baseline().document->part(), compare.baseline().document, layer_});
+    if (open_attention(*compare.baseline().document) == attention)
+        return;
+    const checkpoint::ModelRunPtr run = run_of_baseline();
+    if (run == nullptr)
+        return;
+    const Derived<RunResult> layer = layer_of_baseline(attention, run);
+    if (!layer.error.empty()) {
+        state_.error = layer.error;
+        return drop();
+    }
+    if (layer.value != nullptr) {
+        state_.compare.mark({layer.value->document, layer.value->trace, layer.value->metrics},
+                            compare.name());
+        list_history();
+    }
+}
+
+void CompareDesk::follow_around() {
     const checkpoint::BlockTracePtr& now = state_.shown.block;
     const DocumentPtr& document = state_.compare.baseline().document;
     if (!state_.compare.marked() || !document->is_checkpoint() || now == nullptr ||
-        !is_around(state_.view.group) || state_.model.unedited == nullptr ||
-        *document->part()->inputs != state_.model.unedited->inputs())
+        !is_around(state_.view.group) || document->problem.dims != state_.shown.dims())
         return state_.compare.know_around(nullptr);
-    const ModelPartPtr& part = document->part();
-    const Derived<ModelRunPtr> run = baselines_.ask<ModelRunPtr>(
-        {part, "run"}, Urgency::on_screen,
-        [part, unedited = state_.model.unedited](Progress& progress, const auto&) {
-            return ModelRun::compute(part->model->model, *part->inputs, part->edits, unedited, {}, progress);
-        });
-    if (run.value == nullptr)
+    const checkpoint::ModelRunPtr run = run_of_baseline();
+    if (run == nullptr)
         return state_.compare.know_around(nullptr);
     const std::int64_t layer = now->layer, position = now->position;
     const Derived<checkpoint::BlockTracePtr> block = baselines_.ask<checkpoint::BlockTracePtr>(
-        {part, layer < 0 ? "ends " + std::to_string(position) : "layer " + std::to_string(layer)},
-        Urgency::on_screen, [run = *run.value, layer, position](Progress& progress, const auto&) {
+        {document, layer < 0 ? "ends " + std::to_string(position) : "layer " + std::to_string(layer)},
+        Urgency::on_screen, [run, layer, position](Progress& progress, const auto&) {
             return layer < 0 ? run->ends(position, progress) : run->block(layer, progress);
         });
     state_.compare.know_around(block.value == nullptr ? nullptr : *block.value);

@@ -17,8 +17,9 @@ public:
     CompareDesk(AppState& state, const Workspace& workspace, std::string device, std::function<void()> wake);
 
     /// From now on A is what is on screen, or (`unedited`) the same as it was built, which may have to be
-    /// computed. Throws Error(input) when what is on screen cannot be compared.
-    void mark(bool unedited);
+    /// computed. `name` of A; empty: the state of the history. Throws Error(input) when what is on screen
+    /// cannot be compared.
+    void mark(bool unedited, const std::string& name = {});
     void drop();
     /// Keeps A of the user's document while a lesson plays, and puts it back afterwards.
     void lay_aside();
@@ -37,15 +38,21 @@ public:
     bool fade_flash(double seconds_since_last);
 
 private:
+    /// A of a checkpoint becomes the same run's at the attention on screen.
+    void follow_layer();
     /// What the baseline computes around its attention, where the page shows that of a checkpoint.
     void follow_around();
+    /// The run that A of a checkpoint is of; null while it is not known.
+    checkpoint::ModelRunPtr run_of_baseline();
+    Derived<RunResult> layer_of_baseline(std::int64_t attention, const checkpoint::ModelRunPtr& run);
 
     AppState& state_;
     const Workspace& workspace_;
     std::string device_;
-    std::optional<Comparison> aside_; ///< of the user's document
-    DocumentPtr coming_;              ///< whose trace will be A; null: none
-    std::size_t lines_dropped_ = 0;   ///< of the history as it is in AppState::history
+    std::optional<Comparison> aside_;           ///< of the user's document
+    DocumentPtr coming_;                        ///< whose trace will be A; null: none
+    std::shared_ptr<const std::int64_t> layer_; ///< the attention that A was last asked for
+    std::size_t lines_dropped_ = 0;             ///< of the history as it is in AppState::history
     bool flash_begins_ = false;
     std::unique_ptr<engine::Engine> engine_; ///< of the worker, made when it is needed
     DerivedValues baselines_;                ///< ends before what it works with

@@ -64,6 +64,7 @@ void Program::act(const Action& action) {
                               [&](const FileCommand& command) { files_.act(command); },
                               [&](const MarkBaseline& mark) { compare_.mark(mark.as_built); },
                               [&](const DropBaseline&) { compare_.drop(); },
+                              [&](const ComparePrompts&) { compare_prompts(); },
                               [&](const LessonAction& lesson) { run_lesson(lesson); },
                               [&](const EngineAction& wanted) { workspace_.act(wanted); },
                               [&](const ModelAction& wanted) { workspace_.session().act(wanted); },
@@ -72,6 +73,14 @@ void Program::act(const Action& action) {
     } catch (const Error& fault) {
         state_.error = fault.what();
     }
+}
+
+void Program::compare_prompts() {
+    check_prompts(*state_.document->part(), state_.model.patching.corrupted);
+    compare_.mark(false, "the clean prompt");
+    workspace_.session().act(ModelAction(SwapPrompts{}));
+    change_view(ViewChange(AttentionChange(ShowScreen{Screen::stages})));
+    change_view(ViewChange(SetCompare{Compare::difference}));
 }
 
 void Program::change_view(const ViewChange& change) {
@@ -152,9 +161,11 @@ void Program::settle() {
     course_.settle_scene();
     take_results();
     workspace_.settle();
-    compare_.wait();
-    take_results();
-    compare_.follow();
+    do { // of A a run, then a layer of it, then what stands around that
+        compare_.wait();
+        take_results();
+        compare_.follow();
+    } while (compare_.busy());
     course_.settle(state_.shown);
 }
 

@@ -55,6 +55,7 @@ public:
 private:
     void take_results();
     void change_view(const ViewChange& change);
+    void compare_prompts();
     void open_lesson(const std::string& path);
     void run_lesson(const LessonAction& action);
     /// Lays the user's document aside before the first problem of a lesson. Whether it was on screen.

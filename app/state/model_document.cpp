@@ -48,6 +48,18 @@ void visit_edits(const ModelPart& part, std::int64_t attention, const Visit& vis
 
 } // namespace
 
+const PatchedRun* patched_run(const ModelPart& part) {
+    return checkpoint::is_patched(part.edits) ? part.opened_patch.get() : nullptr;
+}
+
+const checkpoint::PatchedRows* patched_at(const ModelPart& part, std::int64_t layer,
+                                          const CellAddress& cell) {
+    const checkpoint::LayerEdits* const edits = checkpoint::edits_of(part.edits, layer);
+    const bool patched = edits != nullptr && edits->patched && edits->patched->at == cell.tensor &&
+                         edits->patched->holds(cell.at[1]);
+    return patched ? &*edits->patched : nullptr;
+}
+
 DocumentPtr model_document(const ModelPartPtr& part, std::int64_t attention,
                            const std::shared_ptr<const Problem>& base, std::uint64_t revision) {
     project::Recipe recipe;

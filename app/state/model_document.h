@@ -12,6 +12,14 @@
 
 namespace headscope::app {
 
+/// An activation of another prompt's run that stands in the run of this one. The rows are among its edits.
+struct PatchedRun {
+    ModelPartPtr own;                            ///< the prompt that the activation is taken from
+    std::string words;                           ///< what comes from there, a sentence
+    StageGroup stop{};                           ///< where it stands
+    std::int64_t layer = 0, head = -1, row = -1; ///< -1: all of them
+};
+
 /// What decides the numbers of a pass through a checkpoint. Small: weights stay in the file but for what was
 /// changed. Immutable; compared by identity.
 struct ModelPart {
@@ -23,11 +31,17 @@ struct ModelPart {
     std::int64_t written = 0;  ///< how many tokens, the last, were taken from predictions and not typed
     checkpoint::ModelEdits edits;
     std::map<std::int64_t, LayerMarks> marks; ///< what the edits change, by the number of the attention
+    std::shared_ptr<const PatchedRun> opened_patch = {}; ///< see patched_run
 
     const checkpoint::Architecture& architecture() const { return model->model->architecture(); }
     /// An encoder reads the prompt, and a decoder writes the target.
     bool two_texts() const { return architecture().encoder != nullptr; }
 };
+
+/// The patch that stands in the part's run; null when none does, or no more.
+const PatchedRun* patched_run(const ModelPart& part);
+/// What is patched at a number around the attention of a layer; null for a number that the layer made itself.
+const checkpoint::PatchedRows* patched_at(const ModelPart& part, std::int64_t layer, const CellAddress& cell);
 
 /// One attention of a checkpoint, by its number, as a document: `base` is the attention without edits, with x
 /// as the layers before it give it; the part's edits of it are laid over it. Throws Error(input) when the

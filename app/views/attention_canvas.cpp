@@ -114,7 +114,7 @@ void view_head(const AppState& state, const figure::Rect& area, const ViewTools&
 
 void view_attention_canvas(const AppState& state, const figure::Rect& canvas, const ViewTools& tools,
                            std::optional<CellAddress>& hovered, Picture& kept, LayersInSight& rows) {
-    const figure::Rect area = below_compare_bar(state, canvas);
+    const figure::Rect area = below_bars(state, canvas);
     if (const Screen screen = screen_of(state.shown, state.view); screen != Screen::stages) {
         rows = {state.view.attention.layer, state.view.attention.layer};
         const std::string id = "screen " + std::to_string(static_cast<int>(screen)); // each keeps its place

@@ -1,4 +1,5 @@
 #include "app/draw/panels/panels.h"
+#include "app/draw/effects/patched_bar.h"
 #include "app/draw/effects/screens.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/lesson/lesson_panel.h"
@@ -219,15 +220,33 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
     return strip_height;
 }
 
-void view_compare_bar(const AppState& state, const figure::Rect& canvas, const ViewTools& tools) {
+/// The patch of the run on screen; null where none stands in it.
+const PatchedRun* patch_on_screen(const AppState& state) {
+    const DocumentPtr& document = state.shown.document;
+    return document != nullptr && document->is_checkpoint() ? patched_run(*document->part()) : nullptr;
+}
+
+/// A bar over the whole width of the canvas.
+void view_bar(const char* id, const figure::Rect& area, const Picture& picture, const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();
-    ImGui::SetCursorScreenPos({origin.x + canvas.x * scale, origin.y + canvas.y * scale});
-    ImGui::BeginChild("compare", {canvas.w * scale, compare_bar_height * scale});
+    ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
+    ImGui::BeginChild(id, {area.w * scale, area.h * scale});
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    show_picture(draw_compare_bar(canvas_context(state, tools, canvas.w, canvas.h)), at.x, at.y, tools,
-                 nullptr);
+    show_picture(picture, at.x, at.y, tools, nullptr);
     ImGui::EndChild();
+}
+
+void view_bars(const AppState& state, const figure::Rect& canvas, const ViewTools& tools) {
+    const DrawContext context = canvas_context(state, tools, canvas.w, canvas.h);
+    float y = canvas.y;
+    if (const PatchedRun* const patch = patch_on_screen(state)) {
+        view_bar("patched", {canvas.x, y, canvas.w, patched_bar_height}, draw_patched_bar(context, *patch),
+                 tools);
+        y += patched_bar_height;
+    }
+    if (state.compare.marked())
+        view_bar("compare", {canvas.x, y, canvas.w, compare_bar_height}, draw_compare_bar(context), tools);
 }
 
 } // namespace
@@ -250,9 +269,10 @@ DrawContext canvas_draw_context(const AppState& state, const ViewTools& tools, f
     return context;
 }
 
-figure::Rect below_compare_bar(const AppState& state, const figure::Rect& canvas) {
-    const float bar = state.compare.marked() ? compare_bar_height : 0;
-    return {canvas.x, canvas.y + bar, canvas.w, canvas.h - bar};
+figure::Rect below_bars(const AppState& state, const figure::Rect& canvas) {
+    const float bars = (state.compare.marked() ? compare_bar_height : 0) +
+                       (patch_on_screen(state) != nullptr ? patched_bar_height : 0);
+    return {canvas.x, canvas.y + bars, canvas.w, canvas.h - bars};
 }
 
 void view_canvas(const AppState& state, const figure::Rect& whole, const ViewTools& tools,
@@ -263,10 +283,9 @@ void view_canvas(const AppState& state, const figure::Rect& whole, const ViewToo
     paint(back, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     if (state.shown.trace == nullptr)
         return;
-    const figure::Rect area = below_compare_bar(state, whole);
+    const figure::Rect area = below_bars(state, whole);
     const float scale = tools.surface.scale();
-    if (state.compare.marked())
-        view_compare_bar(state, whole, tools);
+    view_bars(state, whole, tools);
     // The wheel changes the number it is turned over, when that is selected; else it scrolls.
     const bool wheel_edits =
         state.view.hover && state.view.hover == state.view.selected && is_owned(state.view.hover->tensor);
@@ -297,7 +316,7 @@ void view_canvas_notices(const AppState& state, const figure::Rect& whole, const
     if (state.shown.trace == nullptr)
         return;
     const ImVec2 origin = ImGui::GetWindowPos();
-    const figure::Rect area = below_compare_bar(state, whole);
+    const figure::Rect area = below_bars(state, whole);
     view_command_notice(state, area, tools);
     if (state.error.empty())
         return;

@@ -302,6 +302,15 @@ int add_probability(Sheet& sheet, const CellAddress& cell) {
 
 int add_around(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
+    const ModelPart& part = *shown.document->part();
+    if (const auto* const patch = patched_at(part, shown.block->layer, cell);
+        patch != nullptr && !patch->added) {
+        sheet.section("Patched");
+        sheet.paragraph("The number comes from the clean prompt. It stands in place of what this run would "
+                        "make here.",
+                        sheet.context.theme.text);
+        return 4;
+    }
     switch (cell.tensor) {
     case mlp_pre:
     case mlp_gate:
@@ -323,8 +332,13 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
         return add_norm(sheet, cell);
     if (cell.tensor == mlp_out)
         return shown.tensor(mlp_act) == nullptr ? add_experts(sheet, cell) : add_product(sheet, cell);
-    if (made_from(shown, cell.tensor).size() > 1)
-        return add_residual(sheet, cell);
+    if (made_from(shown, cell.tensor).size() > 1) {
+        const int decimals = add_residual(sheet, cell);
+        if (patched_at(part, shown.block->layer, {attn_out, cell.at}) != nullptr)
+            sheet.paragraph("attn_out holds the patch here: it is not what the stage output says.",
+                            sheet.context.theme.muted);
+        return decimals;
+    }
     sheet.section("Comes from");
     sheet.paragraph(shown.block->layer <= 0 ? "The embedding gives it." : "The layer before gives it.",
                     sheet.context.theme.text);

@@ -68,9 +68,9 @@ float draw_second_field(Picture& picture, const DrawContext& context, float y) {
                        draw_text(picture, context, canvas_pad, figure::baseline_for(y + 14, 12.5F),
                                  "second prompt", Font::ui, 12.5F, context.theme.muted) +
                        10;
-    const float swap = 110;
+    const float swap = 110, compare = 204, right = context.width - canvas_pad;
     if (context.controls) {
-        picture.fields.push_back({.area = {left, y, context.width - canvas_pad - swap - 10 - left, 28},
+        picture.fields.push_back({.area = {left, y, right - compare - swap - 20 - left, 28},
                                   .label = "second prompt",
                                   .text = view.asked.corrupted,
                                   .action =
@@ -79,9 +79,12 @@ float draw_second_field(Picture& picture, const DrawContext& context, float y) {
                                       },
                                   .tip = "A prompt of as many tokens that leads elsewhere; Enter runs it"});
         draw_button(
-            picture, context, {context.width - canvas_pad - swap, y - 2, swap, 32}, "Swap prompts",
+            picture, context, {right - compare - 10 - swap, y - 2, swap, 32}, "Swap prompts",
             ModelAction(SwapPrompts{}), false,
             "The corrupted prompt becomes the clean one: what is enough and what is needed are not the same");
+        draw_button(picture, context, {right - compare, y - 2, compare, 32}, "Compare the prompts' stages",
+                    ComparePrompts{}, false,
+                    "Shows the stages of the second prompt less those of the first, as B − A");
     }
     return y + 40;
 }
@@ -109,10 +112,6 @@ PatchGrid grid_of(const DrawContext& context, const PatchingMap& map, float top)
     grid.cell_h = std::floor(std::clamp((context.height - grid.top - 60) / static_cast<float>(grid.rows),
                                         grid.numbers ? 19.0F : 8.0F, grid.rows > 7 ? 30.0F : 42.0F));
     return grid;
-}
-
-bool by_head(const PatchingMap& map) {
-    return map.asked.paths || analysis::info_of(map.asked.kind).by_head;
 }
 
 std::string row_name(const PatchingMap& map, std::size_t row) {
@@ -362,6 +361,14 @@ Picture draw_patching_inspector(const DrawContext& context) {
             sheet.row("corrupted, with this patch", signed_number(patched, 2), true);
             sheet.arithmetic(number(patched - corrupted, 2) + " ÷ " + number(clean - corrupted, 2),
                              number(static_cast<double>(*share), 2));
+        }
+        if (can_open(map, chosen[0], chosen[1]) && context.controls) {
+            sheet.y += 6;
+            draw_button(
+                sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 32}, "Open this run",
+                ModelAction(OpenPatch{chosen[0], chosen[1]}), true,
+                "Shows the stages, the board and the prediction of the second prompt with this patch");
+            sheet.y += 40;
         }
         if (by_head(map) && context.controls) {
             sheet.y += 6;

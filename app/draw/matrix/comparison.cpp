@@ -1,5 +1,7 @@
 #include "app/draw/matrix/comparison.h"
 
+#include "app/state/model_document.h"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -51,9 +53,19 @@ void Comparison::forget() {
     obstacle_.clear();
     if (!marked() || now_.document == nullptr)
         return;
-    obstacle_ = now_.document->shows_weights()
+    obstacle_ = coming() ? "A is being computed for this layer."
+                : now_.document->shows_weights()
                     ? "Filtered weights are not compared; the other stages are."
                     : analysis::why_not_comparable(baseline_.problem(), now_.problem());
+}
+
+bool Comparison::coming() const {
+    const auto is_layer = [](const Shown& shown) {
+        return shown.document != nullptr && shown.document->is_checkpoint() &&
+               !shown.document->shows_weights();
+    };
+    return is_layer(baseline_) && is_layer(now_) &&
+           open_attention(*baseline_.document) != open_attention(*now_.document);
 }
 
 const analysis::TensorDifference* Comparison::of(TensorId id) const {

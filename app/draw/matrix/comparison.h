@@ -27,6 +27,8 @@ public:
     const std::string& name() const { return name_; }   ///< of A: "as built", "after edit W_O[5, 1]"
     /// Why A and B cannot be compared, one sentence; empty when they can.
     const std::string& obstacle() const { return obstacle_; }
+    /// Whether A is of another layer, and is being computed for the one on screen.
+    bool coming() const;
     bool comparable() const { return marked() && obstacle_.empty(); }
 
     /// Null when not comparable, or where A or B lacks the tensor.

@@ -14,8 +14,9 @@ constexpr float text_size = 13.0F;
 std::string sentence_of(const DrawContext& context) {
     const Comparison& compare = *context.compare;
     if (!compare.obstacle().empty())
-        return compare.obstacle() +
-               (context.shown.document->shows_weights() ? "" : " Choose these again, or mark a new A.");
+        return compare.obstacle() + (compare.coming() || context.shown.document->shows_weights()
+                                         ? ""
+                                         : " Choose these again, or mark a new A.");
     if (context.showing == Compare::baseline)
         return "A is on screen: " + compare.name() + ". An edit changes B and shows it.";
     const ViewState& view = context.view;

@@ -1,5 +1,6 @@
 #include "app/state/screens/patching_map.h"
 
+#include "app/state/model_document.h"
 #include "core/base/error.h"
 #include "core/checkpoint/run/predictions.h"
 
@@ -70,6 +71,61 @@ PatchingPair patching_pair(const checkpoint::TextModelPtr& model, const checkpoi
     for (std::size_t n = 0; n < out.clean_tokens.size(); ++n)
         out.differs.push_back(clean->inputs().ids[n] != out.corrupted->inputs().ids[n]);
     return out;
+}
+
+void check_prompts(const ModelPart& part, const std::string& corrupted) {
+    if (corrupted.empty())
+        fail_input("there is no second prompt to compare with; type one first");
+    analysis::require_same_length(part.inputs->ids, checkpoint::prompt_inputs(*part.model, corrupted).ids);
+}
+
+bool by_head(const PatchingMap& map) {
+    return map.asked.paths || analysis::info_of(map.asked.kind).by_head;
+}
+
+bool can_open(const PatchingMap& map, std::int64_t row, std::int64_t column) {
+    const bool end = !map.asked.paths && map.asked.kind == analysis::PatchKind::residual &&
+                     row + 1 == std::ssize(map.cells);
+    return !end && !map.same[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)];
+}
+
+checkpoint::ModelEdits patch_edits(const PatchingPair& pair, const PatchingMap& map, std::int64_t row,
+                                   std::int64_t column, Progress& progress) {
+    return map.asked.paths ? pair.patching->path_edits(map.from, {row, column}, {}, progress)
+                           : pair.patching->edits(map.asked.kind, row, column, progress);
+}
+
+std::string patch_words(const PatchingPair& pair, const PatchingMap& map, std::int64_t row,
+                        std::int64_t column) {
+    const auto head_of = [](std::int64_t l, std::int64_t h) {
+        return "L" + std::to_string(l) + " H" + std::to_string(h);
+    };
+    const std::string head = head_of(row, column), layer = "layer " + std::to_string(row);
+    if (map.asked.paths)
+        return "What " + head_of(map.from.layer, map.from.head) + " wrote, as " + head + " alone reads it,";
+    const std::string position = by_head(map)
+                                     ? ""
+                                     : " at position " + std::to_string(column) + " (" +
+                                           pair.corrupted_tokens[static_cast<std::size_t>(column)] + ")";
+    switch (map.asked.kind) {
+    case analysis::PatchKind::residual:
+        return "The residual stream that enters " + layer + position;
+    case analysis::PatchKind::attention:
+        return "What the attention of " + layer + " adds" + position;
+    case analysis::PatchKind::mlp:
+        return "What the MLP of " + layer + " adds" + position;
+    case analysis::PatchKind::head:
+        return "What " + head + " adds";
+    case analysis::PatchKind::q:
+        return "The query side of " + head;
+    case analysis::PatchKind::k:
+        return "The key side of " + head;
+    case analysis::PatchKind::v:
+        return "The value side of " + head;
+    case analysis::PatchKind::pattern:
+        return "The weight matrix of " + head;
+    }
+    return {};
 }
 
 std::size_t pair_bytes(const checkpoint::ModelRun& clean) {

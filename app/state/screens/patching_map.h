@@ -12,6 +12,8 @@
 
 namespace headscope::app {
 
+struct ModelPart;
+
 /// What is patched, as chosen.
 struct PatchingQuestion {
     std::string corrupted = {}; ///< the second prompt; empty: none yet
@@ -61,6 +63,21 @@ struct PatchingView {
 PatchingPair patching_pair(const checkpoint::TextModelPtr& model, const checkpoint::ModelRunPtr& clean,
                            const std::string& corrupted, std::optional<std::int64_t> token,
                            std::optional<std::int64_t> against, Progress& progress);
+/// Throws Error(input) where there is no second prompt, or one of another length.
+void check_prompts(const ModelPart& part, const std::string& corrupted);
+
+/// What the run of one cell of a map is made of. For the worker of the pair. Throws what Patching::edits and
+/// path_edits throw.
+checkpoint::ModelEdits patch_edits(const PatchingPair& pair, const PatchingMap& map, std::int64_t row,
+                                   std::int64_t column, Progress& progress);
+/// "The residual stream that enters layer 2 at position 5 (“·Mary”)": what a cell of a map patches.
+std::string patch_words(const PatchingPair& pair, const PatchingMap& map, std::int64_t row,
+                        std::int64_t column);
+/// Whether the cells of a map are heads, at all positions; else they are positions.
+bool by_head(const PatchingMap& map);
+/// Whether the cell's run can be opened: something is patched there, and a layer reads it.
+bool can_open(const PatchingMap& map, std::int64_t row, std::int64_t column);
+
 /// What the recorded runs of such a pair hold together, roughly.
 std::size_t pair_bytes(const checkpoint::ModelRun& clean);
 /// `put` gets what there is after every run, from the last layer to the first. so_far: of the same map, which

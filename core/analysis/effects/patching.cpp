@@ -62,12 +62,9 @@ void check(const ModelRunPtr& clean, const ModelRunPtr& corrupted, const Patchin
     if (!model.has_head())
         fail_input(model.path() + " has no language-model head, so that there are no logits; open a "
                                   "checkpoint that was saved with its head");
-    const std::vector<std::int64_t>&left = clean->inputs().ids, &right = corrupted->inputs().ids;
-    if (left.size() != right.size())
-        fail_input("the clean prompt has " + std::to_string(left.size()) + " tokens and the corrupted one " +
-                   std::to_string(right.size()) + "; they part at token " +
-                   std::to_string(std::ranges::mismatch(left, right).in1 - left.begin()) +
-                   ", and patching needs equally many: reword one of them");
+    require_same_length(clean->inputs().ids, corrupted->inputs().ids);
+    require_unpatched(*clean);
+    require_unpatched(*corrupted);
     require_number(question.answer, a.vocab, "token");
     require_number(question.against, a.vocab, "token");
     require_number(question.position, clean->inputs().T, "position");
@@ -77,6 +74,15 @@ void check(const ModelRunPtr& clean, const ModelRunPtr& corrupted, const Patchin
 
 std::span<const PatchKindInfo> patch_kinds() {
     return patch_kind_table;
+}
+
+void require_same_length(const std::vector<std::int64_t>& clean, const std::vector<std::int64_t>& corrupted) {
+    if (clean.size() != corrupted.size())
+        fail_input("the clean prompt has " + std::to_string(clean.size()) + " tokens and the corrupted one " +
+                   std::to_string(corrupted.size()) + "; they part at token " +
+                   std::to_string(std::ranges::mismatch(clean, corrupted).in1 - clean.begin()) +
+                   ", and their numbers stand side by side only where both have equally many: reword one of "
+                   "them");
 }
 
 const PatchKindInfo& info_of(PatchKind kind) {
@@ -95,6 +101,7 @@ public:
     const Question& question() const { return question_; }
     std::int64_t T() const { return runs_[1]->inputs().T; }
     const TensorPtr& stream(bool clean, std::int64_t l) const { return run(clean).stream(l); }
+    const checkpoint::ModelEdits& own_edits() const { return run(false).edits(); }
 
     /// The difference of a run, from the stream behind its last layer before the final norm.
     double difference(const Tensor& left, const Progress& cancel) {
@@ -139,27 +146,52 @@ public:
         return known.emplace(l, std::move(out)).first->second;
     }
 
-    /// The difference where the stream that enters layer l of the corrupted run is another.
-    double from_stream(std::int64_t l, TensorPtr stream_in, Progress& progress) {
-        return suffix(l, std::move(stream_in), nullptr, progress);
+    /// The difference of the corrupted run with these edits, which differ from its own in layer l.
+    double difference_with(std::int64_t l, const checkpoint::ModelEdits& edits, Progress& progress) {
+        progress.check();
+        const checkpoint::ForwardPass pass(run(false).model(), run(false).inputs(), edits);
+        const bool same_attention = edits.at(l).patched->at != TensorId::resid_in;
+        checkpoint::Streams streams;
+        for (std::int64_t n = 0; n <= l; ++n)
+            streams.own.push_back(stream(false, n));
+        pass.run(
+            cpu_, streams,
+            [&](std::int64_t n, const Problem& problem) {
+                if (n == l && same_attention)
+                    return numbers(false, l, progress).attention;
+                return engine_.run(problem, StageSet().with(TensorId::output), progress)
+                    .slot(TensorId::output);
+            },
+            progress);
+        const Tensor one(Shape{1, 1, architecture().D}, row_of(*streams.own.back(), question_.position));
+        return difference_of_hidden(one, progress);
     }
 
-    /// The same where layer l's attention returns something else.
-    double with_attention(std::int64_t l, TensorPtr attention, Progress& progress) {
-        return suffix(l, stream(false, l), std::move(attention), progress);
+    /// The corrupted run's edits with one vector of the clean run in layer l.
+    checkpoint::ModelEdits with_row(std::int64_t l, TensorId at, const Tensor& clean, std::int64_t t) const {
+        const Shape one{1, architecture().D};
+        return patched(l, {.at = at, .first = t, .rows = std::make_shared<Tensor>(one, row_of(clean, t))});
     }
 
-    /// The same where something else leaves layer l, before a norm that stands on the stream.
-    double with_left(std::int64_t l, const TensorPtr& left, Progress& progress) {
-        const checkpoint::Architecture& a = architecture();
-        if (l + 1 == a.layers && !a.norms.after_sum)
-            return difference(*left, progress);
-        TensorPtr next = left;
-        if (a.norms.after_sum) {
-            next = checkpoint::norm(cpu_, *left, a.norm, weight(l, WeightId::norm2_weight).get(),
-                                    weight(l, WeightId::norm2_bias).get(), a.norm_eps);
-        }
-        return l + 1 == a.layers ? difference(*next, progress) : from_stream(l + 1, next, progress);
+    /// The same where head h of layer l adds other vectors, (T, D).
+    checkpoint::ModelEdits with_head(std::int64_t l, std::int64_t h, const Tensor& weights,
+                                     const Tensor& values, Progress& progress) {
+        const LayerNumbers& own = numbers(false, l, progress);
+        auto rows = std::make_shared<Tensor>(Shape{T(), architecture().D});
+        Eigen::Map<RowMajor>(rows->data(), T(), architecture().D) =
+            written(own.problem, weights, values, h) - written(own.problem, *own.weights, *own.values, h);
+        return patched(l, {.at = attended(), .rows = std::move(rows), .added = true});
+    }
+
+    /// What the attention adds, before a norm of the branch.
+    TensorId attended() const {
+        return architecture().norms.after_branch ? TensorId::attn_raw : TensorId::attn_out;
+    }
+
+    checkpoint::ModelEdits patched(std::int64_t l, checkpoint::PatchedRows rows) const {
+        checkpoint::ModelEdits edits = run(false).edits();
+        edits[l].patched = std::move(rows);
+        return edits;
     }
 
     /// (1, H, T, T): the corrupted run's weights with something added to what queries or keys read.
@@ -206,15 +238,6 @@ public:
         return with_edits(run(false).model().layer(l), checkpoint::edits_of(run(false).edits(), l))[id];
     }
 
-    /// The corrupted run's attention output of layer l with head h's part replaced.
-    TensorPtr with_head(std::int64_t l, std::int64_t h, const RowMajor& part, Progress& progress) {
-        const LayerNumbers& own = numbers(false, l, progress);
-        auto out = std::make_shared<Tensor>(own.attention->shape(), own.attention->values());
-        Eigen::Map<RowMajor>(out->data(), T(), architecture().D) +=
-            part - written(own.problem, *own.weights, *own.values, h);
-        return out;
-    }
-
     /// Queries or keys of the clean run, for all heads of the layer that is asked for.
     TensorPtr weights_from_clean(PatchKind kind, std::int64_t l, Progress& progress) {
         if (mixed_kind_ != kind || mixed_layer_ != l) {
@@ -229,25 +252,6 @@ public:
 
 private:
     const checkpoint::ModelRun& run(bool clean) const { return *runs_[clean ? 0 : 1]; }
-
-    double suffix(std::int64_t l, TensorPtr stream_in, TensorPtr attention, Progress& progress) {
-        progress.check();
-        checkpoint::Streams streams;
-        for (std::int64_t before = 0; before < l; ++before)
-            streams.own.push_back(stream(false, before));
-        streams.own.push_back(std::move(stream_in));
-        pass_.run(
-            cpu_, streams,
-            [&](std::int64_t n, const Problem& problem) {
-                if (n == l && attention != nullptr)
-                    return attention;
-                return engine_.run(problem, StageSet().with(TensorId::output), progress)
-                    .slot(TensorId::output);
-            },
-            progress);
-        const Tensor one(Shape{1, 1, architecture().D}, row_of(*streams.own.back(), question_.position));
-        return difference_of_hidden(one, progress);
-    }
 
     double difference_of_hidden(const Tensor& one, const Progress& cancel) {
         const checkpoint::Architecture& a = architecture();
@@ -336,35 +340,30 @@ bool Patching::same(PatchKind kind, std::int64_t row, std::int64_t column) const
 double Patching::patched(PatchKind kind, std::int64_t row, std::int64_t column, Progress& progress) {
     if (same(kind, row, column))
         return state_->corrupted_difference;
-    const auto with_row = [&](const Tensor& corrupted, std::span<const float> numbers) {
-        auto out = std::make_shared<Tensor>(corrupted.shape(), corrupted.values());
-        std::ranges::copy(numbers, out->data() + column * std::ssize(numbers));
-        return out;
-    };
     if (row == state_->architecture().layers)
         return state_->clean_difference; // the whole row that the head reads
+    return state_->difference_with(row, edits(kind, row, column, progress), progress);
+}
+
+checkpoint::ModelEdits Patching::edits(PatchKind kind, std::int64_t row, std::int64_t column,
+                                       Progress& progress) {
+    if (row == state_->architecture().layers)
+        fail_input("no layer reads the residual stream behind the last one, so that there is no run with it "
+                   "patched; choose a layer");
+    if (same(kind, row, column))
+        return state_->own_edits();
     const LayerNumbers& clean = state_->numbers(true, row, progress);
     const LayerNumbers& own = state_->numbers(false, row, progress);
     const auto head = [&](const Tensor& weights, const Tensor& values) {
-        return state_->with_attention(
-            row,
-            state_->with_head(row, column, State::written(own.problem, weights, values, column), progress),
-            progress);
+        return state_->with_head(row, column, weights, values, progress);
     };
     switch (kind) {
     case PatchKind::residual:
-        return state_->from_stream(
-            row, with_row(*state_->stream(false, row), row_of(*state_->stream(true, row), column)), progress);
+        return state_->with_row(row, TensorId::resid_in, *state_->stream(true, row), column);
     case PatchKind::attention:
-        return state_->with_attention(row, with_row(*own.attention, row_of(*clean.attention, column)),
-                                      progress);
-    case PatchKind::mlp: {
-        std::vector<float> left(row_of(*own.left, column).begin(), row_of(*own.left, column).end());
-        const std::span<const float> added = row_of(*clean.mlp, column), instead = row_of(*own.mlp, column);
-        for (std::size_t d = 0; d < left.size(); ++d)
-            left[d] += added[d] - instead[d];
-        return state_->with_left(row, with_row(*own.left, left), progress);
-    }
+        return state_->with_row(row, state_->attended(), *clean.attention, column);
+    case PatchKind::mlp:
+        return state_->with_row(row, TensorId::mlp_out, *clean.mlp, column);
     case PatchKind::head:
         return head(*clean.weights, *clean.values);
     case PatchKind::v:
@@ -375,10 +374,15 @@ double Patching::patched(PatchKind kind, std::int64_t row, std::int64_t column, 
     case PatchKind::k:
         return head(*state_->weights_from_clean(kind, row, progress), *own.values);
     }
-    return state_->corrupted_difference;
+    return state_->own_edits();
 }
 
 double Patching::path(HeadPlace from, HeadPlace to, PathInputs inputs, Progress& progress) {
+    return state_->difference_with(to.layer, path_edits(from, to, inputs, progress), progress);
+}
+
+checkpoint::ModelEdits Patching::path_edits(HeadPlace from, HeadPlace to, PathInputs inputs,
+                                            Progress& progress) {
     const checkpoint::Architecture& a = state_->architecture();
     require_path(a, from, to);
     if (a.norms.after_sum)
@@ -400,11 +404,7 @@ double Patching::path(HeadPlace from, HeadPlace to, PathInputs inputs, Progress&
         Eigen::Map<RowMajor>(x.data(), state_->T(), a.D) += change;
         values = state_->values_with(reader.problem, x, progress);
     }
-    return state_->with_attention(
-        to.layer,
-        state_->with_head(to.layer, to.head, State::written(reader.problem, *weights, *values, to.head),
-                          progress),
-        progress);
+    return state_->with_head(to.layer, to.head, *weights, *values, progress);
 }
 
 } // namespace headscope::analysis

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace headscope::analysis {
 
@@ -23,6 +24,9 @@ struct PatchKindInfo {
 };
 std::span<const PatchKindInfo> patch_kinds();
 const PatchKindInfo& info_of(PatchKind kind);
+
+/// Throws Error(input), naming both lengths and where they part, for texts of different lengths.
+void require_same_length(const std::vector<std::int64_t>& clean, const std::vector<std::int64_t>& corrupted);
 
 /// What of the later head a path reaches; several together.
 struct PathInputs {
@@ -58,10 +62,14 @@ public:
     /// or none where `same`. q and k of a head are taken after their projection; a head of grouped keys gets
     /// them for itself alone. Throws Error(cancelled).
     double patched(PatchKind kind, std::int64_t row, std::int64_t column, Progress& progress);
+    /// What makes that run of the corrupted one: its edits, and the rows that are patched. Its own edits
+    /// where `same`. Throws Error(input) for the residual stream behind the last layer, which no layer reads.
+    checkpoint::ModelEdits edits(PatchKind kind, std::int64_t row, std::int64_t column, Progress& progress);
     /// The same of one path (Wang et al. 2022): what an earlier head wrote is the clean run's for one later
     /// head alone, at the scale of the corrupted run's norm before that head. Throws Error(input) for heads
     /// that are not there or in the wrong order, and for models with a norm on the stream.
     double path(HeadPlace from, HeadPlace to, PathInputs inputs, Progress& progress);
+    checkpoint::ModelEdits path_edits(HeadPlace from, HeadPlace to, PathInputs inputs, Progress& progress);
     double recovered(double difference) const;
 
 private:

@@ -2,6 +2,7 @@
 
 #include "core/attention/problem.h"
 #include "core/base/error.h"
+#include "core/checkpoint/run/model_run.h"
 #include "core/engine/cpu/dense.h"
 
 #include <algorithm>
@@ -11,6 +12,15 @@
 #include <string>
 
 namespace headscope::analysis {
+
+/// Throws Error(input) where an activation of another run stands in this one: its writers do not add up to
+/// the stream.
+inline void require_unpatched(const checkpoint::ModelRun& run) {
+    if (checkpoint::is_patched(run.edits()))
+        fail_input(
+            "an activation of another prompt is patched into this run, so that its writers do not add up; "
+            "go back to the prompt's own run");
+}
 
 /// The numbers of one row of a tensor whose last axis is a row.
 inline std::span<const float> row_of(const Tensor& x, std::int64_t row) {

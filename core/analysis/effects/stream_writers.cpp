@@ -242,6 +242,7 @@ private:
 StreamWriters::StreamWriters(const checkpoint::ModelRun& run, std::int64_t position, std::int64_t until,
                              bool sources, cpu::CpuDense& cpu, const Progress& cancel)
     : run_(run), position_(position) {
+    require_unpatched(run);
     Recorder recorder(*this, sources, cpu, cancel);
     TensorPtr left = recorder.embed();
     const std::int64_t first = attention_number(run.model().architecture(), {Stack::own, 0});

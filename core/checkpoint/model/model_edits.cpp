@@ -53,8 +53,30 @@ bool all_one(const std::vector<float>& gains) {
     return std::ranges::all_of(gains, [](float gain) { return gain == 1.0F; });
 }
 
+bool same(const std::optional<PatchedRows>& a, const std::optional<PatchedRows>& b) {
+    return a.has_value() == b.has_value() &&
+           (!a || (a->at == b->at && a->first == b->first && a->rows == b->rows && a->added == b->added));
+}
+
 bool same(const LayerEdits& a, const LayerEdits& b) {
-    return a.tensors == b.tensors && (a.gains == b.gains || (all_one(a.gains) && all_one(b.gains)));
+    return a.tensors == b.tensors && (a.gains == b.gains || (all_one(a.gains) && all_one(b.gains))) &&
+           same(a.patched, b.patched);
+}
+
+void check_patch(const PatchedRows& patch, const Architecture& architecture, const std::string& where) {
+    const TensorId attended = architecture.norms.after_branch ? TensorId::attn_raw : TensorId::attn_out;
+    if (architecture.encoder != nullptr ||
+        (patch.at != TensorId::resid_in && patch.at != attended && patch.at != TensorId::mlp_out))
+        fail_input(where + " patch " + std::string(tensor_info(patch.at).name) +
+                   ", which cannot be patched here; patch resid_in, " +
+                   std::string(tensor_info(attended).name) + " or mlp_out of a model with one stack");
+    if (patch.rows == nullptr || patch.rows->shape().rank() != 2 ||
+        patch.rows->shape()[1] != architecture.D || patch.first < 0)
+        fail_input(where + " patch rows of shape " +
+                   (patch.rows == nullptr ? "()" : patch.rows->shape().text()) + "; give (n, " +
+                   std::to_string(architecture.D) + ")");
+    if (!patch.rows->all_finite())
+        fail_input(where + ": a patched number is NaN or infinite; give numbers");
 }
 
 } // namespace
@@ -87,6 +109,20 @@ WeightSet editable_weights(const Model& model, std::int64_t n) {
 const LayerEdits* edits_of(const ModelEdits& edits, std::int64_t n) {
     const auto found = edits.find(n);
     return found == edits.end() ? nullptr : &found->second;
+}
+
+bool is_patched(const ModelEdits& edits) {
+    return std::ranges::any_of(edits, [](const auto& of) { return of.second.patched.has_value(); });
+}
+
+ModelEdits with_patches_of(ModelEdits edits, const ModelEdits& patches) {
+    for (auto& [n, layer] : edits)
+        layer.patched.reset();
+    for (const auto& [n, layer] : patches)
+        if (layer.patched)
+            edits[n].patched = layer.patched;
+    std::erase_if(edits, [](const auto& of) { return of.second.empty(); });
+    return edits;
 }
 
 std::int64_t first_difference(const ModelEdits& a, const ModelEdits& b, std::int64_t count) {
@@ -134,6 +170,8 @@ void check_edits(const Model& model, const ModelEdits& edits) {
                        std::to_string(H) + " heads");
         if (!std::ranges::all_of(layer.gains, [](float gain) { return std::isfinite(gain); }))
             fail_input(where + " have a gain that is not finite; give numbers");
+        if (layer.patched)
+            check_patch(*layer.patched, architecture, where);
         const WeightSet weights = layer.tensors.empty() ? WeightSet() : editable_weights(model, n);
         for (const auto& [weight, tensor] : layer.tensors) {
             const std::optional<TensorId> id = tensor_of(weight);

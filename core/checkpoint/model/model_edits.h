@@ -5,9 +5,22 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace headscope::checkpoint {
+
+/// Rows of what a layer computes, of a text alone in its batch, that stand in place of the run's own, or are
+/// added to them: an activation of another run.
+struct PatchedRows {
+    /// resid_in, what the attention adds before a norm of the branch (attn_raw where there is one, else
+    /// attn_out), or mlp_out.
+    TensorId at{};
+    std::int64_t first = 0; ///< token of the first row
+    TensorPtr rows;         ///< (n, D)
+    bool added = false;
+    bool holds(std::int64_t token) const { return token >= first && token < first + rows->shape()[0]; }
+};
 
 /// What a user changed in one attention and in what stands around it: its norms, and the MLP where that comes
 /// next.
@@ -16,15 +29,21 @@ struct LayerEdits {
     /// names. The final norm of a stack belongs to the stack's last attention.
     std::map<WeightId, TensorPtr> tensors;
     std::vector<float> gains; ///< one per head; empty: all 1
-    bool empty() const { return tensors.empty() && gains.empty(); }
+    std::optional<PatchedRows> patched = {};
+    bool empty() const { return tensors.empty() && gains.empty() && !patched; }
 };
 /// By the number of the attention, which is the layer's in a model of one stack (see stacks.h); one without
 /// changes is not listed. Tensors are compared by identity.
 using ModelEdits = std::map<std::int64_t, LayerEdits>;
 
+/// Whether some layer has patched rows.
+bool is_patched(const ModelEdits& edits);
+/// The same weights and gains with the patched rows of `patches`, and with no others.
+ModelEdits with_patches_of(ModelEdits edits, const ModelEdits& patches);
+
 /// Throws Error(input) for what the model does not have - a layer, a tensor, as many heads as there are gains
-/// - for weights that cannot be edited, and for a tensor of another shape or with a number that is not
-/// finite.
+/// - for weights that cannot be edited, for patched rows of a stage that no patch replaces, and for a tensor
+/// of another shape or with a number that is not finite.
 void check_edits(const Model& model, const ModelEdits& edits);
 
 /// A layer's attention with what the user changed in it; nothing when nothing was.

@@ -114,7 +114,7 @@ std::string patch_bytes(const Model& model, const ModelEdits& edits, const std::
     format::SafetensorsWriter writer;
     ordered_json layers = ordered_json::array();
     for (const auto& [l, layer] : edits) {
-        if (layer.empty())
+        if (layer.tensors.empty() && layer.gains.empty())
             continue;
         ordered_json listed = {{"layer", l}};
         if (!layer.gains.empty())

@@ -19,9 +19,10 @@ namespace headscope::checkpoint {
 // {name} is that of the weight in the stage table. The final norm of a stack stands with its last attention.
 // Numbers come back bit for bit.
 
-/// The bytes of a patch. questions: what the window was asked about the checkpoint, text that is kept as the
-/// metadata "headscope.questions" and means nothing here; may be empty. Throws Error(input) for edits that do
-/// not fit the model, and when the checkpoint cannot be read any more.
+/// The bytes of a patch, without patched rows, which belong to a text. questions: what the window was asked
+/// about the checkpoint, text that is kept as the metadata "headscope.questions" and means nothing here; may
+/// be empty. Throws Error(input) for edits that do not fit the model, and when the checkpoint cannot be read
+/// any more.
 std::string patch_bytes(const Model& model, const ModelEdits& edits, const std::string& questions = {});
 
 /// Writes a patch whole or not at all. Throws like patch_bytes and write_file_atomically, and Error(input)

@@ -152,6 +152,25 @@ Problem ForwardPass::problem_of(std::int64_t n, const WeightSet& weights, Tensor
     return problem;
 }
 
+TensorPtr ForwardPass::patched(std::int64_t n, TensorId id, TensorPtr tensor) const {
+    const LayerEdits* const edits = edits_of(edits_, n);
+    if (edits == nullptr || !edits->patched || edits->patched->at != id)
+        return tensor;
+    const PatchedRows& patch = *edits->patched;
+    const std::int64_t D = architecture_.D, begin = std::max(patch.first, first_),
+                       end = std::min(patch.first + patch.rows->shape()[0], inputs_.T);
+    if (begin >= end)
+        return tensor;
+    auto out = std::make_shared<Tensor>(tensor->shape(), tensor->values());
+    const float* const from = patch.rows->data() + (begin - patch.first) * D;
+    float* const to = out->data() + (begin - first_) * D;
+    if (patch.added)
+        std::transform(from, from + (end - begin) * D, to, to, std::plus<>());
+    else
+        std::copy(from, from + (end - begin) * D, to);
+    return out;
+}
+
 bool ForwardPass::has_first_norm(std::int64_t n) const {
     return architecture_.norms.before && (architecture_.norms.first || place_of(n).layer > 0);
 }
@@ -163,14 +182,15 @@ Problem ForwardPass::problem(cpu::CpuDense& cpu, std::int64_t n, const Streams& 
         encoder.stack_ = Stack::encoder;
         return encoder.problem(cpu, n, {{}, streams.encoder});
     }
-    return problem_of(
-        n, model_.layer(n),
-        norm1(cpu, streams.own[static_cast<std::size_t>(n - before)], layer(n), has_first_norm(n)),
-        streams.encoder.empty() ? nullptr : streams.encoder.back());
+    return problem_of(n, model_.layer(n),
+                      norm1(cpu,
+                            patched(n, TensorId::resid_in, streams.own[static_cast<std::size_t>(n - before)]),
+                            layer(n), has_first_norm(n)),
+                      streams.encoder.empty() ? nullptr : streams.encoder.back());
 }
 
-TensorPtr ForwardPass::step(cpu::CpuDense& cpu, std::int64_t n, const TensorPtr& x, const TensorPtr& source,
-                            const Attend& attend, const Progress& cancel) const {
+TensorPtr ForwardPass::step(cpu::CpuDense& cpu, std::int64_t n, const TensorPtr& stream,
+                            const TensorPtr& source, const Attend& attend, const Progress& cancel) const {
     const WeightSet w = layer(n);
     const AttentionPlace place = place_of(n), mlp_place{stack_, place.layer};
     const auto attention = [&](const TensorPtr& in) {
@@ -186,6 +206,7 @@ TensorPtr ForwardPass::step(cpu::CpuDense& cpu, std::int64_t n, const TensorPtr&
         }
     };
     const auto seen = [&](TensorId id, TensorPtr tensor, AttentionPlace at) {
+        tensor = patched(n, id, std::move(tensor));
         watch_(at, id, *tensor);
         return tensor;
     };
@@ -208,7 +229,8 @@ TensorPtr ForwardPass::step(cpu::CpuDense& cpu, std::int64_t n, const TensorPtr&
                                                 : mlp(cpu, in, w, architecture_.activation, note, cancel),
                       mlp_place);
     };
-    const TensorPtr in = first_norm(seen(TensorId::resid_in, x, place), has_first_norm(n));
+    const TensorPtr x = seen(TensorId::resid_in, stream, place);
+    const TensorPtr in = first_norm(x, has_first_norm(n));
     const TensorPtr raw = attention(in);
     if (raw == nullptr)
         return nullptr;

@@ -49,6 +49,8 @@ public:
     /// Error(input) for numbers beyond float32's range and what `attend` throws, with the layer's number;
     /// Error(cancelled) between steps.
     void run(cpu::CpuDense& cpu, Streams& streams, const Attend& attend, Progress& progress) const;
+    /// A stage of attention n or of what follows it with the rows that the edits patch there.
+    TensorPtr patched(std::int64_t n, TensorId id, TensorPtr tensor) const;
     /// The embedding output, (B, T, D).
     TensorPtr embed(cpu::CpuDense& cpu) const;
     /// What attention n, and the MLP where the MLP follows it, make of the stream x; null where `attend`

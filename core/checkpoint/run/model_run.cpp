@@ -286,7 +286,8 @@ StackLengths ModelRun::State::lengths(Progress& progress) const {
     const TensorId left = made_from(model->architecture(), TensorId::final_norm, layers - 1).front();
     const std::scoped_lock lock(later_->mutex);
     for (std::int64_t l = 0; l < layers; ++l) {
-        const Tensor& before = *streams.own[static_cast<std::size_t>(l)];
+        const TensorPtr read = pass.patched(l, TensorId::resid_in, streams.own[static_cast<std::size_t>(l)]);
+        const Tensor& before = *read;
         const Tensor& after = l + 1 < layers ? *streams.own[static_cast<std::size_t>(l + 1)] : *(*last)[left];
         Tensor added(after.shape());
         std::ranges::transform(after.values(), before.values(), added.data(), std::minus<>());

@@ -52,7 +52,8 @@ public:
     /// of earlier attentions included), tokens, mask, rotary tables. Its weight tensors are the same objects
     /// for every run of a model as long as one is alive.
     Problem problem(std::int64_t n) const;
-    /// (1, T, D): what attention n reads before its norm; of an encoder's attention (1, Ts, D).
+    /// (1, T, D): what attention n reads before its norm, without rows that are patched there; of an
+    /// encoder's attention (1, Ts, D).
     const TensorPtr& stream(std::int64_t n) const;
     /// (1, T, D): 0 the embedding output, l the output of layer l, as in ForwardResult.
     const TensorPtr& hidden(std::int64_t l) const;

@@ -58,6 +58,80 @@ TEST_CASE("patching both ends of the residual stream brings the whole answer bac
     }
 }
 
+TEST_CASE("the run that a patch makes gives the difference that the patch was measured with", "[patching]") {
+    for (const char* name : {"gpt2_tiny", "gpt_neox_tiny", "llama_tiny_tied", "gemma2_tiny", "olmo2_tiny",
+                             "bloom_tiny", "phi_tiny", "qwen3_tiny"}) {
+        CAPTURE(name);
+        const auto model = open(name);
+        const auto clean = run_ids(model, {3, 7, 5, 11, 2, 9}),
+                   corrupted = run_ids(model, {3, 7, 6, 11, 2, 9});
+        Progress progress;
+        Patching patching(clean, corrupted, {.answer = 4, .against = 8, .position = 5}, progress);
+        const auto run_with = [&](const checkpoint::ModelEdits& edits) {
+            // From the corrupted run, as the window computes it, and from another patched one.
+            const auto whole =
+                checkpoint::ModelRun::compute(model, corrupted->inputs(), edits, nullptr, {}, progress);
+            const auto shared =
+                checkpoint::ModelRun::compute(model, corrupted->inputs(), edits, corrupted, {}, progress);
+            CHECK(shared->logits()->values()[0] == whole->logits()->values()[0]);
+            CHECK(difference(*shared, 5) == difference(*whole, 5));
+            const auto back =
+                checkpoint::ModelRun::compute(model, corrupted->inputs(), {}, shared, {}, progress);
+            CHECK(difference(*back, 5) == difference(*corrupted, 5));
+            return difference(*whole, 5);
+        };
+        for (const PatchKindInfo& info : patch_kinds())
+            for (std::int64_t row = 0; row < model->architecture().layers; ++row) {
+                const std::int64_t column = info.by_head ? 1 : 2 + row;
+                CAPTURE(info.id, row, column);
+                CHECK(run_with(patching.edits(info.kind, row, column, progress)) ==
+                      Approx(patching.patched(info.kind, row, column, progress)).margin(1e-5));
+            }
+        if (!model->architecture().norms.after_sum) {
+            const HeadPlace from{0, 1}, to{1, 0};
+            CHECK(run_with(patching.path_edits(from, to, {}, progress)) ==
+                  Approx(patching.path(from, to, {}, progress)).margin(1e-5));
+        }
+        // Where nothing differs, and behind the last layer, there is no other run.
+        CHECK(patching.edits(PatchKind::residual, 0, 1, progress).empty());
+        CHECK_THROWS_WITH(patching.edits(PatchKind::residual, model->architecture().layers, 5, progress),
+                          Contains("no layer reads"));
+    }
+}
+
+TEST_CASE("what a patched run shows around attention is what it computed with", "[patching]") {
+    const auto model = open("gpt2_tiny");
+    const auto clean = run_ids(model, {3, 7, 5, 11}), corrupted = run_ids(model, {3, 7, 6, 11});
+    Progress progress;
+    Patching patching(clean, corrupted, {.answer = 4, .against = 8, .position = 3}, progress);
+    const auto row_of = [](const Tensor& x, std::int64_t t) {
+        const auto D = static_cast<std::size_t>(x.shape().back(0));
+        const auto row = x.values().subspan(static_cast<std::size_t>(t) * D, D);
+        return std::vector<float>(row.begin(), row.end());
+    };
+    const auto patched = [&](PatchKind kind) {
+        return checkpoint::ModelRun::compute(model, corrupted->inputs(), patching.edits(kind, 1, 2, progress),
+                                             corrupted, {}, progress);
+    };
+    for (const auto& [kind, at] : {std::pair(PatchKind::residual, TensorId::resid_in),
+                                   {PatchKind::attention, TensorId::attn_out},
+                                   {PatchKind::mlp, TensorId::mlp_out}}) {
+        const checkpoint::ModelRunPtr run = patched(kind);
+        const checkpoint::BlockTracePtr now = run->block(1, progress), of_clean = clean->block(1, progress),
+                                        own = corrupted->block(1, progress);
+        CHECK(row_of(*(*now)[at], 2) == row_of(*(*of_clean)[at], 2));
+        CHECK(row_of(*(*now)[at], 2) != row_of(*(*own)[at], 2));
+        CHECK(row_of(*(*now)[at], 1) == row_of(*(*own)[at], 1));
+        // The attention reads what was patched before it.
+        const Problem problem = run->problem(1);
+        CHECK(row_of(*problem.x, 2) == row_of(*(*now)[TensorId::norm1], 2));
+        // The stream before the layer is its own: no layer before it added the patch.
+        CHECK(run->lengths(progress).layers[0] == corrupted->lengths(progress).layers[0]);
+    }
+    CHECK_THROWS_WITH(Patching(clean, patched(PatchKind::mlp), {4, 8, 3}, progress),
+                      Contains("go back to the prompt's own run"));
+}
+
 TEST_CASE("what cannot be patched is said in a sentence", "[patching]") {
     Progress progress;
     const auto gpt2 = open("gpt2_tiny");

@@ -1,0 +1,159 @@
+#include "app/session/workspace.h"
+#include "app/state/screens/screen.h"
+#include "core/base/error.h"
+#include "core/checkpoint/files/packaged_models.h"
+#include "core/checkpoint/model/patch_file.h"
+#include "tests/catch.h"
+#include "tests/temporary_folder.h"
+
+// The run of one cell of the patching map, opened like any other.
+
+namespace headscope::test {
+
+using namespace headscope::app;
+namespace {
+
+constexpr const char* first_prompt = "When Mary and John went to the shop, John gave a book to";
+constexpr const char* second_prompt = "When Mary and John went to the shop, Mary gave a book to";
+
+/// Pocket with the map of patches, without a window.
+struct PatchedPocket {
+    SessionState state;
+    Workspace workspace{state, {}, {.device = "cpu", .wake = {}, .changed = [] {}, .drop_baseline = [] {}}};
+
+    PatchedPocket() {
+        Progress progress;
+        workspace.open(open_model(checkpoint::model_folder("pocket"), {first_prompt}, 0, progress));
+        act(AskEffects{AskEffects::What::token, "Mary"});
+        act(AskEffects{AskEffects::What::against, "John"});
+        look(ShowScreen{Screen::patching});
+        act(AskPatching{.corrupted = second_prompt});
+    }
+    void look(const AttentionChange& change) {
+        workspace.change_view(ViewChange(change));
+        settle();
+    }
+    void act(const ModelAction& action) {
+        workspace.session().act(action);
+        settle();
+    }
+    void settle() {
+        workspace.settle();
+        workspace.take_results();
+        workspace.settle();
+        workspace.take_results();
+    }
+    const ModelPart& part() const { return *state.document->part(); }
+    const PatchingMap& map() const { return *state.shown.patching->map; }
+    /// Of the run on screen, after the last token.
+    double difference(const PatchingPair& pair) const {
+        Progress progress;
+        const auto logits = state.model.run->logits_at(pair.question.position, progress)->values();
+        return static_cast<double>(logits[static_cast<std::size_t>(pair.question.answer)]) -
+               static_cast<double>(logits[static_cast<std::size_t>(pair.question.against)]);
+    }
+};
+
+} // namespace
+
+TEST_CASE("a patched run is opened from its cell, with the logits that the cell was computed from, and left "
+          "again",
+          "[patched]") {
+    PatchedPocket desk;
+    for (const auto& [kind, row, column] : {std::tuple(analysis::PatchKind::residual, 2, 10),
+                                            {analysis::PatchKind::mlp, 1, 10},
+                                            {analysis::PatchKind::attention, 3, 14},
+                                            {analysis::PatchKind::head, 2, 7},
+                                            {analysis::PatchKind::q, 2, 7}}) {
+        desk.act(AskPatching{.kind = kind});
+        const auto pair = desk.state.shown.patching->pair;
+        const auto share = static_cast<double>(
+            *desk.map().cells[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)]);
+        desk.act(OpenPatch{row, column});
+        REQUIRE(desk.state.error.empty());
+        REQUIRE(desk.state.model.error.empty());
+        const PatchedRun* const patch = patched_run(desk.part());
+        REQUIRE(patch != nullptr);
+        CHECK(desk.part().prompt == second_prompt);
+        CHECK(desk.state.model.prompt == second_prompt);
+        CHECK(patch->words.find("comes from the clean prompt") != std::string::npos);
+        CHECK(desk.state.view.attention.screen == Screen::stages);
+        CHECK(desk.state.view.attention.layer == row);
+        CHECK_FALSE(has_screen(*desk.state.document, Screen::effects));
+        CHECK(has_screen(*desk.state.document, Screen::atlas));
+        CHECK(patched_run(*desk.state.shown.document->part()) == patch);
+        CHECK((desk.difference(*pair) - pair->corrupted_difference) /
+                  (pair->clean_difference - pair->corrupted_difference) ==
+              Approx(share).margin(1e-5));
+        CHECK(desk.workspace.history().states().back().label == "open a patched run");
+        CHECK_FALSE(desk.workspace.unsaved()); // rows of a text are no work on the checkpoint
+        desk.act(LeavePatch{});
+        CHECK(patched_run(desk.part()) == nullptr);
+        CHECK(desk.part().prompt == first_prompt);
+        CHECK(desk.difference(*pair) == Approx(pair->clean_difference).margin(1e-5));
+        desk.look(ShowScreen{Screen::patching});
+    }
+}
+
+TEST_CASE("undo and redo go through a patched run, edits stay with it, and another text drops it",
+          "[patched]") {
+    PatchedPocket desk;
+    desk.workspace.run(SetGain{1, 0.5F});
+    desk.settle();
+    const auto pair = desk.state.shown.patching->pair;
+    desk.act(OpenPatch{2, 10});
+    const double patched = desk.difference(*pair);
+    REQUIRE(patched_run(desk.part()) != nullptr);
+    CHECK(desk.part().edits.at(0).gains[1] == 0.5F);
+    desk.workspace.move_in_history(-1);
+    desk.settle();
+    CHECK(patched_run(desk.part()) == nullptr);
+    CHECK(desk.part().prompt == first_prompt);
+    CHECK(desk.difference(*pair) == Approx(pair->clean_difference).margin(1e-5));
+    desk.workspace.move_in_history(1);
+    desk.settle();
+    CHECK(patched_run(desk.part()) != nullptr);
+    CHECK(desk.difference(*pair) == patched);
+
+    const TemporaryFolder folder;
+    const std::string path = folder.file("one.patch.safetensors");
+    desk.workspace.session().writer()(path);
+    const checkpoint::ModelEdits saved = checkpoint::load_patch(*desk.part().model->model, path);
+    CHECK(saved.size() == 1);
+    CHECK_FALSE(checkpoint::is_patched(saved));
+    // An edit in the patched run goes back to the first prompt's own run with it.
+    desk.workspace.run(SetGain{1, 0.25F});
+    desk.settle();
+    CHECK(patched_run(desk.part()) != nullptr);
+    desk.act(LeavePatch{});
+    CHECK_FALSE(checkpoint::is_patched(desk.state.model.run->edits()));
+    CHECK(desk.state.model.run->edits().at(2).gains[1] == 0.25F); // of the layer that was open
+    desk.workspace.move_in_history(-1);
+    desk.settle();
+    desk.act(TypePrompt{second_prompt});
+    CHECK(patched_run(desk.part()) == nullptr);
+    CHECK_FALSE(checkpoint::is_patched(desk.state.model.run->edits()));
+    CHECK(desk.difference(*pair) != patched);
+}
+
+TEST_CASE("what a patch cannot be is refused with a sentence", "[patched]") {
+    PatchedPocket desk;
+    const checkpoint::Model& model = *desk.part().model->model;
+    const std::int64_t D = model.architecture().D;
+    const auto refused = [&](const checkpoint::PatchedRows& rows, const std::string& why) {
+        checkpoint::ModelEdits edits;
+        edits[1].patched = rows;
+        CHECK_THROWS_WITH(checkpoint::check_edits(model, edits), Catch::Matchers::Contains(why));
+    };
+    const auto row = std::make_shared<const Tensor>(Shape{1, D}, 0.5F);
+    refused({.at = TensorId::weights, .rows = row}, "weights, which cannot be patched here");
+    refused({.at = TensorId::resid_in, .rows = nullptr}, "give (n, ");
+    refused({.at = TensorId::resid_in, .rows = std::make_shared<const Tensor>(Shape{1, D + 1}, 0.0F)},
+            "give (n, ");
+    refused({.at = TensorId::mlp_out, .rows = std::make_shared<const Tensor>(Shape{1, D}, NAN)}, "NaN");
+    CHECK_THROWS_WITH(check_prompts(desk.part(), "When Mary"),
+                      Catch::Matchers::Contains("they part at token"));
+    CHECK_THROWS_WITH(check_prompts(desk.part(), ""), Catch::Matchers::Contains("type one first"));
+}
+
+} // namespace headscope::test
