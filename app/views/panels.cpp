@@ -1,5 +1,4 @@
 #include "app/draw/panels/panels.h"
-#include "app/draw/effects/patched_bar.h"
 #include "app/draw/effects/screens.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/lesson/lesson_panel.h"
@@ -220,35 +219,6 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
     return strip_height;
 }
 
-/// The patch of the run on screen; null where none stands in it.
-const PatchedRun* patch_on_screen(const AppState& state) {
-    const DocumentPtr& document = state.shown.document;
-    return document != nullptr && document->is_checkpoint() ? patched_run(*document->part()) : nullptr;
-}
-
-/// A bar over the whole width of the canvas.
-void view_bar(const char* id, const figure::Rect& area, const Picture& picture, const ViewTools& tools) {
-    const float scale = tools.surface.scale();
-    const ImVec2 origin = ImGui::GetWindowPos();
-    ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
-    ImGui::BeginChild(id, {area.w * scale, area.h * scale});
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    show_picture(picture, at.x, at.y, tools, nullptr);
-    ImGui::EndChild();
-}
-
-void view_bars(const AppState& state, const figure::Rect& canvas, const ViewTools& tools) {
-    const DrawContext context = canvas_context(state, tools, canvas.w, canvas.h);
-    float y = canvas.y;
-    if (const PatchedRun* const patch = patch_on_screen(state)) {
-        view_bar("patched", {canvas.x, y, canvas.w, patched_bar_height}, draw_patched_bar(context, *patch),
-                 tools);
-        y += patched_bar_height;
-    }
-    if (state.compare.marked())
-        view_bar("compare", {canvas.x, y, canvas.w, compare_bar_height}, draw_compare_bar(context), tools);
-}
-
 } // namespace
 
 void scrolled_picture(const char* id, const figure::Rect& area, const ViewTools& tools,
@@ -267,12 +237,6 @@ DrawContext canvas_draw_context(const AppState& state, const ViewTools& tools, f
     DrawContext context = canvas_context(state, tools, width, height);
     context.pixels = tools.pixels;
     return context;
-}
-
-figure::Rect below_bars(const AppState& state, const figure::Rect& canvas) {
-    const float bars = (state.compare.marked() ? compare_bar_height : 0) +
-                       (patch_on_screen(state) != nullptr ? patched_bar_height : 0);
-    return {canvas.x, canvas.y + bars, canvas.w, canvas.h - bars};
 }
 
 void view_canvas(const AppState& state, const figure::Rect& whole, const ViewTools& tools,

@@ -18,6 +18,8 @@ DrawContext draw_context(const AppState& state, const ViewTools& tools, float wi
 /// The same for the canvas, which also shows B − A.
 DrawContext canvas_draw_context(const AppState& state, const ViewTools& tools, float width, float height);
 
+/// The bars above the canvas: of a patched run, and of the comparison with a baseline.
+void view_bars(const AppState& state, const figure::Rect& canvas, const ViewTools& tools);
 /// What is left of the canvas below its bars: with a patched run or a baseline, its top says what is on
 /// screen.
 figure::Rect below_bars(const AppState& state, const figure::Rect& canvas);

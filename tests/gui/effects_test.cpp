@@ -162,6 +162,20 @@ TEST_CASE("patches bring an answer back in a second prompt", "[gui][effects]") {
     CHECK(map()->same[0][3]);
     desk.press("patch 2.10");
     CHECK(screen_shows("of the answer comes back"));
+    desk.press("Open this run");
+    desk.settle();
+    CHECK(desk.model().prompt == other_names);
+    CHECK(desk.view().group == StageGroup::resid_in);
+    CHECK(desk.view().attention.layer == 2);
+    CHECK(screen_shows(
+        "The residual stream that enters layer 2 at position 10 (Mary) comes from the clean prompt."));
+    CHECK_FALSE(screen_shows("Effects"));
+    desk.press("Back to the prompt's own run");
+    desk.settle();
+    CHECK(desk.model().prompt == two_names);
+    CHECK_FALSE(screen_shows("comes from the clean prompt"));
+    desk.press("Patching");
+    desk.settle();
     desk.press("patch Head output");
     desk.settle();
     CHECK(map()->cells.size() == 4);
@@ -177,6 +191,13 @@ TEST_CASE("patches bring an answer back in a second prompt", "[gui][effects]") {
     CHECK(desk.model().prompt == other_names);
     CHECK(desk.model().patching.corrupted == two_names);
     CHECK(desk.program.state().error.empty());
+    desk.press("Compare the prompts' stages");
+    desk.settle();
+    CHECK(desk.model().prompt == two_names);
+    CHECK(desk.view().compare == Compare::difference);
+    CHECK(screen_shows("The words differ: cells are compared place by place."));
+    desk.press("forget A");
+    CHECK_FALSE(desk.program.state().compare.marked());
 }
 
 TEST_CASE("the weights alone say what a head promotes, looks for and composes with", "[gui][effects]") {
