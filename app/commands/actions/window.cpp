@@ -12,8 +12,8 @@ std::function<Actions(const Situation&)> resize(float by) {
     };
 }
 
-/// Nearest first: the writing of tokens, the list of keys, the field of Ctrl F, the runs that fill a map, else
-/// the selection. What was said is taken away too.
+/// Nearest first: the writing of tokens, the list of keys, the field of Ctrl F, the runs that fill a map,
+/// else the selection. What was said is taken away too.
 Actions let_go(const Situation& now) {
     if (now.writing)
         return {ModelAction(WriteOn{false})};
