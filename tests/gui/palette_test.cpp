@@ -53,7 +53,7 @@ TEST_CASE("a command that was typed into the palette is done by Return", "[gui][
 
 TEST_CASE("arrows and the mouse choose another row of the palette", "[gui][palette]") {
     Desk desk;
-    ask(desk, "@", GLFW_KEY_P);
+    ask(desk, "@");
     desk.driver.key(GLFW_KEY_DOWN);
     desk.driver.key(GLFW_KEY_ENTER);
     desk.settle();

@@ -62,7 +62,7 @@ std::vector<ActionInfo> window_actions() {
     return {
         // clang-format off
         {"sentence", "Type a sentence", "Puts the keyboard into the field of the sentence, or of the prompt of a checkpoint", {{Key::slash}}, has_sentence, just(WindowAction(TypeSentence{})), {}, "type a sentence, the prompt of a checkpoint"},
-        {"palette", "Commands…", "Finds a command, a stage, a head, a token, a lesson or a file by some of its letters", {ctrl_shift('P'), ctrl('K'), ctrl('P')}, anywhere, just(WindowAction(OpenPalette{})), {}, "find a command, stage, head, token, lesson or file", field},
+        {"palette", "Commands…", "Finds a command, a stage, a head, a token, a lesson or a file by some of its letters", {ctrl_shift('P'), ctrl('K')}, anywhere, just(WindowAction(OpenPalette{})), {}, "find a command, stage, head, token, lesson or file", field},
         {"find", "Find in the view", "Finds tokens by their letters, and cells by the number printed in them", {ctrl('F')}, anywhere, just(WindowAction(OpenFind{})), needs_trace, "find a token or a printed number", field},
         {"left panel", "Left panel", "Folds or shows the panel on the left", {{Key::left_bracket}}, anywhere, flip_left, {}, "fold or show the left panel, the inspector", list},
         {"inspector", "Inspector", "Folds or shows the inspector on the right", {{Key::right_bracket}}, anywhere, flip_inspector, {}, "", list},
