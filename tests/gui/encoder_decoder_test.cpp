@@ -298,9 +298,15 @@ TEST_CASE("A and B of a cross-attention are compared", "[model][stacks]") {
     const analysis::TensorDifference* const moved = desk.program.state().compare.of(TensorId::weights);
     REQUIRE(moved != nullptr);
     CHECK(moved->changed > 0);
-    // A is of one attention alone.
+    // A follows to the decoder's own heads, which read before the edited ones of the same layer.
     show(desk, Stack::own);
-    CHECK_FALSE(desk.program.state().compare.marked());
+    const Comparison& compare = desk.program.state().compare;
+    REQUIRE(compare.marked());
+    CHECK(compare.baseline().document->checkpoint()->place == desk.shown().document->checkpoint()->place);
+    CHECK(compare.obstacle().empty());
+    const analysis::TensorDifference* const same = compare.of(TensorId::weights);
+    REQUIRE(same != nullptr);
+    CHECK(same->changed == 0);
     end_recording();
 }
 
