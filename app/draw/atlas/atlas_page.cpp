@@ -188,6 +188,8 @@ Picture draw_atlas_page(const DrawContext& context) {
     }
     const AtlasView& view = context.view.attention.atlas;
     const AtlasScene scene(context, *atlas);
+    picture.hotspots.reserve(2 * atlas->heads.size() + 64); // a tile and a point of each head
+    picture.scene.items.reserve(4 * atlas->heads.size() + 256);
     const bool beside = context.width >= beside_from;
     const float whole = context.width - 2 * canvas_pad;
     float bottom = 0;

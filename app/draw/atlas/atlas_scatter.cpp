@@ -13,7 +13,8 @@ using analysis::HeadScore;
 using figure::Align;
 using figure::Font;
 
-constexpr float dot = 11, handle = 8;
+constexpr float large_dot = 11, small_dot = 7, handle = 8;
+constexpr std::size_t few_heads = 400; ///< so many dots have room for the large one and a rim
 constexpr std::size_t most_names = 12;
 
 /// The plot and what stands along its axes.
@@ -165,6 +166,8 @@ void draw_brush(Picture& picture, const AtlasScene& scene, const Plane& plane) {
 void draw_points(Picture& picture, const AtlasScene& scene, const Plane& plane) {
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
+    const bool few = scene.atlas.heads.size() <= few_heads;
+    const float dot = few ? large_dot : small_dot;
     std::vector<figure::Rect> taken;
     std::size_t named = 0;
     const auto name = [&](figure::Point at, std::int64_t l, std::int64_t h, bool strong) {
@@ -204,7 +207,9 @@ void draw_points(Picture& picture, const AtlasScene& scene, const Plane& plane) 
                 picture.scene.add(
                     figure::RectItem{.area = {at->x - size / 2, at->y - size / 2, size, size},
                                      .fill = figure::with_alpha(layer_colour(scene, l), pale ? 70 : 235),
-                                     .stroke = scene.chosen(l, h) ? theme.ink : theme.canvas,
+                                     .stroke = scene.chosen(l, h) ? theme.ink
+                                               : few              ? theme.canvas
+                                                                  : 0,
                                      .stroke_width = scene.chosen(l, h) ? 1.5F : 1.0F,
                                      .radius = size / 2});
                 picture.hotspots.push_back({{at->x - 7, at->y - 7, 14, 14},

@@ -102,6 +102,7 @@ void Picture::append(const Picture& other, float dx, float dy) {
         grid.area = moved(grid.area, dx, dy);
         grids.push_back(std::move(grid));
     }
+    hotspots.reserve(hotspots.size() + other.hotspots.size());
     for (Hotspot spot : other.hotspots) {
         spot.area = moved(spot.area, dx, dy);
         hotspots.push_back(std::move(spot));
