@@ -126,7 +126,7 @@ void add_render(CLI::App& program) {
     command.add_option("--layer", options->layer,
                        "with --attention or --model: the layer of the open head (default 0)");
     for (const analysis::ReadingInfo& reading : analysis::readings())
-        command.add_flag("--" + std::string(reading.id), options->reading.*reading.option,
+        command.add_flag(flag_of(reading), options->reading.*reading.option,
                          "with --attention or --model: " + std::string(reading.does));
     command.add_flag("--log-colours", options->log_colours,
                      "with --attention or --model: colours by the logarithm of a weight");

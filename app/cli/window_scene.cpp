@@ -120,6 +120,12 @@ PictureSize parse_size(const std::optional<std::string>& size, PictureSize usual
     return {width, height};
 }
 
+std::string flag_of(const analysis::ReadingInfo& reading) {
+    std::string flag = "--" + std::string(reading.id);
+    std::ranges::replace(flag, ' ', '-');
+    return flag;
+}
+
 namespace {
 
 /// Sets the filters of the weights. Refuses a filter that would change nothing, so that nobody mistakes the
@@ -129,9 +135,8 @@ void read_weights(app::Program& program, const SceneOptions& options) {
                                    possible = program.state().view.attention.possible;
     for (const analysis::ReadingInfo& reading : analysis::readings())
         if (wanted.*reading.option && !(possible.*reading.option))
-            fail_input("--" + std::string(reading.id) + ": the " +
-                       (options.model ? "checkpoint on this prompt" : "file") + " has " +
-                       std::string(reading.lacks) + "; leave it out");
+            fail_input(flag_of(reading) + ": the " + (options.model ? "checkpoint on this prompt" : "file") +
+                       " has " + std::string(reading.lacks) + "; leave it out");
     program.act(app::ViewChange(app::AttentionChange(app::ReadWeights{wanted})));
     program.act(app::ViewChange(app::AttentionChange(app::SetLogColours{options.log_colours})));
     if (!program.state().error.empty())

@@ -49,6 +49,9 @@ struct PictureSize {
 /// Throws Error(usage) for what is not WIDTHxHEIGHT with each from 200 to 16,384.
 PictureSize parse_size(const std::optional<std::string>& size, PictureSize usual);
 
+/// "--hide-first-token".
+std::string flag_of(const analysis::ReadingInfo& reading);
+
 /// Throws Error(input) for a stage, head or row that the document does not have.
 app::ViewState view_of(const SceneOptions& options, const app::Document& document);
 

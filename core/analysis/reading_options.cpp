@@ -15,7 +15,7 @@ constexpr std::array<bool R::*, 3> further_heads{&R::means, &R::rollout, &R::flo
 const std::array<ReadingInfo, 7>& readings() {
     static constexpr std::array<ReadingInfo, 7> table{
         {{.option = &R::norm_weighted,
-          .id = "norm-weighted",
+          .id = "norm weighted",
           .title = "Norm-weighted",
           .does =
               "Multiplies each weight by the length of what its key brings to the output, and divides each "
@@ -25,7 +25,7 @@ const std::array<ReadingInfo, 7>& readings() {
           .lacks = "weights alone, and no values",
           .renormalises = true},
          {.option = &R::hide_first_token,
-          .id = "hide-first-token",
+          .id = "hide first token",
           .title = "First token hidden",
           .does =
               "Takes out the weights to key 0 and divides each row by what is left: how much of it lay on "
@@ -35,7 +35,7 @@ const std::array<ReadingInfo, 7>& readings() {
           .lacks = "one key alone",
           .renormalises = true},
          {.option = &R::hide_special_tokens,
-          .id = "hide-special-tokens",
+          .id = "hide special tokens",
           .title = "Special tokens hidden",
           .does =
               "Takes out the rows and columns of [CLS], <s> and their like and divides each row by what is "
@@ -45,7 +45,7 @@ const std::array<ReadingInfo, 7>& readings() {
           .lacks = "no tokens like [CLS] or <s>",
           .renormalises = true},
          {.option = &R::merge_words,
-          .id = "merge-words",
+          .id = "merge words",
           .title = "Pieces merged into words",
           .does =
               "Adds up the weights to the pieces of a word and averages those from them: which piece reads "

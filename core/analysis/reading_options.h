@@ -26,7 +26,7 @@ struct ReadingOptions {
 /// and its step in ReadSet.
 struct ReadingInfo {
     bool ReadingOptions::*option;
-    std::string_view id;       ///< `--id` on the command line
+    std::string_view id;       ///< of its action; with hyphens, `--id` on the command line
     std::string_view title;    ///< of its switch
     std::string_view does;     ///< what it does, and what is no longer seen; one sentence without a stop
     std::string_view note;     ///< of weights that were read so: "words merged"; empty: nothing to say

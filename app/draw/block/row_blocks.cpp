@@ -38,13 +38,16 @@ void draw_lengths(Picture& picture, const DrawContext& context, const MatrixGrid
     }
 }
 
-void draw_name(Picture& picture, const DrawContext& context, const RowBlock& block, float x, float baseline) {
+/// Returns where the words end.
+float draw_name(Picture& picture, const DrawContext& context, const RowBlock& block, float x,
+                float baseline) {
     const Theme& theme = context.theme;
     if (!block.sign.empty())
         draw_text(picture, context, x - 18, baseline, block.sign, figure::Font::mono_semibold, 15, theme.ink);
     const float name = draw_text(picture, context, x, baseline, std::string(tensor_info(block.tensor).name),
                                  figure::Font::mono_semibold, 15, theme.ink);
-    draw_text(picture, context, x + name + 12, baseline, block.what, figure::Font::ui, 12.5F, theme.muted);
+    x += name + 12;
+    return x + draw_text(picture, context, x, baseline, block.what, figure::Font::ui, 12.5F, theme.muted);
 }
 
 } // namespace
@@ -69,7 +72,7 @@ float draw_row_blocks(Picture& picture, const DrawContext& context, const std::v
     }
     const float high = colour_end(context, tensors), x = canvas_pad + labels;
     for (const RowBlock& block : blocks) {
-        draw_name(picture, context, block, x, y + 18);
+        const float named = draw_name(picture, context, block, x, y + 18);
         y += name_height;
         const MatrixGrid grid = draw_matrix(picture, context,
                                             {.tensor = block.tensor,
@@ -82,9 +85,13 @@ float draw_row_blocks(Picture& picture, const DrawContext& context, const std::v
                                              .cell_w = std::max(per_pixel, 1.0F),
                                              .cell_h = cell_h,
                                              .high = high});
-        if (&block == &blocks.front())
-            draw_text(picture, context, grid.area.right() + length_width, y - 10, "length of the row",
-                      figure::Font::ui, 12, context.theme.muted, figure::Align::right);
+        if (&block == &blocks.front()) {
+            const float right = grid.area.right() + length_width;
+            const std::string whole = "length of the row";
+            const bool fits = right - context.measure(whole, figure::Font::ui, 12) > named + 8;
+            draw_text(picture, context, right, y - 10, fits ? whole : "length", figure::Font::ui, 12,
+                      context.theme.muted, figure::Align::right);
+        }
         draw_row_choice(picture, context, grid);
         draw_lengths(picture, context, grid, checkpoint::row_lengths(*context.shown.tensor(block.tensor)),
                      longest);

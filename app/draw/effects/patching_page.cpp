@@ -68,9 +68,9 @@ float draw_second_field(Picture& picture, const DrawContext& context, float y) {
                        draw_text(picture, context, canvas_pad, figure::baseline_for(y + 14, 12.5F),
                                  "second prompt", Font::ui, 12.5F, context.theme.muted) +
                        10;
-    const float swap = 110, compare = 204, right = context.width - canvas_pad;
+    const float right = context.width - canvas_pad;
     if (context.controls) {
-        picture.fields.push_back({.area = {left, y, right - compare - swap - 20 - left, 28},
+        picture.fields.push_back({.area = {left, y, right - left, 28},
                                   .label = "second prompt",
                                   .text = view.asked.corrupted,
                                   .action =
@@ -78,12 +78,15 @@ float draw_second_field(Picture& picture, const DrawContext& context, float y) {
                                           return Action(ModelAction(AskPatching{.corrupted = typed}));
                                       },
                                   .tip = "A prompt of as many tokens that leads elsewhere; Enter runs it"});
+    }
+    if (context.controls && !view.asked.corrupted.empty()) {
+        constexpr float swap = 110, compare = 204, beside_title = 22;
         draw_button(
-            picture, context, {right - compare - 10 - swap, y - 2, swap, 32}, "Swap prompts",
+            picture, context, {right - compare - 10 - swap, beside_title, swap, 32}, "Swap prompts",
             ModelAction(SwapPrompts{}), false,
             "The corrupted prompt becomes the clean one: what is enough and what is needed are not the same");
-        draw_button(picture, context, {right - compare, y - 2, compare, 32}, "Compare the prompts' stages",
-                    ComparePrompts{}, false,
+        draw_button(picture, context, {right - compare, beside_title, compare, 32},
+                    "Compare the prompts' stages", ComparePrompts{}, false,
                     "Shows the stages of the second prompt less those of the first, as B − A");
     }
     return y + 40;
