@@ -1,4 +1,5 @@
 #include "app/views/dialog.h"
+#include "app/views/scrolled.h"
 #include "app/views/text_frame.h"
 #include "app/views/views.h"
 
@@ -24,7 +25,8 @@ void view_find(const AppState& state, const figure::Rect& canvas, const Picture&
                const ViewTools& tools) {
     const Theme& theme = tools.theme;
     const float scale = tools.surface.scale(), width = std::min(bar_width, canvas.w - 16);
-    const figure::Rect area{canvas.right() - width - 8, canvas.y + 1, width, bar_high};
+    const figure::Rect place = below_bars(state, canvas);
+    const figure::Rect area{place.right() - width - 8, place.y + 1, width, bar_high};
     const ImVec2 origin = ImGui::GetMainViewport()->Pos;
     ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
