@@ -101,7 +101,7 @@ void add_render(CLI::App& program) {
         command
             .add_option(
                 "--screen", options->screen,
-                "with --model: stages, atlas (all heads by their scores; with --attention too), "
+                "stages or atlas (all heads by their scores); with --model also "
                 "effects (what every head does to the prediction), ablated (what is lost without it), "
                 "averaged (with its mean output), patching (see --corrupted), circuits or why (the "
                 "largest score of --row taken apart)")

@@ -26,8 +26,8 @@ void ExperimentSession::take_results() {
         set_ = std::make_shared<const analysis::TracedWeights>(shown.problem(), *shown.trace, batch);
         set_of_ = shown.trace;
         batch_of_set_ = batch;
+        state().view.attention.layer = 0; // the one that there is
     }
-    state().view.attention.layer = set_ == nullptr ? state().view.attention.layer : 0;
     board_.follow(set_);
     atlas_.follow(set_, nullptr);
 }
