@@ -66,7 +66,7 @@ TEST_CASE("the atlas has every score of every head, and the open head's card say
     CHECK(screen_shows(number(static_cast<double>(desk.score(2, 0, HeadScore::probe_induction)), 2)));
 
     // What the card quotes is a weight of the map; a click goes there.
-    const auto strongest = desk.program.state().board->row(2)->heads[0].facts.strongest.front();
+    const auto strongest = desk.atlas().acts->cells.front();
     desk.press("Open head");
     CHECK(desk.view().attention.screen == Screen::stages);
     CHECK(desk.shown().value({TensorId::weights, {0, 0, strongest.i, strongest.j}}) ==
