@@ -6,10 +6,8 @@ usage: compare_generate.py HEADSCOPE FOLDER [--rounds N] [--threads N] [--json]
 Not part of the build; make_checkpoint.py makes FOLDER. Both keep keys and values and take the likeliest token. Their
 tokens are compared first. Choose PyTorch's BLAS as compare_model.py says.
 """
-import argparse
 import json
 import math
-import pathlib
 import statistics
 import subprocess
 import sys
@@ -18,7 +16,7 @@ import time
 import torch
 import torch.nn.functional as F
 
-from compare_model import Gpt2
+from compare_model import Gpt2, taken
 
 T = 128
 
@@ -76,14 +74,7 @@ def headscope_round(program, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("program")
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--json", action="store_true")
-    take = parser.parse_args()
-    torch.set_num_threads(take.threads)
+    take = taken(__doc__)
     model = CachedGpt2(take.folder)
     with torch.no_grad():
         same = torch_run(model, 24)[0] == headscope_ids(take.program, take.folder, model, 24)

@@ -111,8 +111,9 @@ def headscope_round(program, folder, T):
     return next(row["seconds"] for row in rows if row["name"] == f"forward, all attentions and logits, T {T}")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+def taken(doc):
+    """What the command line of a comparison of one checkpoint says; sets PyTorch's threads."""
+    parser = argparse.ArgumentParser(description=doc.split("\n")[0])
     parser.add_argument("program")
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--rounds", type=int, default=3)
@@ -120,6 +121,11 @@ def main():
     parser.add_argument("--json", action="store_true")
     take = parser.parse_args()
     torch.set_num_threads(take.threads)
+    return take
+
+
+def main():
+    take = taken(__doc__)
     model, T = Gpt2(take.folder), 128
     ids = torch.arange(T) * 7919 % model.vocab
     with torch.no_grad():

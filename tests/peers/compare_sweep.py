@@ -8,9 +8,7 @@ changes, and only the logits of the last token are computed. Headscope's time is
 effects of all heads, KL(before || after) of the next token, are compared too. Needs what compare_model.py needs, which
 also says how to choose PyTorch's BLAS.
 """
-import argparse
 import json
-import pathlib
 import statistics
 import subprocess
 import sys
@@ -18,7 +16,7 @@ import time
 
 import torch
 import torch.nn.functional as F
-from compare_model import Gpt2
+from compare_model import Gpt2, taken
 
 T = 64
 
@@ -81,14 +79,7 @@ def largest_gap(program, folder, ids, effects):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("program")
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--json", action="store_true")
-    take = parser.parse_args()
-    torch.set_num_threads(take.threads)
+    take = taken(__doc__)
     model = AblatedGpt2(take.folder)
     last_token_only(model)
     ids = (torch.arange(T) * 7919 + 13) % model.vocab
