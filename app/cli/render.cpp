@@ -102,7 +102,8 @@ void add_render(CLI::App& program) {
             .add_option(
                 "--screen", options->screen,
                 "stages or atlas (all heads by their scores); with --model also "
-                "effects (what every head does to the prediction), ablated (what is lost without it), "
+                "effects (what every head does to the prediction), by-source (what the open head brings to "
+                "every position), ablated (what is lost without it), "
                 "averaged (with its mean output), patching (see --corrupted), circuits or why (the "
                 "largest score of --row taken apart)")
             ->check(CLI::IsMember(screen_names()));

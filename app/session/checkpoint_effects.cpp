@@ -136,9 +136,26 @@ void CheckpointSession::follow_effects() {
     const EffectsPtr before = shown.effects;
     if (effects.value != nullptr)
         shown.effects = *effects.value;
-    if (before != shown.effects)
+    if (before != shown.effects) {
         shown.sweep = nullptr;
-    if (effects.value != nullptr && view.effects != EffectKind::direct) {
+        shown.sources = nullptr;
+    }
+    std::string fault;
+    if (effects.value != nullptr && view.effects == EffectKind::by_source) {
+        const checkpoint::Architecture& a = run->model().architecture();
+        const checkpoint::AttentionPlace place{stack, std::clamp<std::int64_t>(view.layer, 0, a.layers - 1)};
+        const std::int64_t head = std::clamp<std::int64_t>(state().view.head, 0, a.H - 1);
+        const auto sources = blocks_.ask<EffectsSources>(
+            {run, key + " sources " + std::to_string(place.layer) + " " + std::to_string(head)},
+            Urgency::on_screen, [run, place, head, known = shown.effects](Progress& progress, const auto&) {
+                return effects_sources(*run, *known, place, head, progress);
+            });
+        if (sources.value != nullptr)
+            shown.sources = sources.value;
+        fault = sources.error;
+    }
+    if (effects.value != nullptr &&
+        (view.effects == EffectKind::ablated || view.effects == EffectKind::averaged)) {
         const analysis::Ablation ablation =
             view.effects == EffectKind::averaged ? analysis::Ablation::mean : analysis::Ablation::zero;
         const DerivedKey of_sweep{run,
@@ -156,7 +173,7 @@ void CheckpointSession::follow_effects() {
     }
     if (lens.value != nullptr)
         shown.lens = lens.value;
-    for (const std::string& error : {effects.error, lens.error})
+    for (const std::string& error : {effects.error, fault, lens.error})
         if (!error.empty())
             state().model.error = error;
 }

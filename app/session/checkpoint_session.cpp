@@ -71,6 +71,7 @@ CheckpointSession::~CheckpointSession() {
     state().shown.unit_words = nullptr;
     state().shown.effects = nullptr;
     state().shown.lens = nullptr;
+    state().shown.sources = nullptr;
     state().shown.sweep = nullptr;
     state().shown.why = nullptr;
     state().shown.patching = nullptr;

@@ -31,9 +31,10 @@ enum class Screen : std::uint8_t {
 
 /// How the effects of heads are measured.
 enum class EffectKind : std::uint8_t {
-    direct,  ///< what each writes towards two logits; the parts add up
-    ablated, ///< what is lost when one is switched off; the losses do not add up
-    averaged ///< the same with its mean output over the text in its place
+    direct,    ///< what each writes towards two logits; the parts add up
+    by_source, ///< what the open head writes at every position, by the token that it reads from
+    ablated,   ///< what is lost when one is switched off; the losses do not add up
+    averaged   ///< the same with its mean output over the text in its place
 };
 
 /// How attention weights of a file or a model are looked at.

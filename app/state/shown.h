@@ -32,12 +32,13 @@ struct Shown {
     std::shared_ptr<const analysis::UnitWords> unit_words = {};
     std::shared_ptr<const Effects> effects = {}; ///< of a checkpoint, while they are looked at and known
     std::shared_ptr<const EffectsLens> lens = {};
-    std::shared_ptr<const EffectsSweep> sweep = {};    ///< as far as it has come; of the same question
-    bool sweep_stopped = false;                        ///< by the user, before its end
-    std::shared_ptr<const PatchingView> patching = {}; ///< while patches are looked at
-    std::shared_ptr<const CircuitsView> circuits = {}; ///< while the weights alone are asked
-    std::shared_ptr<const Atlas> atlas = {};           ///< while all heads are looked at
-    std::shared_ptr<const WhyScore> why = {};          ///< of a checkpoint, while a score is taken apart
+    std::shared_ptr<const EffectsSources> sources = {}; ///< of the same question; null while not asked
+    std::shared_ptr<const EffectsSweep> sweep = {};     ///< as far as it has come; of the same question
+    bool sweep_stopped = false;                         ///< by the user, before its end
+    std::shared_ptr<const PatchingView> patching = {};  ///< while patches are looked at
+    std::shared_ptr<const CircuitsView> circuits = {};  ///< while the weights alone are asked
+    std::shared_ptr<const Atlas> atlas = {};            ///< while all heads are looked at
+    std::shared_ptr<const WhyScore> why = {};           ///< of a checkpoint, while a score is taken apart
     std::int64_t position = 0; ///< of a checkpoint: the token that is looked at until another one is chosen
 
     const Problem& problem() const { return document->problem; }

@@ -14,6 +14,10 @@ Picture draw_effects_strip(const DrawContext& context);
 /// The inspector beside it: where the open head's part comes from, and the largest parts of all.
 Picture draw_effects_inspector(const DrawContext& context);
 
+/// Adds what the open head brings to every position, by source token: a heading, the map and its legend.
+void draw_sources_map(Picture& picture, const DrawContext& context);
+/// Adds the fields that say which two tokens are compared, at the top right.
+void draw_question_fields(Picture& picture, const DrawContext& context);
 /// Adds the logit lens with its top at y. Returns its lower edge.
 float draw_lens(Picture& picture, const DrawContext& context, float y);
 

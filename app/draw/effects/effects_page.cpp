@@ -282,8 +282,9 @@ float draw_by_source(Picture& picture, const DrawContext& context, const Table& 
     return top + line + 12;
 }
 
-/// Which two tokens are compared: fields at the top right.
-void draw_fields(Picture& picture, const DrawContext& context) {
+} // namespace
+
+void draw_question_fields(Picture& picture, const DrawContext& context) {
     if (!context.controls)
         return;
     const Effects& effects = *context.shown.effects;
@@ -317,8 +318,6 @@ void draw_fields(Picture& picture, const DrawContext& context) {
                      "The two likeliest tokens at this position");
 }
 
-} // namespace
-
 std::string writer_words(const analysis::Writer& writer) {
     using Kind = analysis::Writer::Kind;
     if (writer.kind == Kind::head)
@@ -340,7 +339,8 @@ bool shows_means(const DrawContext& context) {
 }
 
 bool shows_losses(const DrawContext& context) {
-    return context.view.attention.effects != EffectKind::direct;
+    const EffectKind kind = context.view.attention.effects;
+    return kind == EffectKind::ablated || kind == EffectKind::averaged;
 }
 
 Picture draw_effects_strip(const DrawContext& context) {
@@ -354,10 +354,12 @@ Picture draw_effects_strip(const DrawContext& context) {
     Picture picture;
     draw_strip_tabs(picture, context,
                     {tab("Direct", EffectKind::direct, "What each writer adds to the two logits"),
+                     tab("By source", EffectKind::by_source,
+                         "What the open head brings to every position, by the token that it reads from"),
                      tab("When ablated", EffectKind::ablated, "What is lost when a head is switched off"),
                      tab("When averaged", EffectKind::averaged,
                          "What is lost when a head gives its mean output over this text at every token")},
-                    32, {}, now == EffectKind::direct ? "norms held at their scale in this run" : "");
+                    32, {}, !shows_losses(context) ? "norms held at their scale in this run" : "");
     return picture;
 }
 
@@ -373,6 +375,10 @@ Picture draw_effects_page(const DrawContext& context) {
         return picture;
     }
     const std::string after = context.shown.problem().query_label(effects->question.position);
+    if (context.view.attention.effects == EffectKind::by_source) {
+        draw_sources_map(picture, context);
+        return picture;
+    }
     if (shows_losses(context))
         draw_page_head(picture, context,
                        shows_means(context) ? "What is lost with each head's mean"
@@ -386,7 +392,7 @@ Picture draw_effects_page(const DrawContext& context) {
                        "out[l][h] · (u[" + effects->token + "] − " +
                            (effects->against.empty() ? "mean u" : "u[" + effects->against + "]") +
                            "), after " + after + ", direct path, norms held");
-    draw_fields(picture, context);
+    draw_question_fields(picture, context);
     const Table table = table_of(context);
     draw_table(picture, context, table);
     float y = draw_sum(picture, context, table);

@@ -1,5 +1,6 @@
 #include "app/state/screens/effects.h"
 
+#include "core/analysis/effects/source_map.h"
 #include "core/checkpoint/run/predictions.h"
 
 #include <algorithm>
@@ -121,6 +122,26 @@ EffectsSweep effects_sweep(const checkpoint::ModelRun& run, const Effects& effec
             put(out);
         },
         progress);
+    return out;
+}
+
+EffectsSources effects_sources(const checkpoint::ModelRun& run, const Effects& effects,
+                               checkpoint::AttentionPlace place, std::int64_t head, const Progress& cancel) {
+    EffectsSources out{.place = place,
+                       .head = head,
+                       .map = analysis::source_map(run, effects.question,
+                                                   attention_number(run.model().architecture(), place), head,
+                                                   cancel),
+                       .sums = {}};
+    const auto Tk = static_cast<std::size_t>(out.map.shape()[1]);
+    const std::span<const float> all = out.map.values();
+    for (std::size_t i = 0; i < all.size(); i += Tk) {
+        const auto row = all.subspan(i, Tk);
+        out.sums.push_back(std::accumulate(row.begin(), row.end(), 0.0));
+        out.limit = std::max({out.limit, std::abs(out.sums.back()),
+                              static_cast<double>(std::abs(*std::ranges::max_element(
+                                  row, {}, [](float part) { return std::abs(part); })))});
+    }
     return out;
 }
 

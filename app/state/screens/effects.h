@@ -61,6 +61,15 @@ struct EffectsSweep {
     std::int64_t done = 0, count = 0;                    ///< heads
 };
 
+/// What one head brings to the same two logits at every position.
+struct EffectsSources {
+    checkpoint::AttentionPlace place;
+    std::int64_t head = 0;
+    Tensor map;               ///< (Tq, Tk), see analysis::source_map
+    std::vector<double> sums; ///< (Tq): of its rows
+    double limit = 0;         ///< the largest of all these, without its sign
+};
+
 /// Of one position of a run. For a worker. Throws what logit_attribution and logit_lens throw.
 std::shared_ptr<const Effects> effects_of(const checkpoint::TextModel& model, const checkpoint::ModelRun& run,
                                           const EffectsQuestion& question, std::int64_t position,
@@ -70,6 +79,9 @@ std::shared_ptr<const Effects> effects_of(const checkpoint::TextModel& model, co
 EffectsSweep effects_sweep(const checkpoint::ModelRun& run, const Effects& effects,
                            analysis::Ablation ablation, const EffectsSweep* so_far,
                            const std::function<void(const EffectsSweep&)>& put, Progress& progress);
+/// For a worker. Throws what source_map throws.
+EffectsSources effects_sources(const checkpoint::ModelRun& run, const Effects& effects,
+                               checkpoint::AttentionPlace place, std::int64_t head, const Progress& cancel);
 EffectsLens effects_lens(const checkpoint::TextModel& model, const checkpoint::ModelRun& run,
                          std::int64_t position, Progress& progress);
 

@@ -36,6 +36,20 @@ Table table_of(const Effects& effects, const EffectsSweep* sweep) {
     return table;
 }
 
+Table table_of(const EffectsSources& sources, const Problem& problem) {
+    Table table{{"query \\ key"}};
+    const std::int64_t Tq = sources.map.shape()[0], Tk = sources.map.shape()[1];
+    for (std::int64_t j = 0; j < Tk; ++j)
+        table.front().push_back(problem.key_label(j));
+    for (std::int64_t i = 0; i < Tq; ++i) {
+        std::vector<std::string>& row = table.emplace_back();
+        row.push_back(problem.query_label(i));
+        for (std::int64_t j = 0; j < Tk; ++j)
+            row.push_back(text_of(static_cast<double>(sources.map.at(i, j))));
+    }
+    return table;
+}
+
 Table table_of(const PatchingPair& pair, const PatchingMap& map) {
     const bool heads = map.asked.paths || analysis::info_of(map.asked.kind).by_head;
     Table table{{"layer"}};
@@ -105,6 +119,7 @@ std::span<const NamedScreen> named_screens() {
     static constexpr std::array all{NamedScreen{"stages", Screen::stages},
                                     NamedScreen{"atlas", Screen::atlas},
                                     NamedScreen{"effects", Screen::effects},
+                                    NamedScreen{"by-source", Screen::effects, EffectKind::by_source},
                                     NamedScreen{"ablated", Screen::effects, EffectKind::ablated},
                                     NamedScreen{"averaged", Screen::effects, EffectKind::averaged},
                                     NamedScreen{"patching", Screen::patching},
@@ -162,7 +177,10 @@ Table screen_table(const Shown& shown, const ViewState& view) {
     const Screen screen = screen_of(shown, view);
     if (screen == Screen::atlas && shown.atlas != nullptr)
         return table_of(*shown.atlas, view.attention.atlas.thresholds);
-    if (screen == Screen::effects && shown.effects != nullptr)
+    if (screen == Screen::effects && view.attention.effects == EffectKind::by_source) {
+        if (shown.sources != nullptr)
+            return table_of(*shown.sources, shown.problem());
+    } else if (screen == Screen::effects && shown.effects != nullptr)
         return table_of(*shown.effects, shown.sweep.get());
     if (screen == Screen::patching && shown.patching != nullptr && shown.patching->pair != nullptr &&
         shown.patching->map != nullptr)

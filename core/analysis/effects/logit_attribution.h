@@ -32,6 +32,10 @@ inline LogitQuestion question_of(std::int64_t position, std::int64_t token,
             .against = against.value_or(-1)};
 }
 
+/// Throws Error(input) for a model without a head, for a token outside the vocabulary and a position outside
+/// the text.
+void require_logit(const checkpoint::ModelRun& run, const LogitQuestion& question);
+
 /// What one writer of the residual stream adds to a logit.
 struct LogitPart {
     Writer writer;
@@ -49,8 +53,7 @@ struct LogitAttribution {
 /// writer's vector c gives ((c - mean c) / sigma * gamma) . (u_t - u_s), with the run's own sigma of the
 /// final norm and rows u of the output table; RMSNorm takes no mean off. Norms that stand on the stream or
 /// behind a branch keep their scales as well. A head of a language model with a dense layer of its own is
-/// held at each unit's share activation(z) / z. Throws Error(input) for a model without a head, for a token
-/// outside the vocabulary and a position outside the text; Error(cancelled).
+/// held at each unit's share activation(z) / z. Throws what require_logit throws; Error(cancelled).
 LogitAttribution logit_attribution(const checkpoint::ModelRun& run, const LogitQuestion& question,
                                    const Progress& cancel);
 

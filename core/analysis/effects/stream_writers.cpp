@@ -1,9 +1,9 @@
 #include "core/analysis/effects/stream_writers.h"
 
+#include "core/analysis/effects/head_parts.h"
 #include "core/analysis/effects/rows.h"
 #include "core/checkpoint/run/forward_pass.h"
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -15,9 +15,6 @@ namespace {
 using checkpoint::Stack;
 using checkpoint::WeightId;
 using Kind = Writer::Kind;
-using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using Rows = Eigen::Map<const RowMajor>;
-using RowVector = Eigen::Map<const Eigen::RowVectorXf>;
 
 /// The text up to a position, so that a pass computes that position alone.
 checkpoint::ModelInputs up_to(checkpoint::ModelInputs inputs, std::int64_t position) {
@@ -33,35 +30,18 @@ checkpoint::ModelInputs up_to(checkpoint::ModelInputs inputs, std::int64_t posit
     return inputs;
 }
 
-/// The row of one head's weights, (Tk).
-RowVector weights_of(const Tensor& weights, std::int64_t head, std::int64_t position) {
-    return {weights.data() + weights.offset(0, head, position, 0), weights.shape()[3]};
-}
-
-/// The values that a head reads, (Tk, dv).
-auto values_of_head(const Tensor& values, const Dims& dims, std::int64_t head) {
-    return Rows(values.data(), values.shape()[1], values.shape()[2])
-        .middleCols(dims.kv_head(head) * dims.dv, dims.dv);
-}
-
 /// The value that a head reads at one query, (dv), from the mixture of what its keys are made of: no value of
 /// the whole text is computed. Not for values that are cut to a limit.
-Eigen::RowVectorXf value_of_mixture(const Problem& problem, const Tensor& read, const RowVector& weights,
+Eigen::RowVectorXf value_of_mixture(const Problem& problem, const Tensor& read, const ConstRow& weights,
                                     std::int64_t head) {
     const Dims& d = problem.dims;
     const std::int64_t first = d.kv_head(head) * d.dv;
     const Tensor& W_V = *problem.weights.W_V;
-    const Eigen::RowVectorXf mixture = weights * Rows(read.data(), read.shape()[1], d.Dkv);
-    Eigen::RowVectorXf value = mixture * Rows(W_V.data(), d.Dkv, W_V.shape()[1]).middleCols(first, d.dv);
+    const Eigen::RowVectorXf mixture = weights * ConstRows(read.data(), read.shape()[1], d.Dkv);
+    Eigen::RowVectorXf value = mixture * ConstRows(W_V.data(), d.Dkv, W_V.shape()[1]).middleCols(first, d.dv);
     if (const TensorPtr& b_V = problem.weights.b_V)
-        value += weights.sum() * RowVector(b_V->data() + first, d.dv);
+        value += weights.sum() * ConstRow(b_V->data() + first, d.dv);
     return value;
-}
-
-auto rows_of_output_weights(const Problem& problem, std::int64_t head) {
-    const Tensor& W_O = *problem.weights.W_O;
-    return Rows(W_O.data(), W_O.shape()[0], W_O.shape()[1])
-        .middleRows(head * problem.dims.dv, problem.dims.dv);
 }
 
 } // namespace
@@ -184,10 +164,10 @@ private:
             heads.values = values_of(heads.problem, read, cpu_, cancel_);
         const TensorPtr& b_O = heads.problem.weights.b_O;
         Tensor rows(Shape{d.H + (b_O == nullptr ? 0 : 1), d.D});
-        Eigen::Map<RowMajor> all(rows.data(), rows.shape()[0], d.D);
+        Eigen::Map<RowMajorMatrix> all(rows.data(), rows.shape()[0], d.D);
         std::vector<Writer> writers;
         for (std::int64_t h = 0; h < d.H; ++h) {
-            const RowVector weights = weights_of(*heads.weights, h, to_.position_);
+            const ConstRow weights = weights_of(*heads.weights, h, to_.position_);
             const Eigen::RowVectorXf value =
                 mixed_first ? value_of_mixture(heads.problem, read, weights, h)
                             : weights * values_of_head(*heads.values, heads.problem.dims, h);
@@ -195,7 +175,7 @@ private:
             writers.push_back({Kind::head, place.stack, place.layer, h});
         }
         if (b_O != nullptr) {
-            all.row(d.H) = RowVector(b_O->data(), d.D);
+            all.row(d.H) = ConstRow(b_O->data(), d.D);
             writers.push_back({Kind::output_bias, place.stack, place.layer, -1});
         }
         auto output = std::make_shared<Tensor>(Shape{1, 1, d.D});
@@ -281,8 +261,9 @@ Tensor StreamWriters::along(const Tensor& at_end) const {
     for (auto step = steps_.rbegin(); step != steps_.rend(); ++step)
         if (step->rows) {
             const std::int64_t count = step->rows->shape()[0];
-            Eigen::Map<RowMajor>(out.data() + out.offset(static_cast<std::int64_t>(step->writer), 0), count,
-                                 k) = Rows(step->rows->data(), count, D) * Rows(directions.data(), D, k);
+            Eigen::Map<RowMajorMatrix>(out.data() + out.offset(static_cast<std::int64_t>(step->writer), 0),
+                                       count, k) =
+                ConstRows(step->rows->data(), count, D) * ConstRows(directions.data(), D, k);
         } else {
             step->norm->turn_back(directions);
         }

@@ -1,5 +1,6 @@
 #include "core/analysis/effects/logit_attribution.h"
 #include "core/analysis/effects/score_terms.h"
+#include "core/analysis/effects/source_map.h"
 #include "core/checkpoint/model/text_model.h"
 #include "core/engine/engine.h"
 #include "tests/catch.h"
@@ -73,6 +74,35 @@ TEST_CASE("the parts of a logit add up to the logit, in every family", "[attribu
                 }
             }
         }
+    });
+}
+
+TEST_CASE("a head's map by source tokens has the head's parts of each position, in every family",
+          "[attribution]") {
+    for_every_model([](const checkpoint::ModelRun& run) {
+        const checkpoint::Architecture& a = run.model().architecture();
+        const LogitQuestion question{
+            .token = 4, .from = LogitQuestion::From::token, .against = 8, .sources = true};
+        std::vector<checkpoint::Stack> stacks{checkpoint::Stack::own};
+        if (run.model().encoder() != nullptr)
+            stacks.push_back(checkpoint::Stack::cross);
+        for (const checkpoint::Stack stack : stacks)
+            for (const std::int64_t layer : {std::int64_t{0}, a.layers - 1}) {
+                const Writer writer{Writer::Kind::head, stack, layer, a.H - 1};
+                const Tensor map =
+                    source_map(run, question, attention_number(a, {stack, layer}), a.H - 1, Progress());
+                for (std::int64_t position = 0; position < run.inputs().T; ++position) {
+                    LogitQuestion here = question;
+                    here.position = position;
+                    const LogitAttribution all = logit_attribution(run, here, Progress());
+                    const auto part = std::ranges::find(all.parts, writer, &LogitPart::writer);
+                    REQUIRE(part != all.parts.end());
+                    REQUIRE(std::ssize(part->sources) == map.shape()[1]);
+                    for (std::int64_t j = 0; j < map.shape()[1]; ++j)
+                        CHECK(map.at(position, j) ==
+                              Approx(part->sources[static_cast<std::size_t>(j)]).epsilon(1e-4).margin(1e-5));
+                }
+            }
     });
 }
 

@@ -1,0 +1,119 @@
+#include "app/draw/effects/effects.h"
+#include "app/draw/effects/signed_cells.h"
+#include "app/draw/kit/controls.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/matrix/matrix.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope::app {
+
+namespace {
+
+using figure::Align;
+using figure::Font;
+
+constexpr float source_map_top = 124, source_sums_width = 170, source_number_width = 62,
+                source_legend_height = 74, largest_source_cell = 64;
+
+/// Beside each row its sum, which is the head's part at that position. A click takes that position apart.
+void draw_sums_of_sources(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
+                          const EffectsSources& sources) {
+    const Theme& theme = context.theme;
+    const std::int64_t open = context.shown.effects->question.position;
+    const float left = grid.area.right() + 12;
+    if (grid.pitch_y >= 14)
+        draw_text(picture, context, left + source_sums_width, grid.area.y - 10, "sum: the head’s part",
+                  Font::ui, 12, theme.muted, Align::right);
+    for (std::int64_t i = 0; i < grid.rows; ++i) {
+        const figure::Rect row = grid.cell(i, 0);
+        const double sum = sources.sums[static_cast<std::size_t>(i)];
+        const std::string token = context.shown.problem().query_label(i);
+        if (grid.pitch_y >= 14) {
+            draw_signed_bar(picture, theme, {left, row.y, source_sums_width - source_number_width, row.h},
+                            sum, sources.limit);
+            draw_text(picture, context, left + source_sums_width,
+                      figure::baseline_for(row.y + row.h / 2, 12.5F), signed_number(sum, 2), Font::mono,
+                      12.5F, i == open ? theme.ink : theme.text, Align::right);
+        }
+        const figure::Rect beside{left, row.y, source_sums_width, grid.pitch_y};
+        const std::string words = "After " + token + " the head adds " + signed_number(sum, 3);
+        if (context.controls)
+            picture.hotspots.push_back({beside, "position " + std::to_string(i), ModelAction(PredictAt{i}),
+                                        words + "; a click takes this prediction apart"});
+        else
+            picture.tips.push_back({beside, words});
+    }
+    const figure::Rect first = grid.cell(open, 0);
+    draw_selected_cell(picture, theme, {grid.area.x, first.y, grid.area.w, first.h});
+}
+
+} // namespace
+
+void draw_sources_map(Picture& picture, const DrawContext& context) {
+    const Effects& effects = *context.shown.effects;
+    const EffectsSources* const sources = context.shown.sources.get();
+    const std::int64_t l = context.view.attention.layer, h = context.view.head;
+    const bool known =
+        sources != nullptr && l < std::ssize(effects.heads) && h < std::ssize(effects.heads.front());
+    const std::string name =
+        known ? writer_words(effects.part(sources->place.layer, sources->head).writer) : "the open head";
+    draw_page_head(picture, context, "What " + name + " brings to every position",
+                   "weights[i, j] · v[j] W_O · (u[" + effects.token + "] − " +
+                       (effects.against.empty() ? "mean u" : "u[" + effects.against + "]") +
+                       "), norms held at row i");
+    draw_question_fields(picture, context);
+    if (!known) {
+        draw_paragraph(picture, context, canvas_pad, source_map_top, context.width - 2 * canvas_pad,
+                       "The head's parts are being worked out.", Font::ui, 13.5F, 20, context.theme.muted);
+        return;
+    }
+    const std::int64_t Tq = sources->map.shape()[0], Tk = sources->map.shape()[1];
+    if (Tq != context.dims().Tq || Tk != context.dims().Tk) {
+        draw_paragraph(picture, context, canvas_pad, source_map_top, context.width - 2 * canvas_pad,
+                       "These parts belong to single tokens; show words as tokens again (Heads) to see them.",
+                       Font::ui, 13.5F, 20, context.theme.muted);
+        return;
+    }
+    const float labels = row_label_width(context, false);
+    const float room_w = context.width - 2 * canvas_pad - labels - source_sums_width - 12;
+    const auto fits = [&](float cell) {
+        return column_label_height(context, cell, true) + cell * static_cast<float>(Tq);
+    };
+    const float room_h = context.height - source_map_top - source_legend_height;
+    float cell = std::min(std::floor(room_w / static_cast<float>(Tk)), largest_source_cell);
+    while (cell > 14 && fits(cell) > room_h)
+        --cell;
+    cell = std::max(cell, 2.0F);
+    const double limit = effects_limit(sources->limit);
+    const std::int64_t head = std::clamp<std::int64_t>(sources->head, 0, context.dims().H - 1);
+    MatrixSpec spec{.tensor = TensorId::weights,
+                    .origin = {0, head, 0, 0},
+                    .row_axis = 2,
+                    .col_axis = 3,
+                    .rows = Tq,
+                    .cols = Tk,
+                    .x = canvas_pad + labels,
+                    .y = source_map_top + column_label_height(context, cell, true),
+                    .cell_w = cell,
+                    .cell_h = cell,
+                    .fill = CellFill::diverging,
+                    .high = static_cast<float>(limit),
+                    .plus = true};
+    spec.value = [&](std::int64_t i, std::int64_t j) { return sources->map.at(i, j); };
+    const MatrixGrid grid = draw_matrix(picture, context, spec);
+    draw_row_labels(picture, context, grid, false);
+    draw_column_labels(picture, context, grid, true);
+    draw_sums_of_sources(picture, context, grid, *sources);
+    draw_legend(
+        picture, context, spec.x, grid.area.bottom() + 18, 160, context.theme.diverging,
+        static_cast<float>(-limit), static_cast<float>(limit),
+        "logits towards " + effects.token +
+            (effects.against.empty() ? ", violet: away from it" : ", violet: towards " + effects.against),
+        false);
+    picture.scene.width = std::max(context.width, grid.area.right() + 12 + source_sums_width + canvas_pad);
+    picture.scene.height = std::max(context.height, grid.area.bottom() + source_legend_height);
+}
+
+} // namespace headscope::app
