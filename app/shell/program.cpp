@@ -239,11 +239,13 @@ void Program::frame(Surface& surface, double now) {
     const Situation situated = situation(state_, {places.left_open, places.inspector_open, focus_.visible()});
     handle_shortcuts(state_, situated, send);
 
+    // The frame begins with the canvas colour everywhere; software GL takes long to fill the window again.
     ImGui::SetNextWindowPos({0, 0});
     ImGui::SetNextWindowSize(size);
     ImGui::Begin("Headscope", nullptr,
                  ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
-                     ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoScrollWithMouse);
+                     ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoScrollWithMouse |
+                     ImGuiWindowFlags_NoBackground);
     draw(places, situated, tools, dialog_focus_);
     (free ? focus_ : dialog_focus_).draw(colours.ink, scale);
     ImGui::End();

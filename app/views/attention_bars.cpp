@@ -68,7 +68,6 @@ void view_attention_strip(const AppState& state, const figure::Rect& area, const
     const float scale = tools.surface.scale();
     const DrawContext context = bar_context(state, tools, area.w);
     Picture picture;
-    picture.scene.add(figure::RectItem{.area = {0, 0, area.w, area.h}, .fill = theme.canvas});
     picture.scene.add(figure::LineItem{{0, area.h - 0.5F}, {area.w, area.h - 0.5F}, theme.line, 1});
     const std::string label(group_info(StageGroup::weights).label);
     const float baseline = figure::baseline_for(area.h / 2 - 1, 13);

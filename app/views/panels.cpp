@@ -242,9 +242,6 @@ DrawContext canvas_draw_context(const AppState& state, const ViewTools& tools, f
 void view_canvas(const AppState& state, const figure::Rect& whole, const ViewTools& tools,
                  std::optional<CellAddress>& hovered, Picture& kept) {
     const ImVec2 origin = ImGui::GetWindowPos();
-    figure::Scene back;
-    back.add(figure::RectItem{.area = whole, .fill = tools.theme.canvas});
-    paint(back, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     if (state.shown.trace == nullptr)
         return;
     const figure::Rect area = below_bars(state, whole);

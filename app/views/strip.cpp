@@ -14,7 +14,6 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
     const ImVec2 origin = ImGui::GetWindowPos();
     const float scale = tools.surface.scale();
     Picture picture;
-    picture.scene.add(figure::RectItem{.area = {0, 0, area.w, area.h}, .fill = theme.canvas});
     picture.scene.add(figure::LineItem{{0, area.h - 0.5F}, {area.w, area.h - 0.5F}, theme.line, 1});
     if (const Screen screen = screen_of(state.shown, state.view); has_strip(screen)) {
         picture.append(draw_screen_strip(screen, draw_context(state, tools, area.w, area.h)), 0, 0);
