@@ -1,12 +1,12 @@
 #include "app/cli/bench/bench_attention.h"
 #include "app/cli/bench/bench_clock.h"
 #include "app/cli/bench/bench_editing.h"
+#include "app/cli/bench/bench_frames.h"
 #include "app/cli/bench/bench_machine.h"
 #include "app/cli/bench/bench_rows.h"
 #include "app/cli/problem_options.h"
 #include "app/cli/subcommands.h"
 #include "app/draw/kit/format.h"
-#include "app/shell/gl/offscreen.h"
 #include "app/shell/program.h"
 #include "app/shell/window.h"
 #include "core/base/error.h"
@@ -37,28 +37,6 @@ std::string sentence_of(int words) {
     return sentence;
 }
 
-/// Times the program's own work for each frame, without GL.
-class TimedUi : public app::Ui {
-public:
-    explicit TimedUi(app::Program& program) : program_(program) {}
-    void frame(app::Surface& surface, double now) override {
-        const auto start = BenchClock::now();
-        program_.frame(surface, now);
-        frames.push_back(since(start));
-    }
-    bool animating() const override { return program_.animating(); }
-    float zoom() const override { return program_.zoom(); }
-    figure::Color background() const override { return program_.background(); }
-    std::string title() const override { return program_.title(); }
-    bool quitting() const override { return quit || program_.quitting(); }
-
-    std::vector<double> frames;
-    std::atomic<bool> quit{false};
-
-private:
-    app::Program& program_;
-};
-
 BenchRow frame_work(const std::string& name, const project::Recipe& recipe, const std::string& wanted,
                     const std::vector<app::Action>& before = {}) {
     app::Program program({.recipe = recipe, .device = "auto", .wake = {}});
@@ -67,10 +45,7 @@ BenchRow frame_work(const std::string& name, const project::Recipe& recipe, cons
         program.act(action);
         program.settle();
     }
-    TimedUi ui(program);
-    app::render_offscreen(ui, 1600, 1000, 1.0F, {.frames = 120, .mouse = {}});
-    ui.frames.erase(ui.frames.begin(), ui.frames.begin() + 10);
-    return timed_row("frame's own work, " + name, spread_of(ui.frames), wanted);
+    return timed_row("frame's own work, " + name, spread_of(run_frames(program, 120).own), wanted);
 }
 
 /// Runs in a process of its own: opens the window, leaves it idle, and prints its measurements as JSON.

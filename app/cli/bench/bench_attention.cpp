@@ -1,10 +1,9 @@
 #include "app/cli/bench/bench_attention.h"
 #include "app/cli/bench/bench_clock.h"
+#include "app/cli/bench/bench_frames.h"
 #include "app/cli/bench/bench_rows.h"
 
 #include "app/draw/kit/format.h"
-#include "app/shell/gl/offscreen.h"
-#include "app/shell/program.h"
 #include "core/analysis/heads/head_facts.h"
 
 #include <algorithm>
@@ -67,29 +66,6 @@ private:
     std::uint64_t state_ = 1;
 };
 
-/// Times the program's own work for each frame, and calls an action before each frame.
-class ActingUi final : public app::Ui {
-public:
-    ActingUi(app::Program& program, std::function<void(int)> act) : program_(program), act_(std::move(act)) {}
-    void frame(app::Surface& surface, double now) override {
-        const auto start = BenchClock::now();
-        act_(static_cast<int>(frames.size()));
-        program_.frame(surface, now);
-        frames.push_back(since(start));
-    }
-    bool animating() const override { return false; }
-    float zoom() const override { return program_.zoom(); }
-    figure::Color background() const override { return program_.background(); }
-    std::string title() const override { return program_.title(); }
-    bool quitting() const override { return false; }
-
-    std::vector<double> frames;
-
-private:
-    app::Program& program_;
-    std::function<void(int)> act_;
-};
-
 double at_share(std::vector<double> values, double share) {
     std::ranges::sort(values);
     return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
@@ -114,62 +90,35 @@ struct Measured {
     double resident = 0; ///< megabytes, weights included
 };
 
-/// Seconds of all frames together, and the own work of each once the layout has settled.
-std::pair<double, std::vector<double>> run_frames(app::Program& program, int count,
-                                                  const std::function<void(int)>& act) {
-    constexpr int width = 1600, height = 1000;
-    ActingUi ui(program, act);
-    const auto start = BenchClock::now();
-    app::render_offscreen(ui, width, height, 1, {.frames = count, .mouse = {}});
-    const double seconds = since(start);
-    // The first frames bake fonts and settle the layout.
-    const auto settling = std::min<std::size_t>(3, ui.frames.size() - 1);
-    ui.frames.erase(ui.frames.begin(), ui.frames.begin() + static_cast<std::ptrdiff_t>(settling));
-    return {seconds, std::move(ui.frames)};
-}
-
-void nothing(int) {}
-
 Measured measure(std::int64_t T) {
     constexpr int frames = 120;
     Measured out;
     const auto set = std::make_shared<const SyntheticAttention>(12, T);
     app::Program program({.recipe = {}, .device = "auto", .wake = {}});
     program.settle();
-    const auto run = [&](int count, const std::function<void(int)>& act) {
-        return run_frames(program, count, act);
+    const auto slowest = [&](const std::function<void(int)>& act) {
+        return at_share(run_frames(program, 20, act).own, 1);
     };
-    run(1, nothing); // the very first run also loads GL
-    const double blank = run(1, nothing).first;
+    run_frames(program, 1); // the very first run also loads GL
+    const double blank = run_frames(program, 1).seconds;
     const auto start = BenchClock::now();
     program.open_attention(set);
     program.settle();
-    const double first = run(1, nothing).first;
+    const double first = run_frames(program, 1).seconds;
     out.opened = std::max(since(start) - blank, 0.0); // without GL's own start
-    const auto [seconds, own] = run(frames, nothing);
-    out.frame = (seconds - first) / (frames - 1);
-    out.own = at_share(own, 0.5);
-    out.hover = at_share(
-        run(20,
-            [&](int n) {
-                program.state().view.hover = app::CellAddress{TensorId::weights, {0, 0, T - 1 - n, n}};
-            })
-            .second,
-        1);
-    out.click = at_share(
-        run(20,
-            [&](int n) {
-                program.act(app::ViewChange(app::AttentionChange(app::OpenHead{n % 12, (n * 5) % 12})));
-            })
-            .second,
-        1);
-    out.reading = at_share(run(20,
-                               [&](int n) {
-                                   program.act(app::ViewChange(app::AttentionChange(app::ReadWeights{
-                                       {.hide_first_token = n % 2 == 0, .means = n % 3 != 0}})));
-                               })
-                               .second,
-                           1);
+    const TimedFrames still = run_frames(program, frames);
+    out.frame = (still.seconds - first) / (frames - 1);
+    out.own = at_share(still.own, 0.5);
+    out.hover = slowest([&](int n) {
+        program.state().view.hover = app::CellAddress{TensorId::weights, {0, 0, T - 1 - n, n}};
+    });
+    out.click = slowest([&](int n) {
+        program.act(app::ViewChange(app::AttentionChange(app::OpenHead{n % 12, (n * 5) % 12})));
+    });
+    out.reading = slowest([&](int n) {
+        program.act(app::ViewChange(
+            app::AttentionChange(app::ReadWeights{{.hide_first_token = n % 2 == 0, .means = n % 3 != 0}})));
+    });
     out.resident = resident_megabytes();
     return out;
 }
@@ -207,11 +156,11 @@ MeasuredAtlas measure_atlas() {
         change(AtlasChange(
             app::BrushScores{{{HeadScore::previous, low, low + 0.3F}, {HeadScore::entropy, 0, 3}}}));
     };
-    const double first = run_frames(program, 1, nothing).first;
-    out.frame = (run_frames(program, frames, nothing).first - first) / (frames - 1);
-    const auto [seconds, own] = run_frames(program, 60, brush);
-    out.change = (seconds - first) / 59;
-    out.brush = at_share(own, 1);
+    const double first = run_frames(program, 1).seconds;
+    out.frame = (run_frames(program, frames).seconds - first) / (frames - 1);
+    const TimedFrames brushed = run_frames(program, 60, brush);
+    out.change = (brushed.seconds - first) / 59;
+    out.brush = at_share(brushed.own, 1);
     return out;
 }
 

@@ -1,4 +1,5 @@
 #include "app/cli/bench/bench_clock.h"
+#include "app/cli/bench/bench_frames.h"
 #include "app/cli/bench/bench_rows.h"
 #include "app/draw/kit/format.h"
 #include "core/analysis/effects/ablation_sweep.h"
@@ -8,6 +9,7 @@
 #include "core/analysis/effects/score_terms.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 namespace headscope::cli {
@@ -19,6 +21,34 @@ BenchRow once(const std::string& name, const std::string& wanted, const std::fun
     call();
     const double seconds = since(start);
     return timed_row(name, {seconds, seconds, seconds}, wanted);
+}
+
+/// Frames of the window with software GL, while it measures what is lost without each head.
+BenchRow frames_beside_sweep(const std::string& folder) {
+    constexpr int frames = 120;
+    std::string prompt = "a";
+    for (int word = 1; word < 32; ++word)
+        prompt += " a";
+    Progress progress;
+    app::Program program({.recipe = {}, .device = "auto", .wake = {}});
+    program.open_checkpoint(app::open_model(folder, {prompt}, 0, progress));
+    program.settle();
+    const auto change = [&](const app::AttentionChange& one) { program.act(app::ViewChange(one)); };
+    change(app::ShowScreen{app::Screen::effects});
+    program.settle();
+    const double first = run_frames(program, 1).seconds,
+                 still = (run_frames(program, frames).seconds - first) / (frames - 1);
+    change(app::ShowEffects{app::EffectKind::ablated});
+    const TimedFrames beside = run_frames(program, frames);
+    const bool running = program.state().model.measuring;
+    const double busy = (beside.seconds - first) / (frames - 1);
+    return {"frames a second beside the sweep", running ? app::number(1 / busy, 0) : "not measured",
+            running ? "without a sweep: " + app::number(1 / still, 0) + "; wanted: 60"
+                    : "the sweep ended before " + std::to_string(frames) + " frames",
+            nlohmann::json{{"name", "frames beside the sweep"},
+                           {"per_second", running ? nlohmann::json(1 / busy) : nlohmann::json()},
+                           {"without_sweep", 1 / still}}
+                .dump()};
 }
 
 } // namespace
@@ -60,6 +90,7 @@ void add_effects_rows(std::vector<BenchRow>& rows, const std::string& folder) {
         analysis::ablation_sweep(
             *run, {.position = last}, [](const analysis::HeadEffect&) {}, progress);
     }));
+    rows.push_back(frames_beside_sweep(folder));
     if (!a.causal || a.encoder != nullptr)
         return;
     checkpoint::ModelInputs other = inputs;
