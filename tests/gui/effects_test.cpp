@@ -1,6 +1,7 @@
 #include "app/draw/kit/format.h"
 #include "app/shell/exports.h"
 #include "app/state/screens/questions.h"
+#include "app/state/screens/screen.h"
 #include "core/base/file.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/model/patch_file.h"
@@ -40,6 +41,11 @@ double logit_of(const checkpoint::ModelRun& run, std::int64_t token) {
     return static_cast<double>(run.logits()->at(0, run.inputs().T - 1, token));
 }
 
+/// The sum of a row of the map by source tokens.
+double sources_at(const PocketDesk& desk, std::size_t position) {
+    return desk.shown().sources->sums[position];
+}
+
 } // namespace
 
 TEST_CASE("effects take the two likeliest logits apart, and what is shown adds up", "[gui][effects]") {
@@ -67,6 +73,24 @@ TEST_CASE("effects take the two likeliest logits apart, and what is shown adds u
     CHECK(desk.view().head == 7);
     CHECK(screen_shows("What L2 H7 brings"));
     CHECK(screen_shows("+4.01"));
+
+    // The same at every position, by source: the row of this one is what the table splits.
+    desk.press("By source");
+    desk.settle();
+    REQUIRE(desk.shown().sources != nullptr);
+    const EffectsSources& sources = *desk.shown().sources;
+    const std::int64_t last = effects.question.position;
+    CHECK(sources.sums[static_cast<std::size_t>(last)] == Approx(4.0126).margin(2e-4));
+    CHECK(sources.map.at(last, 2) == Approx(desk.shown().effects->part(2, 7).sources[2]).margin(1e-5));
+    CHECK(screen_shows("What L2 H7 brings to every position"));
+    CHECK(screen_table(desk.shown(), desk.view()).size() == static_cast<std::size_t>(last) + 2);
+    desk.press("position 9");
+    desk.settle();
+    CHECK(desk.shown().effects->question.position == 9);
+    CHECK(desk.shown().effects->part(2, 7).value == Approx(sources_at(desk, 9)).margin(1e-4));
+    desk.press("position " + std::to_string(last));
+    desk.press("Direct");
+    desk.settle();
 
     // The lens ends at what the model says.
     REQUIRE(desk.shown().lens != nullptr);

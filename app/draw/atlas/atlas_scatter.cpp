@@ -310,7 +310,10 @@ float draw_atlas_scatter(Picture& picture, const AtlasScene& scene, const figure
             "summed" +
                 (map.rows < map.of ? " over " + grouped(map.rows) + " of " + grouped(map.of) + " rows"
                                    : std::string()) +
-                ", brought to a plane by classical scaling.",
+                ", brought to a plane by classical scaling." +
+                (scene.atlas.survey != nullptr
+                     ? " The rows are those of the prompt, not of the survey's texts."
+                     : ""),
             Font::ui, 12.5F, 18, theme.muted);
     }
     if (scene.info().axis != SetAxis::one)
