@@ -9,7 +9,6 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <numeric>
-#include <ranges>
 #include <utility>
 
 namespace headscope::analysis {
@@ -152,8 +151,10 @@ void ablation_sweep(const checkpoint::ModelRun& run, const SweepOptions& options
     Sweep sweep(run, options, progress);
     const auto heads_of = [&](std::int64_t n) {
         const std::int64_t H = in_stack(architecture, attention_place(architecture, n).stack).H;
-        const auto all = std::views::iota(std::int64_t{0}, H);
-        return std::ranges::count_if(all, [&](std::int64_t h) { return !sweep.skips(n, h); });
+        std::int64_t count = 0;
+        for (std::int64_t h = 0; h < H; ++h)
+            count += sweep.skips(n, h) ? 0 : 1;
+        return count;
     };
     const std::int64_t heads =
         std::transform_reduce(numbers.begin(), numbers.end(), std::int64_t{0}, std::plus<>(), heads_of);
