@@ -63,6 +63,12 @@ struct Status {
 
 /// As much of the sizes as there is room for.
 Status status_of(const AppState& state, float room, const ViewTools& tools) {
+    if (const std::string package = tools.surface.missing_font(); !package.empty())
+        for (const std::string& text :
+             {"⚠ Some characters are in no font of this system: install the package " + package,
+              "⚠ Fonts are missing: install " + package, "⚠ " + package})
+            if (const float width = tools.measure(text, figure::Font::ui, 13); width <= room)
+                return {text, width};
     // Of the layer, also where its weights are read otherwise.
     const Problem& problem = (reads_checkpoint(state) ? state.document : state.shown.document)->problem;
     const Dims& d = problem.dims;

@@ -48,7 +48,12 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
     const ImVec2 origin = ImGui::GetWindowPos();
     const TextFrame frame(
         {(area.x - origin.x) / scale, (area.y - origin.y) / scale, area.w / scale, area.h / scale},
-        {.font = figure::Font::mono, .size = 13, .stroke = tools.theme.line2, .wrong = wrong, .before = 8},
+        {.font = figure::Font::mono,
+         .size = 13,
+         .stroke = tools.theme.line2,
+         .wrong = wrong,
+         .before = 8,
+         .id = "##" + field.label},
         text, tools);
     if (tools.focus.offer(area) || edit.next == field.label) {
         ImGui::SetKeyboardFocusHere();

@@ -49,7 +49,7 @@ void prompt_field(const AppState& state, const PromptField& field, const figure:
     const ImVec2 origin = ImGui::GetWindowPos();
     // Of two texts, an error is about the one that the document does not have.
     const bool wrong = !state.model.error.empty() && (field.caption.empty() || field.text != field.valid);
-    FrameLook look{.stroke = theme.line2, .wrong = wrong};
+    FrameLook look{.stroke = theme.line2, .wrong = wrong, .id = field.id};
     constexpr float caption_size = 12;
     if (!field.caption.empty())
         look.before = 10 + tools.measure(field.caption, figure::Font::mono, caption_size) + 8;

@@ -239,14 +239,16 @@ private:
 void Painter::operator()(const figure::TextItem& item) const {
     if (item.text.empty() || !visible(item.color))
         return;
-    surface_.need_glyphs(item.text);
     const ImVec2 at = place(item.at);
     const float em = item.size * scale_;
     if (item.angle == 0 && hidden(-FLT_MAX, at.y - 1.2F * em, FLT_MAX, at.y + 0.5F * em))
         return;
 
+    const figure::ShapedText* const shaped = surface_.shaped(item.text, item.font, em);
+    if (shaped == nullptr)
+        surface_.need_glyphs(item.text);
     const Face face = face_for(surface_, item.font, item.size);
-    const float width = width_of(face, item.text);
+    const float width = shaped != nullptr ? shaped->advance : width_of(face, item.text);
     const float before = item.align == figure::Align::left     ? 0
                          : item.align == figure::Align::center ? width / 2
                                                                : width;
@@ -274,6 +276,18 @@ void Painter::operator()(const figure::TextItem& item) const {
         return ImVec2(origin.x + dx * cos - dy * sin, origin.y + dx * sin + dy * cos);
     };
 
+    if (shaped != nullptr) {
+        const ImTextureID texture = surface_.texture(shaped->picture);
+        if (texture == nullptr)
+            return;
+        const figure::Rect& r = shaped->picture.area;
+        const float left = std::round(r.x - before);
+        const figure::Color tint = shaped->coloured ? item.color | 0xFFFFFFU : item.color;
+        list_.AddImageQuad(texture, turned(left, r.y), turned(left + r.w, r.y),
+                           turned(left + r.w, r.bottom()), turned(left, r.bottom()), {0, 0}, {1, 0}, {1, 1},
+                           {0, 1}, tint);
+        return;
+    }
     const ImFont& font = *face.font;
     const float f = face.factor;
     float pen = -before + (item.angle == 0 ? at.x - origin.x : 0);
@@ -302,7 +316,9 @@ void paint(const figure::Scene& scene, float x, float y, Surface& surface, ImDra
 
 figure::TextMeasure surface_measure(Surface& surface) {
     return [&surface](std::string_view text, figure::Font role, float size) {
-        return width_of(face_for(surface, role, size), text) / surface.scale();
+        const figure::ShapedText* const shaped = surface.shaped(text, role, size * surface.scale());
+        return (shaped != nullptr ? shaped->advance : width_of(face_for(surface, role, size), text)) /
+               surface.scale();
     };
 }
 

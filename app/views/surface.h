@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/figure/scene.h"
+#include "core/figure/shaped_text.h"
 
 #include <imgui.h>
 
@@ -21,6 +22,12 @@ public:
     virtual float scale() const = 0;
     /// The texture that holds a grid's pixels, made or found by its key; 0 where there is no GL (tests).
     virtual ImTextureID texture(const figure::GridItem& grid) = 0;
+    /// A line that the baked fonts cannot show as it stands, drawn in white with an em of `pixels` physical
+    /// pixels; null for other text. Dead after this frame.
+    virtual const figure::ShapedText* shaped(std::string_view text, figure::Font role, float pixels) = 0;
+    /// The Debian package with a font for some character on screen that no font of the system has; empty:
+    /// they are all in some font.
+    virtual std::string missing_font() const = 0;
     /// Says that `text` is about to be shown, so that glyphs which no baked font has are there from the next
     /// frame on.
     virtual void need_glyphs(std::string_view text) = 0;

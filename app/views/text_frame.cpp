@@ -36,6 +36,19 @@ TextFrame::TextFrame(const figure::Rect& area, const FrameLook& look, const std:
                                .stroke = look.wrong ? tools.theme.bad : look.stroke,
                                .stroke_width = look.wrong ? 2.0F : look.stroke_width,
                                .radius = 6});
+    // ImGui's input places letter by letter: right for typing, not for reading.
+    const bool typed_into = look.id.empty() || ImGui::GetActiveID() == ImGui::GetID(look.id.c_str());
+    const bool shaped = !typed_into && tools.surface.shaped(text, look.font, look.size * scale) != nullptr;
+    if (shaped) {
+        scene.add(figure::ClipItem{{area.x + look.before, area.y, area.w - look.before - pad, area.h}});
+        scene.add(
+            figure::TextItem{{area.x + look.before, figure::baseline_for(area.y + area.h / 2, look.size)},
+                             text,
+                             look.font,
+                             look.size,
+                             look.muted ? tools.theme.muted : tools.theme.ink,
+                             figure::Align::left});
+    }
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     tools.surface.need_glyphs(text);
     ImGui::PushFont(tools.surface.font(look.font, look.size));
@@ -45,8 +58,9 @@ TextFrame::TextFrame(const figure::Rect& area, const FrameLook& look, const std:
                         {pad * scale, (area.h * scale - ImGui::GetFontSize()) / 2});
     for (const ImGuiCol colour : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive})
         ImGui::PushStyleColor(colour, ImVec4(0, 0, 0, 0));
-    ImGui::PushStyleColor(ImGuiCol_Text, look.muted ? ImGui::ColorConvertU32ToFloat4(tools.theme.muted)
-                                                    : ImGui::GetStyleColorVec4(ImGuiCol_Text));
+    ImGui::PushStyleColor(ImGuiCol_Text, shaped       ? ImVec4(0, 0, 0, 0)
+                                         : look.muted ? ImGui::ColorConvertU32ToFloat4(tools.theme.muted)
+                                                      : ImGui::GetStyleColorVec4(ImGuiCol_Text));
 }
 
 TextFrame::~TextFrame() {

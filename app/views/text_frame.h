@@ -12,9 +12,10 @@ struct FrameLook {
     float size = 14.5F; ///< of the text
     figure::Color stroke = 0;
     float stroke_width = 1;
-    bool wrong = false; ///< what stands in it cannot be used: a red frame instead
-    bool muted = false; ///< the text
-    float before = 12;  ///< logical pixels from the left edge to the text
+    bool wrong = false;  ///< what stands in it cannot be used: a red frame instead
+    bool muted = false;  ///< the text
+    float before = 12;   ///< logical pixels from the left edge to the text
+    std::string id = {}; ///< of the input; while it is not typed into, its text is shaped
 };
 
 /// Where the caret of a text input goes, for its callback on every frame, whose user data point to one.

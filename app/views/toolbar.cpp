@@ -150,7 +150,7 @@ std::optional<std::string> sentence_field(const AppState& state, const SentenceF
     const ImVec2 origin = ImGui::GetWindowPos();
     // Not every error is about the sentence.
     const bool wrong = !state.error.empty() && field.text != field.valid;
-    FrameLook look{.stroke = theme.line2, .wrong = wrong};
+    FrameLook look{.stroke = theme.line2, .wrong = wrong, .id = field.id};
     if (!field.caption.empty())
         look.before = 10 + tools.measure(field.caption, figure::Font::mono, 12) + 8;
     const TextFrame frame(area, look, field.text, tools);

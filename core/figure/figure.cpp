@@ -1,8 +1,10 @@
 #include "core/figure/figure.h"
 
 #include "core/base/error.h"
+#include "core/figure/shaped_text.h"
 #include "core/figure/svg.h"
 #include "core/text/plain_text.h"
+#include "core/text/shaping.h"
 
 #include <cairo-pdf.h>
 #include <pango/pangocairo.h>
@@ -78,6 +80,34 @@ double width_of(PangoLayout& layout) {
     PangoRectangle area;
     pango_layout_get_extents(&layout, nullptr, &area);
     return static_cast<double>(area.width) / PANGO_SCALE;
+}
+
+TextLayout make_layout() {
+    const Context context(pango_font_map_create_context(pango_cairo_font_map_get_default()));
+    set_font_options(*context);
+    return TextLayout(pango_layout_new(context.get()));
+}
+
+// The first character of a layout's text that no font has.
+char32_t missing_character(PangoLayout& layout, std::string_view text, Font font, float size) {
+    if (pango_layout_get_unknown_glyphs_count(&layout) == 0)
+        return 0;
+    const TextLayout alone = make_layout();
+    return text::first_character(text, [&](char32_t, std::string_view bytes) {
+        set_text(*alone, bytes, font, size);
+        return pango_layout_get_unknown_glyphs_count(alone.get()) > 0;
+    });
+}
+
+// A pixel of cairo's, premultiplied, as one of ours.
+Color straight(std::uint32_t pixel) {
+    const std::uint32_t alpha = pixel >> 24;
+    if (alpha == 0)
+        return 0;
+    const auto part = [&](int shift) {
+        return std::min(255U, ((pixel >> shift & 0xFFU) * 255 + alpha / 2) / alpha);
+    };
+    return alpha << 24 | part(0) << 16 | part(8) << 8 | part(16);
 }
 
 // One pixel per cell, in cairo's premultiplied form.
@@ -320,14 +350,50 @@ std::string draw_figure(const Scene& scene, FigureFormat format, float scale, Co
 }
 
 TextMeasure figure_measure() {
-    const std::shared_ptr<PangoContext> context(
-        pango_font_map_create_context(pango_cairo_font_map_get_default()), Release<PangoContext>());
-    set_font_options(*context);
-    const std::shared_ptr<PangoLayout> layout(pango_layout_new(context.get()), Release<PangoLayout>());
-    return [context, layout](std::string_view text, Font font, float size) {
+    const std::shared_ptr<PangoLayout> layout(make_layout());
+    return [layout](std::string_view text, Font font, float size) {
         set_text(*layout, text, font, size);
         return static_cast<float>(width_of(*layout));
     };
+}
+
+ShapedText shape_text(std::string_view text, Font font, float size) {
+    const TextLayout layout = make_layout();
+    set_text(*layout, text, font, size);
+    PangoLayoutLine* const line = pango_layout_get_line_readonly(layout.get(), 0);
+    PangoRectangle ink{};
+    pango_layout_line_get_pixel_extents(line, &ink, nullptr);
+    constexpr int around = 1; // smoothed edges
+    const int width = ink.width + 2 * around, height = ink.height + 2 * around;
+    const CairoSurface surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height));
+    const CairoContext cairo(cairo_create(surface.get()));
+    cairo_translate(cairo.get(), around - ink.x, around - ink.y);
+    cairo_set_source_rgb(cairo.get(), 1, 1, 1);
+    pango_cairo_show_layout_line(cairo.get(), line);
+    cairo_surface_flush(surface.get());
+    if (cairo_status(cairo.get()) != CAIRO_STATUS_SUCCESS)
+        throw Error(ErrorKind::internal, std::string("a line of text could not be drawn: ") +
+                                             cairo_status_to_string(cairo_status(cairo.get())));
+    ShapedText out;
+    out.advance = static_cast<float>(width_of(*layout));
+    auto pixels = std::make_shared<std::vector<Color>>();
+    const unsigned char* const bytes = cairo_image_surface_get_data(surface.get());
+    const int stride = cairo_image_surface_get_stride(surface.get());
+    for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x) {
+            std::uint32_t pixel = 0;
+            std::memcpy(&pixel, bytes + y * stride + x * 4, sizeof pixel);
+            const Color color = straight(pixel);
+            out.coloured = out.coloured || (color >> 24 > 64 && (color & 0xFFFFFF) != 0xFFFFFF);
+            pixels->push_back(color);
+        }
+    out.picture = {.area = {static_cast<float>(ink.x - around), static_cast<float>(ink.y - around),
+                            static_cast<float>(width), static_cast<float>(height)},
+                   .cols = width,
+                   .rows = height,
+                   .pixels = std::move(pixels)};
+    out.missing = missing_character(*layout, text, font, size);
+    return out;
 }
 
 } // namespace headscope::figure

@@ -129,22 +129,6 @@ int columns(std::string_view utf8) {
         std::ranges::count_if(utf8, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
-std::string beyond_fonts(std::string_view utf8) {
-    std::string out;
-    for (std::size_t i = 0; i + 3 < utf8.size(); ++i) {
-        // Only characters beyond U+FFFF have four bytes; the first byte is 0xF0 to 0xF4.
-        if ((static_cast<unsigned char>(utf8[i]) & 0xF8U) != 0xF0U)
-            continue;
-        unsigned code = static_cast<unsigned char>(utf8[i]) & 7U;
-        for (std::size_t tail = 1; tail < 4; ++tail)
-            code = code << 6 | (static_cast<unsigned char>(utf8[i + tail]) & 0x3FU);
-        std::array<char, 16> text{};
-        std::snprintf(text.data(), text.size(), "U+%04X", code);
-        out += (out.empty() ? "" : " ") + std::string(text.data());
-    }
-    return out;
-}
-
 std::string shortened(std::string_view utf8, int most) {
     const int length = columns(utf8);
     if (length <= most)

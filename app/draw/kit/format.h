@@ -44,10 +44,6 @@ double as_printed(double value, int decimals);
 /// Number of code points, which equals the columns of a number's text in a monospaced font.
 int columns(std::string_view utf8);
 
-/// The characters beyond U+FFFF, which the window's fonts cannot hold, as "U+1F600 U+1F601"; empty when there
-/// are none.
-std::string beyond_fonts(std::string_view utf8);
-
 /// At most `most` code points: "…" replaces the middle of a longer text.
 std::string shortened(std::string_view utf8, int most);
 

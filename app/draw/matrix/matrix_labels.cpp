@@ -96,9 +96,8 @@ void add_label(Picture& picture, const DrawContext& context, figure::Point at, c
     const std::string text = shortened(full, longest_label);
     picture.scene.add(figure::TextItem{at, text, bold ? figure::Font::ui_semibold : figure::Font::ui, size,
                                        bold ? context.theme.ink : context.theme.text, align, angle});
-    const std::string hidden = beyond_fonts(full);
-    if (text != full || !hidden.empty())
-        picture.tips.push_back({area, hidden.empty() ? full : full + "  " + hidden});
+    if (text != full)
+        picture.tips.push_back({area, full});
 }
 
 } // namespace

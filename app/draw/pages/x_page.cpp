@@ -24,8 +24,6 @@ std::string token_tip(const DrawContext& context, const Source& source, std::int
     constexpr std::int64_t most = 8, longest_text = 64;
     const Problem& problem = context.shown.problem();
     std::string tip = source.keys ? problem.key_label(row) : problem.query_label(row);
-    if (const std::string hidden = beyond_fonts(tip); !hidden.empty())
-        tip += " " + hidden;
     tip += ": token " + std::to_string(row);
     if (context.dims().Tq > longest_text)
         return tip;

@@ -184,6 +184,14 @@ bool FontBook::has(char32_t code_point) const {
            !impl_->nowhere[code_point];
 }
 
+bool FontBook::lacks_some_of(std::string_view text) const {
+    bool lacks = false;
+    if (impl_->nowhere.any())
+        each_code_point(
+            text, [&](char32_t c) { lacks = lacks || (c < plane && c != replacement && impl_->nowhere[c]); });
+    return lacks;
+}
+
 ImFont* FontBook::font(figure::Font role, float size) const {
     const auto& fonts = impl_->baked[static_cast<std::size_t>(role)];
     return std::ranges::min_element(fonts, {},

@@ -39,6 +39,10 @@ public:
     /// Whether a font of this system shows this character (and not U+FFFD); true only after refresh().
     bool has(char32_t code_point) const;
 
+    /// Whether no font of this system has some character of a UTF-8 text; of one beyond U+FFFF nothing is
+    /// known.
+    bool lacks_some_of(std::string_view text) const;
+
     /// The baked font of a role nearest to `size` logical pixels. Valid until the next refresh() that bakes.
     ImFont* font(figure::Font role, float size) const;
     ImFontAtlas& atlas() const;

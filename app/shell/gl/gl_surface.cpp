@@ -29,6 +29,7 @@ void GlSurface::draw(Ui& ui, int width, int height, float monitor_scale, double 
     glClear(GL_COLOR_BUFFER_BIT);
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
     textures_.end_frame();
+    shaped_.end_frame();
 }
 
 } // namespace headscope::app

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/shell/fonts/fonts.h"
+#include "app/shell/fonts/shaped_lines.h"
 #include "app/shell/gl/textures.h"
 #include "app/shell/ui.h"
 
@@ -25,11 +26,16 @@ public:
     ImFont* font(figure::Font role, float size) override { return fonts_.font(role, size); }
     float scale() const override { return scale_; }
     ImTextureID texture(const figure::GridItem& grid) override { return textures_.find(grid); }
+    const figure::ShapedText* shaped(std::string_view text, figure::Font role, float pixels) override {
+        return shaped_.find(text, role, pixels, fonts_);
+    }
+    std::string missing_font() const override { return shaped_.missing_font(); }
     void need_glyphs(std::string_view text) override { fonts_.need(text); }
 
 private:
     FontBook& fonts_;
     TextureCache textures_;
+    ShapedLines shaped_;
     float scale_ = 1;
 };
 

@@ -2,32 +2,25 @@
 
 #include "core/attention/problem.h"
 
-#include <Eigen/Core>
+#include <span>
 
 namespace headscope::analysis {
 
-// Parts of an attention's tensors that belong to one head, without a copy.
+// What single heads of an attention make of its weights, (1, H, Tq, Tk), and values, (1, Tk, Hkv dv). The
+// problem gives W_O, gains and sizes.
 
-using RowMajorMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using ConstRows = Eigen::Map<const RowMajorMatrix>;
-using ConstRow = Eigen::Map<const Eigen::RowVectorXf>;
+/// What a head adds to the stream at one query: gain A[i,:] V W_O, to D numbers. Null values: they are made
+/// of the mixture that the head reads of `read`, (1, Tk, Dkv), so that no value of the whole text is
+/// computed; not for values that are cut to a limit.
+void write_of_head(const Problem& problem, const Tensor& weights, const Tensor* values, const Tensor& read,
+                   std::int64_t head, std::int64_t query, std::span<float> to);
 
-/// The row of one head's weights, (Tk), of weights (1, H, Tq, Tk).
-inline ConstRow weights_of(const Tensor& weights, std::int64_t head, std::int64_t query) {
-    return {weights.data() + weights.offset(0, head, query, 0), weights.shape()[3]};
-}
+/// (n, Tk): the same for queries from `first` on, each along its own direction, (n, D), by source token:
+/// gain A[i,j] v_j W_O . d_i.
+Tensor parts_by_source(const Problem& problem, const Tensor& weights, const Tensor& values, std::int64_t head,
+                       const Tensor& directions, std::int64_t first);
 
-/// The values that a head reads, (Tk, dv), of values (1, Tk, Hkv dv).
-inline auto values_of_head(const Tensor& values, const Dims& dims, std::int64_t head) {
-    return ConstRows(values.data(), values.shape()[1], values.shape()[2])
-        .middleCols(dims.kv_head(head) * dims.dv, dims.dv);
-}
-
-/// The rows of W_O that a head's output multiplies, (dv, D).
-inline auto rows_of_output_weights(const Problem& problem, std::int64_t head) {
-    const Tensor& W_O = *problem.weights.W_O;
-    return ConstRows(W_O.data(), W_O.shape()[0], W_O.shape()[1])
-        .middleRows(head * problem.dims.dv, problem.dims.dv);
-}
+/// (1, Tq, H dv): gain A V of every head, which W_O multiplies.
+Tensor outputs_of_heads(const Problem& problem, const Tensor& weights, const Tensor& values);
 
 } // namespace headscope::analysis

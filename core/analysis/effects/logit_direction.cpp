@@ -1,10 +1,10 @@
 #include "core/analysis/effects/logit_direction.h"
 
 #include "core/analysis/effects/frozen_norm.h"
-#include "core/analysis/effects/head_parts.h"
 #include "core/analysis/effects/logit_attribution.h"
 #include "core/checkpoint/model/layers.h"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <utility>
 
@@ -16,14 +16,21 @@ using checkpoint::Model;
 using checkpoint::WeightId;
 using From = LogitQuestion::From;
 using Vector = Eigen::VectorXd;
+using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// As TableReading, of numbers further on.
+struct Reading {
+    Vector direction;
+    double bias = 0;
+};
 
 Vector numbers(const Tensor& tensor, std::int64_t first, std::int64_t count) {
     return Eigen::Map<const Eigen::VectorXf>(tensor.data() + first, count).cast<double>();
 }
 
 /// From behind the head's own dense layer, activation and norm to what that layer reads, (1, 1, D).
-TableReading before_dense(const Model& model, cpu::CpuDense& cpu, TableReading reading, const Tensor& read,
-                          const Progress& cancel) {
+Reading before_dense(const Model& model, cpu::CpuDense& cpu, Reading reading, const Tensor& read,
+                     const Progress& cancel) {
     const checkpoint::Architecture& a = model.architecture();
     const TensorPtr dense = model.weight(WeightId::head_dense),
                     dense_bias = model.weight(WeightId::head_dense_bias);
@@ -43,14 +50,16 @@ TableReading before_dense(const Model& model, cpu::CpuDense& cpu, TableReading r
             .matrix();
     if (dense_bias != nullptr)
         reading.bias += numbers(*dense_bias, 0, width).dot(held);
-    reading.direction = ConstRows(dense->data(), dense->shape()[0], width).cast<double>() * held;
+    reading.direction =
+        Eigen::Map<const RowMajor>(dense->data(), dense->shape()[0], width).cast<double>() * held;
     return reading;
 }
 
 } // namespace
 
 double TableReading::of(const Tensor& x) const {
-    return numbers(x, 0, x.count()).dot(direction) + bias;
+    return numbers(x, 0, x.count()).dot(Eigen::Map<const Vector>(direction.data(), std::ssize(direction))) +
+           bias;
 }
 
 TableReading table_reading(const Model& model, const LogitQuestion& question) {
@@ -59,14 +68,15 @@ TableReading table_reading(const Model& model, const LogitQuestion& question) {
     const auto bias_of = [&](std::int64_t id) {
         return bias == nullptr ? 0.0 : static_cast<double>(bias->data()[id]);
     };
-    TableReading reading{numbers(*table, question.token * D, D), bias_of(question.token)};
+    Reading reading{numbers(*table, question.token * D, D), bias_of(question.token)};
     if (question.from == From::token) {
         reading.direction -= numbers(*table, question.against * D, D);
         reading.bias -= bias_of(question.against);
     } else if (question.from == From::mean) {
         Vector sum = Vector::Zero(D);
         for (std::int64_t first = 0; first < vocab; first += 1024)
-            sum += ConstRows(table->data() + first * D, std::min<std::int64_t>(1024, vocab - first), D)
+            sum += Eigen::Map<const RowMajor>(table->data() + first * D,
+                                              std::min<std::int64_t>(1024, vocab - first), D)
                        .colwise()
                        .sum()
                        .transpose()
@@ -75,12 +85,14 @@ TableReading table_reading(const Model& model, const LogitQuestion& question) {
         if (bias != nullptr)
             reading.bias -= numbers(*bias, 0, vocab).mean();
     }
-    return reading;
+    return {{reading.direction.begin(), reading.direction.end()}, reading.bias};
 }
 
-LogitDirection logit_direction(const Model& model, const checkpoint::ForwardPass& pass, TableReading table,
-                               const Tensor& left, cpu::CpuDense& cpu, const Progress& cancel) {
+LogitDirection logit_direction(const Model& model, const checkpoint::ForwardPass& pass,
+                               const TableReading& table, const Tensor& left, cpu::CpuDense& cpu,
+                               const Progress& cancel) {
     const checkpoint::Architecture& a = model.architecture();
+    Reading reading{Eigen::Map<const Vector>(table.direction.data(), a.D), table.bias};
     const TensorPtr ended = a.final_norm ? pass.final_normed(cpu, left) : nullptr;
     const Tensor& normed = ended == nullptr ? left : *ended;
     const TensorPtr head_in = pass.head_input(cpu, a.final_norm_in_head ? left : normed, cancel);
@@ -88,16 +100,16 @@ LogitDirection logit_direction(const Model& model, const checkpoint::ForwardPass
         Tensor read(normed.shape(), normed.values());
         for (float& number : read.values())
             number *= static_cast<float>(a.head_scale);
-        table = before_dense(model, cpu, std::move(table), read, cancel);
+        reading = before_dense(model, cpu, std::move(reading), read, cancel);
     }
-    table.direction *= a.head_scale;
+    reading.direction *= a.head_scale;
     LogitDirection out{
-        .head_in = head_in, .direction = Tensor(Shape{a.D, 1}), .final_bias = {}, .bias = table.bias};
-    Eigen::Map<Eigen::VectorXf>(out.direction.data(), a.D) = table.direction.cast<float>();
+        .head_in = head_in, .direction = Tensor(Shape{a.D, 1}), .final_bias = {}, .bias = reading.bias};
+    Eigen::Map<Eigen::VectorXf>(out.direction.data(), a.D) = reading.direction.cast<float>();
     if (a.final_norm) {
         const checkpoint::WeightSet last = pass.final_norm_weights();
         if (const TensorPtr& bias = last[WeightId::final_norm_bias])
-            out.final_bias = numbers(*bias, 0, a.D).dot(table.direction);
+            out.final_bias = numbers(*bias, 0, a.D).dot(reading.direction);
         FrozenNorm(left.values(), a.norm, last[WeightId::final_norm_weight], a.norm_eps)
             .turn_back(out.direction);
     }

@@ -3,8 +3,8 @@
 #include "core/checkpoint/run/forward_pass.h"
 #include "core/engine/cpu/dense.h"
 
-#include <Eigen/Core>
 #include <optional>
+#include <vector>
 
 namespace headscope::analysis {
 
@@ -13,7 +13,7 @@ struct LogitQuestion;
 /// The logit that a question means as a linear function of what the output table multiplies, x of D numbers:
 /// direction . x + bias.
 struct TableReading {
-    Eigen::VectorXd direction;
+    std::vector<double> direction;
     double bias = 0;
 
     double of(const Tensor& x) const;
@@ -32,7 +32,7 @@ struct LogitDirection {
 /// left: (1, 1, D), what the last layer leaves at the position. A head with a dense layer of its own is held
 /// at each unit's share activation(z) / z. Throws Error(cancelled).
 LogitDirection logit_direction(const checkpoint::Model& model, const checkpoint::ForwardPass& pass,
-                               TableReading table, const Tensor& left, cpu::CpuDense& cpu,
+                               const TableReading& table, const Tensor& left, cpu::CpuDense& cpu,
                                const Progress& cancel);
 
 } // namespace headscope::analysis

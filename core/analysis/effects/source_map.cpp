@@ -6,6 +6,7 @@
 #include "core/analysis/effects/rows.h"
 #include "core/checkpoint/run/forward_pass.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -79,15 +80,8 @@ private:
 
     /// (1, T, D): what an attention adds, b_O included.
     TensorPtr output(std::int64_t n, const Problem& problem, const Problem& whole) const {
-        const Dims& d = problem.dims;
-        const TensorPtr weights = run_.weights(n),
-                        values = values_of(problem, whole.cross() ? *whole.x_kv : *whole.x, cpu_, cancel_);
-        Tensor concat(Shape{1, d.Tq, d.H * d.dv});
-        Eigen::Map<RowMajorMatrix> rows(concat.data(), d.Tq, d.H * d.dv);
-        for (std::int64_t h = 0; h < d.H; ++h)
-            rows.middleCols(h * d.dv, d.dv) =
-                problem.gain(h) * ConstRows(weights->data() + weights->offset(0, h, 0, 0), d.Tq, d.Tk) *
-                values_of_head(*values, d, h);
+        const TensorPtr values = values_of(problem, whole.cross() ? *whole.x_kv : *whole.x, cpu_, cancel_);
+        const Tensor concat = outputs_of_heads(problem, *run_.weights(n), *values);
         return cpu_.multiply(concat, *problem.weights.W_O, problem.weights.b_O.get(), cancel_);
     }
 
@@ -129,17 +123,8 @@ Tensor source_map(const checkpoint::ModelRun& run, const LogitQuestion& question
     }
 
     const Problem problem = way.edited(attention);
-    const Dims& d = problem.dims;
-    const TensorPtr values = values_of(problem, problem.cross() ? *problem.x_kv : *problem.x, cpu, cancel),
-                    weights = run.weights(attention);
-    const RowMajorMatrix along =
-        ConstRows(directions.data(), T, a.D) * rows_of_output_weights(problem, head).transpose();
-    Tensor out(Shape{d.Tq, d.Tk});
-    Eigen::Map<RowMajorMatrix>(out.data(), d.Tq, d.Tk) =
-        problem.gain(head) *
-        (along * values_of_head(*values, d, head).transpose())
-            .cwiseProduct(ConstRows(weights->data() + weights->offset(0, head, 0, 0), d.Tq, d.Tk));
-    return out;
+    const TensorPtr values = values_of(problem, problem.cross() ? *problem.x_kv : *problem.x, cpu, cancel);
+    return parts_by_source(problem, *run.weights(attention), *values, head, directions, 0);
 }
 
 } // namespace headscope::analysis

@@ -4,6 +4,7 @@
 #include "core/analysis/effects/rows.h"
 #include "core/checkpoint/run/forward_pass.h"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -15,6 +16,8 @@ namespace {
 using checkpoint::Stack;
 using checkpoint::WeightId;
 using Kind = Writer::Kind;
+using RowMajorMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using ConstRows = Eigen::Map<const RowMajorMatrix>;
 
 /// The text up to a position, so that a pass computes that position alone.
 checkpoint::ModelInputs up_to(checkpoint::ModelInputs inputs, std::int64_t position) {
@@ -28,20 +31,6 @@ checkpoint::ModelInputs up_to(checkpoint::ModelInputs inputs, std::int64_t posit
     shorten(inputs.token_types);
     shorten(inputs.tokens);
     return inputs;
-}
-
-/// The value that a head reads at one query, (dv), from the mixture of what its keys are made of: no value of
-/// the whole text is computed. Not for values that are cut to a limit.
-Eigen::RowVectorXf value_of_mixture(const Problem& problem, const Tensor& read, const ConstRow& weights,
-                                    std::int64_t head) {
-    const Dims& d = problem.dims;
-    const std::int64_t first = d.kv_head(head) * d.dv;
-    const Tensor& W_V = *problem.weights.W_V;
-    const Eigen::RowVectorXf mixture = weights * ConstRows(read.data(), read.shape()[1], d.Dkv);
-    Eigen::RowVectorXf value = mixture * ConstRows(W_V.data(), d.Dkv, W_V.shape()[1]).middleCols(first, d.dv);
-    if (const TensorPtr& b_V = problem.weights.b_V)
-        value += weights.sum() * ConstRow(b_V->data() + first, d.dv);
-    return value;
 }
 
 } // namespace
@@ -167,15 +156,13 @@ private:
         Eigen::Map<RowMajorMatrix> all(rows.data(), rows.shape()[0], d.D);
         std::vector<Writer> writers;
         for (std::int64_t h = 0; h < d.H; ++h) {
-            const ConstRow weights = weights_of(*heads.weights, h, to_.position_);
-            const Eigen::RowVectorXf value =
-                mixed_first ? value_of_mixture(heads.problem, read, weights, h)
-                            : weights * values_of_head(*heads.values, heads.problem.dims, h);
-            all.row(h) = heads.problem.gain(h) * value * rows_of_output_weights(heads.problem, h);
+            write_of_head(
+                heads.problem, *heads.weights, heads.values.get(), read, h, to_.position_,
+                rows.values().subspan(static_cast<std::size_t>(h * d.D), static_cast<std::size_t>(d.D)));
             writers.push_back({Kind::head, place.stack, place.layer, h});
         }
         if (b_O != nullptr) {
-            all.row(d.H) = ConstRow(b_O->data(), d.D);
+            all.row(d.H) = Eigen::Map<const Eigen::RowVectorXf>(b_O->data(), d.D);
             writers.push_back({Kind::output_bias, place.stack, place.layer, -1});
         }
         auto output = std::make_shared<Tensor>(Shape{1, 1, d.D});
@@ -283,16 +270,13 @@ std::vector<std::vector<float>> StreamWriters::by_source(const Tensor& at_end) c
         Tensor written = copy_of(direction);
         if (step->norm)
             step->norm->turn_back(written);
-        const Eigen::Map<const Eigen::VectorXf> towards(written.data(), written.count());
+        const Tensor towards(Shape{1, written.count()}, written.values());
         const Problem& problem = step->heads->problem;
         for (std::int64_t h = 0; h < problem.dims.H; ++h) {
-            const Eigen::VectorXf each = values_of_head(*step->heads->values, problem.dims, h) *
-                                         (rows_of_output_weights(problem, h) * towards);
-            std::vector<float>& of_head = parts[step->writer + static_cast<std::size_t>(h)];
-            of_head.resize(static_cast<std::size_t>(each.size()));
-            Eigen::Map<Eigen::RowVectorXf>(of_head.data(), each.size()) =
-                problem.gain(h) *
-                weights_of(*step->heads->weights, h, position_).cwiseProduct(each.transpose());
+            const Tensor each =
+                parts_by_source(problem, *step->heads->weights, *step->heads->values, h, towards, position_);
+            parts[step->writer + static_cast<std::size_t>(h)].assign(each.values().begin(),
+                                                                     each.values().end());
         }
     }
     return parts;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/shell/fonts/fonts.h"
+#include "app/shell/fonts/shaped_lines.h"
 #include "app/views/surface.h"
 
 namespace headscope::test {
@@ -22,10 +23,15 @@ public:
     ImFont* font(figure::Font role, float size) override { return fonts_.font(role, size); }
     float scale() const override { return scale_; }
     ImTextureID texture(const figure::GridItem&) override { return nullptr; }
+    const figure::ShapedText* shaped(std::string_view text, figure::Font role, float pixels) override {
+        return lines_.find(text, role, pixels, fonts_);
+    }
+    std::string missing_font() const override { return lines_.missing_font(); }
     void need_glyphs(std::string_view text) override { fonts_.need(text); }
 
 private:
     FontBook fonts_;
+    ShapedLines lines_;
     float scale_;
 };
 

@@ -8,12 +8,6 @@
 using namespace headscope;
 using namespace headscope::app;
 
-TEST_CASE("characters beyond the fonts are told by their code points") {
-    CHECK(beyond_fonts("cat Ж 中").empty());
-    CHECK(beyond_fonts("a\U0001F600b\U0001F98A") == "U+1F600 U+1F98A");
-    CHECK(beyond_fonts("\xF0\x9F").empty());
-}
-
 TEST_CASE("numbers carry a true minus sign and no signed zero", "[format]") {
     CHECK(number(1.5, 2) == "1.50");
     CHECK(number(-1.5, 1) == "−1.5");

@@ -1,0 +1,58 @@
+#include "app/shell/fonts/shaped_lines.h"
+
+#include "core/text/shaping.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace headscope::app {
+
+namespace {
+
+constexpr std::int64_t forgotten_after = 120; ///< frames
+
+} // namespace
+
+const figure::ShapedText* ShapedLines::find(std::string_view text, figure::Font role, float pixels,
+                                            const FontBook& fonts) {
+    if (!text::needs_shaping(text) && !fonts.lacks_some_of(text))
+        return nullptr;
+    const auto [found, is_new] = lines_.try_emplace({std::string(text), role, pixels});
+    Line& line = found->second;
+    line.used = frame_;
+    if (is_new) {
+        line.shaped = figure::shape_text(text, role, pixels);
+        // Keys of grids are hashes of what they show; these count up from a place of their own.
+        line.shaped.picture.key = 0x5348415045440000ULL + ++made_;
+    }
+    return &line.shaped;
+}
+
+void ShapedLines::end_frame() {
+    ++frame_;
+    std::erase_if(lines_, [&](const auto& item) { return frame_ - item.second.used > forgotten_after; });
+}
+
+std::string ShapedLines::missing_font() const {
+    const auto lacking =
+        std::ranges::find_if(lines_, [](const auto& item) { return item.second.shaped.missing != 0; });
+    if (lacking == lines_.end())
+        return {};
+    const char32_t c = lacking->second.shaped.missing;
+    struct Range {
+        char32_t first, last;
+        const char* package;
+    };
+    static constexpr std::array ranges{
+        Range{0x1100, 0x11FF, "fonts-noto-cjk"},  Range{0x2E80, 0x9FFF, "fonts-noto-cjk"},
+        Range{0xA960, 0xA97F, "fonts-noto-cjk"},  Range{0xAC00, 0xD7FF, "fonts-noto-cjk"},
+        Range{0xF900, 0xFAFF, "fonts-noto-cjk"},  Range{0xFE30, 0xFE4F, "fonts-noto-cjk"},
+        Range{0xFF00, 0xFFEF, "fonts-noto-cjk"},  Range{0x1F000, 0x1FAFF, "fonts-noto-color-emoji"},
+        Range{0x20000, 0x3FFFF, "fonts-noto-cjk"}};
+    const auto found =
+        std::ranges::find_if(ranges, [c](const Range& one) { return c >= one.first && c <= one.last; });
+    return found == ranges.end() ? "fonts-noto-core" : found->package;
+}
+
+} // namespace headscope::app

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+namespace headscope::text {
+
+/// Whether the look of some character depends on its neighbours, on the direction of the text, or on colours
+/// of its own: letters that join (Arabic, Indic and other scripts), right-to-left text, marks on letters, and
+/// characters beyond U+FFFF, such as emoji. Broken UTF-8 does not.
+bool needs_shaping(std::string_view text);
+
+/// The first character that satisfies a condition; 0: none does. The condition gets a character's number and
+/// its bytes; broken bytes are left out.
+char32_t first_character(std::string_view text,
+                         const std::function<bool(char32_t, std::string_view)>& condition);
+
+} // namespace headscope::text

@@ -1,0 +1,65 @@
+#include "core/figure/shaped_text.h"
+
+#include "core/text/shaping.h"
+#include "tests/catch.h"
+
+#include <algorithm>
+
+using namespace headscope;
+using namespace headscope::figure;
+
+namespace {
+
+/// Ink in columns [first, last) of a picture, as the sum of alpha.
+double ink_of(const ShapedText& line, int first, int last) {
+    double sum = 0;
+    for (int y = 0; y < line.picture.rows; ++y)
+        for (int x = first; x < last; ++x)
+            sum += (*line.picture.pixels)[static_cast<std::size_t>(y * line.picture.cols + x)] >> 24;
+    return sum;
+}
+
+float advance_of(const char* text) {
+    return shape_text(text, Font::ui, 26).advance;
+}
+
+} // namespace
+
+TEST_CASE("letters that join, marks, right-to-left text and characters beyond U+FFFF need shaping",
+          "[shaped]") {
+    for (const char* text : {"مرحبا", "שלום", "नमस्ते", "สวัสดี", "e\u0301", "\U0001F600", "a \U0001F600 b"})
+        CHECK(text::needs_shaping(text));
+    for (const char* text : {"", "cat", "Ж 中 é", "a → b × c − d ≤ e ⚠", "\xF0\x9F", "\xD9"})
+        CHECK_FALSE(text::needs_shaping(text));
+}
+
+TEST_CASE("Arabic letters join when a line is shaped", "[shaped]") {
+    // Joined, the letters beh are shorter than three letters that stand alone.
+    CHECK(advance_of("ببب") < 0.8F * 3 * advance_of("ب"));
+    const ShapedText word = shape_text("ببب", Font::ui, 26);
+    CHECK(word.missing == 0);
+    CHECK_FALSE(word.coloured);
+    CHECK(ink_of(word, 0, word.picture.cols) > 0);
+}
+
+TEST_CASE("Hebrew begins at the right", "[shaped]") {
+    // Yod hangs above the middle, and shin stands on the line. The last letter is at the left.
+    const auto left_below = [](const char* text) {
+        const ShapedText line = shape_text(text, Font::ui, 40);
+        double sum = 0;
+        for (int y = 0; y < line.picture.rows; ++y)
+            for (int x = 0; x < 6; ++x)
+                if (line.picture.area.y + static_cast<float>(y) > -8)
+                    sum += (*line.picture.pixels)[static_cast<std::size_t>(y * line.picture.cols + x)] >> 24;
+        return sum;
+    };
+    CHECK(left_below("שי") == 0);
+    CHECK(left_below("יש") > 0);
+}
+
+TEST_CASE("a character of no font is said, and its box is drawn", "[shaped]") {
+    const ShapedText line = shape_text("a\U0010FFFD", Font::ui, 26);
+    CHECK(line.missing == 0x10FFFD);
+    CHECK(line.advance > advance_of("a"));
+    CHECK(ink_of(line, 0, line.picture.cols) > 0);
+}
