@@ -50,6 +50,7 @@ void set_font_options(PangoContext& context) {
     pango_cairo_context_set_font_options(&context, options);
     cairo_font_options_destroy(options);
     pango_context_set_round_glyph_positions(&context, FALSE);
+    pango_context_set_base_dir(&context, PANGO_DIRECTION_LTR);
     pango_cairo_context_set_resolution(&context, 96);
 }
 
@@ -70,7 +71,10 @@ FontDescription describe(Font font, float size) {
 // Sets text as one line, even if it holds line breaks.
 void set_text(PangoLayout& layout, std::string_view text, Font font, float size) {
     pango_layout_set_single_paragraph_mode(&layout, TRUE);
-    pango_layout_set_auto_dir(&layout, TRUE);
+    // A line of the program's own words may begin with a right-to-left word that it quotes.
+    const bool own_words =
+        std::ranges::any_of(text, [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
+    pango_layout_set_auto_dir(&layout, own_words ? FALSE : TRUE);
     const std::string shown = text::plain_text(text);
     pango_layout_set_text(&layout, shown.data(), static_cast<int>(shown.size()));
     pango_layout_set_font_description(&layout, describe(font, size).get());

@@ -57,6 +57,12 @@ TEST_CASE("Hebrew begins at the right", "[shaped]") {
     CHECK(left_below("יש") > 0);
 }
 
+TEST_CASE("a line of words that begins with a right-to-left word runs from the left", "[shaped]") {
+    const ShapedText line = shape_text("ב          MMMM", Font::ui, 26);
+    const int third = line.picture.cols / 3;
+    CHECK(ink_of(line, line.picture.cols - third, line.picture.cols) > ink_of(line, 0, third) * 1.5);
+}
+
 TEST_CASE("a character of no font is said, and its box is drawn", "[shaped]") {
     const ShapedText line = shape_text("a\U0010FFFD", Font::ui, 26);
     CHECK(line.missing == 0x10FFFD);
