@@ -159,8 +159,9 @@ float contrast(figure::Color a, figure::Color b) {
 }
 
 figure::Color text_on(figure::Color cell) {
-    constexpr figure::Color white = figure::rgb(0xFFFFFF), near_black = figure::rgb(0x05070A);
-    return contrast(white, cell) >= 4.5F ? white : near_black;
+    // Where white is below 4.5, pure black is above; a lighter black would not be on all of these colours.
+    constexpr figure::Color white = figure::rgb(0xFFFFFF), black = figure::rgb(0x000000);
+    return contrast(white, cell) >= 4.5F ? white : black;
 }
 
 const HeadColours& Theme::head(std::int64_t h, std::int64_t H) const {

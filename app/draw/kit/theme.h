@@ -19,7 +19,7 @@ figure::Color ramp_color(const Ramp& ramp, float t);
 Ramp make_ramp(std::span<const figure::Color> stops);
 
 /// The text colour on `cell`, by the rule of assets/theme/tokens.json: white if that gives a WCAG 2 contrast
-/// of at least 4.5, else near-black.
+/// of at least 4.5, else black.
 figure::Color text_on(figure::Color cell);
 
 /// WCAG 2 contrast ratio of two opaque colours, 1 to 21.
